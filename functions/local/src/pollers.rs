@@ -382,7 +382,7 @@ async fn schedule(embedded: Arc<Embedded>, dispatcher: App, every: Duration) {
 async fn is_anything_due(embedded: &Embedded, dispatcher: &App) -> bool {
     let (partition, place) = Index::Gsi3.key_names();
     let until = format!("{}#~", dispatcher.clock.now());
-    let looked = embedded
+    let scanned = embedded
         .dynamodb()
         .scan()
         .table_name(TABLE)
@@ -395,5 +395,5 @@ async fn is_anything_due(embedded: &Embedded, dispatcher: &App) -> bool {
         .limit(MARKS_AT_A_LOOK)
         .send()
         .await;
-    looked.map_or(true, |looked| looked.count() > 0 || looked.last_evaluated_key().is_some())
+    scanned.map_or(true, |scanned| scanned.count() > 0 || scanned.last_evaluated_key().is_some())
 }

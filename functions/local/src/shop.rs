@@ -35,7 +35,7 @@ const POLICY: &str = "default-src 'none'; img-src 'self' http: https: data:; sty
 
 /// The query parameters of a page.
 #[derive(Debug, Default, Deserialize)]
-struct Asked {
+struct PageQuery {
     preview_token: Option<String>,
     /// The page number of a paginated list.
     page: Option<String>,
@@ -44,11 +44,11 @@ struct Asked {
 /// The routes of the pages, over this API.
 pub(crate) fn router(api: Router) -> Router {
     Router::new()
-        .route(&format!("{PATH}/{{subdomain}}"), get(shown))
-        .route(&format!("{PATH}/{{subdomain}}/"), get(shown))
+        .route(&format!("{PATH}/{{subdomain}}"), get(show))
+        .route(&format!("{PATH}/{{subdomain}}/"), get(show))
         .route(&format!("{PATH}/{{subdomain}}/files/{{digest}}"), get(asset))
-        .route(&format!("{PATH}/{{subdomain}}/{{family}}"), get(shown))
-        .route(&format!("{PATH}/{{subdomain}}/{{family}}/{{handle}}"), get(shown))
+        .route(&format!("{PATH}/{{subdomain}}/{{family}}"), get(show))
+        .route(&format!("{PATH}/{{subdomain}}/{{family}}/{{handle}}"), get(show))
         .with_state(Arc::new(Api::new(api)))
 }
 
@@ -62,21 +62,21 @@ struct Address {
     handle: String,
 }
 
-async fn shown(
+async fn show(
     State(api): State<Arc<Api>>,
     Path(address): Path<Address>,
-    Query(asked): Query<Asked>,
+    Query(query): Query<PageQuery>,
     headers: HeaderMap,
     visitor: Option<Extension<ClientIp>>,
 ) -> Response {
     let visitor = visitor.map(|Extension(ip)| ip);
     let of = |token| Storefront::new(&api, &address.subdomain, token, visitor);
-    if let Some(token) = asked.preview_token {
+    if let Some(token) = query.preview_token {
         return previewed(of(Some(token.clone())), &address, &token).await;
     }
     let token = cookie(&headers);
     let is_preview = token.is_some();
-    let number = asked.page.and_then(|number| number.parse().ok()).unwrap_or(1);
+    let number = query.page.and_then(|number| number.parse().ok()).unwrap_or(1);
     match page(&of(token), &address, number).await {
         Ok((status, html)) => answer(status, html),
         Err(Fault::Rejected(rejected)) => {

@@ -240,8 +240,8 @@ mod tests {
             "images": [{"url": "/media/lamp", "alt": "A lamp"}], "description": "<p>Bright.</p>",
             "variants": [{"title": "S", "price": {"amount": 499_900}}, {"title": "L", "price": {"amount": 599_900}}],
         });
-        let mut shown = lamp.clone();
-        shown["related"] = json!([lamp]);
+        let mut product = lamp.clone();
+        product["related"] = json!([lamp]);
         let data = Data {
             store: json!({"name": "Tom & Ann", "currency": "INR", "locale": "en",
                 "policies": [{"handle": "privacy", "title": "Privacy"}]}),
@@ -253,7 +253,7 @@ mod tests {
             root: "/shop".to_owned(),
             page: 1,
         };
-        (data, shown)
+        (data, product)
     }
 
     #[test]

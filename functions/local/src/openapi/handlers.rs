@@ -73,17 +73,17 @@ impl Documentation {
         let (text, errors) = text.split_once(ERRORS).unwrap_or((text, ""));
         let text = unwrapped(text);
         let (first, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
-        let (route, told) = match first.strip_prefix('`').and_then(|first| first.split_once('`')) {
-            Some((route, told)) if route.contains(" /") => (Some(route.to_owned()), told),
+        let (route, tail) = match first.strip_prefix('`').and_then(|first| first.split_once('`')) {
+            Some((route, tail)) if route.contains(" /") => (Some(route.to_owned()), tail),
             _ => (None, first),
         };
-        let told = told.trim_start_matches([' ', ':', '—', '-']);
-        let named_first = told.strip_prefix("(`").and_then(|told| told.split_once("`):"));
-        let (operation_id, told) = match named_first {
-            Some((id, told)) => (Some(id.to_owned()), told.trim_start()),
-            None => (None, told),
+        let tail = tail.trim_start_matches([' ', ':', '—', '-']);
+        let named_first = tail.strip_prefix("(`").and_then(|tail| tail.split_once("`):"));
+        let (operation_id, tail) = match named_first {
+            Some((id, tail)) => (Some(id.to_owned()), tail.trim_start()),
+            None => (None, tail),
         };
-        let (summary, more) = told.split_once(". ").unwrap_or((told, ""));
+        let (summary, more) = tail.split_once(". ").unwrap_or((tail, ""));
         let description = [more, rest].into_iter().filter(|part| !part.is_empty());
         Self {
             summary: capitalized(summary.trim_end_matches('.')),

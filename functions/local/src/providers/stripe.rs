@@ -264,22 +264,22 @@ impl Stripe {
         now: Timestamp,
     ) -> Result<Intent, ProviderRejection> {
         let intent = self.find(id)?;
-        let asked = amount(form, "amount_to_capture")?.unwrap_or(intent.amount);
+        let requested = amount(form, "amount_to_capture")?.unwrap_or(intent.amount);
         if intent.status != Status::RequiresCapture {
             let message = "This PaymentIntent could not be captured because of its status.";
             return Err(reject("payment_intent_unexpected_state", message));
         }
-        if asked > intent.amount {
+        if requested > intent.amount {
             let message = "The amount to capture is greater than the amount that can be captured.";
             return Err(reject("amount_too_large", message));
         }
         intent.status = Status::Succeeded;
-        intent.amount_received = asked;
+        intent.amount_received = requested;
         let intent = intent.clone();
         let charge = self.charges.iter_mut().find(|charge| charge.carries(id));
         if let Some(charge) = charge {
             charge.is_captured = true;
-            charge.amount_captured = asked;
+            charge.amount_captured = requested;
             charge.amount_refunded = charge.released();
         }
         self.tell("charge.captured", id, now);

@@ -27,13 +27,13 @@ pub(super) struct Late {
 pub(super) struct Before(HashMap<Key, Value>);
 
 impl Before {
-    /// The items of a `BatchGetItem` request (`asked`) by its response (`found`). Rate buckets and
-    /// idempotency records are left out: they are never read stale.
-    pub(super) fn of(asked: &Value, found: &Value) -> Self {
-        let keys = items(asked.get("RequestItems").and_then(Value::as_object), Some("Keys"));
+    /// The items of a `BatchGetItem` by its response. Rate buckets and idempotency records are left out: they
+    /// are never read stale.
+    pub(super) fn of(request: &Value, response: &Value) -> Self {
+        let keys = items(request.get("RequestItems").and_then(Value::as_object), Some("Keys"));
         let mut all: HashMap<Key, Value> =
             keys.filter_map(|key| Some((key_in_table(key)?, Value::Null))).collect();
-        let found = items(found.get("Responses").and_then(Value::as_object), None);
+        let found = items(response.get("Responses").and_then(Value::as_object), None);
         all.extend(found.filter_map(|item| Some((key_in_table(item)?, item.clone()))));
         all.retain(|(partition, _), _| {
             !["RLB#", "IDM#"].iter().any(|own| partition.starts_with(own))
@@ -144,8 +144,8 @@ impl<'a> Page<'a> {
         items.retain(|item| key_in_table(item).is_none_or(|key| !before.contains_key(&key)));
         let is_keys_only = index_of(self.input).is_some_and(Index::is_keys_only);
         let old = before.into_values().filter(|item| self.has(item));
-        let shown = |item: Value| if is_keys_only { key_of(&item, &self.names) } else { item };
-        items.extend(old.map(shown));
+        let projected = |item: Value| if is_keys_only { key_of(&item, &self.names) } else { item };
+        items.extend(old.map(projected));
         items.sort_by_key(|item| self.place(item));
         if self.is_backward() {
             items.reverse();

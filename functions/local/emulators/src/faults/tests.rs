@@ -192,8 +192,8 @@ async fn a_stale_index_returns_the_state_of_a_moment_ago() {
     table.put(4).await;
     let put = table.client.put_item().table_name(TABLE).set_item(Some(item(2, "b")));
     put.send().await.unwrap();
-    let gone = AttributeValue::S("001".to_owned());
-    let delete = table.client.delete_item().table_name(TABLE).key("PK", gone);
+    let deleted = AttributeValue::S("001".to_owned());
+    let delete = table.client.delete_item().table_name(TABLE).key("PK", deleted);
     delete.key("SK", AttributeValue::S("A".to_owned())).send().await.unwrap();
     assert_eq!(table.listed().await, ["a1", "a2", "a3"]);
     assert_eq!(table.listed().await, ["b2", "a3", "a4"]);
@@ -211,9 +211,9 @@ async fn an_eventual_read_may_be_stale_and_a_strong_one_is_not() {
     let key = |number: u32| -> Attributes {
         item(number, "a").into_iter().filter(|(name, _)| name == "PK" || name == "SK").collect()
     };
-    let get = async |number, is_settled| {
+    let get = async |number, is_consistent| {
         let get = table.client.get_item().table_name(TABLE).set_key(Some(key(number)));
-        let item = get.consistent_read(is_settled).send().await.unwrap().item?;
+        let item = get.consistent_read(is_consistent).send().await.unwrap().item?;
         item["name"].as_s().ok().cloned()
     };
     assert_eq!(get(1, false).await.as_deref(), Some("a1"));

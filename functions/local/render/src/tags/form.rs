@@ -84,8 +84,8 @@ impl Renderable for Form {
             return Err(Error::with_msg(format!("there is no form `{kind}`")));
         }
         write!(writer, "<form method=\"post\" accept-charset=\"UTF-8\"").replace("too long")?;
-        let shown = |(name, _): &&(String, Expression)| !ARGUMENTS.contains(&name.as_str());
-        for (name, value) in self.attributes.iter().filter(shown) {
+        let rendered = |(name, _): &&(String, Expression)| !ARGUMENTS.contains(&name.as_str());
+        for (name, value) in self.attributes.iter().filter(rendered) {
             let value = value.evaluate(runtime)?.to_kstr().into_string();
             let value = safe::without_mark(&value);
             write!(writer, " {name}=\"{}\"", safe::escaped(&value)).replace("too long")?;

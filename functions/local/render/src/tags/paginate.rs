@@ -176,10 +176,10 @@ impl Renderable for Paginate {
         let total = items.len();
         let pages = Pages::of(total, size, machine.place.page);
         let skipped = pages.current.saturating_sub(1).saturating_mul(size);
-        let shown: Value = Value::Array(items.into_iter().skip(skipped).take(size).collect());
+        let of_page: Value = Value::Array(items.into_iter().skip(skipped).take(size).collect());
         let (root, rest) = path.split_first().ok_or_else(|| Error::with_msg("no name"))?;
         let whole = runtime.get(std::slice::from_ref(root))?;
-        let whole = with(&machine, whole.as_view(), rest, shown)?;
+        let whole = with(&machine, whole.as_view(), rest, of_page)?;
         let described = described(&machine, pages, (total, size), window);
         let values = vec![
             (KString::from_string(root.to_kstr().into_string()), ValueCow::Owned(whole)),

@@ -25,10 +25,10 @@ fn a_form_is_rendered_with_its_kind() {
         "<form method=\"post\" accept-charset=\"UTF-8\" id=\"buy\" class=\"Tom &amp; Jerry\" \
          data-kind=\"&quot;\"><input type=\"hidden\" name=\"form_type\" value=\"product\">x</form>"
     );
-    let told = "{% form 'contact', return_to: 'back' %}{{ form.id }}{% if form.posted_successfully? %}a{% endif %}\
+    let form = "{% form 'contact', return_to: 'back' %}{{ form.id }}{% if form.posted_successfully? %}a{% endif %}\
          {{ form.errors | default: '-' }}{% endform %}{{ form.id }}";
     assert_eq!(
-        rendered(told),
+        rendered(form),
         "<form method=\"post\" accept-charset=\"UTF-8\">\
          <input type=\"hidden\" name=\"form_type\" value=\"contact\">contact-</form>"
     );
@@ -108,12 +108,12 @@ fn a_template_selects_its_layout() {
         assert_eq!(finding.code, FindingCode::MissingFile, "{name}");
     }
     // A JSON template can select it, too.
-    for (layout, shown) in [("\"bare\"", "()"), ("false", ""), ("\"theme\"", "[]")] {
+    for (layout, expected) in [("\"bare\"", "()"), ("false", ""), ("\"theme\"", "[]")] {
         let mut theme = theme("", &layouts);
         theme.files.remove("templates/index.liquid");
         let template = format!("{{\"layout\": {layout}, \"sections\": {{}}, \"order\": []}}");
         theme.files.extend(files([("templates/index.json", template.as_str())]));
-        assert_eq!(page(&theme).unwrap(), shown, "{layout}");
+        assert_eq!(page(&theme).unwrap(), expected, "{layout}");
     }
 }
 

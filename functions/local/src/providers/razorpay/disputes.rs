@@ -141,8 +141,7 @@ impl Razorpay {
         if let Some(name) = fields.keys().find(|name| !is_known(name)) {
             return invalid(&format!("{name} is/are not required and should not be sent"));
         }
-        if fields.get("amount").and_then(Value::as_i64).is_some_and(|asked| asked > dispute.amount)
-        {
+        if fields.get("amount").and_then(Value::as_i64).is_some_and(|it| it > dispute.amount) {
             return invalid("The contested amount is more than the dispute's.");
         }
         let evidence = fields.into_iter().filter(|(name, _)| name != "action");

@@ -75,22 +75,22 @@ impl Razorpay {
             }
         }
         let left = payment.amount.saturating_sub(payment.amount_refunded);
-        let asked = if input.get("amount").is_some() { amount(input)? } else { left };
-        if asked < 1 {
+        let requested = if input.get("amount").is_some() { amount(input)? } else { left };
+        if requested < 1 {
             return invalid("The amount must be at least 1.");
         }
-        if asked > left {
+        if requested > left {
             return invalid("The refund amount provided is greater than amount captured");
         }
-        payment.amount_refunded = payment.amount_refunded.saturating_add(asked);
-        if asked == left {
+        payment.amount_refunded = payment.amount_refunded.saturating_add(requested);
+        if requested == left {
             payment.status = Status::Refunded;
         }
         let refund = Refund {
             status: if is_pending { RefundStatus::Pending } else { RefundStatus::Processed },
             id: mint("rfnd_", 14),
             payment_id: id.to_owned(),
-            amount: asked,
+            amount: requested,
             currency: payment.currency.clone(),
             receipt: field(input, "receipt"),
             notes: notes(input),

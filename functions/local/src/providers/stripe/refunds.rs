@@ -11,7 +11,7 @@ impl Stripe {
     /// `POST /v1/refunds`; without an amount, the whole refundable amount.
     pub(super) fn refund(&mut self, form: &Form, is_pending: bool, now: Timestamp) -> ApiResult {
         let id = form.get("payment_intent").ok_or_else(|| missing("payment_intent"))?;
-        let asked = amount(form, "amount")?;
+        let requested = amount(form, "amount")?;
         self.find(id)?;
         let charge = self.charges.iter().find(|charge| charge.carries(id));
         let Some(charge) = charge.filter(|charge| charge.is_captured) else {
@@ -29,7 +29,7 @@ impl Stripe {
             let message = format!("Charge {} has already been refunded.", charge.id);
             return Err(reject("charge_already_refunded", &message));
         }
-        let amount = asked.unwrap_or(left);
+        let amount = requested.unwrap_or(left);
         if amount > left {
             let message = "Refund amount is greater than unrefunded amount on charge.";
             return Err(reject("amount_too_large", message));
