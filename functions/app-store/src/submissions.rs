@@ -154,7 +154,7 @@ pub async fn submit(
 /// `GET /v1/app-store/developers/apps/{id}/submissions/{sid}` (`getAppSubmission`):
 /// Get a submission of an app.
 ///
-/// It has what was submitted, the results of the automatic checks, the status and the operator's notes.
+/// It has the submitted proposal, the results of the automatic checks, the status and the operator's notes.
 ///
 /// # Errors
 /// `not_found`.

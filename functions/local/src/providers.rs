@@ -43,7 +43,7 @@ pub const RAZORPAY_SECRET: &str = "thiIsNotTheRealSecret42";
 pub const STRIPE_KEY_ID: &str = "pk_test_TYooMQauvdEDq54NiTphI7jx";
 /// The secret key of the Stripe account.
 pub const STRIPE_SECRET: &str = "sk_test_4eC39HqLyjWDarjtT1zdp7dc";
-/// The webhook secret of the demo's endpoints.
+/// The webhook secret of the endpoints of the demo and of tests.
 pub const WEBHOOK_SECRET: &str = "whsec_from_the_provider_9f2b";
 
 /// The options of a server.

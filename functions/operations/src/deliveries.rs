@@ -190,7 +190,7 @@ pub(crate) async fn attempts(
 ///
 /// It creates and queues a new delivery of the same event, with the same body and event id, so that receivers
 /// can recognize the repetition. The new delivery does not wait for the subscription's `ordering`. The old
-/// one stays as it is: if it is still retried, its retries go on.
+/// one is unchanged: pending retries continue.
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for an event that the caller cannot read; `delivery_in_flight`;

@@ -42,7 +42,7 @@ pub(crate) struct EvidenceView {
     store_id: Option<StoreId>,
     /// The measured values; their members depend on `kind`.
     summary: Value,
-    /// The record as canonical JSON (RFC 8785), which is what was hashed.
+    /// The hashed text: the record as canonical JSON (RFC 8785).
     record: String,
     /// The hash of the previous record; 64 zeroes for the first.
     previous_hash: String,

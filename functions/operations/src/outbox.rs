@@ -32,7 +32,7 @@ core_types::view! {
         r#type: String = event.name.clone(),
         /// Whether it was turned into deliveries.
         status: OutboxState = event.state,
-        /// The code of the error that kept it from being published.
+        /// The code of the error that prevented its publication.
         failure: Option<String>,
         /// The entity that it is about.
         entity: EntityView = EntityView::from(event),

@@ -1,5 +1,5 @@
-//! HTML pages of what the API also returns as JSON. Each is one file without scripts, for small screens and
-//! print, in a light and a dark scheme. Its plots are inline SVG, and it loads no other resource.
+//! HTML pages of resources that the API also returns as JSON. Each is one file without scripts, for small
+//! screens and print, in a light and a dark scheme. Its plots are inline SVG, and it loads no other resource.
 //!
 //! A page is a [`Sheet`]: plain text, figures, points and rows. All of its content is escaped.
 

@@ -78,7 +78,7 @@ async fn withdraw_open(
 pub struct ClientSecretView {
     /// The OAuth client id.
     client_id: String,
-    /// The new client secret. It is never shown again.
+    /// The new client secret. It is never returned again.
     client_secret: String,
     /// The previous secret works until this time.
     previous_secret_expires_at: Timestamp,

@@ -105,8 +105,8 @@ pub struct UpdateAppRequest {
 /// `redirect_uris`, `scopes`, `embedded` and `require_pkce` become `proposed`, and take effect when a
 /// submission is approved. Only `require_pkce: true` takes effect at once.
 ///
-/// The first `webhook_url` answers with its `webhook_secret`, which is shown once; another URL keeps the
-/// secret. It emits `app.updated`.
+/// The response to the first `webhook_url` has its `webhook_secret`, which is returned once; another URL
+/// keeps the secret. It emits `app.updated`.
 ///
 /// # Errors
 /// `not_found`, `slug_taken`, `precondition_failed`; `not_approved` for the listing of an app that

@@ -153,8 +153,8 @@ struct TargetView {
 /// this request has answered 202; poll `GET …/{id}` for its verdict. It needs `confirm: true` and an
 /// `Idempotency-Key`.
 ///
-/// With `dry_run`, 200 with what the drill would affect, and nothing is started. One drill or load test runs
-/// at a time, and no drill starts while an incident is unresolved.
+/// With `dry_run`, the response is 200 with the effects of the drill, and nothing is started. One drill or
+/// load test runs at a time, and no drill starts while an incident is unresolved.
 ///
 /// # Errors
 /// `blast_radius_exceeded` when it would exceed `blast_radius_percent` or 10 percent, or names another store
