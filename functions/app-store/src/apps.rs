@@ -9,24 +9,24 @@ use core_types::key;
 use core_types::rating::Rating;
 use core_types::scope;
 use gateway::app::App;
+use services::Services;
 use gateway::caller::Public;
+use primitives::clock::Timestamp;
+use table::item::{Index, Key};
 use gateway::page::Paging;
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
+use primitives::fields::{Flag, Text, Written};
 use gateway::request::{Path, Query, request};
 use platform::app::{AppStatus, Category, CommerceApp};
 use platform::caller::{AnyMember, Visitor, WhenInstalled};
 use platform::developer::Developer;
 use platform::installation::{Installation, InstallationStatus};
 use platform::submission::{Submission, SubmissionStatus};
-use primitives::clock::Timestamp;
-use primitives::fields::{Flag, Text, Written};
-use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
-use services::Services;
-use table::item::{Index, Key};
 
-/// Approved versions that an app's page shows, the newest first (our choice).
+/// Approved versions in the response of an app, the newest first (our choice).
 const VERSIONS_SHOWN: usize = 10;
 
 primitives::string_enum! {
@@ -137,7 +137,7 @@ pub struct InstalledView {
     app_status: AppStatus,
 }
 
-/// Roughly how many stores use an app: only its developer sees the exact number (our choice).
+/// The bucket of a number of stores: only an app's developer sees the exact number (our choice).
 fn bucket(installs: u64) -> &'static str {
     match installs {
         0..10 => "<10",
@@ -179,7 +179,7 @@ pub async fn list(
     paging.finish(&app, found, view).await
 }
 
-/// The store's own apps, also those that have left the catalogue since.
+/// Lists the apps that the store has installed, including those that have left the catalogue.
 async fn installed(
     member: &AnyMember,
     services: &Services,
@@ -211,7 +211,7 @@ async fn installed(
     paging.finish(services, found, view).await
 }
 
-/// The developers of these apps, in one round trip.
+/// Loads the developers of these apps, in one round trip.
 async fn developers(
     services: &Services,
     apps: impl Iterator<Item = &CommerceApp>,
@@ -288,7 +288,7 @@ pub struct AppDetailView {
 /// ten approved versions with their changelogs.
 ///
 /// # Errors
-/// `not_found`, the same for an unknown app and one that is not in the catalogue.
+/// `not_found`, both for an unknown app and for one that is not in the catalogue.
 pub async fn show(
     _: Public,
     State(app): State<App>,
@@ -320,14 +320,14 @@ pub async fn show(
         published_at: found.published_at,
         summary: CatalogueView::of(&found, profile.map(developer_summary)),
     };
-    // No ETag: installs and reviews change the page without a new version of the app.
+    // No ETag: installs and reviews change the response without a new version of the app.
     Ok(Json::new(&view))
 }
 
-/// The app, if it is in the catalogue.
+/// Loads the app, if it is in the catalogue.
 ///
 /// # Errors
-/// `not_found`, the same for an unknown app and one that is not in the catalogue.
+/// `not_found`, both for an unknown app and for one that is not in the catalogue.
 pub async fn published(services: &Services, id: &AppId) -> Result<CommerceApp, Problem> {
     let found: Option<CommerceApp> = services.table.get(&key::app(id)).await?;
     found.filter(CommerceApp::is_published).ok_or_else(|| Code::NotFound.into())
@@ -338,7 +338,7 @@ mod tests {
     use super::bucket;
 
     #[test]
-    fn installs_are_told_in_buckets() {
+    fn installs_are_returned_in_buckets() {
         let buckets = [0, 9, 10, 49, 50, 99, 100, 499, 500, 999, 1_000].map(bucket);
         assert_eq!(
             buckets,

@@ -1,4 +1,4 @@
-//! Authorize and deny: a merchant answers an app's request for scopes on a store (RFC 6749 §4.1,
+//! Authorize and deny: a merchant grants or denies an app's request for scopes on a store (RFC 6749 §4.1,
 //! RFC 7636, RFC 9207).
 
 use axum::extract::State;
@@ -6,23 +6,22 @@ use core_types::id::AppId;
 use core_types::key;
 use core_types::resource::Resource;
 use core_types::scope::{Requested, Scopes};
-use crypto::seal;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::app::App;
-use gateway::idempotency::Commit;
+use services::Services;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, NoStore};
 use gateway::request::{Body, Path, request};
+use primitives::fields::{Exact, Fault, FieldErrors, FromText};
+use crypto::seal;
+use table::{Change, Condition, ReadConsistency, Write, retry_eventual_first};
 use platform::app::{AppStatus, CommerceApp};
 use platform::caller::Admin;
 use platform::grant::{AuthorizationCode, CODE_LIFETIME, CodeChallenge, CodeState};
 use platform::installation::{APP_AUTHORIZED, APP_INSTALLED, Installation, InstallationStatus};
-use primitives::clock::Timestamp;
-use primitives::fields::{Exact, Fault, FieldErrors, FromText};
-use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
-use services::Services;
-use table::{Change, Condition, ReadConsistency, Write, retry_eventual_first};
 
 /// An authorization that the merchant has agreed to.
 #[request]
@@ -125,18 +124,18 @@ async fn authorize_once(
     let app_key = key::app(id);
     let installation_key = key::installation(&Installation::id_of(&admin.store.id, id));
     let mut batch = services.table.look(&[&app_key, &installation_key], consistency).await?;
-    let asked: CommerceApp = batch.take(&app_key)?.ok_or(Code::AppNotPublished)?;
+    let client: CommerceApp = batch.take(&app_key)?.ok_or(Code::AppNotPublished)?;
     let known: Option<Installation> = batch.take(&installation_key)?;
-    let (scopes, challenge) = input.validate(&asked)?;
-    let installation = authorized(known.as_ref(), &asked, admin, scopes, now);
-    let (code, raw_code) = issue(&asked, &installation, input, challenge, now);
+    let (scopes, challenge) = input.validate(&client)?;
+    let installation = authorized(known.as_ref(), &client, admin, scopes, now);
+    let (code, raw_code) = issue(&client, &installation, input, challenge, now);
     let answer = AuthorizeResponse::of(input, raw_code, &installation, &services.config.base_url);
     let status = known.map(|known| known.status);
     let became_active = status != Some(InstallationStatus::Active);
-    // Authorizing straight away, without the install route, installs too.
+    // An authorization without a previous install also installs the app.
     let is_new = matches!(status, None | Some(InstallationStatus::Uninstalled));
     let write = services.table.write();
-    let write = check_app(write, &asked, input.redirect_uri.as_str(), became_active);
+    let write = check_app(write, &client, input.redirect_uri.as_str(), became_active);
     let write = write.create_or_replace(&installation, Code::VersionConflict);
     write
         .create(&code, Code::VersionConflict)
@@ -146,7 +145,8 @@ async fn authorize_once(
         .await
 }
 
-/// A code for what the installation was granted, and its text, which is shown once.
+/// Creates an authorization code for the installation's scopes. Returns it with its text, which is not
+/// stored.
 fn issue(
     app: &CommerceApp,
     installation: &Installation,
@@ -195,8 +195,8 @@ impl AuthorizeResponse {
 }
 
 impl AuthorizeRequest {
-    /// The checks of docs/conventions.md §9, redirect URI first: after it, errors could be
-    /// redirected; we answer them to the merchant's admin instead.
+    /// Validates the request (docs/conventions.md §9), the redirect URI first. Later errors could be sent by
+    /// a redirect, but are returned to the merchant's admin instead.
     fn validate(&self, app: &CommerceApp) -> Result<(Scopes, Option<CodeChallenge>), Problem> {
         validate_app(app)?;
         if !app.allows_redirect(self.redirect_uri.as_str()) {
@@ -230,14 +230,18 @@ impl AuthorizeRequest {
     }
 
     fn validate_scopes(&self, app: &CommerceApp) -> Result<Scopes, Problem> {
-        let asked = match (&self.scope, &self.scopes) {
+        let requested = match (&self.scope, &self.scopes) {
             (Some(_), Some(_)) => {
                 return Err(Code::InvalidRequest.detail("Send `scope` or `scopes`, not both."));
             }
             (Some(words), None) | (None, Some(words)) => words.scopes()?,
             (None, None) => app.scopes.clone(),
         };
-        if app.scopes.cover_all(&asked) { Ok(asked) } else { Err(Code::InvalidScope.into()) }
+        if app.scopes.cover_all(&requested) {
+            Ok(requested)
+        } else {
+            Err(Code::InvalidScope.into())
+        }
     }
 }
 
@@ -251,7 +255,7 @@ fn validate_app(app: &CommerceApp) -> Result<(), Problem> {
     }
 }
 
-/// The installation as this authorization leaves it: active, with what was granted.
+/// The installation after this authorization: active, with the granted scopes.
 fn authorized(
     known: Option<&Installation>,
     app: &CommerceApp,
@@ -289,8 +293,8 @@ fn authorized(
     }
 }
 
-/// The app is still published and the URI still registered when the transaction commits; a new
-/// active installation is counted.
+/// Requires that the app is still published and the URI still registered when the transaction commits, and
+/// counts a new active installation.
 fn check_app(write: Write, app: &CommerceApp, redirect_uri: &str, count: bool) -> Write {
     let condition = "#status = :published AND contains(redirect_uris, :uri)";
     if count {
@@ -339,10 +343,10 @@ pub async fn deny(
     Path(id): Path<AppId>,
     Body(input): Body<DenyRequest>,
 ) -> Result<NoStore<Json<DenyResponse>>, Problem> {
-    let asked: Option<CommerceApp> = app.table.get(&key::app(&id)).await?;
-    let asked = asked.ok_or(Code::AppNotPublished)?;
-    validate_app(&asked)?;
-    if !asked.allows_redirect(input.redirect_uri.as_str()) {
+    let client: Option<CommerceApp> = app.table.get(&key::app(&id)).await?;
+    let client = client.ok_or(Code::AppNotPublished)?;
+    validate_app(&client)?;
+    if !client.allows_redirect(input.redirect_uri.as_str()) {
         return Err(Code::InvalidRedirectUri.into());
     }
     let pairs = [
@@ -354,8 +358,7 @@ pub async fn deny(
     Ok(Json::new(&DenyResponse { redirect_to }).no_store())
 }
 
-/// The URI with parameters added to the query it has (RFC 6749 §3.1.2); a registered URI has no
-/// fragment.
+/// Adds parameters to the existing query of a URI (RFC 6749 §3.1.2). A registered URI has no fragment.
 fn with_query(uri: &str, pairs: &[(&str, &str)]) -> String {
     let mut query = String::new();
     for (name, value) in pairs {
@@ -378,7 +381,7 @@ mod tests {
     use super::with_query;
 
     #[test]
-    fn parameters_join_the_query_that_is_there() {
+    fn parameters_are_added_to_an_existing_query() {
         let pairs = [("code", "a b"), ("state", "x&y=z")];
         for (uri, expected) in [
             ("https://a.example/cb", "https://a.example/cb?code=a+b&state=x%26y%3Dz"),

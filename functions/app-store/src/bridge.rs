@@ -1,9 +1,8 @@
-//! Bridge fetch: an embedded app's page calls this API, or its own server, through the gateway.
+//! The bridge: an embedded app's page calls this API, or its own server, through the gateway.
 //!
-//! The call is made to the API's own address with the page's token, so that every guard, budget
-//! and idempotency record is the bridged route's own; nothing is decided twice. What a bridged call
-//! may reach at all is decided where it arrives, by [`gateway::bridged`]; the paths that are closed
-//! here as well are those that need not be tried.
+//! The call is sent to the API's own base URL with the page's token, so that the bridged route itself
+//! applies its authorization, budget and idempotency. The receiving function decides which routes a
+//! bridged call may reach, by [`gateway::bridged`]; the paths that are closed here save a request.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -31,14 +30,13 @@ use services::Services;
 
 use crate::oauth;
 
-/// The whole of a bridged call, connection to last byte.
+/// The time limit of a bridged call, from the connection to the last byte.
 const DEADLINE: Duration = Duration::from_secs(10);
-/// The largest answer that is passed on.
+/// The largest response body that is returned, in bytes.
 const MAX_BODY: usize = 1 << 20;
 /// Request headers that a page may set.
 const ALLOWED: [&str; 3] = ["accept", "if-match", "idempotency-key"];
-/// Families without a path that a page may reach: credentials, the bridge itself, and what injects
-/// faults.
+/// Path prefixes that a page may not reach: credentials, the bridge itself, and fault injection.
 const CLOSED: &[&str] = &[
     "/v1/auth",
     "/v1/app-store/oauth",
@@ -101,7 +99,7 @@ pub struct BridgeRequest {
     installation_id: Option<InstallationId>,
 }
 
-/// Strings, numbers and truth values by name, or nothing.
+/// The schema of query parameters: strings, numbers and booleans by name, or `null`.
 fn plain_values(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({
         "type": ["object", "null"],
@@ -136,7 +134,7 @@ pub struct BridgedAnswer {
 /// The cost of a bridged call, in points. All members are `null` for an app's own server.
 #[derive(Debug, Serialize, JsonSchema)]
 struct BridgedCost {
-    /// The points that were charged ahead.
+    /// The points that were charged in advance.
     requested: Option<u32>,
     /// The points that the call cost.
     actual: Option<u32>,
@@ -144,7 +142,7 @@ struct BridgedCost {
     available: Option<u32>,
 }
 
-/// As whom a call is made.
+/// The principal of a bridged call.
 struct Acting {
     app_id: AppId,
     store_id: StoreId,
@@ -155,7 +153,7 @@ struct Acting {
 ///
 /// An embedded page calls this API or its app's own server with its embedded token. A merchant calls it as
 /// the app of `installation_id`. The response is 200 with the status, headers and body of the call, whatever
-/// its status was. The call has ten seconds and a response of at most 1 MiB.
+/// its status. The call has ten seconds and a response of at most 1 MiB.
 ///
 /// Of this API it reaches the routes that accept app tokens, and public `GET` routes. Other paths, in
 /// particular those that take or return credentials, are `path_not_allowed`.
@@ -163,7 +161,7 @@ struct Acting {
 /// # Errors
 /// `absolute_url_refused`, `path_not_allowed` (also for an app whose server would be this service),
 /// `not_found`, `app_suspended`, `installation_inactive`, `app_unreachable`, `bridge_timeout`;
-/// `answer_too_large` for one of this API above 1 MiB. Its lists end their pages before.
+/// `answer_too_large` for a response of this API above 1 MiB. Lists of this API end a page before that.
 pub async fn fetch(
     caller: Bridge,
     State(app): State<App>,
@@ -206,7 +204,7 @@ pub async fn fetch(
     }
 }
 
-/// Only a plain absolute path of an open family, in the one spelling that routes by it.
+/// Requires a plain absolute path outside of [`CLOSED`], in the spelling that the router uses.
 fn validate_path(path: &str, target: Target) -> Result<(), Problem> {
     let lower = path.to_ascii_lowercase();
     if !path.starts_with('/') || path.starts_with("//") || lower.contains("://") {
@@ -226,7 +224,7 @@ fn validate_path(path: &str, target: Target) -> Result<(), Problem> {
         lower.strip_prefix(closed).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     let oauth = lower.starts_with("/v1/app-store/apps/") && lower.contains("/oauth");
-    // A percent sign would let a closed path be spelled in letters that are not compared here.
+    // A percent-encoded letter would hide a closed path from this comparison.
     if !lower.starts_with("/v1/")
         || lower.contains('%')
         || oauth
@@ -330,9 +328,9 @@ fn outgoing_headers(
     Ok(headers)
 }
 
-/// What the bridged route answered: headers that concern the page, the body as JSON where it is.
+/// The response of the bridged call: the headers that concern the page, and the body as JSON if it is JSON.
 fn answered(incoming: &Incoming) -> BridgedAnswer {
-    let shown = [
+    let forwarded = [
         "content-type",
         "etag",
         "link",
@@ -345,7 +343,7 @@ fn answered(incoming: &Incoming) -> BridgedAnswer {
     ];
     let text = |name: &str| incoming.headers.get(name).and_then(|value| value.to_str().ok());
     let header = |name: &str| Some((name.to_owned(), text(name)?.to_owned()));
-    let headers = shown.iter().filter_map(|name| header(name)).collect();
+    let headers = forwarded.iter().filter_map(|name| header(name)).collect();
     let body = serde_json::from_slice(&incoming.body)
         .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&incoming.body).into_owned()));
     let points = |name: &str| text(name).and_then(|value| value.parse::<u32>().ok());
@@ -367,7 +365,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_plain_paths_of_open_families_pass() {
+    fn only_plain_paths_outside_closed_prefixes_are_accepted() {
         for good in ["/v1/stores/sto_1", "/v1/operations/webhook-subscriptions"] {
             assert!(validate_path(good, Target::Admin).is_ok(), "{good}");
         }

@@ -1,4 +1,4 @@
-//! A developer's apps: list, create and change them.
+//! A developer's apps: list, create, get and update them.
 
 mod life;
 mod update;
@@ -10,13 +10,17 @@ use core_types::id::{AppId, MerchantId};
 use core_types::key;
 use core_types::resource::{Resource, load};
 use core_types::scope::Scopes;
-use crypto::seal;
 use gateway::app::App;
+use services::Services;
 use gateway::bridged;
-use gateway::idempotency::Commit;
+use primitives::clock::Timestamp;
 use gateway::page::Paging;
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoStore, Page};
+use primitives::fields::{AtMost, Exact, Fault, Flag, FromText, Text};
 use gateway::request::{Body, Given, Path, Query, Ruled, Rules, Validation, request};
+use crypto::seal;
+use table::{Condition, Write};
 use identity::merchant::MerchantStatus;
 use platform::app::{
     APP_CREATED, AppClient, AppStatus, AppView, ClientSecret, CommerceApp, MAX_REDIRECT_URIS,
@@ -24,19 +28,14 @@ use platform::app::{
 };
 use platform::caller::Developer;
 use platform::developer::{self, Developer as Profile};
-use primitives::clock::Timestamp;
-use primitives::fields::{AtMost, Exact, Fault, Flag, FromText, Text};
-use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
-use services::Services;
-use table::{Condition, Write};
 
 pub use life::{delete, publish, rotate_secret, unpublish};
 pub use update::update;
 use webhook::Hook;
 
-/// A redirect URI that may be registered, byte for byte as it was sent.
+/// A redirect URI that may be registered, exactly as it was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RedirectUri(String);
 
@@ -59,15 +58,11 @@ primitives::string_schema!(RedirectUri);
 
 type RedirectUris = AtMost<RedirectUri, MAX_REDIRECT_URIS>;
 
-/// The developer's app, if it is theirs and not deleted.
+/// Loads an app, if it is the developer's and not deleted.
 ///
 /// # Errors
 /// `not_found`.
-pub async fn own(
-    services: &Services,
-    developer: &Developer,
-    id: &AppId,
-) -> Result<CommerceApp, Problem> {
+pub async fn own(services: &Services, developer: &Developer, id: &AppId) -> Result<CommerceApp, Problem> {
     let found = load(services, &key::app(id)).await?;
     ensure_own(developer, &found).map(|()| found)
 }
@@ -142,7 +137,7 @@ impl Rules for CreateAppRequest {
     }
 }
 
-/// An app with the secrets that are shown once.
+/// An app with the secrets that are returned once.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AppSecretsView {
     #[serde(flatten)]
@@ -157,7 +152,7 @@ pub struct AppSecretsView {
 
 /// `POST /v1/app-store/developers/apps` (`createDeveloperApp`): Create an app.
 ///
-/// The app begins as a `draft`, which is in no catalogue. The response shows the client secret, and with a
+/// The app begins as a `draft`, which is in no catalogue. The response has the client secret, and with a
 /// `webhook_url` the signing secret; no later response does. A developer has at most 100 apps. It emits
 /// `app.created`.
 ///
@@ -230,7 +225,7 @@ async fn save_new(
     };
     let slug = UniqueSlug { slug: made.slug.clone(), app_id: made.id.clone(), version: 1 };
     let view = AppSecretsView {
-        app: made.view(),
+        services: made.view(),
         client_secret: secret,
         webhook_secret: hook.as_ref().map(|hook| hook.secret.clone()),
     };
@@ -282,14 +277,14 @@ fn validate_uris(services: &Services, uris: &RedirectUris, is_published: bool) -
     errors
 }
 
-/// An app that ran where this service does would be called with what is meant for the service.
+/// The field error of an app URL on this service's own host: requests for the service would reach the app.
 fn validate_app_url(services: &Services, url: &WebUrl) -> Option<FieldError> {
     let fault = Fault::new("own_host", "An app runs on a host of its own, not on this service's.");
     bridged::is_ours(&services.config, url.as_str())
         .then(|| FieldError { pointer: "/app_url".into(), fault })
 }
 
-/// A client that cannot keep a secret proves itself by PKCE alone (RFC 9700 §2.1.1).
+/// The field error of a public client without PKCE, which alone protects its codes (RFC 9700 §2.1.1).
 fn validate_pkce(confidential: bool, require_pkce: bool) -> Option<FieldError> {
     let detail = "An app that cannot keep a secret needs PKCE.";
     let fault = Fault::new("pkce_required", detail);
@@ -299,7 +294,7 @@ fn validate_pkce(confidential: bool, require_pkce: bool) -> Option<FieldError> {
 /// `GET /v1/app-store/developers/apps/{id}` (`getDeveloperApp`): Get one of your own apps.
 ///
 /// It has the configuration in force and, as `proposed`, changes that were not approved yet. Secrets are
-/// never shown.
+/// never returned.
 ///
 /// # Errors
 /// `not_found`, also for another developer's app and a deleted one.

@@ -1,4 +1,4 @@
-//! Developer profiles: a merchant account with one is a developer's.
+//! Developer profiles. A merchant with a profile is a developer.
 
 use axum::extract::State;
 use core_types::fields::{Country, Email, WebUrl};
@@ -19,7 +19,7 @@ use primitives::problem::{Code, FieldError, Problem};
 
 /// `GET /v1/app-store/developers/register` (`getDeveloperProfile`): Get your developer profile.
 ///
-/// It shows the contact data, whether the platform has verified the developer, and whether the developer may
+/// It has the contact data, whether the platform has verified the developer, and whether the developer may
 /// publish.
 ///
 /// # Errors
@@ -33,7 +33,7 @@ pub async fn show(
     Ok(profile.to_response())
 }
 
-/// `true`, and nothing else.
+/// The boolean `true`; anything else is rejected.
 #[derive(Debug)]
 pub struct Agreed;
 
@@ -99,7 +99,7 @@ pub async fn register(
     State(app): State<App>,
     Ruled(Body(input)): Ruled<Body<RegisterDeveloperRequest>>,
 ) -> Result<Created<DeveloperView>, Problem> {
-    // The rules let one of them through.
+    // The rules require exactly one of them.
     let company = input.company.or(input.name).map(String::from).unwrap_or_default();
     let now = app.clock.now();
     let profile = Developer {

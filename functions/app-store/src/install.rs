@@ -52,7 +52,7 @@ pub struct InstallResponse {
     authorize: AuthorizeView,
 }
 
-/// A pending installation as it is, or a new one.
+/// The unchanged pending installation, or a new one.
 type InstallReply = Either<Json<InstallResponse>, Created<InstallResponse>>;
 
 impl InstallResponse {
@@ -92,8 +92,8 @@ pub async fn install(
         let by = &admin.account.id;
         let next = match present {
             None => Installation::begin(&chosen, &admin.store.id, by, now),
-            Some(gone) if gone.status == InstallationStatus::Uninstalled => {
-                gone.begin_again(&chosen, by, now)
+            Some(former) if former.status == InstallationStatus::Uninstalled => {
+                former.begin_again(&chosen, by, now)
             }
             Some(pending) if pending.status == InstallationStatus::Pending => {
                 let answer = InstallResponse::of(&pending, &chosen);
@@ -106,7 +106,7 @@ pub async fn install(
     .await
 }
 
-/// The app and the store's installation of it, in one round trip.
+/// Loads the app and the store's installation of it, in one round trip.
 async fn load(
     services: &Services,
     admin: &Admin,
@@ -137,7 +137,7 @@ async fn save(
 ) -> Result<Created<InstallResponse>, Problem> {
     let write = services.table.write();
     let write = write.create_or_replace(next, Code::VersionConflict);
-    // Either way the app must still be in the catalogue when the transaction happens.
+    // In both cases the app must still be in the catalogue when the transaction commits.
     let write = if next.status == InstallationStatus::Active {
         CommerceApp::one_install_more(write, &chosen.id, Code::NotFound)
     } else {
@@ -160,7 +160,7 @@ pub struct InstallationsQuery {
 
 /// `GET /v1/app-store/installations` (`listInstallations`): List installations of a store.
 ///
-/// Uninstalled apps are left out, unless `status=uninstalled` asks for them. The list is for owners and
+/// Uninstalled apps are left out, unless `status` is `uninstalled`. The list is for owners and
 /// admins of the store, and has no particular order.
 pub async fn list(
     admin: Admin,
@@ -182,7 +182,7 @@ pub async fn list(
 /// installation.
 ///
 /// # Errors
-/// `not_found`, also for another store's.
+/// `not_found`, also for another store's installation.
 pub async fn show(
     admin: Admin,
     State(app): State<App>,
@@ -229,7 +229,7 @@ impl From<Event> for AccessView {
 /// that an app revoked a single token.
 ///
 /// # Errors
-/// `not_found`, also for another store's.
+/// `not_found`, also for another store's installation.
 pub async fn access_log(
     admin: Admin,
     State(app): State<App>,
@@ -258,7 +258,7 @@ pub struct InstallationScopesView {
 /// authorization can grant any of the latter.
 ///
 /// # Errors
-/// `not_found`, also for another store's.
+/// `not_found`, also for another store's installation.
 pub async fn scopes(
     admin: Admin,
     State(app): State<App>,

@@ -7,26 +7,25 @@ use core_types::key;
 use core_types::resource::{Resource, change_with, load};
 use delivery::subscription::{Subscription, remove_of_app};
 use gateway::app::App;
-use gateway::idempotency::Commit;
+use services::Services;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, Path, request};
+use primitives::fields::Text;
+use table::{Change, Query, Write, retry};
 use platform::app::AppStatus;
 use platform::caller::Admin;
 use platform::installation::{
     APP_RESUMED, APP_SUSPENDED, APP_TOKENS_REVOKED, APP_UNINSTALLED, Installation,
     InstallationStatus, InstallationView,
 };
-use primitives::clock::Timestamp;
-use primitives::fields::Text;
-use primitives::problem::{Code, Problem};
-use services::Services;
-use table::{Change, Query, Write, retry};
 
 /// The reason of a change of an installation.
 #[request]
 #[derive(Debug, Clone)]
 pub struct ReasonRequest {
-    /// The reason, which the installation shows and the event tells the app.
+    /// The reason, which the installation and the event have.
     reason: Option<Text<0, 500>>,
 }
 
@@ -119,15 +118,11 @@ pub async fn revoke_tokens(
     act(&admin, &app, &id, &APP_TOKENS_REVOKED, revoke, |write, _| write).await
 }
 
-/// The installation, if it is on the caller's store.
+/// Loads the installation, if it is on the caller's store.
 ///
 /// # Errors
 /// `not_found`.
-pub async fn own(
-    services: &Services,
-    admin: &Admin,
-    id: &InstallationId,
-) -> Result<Installation, Problem> {
+pub async fn own(services: &Services, admin: &Admin, id: &InstallationId) -> Result<Installation, Problem> {
     let found = load(services, &key::installation(id)).await?;
     ensure_own(admin, &found).map(|()| found)
 }
@@ -161,7 +156,7 @@ async fn act(
     .await
 }
 
-/// One active installation more, unless the app is deleted.
+/// Adds one to the app's active installations, unless the app is deleted.
 fn count(write: Write, known: &Installation) -> Write {
     let change = Change::new("SET active_installs = active_installs + :one")
         .only_if("#status <> :deleted")
@@ -171,7 +166,7 @@ fn count(write: Write, known: &Installation) -> Write {
     write.update(&key::app(&known.app_id), change, Code::AppNotPublished)
 }
 
-/// One active installation less; part of a transaction, whose token makes it happen once.
+/// Subtracts one from the app's active installations, once, because the transaction is idempotent.
 fn uncount(write: Write, known: &Installation) -> Write {
     let change = Change::new("SET active_installs = active_installs - :one")
         .only_if("active_installs >= :one")
@@ -179,11 +174,8 @@ fn uncount(write: Write, known: &Installation) -> Write {
     write.update(&key::app(&known.app_id), change, Code::VersionConflict)
 }
 
-/// The store's webhook subscriptions: at most 50, by its counter.
-async fn subscriptions(
-    services: &Services,
-    known: &Installation,
-) -> Result<Vec<Subscription>, Problem> {
+/// Loads the store's webhook subscriptions, of which its quota permits 50.
+async fn subscriptions(services: &Services, known: &Installation) -> Result<Vec<Subscription>, Problem> {
     let partition =
         Query::partition(key::store(&known.store_id).pk).begins_with(key::SUBSCRIPTIONS);
     services.table.all(&partition, 60).await

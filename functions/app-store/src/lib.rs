@@ -1,5 +1,5 @@
-//! `/v1/app-store` — the app platform: the catalogue and its reviews, installing, OAuth, the
-//! bridge, installations; developers, their apps and submissions; the partner dashboard.
+//! `/v1/app-store` — the app platform: the catalogue and its reviews, installations, OAuth and the bridge;
+//! developers, their apps and submissions; the partner dashboard.
 
 mod apps;
 mod authorize;

@@ -1,5 +1,5 @@
-//! The OAuth endpoints: token, revoke, introspect, and the documents about them (RFC 6749, 7009,
-//! 7662, 8414, 9700). Errors are those of RFC 6749 §5.2.
+//! The OAuth endpoints: token, token exchange, revocation, introspection, keys and metadata (RFC 6749, 7009,
+//! 7662, 8414, 8693, 9700). Errors are those of RFC 6749 §5.2.
 
 mod code;
 mod documents;
@@ -86,7 +86,7 @@ pub struct TokenResponse {
     refresh_token_expires_in: i64,
 }
 
-/// What a client presents of itself: by header or in the body, not both (RFC 6749 §2.3).
+/// The credentials of a client, from the header or from the body, but not both (RFC 6749 §2.3).
 #[derive(Debug, Clone)]
 struct ClientCredentials {
     client_id: String,
@@ -117,7 +117,7 @@ impl ClientCredentials {
         }
     }
 
-    /// The client, if the credentials are its own.
+    /// Returns the client, if the credentials are valid for it.
     fn authenticate(&self, found: Option<AppClient>, now: Timestamp) -> Result<AppClient, Problem> {
         found
             .filter(|client| client.is_authenticated_by(self.unverified_secret.as_deref(), now))
@@ -136,7 +136,7 @@ impl ClientCredentials {
 ///
 /// # Errors
 /// `invalid_request`, `invalid_client`, `invalid_grant`, `invalid_scope`,
-/// `unsupported_grant_type`; `version_conflict` when the grant changes all the while.
+/// `unsupported_grant_type`; `version_conflict` after too many concurrent changes of the grant.
 pub async fn token(
     caller: OAuthClient,
     State(app): State<App>,
@@ -152,7 +152,7 @@ pub async fn token(
     Ok(response)
 }
 
-/// A parameter that this grant type needs.
+/// Requires a parameter of this grant type.
 fn required<'a, const MAX: usize>(
     value: Option<&'a Exact<MAX>>,
     name: &str,
@@ -162,9 +162,9 @@ fn required<'a, const MAX: usize>(
         .ok_or_else(|| Code::InvalidRequest.detail(format!("The parameter {name} is required.")))
 }
 
-/// Scopes that are no more than these.
-fn narrowed(granted: &Scopes, asked: Option<&Requested>) -> Result<Scopes, Problem> {
-    let Some(asked) = asked else { return Ok(granted.clone()) };
-    let scopes = asked.scopes()?;
+/// The requested scopes, which must be within the granted ones; all of those by default.
+fn narrowed(granted: &Scopes, requested: Option<&Requested>) -> Result<Scopes, Problem> {
+    let Some(requested) = requested else { return Ok(granted.clone()) };
+    let scopes = requested.scopes()?;
     if granted.cover_all(&scopes) { Ok(scopes) } else { Err(Code::InvalidScope.into()) }
 }

@@ -8,27 +8,27 @@ use core_types::key;
 use core_types::rating::Rating;
 use delivery::subscription::{HealthStatus, Subscription};
 use gateway::app::App;
+use services::Services;
+use primitives::clock::{DAY, Timestamp};
+use table::item::Key;
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::Json;
 use gateway::request::{Given, Query, Ruled, Rules, Validation, request};
 use platform::app::{CommerceApp, MAX_APPS};
 use platform::caller::{Developer, Merchant};
 use platform::developer::{self, Developer as Profile};
 use platform::usage::{self, Counter};
-use primitives::clock::{DAY, Timestamp};
-use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Number;
-use services::Services;
-use table::item::Key;
 
 use crate::developer_apps;
 
-/// The range when none is asked for.
+/// The default range.
 const DEFAULT_RANGE: std::time::Duration = DAY.saturating_mul(30);
 /// The widest range.
 const MAX_RANGE: std::time::Duration = DAY.saturating_mul(90);
-/// Scopes that are shown.
+/// Scopes that are returned.
 const TOP_SCOPES: usize = 10;
 
 primitives::string_enum! {
@@ -56,7 +56,7 @@ pub struct DashboardQuery {
 }
 
 impl DashboardQuery {
-    /// The range in time.
+    /// The requested range, with its defaults.
     fn range(&self, now: Timestamp) -> Result<(Timestamp, Timestamp), Problem> {
         Self::between(self.since, self.until, now)
     }
@@ -213,7 +213,7 @@ pub async fn dashboard(
     }))
 }
 
-/// Every day of the range, also those on which nothing happened.
+/// A point for every day of the range, including days without events.
 fn series(counters: &[Counter], since: Timestamp, until: Timestamp) -> Vec<DashboardPoint> {
     let mut days: BTreeMap<String, DashboardPoint> = BTreeMap::new();
     let mut at = since;
@@ -251,7 +251,7 @@ fn totals(apps: &[CommerceApp], series: &[DashboardPoint]) -> DashboardTotals {
     }
 }
 
-/// The scopes that reach furthest.
+/// The scopes with the most active installations.
 fn top_scopes(apps: &[CommerceApp]) -> Vec<ScopeCount> {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for each in apps {
@@ -269,7 +269,7 @@ fn top_scopes(apps: &[CommerceApp]) -> Vec<ScopeCount> {
     counts
 }
 
-/// The apps whose webhooks do not arrive.
+/// The apps whose webhooks fail or are disabled.
 async fn troubles(services: &Services, apps: &[CommerceApp]) -> Result<Vec<Trouble>, Problem> {
     let hooks = apps.iter().filter_map(|each| {
         let hook = each.webhook_subscription_id.as_ref()?;
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn every_day_of_the_range_has_a_point_and_shards_add_up() {
+    fn every_day_of_the_range_has_a_point_that_adds_its_shards() {
         let since = Timestamp::parse("2026-01-30T12:00:00Z").unwrap();
         let until = Timestamp::parse("2026-02-01T01:00:00Z").unwrap();
         let counters = [counter("20260131", '0', 2), counter("20260131", 'f', 3)];

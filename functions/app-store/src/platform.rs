@@ -74,7 +74,7 @@ pub async fn resume(
     move_to(&app, &id, if_match, &APP_RESUMED_BY_PLATFORM, decide, mark).await
 }
 
-/// The app's state and its marks, in one transaction.
+/// Changes the app's status and its [`Stop`] in one transaction.
 async fn move_to(
     services: &Services,
     id: &AppId,

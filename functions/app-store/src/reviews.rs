@@ -26,8 +26,8 @@ use crate::apps::published;
 /// One star to five.
 type Stars = Int<1, 5>;
 
-/// The stars as they are stored.
-fn kept(stars: Stars) -> u8 {
+/// The stars in their stored type.
+fn stored(stars: Stars) -> u8 {
     u8::try_from(stars.0).unwrap_or(1)
 }
 
@@ -42,7 +42,7 @@ pub struct ReviewsQuery {
 /// The summary of an app's reviews.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AppReviewSummary {
-    /// The rating over all reviews, whatever the filter.
+    /// The rating over all reviews, regardless of the filter.
     rating: AppRating,
 }
 
@@ -62,7 +62,7 @@ pub async fn list(
 ) -> Result<Page<AppReviewView, AppReviewSummary>, Problem> {
     let found = published(&app, &id).await?;
     let wanted = table::Query::index(Index::Gsi1, key::reviews_on_app(&id)).newest_first();
-    let stars = query.rating.map(|stars| kept(stars.0));
+    let stars = query.rating.map(|stars| stored(stars.0));
     paging
         .with(AppReviewSummary { rating: AppRating::from(&found) })
         .answer(
@@ -100,7 +100,7 @@ pub async fn write(
     published(&app, &id).await?;
     let now = app.clock.now();
     let body = String::from(input.body);
-    let review = AppReview::write(&id, &admin.store, kept(input.rating), body, now);
+    let review = AppReview::write(&id, &admin.store, stored(input.rating), body, now);
     let installation = key::installation(&Installation::id_of(&admin.store.id, &id));
     let active = Condition::is("status", InstallationStatus::Active);
     let write = app
@@ -142,7 +142,7 @@ pub async fn edit(
     let now = app.clock.now();
     let before = own(&app, &admin, &id, &review_id).await?;
     if_match.check(before.version)?;
-    let after = before.edit(input.rating.map(kept), input.body.map(String::from), now);
+    let after = before.edit(input.rating.map(stored), input.body.map(String::from), now);
     let write = app.table.write().replace(&after, Code::VersionConflict);
     app_review::count_changed(write, &before, &after)
         .emit(after.event(&APP_REVIEWED, now))
@@ -176,7 +176,7 @@ pub async fn delete(
     app_review::count_gone(write, &review).answer(NoContent::default(), app.clock.now()).await
 }
 
-/// The store's own review, if it has this id.
+/// Loads the store's own review, if it has this id.
 async fn own(
     services: &Services,
     admin: &Admin,

@@ -32,7 +32,7 @@ use crate::developer_apps::own;
 #[request]
 #[derive(Debug)]
 pub struct SubmissionsQuery {
-    /// Only submissions in this status. The review queue shows `submitted` by default.
+    /// Only submissions in this status. The review queue has those in `submitted` by default.
     status: Option<SubmissionStatus>,
 }
 
@@ -157,7 +157,7 @@ pub async fn submit(
 /// `GET /v1/app-store/developers/apps/{id}/submissions/{sid}` (`getAppSubmission`):
 /// Get a submission of an app.
 ///
-/// It has what was submitted, the results of the automatic checks, the status and the operator's notes.
+/// It has the submitted proposal, the results of the automatic checks, the status and the operator's notes.
 ///
 /// # Errors
 /// `not_found`.
@@ -194,7 +194,7 @@ pub async fn withdraw(
     .await
 }
 
-/// Writes an ended submission, and the app as it leaves it.
+/// Writes a decided or withdrawn submission, and applies it to its app.
 async fn save(
     services: &Services,
     owned: &CommerceApp,
@@ -283,7 +283,7 @@ pub async fn request_changes(
     decide(&operator, &app, &id, if_match, decision, &input.notes()).await
 }
 
-/// How a submission ends, and what is announced.
+/// The decision on a submission, with the topic of its event.
 #[derive(Clone, Copy)]
 struct SubmissionDecision {
     status: SubmissionStatus,

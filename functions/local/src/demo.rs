@@ -1,6 +1,5 @@
-//! The demo: a merchant with an open store that sells forty products and takes payments, a customer
-//! of that store, and an operator; made on the first start of a data directory, so that there is
-//! something to call.
+//! The demo: a merchant with an active store of forty products that accepts payments, a customer of that
+//! store, and an operator. It is created at the first start of a data directory.
 
 mod catalogue;
 mod payments;
@@ -18,19 +17,19 @@ use axum::response::Response;
 use core_types::fields::{Currency, Email};
 use core_types::id::{MerchantId, StoreId};
 use core_types::key;
+use emulators::AnyError;
+use services::Services;
 use crypto::password;
 use crypto::password::Password;
-use emulators::AnyError;
+use primitives::problem::Code;
+use primitives::fields::FromText;
 use http::StatusCode;
 use identity::customer::{Customer, UniqueCustomerEmail};
 use identity::holder::Application;
 use identity::member::Memberships;
 use identity::merchant::{Merchant, MerchantStatus, UniqueEmail};
 use identity::session::{CreatedVia, Session};
-use primitives::fields::FromText;
-use primitives::problem::Code;
 use serde_json::{Value, json};
-use services::Services;
 use tower::ServiceExt;
 use tracing::instrument::WithSubscriber;
 use tracing::subscriber::NoSubscriber;
@@ -38,7 +37,7 @@ use tracing::subscriber::NoSubscriber;
 use crate::System;
 use crate::progress::Progress;
 
-/// Someone who can sign in to the demo.
+/// An account of the demo.
 #[derive(Debug, Clone, Copy)]
 pub struct Account {
     /// The e-mail address.
@@ -63,32 +62,32 @@ pub const CUSTOMER: Account = Account {
     name: "Demo Customer",
 };
 
-/// Attempts at a request whose budget is spent.
+/// Attempts of a request whose budget is used up.
 const ATTEMPTS: u32 = 20;
 
 /// The demo store's subdomain.
 pub const SUBDOMAIN: &str = "demo-store";
 
-/// Makes the demo, unless it is there, and has it paid through these providers. What they know
-/// ends with them, so the demo's endpoints are registered at every start.
+/// Creates the demo, unless it exists, and connects it to these payment providers. Their data is lost with
+/// them, so the demo's webhook endpoints are registered at every start.
 pub async fn seed(system: &System, providers: Option<&Providers>) -> Result<(), AnyError> {
-    // Some hundred requests of our own that nobody needs a log line of.
+    // Some hundred requests that need no log lines.
     make(system).with_subscriber(NoSubscriber::default()).await?;
     if let Err(cause) = dress(system).with_subscriber(NoSubscriber::default()).await {
-        // As below: it can be looked at without.
+        // The demo works without a theme.
         tracing::warn!(%cause, "the demo store has no theme");
     }
     let Some(providers) = providers else { return Ok(()) };
     let connected = payments::connect(system, providers).with_subscriber(NoSubscriber::default());
     if let Err(cause) = connected.await {
-        // Somebody has done something to the store since: that is no reason not to start.
+        // A user may have changed the store since; that must not prevent the start.
         tracing::warn!(%cause, "the demo store is not paid through the providers");
     }
     Ok(())
 }
 
-/// The operator comes last, so that an attempt that broke off is made again; once it is there,
-/// this is one read.
+/// Creates the accounts and the store. The operator is created last, so that an interrupted attempt is
+/// repeated; once the operator exists, this is one read.
 async fn make(system: &System) -> Result<(), AnyError> {
     let app = system.app();
     if account(app, &OPERATOR).await?.is_some() {
@@ -114,7 +113,7 @@ async fn dress(system: &System) -> Result<(), AnyError> {
     let app = system.app();
     let accounts = (account(app, &MERCHANT).await?, account(app, &OPERATOR).await?);
     let (Some(merchant), Some(operator)) = accounts else { return Ok(()) };
-    // Not asked of the storefront: it would keep for a moment that there is none.
+    // Read from the table: the storefront would cache for a moment that there is no theme.
     let Some(store) = payments::store(app).await? else { return Ok(()) };
     if store.live_theme.is_some() {
         return Ok(());
@@ -167,7 +166,7 @@ async fn create(services: &Services, who: &Account) -> Result<Merchant, AnyError
     Ok(merchant)
 }
 
-/// The store's customer, with an address that is proven: nobody reads a mail of the demo.
+/// Creates the store's customer with a proven address, because the demo's mails have no reader.
 async fn register(services: &Services, store: &StoreId) -> Result<(), AnyError> {
     let email = email(&CUSTOMER)?;
     let claim = key::unique_customer_email(store, &email.normalized());
@@ -186,8 +185,7 @@ async fn register(services: &Services, store: &StoreId) -> Result<(), AnyError> 
     };
     let currency = Currency::from_text("INR").map_err(|fault| format!("{fault:?}"))?;
     let customer = Customer::register(store, &currency, application, services.clock.now());
-    let write =
-        services.table.write().create(&UniqueCustomerEmail::of(&customer), Code::EmailTaken);
+    let write = services.table.write().create(&UniqueCustomerEmail::of(&customer), Code::EmailTaken);
     write.create(&customer, Code::VersionConflict).commit().await.map_err(told)
 }
 
@@ -195,7 +193,7 @@ fn email(who: &Account) -> Result<Email, AnyError> {
     Email::from_text(who.email).map_err(|fault| format!("{fault:?}").into())
 }
 
-/// The store as any client would make it.
+/// Creates the store through the API, as any client would.
 async fn open_store(api: &Api) -> Result<StoreId, AnyError> {
     let mine = api.call("GET", "/v1/stores", None).await?;
     let known = mine.pointer("/data/0/id").and_then(Value::as_str).map(str::to_owned);
@@ -236,19 +234,19 @@ async fn open_store(api: &Api) -> Result<StoreId, AnyError> {
     StoreId::parse(&store).ok_or_else(|| "the store has an odd id".into())
 }
 
-/// The API as a signed-in merchant calls it.
+/// A client of the API that is signed in as a merchant.
 #[derive(Clone)]
 pub(crate) struct Api {
     router: Router,
     token: String,
     /// The store, for a merchant who has several.
     store: Option<StoreId>,
-    /// Who is told that it goes on.
+    /// The progress line to advance.
     progress: Option<Arc<Progress>>,
 }
 
 impl Api {
-    /// A session of a merchant's.
+    /// Creates a session of a merchant.
     async fn sign_in(system: &System, merchant: &Merchant) -> Result<Self, AnyError> {
         let (app, via) = (system.app(), CreatedVia::Password);
         let network = "127.0.0.0/24".to_owned();
@@ -257,7 +255,7 @@ impl Api {
         Ok(Self { router: system.router(), token, store: None, progress: None })
     }
 
-    /// What is there, if it is.
+    /// Loads the object at a path, if it exists.
     async fn find(&self, path: &str) -> Result<Option<Value>, AnyError> {
         match self.call("GET", path, None).await {
             Ok(found) => Ok(Some(found)),
@@ -268,7 +266,7 @@ impl Api {
         }
     }
 
-    /// At one store.
+    /// The client with this store selected.
     fn at(self, store: &StoreId) -> Self {
         Self { store: Some(store.clone()), ..self }
     }
@@ -277,7 +275,7 @@ impl Api {
         self.call("POST", "/v1/auth/signout", Some(json!({}))).await.map(drop)
     }
 
-    /// Says what it is about.
+    /// Sets the text of the progress line.
     fn about(&self, what: &str) {
         if let Some(progress) = &self.progress {
             progress.about(what);
@@ -289,7 +287,7 @@ impl Api {
         self.send(method, path, "application/json", body).await
     }
 
-    /// Sends a request, again while the budget is spent.
+    /// Sends a request, and repeats it while the budget is used up.
     async fn send(
         &self,
         method: &str,
@@ -333,7 +331,7 @@ fn text(value: &Value, pointer: &str) -> Result<String, AnyError> {
     found.ok_or_else(|| format!("no text at {pointer} in {value}").into())
 }
 
-/// A problem as an error: its cause goes with it, for it is printed on the developer's machine.
+/// Converts a problem to an error, and logs it with its cause.
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 fn told(problem: primitives::problem::Problem) -> AnyError {
     problem.log();

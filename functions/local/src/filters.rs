@@ -1,24 +1,24 @@
-//! Which records of the table's stream its listener is woken for: the filters of the event source, as
-//! `template.yaml` has them.
+//! The filters of the table's stream in `template.yaml`: they select the records that its listener is invoked
+//! with.
 //!
-//! The rules are those of Lambda's event filtering that the template uses: a list holds what a value may be, as
-//! it is or by its prefix; a pattern wants all of its members, and of several patterns one is enough.
+//! They implement the rules of Lambda's event filtering that the template uses. A list has the allowed
+//! values, exact or by prefix. A record must match all members of a pattern, and one of several patterns.
 
 use emulators::AnyError;
 use serde_json::Value;
 
-/// Where a pattern names the kind of an item.
+/// The pointers to the kind of an item in a pattern.
 const KINDS: [&str; 2] = ["/dynamodb/NewImage/entity/S", "/dynamodb/OldImage/entity/S"];
 
-/// The patterns of an event source; one that has none takes everything.
+/// The patterns of an event source; without a pattern every record matches.
 #[derive(Debug, Clone)]
 pub struct Filters(Vec<Value>);
 
 impl Filters {
-    /// Of these patterns, each as the template has it: JSON as text.
+    /// Parses patterns, each a JSON text as in the template.
     ///
     /// # Errors
-    /// No JSON, or a rule that is not understood here.
+    /// Invalid JSON, or a rule that is not implemented here.
     pub(crate) fn parse(patterns: &[String]) -> Result<Self, AnyError> {
         let parse = |pattern: &String| match serde_json::from_str(pattern) {
             Ok(parsed) if is_understood(&parsed) => Ok(parsed),
@@ -27,13 +27,13 @@ impl Filters {
         patterns.iter().map(parse).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Whether a record of the stream comes through.
+    /// Whether a record of the stream matches.
     pub fn takes(&self, record: &Value) -> bool {
         self.0.is_empty() || self.0.iter().any(|pattern| matches(pattern, record))
     }
 
-    /// Whether a record of this change (`INSERT`) of an item of this kind may come through: what may not
-    /// need not be made into a record.
+    /// Whether a record of this change (`INSERT`) of an item of this kind may match. If not, the record need
+    /// not be built.
     pub fn may_take(&self, change: &str, kind: &str) -> bool {
         let is_among = |pattern: &Value, pointer: &str, value: &str| {
             pattern.pointer(pointer).is_some_and(|allowed| matches(allowed, &Value::from(value)))
@@ -69,7 +69,7 @@ fn matches(pattern: &Value, value: &Value) -> bool {
     }
 }
 
-/// What `{"prefix": "-"}` asks for.
+/// The prefix of a rule like `{"prefix": "-"}`.
 fn prefix(rule: &Value) -> Option<&str> {
     let rule = rule.as_object().filter(|rule| rule.len() == 1)?;
     rule.get("prefix")?.as_str()
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use crate::template;
 
-    /// Those of the template.
+    /// The filters of the template.
     fn of_the_stream() -> Filters {
         let functions = template::functions().unwrap();
         functions.into_iter().find(|it| it.name == "Dispatcher").unwrap().stream.unwrap()
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn stock_that_runs_out_or_comes_back_is_news_and_other_changes_are_not() {
+    fn only_stock_that_runs_out_or_comes_back_matches() {
         let filters = of_the_stream();
         for (before, now, is_news) in [
             ("3", "0", true),
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn new_events_and_mails_are_news_and_what_becomes_of_them_is_not() {
+    fn new_events_and_mails_match_and_their_changes_do_not() {
         let filters = of_the_stream();
         for (kind, change, is_news) in [
             ("event", "INSERT", true),
@@ -130,13 +130,13 @@ mod tests {
     }
 
     #[test]
-    fn without_a_filter_everything_is_news() {
+    fn without_a_filter_every_record_matches() {
         let filters = Filters::parse(&[]).unwrap();
         assert!(filters.takes(&level("REMOVE", "10", "2")) && filters.may_take("REMOVE", "order"));
     }
 
     #[test]
-    fn a_rule_that_is_not_understood_is_no_filter() {
+    fn an_unknown_rule_is_an_error() {
         for pattern in [
             "{",
             "{}",

@@ -1,5 +1,5 @@
-//! The functions, each in the place that the template gives it, and the front that API Gateway is in
-//! a deployment.
+//! The functions, each with its environment and permissions of the template, and the router that plays API
+//! Gateway.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ use tower::ServiceExt;
 use crate::template::{self, Function};
 use crate::{reference, shop, start};
 
-/// What a line begins with that says what a function was rejected.
+/// The prefix of a recorded line about a rejected permission.
 pub const REJECTED: &str = "refused: ";
 
 /// One function: its code, with the environment and the permissions of the template.
@@ -30,23 +30,23 @@ pub struct Host {
     environment: BTreeMap<String, String>,
     guard: Guard,
     embedded: Arc<Embedded>,
-    /// Made at first use, as a Lambda is started by its first request.
+    /// Created at first use, as a Lambda is started by its first request.
     app: OnceLock<App>,
     router: OnceLock<Router>,
 }
 
 impl Host {
-    /// What its handlers can reach.
+    /// The app of its handlers.
     pub fn app(&self) -> &App {
         self.app.get_or_init(|| self.embedded.function(&self.environment, &self.guard))
     }
 
-    /// What the template says of it.
+    /// Its definition in the template.
     pub fn function(&self) -> &Function {
         &self.function
     }
 
-    /// The variables that it has used so far.
+    /// The environment variables that it has used so far.
     pub fn used_settings(&self) -> BTreeSet<&'static str> {
         self.app.get().map(|app| app.config.used()).unwrap_or_default()
     }
@@ -56,7 +56,7 @@ impl Host {
         self.guard.used()
     }
 
-    /// What it was rejected so far.
+    /// The permissions that it was denied so far.
     pub fn rejected(&self) -> BTreeSet<String> {
         self.guard.rejected()
     }
@@ -75,15 +75,15 @@ impl Host {
 /// Every function of the template.
 pub struct Functions {
     hosts: Vec<Host>,
-    /// Where it is written down at the end what each has used.
+    /// The directory for the record of used settings and permissions.
     record: Option<PathBuf>,
 }
 
 impl Functions {
-    /// The template's functions over this AWS.
+    /// The template's functions over this embedded AWS.
     ///
     /// # Errors
-    /// A template that leaves out a route, or refers to what there is not.
+    /// A template with a reference that the local system does not have.
     pub(crate) fn new(embedded: &Arc<Embedded>, record: Option<PathBuf>) -> Result<Self, AnyError> {
         let (references, names) = (embedded.references(), embedded.resource_names());
         let host = |function: Function| {
@@ -109,13 +109,13 @@ impl Functions {
     /// The function of this name in the template.
     ///
     /// # Errors
-    /// None, as for a misspelt one.
+    /// The template has no such function.
     pub fn named(&self, name: &str) -> Result<&Host, AnyError> {
         let found = self.hosts.iter().find(|host| host.function.name == name);
         found.ok_or_else(|| format!("template.yaml has no function {name}").into())
     }
 
-    /// The function that a request of this path is led to.
+    /// The function that API Gateway routes this path to.
     fn leading(&self, path: &str) -> Option<&Host> {
         let weighed = self.hosts.iter().filter_map(|host| {
             template::takes(&host.function.paths, path).map(|weight| (weight, host))
@@ -126,7 +126,7 @@ impl Functions {
     /// The first function of a binary: `dispatcher`, `webhooks`, `mail`.
     ///
     /// # Errors
-    /// None, as for a misspelt one.
+    /// The template has no such function.
     pub fn of(&self, binary: &str) -> Result<&Host, AnyError> {
         let found = self.hosts.iter().find(|host| host.function.binary == binary);
         found.ok_or_else(|| format!("template.yaml has no function of functions/{binary}").into())
@@ -160,10 +160,10 @@ impl Drop for Functions {
     }
 }
 
-/// What API Gateway is in a deployment: each path leads to its function, whatever the method.
+/// The router that plays API Gateway: each path is routed to its function, with any method.
 ///
 /// # Errors
-/// A row that the template leads to another function: in a deployment it would be 404.
+/// A row that the template routes to another function, where it would be 404 in a deployment.
 pub(crate) fn front(functions: &Arc<Functions>) -> Result<Router, AnyError> {
     let mut astray = Vec::new();
     for (binary, routes) in crate::families() {
@@ -184,7 +184,7 @@ pub(crate) fn front(functions: &Arc<Functions>) -> Result<Router, AnyError> {
     Ok(pages.fallback_service(api))
 }
 
-/// Hands a request on as it came: the path's parameters are the function's to read.
+/// Forwards a request unchanged: the function itself reads the path's parameters.
 async fn forward(functions: Arc<Functions>, request: Request) -> Response {
     let Some(host) = functions.leading(request.uri().path()) else {
         return Problem::from(Code::NotFound).into_response();

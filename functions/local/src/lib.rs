@@ -1,8 +1,8 @@
-//! The whole system in one process: the routes of every family behind one port, and the pollers
-//! that Lambda's event sources are in a deployment, over embedded AWS.
+//! The whole system in one process, over embedded AWS: the routes of every family behind one port, and the
+//! pollers, which play Lambda's event sources.
 //!
-//! [`System`] is what `cargo run -p local` keeps in a directory, and what a test starts for itself
-//! in memory, on free ports, with a clock that it moves.
+//! `cargo run -p local` runs a [`System`] on a data directory. A test starts its own, in memory, on free
+//! ports and with a clock that it moves.
 
 pub mod demo;
 pub mod filters;
@@ -70,27 +70,27 @@ pub fn routes() -> Routes {
     tables.fold(Routes::default(), Routes::merge)
 }
 
-/// How a system differs from another.
+/// The options of a system.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The port of the API; 0 takes any free one, nothing serves no API.
+    /// The port of the API: 0 for any free one, none to serve no API.
     pub port: Option<u16>,
-    /// The AWS under it, and the settings. The base URL follows from the port.
+    /// The embedded AWS, and the settings. The base URL is derived from the port.
     pub embedded: emulators::Options,
-    /// Whether the table's stream is handed on; without it the sweep alone moves events
+    /// Whether the dispatcher gets the table's stream; without it only the sweep publishes events
     /// (docs/platform.md §2).
     pub has_stream: bool,
-    /// Whether the steps of long work are taken; without it a test takes them itself.
+    /// Whether the runner takes the steps of long work; without it a test takes them itself.
     pub has_runner: bool,
-    /// How often due work is swept; nothing leaves it to [`System::sweep`].
+    /// How often due work is swept; none leaves it to [`System::sweep`].
     pub sweep_every: Option<Duration>,
-    /// A directory where it is written down at the end which of its settings and permissions each
-    /// function has used.
+    /// A directory for a record of the settings and permissions that each function has used, written at the
+    /// end.
     pub record_use: Option<PathBuf>,
 }
 
 impl Default for Options {
-    /// A system for one test: in memory, on free ports, swept when the test says so.
+    /// The options of a test: in memory, on free ports, swept only by [`System::sweep`].
     fn default() -> Self {
         Self {
             port: Some(0),
@@ -103,11 +103,11 @@ impl Default for Options {
     }
 }
 
-/// A running system. Dropping it ends it at once, as `kill -9` would.
+/// A running system. Dropping it ends it at once, like `kill -9`.
 pub struct System {
-    /// First, so that it is dropped first: nothing outlives what it stands on.
+    /// The first field, so that the tasks are dropped before the emulators that they use.
     tasks: JoinSet<()>,
-    /// Where the API will listen.
+    /// The bound socket of the API, until it listens.
     socket: Option<TcpSocket>,
     server: Option<Server>,
     router: Router,
@@ -119,12 +119,12 @@ pub struct System {
 /// The API's server.
 struct Server {
     task: JoinSet<()>,
-    /// Dropping it asks the server to finish.
+    /// Dropping it shuts the server down.
     running: oneshot::Sender<()>,
 }
 
 impl System {
-    /// Starts a system, from an empty directory as from a full one.
+    /// Starts a system, on an empty or an existing data directory.
     pub async fn start(options: Options) -> Result<Self, AnyError> {
         let mut system = Self::prepare(options).await?;
         system.listen()?;
@@ -149,12 +149,12 @@ impl System {
         Ok(Self { tasks, socket, server: None, router, functions, embedded, url })
     }
 
-    /// Begins to answer, if it has a port.
+    /// Begins to accept connections, if it has a port.
     pub fn listen(&mut self) -> Result<(), AnyError> {
         self.listen_on(&Handle::current())
     }
 
-    /// As [`System::listen`], with threads of another runtime for whatever answers.
+    /// As [`System::listen`], with the threads of another runtime for the requests.
     pub fn listen_on(&mut self, runtime: &Handle) -> Result<(), AnyError> {
         if let Some(socket) = self.socket.take() {
             let port = socket.local_addr()?.port();
@@ -165,7 +165,7 @@ impl System {
         Ok(())
     }
 
-    /// The service with everything: to look behind the functions' backs, and for the clock.
+    /// An app with all settings and permissions, for direct access to the table and the clock.
     pub fn app(&self) -> &App {
         self.embedded.app()
     }
@@ -175,28 +175,27 @@ impl System {
         &self.embedded
     }
 
-    /// The functions, each with what the template gives it.
+    /// The functions, each with its environment and permissions of the template.
     pub fn functions(&self) -> &Functions {
         &self.functions
     }
 
-    /// The API without its port: for requests from within.
+    /// The router of the API, for requests without its port.
     pub fn router(&self) -> Router {
         self.router.clone()
     }
 
-    /// Where the API is, without a slash at its end.
+    /// The base URL of the API, without a slash at the end.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Moves the clock. What becomes due by that waits for the next sweep.
+    /// Moves the clock. Work that becomes due waits for the next sweep.
     pub fn advance(&self, by: Duration) {
         self.app().clock.advance(by);
     }
 
-    /// What the schedule does once a minute, and what comes of it: processes everything that is due,
-    /// and works on what was handed out.
+    /// Runs the sweep, as the schedule does once a minute, and then all due work that it has queued.
     pub async fn sweep(&self) -> SweepReport {
         let Ok(host) = self.functions.of("dispatcher") else { return SweepReport::default() };
         let dispatcher = host.app();
@@ -204,7 +203,7 @@ impl System {
         report.and(pollers::work_off(&self.embedded, dispatcher).await)
     }
 
-    /// What the schedule does besides: looks how the platform is doing, and opens and resolves incidents.
+    /// Runs the watch, as the schedule does once a minute: it opens and resolves incidents.
     ///
     /// # Errors
     /// A template without a dispatcher.
@@ -212,8 +211,8 @@ impl System {
         Ok(dispatcher::look(self.functions.of("dispatcher")?.app()).await)
     }
 
-    /// Stops: no new requests, the running ones finish, then the pollers and the AWS end. What a
-    /// poller was about is still due in the table.
+    /// Stops the system: running requests finish, then the pollers and the embedded AWS end. Unfinished work
+    /// of a poller is still due in the table.
     pub async fn stop(mut self) {
         if let Some(server) = self.server {
             server.stop().await;
@@ -227,17 +226,17 @@ impl System {
     }
 }
 
-/// Takes a port without listening on it yet.
+/// Binds a port without listening on it yet.
 fn reserve(port: u16) -> Result<TcpSocket, AnyError> {
     let socket = TcpSocket::new_v4()?;
-    // As a server that is started again wants it; a port that somebody listens on stays theirs.
+    // For a quick restart; a port on which another process listens stays unavailable.
     socket.set_reuseaddr(true)?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     socket.bind(address).map_err(|cause| taken(port, &cause))?;
     Ok(socket)
 }
 
-/// Names the port, and the option that changes it.
+/// The error of an unavailable port, with the option that changes it.
 fn taken(port: u16, cause: &std::io::Error) -> String {
     format!("the API cannot listen on 127.0.0.1:{port}: {cause}; choose another port with --port")
 }
@@ -270,7 +269,7 @@ impl Server {
     }
 }
 
-/// Says where the request came from, as API Gateway does in its event.
+/// Adds the client's address to the request, as API Gateway does in its event.
 async fn say_client(ConnectInfo(peer): ConnectInfo<Peer>, mut request: Request) -> Request {
     request.extensions_mut().insert(ClientIp(peer.0.ip()));
     request

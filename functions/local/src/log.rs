@@ -1,4 +1,4 @@
-//! The log of a local system: one short line a request for people, JSON for everything else.
+//! The log of a local system: one short line a request on a terminal, JSON elsewhere.
 
 use std::fmt::{self, Write as _};
 use std::io::IsTerminal;
@@ -12,11 +12,11 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 
-/// What is logged when `RUST_LOG` says nothing.
+/// The default filter, without `RUST_LOG`.
 const DEFAULT: &str =
     "warn,dynoxide=error,gateway=info,local=info,mail=info,webhooks=info,dispatcher=info";
 
-/// How the log looks.
+/// The format of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// A short coloured line.
@@ -26,7 +26,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// Text on a terminal.
+    /// Text on a terminal, JSON elsewhere.
     pub fn default_for_stdout() -> Self {
         if std::io::stdout().is_terminal() { Self::Text } else { Self::Json }
     }
@@ -86,7 +86,7 @@ where
     }
 }
 
-/// What an event says.
+/// The fields of a log event.
 #[derive(Default)]
 struct Fields {
     message: String,
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_says_where_it_comes_from() {
+    fn another_line_names_its_crate() {
         let mut said = fields(&[("cause", "no route")]);
         "webhook not sent".clone_into(&mut said.message);
         let line = said.plain(Level::WARN, "webhooks::send", false);

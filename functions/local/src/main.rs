@@ -66,7 +66,7 @@ Usage: cargo run -p local -- [options]
 /// The ports that `--emulators-only` takes: those of the well-known local servers.
 const PORTS: Ports = Ports { host: Ipv4Addr::LOCALHOST, dynamodb: 8000, sqs: 9324, secrets: 4566 };
 
-/// What the command line asks for.
+/// The command of the command line.
 enum Command {
     Help,
     GenerateKeys,
@@ -85,7 +85,7 @@ struct Run {
     trust_proxy: bool,
     reset: bool,
     with_api: bool,
-    /// Where the AWS endpoints and the payment providers listen.
+    /// The address on which the AWS endpoints and the payment providers listen.
     emulators_host: Ipv4Addr,
     /// The ports of the AWS endpoints; any free port for those that are not named.
     aws: NamedPorts,
@@ -121,9 +121,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Requests are answered on threads of their own. In a deployment each function has its own machine; in
-/// one queue of work, a delivery would wait for its turn behind every request that is being answered, at
-/// each of its steps.
+/// Runs requests on threads of their own. In a deployment each function has its own machine; in one queue of
+/// tasks, each step of a delivery would wait behind every running request.
 fn run_all() -> Result<(), AnyError> {
     let (answering, rest) = (Runtime::new()?, Runtime::new()?);
     rest.block_on(start(answering.handle()))
@@ -222,7 +221,7 @@ async fn serve(run: Run, answering: &Handle) -> Result<(), AnyError> {
     .await?;
     let faults = system.embedded().faults().cloned();
     if run.with_demo {
-        // What the demo is made with is whole.
+        // The demo is created without faults.
         let hold = |is_held| {
             if let Some(faults) = &faults {
                 faults.hold(is_held);
@@ -243,9 +242,9 @@ async fn serve(run: Run, answering: &Handle) -> Result<(), AnyError> {
     Ok(())
 }
 
-/// The payment providers that the environment does not name, played on this machine; and where
-/// both are reached. What they know ends with the process: a payment that was begun before cannot
-/// be paid, captured or refunded any more.
+/// Starts emulated payment providers, unless the environment names both. Returns them with the base URLs of
+/// both. Their data is lost with the process: an earlier payment cannot be paid, captured or refunded any
+/// more.
 async fn play(host: Ipv4Addr, port: u16) -> Result<(Option<Providers>, PaymentBaseUrls), AnyError> {
     let named = PaymentBaseUrls::from_env();
     if !named.razorpay.is_empty() && !named.stripe.is_empty() {
@@ -264,7 +263,7 @@ async fn play(host: Ipv4Addr, port: u16) -> Result<(Option<Providers>, PaymentBa
     Ok((Some(providers), base_urls))
 }
 
-/// The addresses, who can sign in, and what to try.
+/// The greeting: the URLs, the demo accounts, and requests to try.
 fn greeting(system: &System, run: &Run, providers: Option<&Providers>) -> String {
     let url = system.url();
     let aws = system.embedded().emulators();
@@ -312,7 +311,7 @@ fn greeting(system: &System, run: &Run, providers: Option<&Providers>) -> String
     text
 }
 
-/// What to try with `curl`.
+/// Requests to try with `curl`.
 fn suggestions(url: &str, has_demo: bool) -> [String; 3] {
     let health = format!("{url}/health");
     if has_demo {
@@ -328,7 +327,7 @@ fn suggestions(url: &str, has_demo: bool) -> [String; 3] {
     [health, format!("{url}/v1/{second}"), format!("{url}/v1/{third}")]
 }
 
-/// Ctrl-C, or a polite kill.
+/// Waits for Ctrl-C or SIGTERM.
 async fn end_is_asked() -> Result<(), AnyError> {
     let mut terminated = signal(SignalKind::terminate())?;
     tokio::select! {
@@ -338,8 +337,8 @@ async fn end_is_asked() -> Result<(), AnyError> {
     Ok(())
 }
 
-/// Removes what a local system keeps in its directory, and nothing else; and not while another
-/// process is using it.
+/// Removes the files of a local system from its directory, and no others. Fails while another process uses
+/// it.
 fn empty(data: &Path) -> Result<(), AnyError> {
     match File::open(data.join("lock")) {
         Ok(lock) => lock.try_lock().map_err(|_| "another process is using the data directory")?,

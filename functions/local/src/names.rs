@@ -1,11 +1,11 @@
-//! TXT records for who tries domains out: out of a file, instead of the world's name servers.
+//! TXT records of the local system, from a file instead of public name servers.
 
 use std::path::PathBuf;
 
 use egress::{ResolveTxt, Texts};
 
-/// A file with a record in each line: its name, a blank, its text. Read anew each time; where there is
-/// none, there are no records.
+/// A file with a record in each line: its name, a space, its text. It is read again for each look-up; without
+/// a file there are no records.
 #[derive(Debug, Clone)]
 pub struct RecordsFile(pub PathBuf);
 

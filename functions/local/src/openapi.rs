@@ -1,8 +1,8 @@
-//! The OpenAPI 3.1 document of every route, made of the rows: parameters, bodies and answers are what
-//! the handlers' types say, summaries and problems what their documentation says, and callers, scopes
-//! and costs what the row says. The webhooks are the catalogue of events.
+//! The OpenAPI 3.1 document of every route. Parameters, bodies and responses come from the handlers' types,
+//! summaries and problems from their documentation, and callers, scopes and costs from the row. The webhooks
+//! are the catalogue of events.
 //!
-//! `docs/openapi.json` is this document, and a test holds it current.
+//! `docs/openapi.json` is this document, and a test requires it to be current.
 
 mod handlers;
 mod merge;
@@ -18,16 +18,16 @@ use serde_json::{Map, Value, json};
 
 use handlers::Documentation;
 
-/// Where the families' sources are, from the root of the repository.
+/// The folder of the families' sources, from the root of the repository.
 const FUNCTIONS: &str = "functions";
 
-/// What the crate of a family is called beside the family's folder where a room has its name.
+/// The suffix of a family's crate whose name a domain crate has.
 const APART: &str = "_family::";
 
-/// Requests and answers that a test has seen, by operation: `.ci/examples.py` picks them.
+/// Requests and responses that tests recorded, by operation; `.ci/examples.py` selects them.
 const EXAMPLES: &str = "docs/examples.json";
 
-/// A request that succeeded, and its answer: none where there is no JSON body.
+/// A request that succeeded, and its response; none without a JSON body.
 #[derive(Debug, Default, serde::Deserialize)]
 struct Example {
     status: u16,
@@ -35,11 +35,11 @@ struct Example {
     response: Option<Value>,
 }
 
-/// The document, from the sources under this root and the rows of this build.
+/// Builds the document from the sources under this root and the rows of this build.
 ///
 /// # Errors
-/// A source that cannot be read; a handler that is not documented, or not with its own row; an example
-/// of no row.
+/// A source that cannot be read; a handler that is undocumented, or documented with another row; an example
+/// without a row.
 pub fn document(root: &Path) -> Result<Value, AnyError> {
     let documented = handlers::read(&root.join(FUNCTIONS))?;
     let examples = std::fs::read_to_string(root.join(EXAMPLES))?;
@@ -116,7 +116,7 @@ fn info() -> Value {
     })
 }
 
-/// What is wrong with where a handler's documentation says it is called.
+/// The error of a handler whose documentation names another route, or none.
 fn misplaced(
     handler: &str,
     documentation: &Documentation,
@@ -130,10 +130,10 @@ fn misplaced(
     }
 }
 
-/// The characters of a summary.
+/// Characters of a summary at most.
 const SUMMARY: usize = 60;
 
-/// Verbs with which the names of operations begin: one for each act.
+/// Verbs with which the names of operations begin: one for each kind of action.
 const VERBS: &[&str] = &[
     "abort",
     "accept",
@@ -219,7 +219,7 @@ const VERBS: &[&str] = &[
     "withdraw",
 ];
 
-/// What is missing in what an operation says: a summary of at most [`SUMMARY`] characters, and a description.
+/// The error of an operation whose summary exceeds [`SUMMARY`] characters, or that has no description.
 fn unsaid(handler: &str, documentation: &Documentation) -> Option<String> {
     let length = documentation.summary.chars().count();
     if length > SUMMARY {
@@ -228,8 +228,8 @@ fn unsaid(handler: &str, documentation: &Documentation) -> Option<String> {
     documentation.description.is_empty().then(|| format!("{handler} has no description"))
 }
 
-/// What is wrong with the name of an operation: it is `listOrders` in form, begins with a verb of the list, and
-/// names no other operation.
+/// The error of the name of an operation, which must have the form `listOrders`, begin with a verb of the
+/// list, and be unique.
 fn misnamed(handler: &str, id: &str, taken: &mut BTreeSet<String>) -> Option<String> {
     let verb = id.split(|letter: char| letter.is_ascii_uppercase()).next().unwrap_or_default();
     let is_camel = id.chars().all(|letter| letter.is_ascii_alphanumeric());

@@ -1,8 +1,8 @@
-//! What Lambda's event sources are in a deployment: the table's stream, the queues and the
-//! schedule, each pumped into the function that listens to it.
+//! The pollers, which play Lambda's event sources: the table's stream, the queues and the schedule, each
+//! for the function that listens to it.
 //!
-//! A poller that dies with its process loses nothing: an event that the stream did not hand on, and
-//! a message that a queue forgot, are still due in the table, and the next sweep finds them.
+//! A poller that ends with its process loses nothing: an unhandled stream record and a lost message are
+//! still due in the table, and the next sweep finds them.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,46 +15,43 @@ use dispatcher::JobReport;
 use emulators::aws::REGION;
 use emulators::{AnyError, Embedded, TABLE};
 use gateway::app::App;
-use serde_json::{Value, json};
 use services::Services;
+use table::item::Index;
 use services::metrics::minute_of;
 use services::queue::QueueName;
-use table::item::Index;
+use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
 use crate::filters::Filters;
 use crate::functions::Functions;
 
-/// Records taken off the stream at once, as the event source mapping has it.
+/// Records in a batch of the stream, as in the event source mapping.
 const STREAM_BATCH: usize = 100;
-/// Batches of the stream that are worked on at once, as the event source mapping has it: what is about
-/// one item stays in order.
-const STREAM_LANES: usize = 4;
-/// How long an empty stream is left alone while none of us writes; what others write over loopback is
-/// found this late.
+/// Concurrent batches of the stream, as in the event source mapping; records of one partition stay in order.
+const STREAM_WORKERS: usize = 4;
+/// The longest wait for a write of this process before the stream is read again. Writes of other processes,
+/// over loopback, are found this late.
 const STREAM_ASLEEP: Duration = Duration::from_millis(500);
-/// How often a failed stream batch is tried again before it is left to the sweep.
+/// Attempts of a stream batch before it is left to the sweep.
 const STREAM_TRIES: u32 = 3;
 /// How long one request waits for a message: the longest SQS allows.
 const LONG_POLL_SECONDS: i32 = 20;
-/// How long a poller rests after a failed call.
+/// The wait of a poller after a failed call.
 const REST: Duration = Duration::from_millis(500);
-/// Webhook messages that one call is given, and such calls at once, as the event source mapping has them:
-/// together several times as many as there may be attempts for one store or at one host, so that those who
-/// hang leave room.
+/// Webhook messages of one invocation, and concurrent invocations, as in the event source mapping. Together
+/// they are several times the concurrency permits of a store or a host, so that hanging receivers leave room.
 const WEBHOOKS: (usize, usize) = (5, 100);
-/// The same of slow receivers.
+/// The same for slow receivers.
 const SLOW_WEBHOOKS: (usize, usize) = (10, 50);
-/// Mails of a call, and calls at once.
+/// Mails of one invocation, and concurrent invocations.
 const MAILS: (usize, usize) = (1, 4);
-/// Steps of long work that one call is given, and calls at once, as the event source mapping has them.
+/// Steps of long work of one invocation, and concurrent invocations, as in the event source mapping.
 const STEPS: (usize, usize) = (1, 5);
-/// Batches of due work worked on at once: fewer than a deployment has workers, for these share one
-/// machine.
+/// Concurrent batches of due work: fewer than a deployment has workers, because these share one machine.
 const BATCHES_AT_ONCE: usize = 8;
 
-/// Due marks that are looked at to tell whether there is anything to sweep.
+/// Due marks that one scan reads to tell whether there is anything to sweep.
 const MARKS_AT_A_LOOK: i32 = 1_000;
 
 /// Starts every poller in `tasks`.
@@ -102,32 +99,31 @@ pub(crate) fn start(
     Ok(())
 }
 
-/// Hands the table's stream to the dispatcher: what is about one partition in order, the rest side by
-/// side.
+/// Gives the table's stream to the dispatcher: records of one partition in order, others concurrently.
 async fn stream(embedded: Arc<Embedded>, dispatcher: App, filters: Filters) {
     let writes = embedded.emulators().writes();
     let mut working = JoinSet::new();
-    let ordering_keys: Vec<_> = (0..STREAM_LANES)
+    let workers: Vec<_> = (0..STREAM_WORKERS)
         .map(|_| {
-            let (ordering_key, records) = mpsc::channel(STREAM_BATCH);
+            let (worker, records) = mpsc::channel(STREAM_BATCH);
             working.spawn(work_in_order(dispatcher.clone(), records));
-            ordering_key
+            worker
         })
         .collect();
     let may_be_news = |change: &str, kind: &str| filters.may_take(change, kind);
     loop {
         match embedded.emulators().stream_records_of(STREAM_BATCH, may_be_news) {
             Ok(records) if records.is_empty() => {
-                // A write between the read and here is not missed: it left a permit.
+                // A write between the read and this wait is not missed: it has left a permit.
                 let _ = tokio::time::timeout(STREAM_ASLEEP, writes.notified()).await;
             }
             Ok(records) => {
                 for record in records.into_iter().filter(|record| filters.takes(record)) {
-                    let Some(ordering_key) = ordering_keys.get(ordering_key_of(&record)) else {
+                    let Some(worker) = workers.get(worker_of(&record)) else {
                         return;
                     };
-                    // Waits while the ordering key is full, as a shard does.
-                    if ordering_key.send(record).await.is_err() {
+                    // Waits while the channel is full.
+                    if worker.send(record).await.is_err() {
                         return tracing::error!("a shard of the stream ended");
                     }
                 }
@@ -140,12 +136,12 @@ async fn stream(embedded: Arc<Embedded>, dispatcher: App, filters: Filters) {
     }
 }
 
-/// Always the same one for a partition.
-fn ordering_key_of(record: &Value) -> usize {
+/// The index of a record's worker, which is the same for all records of a partition.
+fn worker_of(record: &Value) -> usize {
     let mut hasher = DefaultHasher::new();
     record.pointer("/dynamodb/Keys/PK/S").and_then(Value::as_str).hash(&mut hasher);
-    let ordering_keys = u64::try_from(STREAM_LANES).unwrap_or(1);
-    usize::try_from(hasher.finish().rem_euclid(ordering_keys)).unwrap_or(0)
+    let workers = u64::try_from(STREAM_WORKERS).unwrap_or(1);
+    usize::try_from(hasher.finish().rem_euclid(workers)).unwrap_or(0)
 }
 
 async fn work_in_order(dispatcher: App, mut next: mpsc::Receiver<Value>) {
@@ -155,7 +151,7 @@ async fn work_in_order(dispatcher: App, mut next: mpsc::Receiver<Value>) {
     }
 }
 
-/// Gives records to the dispatcher, and again from the first that failed, as Lambda does.
+/// Gives records to the dispatcher, and retries from the first that failed, as Lambda does.
 async fn hand_on(services: &Services, mut records: Vec<Value>) {
     for _ in 0..STREAM_TRIES {
         let event = match serde_json::from_value(json!({ "Records": &records })) {
@@ -166,7 +162,7 @@ async fn hand_on(services: &Services, mut records: Vec<Value>) {
         let answer = contain(async move {
             serde_json::to_value(dispatcher::handle_stream(&dispatcher, event).await)
         });
-        // No answer is a failure of the whole batch.
+        // Without a response, the whole batch has failed.
         let failed = match answer.await {
             Some(Ok(answer)) => Some(failures(&answer)),
             Some(Err(_)) | None => None,
@@ -186,35 +182,35 @@ async fn hand_on(services: &Services, mut records: Vec<Value>) {
     tracing::warn!(count = records.len(), "stream records are left to the sweep");
 }
 
-/// The identifiers in a partial batch answer.
+/// The identifiers in a partial batch response.
 fn failures(answer: &Value) -> Vec<String> {
     let failures = answer.get("batchItemFailures").and_then(Value::as_array);
     let identifier = |failure: &Value| failure.get("itemIdentifier")?.as_str().map(str::to_owned);
     failures.into_iter().flatten().filter_map(identifier).collect()
 }
 
-/// Runs a function so that its panic does not end its poller: in a Lambda it would not either.
+/// Runs a function so that its panic does not end its poller, as in Lambda.
 async fn contain<T: Send + 'static>(call: impl Future<Output = T> + Send + 'static) -> Option<T> {
     let mut alone = JoinSet::new();
     alone.spawn(call);
     alone.join_next().await?.inspect_err(|cause| tracing::error!(%cause, "a function failed")).ok()
 }
 
-/// A queue, and how much of it is worked on at once.
+/// A queue with its batch size and concurrency.
 #[derive(Clone)]
 struct Source {
     app: App,
     client: aws_sdk_sqs::Client,
     url: String,
-    /// Messages that one call is given, at most.
+    /// Messages of one invocation at most.
     batch: usize,
-    /// Calls at once.
+    /// Concurrent invocations.
     at_once: usize,
 }
 
 impl Source {
-    /// Hands messages to `handle`, and deletes what did not fail. A failed one is seen again when its
-    /// visibility ends, and after five times in the dead-letter queue.
+    /// Gives messages to `handle`, and deletes those that did not fail. A failed message is received again
+    /// after its visibility timeout, and goes to the dead-letter queue after five receives.
     async fn poll<H, F>(self, handle: H)
     where
         H: Fn(App, SqsEvent) -> F + Clone + Send + 'static,
@@ -223,8 +219,8 @@ impl Source {
         let room = Arc::new(Semaphore::new(self.at_once));
         let mut working = JoinSet::new();
         loop {
-            // Messages are received only when somebody is free to work on them: their visibility
-            // ends whether or not anybody has begun.
+            // Messages are received only when a slot is free: their visibility timeout runs from the
+            // receive on.
             let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
             let messages = self.receive_within(self.batch, LONG_POLL_SECONDS).await;
             if messages.is_empty() {
@@ -239,7 +235,7 @@ impl Source {
         }
     }
 
-    /// Works on one batch of due work.
+    /// Runs one batch of due work.
     async fn work_on(&self, message: Message) -> JobReport {
         let done = Mutex::new(JobReport::default());
         let note = |worked| *done.lock().unwrap_or_else(PoisonError::into_inner) = worked;
@@ -310,7 +306,7 @@ impl Source {
     }
 }
 
-/// Works on the due work that waits in its queue, until there is none.
+/// Runs the due work in its queue until the queue is empty.
 pub(crate) async fn work_off(embedded: &Embedded, dispatcher: &App) -> JobReport {
     let app = dispatcher.clone();
     let (client, url) = (embedded.sqs(), app.config.queue_url(dispatcher::QUEUE).clone());
@@ -342,7 +338,7 @@ pub(crate) async fn work_off(embedded: &Embedded, dispatcher: &App) -> JobReport
     }
 }
 
-/// The message as Lambda delivers it from the queue of this URL.
+/// The message in the form in which Lambda delivers it from the queue of this URL.
 fn lambda_message(message: Message, url: &str) -> SqsMessage {
     let mut record = SqsMessage::default();
     let attributes = message.attributes.unwrap_or_default();
@@ -358,8 +354,8 @@ fn lambda_message(message: Message, url: &str) -> SqsMessage {
     record
 }
 
-/// Sweeps what is due, first at once: what an earlier process left behind. A deployment asks for each
-/// shard of each kind of work; here one look tells whether there is any.
+/// Sweeps due work at once, for what an earlier process left, and then at each interval. A deployment queries
+/// each shard of each kind of work; here one scan tells whether there is any.
 async fn schedule(embedded: Arc<Embedded>, dispatcher: App, every: Duration) {
     let mut ticks = tokio::time::interval(every);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -383,11 +379,11 @@ async fn schedule(embedded: Arc<Embedded>, dispatcher: App, every: Duration) {
     }
 }
 
-/// Whether a due mark's time has come. When that cannot be told at one look, it may have.
+/// Whether a due mark has passed; also true if one scan cannot tell.
 async fn is_anything_due(embedded: &Embedded, dispatcher: &App) -> bool {
     let (partition, place) = Index::Gsi3.key_names();
     let until = format!("{}#~", dispatcher.clock.now());
-    let looked = embedded
+    let scanned = embedded
         .dynamodb()
         .scan()
         .table_name(TABLE)
@@ -400,5 +396,5 @@ async fn is_anything_due(embedded: &Embedded, dispatcher: &App) -> bool {
         .limit(MARKS_AT_A_LOOK)
         .send()
         .await;
-    looked.map_or(true, |looked| looked.count() > 0 || looked.last_evaluated_key().is_some())
+    scanned.map_or(true, |scanned| scanned.count() > 0 || scanned.last_evaluated_key().is_some())
 }

@@ -1,4 +1,4 @@
-//! What is being prepared, for whoever waits: a line that moves on a terminal, one line elsewhere.
+//! A progress indicator: an animated line on a terminal, one plain line elsewhere.
 
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 const FRAMES: [char; 4] = ['|', '/', '-', '\\'];
 
-/// A line on standard output.
+/// A progress line on standard output.
 #[derive(Debug)]
 pub struct Progress {
     is_terminal: bool,
@@ -15,7 +15,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Says what begins.
+    /// Begins a progress line with this text.
     pub fn begin(what: &str) -> Self {
         let is_terminal = std::io::stdout().is_terminal();
         let progress =
@@ -28,13 +28,13 @@ impl Progress {
         progress
     }
 
-    /// Says what it is about now; on a terminal alone, where it replaces what was said before.
+    /// Replaces the text; only on a terminal.
     pub fn about(&self, what: &str) {
         what.clone_into(&mut self.what.lock().unwrap_or_else(PoisonError::into_inner));
         self.step();
     }
 
-    /// It goes on.
+    /// Advances the animation; only on a terminal.
     pub fn step(&self) {
         if !self.is_terminal {
             return;
@@ -49,7 +49,7 @@ impl Progress {
 }
 
 impl Drop for Progress {
-    /// The line goes when the work is done.
+    /// Clears the line on a terminal.
     fn drop(&mut self) {
         if self.is_terminal {
             let mut console = std::io::stdout().lock();

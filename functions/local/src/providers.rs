@@ -1,13 +1,12 @@
-//! Razorpay and Stripe on this machine: a server that speaks as much of both as a shop needs,
-//! after their public documentation (<https://razorpay.com/docs/api>,
-//! <https://docs.stripe.com/api>). Everything is in memory, and no money moves.
+//! Emulated payment providers: a server with the parts of Razorpay's and Stripe's APIs that a shop needs,
+//! after their public documentation (<https://razorpay.com/docs/api>, <https://docs.stripe.com/api>).
+//! Everything is in memory, and no money moves.
 //!
-//! - `/razorpay/v1/…` and `/stripe/v1/…` are the APIs, of one account each.
-//! - `/sandbox/…` is what a customer does in the provider's script, and a merchant on its
-//!   dashboard.
-//! - Every change is told to the registered endpoints by the provider's own signed webhook.
+//! - `/razorpay/v1/…` and `/stripe/v1/…` are the APIs, each of one account.
+//! - `/sandbox/…` has the actions of a customer in the provider's script, and of a merchant on its dashboard.
+//! - Every change is posted to the registered endpoints by the provider's own signed webhook.
 //!
-//! A test makes the server late, failing and rejecting ([`Trouble`]), and looks at what it was asked
+//! A test makes the server slow, failing or rejecting ([`Trouble`]), and inspects the requests that it got
 //! ([`ProviderCall`]).
 
 mod disputes;
@@ -36,42 +35,42 @@ pub use ledger::{ProviderCall, ProviderRejection, Trouble};
 use server::ServerState;
 pub use webhook::{Event, Provider, Webhook};
 
-/// The keys of the account with Razorpay, as a merchant types them in.
+/// The key id of the Razorpay account.
 pub const RAZORPAY_KEY_ID: &str = "rzp_test_1DP5mmOlF5G5ag";
-/// Razorpay's secret key.
+/// The key secret of the Razorpay account.
 pub const RAZORPAY_SECRET: &str = "thiIsNotTheRealSecret42";
-/// The keys of the account with Stripe: those of its documentation.
+/// The publishable key of the Stripe account, from Stripe's documentation.
 pub const STRIPE_KEY_ID: &str = "pk_test_TYooMQauvdEDq54NiTphI7jx";
-/// Stripe's secret key.
+/// The secret key of the Stripe account.
 pub const STRIPE_SECRET: &str = "sk_test_4eC39HqLyjWDarjtT1zdp7dc";
-/// What webhooks are signed with unless an endpoint has another secret.
+/// The webhook secret of the endpoints of the demo and of tests.
 pub const WEBHOOK_SECRET: &str = "whsec_from_the_provider_9f2b";
 
-/// How a server differs from another.
+/// The options of a server.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Another address that it listens on beside loopback, unless this is loopback. [`Providers::url`] is on
-    /// loopback always: functions send nothing to private addresses (docs/conventions.md §11).
+    /// An address that it listens on in addition to loopback. [`Providers::url`] is always on loopback:
+    /// functions send nothing to private addresses (docs/conventions.md §11).
     pub host: Ipv4Addr,
-    /// Its port; 0 takes any free one.
+    /// The port; 0 for any free one.
     pub port: u16,
-    /// The time: Stripe's signatures are fresh by it.
+    /// The clock, which Stripe's signatures are dated by.
     pub clock: Clock,
-    /// How long a shop is to wait for an answer.
+    /// The deadline for [`Providers::base_urls`]: how long a shop waits for a response.
     pub deadline: Duration,
-    /// How long each answer takes: a provider is on another continent.
+    /// The delay of each response, like that of a distant provider.
     pub latency: Duration,
 }
 
 impl Default for Options {
-    /// For one test: on a free port of loopback, with a short deadline.
+    /// The options of a test: on a free port of loopback, with a short deadline.
     fn default() -> Self {
         let (deadline, latency) = (Duration::from_millis(400), Duration::ZERO);
         Self { host: Ipv4Addr::LOCALHOST, port: 0, clock: Clock::default(), deadline, latency }
     }
 }
 
-/// The server. Dropping it ends it, and forgets everything.
+/// A running server. Dropping it ends it, and loses all data.
 pub struct Providers {
     url: String,
     deadline: Duration,
@@ -80,10 +79,10 @@ pub struct Providers {
 }
 
 impl Providers {
-    /// Starts a server without a payment, an endpoint or a trouble.
+    /// Starts a server without data.
     ///
     /// # Errors
-    /// The port is taken, or the address is not this machine's.
+    /// The port is in use, or the address is not this machine's.
     pub async fn start(options: Options) -> std::io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).await?;
         let address = listener.local_addr()?;
@@ -108,12 +107,12 @@ impl Providers {
         Ok(Self { url, deadline: options.deadline, state, _tasks: tasks })
     }
 
-    /// Where the server is, without a slash at its end.
+    /// The base URL of the server, without a slash at the end.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// What a system takes to reach both providers here.
+    /// The settings of a system that reaches both providers here.
     pub fn base_urls(&self) -> PaymentBaseUrls {
         PaymentBaseUrls {
             razorpay: format!("{}/razorpay", self.url),
@@ -122,11 +121,11 @@ impl Providers {
         }
     }
 
-    /// Has a provider's webhooks posted to a URL on loopback, signed with this secret. A URL has
-    /// one secret: the last.
+    /// Registers a webhook endpoint of a provider: a URL on loopback, with this secret. A repeated URL
+    /// replaces its secret.
     ///
     /// # Errors
-    /// A URL of another machine.
+    /// A URL of another machine; an empty secret; too many endpoints.
     pub fn register(
         &self,
         provider: Provider,
@@ -136,84 +135,83 @@ impl Providers {
         self.state.act(|ledger, _| ledger.register(provider, url, secret)).map(drop)
     }
 
-    /// The next calls get this, one each; then all is well again.
+    /// Plans troubles for the next calls, one each, in this order.
     pub fn next(&self, troubles: impl IntoIterator<Item = Trouble>) {
         self.state.act(|ledger, _| ledger.troubles.extend(troubles));
     }
 
-    /// The calls so far whose path ends like this.
+    /// The calls so far whose path has this ending.
     pub fn calls(&self, ending: &str) -> Vec<ProviderCall> {
         let mut calls = self.state.act(|ledger, _| ledger.calls.clone());
         calls.retain(|call| call.path.ends_with(ending));
         calls
     }
 
-    /// The refunds there are, oldest first: Razorpay's, then Stripe's.
+    /// All refunds, the oldest first: Razorpay's, then Stripe's.
     pub fn refunds(&self) -> Vec<Value> {
         self.state.act(|ledger, _| [ledger.razorpay.refunds(), ledger.stripe.refunds()].concat())
     }
 
-    /// Razorpay's payments and Stripe's intents, as the provider sees them, oldest first.
+    /// All Razorpay payments, then all Stripe intents, as the API returns them, the oldest first.
     pub fn payments(&self) -> Vec<Value> {
         self.state.act(|ledger, _| [ledger.razorpay.payments(), ledger.stripe.intents()].concat())
     }
 
-    /// The customer pays a Razorpay order, with another amount if one is given, which no provider
-    /// should let them; what its script hands the browser.
+    /// The customer pays a Razorpay order; `amount` is a wrong amount, which no real provider accepts.
+    /// Returns what the script gives the browser.
     ///
     /// # Errors
-    /// Unknown, or paid.
+    /// The order is unknown, or already paid.
     pub fn pay_order(&self, id: &str, amount: Option<i64>) -> Result<Value, ProviderRejection> {
         self.state.act(|ledger, now| ledger.razorpay.pay(id, amount, now))
     }
 
-    /// The customer's attempt to pay a Razorpay order fails; the payment that came of it.
+    /// The customer's attempt to pay a Razorpay order fails. Returns the failed payment.
     ///
     /// # Errors
-    /// Unknown, or paid.
+    /// The order is unknown, or already paid.
     pub fn fail_order(&self, id: &str) -> Result<Value, ProviderRejection> {
         self.state.act(|ledger, now| ledger.razorpay.fail(id, now))
     }
 
-    /// The customer pays a Razorpay order that they have paid already: the second payment goes back
-    /// by itself, and was never captured; the payment.
+    /// The customer pays a Razorpay order a second time. The second payment is never captured, and is
+    /// refunded automatically. Returns it.
     ///
     /// # Errors
-    /// Unknown.
+    /// The order is unknown.
     pub fn pay_order_again(&self, id: &str) -> Result<Value, ProviderRejection> {
         self.state.act(|ledger, now| ledger.razorpay.pay_again(id, now))
     }
 
-    /// A Razorpay payment that was authorized and that nobody has captured goes back by itself; the
-    /// payment.
+    /// An authorized Razorpay payment is refunded automatically, because it was not captured. Returns it.
     ///
     /// # Errors
-    /// Unknown, or not authorized.
+    /// The payment is unknown, or not authorized.
     pub fn lapse_payment(&self, id: &str) -> Result<Value, ProviderRejection> {
         self.state.act(|ledger, now| ledger.razorpay.lapse(id, now))
     }
 
-    /// The customer pays a Stripe intent; the intent as the browser sees it.
+    /// The customer pays a Stripe intent. Returns the intent as the browser sees it.
     ///
     /// # Errors
-    /// Unknown, or in no state to be paid.
+    /// The intent is unknown, or its status does not allow payment.
     pub fn pay_intent(&self, id: &str) -> Result<Value, ProviderRejection> {
         self.state.act(|ledger, now| ledger.stripe.pay(id, now))
     }
 
-    /// The customer's card is declined; the intent as the provider sees it.
+    /// The customer's card is declined. Returns the intent as the API returns it.
     ///
     /// # Errors
-    /// Unknown, or in no state to be paid.
+    /// The intent is unknown, or its status does not allow payment.
     pub fn decline_intent(&self, id: &str) -> Result<Value, ProviderRejection> {
         self.state.act(|ledger, now| ledger.stripe.decline(id, now))
     }
 
-    /// A refund that was taken in comes to its end, or one that had come through comes back from
-    /// the customer's bank; the refund.
+    /// A pending refund succeeds or fails, or a successful refund is returned by the customer's bank. Returns
+    /// the refund.
     ///
     /// # Errors
-    /// Unknown, or failed.
+    /// The refund is unknown, or has failed.
     pub fn finish_refund(&self, id: &str, has_succeeded: bool) -> Result<Value, ProviderRejection> {
         self.state.act(|ledger, now| match id.split('_').next() {
             Some("rfnd") => ledger.razorpay.finish_refund(id, has_succeeded, now),
@@ -221,11 +219,11 @@ impl Providers {
         })
     }
 
-    /// The merchant gives money back on the provider's own dashboard: of a Razorpay payment or a
-    /// Stripe intent; the refund.
+    /// The merchant refunds a Razorpay payment or a Stripe intent on the provider's dashboard. Returns the
+    /// refund.
     ///
     /// # Errors
-    /// Unknown, or more than there is.
+    /// The payment is unknown, or the amount exceeds the refundable amount.
     pub fn refund_on_dashboard(&self, id: &str, amount: i64) -> Result<Value, ProviderRejection> {
         self.state.act(|ledger, now| match id.split('_').next() {
             Some("pay") => ledger.razorpay.refund_on_dashboard(id, amount, now),
@@ -233,10 +231,10 @@ impl Providers {
         })
     }
 
-    /// A bank disputes a Razorpay payment or a Stripe intent; the dispute.
+    /// A bank opens a dispute of a Razorpay payment or a Stripe intent. Returns the dispute.
     ///
     /// # Errors
-    /// Unknown, or nothing was taken.
+    /// The payment is unknown, or was not captured.
     pub fn open_dispute(&self, id: &str, input: &NewDispute) -> Result<Value, ProviderRejection> {
         self.state.act(|ledger, now| match id.split('_').next() {
             Some("pay") => ledger.razorpay.dispute(id, input, now),
@@ -244,10 +242,10 @@ impl Providers {
         })
     }
 
-    /// A bank goes on with a dispute; the dispute.
+    /// A bank decides or continues a dispute. Returns the dispute.
     ///
     /// # Errors
-    /// Unknown, or none that this is said to.
+    /// The dispute is unknown, or the provider does not allow the verdict.
     pub fn decide_dispute(&self, id: &str, verdict: Verdict) -> Result<Value, ProviderRejection> {
         self.state.act(|ledger, now| match id.split('_').next() {
             Some("disp") => ledger.razorpay.decide_dispute(id, verdict, now),
@@ -255,7 +253,7 @@ impl Providers {
         })
     }
 
-    /// A provider's event about a dispute as it is now; none when there is no such dispute.
+    /// A provider's event about the current state of a dispute; none if there is no such dispute.
     pub fn dispute_event(&self, kind: &'static str, id: &str) -> Option<Event> {
         self.state.act(|ledger, now| match id.split('_').next() {
             Some("disp") => ledger.razorpay.dispute_event(kind, id, now),
@@ -263,12 +261,12 @@ impl Providers {
         })
     }
 
-    /// Razorpay's event about a payment as it is now; none when there is no such payment.
+    /// Razorpay's event about the current state of a payment; none if there is no such payment.
     pub fn razorpay_event(&self, kind: &'static str, payment: &str) -> Option<Event> {
         self.state.act(|ledger, now| ledger.razorpay.event_about(kind, payment, now))
     }
 
-    /// Stripe's event about an intent as it is now; none when there is no such intent.
+    /// Stripe's event about the current state of an intent; none if there is no such intent.
     pub fn stripe_event(&self, kind: &'static str, intent: &str) -> Option<Event> {
         self.state.act(|ledger, now| ledger.stripe.event_about(kind, intent, now))
     }

@@ -1,14 +1,14 @@
-//! The reference page of the local system: every operation, to read and to try out. Nothing of it is
-//! fetched from elsewhere.
+//! The API reference of the local system: every operation, to read and to try out. It loads nothing from
+//! other hosts.
 
 use std::sync::LazyLock;
 
 use aide::swagger::Swagger;
 use axum::response::Html;
 
-/// Where the page is.
+/// The path of the page.
 pub(crate) const PATH: &str = "/_local/docs";
-/// Where the document is that it shows.
+/// The path of the OpenAPI document.
 const DOCUMENT: &str = "/v1/openapi.json";
 
 static PAGE: LazyLock<String> =

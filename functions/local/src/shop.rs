@@ -1,7 +1,8 @@
-//! The store as a page, for people who want to look: `/_local/shop/{subdomain}`, under its live theme, or
-//! under a draft with `?preview_token=…`, which becomes a cookie: a theme's page runs nothing, and still
-//! could send away what it is shown, by the address of a picture or a style for a link. It is a storefront as anybody could build one: all that it
-//! knows it asks the public API, and a theme's page runs nothing (`POLICY`).
+//! The storefront as HTML pages: `/_local/shop/{subdomain}`, with the live theme, or with a draft by
+//! `?preview_token=…`. It uses only the public API, as any storefront could.
+//!
+//! A theme's page runs no script ([`POLICY`]), but could still leak the preview token by the URL of a picture
+//! or a link. So the token is moved to a cookie that the page cannot read.
 
 mod input;
 
@@ -20,38 +21,38 @@ use serde_json::Value;
 
 use input::{Api, Rejected, Storefront, segment};
 
-/// Where shops are, without a slash at the end: their subdomains are below it.
+/// The path prefix of shops, without a slash at the end; a shop is below it at its subdomain.
 pub const PATH: &str = "/_local/shop";
 
-/// The cookie of a preview.
+/// The name of the cookie with a preview token.
 const COOKIE: &str = "preview_token";
 
-/// What a theme's page may do: show pictures and its own style. It runs no script, posts no form, and is
-/// of no origin, so that nothing in it speaks to the API as the service's own pages could.
+/// The content security policy of a theme's page: pictures and its own styles. It runs no script, posts no
+/// form and has an opaque origin, so that nothing in it can call the API as the service's own pages could.
 const POLICY: &str = "default-src 'none'; img-src 'self' http: https: data:; style-src 'self' 'unsafe-inline'; \
      font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
      sandbox";
 
-/// What an address may say.
+/// The query parameters of a page.
 #[derive(Debug, Default, Deserialize)]
-struct Asked {
+struct PageQuery {
     preview_token: Option<String>,
-    /// Which page of what is paginated.
+    /// The page number of a paginated list.
     page: Option<String>,
 }
 
-/// The pages, over this API.
+/// The routes of the pages, over this API.
 pub(crate) fn router(api: Router) -> Router {
     Router::new()
-        .route(&format!("{PATH}/{{subdomain}}"), get(shown))
-        .route(&format!("{PATH}/{{subdomain}}/"), get(shown))
+        .route(&format!("{PATH}/{{subdomain}}"), get(show))
+        .route(&format!("{PATH}/{{subdomain}}/"), get(show))
         .route(&format!("{PATH}/{{subdomain}}/files/{{digest}}"), get(asset))
-        .route(&format!("{PATH}/{{subdomain}}/{{family}}"), get(shown))
-        .route(&format!("{PATH}/{{subdomain}}/{{family}}/{{handle}}"), get(shown))
+        .route(&format!("{PATH}/{{subdomain}}/{{family}}"), get(show))
+        .route(&format!("{PATH}/{{subdomain}}/{{family}}/{{handle}}"), get(show))
         .with_state(Arc::new(Api::new(api)))
 }
 
-/// Which page of which shop.
+/// The path parameters of a page: the shop, and the page in it.
 #[derive(Debug, Deserialize)]
 struct Address {
     subdomain: String,
@@ -61,46 +62,46 @@ struct Address {
     handle: String,
 }
 
-async fn shown(
+async fn show(
     State(api): State<Arc<Api>>,
     Path(address): Path<Address>,
-    Query(asked): Query<Asked>,
+    Query(query): Query<PageQuery>,
     headers: HeaderMap,
     visitor: Option<Extension<ClientIp>>,
 ) -> Response {
     let visitor = visitor.map(|Extension(ip)| ip);
     let of = |token| Storefront::new(&api, &address.subdomain, token, visitor);
-    if let Some(token) = asked.preview_token {
+    if let Some(token) = query.preview_token {
         return previewed(of(Some(token.clone())), &address, &token).await;
     }
     let token = cookie(&headers);
     let is_preview = token.is_some();
-    let number = asked.page.and_then(|number| number.parse().ok()).unwrap_or(1);
+    let number = query.page.and_then(|number| number.parse().ok()).unwrap_or(1);
     match page(&of(token), &address, number).await {
         Ok((status, html)) => answer(status, html),
         Err(Fault::Rejected(rejected)) => {
-            let said = answer(rejected.status, told(&rejected.title, &rejected.detail));
-            // A preview that is over is not asked for again.
+            let response = answer(rejected.status, error_page(&rejected.title, &rejected.detail));
+            // The cookie of an expired preview is deleted.
             let is_over = is_preview && rejected.status.is_client_error();
-            if is_over { with_cookie(said, &address.subdomain, "") } else { said }
+            if is_over { with_cookie(response, &address.subdomain, "") } else { response }
         }
         Err(Fault::Finding(finding)) => {
             let code = serde_json::to_value(finding.code).unwrap_or_default();
             let code = code.as_str().unwrap_or_default();
             let title = format!("The theme cannot be shown: {code}");
             let detail = format!("{}: {}", finding.path, finding.message);
-            answer(StatusCode::UNPROCESSABLE_ENTITY, told(&title, &detail))
+            answer(StatusCode::UNPROCESSABLE_ENTITY, error_page(&title, &detail))
         }
     }
 }
 
-/// Keeps the token of a preview in the browser, and leads to the page without it. Without a token the
-/// preview is left.
+/// Sets the cookie of a preview, and redirects to the page without the token. An empty token ends the
+/// preview.
 async fn previewed(storefront: Storefront<'_>, address: &Address, token: &str) -> Response {
     if !token.is_empty()
         && let Err(rejected) = storefront.find_store().await
     {
-        return answer(rejected.status, told(&rejected.title, &rejected.detail));
+        return answer(rejected.status, error_page(&rejected.title, &rejected.detail));
     }
     let below = [&address.family, &address.handle].map(|part| segment(part));
     let below = below.iter().filter(|part| !part.is_empty());
@@ -108,12 +109,12 @@ async fn previewed(storefront: Storefront<'_>, address: &Address, token: &str) -
     with_cookie(Redirect::to(&path).into_response(), &address.subdomain, token)
 }
 
-/// Where the pages of a shop are.
+/// The path of a shop's pages.
 fn root(subdomain: &str) -> String {
     format!("{PATH}/{}", segment(subdomain))
 }
 
-/// The token that the browser keeps for these pages.
+/// The preview token in the request's cookies.
 fn cookie(headers: &HeaderMap) -> Option<String> {
     let sent = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = sent.flat_map(|line| line.split(';')).map(str::trim);
@@ -121,20 +122,20 @@ fn cookie(headers: &HeaderMap) -> Option<String> {
     (!token.is_empty()).then(|| token.to_owned())
 }
 
-/// The answer, with the token for the browser to keep; an empty one is forgotten.
+/// Adds the cookie with the preview token to a response; an empty token deletes it.
 fn with_cookie(mut answer: Response, subdomain: &str, token: &str) -> Response {
     let age = if token.is_empty() { 0 } else { DAY.as_secs() };
-    let kept = format!(
+    let cookie = format!(
         "{COOKIE}={token}; Path={}; Max-Age={age}; HttpOnly; SameSite=Lax",
         root(subdomain)
     );
-    if let Ok(kept) = HeaderValue::from_str(&kept) {
-        answer.headers_mut().insert(header::SET_COOKIE, kept);
+    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+        answer.headers_mut().insert(header::SET_COOKIE, cookie);
     }
     answer
 }
 
-/// A file of the theme that is previewed.
+/// `GET …/files/{digest}`: a file of the previewed theme.
 async fn asset(
     State(api): State<Arc<Api>>,
     Path((subdomain, digest)): Path<(String, String)>,
@@ -144,7 +145,7 @@ async fn asset(
     Storefront::new(&api, &subdomain, None, visitor).asset(&digest).await
 }
 
-/// Why there is no page.
+/// The reason why a page cannot be rendered.
 enum Fault {
     Rejected(Rejected),
     Finding(Finding),
@@ -168,14 +169,14 @@ async fn page(
     let page = wanted(storefront, &data, &address.family, &address.handle).await?;
     let status =
         if matches!(page, Page::NotFound) { StatusCode::NOT_FOUND } else { StatusCode::OK };
-    // It takes the thread that it is on, for up to two seconds.
+    // Rendering blocks its thread, for up to two seconds.
     let rendering = move || render::render(&theme, page, &data, Limits::default());
     let rendered = tokio::task::spawn_blocking(rendering).await;
     let rendered = rendered.map_err(|_| Rejected::internal())?;
     rendered.map(|html| (status, html)).map_err(Fault::Finding)
 }
 
-/// The page at this path, with what it needs.
+/// The page at this path, with the data that it needs.
 async fn wanted(
     storefront: &Storefront<'_>,
     data: &Data,
@@ -201,8 +202,8 @@ async fn wanted(
     })
 }
 
-/// A page of ours, which says why there is none of the theme's.
-fn told(title: &str, detail: &str) -> String {
+/// An error page, which does not use the theme.
+fn error_page(title: &str, detail: &str) -> String {
     let (title, detail) = (escaped(title), escaped(detail));
     format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>{title}</title>\

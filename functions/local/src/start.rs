@@ -1,5 +1,5 @@
-//! The start page of the local system, `/_local/`, and the operators' pages below it, for people who want to
-//! look: what the API answers the demo's operator, who is signed in here. A deployment has none of this.
+//! The start page of the local system, `/_local/`, and the operators' pages below it: the API's responses to
+//! the demo's operator, whom this server signs in. A deployment has neither.
 
 use std::sync::Arc;
 
@@ -18,30 +18,30 @@ use tower::ServiceExt;
 use crate::demo::{OPERATOR, SUBDOMAIN};
 use crate::{reference, shop};
 
-/// Where the start page is.
+/// The path of the start page.
 pub const PATH: &str = "/_local/";
-/// Where the operators' pages are.
+/// The path prefix of the operators' pages.
 const OPERATIONS: &str = "/_local/operations";
-/// What they are in the API.
+/// The path prefix of the same resources in the API.
 const FAMILY: &str = "/v1/operations";
-/// Bytes of an answer.
+/// Bytes of a response at most.
 const LARGEST: usize = 8 << 20;
-/// Of each kind, how many of the latest are linked.
+/// The number of latest items of a list that are linked.
 const LATEST: usize = 5;
-/// What is listed: its heading, and where.
+/// The lists: heading and path.
 const LISTS: [(&str, &str); 3] = [
     ("Failover drills", "runtime/failover-drills"),
     ("Load tests", "runtime/load-tests"),
     ("Certification reports", "certification-reports"),
 ];
 
-/// The API, as the demo's operator asks it.
+/// A client of the API that is signed in as the demo's operator.
 struct Desk {
     api: Router,
     token: Mutex<Option<HeaderValue>>,
 }
 
-/// The pages, over this API.
+/// The routes of the pages, over this API.
 pub(crate) fn router(api: Router) -> Router {
     let desk = Arc::new(Desk { api, token: Mutex::new(None) });
     Router::new()
@@ -66,7 +66,7 @@ impl Desk {
         format!("Bearer {token}").try_into().ok()
     }
 
-    /// What the operator is answered.
+    /// Sends a request as the operator; none without a demo.
     async fn get(&self, path: &str, accept: &HeaderValue) -> Option<Response> {
         let mut token = self.token.lock().await;
         for _ in 0..2 {
@@ -80,7 +80,7 @@ impl Desk {
             if answer.status() != StatusCode::UNAUTHORIZED {
                 return Some(answer);
             }
-            // The session is over.
+            // The session has expired: sign in again.
             *token = None;
         }
         None
@@ -93,8 +93,8 @@ async fn read(answer: Response) -> Option<Value> {
     is_success.then(|| serde_json::from_slice(&body).ok()).flatten()
 }
 
-/// `GET /_local/operations/{*path}`: what is there below `/v1/operations`, as a page where it is one. Its
-/// links lead to where the browser is signed in.
+/// `GET /_local/operations/{*path}`: the resource below `/v1/operations`, as a page if it has one. The links
+/// of a page are rewritten to this prefix, where the browser needs no session.
 async fn operations(State(desk): State<Arc<Desk>>, Path(path): Path<String>, uri: Uri) -> Response {
     let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
     let accept = HeaderValue::from_static("text/html, application/json;q=0.9");
@@ -111,12 +111,12 @@ async fn operations(State(desk): State<Arc<Desk>>, Path(path): Path<String>, uri
     };
     let (from, to) = (format!("href=\"{FAMILY}/"), format!("href=\"{OPERATIONS}/"));
     let page = String::from_utf8_lossy(&body).replace(&from, &to);
-    let mut kept = parts.headers;
-    kept.remove(header::CONTENT_LENGTH);
-    (kept, page).into_response()
+    let mut headers = parts.headers;
+    headers.remove(header::CONTENT_LENGTH);
+    (headers, page).into_response()
 }
 
-/// What is linked of a list: its heading, and the address and name of each.
+/// The links of a list: its heading, and the URL and text of each.
 type Listed = (&'static str, Vec<(String, String)>);
 
 /// `GET /_local/`.

@@ -1,5 +1,5 @@
-//! What `template.yaml` gives each function: its paths, its environment, and what it may do. The
-//! local system gives the same and no more, so that what a deployment would lack is missing here.
+//! The definition of each function in `template.yaml`: its paths, environment and permissions. The local
+//! system gives a function the same and no more, so that an omission shows here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,48 +12,48 @@ use crate::filters::Filters;
 
 const TEMPLATE: &str = include_str!("../../../template.yaml");
 
-/// The path of what no other path takes.
+/// The path of the default route.
 pub const REST: &str = "$default";
-/// What the path of everything below a prefix ends in.
+/// The suffix of a path that matches everything below a prefix.
 pub const BELOW: &str = "{proxy+}";
 
-/// A function as the template has it.
+/// A function of the template.
 #[derive(Debug, Clone)]
 pub struct Function {
     /// Its name in the template.
     pub name: String,
     /// The folder under `functions/`.
     pub binary: String,
-    /// Its environment, in the template's words.
+    /// Its environment, with unresolved references.
     pub environment: BTreeMap<String, Setting>,
-    /// What its policies allow, beside what its event sources take.
+    /// Its policies, without the permissions that its event sources need.
     pub policy: Vec<Statement>,
     /// The paths that lead to it, with any method, as API Gateway spells them: `/v1/orders`,
     /// `/v1/orders/{proxy+}`, and [`REST`].
     pub paths: BTreeSet<String>,
-    /// What it is woken for, if it listens to the table's stream.
+    /// The filters of its event source, if it listens to the table's stream.
     pub stream: Option<Filters>,
 }
 
 /// A variable's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Setting {
-    /// As it stands.
+    /// A literal text.
     Text(String),
-    /// A parameter, or what a resource is referred to by.
+    /// A reference to a parameter or a resource.
     Reference(String),
 }
 
 impl Function {
-    /// Each action on each resource that it is given, on whichever partition keys.
+    /// Each allowed action on each resource, regardless of leading keys.
     pub fn permissions(&self) -> BTreeSet<Permission> {
         self.policy.iter().filter(|it| !it.denies).flat_map(Statement::permissions).collect()
     }
 
-    /// Its environment, where these are the parameters and resources.
+    /// Its environment, with these values for parameters and resources.
     ///
     /// # Errors
-    /// A reference to something else.
+    /// A reference without a value.
     pub fn environment(
         &self,
         references: &BTreeMap<String, String>,
@@ -74,8 +74,8 @@ impl Function {
     }
 }
 
-/// How closely these paths take a request's path, as API Gateway weighs it: the path itself before
-/// everything below a prefix, a longer prefix before a shorter one, and all of them before the rest.
+/// The weight of the closest match of a request's path, in API Gateway's order: an exact path, a longer
+/// prefix, a shorter prefix, the default route. None if no path matches.
 pub fn takes(paths: &BTreeSet<String>, path: &str) -> Option<usize> {
     let weigh = |taken: &String| match taken.strip_suffix(BELOW) {
         Some(prefix) => {
@@ -90,7 +90,7 @@ pub fn takes(paths: &BTreeSet<String>, path: &str) -> Option<usize> {
 /// Every function of the template, in its order.
 ///
 /// # Errors
-/// A template that says something in words that are not understood here.
+/// A template with a construct that is not implemented here.
 #[expect(clippy::indexing_slicing, reason = "what a YAML value has not is null")]
 pub fn functions() -> Result<Vec<Function>, AnyError> {
     let template: Value = serde_yaml_ng::from_str(TEMPLATE)?;
@@ -134,8 +134,8 @@ fn policy(policies: &Value) -> Result<Vec<Statement>, AnyError> {
     statements.map(statement).collect()
 }
 
-/// A statement as it is written: lists, and no other conditions than that on leading keys, and that on the
-/// account of a queue.
+/// A statement as it is written. It must have lists, and may have only two conditions: on leading keys, and
+/// on the account of a queue.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 struct Written {
@@ -156,7 +156,7 @@ struct Condition {
 }
 
 impl Condition {
-    /// Whether the resource is of another account than the stack.
+    /// Whether the resource belongs to another account than the stack.
     #[expect(clippy::indexing_slicing, reason = "what a YAML value has not is null")]
     fn is_foreign(&self) -> bool {
         let account = &self.is_not["aws:ResourceAccount"];
@@ -192,7 +192,7 @@ fn statement(value: &Value) -> Result<Statement, AnyError> {
     Ok(Statement { denies, actions, resources, leading_keys })
 }
 
-/// `!Ref Secret`, `!GetAtt Table.Arn`, `!Sub ${Table.Arn}/index/GSI1`.
+/// The name of a resource: `!Ref Secret`, `!GetAtt Table.Arn`, `!Sub ${Table.Arn}/index/GSI1`.
 fn resource_name(value: &Value) -> Result<String, AnyError> {
     let Value::Tagged(tagged) = value else {
         return Err(format!("template.yaml: a resource by its name, please: {value:?}").into());
@@ -201,8 +201,8 @@ fn resource_name(value: &Value) -> Result<String, AnyError> {
     Ok(name.replace("${", "").replace('}', "").replace(".Arn", ""))
 }
 
-/// The paths of the events that are requests. A function takes every method of them: its own table
-/// answers what it has not.
+/// The paths of the `HttpApi` events. They must have any method: the function's own table of routes rejects
+/// other methods.
 fn paths(events: &Value) -> Result<BTreeSet<String>, AnyError> {
     let events = events.as_mapping().into_iter().flatten();
     let requests = events.filter(|(_, event)| event["Type"] == "HttpApi");
@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_closest_path_takes_a_request() {
+    fn the_closest_path_matches_a_request() {
         let paths = ["/v1/a", "/v1/a/{proxy+}", "/v1/a/b/{proxy+}", REST];
         let paths: BTreeSet<String> = paths.map(str::to_owned).into();
         let weights = ["/v1/a", "/v1/a/b/c", "/v1/a/x", "/v1/a/", "/v1/ab", "/"];

@@ -1,11 +1,10 @@
-//! Bodies that nobody has read when the answer is ready: of a path that does not exist, a method
-//! that it does not take, a request that is too large.
+//! Request bodies that are unread when the response is ready: of an unknown path, a method that is not
+//! allowed, or a request that is too large.
 //!
-//! What is left of such a body would be taken for the next request of the connection. So it is read
-//! to its end, if that is near; otherwise the answer says that the connection closes, and it is
-//! closed in stages: an end to what we send, then reading on until the other side ends too, for a
-//! connection that is closed with unread bytes in it is reset, and the answer lost (RFC 9112 §9.6).
-//! In a deployment API Gateway reads every body itself.
+//! The rest of such a body would be parsed as the next request of the connection. A short rest is read to its
+//! end. Otherwise the response has `Connection: close`, and the connection is closed in stages: first the
+//! sending side, then reading until the client closes, too. Closing a connection with unread bytes resets it,
+//! and the response is lost (RFC 9112 §9.6). In a deployment API Gateway reads every body.
 
 use std::io;
 use std::net::SocketAddr;
@@ -25,10 +24,10 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Sleep, sleep, timeout};
 
-/// Bytes that are read for nobody, before an answer or after it (our choice): twice the largest
-/// body that any route takes.
+/// Bytes that are read and discarded before or after a response at most (our choice): twice the largest
+/// body of any route.
 const MOST: u64 = 8 << 20;
-/// How long that may take (our choice).
+/// The longest time for that (our choice).
 const LONGEST: Duration = Duration::from_secs(2);
 
 /// A body that can still be read when its reader has dropped it.
@@ -37,9 +36,9 @@ struct Shared(Arc<Mutex<State>>);
 
 struct State {
     body: Body,
-    /// Somebody has begun to read it.
+    /// Whether reading it has begun.
     is_begun: bool,
-    /// There is no more of it.
+    /// Whether it was read to its end.
     is_ended: bool,
 }
 
@@ -53,7 +52,7 @@ impl Shared {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads the rest; false when that would be too much, take too long, or fails.
+    /// Reads the rest; false if it is too long, takes too long, or fails.
     async fn drain(mut self) -> bool {
         let drained = async {
             let mut left = MOST;
@@ -98,7 +97,7 @@ impl HttpBody for Shared {
     }
 }
 
-/// Reads what the answer to a request has left of its body, or has the connection closed.
+/// Reads the unread rest of a request's body, or closes the connection.
 pub(crate) async fn finish_reading(request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let waits = waits_to_be_asked(&parts.headers);
@@ -112,7 +111,7 @@ pub(crate) async fn finish_reading(request: Request, next: Next) -> Response {
     if is_ended {
         return response;
     }
-    // Who waits to be asked for the body has not sent it, and need not any more.
+    // A client that waits for `100 Continue` has not sent the body, and need not any more.
     let is_unasked = waits && !is_begun;
     if is_unasked || announced > MOST || !rest.drain().await {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -120,7 +119,7 @@ pub(crate) async fn finish_reading(request: Request, next: Next) -> Response {
     response
 }
 
-/// `Expect: 100-continue` (RFC 9110 §10.1.1).
+/// Whether the client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1).
 fn waits_to_be_asked(headers: &HeaderMap) -> bool {
     let expected = headers.get(header::EXPECT).and_then(|value| value.to_str().ok());
     expected.is_some_and(|expected| expected.eq_ignore_ascii_case("100-continue"))
@@ -129,7 +128,7 @@ fn waits_to_be_asked(headers: &HeaderMap) -> bool {
 /// A listener whose connections are closed in stages.
 pub(crate) struct Patient(pub(crate) TcpListener);
 
-/// Who is at the other end of a connection.
+/// The address of the client of a connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer(pub(crate) SocketAddr);
 
@@ -156,8 +155,8 @@ impl Listener for Patient {
 /// A connection.
 pub(crate) struct Connection {
     stream: TcpStream,
-    /// From the end of what we send on: until when the other side is waited for, and how many bytes
-    /// of it are still taken.
+    /// Once the sending side is closed: the deadline for the client's close, and how many bytes are still
+    /// read.
     closing: Option<(Pin<Box<Sleep>>, u64)>,
 }
 

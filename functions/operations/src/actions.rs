@@ -1,6 +1,5 @@
-//! What is done to a webhook subscription: switched on and off, tested, its secret changed.
+//! Actions on a webhook subscription: enable, disable, test, and rotation of its secret.
 
-use gateway::idempotency::Commit;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -15,22 +14,22 @@ use commerce::topics;
 use core_types::event::{self, Entry, Event, EventSubject};
 use core_types::id::SubscriptionId;
 use core_types::scope::{Required, WriteWebhooks};
-use crypto::signature::SigningSecret;
 use gateway::app::App;
+use services::Services;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Either, Json, NoStore};
 use gateway::request::{Body, Given, IfMatch, Path, Ruled, Rules, Validation, request};
-use platform::caller::StoreAccess;
-use primitives::clock::Timestamp;
 use primitives::fields::{Flag, Int, Text};
-use primitives::problem::{Code, FieldError, Problem};
+use crypto::signature::SigningSecret;
+use platform::caller::StoreAccess;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use services::Services;
 
 use crate::subscriptions::{SubscriptionWithSecret, find_to_change, replace};
 
-/// Loads, decides and writes; once more when a delivery's report came in between.
+/// Loads, changes and writes a subscription; retried when a delivery's outcome was written in between.
 async fn act<S: Required>(
     services: &Services,
     caller: &StoreAccess<S>,
@@ -131,7 +130,7 @@ pub(crate) struct TestRequest {
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope`; `invalid_state_transition` before the queue is confirmed;
-/// `unknown_event_type` as a fault of its field.
+/// `unknown_event_type` as a field error.
 pub(crate) async fn test(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
@@ -154,8 +153,8 @@ pub(crate) async fn test(
     let delivery =
         Delivery { test: true, ordering_key: None, ..Delivery::new(&event, &subscription, now) };
     if input.dry_run.0 {
-        let shown = preview(&app, &subscription, &event, &delivery.claimed(now), now).await?;
-        return Ok(Either::Left(shown));
+        let response = preview(&app, &subscription, &event, &delivery.claimed(now), now).await?;
+        return Ok(Either::Left(response));
     }
     if !subscription.is_confirmed() {
         let actions = subscription.allowed_actions();
@@ -181,10 +180,11 @@ fn unknown_topic() -> FieldError {
     FieldError::new("/event_type", "unknown_event_type", detail)
 }
 
-/// The event type that a test is sent of.
-fn topic(subscription: &Subscription, asked: Option<&str>) -> Result<Entry, Problem> {
+/// The topic of a test event: the requested one, or the first of the catalogue that the subscription
+/// receives.
+fn topic(subscription: &Subscription, requested: Option<&str>) -> Result<Entry, Problem> {
     let unknown = || Problem::invalid(vec![unknown_topic()]);
-    if let Some(name) = asked {
+    if let Some(name) = requested {
         return topics::find(name).ok_or_else(unknown);
     }
     let takes = |entry: &Entry| {
@@ -198,7 +198,7 @@ fn topic(subscription: &Subscription, asked: Option<&str>) -> Result<Entry, Prob
     topics::catalogue().into_iter().find(takes).ok_or_else(unknown)
 }
 
-/// The request that would be sent, byte for byte, but with the values of custom headers masked.
+/// Builds the exact request that would be sent, with the values of custom headers masked.
 async fn preview(
     services: &Services,
     subscription: &Subscription,
@@ -216,18 +216,18 @@ async fn preview(
         DestinationKind::Https => ("POST", headers),
         DestinationKind::Sqs => ("SendMessage", delivery::message_attributes(headers)),
     };
-    let shown = TestPreview {
+    let request = TestPreview {
         dry_run: true,
         method,
         url: subscription.url.clone(),
         headers: headers.into_iter().collect(),
         body: event.body.clone(),
     };
-    Ok(Json::new(&shown).no_store())
+    Ok(Json::new(&request).no_store())
 }
 
-/// Queues a delivery that has been written. A message that is not sent is no loss: the delivery
-/// is due in a minute.
+/// Queues a delivery that has been written. If the message cannot be sent, the sweep queues the delivery
+/// within a minute.
 pub(crate) async fn queue(services: &Services, delivery: &Delivery) {
     let message = (delivery.message(), Duration::ZERO);
     if let Err(problem) = services.queue(delivery::QUEUE).send(&[message]).await {
@@ -249,7 +249,7 @@ pub(crate) struct RotateWebhookSecretRequest {
 /// `POST /v1/operations/webhook-subscriptions/{id}/secret/rotate` (`rotateWebhookSecret`):
 /// Rotate the signing secret.
 ///
-/// The response shows the new secret, and no later one does. During the grace period `webhook-signature`
+/// The response has the new secret, and no later one does. During the grace period `webhook-signature`
 /// carries a signature of each secret, and `X-Service-Hmac-SHA256` stays with the old one. The period ends
 /// after 24 hours by default, or when the new secret is promoted. With `grace_seconds` 0 the new secret
 /// alone signs at once.
@@ -289,7 +289,7 @@ pub(crate) async fn rotate(
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for events that the caller cannot read;
-/// `no_secret_rotation` when no grace period is under way.
+/// `no_secret_rotation` when there is no grace period.
 pub(crate) async fn promote(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,

@@ -1,4 +1,4 @@
-//! The audit log: what happened on a store, and who did it.
+//! The audit log: the events of a store, with the principals whose requests caused them.
 
 use axum::extract::State;
 use core_types::event::Event;
@@ -73,9 +73,9 @@ pub(crate) async fn list(
     let range =
         TimeRange::of(query.since, query.until, RETENTION, store.created_at, app.clock.now())?;
     let days = range.queries(Index::Gsi5, |day| key::events_on(&store.id, day));
-    let is_asked_for = |event: &Event| {
+    let is_requested = |event: &Event| {
         query.action.as_ref().is_none_or(|action| event.name == action.as_str())
             && query.entity_id.as_ref().is_none_or(|id| event.entity_id == id.as_str())
     };
-    paging.answer_over(&app, &days, is_asked_for, |event| EntryView::from(&event)).await
+    paging.answer_over(&app, &days, is_requested, |event| EntryView::from(&event)).await
 }

@@ -1,4 +1,4 @@
-//! Webhook deliveries: what was sent, what was answered, and sending it again.
+//! Webhook deliveries: the list, their attempts, redelivery, and deletion of their content.
 
 use axum::extract::State;
 use commerce::readers::ensure_reads_event;
@@ -11,24 +11,23 @@ use delivery::delivery::{
 };
 use delivery::subscription::Subscription;
 use gateway::app::App;
-use gateway::idempotency::Commit;
+use services::Services;
+use primitives::clock::Timestamp;
+use table::item::{Index, Item, Key};
 use gateway::page;
 use gateway::page::Paging;
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Json, NoContent, Page};
 use gateway::request::{Given, Path, Query, Ruled, Rules, Validation, request};
-use platform::caller::StoreAccess;
-use primitives::clock::Timestamp;
 use primitives::fields::Text;
-use primitives::problem::{Code, FieldError, Problem};
-use services::Services;
-use table::item::{Index, Item, Key};
+use platform::caller::StoreAccess;
 
 use crate::actions::{DeliveryAnswer, queue};
 use crate::range::{self, RETENTION, TimeRange};
 
-/// Answers deleted in one transaction: all that it takes.
+/// Recorded answers deleted in one transaction, which takes no more items.
 const MOST_AT_ONCE: usize = 100;
-/// Keys that one query looks at for those of one subscription.
+/// Keys that one query examines to find those of one subscription.
 const AHEAD: usize = 100;
 
 /// Filters of the list of deliveries.
@@ -72,7 +71,7 @@ pub(crate) async fn list(
     let range =
         TimeRange::of(query.since, query.until, RETENTION, store.created_at, app.clock.now())?;
     let days = days(&store.id, range, query.status, query.subscription_id.as_ref());
-    let is_asked_for = |delivery: &Delivery| {
+    let is_requested = |delivery: &Delivery| {
         is_visible(delivery, &caller)
             && query.status.is_none_or(|status| delivery.status == status)
             && query.subscription_id.as_ref().is_none_or(|id| delivery.subscription_id == *id)
@@ -80,11 +79,11 @@ pub(crate) async fn list(
             && query.replay_id.as_ref().is_none_or(|id| delivery.replay_id.as_ref() == Some(id))
             && query.event_type.as_ref().is_none_or(|name| delivery.event_type == name.as_str())
     };
-    paging.answer_over(&app, &days, is_asked_for, |each| DeliveryView::from(&each)).await
+    paging.answer_over(&app, &days, is_requested, |each| DeliveryView::from(&each)).await
 }
 
-/// One query for each day of the range. Those that are in trouble have an index by their status; and keys
-/// say to which subscription a delivery goes, so that no other's is read.
+/// One query for each day of the range. Statuses of trouble have an index of their own. The sort key ends
+/// with the subscription, so that deliveries of others are not read.
 fn days(
     store: &StoreId,
     range: TimeRange,
@@ -107,17 +106,17 @@ fn days(
     }
 }
 
-/// Whether a delivery is the caller's to see.
+/// Whether the caller may see a delivery.
 fn is_visible<S: Required>(delivery: &Delivery, caller: &StoreAccess<S>) -> bool {
     let app = caller.actor.app();
     delivery.store_id.as_ref() == Some(&caller.store.id)
         && app.is_none_or(|app| delivery.app_id.as_ref() == Some(&app.app_id))
 }
 
-/// The delivery of this id, if it is the caller's.
+/// Loads the delivery of this id, if the caller may see it.
 ///
 /// # Errors
-/// `not_found`, the same for an unknown and for a foreign one.
+/// `not_found`, both for an unknown one and for another's.
 pub(crate) async fn find<S: Required>(
     services: &Services,
     caller: &StoreAccess<S>,
@@ -127,7 +126,7 @@ pub(crate) async fn find<S: Required>(
     found.filter(|delivery| is_visible(delivery, caller)).ok_or_else(|| Code::NotFound.into())
 }
 
-/// The delivery of this id, if the caller can read its event: its answers may repeat it.
+/// Loads the delivery of this id, if the caller can read its event, which recorded answers may repeat.
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for an event that the caller cannot read.
@@ -143,11 +142,11 @@ async fn find_readable<S: Required>(
 
 /// `GET /v1/operations/webhook-deliveries/{id}` (`getWebhookDelivery`): Get a webhook delivery.
 ///
-/// It has the status, the outcome of the last attempt and the time of the next one. `held_by` names what it
-/// waits for besides its time.
+/// It has the status, the outcome of the last attempt and the time of the next one. `held_by` names what else
+/// it waits for.
 ///
 /// # Errors
-/// `not_found`, also for another app's.
+/// `not_found`, also for another app's delivery.
 pub(crate) async fn show(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
@@ -164,7 +163,8 @@ pub(crate) async fn show(
 /// the failure and the first 16 KiB of the response body.
 ///
 /// # Errors
-/// `not_found`, also for another app's; `insufficient_scope` for an event that the caller cannot read.
+/// `not_found`, also for another app's delivery; `insufficient_scope` for an event that the caller cannot
+/// read.
 pub(crate) async fn attempts(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
@@ -180,24 +180,24 @@ pub(crate) async fn attempts(
         .map(|attempt| key::recorded_answer(&id, attempt.number))
         .collect();
     let mut answers = app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
-    let shown = attempts.filter_map(|attempt| {
+    let with_answers = attempts.filter_map(|attempt| {
         let answer = answers.take::<RecordedAnswer>(&key::recorded_answer(&id, attempt.number));
         Some(attempt.with_recorded(answer.ok().flatten()))
     });
-    page::count_read(shown.items.len());
-    paging.finish(&app, shown, |attempt| AttemptView::from(&attempt)).await
+    page::count_read(with_answers.items.len());
+    paging.finish(&app, with_answers, |attempt| AttemptView::from(&attempt)).await
 }
 
 /// `POST /v1/operations/webhook-deliveries/{id}/redeliver` (`redeliverWebhook`): Redeliver an event.
 ///
 /// It creates and queues a new delivery of the same event, with the same body and event id, so that receivers
 /// can recognize the repetition. The new delivery does not wait for the subscription's `ordering`. The old
-/// one stays as it is: if it is still retried, its retries go on.
+/// one is unchanged: pending retries continue.
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for an event that the caller cannot read; `delivery_in_flight`;
-/// `payload_expunged`; `invalid_state_transition` when the subscription
-/// is off or gone.
+/// `payload_expunged`; `invalid_state_transition` when the subscription is disabled, not confirmed or
+/// deleted.
 pub(crate) async fn redeliver(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
@@ -246,8 +246,8 @@ pub(crate) async fn redeliver(
 /// The recorded response bodies are removed, and the delivery can never be sent again. If it was not
 /// finished, it is cancelled.
 ///
-/// When a member of the store asks, the payload of the event is removed as well, for every delivery of it.
-/// An app does not remove the payload, because other subscriptions need it.
+/// If a member of the store sends the request, the payload of the event is removed as well, for every
+/// delivery of it. An app does not remove the payload, because other subscriptions need it.
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for an event that the caller cannot read; `delivery_in_flight` while it
@@ -281,20 +281,17 @@ pub(crate) async fn expunge(
     .await
 }
 
-/// Removes the answers that are items of their own: a hundred a transaction, because a delivery that was
-/// recovered again and again has more than one takes. They go before the delivery says so: a crash in
-/// between leaves it to be asked for once more, and an attempt that is begun in between rejects the
-/// delivery's write, whereupon all is done anew.
+/// Deletes the recorded answers that are items of their own, a hundred in one transaction, because a delivery
+/// that was recovered often may have more. They are deleted before the delivery is changed. After a crash in
+/// between, the request can be repeated; an attempt that begins in between makes the delivery's write fail,
+/// and everything is retried.
 async fn remove_answers(services: &Services, delivery: &Delivery) -> Result<(), Problem> {
     let all = table::Query::partition(delivery.key().pk).begins_with(key::RECORDED_ANSWERS);
     let mut start = None;
     loop {
-        let page =
-            services.table.page(&all, MOST_AT_ONCE, start, |_: &RecordedAnswer| true).await?;
-        let write = page
-            .items
-            .iter()
-            .fold(services.table.write(), |write, answer| write.delete(&answer.key()));
+        let page = services.table.page(&all, MOST_AT_ONCE, start, |_: &RecordedAnswer| true).await?;
+        let write =
+            page.items.iter().fold(services.table.write(), |write, answer| write.delete(&answer.key()));
         write.commit().await?;
         start = page.next;
         if start.is_none() {

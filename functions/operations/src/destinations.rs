@@ -1,4 +1,4 @@
-//! The destination of a subscription, as a request names it; and the proof that a queue is its owner's.
+//! The destination of a subscription: its validation, and the challenge that proves the ownership of a queue.
 
 use axum::extract::State;
 use core_types::id::SubscriptionId;
@@ -22,7 +22,7 @@ use services::queue::foreign::QueueError;
 
 use crate::subscriptions::{find_to_change, replace};
 
-/// The longest URL, in characters.
+/// A URL of at most 2,048 characters.
 pub(crate) type Url = Text<1, 2048>;
 
 /// The destination of a subscription's events.
@@ -46,9 +46,9 @@ pub(crate) fn place(
 ) -> Option<(DestinationKind, String)> {
     let (kind, place) = match destination {
         None => (DestinationKind::Https, url),
-        Some(asked) => match asked.kind {
-            DestinationKind::Https => (DestinationKind::Https, asked.url),
-            DestinationKind::Sqs => (DestinationKind::Sqs, asked.queue_url),
+        Some(requested) => match requested.kind {
+            DestinationKind::Https => (DestinationKind::Https, requested.url),
+            DestinationKind::Sqs => (DestinationKind::Sqs, requested.queue_url),
         },
     };
     place.map(|place| (kind, place.into()))
@@ -56,43 +56,43 @@ pub(crate) fn place(
 
 /// The field errors of the destination that a request names.
 pub(crate) async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     if given.has("url") && given.has("destination") {
         let detail = "Name one of both: `url` is short for a destination of type `https`.";
-        faults.push(FieldError::new("/destination", "not_applicable", detail));
+        errors.push(FieldError::new("/destination", "not_applicable", detail));
     }
     if let Some(url) = given.get::<Url>("url") {
-        faults.extend(rejected_url("/url", &url, case).await);
+        errors.extend(rejected_url("/url", &url, case).await);
     }
-    let Some(asked) = given.get::<DestinationRequest>("destination") else { return faults };
-    let (own, other) = match asked.kind {
+    let Some(requested) = given.get::<DestinationRequest>("destination") else { return errors };
+    let (own, other) = match requested.kind {
         DestinationKind::Https => {
-            (("/destination/url", asked.url), ("/destination/queue_url", asked.queue_url))
+            (("/destination/url", requested.url), ("/destination/queue_url", requested.queue_url))
         }
         DestinationKind::Sqs => {
-            (("/destination/queue_url", asked.queue_url), ("/destination/url", asked.url))
+            (("/destination/queue_url", requested.queue_url), ("/destination/url", requested.url))
         }
     };
     if other.1.is_some() {
-        let detail = format!("Does not go with `{}`.", asked.kind);
-        faults.push(FieldError::new(other.0, "not_applicable", detail));
+        let detail = format!("Does not go with `{}`.", requested.kind);
+        errors.push(FieldError::new(other.0, "not_applicable", detail));
     }
-    match (own, asked.kind) {
+    match (own, requested.kind) {
         ((at, None), _) => {
-            faults.push(FieldError::new(at, "required", "This field is required."));
+            errors.push(FieldError::new(at, "required", "This field is required."));
         }
         ((at, Some(url)), DestinationKind::Https) => {
-            faults.extend(rejected_url(at, &url, case).await);
+            errors.extend(rejected_url(at, &url, case).await);
         }
         ((at, Some(url)), DestinationKind::Sqs) => {
             let rejection = case.app.foreign_queue(url.as_str(), QUEUE).err();
-            faults.extend(rejection.map(|it| FieldError::new(at, it.code(), it.to_string())));
+            errors.extend(rejection.map(|it| FieldError::new(at, it.code(), it.to_string())));
         }
     }
-    faults
+    errors
 }
 
-/// What the egress policy says against a receiver, and that it is this service itself.
+/// The field error of a URL that the egress policy rejects, or that belongs to this service.
 async fn rejected_url(at: &'static str, url: &Url, case: &Validation<'_>) -> Option<FieldError> {
     if bridged::is_ours(&case.app.config, url.as_str()) {
         let detail = "Events go to a host of the receiver's own, not to this service's.";
@@ -104,11 +104,11 @@ async fn rejected_url(at: &'static str, url: &Url, case: &Validation<'_>) -> Opt
     })
 }
 
-/// Sends a challenge to the queue of a subscription, before it is written that it was sent: a crash in
-/// between leaves a token that nobody takes.
+/// Sends a challenge to the queue of a subscription. It is stored only after that: a crash in between leaves
+/// a token that is never accepted.
 ///
 /// # Errors
-/// `queue_unreachable`, with what the queue said.
+/// `queue_unreachable`, with the answer of the queue.
 pub(crate) async fn send_challenge(
     services: &Services,
     subscription: &Subscription,
@@ -193,14 +193,14 @@ pub(crate) async fn challenge(
     State(app): State<App>,
     Path(id): Path<SubscriptionId>,
 ) -> Result<Json<SubscriptionView>, Problem> {
-    let asked = find_to_change(&app, &caller, &id).await?;
+    let challenged = find_to_change(&app, &caller, &id).await?;
     let now = app.clock.now();
-    asked.may_be_challenged(now)?;
+    challenged.may_be_challenged(now)?;
     let (key, drawn) = (app.secrets.webhook_key().await?, Challenge::draw(now));
-    send_challenge(&app, &asked, &key, &drawn, now).await?;
+    send_challenge(&app, &challenged, &key, &drawn, now).await?;
     table::retry(|| async {
         let before = find_to_change(&app, &caller, &id).await?;
-        if before.is_confirmed() || before.url != asked.url {
+        if before.is_confirmed() || before.url != challenged.url {
             let actions = before.allowed_actions();
             return Err(Problem::state(before.status.as_str(), &actions));
         }

@@ -11,7 +11,7 @@ use http::header;
 use primitives::fields::Text;
 use primitives::problem::{Code, Problem};
 
-/// The catalogue changes with a release only.
+/// The cache policy: the catalogue changes only with a release.
 const CACHED: &str = "public, max-age=300";
 
 /// `GET /v1/operations/event-types` (`listEventTypes`): List event types.

@@ -22,7 +22,7 @@ use serde::Serialize;
 use serde_json::Value;
 use table::item::Element;
 
-/// What cursors of a walk are sealed for.
+/// The context that cursors of a check are sealed with.
 const WALK: &[u8] = b"a walk along the evidence";
 
 /// A record of the evidence chain. Its hash covers `previous_hash` and `record`.
@@ -42,7 +42,7 @@ pub(crate) struct EvidenceView {
     store_id: Option<StoreId>,
     /// The measured values; their members depend on `kind`.
     summary: Value,
-    /// The record as canonical JSON (RFC 8785), which is what was hashed.
+    /// The hashed text: the record as canonical JSON (RFC 8785).
     record: String,
     /// The hash of the previous record; 64 zeroes for the first.
     previous_hash: String,
@@ -100,12 +100,12 @@ pub(crate) async fn list(
     let months = head.map(|head| evidence::months_of(&head, since)).unwrap_or_default();
     let months: Vec<table::Query> =
         months.iter().rev().map(|month| evidence::newest_of(month)).collect();
-    let is_asked_for = |Stated { statement, .. }: &Stated| {
+    let is_requested = |Stated { statement, .. }: &Stated| {
         query.kind.is_none_or(|kind| statement.kind == kind)
             && statement.recorded_at >= since
             && caller.may_see(statement.store_id.as_ref())
     };
-    paging.answer_over(&app, &months, is_asked_for, EvidenceView::from).await
+    paging.answer_over(&app, &months, is_requested, EvidenceView::from).await
 }
 
 /// `GET /v1/operations/reliability-evidence/{id}` (`getEvidence`): Get a record of evidence.
@@ -114,7 +114,7 @@ pub(crate) async fn list(
 /// verify the record yourself.
 ///
 /// # Errors
-/// `not_found`, also for another store's.
+/// `not_found`, also for another store's record.
 pub(crate) async fn show(
     caller: OperatorOrStore<ReadOperations>,
     State(app): State<App>,

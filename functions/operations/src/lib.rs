@@ -1,5 +1,5 @@
-//! `/v1/operations` — webhook subscriptions and deliveries, the catalogue of events, the outbox,
-//! replays, limits and the audit log; how the platform is doing, and the evidence of it with reports over it.
+//! `/v1/operations` — webhook subscriptions and deliveries, the catalogue of events, the outbox, replays,
+//! rate limits and the audit log; the state of the platform, its reliability evidence and its reports.
 
 mod actions;
 mod audit;
@@ -23,10 +23,10 @@ use gateway::routes::Routes;
 
 /// The routes of this family.
 pub fn routes() -> Routes {
-    webhooks().merge(platform()).merge(runtime::routes()).merge(proof())
+    webhooks().merge(platform()).merge(runtime::routes()).merge(evidence_and_reports())
 }
 
-/// Webhooks: what was sent, and where to.
+/// Webhook subscriptions and deliveries.
 fn webhooks() -> Routes {
     Routes::default()
         .get("/v1/operations/webhook-deliveries", Cost::List, deliveries::list)
@@ -71,7 +71,7 @@ fn webhooks() -> Routes {
         .get("/v1/operations/webhook-subscriptions/{id}/stats", Cost::SEARCH, recover::stats)
 }
 
-/// What the platform says about itself to a store.
+/// The event types, the outbox, the rate limits and the audit log.
 fn platform() -> Routes {
     Routes::default()
         .open_to_any_origin(platform::cross_origin::is_open)
@@ -86,8 +86,8 @@ fn platform() -> Routes {
         .get("/v1/operations/audit-log", Cost::List, audit::list)
 }
 
-/// What the platform can prove of itself.
-fn proof() -> Routes {
+/// Certification reports and reliability evidence.
+fn evidence_and_reports() -> Routes {
     Routes::default()
         .get("/v1/operations/certification-reports", Cost::List, reports::list)
         .post("/v1/operations/certification-reports", Cost::BULK, reports::issue)

@@ -1,4 +1,4 @@
-//! What requests cost, and how much the caller has left.
+//! The costs of requests, and the remaining budget of the caller.
 
 use axum::extract::State;
 use gateway::app::App;
@@ -63,9 +63,9 @@ struct BucketView {
 
 /// `GET /v1/operations/rate-limits` (`getRateLimits`): Get rate limits and their current state.
 ///
-/// It has the cost of each class of request, the budget of each kind of caller, and what is left of the
-/// caller's own. A member's budget is counted for each store separately. Every response says in its headers
-/// what it cost.
+/// It has the cost of each class of request, the budget of each kind of caller, and the remaining budget of
+/// this caller. A member's budget is counted for each store separately. Every response has its cost in its
+/// headers.
 pub(crate) async fn show(
     caller: AnyMember,
     State(app): State<App>,
@@ -73,7 +73,7 @@ pub(crate) async fn show(
     let identity = caller.identity();
     let available = budget::available(&app, &identity).await?;
     let costs = Cost::PUBLISHED.iter().map(|(class, cost)| CostView::of(class, *cost));
-    let shown = RateLimits {
+    let response = RateLimits {
         unit: "cost",
         costs: costs.collect(),
         tiers: [Tier::App, Tier::Merchant, Tier::Public].map(TierView::from).into(),
@@ -84,7 +84,7 @@ pub(crate) async fn show(
             restore_rate: identity.tier.restore_rate(),
         },
     };
-    Ok(Json::new(&shown).no_store())
+    Ok(Json::new(&response).no_store())
 }
 
 /// How the points of a list are calculated.

@@ -1,5 +1,5 @@
 //! The outbox: events and whether they were published (docs/conventions.md §10). A store's members and apps
-//! read it, and operators, who keep it moving.
+//! read it and change its events, and so do operators.
 
 use axum::extract::State;
 use commerce::readers::ensure_reads_event;
@@ -33,7 +33,7 @@ core_types::view! {
         r#type: String = event.name.clone(),
         /// Whether it was turned into deliveries.
         status: OutboxState = event.state,
-        /// The code of the error that kept it from being published.
+        /// The code of the error that prevented its publication.
         failure: Option<String>,
         /// The entity that it is about.
         entity: EntityView = EntityView::from(event),
@@ -110,8 +110,8 @@ pub(crate) async fn list(
     let range =
         TimeRange::of(query.since, query.until, RETENTION, store.created_at, app.clock.now())?;
     let days = range.queries(Index::Gsi5, |day| key::events_on(&store.id, day));
-    let is_asked_for = |event: &Event| query.status.is_none_or(|status| event.state == status);
-    paging.answer_over(&app, &days, is_asked_for, |event: Event| OutboxView::from(&event)).await
+    let is_requested = |event: &Event| query.status.is_none_or(|status| event.state == status);
+    paging.answer_over(&app, &days, is_requested, |event: Event| OutboxView::from(&event)).await
 }
 
 async fn find<S: Required>(
@@ -145,8 +145,8 @@ pub(crate) async fn show(
         scope.is_some_and(|scope| caller.actor.may(scope))
     };
     let payload = readable.then(|| serde_json::from_str(&event.body).ok()).flatten();
-    let shown = EventWithPayload { view: OutboxView::from(&event), payload };
-    Ok(Json::new(&shown).version(event.version))
+    let response = EventWithPayload { view: OutboxView::from(&event), payload };
+    Ok(Json::new(&response).version(event.version))
 }
 
 /// `POST /v1/operations/outbox/{id}/requeue` (`requeueEvent`): Requeue a failed or discarded event.

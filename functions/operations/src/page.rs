@@ -1,7 +1,7 @@
-//! Pages to look at: what the API says as JSON, for people. One file each, without script, readable on
-//! a telephone and in print, in light and in dark; its plots are SVG, and nothing is fetched.
+//! HTML pages of resources that the API also returns as JSON. Each is one file without scripts, for small
+//! screens and print, in a light and a dark scheme. Its plots are inline SVG, and it loads no other resource.
 //!
-//! A page is a [`Sheet`]: plain text, figures, points and rows. Whatever is put into it is escaped.
+//! A page is a [`Sheet`]: plain text, figures, points and rows. All of its content is escaped.
 
 pub(crate) mod drill;
 pub(crate) mod load_test;
@@ -26,7 +26,7 @@ use plot::Plot;
 /// The only style of every page.
 const STYLE: &str = include_str!("page/style.css");
 
-/// What a page may load and do: nothing, but look as [`STYLE`] says.
+/// The content security policy of a page, which permits only [`STYLE`].
 static POLICY: LazyLock<String> = LazyLock::new(|| {
     let style = STANDARD.encode(Sha256::digest(STYLE));
     format!(
@@ -35,14 +35,14 @@ static POLICY: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// How something turned out.
+/// The kind of an outcome, which selects its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// As it should.
+    /// A good outcome.
     Good,
-    /// Not as it should.
+    /// A bad outcome.
     Bad,
-    /// It cannot be told, or not yet.
+    /// An outcome that is unknown, or not known yet.
     Open,
 }
 
@@ -56,14 +56,14 @@ impl Tone {
     }
 }
 
-/// What stands in a cell of a table.
+/// The content of a table's cell.
 #[derive(Debug, Clone)]
 pub enum Cell {
     /// A text.
     Text(String),
-    /// How something turned out, in a word.
+    /// An outcome in a word.
     Chip(Tone, String),
-    /// Paths of this API, each with what it is called.
+    /// Paths of this API, each with its link text.
     Links(Vec<(String, String)>),
 }
 
@@ -76,14 +76,14 @@ impl From<&str> for Cell {
 /// A number with its name.
 #[derive(Debug, Clone)]
 pub struct Figure {
-    /// What it is.
+    /// The name.
     pub label: String,
-    /// It, with its unit.
+    /// The number, with its unit.
     pub value: String,
 }
 
 impl Figure {
-    /// This number under this name.
+    /// Creates a figure.
     pub fn new(label: &str, value: impl Into<String>) -> Self {
         Self { label: label.to_owned(), value: value.into() }
     }
@@ -94,31 +94,31 @@ impl Figure {
 pub struct Table {
     /// The heading.
     pub title: String,
-    /// What the columns are.
+    /// The names of the columns.
     pub columns: Vec<&'static str>,
-    /// As many cells each as there are columns.
+    /// The rows, each with a cell for each column.
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// What a page shows, from its head to its foot.
+/// The content of a page, from top to bottom.
 #[derive(Debug, Clone, Default)]
 pub struct Sheet {
-    /// Its title.
+    /// The title.
     pub title: String,
-    /// How it turned out, in a word.
+    /// The outcome in a word.
     pub outcome: Option<(Tone, String)>,
-    /// What it is about, a line each.
+    /// Lines of introduction.
     pub lines: Vec<String>,
-    /// The numbers to see first.
+    /// The most important numbers.
     pub figures: Vec<Figure>,
-    /// What they were over time.
+    /// Measurements over time.
     pub plots: Vec<Plot>,
     /// The details.
     pub tables: Vec<Table>,
 }
 
 impl Sheet {
-    /// As an answer.
+    /// Renders the page as a response.
     pub fn answer(&self) -> TextOf<Html> {
         TextOf::new(self.render().into_string()).map(|answer| {
             answer
@@ -153,7 +153,7 @@ impl Sheet {
                                 div { dt { (figure.label) } dd { (figure.value) } }
                             } }
                         }
-                        @for plot in &self.plots { (drawn(plot)) }
+                        @for plot in &self.plots { (render_plot(plot)) }
                         @for table in &self.tables { (table.render()) }
                     }
                 }
@@ -162,8 +162,8 @@ impl Sheet {
     }
 }
 
-/// A plot with its caption, which says in words what it shows; without points there is none.
-fn drawn(plot: &Plot) -> Markup {
+/// Renders a plot with its caption; nothing without points.
+fn render_plot(plot: &Plot) -> Markup {
     html! {
         @if let Some(svg) = plot.svg() {
             figure {
@@ -204,15 +204,15 @@ impl Cell {
     }
 }
 
-/// What is known, or a dash.
+/// The text, or a dash if there is none.
 fn or_dash(known: Option<String>) -> String {
     known.unwrap_or_else(|| "–".to_owned())
 }
 
-/// What is shown as JSON, or as a page.
+/// A response as JSON or as an HTML page.
 pub(crate) type Shown<T> = Either<Json<T>, TextOf<Html>>;
 
-/// The page for who prefers one, else JSON; caches are told that it depends on `Accept`.
+/// Responds with the page if `Accept` prefers HTML, otherwise with JSON; both vary by `Accept`.
 pub(crate) fn described<T: Described>(
     accept: &Accept,
     sheet: impl FnOnce() -> Sheet,

@@ -5,23 +5,24 @@ use core_types::event::EventGroup;
 use core_types::id::{DeliveryId, EventId, StoreId, SubscriptionId};
 use core_types::key;
 use core_types::scope::ReadWebhooks;
-use crypto::seal;
-use crypto::token;
 use delivery::delivery::Delivery;
 use gateway::app::App;
-use gateway::reply::{Json, NoStore};
-use gateway::request::Path;
-use http::Uri;
-use platform::caller::StoreAccess;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
+use gateway::reply::{Json, NoStore};
+use gateway::request::Path;
+use crypto::seal;
+use crypto::token;
+use http::Uri;
+use platform::caller::StoreAccess;
 use schemars::JsonSchema;
 use serde::Serialize;
-use services::Services;
 
 use crate::deliveries::find;
 
-/// What the signed statement is (RFC 8725 §3.11): no access token, and no other statement.
+/// The `typ` of the signed statement (RFC 8725 §3.11), which is neither an access token nor another
+/// statement.
 const TYPE: &str = "webhook-receipt+jwt";
 
 /// The claims about a delivery's last attempt.
@@ -116,7 +117,7 @@ pub(crate) async fn show(
     Ok(Json::new(&receipt).no_store())
 }
 
-/// The digest of what was sent: as it was recorded, or of the event's body, which never changes.
+/// The digest of the body that was sent: the recorded one, or that of the event's body, which never changes.
 async fn digest(services: &Services, delivery: &Delivery) -> Result<String, Problem> {
     if let Some(digest) = &delivery.body_sha256 {
         return Ok(digest.clone());
@@ -127,7 +128,7 @@ async fn digest(services: &Services, delivery: &Delivery) -> Result<String, Prob
     Ok(seal::digest(&event.body))
 }
 
-/// Host and port of a URL that was parsed when it was given; it has no user information.
+/// The host and port of a URL that was validated when it was stored; it has no user information.
 fn host(url: &str) -> String {
     let uri: Uri = url.parse().unwrap_or_default();
     uri.authority().map(ToString::to_string).unwrap_or_default()
@@ -138,7 +139,7 @@ mod tests {
     use super::host;
 
     #[test]
-    fn of_a_url_the_host_is_stated_and_nothing_else() {
+    fn a_receipt_states_only_the_host_of_a_url() {
         assert_eq!(host("https://hooks.example.com/secret?token=1"), "hooks.example.com");
         assert_eq!(host("https://hooks.example.com:8443/"), "hooks.example.com:8443");
     }

@@ -27,7 +27,7 @@ use crate::subscriptions::find;
 
 /// The time that statistics cover.
 const WINDOW: Duration = HOUR.saturating_mul(24);
-/// Deliveries of a day that statistics count.
+/// Deliveries of a day that statistics count at most.
 const MOST_COUNTED: usize = 1_000;
 
 /// The deliveries to recover.
@@ -90,8 +90,8 @@ struct Durations {
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for events that the caller cannot read; `invalid_state_transition` while
-/// the subscription is not enabled; `replay_running`: a store has one replay at a time;
-/// `range_too_wide` as a fault of its field.
+/// the subscription is not enabled; `replay_running`: a store has one replay at a time; `range_too_wide` as a
+/// field error.
 pub(crate) async fn recover(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
@@ -116,8 +116,8 @@ pub(crate) async fn recover(
 /// `GET /v1/operations/webhook-subscriptions/{id}/stats` (`getWebhookSubscriptionStats`):
 /// Get delivery statistics of a subscription.
 ///
-/// It counts the deliveries of the last 24 hours by status, without test events, and shows how fast the
-/// receiver answers. At most 1,000 deliveries of each UTC day are counted; `truncated` says whether there are
+/// It counts the deliveries of the last 24 hours by status, without test events, and has the response times
+/// of the receiver. At most 1,000 deliveries of each UTC day are counted; `truncated` says whether there are
 /// more.
 ///
 /// # Errors
@@ -163,7 +163,7 @@ pub(crate) async fn stats(
     }))
 }
 
-/// The smallest of these that `percent` of them do not exceed; they are sorted.
+/// The percentile of sorted values, by the nearest-rank method.
 fn percentile(sorted: &[u64], percent: usize) -> Option<u64> {
     let rank = sorted.len().saturating_mul(percent).div_ceil(100).saturating_sub(1);
     sorted.get(rank).copied()

@@ -23,19 +23,20 @@ use serde::Serialize;
 
 use crate::page::{self, Shown};
 
-/// What the signed statement is (RFC 8725 §3.11): no access token, and no other statement.
+/// The `typ` of the signed statement (RFC 8725 §3.11), which is neither an access token nor another
+/// statement.
 const TYPE: &str = "certification-report+jwt";
-/// Times that somebody else may append evidence before the report's own.
+/// Attempts to record a report as evidence, when others append at the same time.
 const ATTEMPTS: u32 = 20;
 
-/// What is stated, signed.
+/// The claims of the signed statement.
 #[derive(Debug, Serialize)]
 struct ReportClaims<'a> {
-    /// Issuer: this service.
+    /// The issuer: the base URL of this service.
     iss: &'a str,
-    /// Subject: the report.
+    /// The subject: the id of the report.
     sub: &'a ReportId,
-    /// When it was signed, in epoch seconds.
+    /// When it was signed, in seconds since 1970.
     iat: i64,
     #[serde(flatten)]
     findings: &'a Findings,
@@ -80,7 +81,7 @@ core_types::view! {
         period: Period = report.findings.period,
         /// `met` when all controls are met, `missed` when one is missed, otherwise `no_evidence`.
         verdict: Verdict = report.findings.verdict,
-        /// Each target with what was measured.
+        /// Each target with its measurement.
         controls: Vec<Control> = report.findings.controls.clone(),
         /// The state of the evidence chain when the report was issued.
         chain: Chain = report.findings.chain.clone(),
@@ -139,19 +140,19 @@ pub(crate) struct ReportRequest {
 impl Rules for ReportRequest {
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let Some(period) = given.get::<ReportPeriod>("period") else { return Vec::new() };
-        let mut faults = Vec::new();
+        let mut errors = Vec::new();
         if period.to > case.app.clock.now() {
             let detail = "Must have passed.";
-            faults.push(FieldError::new("/period/to", "in_future", detail));
+            errors.push(FieldError::new("/period/to", "in_future", detail));
         }
         if period.from >= period.to {
             let detail = "Must be before `to`.";
-            faults.push(FieldError::new("/period/from", "invalid_range", detail));
+            errors.push(FieldError::new("/period/from", "invalid_range", detail));
         } else if period.from.until(period.to) > LONGEST_PERIOD {
             let detail = "The period must be at most 366 days.";
-            faults.push(FieldError::new("/period/from", "range_too_wide", detail));
+            errors.push(FieldError::new("/period/from", "range_too_wide", detail));
         }
-        faults
+        errors
     }
 }
 
@@ -162,8 +163,8 @@ impl Rules for ReportRequest {
 /// request answers.
 ///
 /// # Errors
-/// `version_conflict` when other evidence is recorded all the while; `in_future`, `invalid_range`,
-/// `range_too_wide` as faults of their fields.
+/// `version_conflict` after too many concurrent records of evidence; `in_future`, `invalid_range`,
+/// `range_too_wide` as field errors.
 pub(crate) async fn issue(
     caller: Operator,
     State(app): State<App>,
@@ -206,7 +207,7 @@ pub(crate) async fn issue(
 primitives::string_enum! {
     /// The format of a report.
     ReportFormat {
-        /// JSON, whatever `Accept` prefers.
+        /// JSON, regardless of `Accept`.
         Json = "json",
         /// Only the signed findings: a compact JWS.
         Jws = "jws",
@@ -223,7 +224,7 @@ pub(crate) struct ReportQuery {
 
 /// `GET /v1/operations/certification-reports/{id}` (`getReport`): Get a certification report.
 ///
-/// It has every control with its target, what was measured and the evidence records behind it. It is an HTML
+/// It has every control with its target, its measurement and its evidence records. It is an HTML
 /// page if `Accept` prefers `text/html` to JSON. With `format=jws` it is only the signed findings; verify
 /// them with the keys of `GET /v1/app-store/oauth/jwks`.
 ///

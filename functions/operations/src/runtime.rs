@@ -1,5 +1,6 @@
-//! `/v1/operations/runtime`: how the platform is doing, and what is done about it. A merchant sees the
-//! numbers of their own store, an operator those of the platform, or of a store that they name.
+//! `/v1/operations/runtime`: the state of the platform, its queues and incidents, replays, drills and load
+//! tests. A merchant sees the numbers of their own store; an operator those of the platform, or of a named
+//! store.
 
 mod canary;
 mod drills;
@@ -14,12 +15,12 @@ use gateway::routes::Routes;
 
 pub(crate) use replays::begin;
 
-/// Times that somebody else may append evidence before what is given up is stated.
+/// Attempts to record an aborted run as evidence, when others append at the same time.
 const ATTEMPTS: u32 = 20;
 
-/// What is below `/v1/operations/runtime`.
+/// The routes below `/v1/operations/runtime`.
 pub(crate) fn routes() -> Routes {
-    overview().merge(queues()).merge(incidents()).merge(replays()).merge(trials())
+    overview().merge(queues()).merge(incidents()).merge(replays()).merge(drills_and_load_tests())
 }
 
 fn overview() -> Routes {
@@ -51,7 +52,7 @@ fn incidents() -> Routes {
         .post("/v1/operations/runtime/incidents/{id}/timeline", Cost::WRITE, incidents::note)
 }
 
-/// Events that are sent again.
+/// Replays of events.
 fn replays() -> Routes {
     Routes::default()
         .get("/v1/operations/runtime/replays", Cost::List, replays::list)
@@ -60,7 +61,7 @@ fn replays() -> Routes {
         .post("/v1/operations/runtime/replays/{id}/cancel", Cost::WRITE, replays::cancel)
 }
 
-/// What operators try on the canary store.
-fn trials() -> Routes {
+/// Drills and load tests, which run on the canary store.
+fn drills_and_load_tests() -> Routes {
     drills::routes().merge(load_tests::routes()).merge(canary::routes())
 }

@@ -1,4 +1,4 @@
-//! Webhook subscriptions: list, create, show, update, delete.
+//! Webhook subscriptions: list, create, get, update, delete.
 //!
 //! A store's owner sees all subscriptions of the store; an app sees and manages its own, and may
 //! subscribe only to topics that its token's scopes can read (docs/conventions.md §10).
@@ -30,15 +30,15 @@ use services::queue::foreign;
 
 use crate::destinations::{self, DestinationRequest, Url, place, send_challenge};
 
-/// Attempts a second, 1 to 100 (our choice).
+/// Delivery attempts a second, 1 to 100 (our choice).
 type Rate = Int<1, 100>;
 
-/// A subscription with its signing secret, which is shown once.
+/// A subscription with its signing secret, which is returned once.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct SubscriptionWithSecret {
     #[serde(flatten)]
     view: SubscriptionView,
-    /// The signing secret: `whsec_` and base64. It is never shown again.
+    /// The signing secret: `whsec_` and base64. It is never returned again.
     secret: String,
 }
 
@@ -52,15 +52,15 @@ fn per_second(Int(rate): Rate) -> Option<u32> {
     u32::try_from(rate).ok()
 }
 
-/// Whether a subscription is the actor's to see.
+/// Whether the actor may see a subscription.
 fn is_visible(subscription: &Subscription, actor: &StoreActor) -> bool {
     actor.app().is_none_or(|app| subscription.app_id.as_ref() == Some(&app.app_id))
 }
 
-/// The subscription of this id, if it is the caller's.
+/// Loads the subscription of this id, if the caller may see it.
 ///
 /// # Errors
-/// `not_found`, the same for an unknown and for a foreign one.
+/// `not_found`, both for an unknown one and for another's.
 pub(crate) async fn find<S: Required>(
     services: &Services,
     caller: &StoreAccess<S>,
@@ -72,8 +72,8 @@ pub(crate) async fn find<S: Required>(
     visible.ok_or_else(|| Code::NotFound.into())
 }
 
-/// The subscription of this id, if the caller can read all that it sends: whoever changes it decides what
-/// becomes of that.
+/// Loads the subscription of this id for a change, which requires that the caller can read all events that it
+/// sends.
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for events that the caller cannot read.
@@ -87,7 +87,7 @@ pub(crate) async fn find_to_change<S: Required>(
     Ok(found)
 }
 
-/// Writes `after` in place of `before` and answers with it.
+/// Replaces `before` with `after`, and responds with it.
 pub(crate) async fn replace(
     services: &Services,
     before: &Subscription,
@@ -109,7 +109,7 @@ pub(crate) struct SubscriptionsQuery {
 /// `GET /v1/operations/webhook-subscriptions` (`listWebhookSubscriptions`): List webhook subscriptions.
 ///
 /// The oldest subscription comes first. An app sees the subscriptions that it created only. Signing secrets
-/// and the values of custom headers are never shown.
+/// and the values of custom headers are never returned.
 pub(crate) async fn list(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
@@ -119,12 +119,12 @@ pub(crate) async fn list(
     let partition = key::store(&caller.store.id).pk;
     let all = table::Query::partition(partition).begins_with(key::SUBSCRIPTIONS);
     let now = app.clock.now();
-    let is_asked_for = |subscription: &Subscription| {
+    let is_requested = |subscription: &Subscription| {
         is_visible(subscription, &caller.actor)
             && query.status.is_none_or(|status| subscription.status == status)
     };
     let view = |subscription: Subscription| SubscriptionView::of(&subscription, now);
-    paging.answer(&app, &all, is_asked_for, view).await
+    paging.answer(&app, &all, is_requested, view).await
 }
 
 /// A new webhook subscription.
@@ -158,15 +158,15 @@ pub(crate) struct CreateSubscriptionRequest {
 /// `POST /v1/operations/webhook-subscriptions` (`createWebhookSubscription`): Create a webhook subscription.
 ///
 /// A subscription sends the events of the store to a URL or an Amazon SQS queue. A store has at most 50. The
-/// response shows the signing secret, and no later one does.
+/// response has the signing secret, and no later one does.
 ///
 /// A queue first gets a challenge, and no event until its token is sent to `POST …/{id}/confirm`. An app
 /// receives only events that its scopes cover, also with `*`.
 ///
 /// # Errors
 /// `insufficient_scope` for an event type that the caller cannot read; `subscription_limit`;
-/// `queue_unreachable`, with what the queue said; `invalid_url`, `blocked_address`, `own_host`,
-/// `invalid_queue_url`, `own_queue`, `unknown_event_type` as faults of their fields.
+/// `queue_unreachable`, with the answer of the queue; `invalid_url`, `blocked_address`, `own_host`,
+/// `invalid_queue_url`, `own_queue`, `unknown_event_type` as field errors.
 pub(crate) async fn create(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
@@ -178,8 +178,8 @@ pub(crate) async fn create(
     let id = SubscriptionId::mint(now);
     let secret = input.secret.map_or_else(SigningSecret::generate, |own| own.0);
     let sealed = seal_secret(&key, &id, &secret);
-    let asked = place(input.url, input.destination);
-    let (kind, url) = asked.ok_or_else(|| Problem::internal("no destination was validated"))?;
+    let requested = place(input.url, input.destination);
+    let (kind, url) = requested.ok_or_else(|| Problem::internal("no destination was validated"))?;
     let is_fifo = kind == DestinationKind::Sqs && foreign::is_fifo(&url);
     let mut made = Subscription::for_store(
         &caller.store.id,
@@ -216,11 +216,11 @@ pub(crate) async fn create(
 
 /// `GET /v1/operations/webhook-subscriptions/{id}` (`getWebhookSubscription`): Get a webhook subscription.
 ///
-/// It shows the health of the receiver and its failure counts. Signing secrets and the values of custom
-/// headers are never shown.
+/// It has the health of the receiver and its failure counts. Signing secrets and the values of custom
+/// headers are never returned.
 ///
 /// # Errors
-/// `not_found`, also for another app's.
+/// `not_found`, also for another app's subscription.
 pub(crate) async fn show(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
@@ -266,8 +266,7 @@ pub(crate) struct UpdateSubscriptionRequest {
 /// # Errors
 /// `not_found`; `precondition_failed` when `If-Match` names another version; `insufficient_scope` for
 /// an event type that the caller cannot read; `queue_unreachable`; `invalid_url`,
-/// `blocked_address`, `own_host`, `invalid_queue_url`, `own_queue`, `unknown_event_type` as faults of their
-/// fields.
+/// `blocked_address`, `own_host`, `invalid_queue_url`, `own_queue`, `unknown_event_type` as field errors.
 pub(crate) async fn update(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
@@ -280,8 +279,8 @@ pub(crate) async fn update(
         authorize(&caller.actor, types.filters())?;
     }
     let key = app.secrets.webhook_key().await?;
-    let asked = place(input.url.clone(), input.destination.clone());
-    let challenge = match asked.as_ref().filter(|asked| is_another_queue(&found, asked)) {
+    let requested = place(input.url.clone(), input.destination.clone());
+    let challenge = match requested.as_ref().filter(|to| is_another_queue(&found, to)) {
         None => None,
         Some((kind, url)) => {
             if_match.check(found.version)?;
@@ -296,11 +295,11 @@ pub(crate) async fn update(
         if_match.check(before.version)?;
         let now = app.clock.now();
         let mut after = apply(&before, input.clone(), &caller.actor, now)?;
-        if let Some((kind, url)) = &asked {
+        if let Some((kind, url)) = &requested {
             after = after.sent_to(*kind, url.clone());
         }
-        if asked.as_ref().is_some_and(|asked| is_another_queue(&before, asked)) {
-            // Somebody moved it in the meantime: this queue was not asked.
+        if requested.as_ref().is_some_and(|to| is_another_queue(&before, to)) {
+            // The destination was changed meanwhile, so this queue got no challenge.
             let challenge = challenge.as_ref().ok_or(Code::VersionConflict)?;
             after = after.to_be_confirmed(challenge);
         }
@@ -312,7 +311,7 @@ pub(crate) async fn update(
     .await
 }
 
-/// Whether a place is a queue that the subscription does not send to.
+/// Whether a destination is a queue that the subscription does not send to yet.
 fn is_another_queue(before: &Subscription, (kind, url): &(DestinationKind, String)) -> bool {
     let is_same = before.destination == *kind && before.url == *url;
     *kind == DestinationKind::Sqs && !is_same
@@ -375,10 +374,10 @@ pub(crate) async fn delete(
     .await
 }
 
-/// Who subscribes subscribes to what they can read. A filter of many topics stands for those an app
-/// can, at the time of each event; a topic by name must be among them, and a topic without a scope is
-/// for the store's owners and admins. A member's subscription is the store's and outlasts what they may
-/// do, so that all topics of their filters must be among those that they can read.
+/// Ensures that the actor can read the events of its filters. For an app, a wildcard covers the topics that
+/// its scopes cover at the time of each event, and an exact topic must be among them. A topic without a scope
+/// is for owners and admins of the store. A member's subscription belongs to the store and outlasts the
+/// member's role, so the member must be able to read all topics of the filters.
 fn authorize(actor: &StoreActor, filters: &[EventFilter]) -> Result<(), Problem> {
     let is_app = actor.app().is_some();
     for filter in filters.iter().filter(|filter| !is_app || filter.is_exact()) {
@@ -391,11 +390,11 @@ fn authorize(actor: &StoreActor, filters: &[EventFilter]) -> Result<(), Problem>
 
 impl Rules for CreateSubscriptionRequest {
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
-        let mut faults = destinations::broken(given, case).await;
+        let mut errors = destinations::broken(given, case).await;
         if !given.has("url") && !given.has("destination") {
-            faults.push(FieldError::new("/url", "required", "This field is required."));
+            errors.push(FieldError::new("/url", "required", "This field is required."));
         }
-        faults
+        errors
     }
 }
 

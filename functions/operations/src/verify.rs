@@ -1,4 +1,4 @@
-//! Whether every event was delivered: the outbox compared with the deliveries.
+//! Verification of the outbox: its events are compared with the deliveries.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
@@ -12,37 +12,36 @@ use core_types::scope::ReadOperations;
 use delivery::delivery::Delivery;
 use delivery::subscription::{Payload, Subscription};
 use gateway::app::App;
+use services::Services;
 use gateway::budget;
+use primitives::clock::{DAY, MINUTE, Timestamp};
+use table::item::{Element, Index, Item, Key};
+use primitives::problem::{FieldError, Problem};
 use gateway::reply::Json;
 use gateway::request::{Given, Query, Ruled, Rules, Validation, request};
 use platform::app::{AppStatus, CommerceApp};
 use platform::caller::{OverseenStore, StoreAccess};
 use platform::installation::Installation;
-use primitives::clock::{DAY, MINUTE, Timestamp};
-use primitives::problem::{FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
-use services::Services;
-use table::item::{Element, Index, Item, Key};
 
 use crate::range::{self, TimeRange};
 
-/// Events, and deliveries, that one call reads, the newest first.
+/// Events, and deliveries, that one request reads at most, the newest first.
 const MOST: usize = 1_000;
-/// Deliveries that one call looks for by their keys: those that it has not read already.
+/// Expected deliveries that one request reads by their keys at most, because the list did not have them.
 const MOST_SOUGHT: usize = 1_000;
-/// Points of reading at which the call ends: what it is charged ahead.
+/// Points of reads at which the request ends: the cost that it is charged in advance.
 const MOST_POINTS: u32 = 100;
-/// Keys read consistently in one round trip, items of a page, and subscriptions of a store that are
-/// read.
+/// Keys of one strongly consistent read, items of a page, and subscriptions of a store that are read.
 const CHUNK: usize = 100;
-/// What is named of each kind.
+/// Gaps, and orphans, that a response lists at most.
 const MOST_NAMED: usize = 100;
 /// The longest range.
 const MOST_RANGE: Duration = DAY.saturating_mul(14);
-/// The range, if none is asked for.
+/// The default range.
 const DEFAULT_RANGE: Duration = DAY;
-/// How long an event may be pending: stream, then sweep, and room for both to be late.
+/// How long an event may be pending: the stream, then the sweep, with time for both to be late.
 const MAY_BE_PENDING: Duration = MINUTE.saturating_mul(5);
 
 /// The range of time to verify.
@@ -121,13 +120,13 @@ pub(crate) async fn verify(
     let since = query.since.unwrap_or_else(|| until.minus(DEFAULT_RANGE));
     let range = TimeRange::of(Some(since), Some(until), MOST_RANGE, store.created_at, now)?;
     let days = range.queries(Index::Gsi5, |day| key::events_on(&store.id, day));
-    // Half of the points are the events', the other half the deliveries'.
+    // Half of the points are for events, the other half for deliveries.
     let (mut events, events_end): (Vec<Event>, _) = newest(&app, days, MOST_POINTS / 2).await?;
     let scope = key::event_scope(Some(&store.id), None);
     let days = range.queries(Index::Gsi5, |day| key::deliveries_on(&scope, day));
     let (mut deliveries, deliveries_end): (Vec<Delivery>, _) =
         newest(&app, days, MOST_POINTS).await?;
-    // Both are known from here on.
+    // From this time on both lists are complete.
     let from_events = reach(&events, events_end, range, |event| event.created_at);
     let from_deliveries = reach(&deliveries, deliveries_end, range, |it| it.created_at);
     let known_from = from_events.max(from_deliveries);
@@ -165,18 +164,17 @@ pub(crate) async fn verify(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Reached,
-    /// There may be older ones.
+    /// There may be older items.
     Ahead,
 }
 
-/// From when on all of these were read: the newest of them are known.
+/// The time from which on the list is complete.
 fn reach<T>(found: &[T], end: End, range: TimeRange, at: impl Fn(&T) -> Timestamp) -> Timestamp {
     let oldest = found.last().filter(|_| end == End::Ahead);
     oldest.map_or(range.since, at)
 }
 
-/// The newest items over these days: at most [`MOST`], and no more when all that was read comes to so
-/// many points.
+/// Reads the newest items of these days: at most [`MOST`], until all reads of the request cost `points`.
 async fn newest<T: Element>(
     services: &Services,
     days: Vec<table::Query>,
@@ -200,7 +198,7 @@ async fn newest<T: Element>(
     Ok((found, End::Reached))
 }
 
-/// Those of the deliveries that there should be which are not there.
+/// The gaps: expected deliveries that do not exist.
 async fn undelivered(
     services: &Services,
     expected: Vec<(EventId, SubscriptionId)>,
@@ -214,7 +212,7 @@ async fn undelivered(
     Ok(pairs.filter(|(_, key)| absent.contains(key)).map(|(pair, _)| gap(pair)).collect())
 }
 
-/// Those of the deliveries whose event is not there.
+/// The deliveries whose event does not exist.
 async fn orphans(
     services: &Services,
     events: &[Event],
@@ -222,7 +220,7 @@ async fn orphans(
 ) -> Result<Vec<DeliveryId>, Problem> {
     let known: HashSet<&EventId> = events.iter().map(|event| &event.id).collect();
     let of_unknown = || deliveries.iter().filter(|it| !known.contains(&it.event_id));
-    // Events that happened together are one item.
+    // Events of one transaction are one item.
     let keys: HashSet<Key> = of_unknown().map(|it| key::event(&it.event_id)).collect();
     let keys: Vec<Key> = keys.into_iter().collect();
     let eventless = absent::<EventGroup>(services, &keys).await?;
@@ -230,18 +228,18 @@ async fn orphans(
     Ok(of_unknown().filter(is_orphan).map(|it| it.id.clone()).collect())
 }
 
-/// Deliveries there should be.
+/// The expected deliveries that must be read by their keys.
 #[derive(Debug, Default)]
 struct Expected {
-    /// Those that have to be looked for.
+    /// The event and the subscription of each delivery.
     sought: Vec<(EventId, SubscriptionId)>,
-    /// From when on they are complete, where there are too many for one call.
+    /// The time from which on they are complete, if there are too many for one request.
     from: Option<Timestamp>,
 }
 
 impl Expected {
-    /// Whether this event is one too many. Those of one moment stay together, and a call goes beyond
-    /// the moment it begins at, so that the next, which begins where this one ends, gets on.
+    /// Whether the limit is reached before this event. Events of one moment stay together, and a request
+    /// always covers more than the moment at which it begins, so that its continuation makes progress.
     fn is_full(&mut self, before: Option<&Event>, event: &Event, until: Timestamp) -> bool {
         let ends =
             |before: &&Event| event.created_at < before.created_at && before.created_at < until;
@@ -251,8 +249,8 @@ impl Expected {
     }
 }
 
-/// The deliveries there should be and that are not `there`: for each published event, the newest first,
-/// of each subscription that is as it was when the event happened.
+/// Computes the expected deliveries that are not in `there`: for each published event, the newest first, one
+/// for each subscription that matches it and has not changed since the event.
 async fn expected(
     services: &Services,
     caller: &StoreAccess<ReadOperations>,
@@ -273,7 +271,7 @@ async fn expected(
             let by = subscription.app_id.as_ref().and_then(|id| installed.get(id));
             let installation = by.map(|(installation, _)| installation);
             let unchanged_since = |at: Timestamp| at < event.created_at;
-            // A suspended app hears of nothing, and its suspension is a change of the app.
+            // A suspended app receives no events, and its suspension is a change of the app.
             let hears = |(installation, by): &(Installation, CommerceApp)| {
                 unchanged_since(installation.updated_at)
                     && unchanged_since(by.updated_at)
@@ -292,7 +290,7 @@ async fn expected(
     Ok(expected)
 }
 
-/// The installations on a store of the apps that subscribed, each with its app, in one round trip.
+/// Loads the installations of the apps that subscribed on a store, each with its app, in one round trip.
 async fn installed(
     services: &Services,
     store: &StoreId,
@@ -315,7 +313,8 @@ async fn installed(
     Ok(found)
 }
 
-/// Those of the keys that hold nothing. What is not seen at an eventually consistent read is looked for as it is.
+/// The keys that have no item. An eventually consistent read goes first; keys that it does not find are read
+/// again strongly consistently.
 async fn absent<T: Item>(services: &Services, keys: &[Key]) -> Result<HashSet<Key>, Problem> {
     let mut found = services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
     let mut unseen: HashSet<Key> = HashSet::new();

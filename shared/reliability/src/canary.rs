@@ -1,9 +1,8 @@
-//! The canary store: what drills and load tests are made on (docs/operations.md).
+//! The canary store, which drills and load tests run on (docs/operations.md).
 //!
-//! It is made when it is first wanted, in one transaction: an account that nobody can sign in to, an open
-//! store with its location, and a webhook subscription whose receiver is a route of this service
-//! ([`receiver_url`]). Its ids are fixed, so that making it twice makes it once, and so that whatever
-//! touches it can be told by its ids alone, and be allowed by them.
+//! One transaction creates it on first use: an account that nobody can sign in to, an active store with its
+//! location, and a webhook subscription whose receiver is a route of this service ([`receiver_url`]). Its ids
+//! are fixed, so that creating it twice creates it once, and so that permissions can name it by its ids.
 
 use std::time::Duration;
 
@@ -12,32 +11,32 @@ use core_types::event::{Event, EventGroup};
 use core_types::fields::{Country, Currency, Email, Subdomain};
 use core_types::id::{DeliveryId, EventId, MerchantId, StoreId, SubscriptionId};
 use core_types::key;
-use crypto::seal;
-use crypto::signature::SigningSecret;
 use delivery::delivery::Delivery;
 use delivery::subscription::{HealthStatus, Subscription, hint, seal_secret};
+use services::Services;
+use primitives::clock::{DAY, Timestamp};
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use primitives::fields::FromText;
+use crypto::seal;
+use crypto::signature::SigningSecret;
 use identity::member::Memberships;
 use identity::merchant::{Merchant, MerchantStatus};
 use identity::store::{
     self, InventoryPolicy, NewStore, STORE_UPDATED, Store, StoreStatus, UniqueSubdomain,
 };
-use primitives::clock::{DAY, Timestamp};
-use primitives::fields::FromText;
-use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
-use services::Services;
-use table::item::{Item, Key};
 
 use crate::drill::Fate;
 
-/// The path of its receiver.
+/// The path of the receiver of the canary's events.
 pub const RECEIVER: &str = "/v1/operations/runtime/canary/deliveries";
-/// Its events that are delivered: those that drills make, and none of a load test's.
+/// The topic that it subscribes to: drills create its events, and load tests create none.
 const EVENTS: &str = "store.updated";
-/// How long it is kept that an event was received.
+/// The retention of receipts.
 const RETENTION: Duration = DAY;
 
-/// Where the canary's events are sent: to this service itself, by the address that clients use.
+/// The receiver of the canary's events: this service itself, at the base URL that clients use.
 pub fn receiver_url(services: &Services) -> String {
     format!("{}{RECEIVER}", *services.config.base_url)
 }
@@ -46,7 +45,7 @@ fn subscription_key() -> Key {
     key::subscription(&StoreId::canary(), &SubscriptionId::canary())
 }
 
-/// The canary's subscription, if the canary was made.
+/// Loads the canary's subscription, if the canary exists.
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
@@ -54,7 +53,8 @@ pub async fn subscription(services: &Services) -> Result<Option<Subscription>, P
     services.table.get(&subscription_key()).await
 }
 
-/// The canary, made if it is not there, with a subscription that is switched on and leads here.
+/// Loads the canary, or creates it, and ensures that its subscription is enabled, healthy and sends to this
+/// service.
 ///
 /// # Errors
 /// 503 when the table or the keys cannot be reached.
@@ -75,7 +75,7 @@ pub async fn ensure(services: &Services) -> Result<Store, Problem> {
     .await
 }
 
-/// Switches the subscription on, if a drill has left it in trouble, and leads it here.
+/// Enables the subscription, resets its health and sets its URL, if a drill has left them otherwise.
 async fn repair(services: &Services, before: &Subscription) -> Result<(), Problem> {
     let (now, url) = (services.clock.now(), receiver_url(services));
     let is_well =
@@ -143,7 +143,7 @@ fn merchant(now: Timestamp) -> Result<Merchant, Problem> {
     })
 }
 
-/// An open store that takes any order, under a subdomain that nobody else comes upon.
+/// An active store that accepts any order, with a random subdomain.
 fn open_store(now: Timestamp) -> Result<Store, Problem> {
     let drawn = u64::from_be_bytes(seal::random_bytes());
     let opening = NewStore {
@@ -168,10 +168,10 @@ fn parsed<T: FromText>(text: &str) -> Result<T, Problem> {
     T::from_text(text).map_err(|fault| Problem::internal(format!("{text}: {}", fault.code)))
 }
 
-/// Changes the canary, and so makes an event as any change of a store does.
+/// Changes the canary, which creates an event like any change of a store.
 ///
 /// # Errors
-/// 503 when the write was rejected: there is no event then.
+/// 503 when the write was rejected; there is no event then.
 pub async fn make_event(services: &Services) -> Result<EventId, Problem> {
     table::retry(|| async {
         let now = services.clock.now();
@@ -185,20 +185,17 @@ pub async fn make_event(services: &Services) -> Result<EventId, Problem> {
     .await
 }
 
-/// What has become of events of the canary's, and whether the receiver has each; two round trips.
+/// Loads the fates of the canary's events, each with whether the receiver has it, in two round trips.
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
-pub async fn fates(
-    services: &Services,
-    events: &[EventId],
-) -> Result<Vec<(EventId, Fate, bool)>, Problem> {
+pub async fn fates(services: &Services, events: &[EventId]) -> Result<Vec<(EventId, Fate, bool)>, Problem> {
     if events.is_empty() {
         return Ok(Vec::new());
     }
     let event_keys: Vec<Key> = events.iter().map(key::event).collect();
     let mut groups = services.table.get_many(&event_keys.iter().collect::<Vec<_>>()).await?;
-    // After the events: one that is published has its deliveries.
+    // Read after the events: a published event has its deliveries.
     let delivery_of =
         |event: &EventId| -> DeliveryId { Delivery::first_id(event, &SubscriptionId::canary()) };
     let delivery_keys: Vec<Key> =
@@ -220,7 +217,7 @@ pub async fn fates(
     Ok(fates)
 }
 
-/// Rotates the secret that signs the canary's deliveries: both sign for so long.
+/// Rotates the signing secret of the canary's deliveries; both secrets sign during `grace`.
 ///
 /// # Errors
 /// 503 when the table or the keys cannot be reached.
@@ -239,7 +236,7 @@ pub async fn rotate_secret(services: &Services, grace: Duration) -> Result<(), P
     .await
 }
 
-/// Has the new secret alone sign from now on, if a rotation is under way.
+/// Ends a rotation, if one is in progress: only the new secret signs from now on.
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
@@ -254,12 +251,12 @@ pub async fn promote_secret(services: &Services) -> Result<(), Problem> {
     .await
 }
 
-/// That the canary's receiver has taken an event in.
+/// The receipt of an event by the canary's receiver.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CanaryReceipt {
     /// The event.
     pub event_id: EventId,
-    /// When it came first.
+    /// When it was first received.
     pub received_at: Timestamp,
     /// Always 1: it is written once.
     pub version: u64,
@@ -290,14 +287,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_canary_is_open_takes_any_order_and_cannot_be_signed_in_to() {
+    fn the_canary_accepts_any_order_and_has_no_sign_in() {
         let now = Timestamp::from_millis(1_767_225_600_000);
         let (store, merchant) = (open_store(now).unwrap(), merchant(now).unwrap());
         assert!(store.id.is_canary() && store.status == StoreStatus::Active);
         assert_eq!((store.owner_id, merchant.password_hash), (merchant.id, None));
         assert_eq!(store.online_locations, [store::first_location(&StoreId::canary())]);
         assert_ne!(store.subdomain, open_store(now).unwrap().subdomain);
-        // The template gives the runner this account, and no other.
+        // The template permits the runner to access this account, and no other.
         let template = include_str!("../../../template.yaml");
         assert!(template.contains(&format!("\"MER#{}\"", MerchantId::canary())));
     }

@@ -1,5 +1,5 @@
-//! Failover drills: a fault is injected for the canary store, and it is measured how the service notices,
-//! recovers, and what it loses (docs/operations.md).
+//! Failover drills: a fault is injected for the canary store, and its detection, the recovery and lost events
+//! are measured (docs/operations.md).
 //!
 //! ```text
 //! scheduled ─► baseline ─► injected ─► recovering ─► completed   with a verdict
@@ -8,9 +8,9 @@
 //!     └────────────────────────┴────────────┴──────► aborted     by an operator: no verdict
 //! ```
 //!
-//! The runner takes one step after another; what it knows is in the drill, under its version. The fault
-//! has an end of its own, which no step is needed for. So a runner that is gone leaves a drill that is
-//! due: the sweep sends for it again, and the next step finds the fault over.
+//! The runner takes one step after another, and stores its state in the drill under an optimistic lock. The
+//! fault expires by itself, without a step. A runner that crashes leaves a drill that is due: the sweep
+//! enqueues it again, and the next step finds that the fault has expired.
 
 mod blast;
 mod measure;
@@ -34,21 +34,21 @@ pub use view::{DrillView, EventCounts};
 
 /// The longest fault, in seconds (docs/operations.md).
 pub const MAX_DURATION_SECONDS: i64 = 300;
-/// The longest time to recover that can be asked for, in seconds (our choice).
+/// The longest recovery time objective of a drill, in seconds (our choice).
 pub const MAX_RTO_SECONDS: i64 = 3_600;
-/// Stop conditions of one drill.
+/// Stop conditions of one drill at most.
 pub const MAX_STOP_CONDITIONS: usize = 10;
-/// Events of one drill at most: one batch reads them with what has become of them.
+/// Events of one drill at most: one batch reads them with their deliveries.
 pub const MAX_EVENTS: usize = 30;
-/// How long drills are kept.
+/// The retention of drills.
 pub const RETENTION: Duration = DAY.saturating_mul(400);
-/// Events that must arrive before a fault is injected.
+/// Events that must be delivered before a fault is injected.
 const BASELINE_EVENTS: usize = 3;
-/// How long they may take.
+/// How long the baseline's events may take to be delivered.
 const BASELINE: Duration = MINUTE;
-/// How long recovery is waited for at least, however soon it is asked for: what is late is measured, too.
+/// The shortest wait for recovery, even with a shorter objective: a late recovery is measured, too.
 const RECOVERY: Duration = Duration::from_mins(15);
-/// How long a step may be silent before somebody else takes the drill over.
+/// The lease of a step: another runner takes the drill over when it has expired.
 const LEASE: Duration = Duration::from_secs(30);
 
 primitives::string_enum! {
@@ -68,7 +68,7 @@ primitives::string_enum! {
 }
 
 impl DrillKind {
-    /// What the adapters are told to fail; none of a rotation, which is real.
+    /// The fault that the adapters inject; none for a rotation, which is a real one.
     pub const fn fault(self) -> Option<FaultKind> {
         match self {
             Self::OutboxRelayStall => Some(FaultKind::RelayStall),
@@ -79,7 +79,7 @@ impl DrillKind {
         }
     }
 
-    /// Where it fails.
+    /// The component in which the fault is injected.
     pub const fn component(self) -> &'static str {
         match self {
             Self::OutboxRelayStall => "dispatcher",
@@ -114,7 +114,7 @@ primitives::string_enum! {
 }
 
 impl DrillStatus {
-    /// Whether nothing more happens.
+    /// Whether the drill has ended.
     pub const fn is_final(self) -> bool {
         matches!(self, Self::Completed | Self::Stopped | Self::Aborted | Self::Failed)
     }
@@ -126,7 +126,7 @@ primitives::string_enum! {
     Verdict {
         /// The service recovered within `rto_s`, lost at most `rpo_events`, and met no stop condition.
         Passed = "passed",
-        /// It did not.
+        /// One of these was not met.
         Failed = "failed",
     }
 }
@@ -156,26 +156,26 @@ pub struct StopCondition {
     pub above: u64,
 }
 
-/// What an operator asks for.
+/// The drill that an operator requests.
 #[derive(Debug, Clone)]
 pub struct DrillPlan {
-    /// What is made to fail.
+    /// The fault to inject.
     pub kind: DrillKind,
-    /// What is expected to happen.
+    /// The expected outcome, in the operator's words.
     pub hypothesis: String,
-    /// How long, in seconds.
+    /// How long the fault lasts, in seconds.
     pub duration_s: u64,
-    /// How much of what all stores share the drill may take.
+    /// The largest share of the deployment's concurrent delivery attempts, in percent.
     pub blast_radius_percent: u64,
-    /// What ends it before its time.
+    /// The conditions that end the drill early.
     pub stop_conditions: Vec<StopCondition>,
-    /// In how many seconds after the fault all is to be delivered.
+    /// The recovery time objective: seconds from the end of the fault until all events are delivered.
     pub rto_s: u64,
-    /// How many events may be lost.
+    /// The recovery point objective: events that may be lost.
     pub rpo_events: u64,
 }
 
-/// An event of the drill, and what has become of it.
+/// An event of the drill, with the progress of its delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Beat {
     /// The event.
@@ -184,16 +184,16 @@ pub struct Beat {
     pub made_at: Timestamp,
     /// When its delivery succeeded.
     pub delivered_at: Option<Timestamp>,
-    /// Whether the receiver has taken it in, its signatures being good.
+    /// Whether the receiver accepted it, with valid signatures.
     pub received: bool,
-    /// Attempts at its delivery.
+    /// Delivery attempts so far.
     pub attempts: u32,
-    /// Why it is lost.
+    /// Why it is lost; none while it is not.
     pub lost: Option<String>,
 }
 
 impl Beat {
-    /// Whether nothing more is to happen to it.
+    /// Whether it is delivered or lost.
     pub fn is_settled(&self) -> bool {
         self.delivered_at.is_some() || self.lost.is_some()
     }
@@ -214,63 +214,63 @@ pub struct TimelineEntry {
 /// A drill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Drill {
-    /// `drl_…`; later ones sort after it.
+    /// `drl_…`; ids sort by creation.
     pub id: DrillId,
-    /// What is made to fail.
+    /// The injected fault.
     pub kind: DrillKind,
-    /// What is expected to happen, in the operator's words.
+    /// The expected outcome, in the operator's words.
     pub hypothesis: String,
-    /// On which store: the canary.
+    /// The target store: the canary.
     pub target: StoreId,
     /// How long the fault lasts, in seconds.
     pub duration_s: u64,
-    /// How much of what all stores share the drill may take.
+    /// The largest share of the deployment's concurrent delivery attempts, in percent.
     pub blast_radius_percent: u64,
-    /// What ends it before its time.
+    /// The conditions that end the drill early.
     pub stop_conditions: Vec<StopCondition>,
-    /// In how many seconds after the fault all is to be delivered.
+    /// The recovery time objective: seconds from the end of the fault until all events are delivered.
     pub rto_s: u64,
-    /// How many events may be lost.
+    /// The recovery point objective: events that may be lost.
     pub rpo_events: u64,
-    /// Who asked for it.
+    /// The operator who created it.
     pub requested_by: MerchantId,
-    /// Where it is.
+    /// The status.
     pub status: DrillStatus,
-    /// How it ended.
+    /// The verdict, once it ended with one.
     pub verdict: Option<Verdict>,
-    /// Why it ended before its time.
+    /// Why it ended early.
     pub stop_reason: Option<String>,
     /// Its events.
     pub beats: Vec<Beat>,
     /// Writes that were rejected: their events were never acknowledged, and are not lost.
     pub refused_writes: u64,
-    /// Messages that waited when last looked at.
+    /// Messages in the delivery queue when it was last read.
     pub queue_depth: u64,
     /// When it began.
     pub started_at: Option<Timestamp>,
     /// When the fault was injected.
     pub injected_at: Option<Timestamp>,
-    /// When the fault ends by itself.
+    /// When the fault expires by itself.
     pub fault_expires_at: Option<Timestamp>,
-    /// When the fault showed.
+    /// When the fault was detected.
     pub detected_at: Option<Timestamp>,
     /// When the fault ended.
     pub fault_ended_at: Option<Timestamp>,
-    /// When all was delivered.
+    /// When all events that are not lost were delivered.
     pub recovered_at: Option<Timestamp>,
-    /// When the drill was over.
+    /// When the drill ended.
     pub finished_at: Option<Timestamp>,
-    /// Where it is stated.
+    /// The evidence record of the drill.
     pub evidence_id: Option<String>,
-    /// What happened, in order.
+    /// The timeline, the oldest entry first.
     pub timeline: Vec<TimelineEntry>,
-    /// Until when a step is at it.
+    /// The end of the lease of the step that runs.
     pub lease_until: Option<Timestamp>,
-    /// When the sweep sends for it.
+    /// When the sweep enqueues it again.
     pub due_at: Option<Timestamp>,
-    /// When it was asked for.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it changed last.
+    /// When it last changed.
     pub updated_at: Timestamp,
     /// Optimistic lock: one more with each write.
     pub version: u64,
@@ -297,7 +297,7 @@ impl Item for Drill {
 }
 
 impl Drill {
-    /// A drill that is yet to begin.
+    /// A new drill, scheduled to begin.
     pub fn schedule(plan: DrillPlan, by: &MerchantId, now: Timestamp) -> Self {
         let drill = Self {
             id: DrillId::mint(now),
@@ -339,12 +339,12 @@ impl Drill {
         Duration::from_secs(self.duration_s)
     }
 
-    /// How long recovery is waited for.
+    /// How long the drill waits for recovery: the objective, and 15 minutes at least.
     pub fn patience(&self) -> Duration {
         Duration::from_secs(self.rto_s).max(RECOVERY)
     }
 
-    /// Until when the canary is held at the longest: whoever wants it after that gets it.
+    /// When the hold on the canary expires at the latest; another run may then take it.
     pub fn held_until(&self) -> Timestamp {
         let longest = BASELINE.saturating_add(self.duration()).saturating_add(self.patience());
         self.created_at.plus(longest.saturating_add(HOUR))
@@ -356,7 +356,7 @@ impl Drill {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// With what happened.
+    /// The drill with a new entry in its timeline.
     #[must_use]
     pub(crate) fn noted(mut self, message: impl Into<String>, now: Timestamp) -> Self {
         let entry = TimelineEntry { at: now, status: self.status, message: message.into() };
@@ -364,7 +364,7 @@ impl Drill {
         self
     }
 
-    /// What can be done to it.
+    /// The actions that its status allows.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         if self.status.is_final() { Vec::new() } else { vec!["abort"] }
     }

@@ -1,12 +1,12 @@
-//! Reliability evidence: what was measured, stated once, and never changed.
+//! Reliability evidence: records of measured results, written once and never changed.
 //!
-//! Records are a chain: each has a number, one more than the one before it, and a hash over that
-//! one's hash and its own text, `SHA-256(previous_hash ‖ record)` in lower-case hex. The text is the
-//! record as canonical JSON (RFC 8785), so that anybody can make it again of what the API shows. The
-//! first follows [`GENESIS`]. Who knows the last hash and finds the chain whole ([`check`]) knows that
-//! nothing in it was changed, taken out or put in since.
+//! Records form a hash chain. Each has a number, one more than that of the record before it, and the hash
+//! `SHA-256(previous_hash ‖ record)` in lower-case hex. `record` is its text: canonical JSON (RFC 8785),
+//! which anybody can rebuild from the API's response. The first record follows [`GENESIS`]. Whoever knows the
+//! last hash and verifies the whole chain ([`check`]) knows that no record was changed, removed or inserted
+//! since.
 //!
-//! A record is stored as that text and nothing beside it: what is shown is what was hashed.
+//! A record is stored as that text alone: a response returns exactly what was hashed.
 
 mod append;
 mod check;
@@ -30,7 +30,7 @@ pub use check::{
     Broken, Checked, Fault, MOST_CHECKED, Position, check, months_of, newest_of, within,
 };
 
-/// What the first record follows, in place of a hash.
+/// The previous hash of the first record.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 primitives::string_enum! {
@@ -49,32 +49,32 @@ primitives::string_enum! {
     }
 }
 
-/// What is to be recorded.
+/// A record before it is appended to the chain.
 #[derive(Debug, Clone)]
 pub struct Record {
-    /// What it is evidence of.
+    /// The kind of result.
     pub kind: EvidenceKind,
-    /// The id of the drill, the replay …
+    /// The id of the subject: a drill, a replay …
     pub subject: String,
-    /// What it came to, in one word: the verdict of a drill, the last state of a replay. The same
-    /// outcome of the same subject is recorded once.
+    /// The outcome in one word: the verdict of a drill, the final status of a replay. The same outcome of
+    /// the same subject is recorded once.
     pub outcome: String,
-    /// The store whose business it is; none where it is the platform's. Nobody but that store and
-    /// operators sees it.
+    /// The store that it concerns; none if it concerns the platform. It is visible to that store and to
+    /// operators only.
     pub store_id: Option<StoreId>,
-    /// What was measured: no secrets, and nothing of customers. Numbers are integers below 2^53,
-    /// which every reader of JSON takes as they are (RFC 8785 §3.2.2.3).
+    /// The measurements, without secrets or customers' data. Numbers are integers below 2^53, which every
+    /// JSON parser reads exactly (RFC 8785 §3.2.2.3).
     pub summary: Value,
 }
 
 impl Record {
-    /// Its id, which follows from what it states.
+    /// Its id, derived from kind, subject and outcome.
     pub fn id(&self) -> EvidenceId {
         EvidenceId::derive(&[self.kind.as_str(), &self.subject, &self.outcome])
     }
 }
 
-/// A record as it was hashed.
+/// The content of a record, as it was hashed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Statement {
@@ -82,32 +82,32 @@ pub struct Statement {
     pub id: EvidenceId,
     /// Its place in the chain, from 1.
     pub number: u64,
-    /// What it is evidence of.
+    /// The kind of result.
     pub kind: EvidenceKind,
-    /// What it is about.
+    /// The id of the subject.
     pub subject: String,
-    /// What that came to.
+    /// The outcome in one word.
     pub outcome: String,
-    /// The store whose business it is.
+    /// The store that it concerns; none if it concerns the platform.
     pub store_id: Option<StoreId>,
-    /// What was measured.
+    /// The measurements.
     pub summary: Value,
-    /// When it was recorded; never before the record before it.
+    /// When it was recorded; never earlier than the previous record.
     pub recorded_at: Timestamp,
 }
 
-/// A record of the chain, as it lies in the table.
+/// A record of the chain, as it is stored in the table.
 ///
-/// Whatever is found there can be read: evidence that somebody has spoilt is to be pointed at.
+/// Deserializing it never fails, so that a check can name a corrupted record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
     /// A [`Statement`] as canonical JSON (RFC 8785).
     #[serde(default, deserialize_with = "text")]
     pub record: String,
-    /// The hash of the record before it; of the first, [`GENESIS`].
+    /// The hash of the previous record; [`GENESIS`] for the first.
     #[serde(default, deserialize_with = "text")]
     pub previous_hash: String,
-    /// SHA-256 over the hash before it and the record, in hex.
+    /// SHA-256 over the previous hash and the record, in lower-case hex.
     #[serde(default, deserialize_with = "text")]
     pub hash: String,
     /// The sort key that it was found at.
@@ -115,7 +115,7 @@ pub struct Evidence {
     place: String,
 }
 
-/// A text, or nothing where there is something else.
+/// Deserializes a string; any other value becomes the empty string.
 fn text<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -130,10 +130,10 @@ fn text<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
 }
 
 impl Evidence {
-    /// The record that follows `head`.
+    /// Builds the record that follows `head`.
     ///
     /// # Errors
-    /// 500: it has no canonical form.
+    /// 500: it has no canonical JSON.
     fn after(head: Option<&Head>, record: Record, now: Timestamp) -> Result<Self, Problem> {
         let statement = Statement {
             id: record.id(),
@@ -143,7 +143,7 @@ impl Evidence {
             outcome: record.outcome,
             store_id: record.store_id,
             summary: record.summary,
-            // Clocks of two machines differ, and the chain has one order.
+            // The clocks of two machines differ, but the chain is ordered by time.
             recorded_at: head.map_or(now, |head| head.recorded_at.max(now)),
         };
         let record = serde_json_canonicalizer::to_string(&statement).map_err(Problem::internal)?;
@@ -152,18 +152,18 @@ impl Evidence {
         Ok(Self { hash: hash_of(&previous_hash, &record), previous_hash, record, place })
     }
 
-    /// What it states; none if its text was spoilt.
+    /// Its content; none if its text is corrupted.
     pub fn statement(&self) -> Option<Statement> {
         serde_json::from_str(&self.record).ok()
     }
 
-    /// Whether its hash is that of its text and of the hash that it says is before it.
+    /// Whether its hash matches its text and its previous hash.
     fn is_hashed(&self) -> bool {
         self.hash == hash_of(&self.previous_hash, &self.record)
     }
 }
 
-/// The hash of a record that follows the one with this hash.
+/// The hash of a record with this previous hash.
 fn hash_of(previous_hash: &str, record: &str) -> String {
     seal::digest(&format!("{previous_hash}{record}"))
 }
@@ -178,22 +178,22 @@ impl Item for Evidence {
         key::evidence(at, number)
     }
 
-    /// It is written once.
+    /// Always 1: it is written once.
     fn version(&self) -> u64 {
         1
     }
 }
 
-/// A record that can be read, with what it states.
+/// A readable record, with its content.
 #[derive(Debug, Clone)]
 pub struct Stated {
-    /// The record as it lies in the table.
+    /// The record as it is stored in the table.
     pub evidence: Evidence,
-    /// What it states.
+    /// Its content.
     pub statement: Statement,
 }
 
-/// What was spoilt states nothing, and is in no list.
+/// A corrupted record has no content, and is left out of lists.
 impl Element for Stated {
     type Container = Evidence;
 
@@ -203,16 +203,16 @@ impl Element for Stated {
     }
 }
 
-/// The end of the chain: what the next record follows.
+/// The head of the chain: the last record, which the next one follows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
-    /// The number of the last record: how many there are.
+    /// The number of the last record, which is also the count of records.
     pub number: u64,
     /// The hash of the last record.
     pub hash: String,
-    /// When the first was recorded.
+    /// When the first record was written.
     pub begun_at: Timestamp,
-    /// When the last was recorded.
+    /// When the last record was written.
     pub recorded_at: Timestamp,
 }
 
@@ -228,7 +228,7 @@ impl Item for Head {
     }
 }
 
-/// That a record is there, and where: it is found by its id, and there is one of each.
+/// The lookup item of a record: its key by its id. It makes the id unique.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct EvidenceName {
     id: EvidenceId,

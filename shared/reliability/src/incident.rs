@@ -1,8 +1,8 @@
 //! Incidents: open → acknowledged → mitigated → resolved → closed, with a timeline.
 //!
-//! One that a rule opened holds its place ([`OpenIncident`]) until it is resolved: an item of the rule and
-//! what it is about, put in the transaction that opens the incident on condition that there is none. So a
-//! rule has one unresolved incident about one subject, whoever looks at the same moment.
+//! An incident that a rule opened has an [`OpenIncident`] until it is resolved: an item at a key of the rule
+//! and its subject. The transaction that opens the incident creates it, on condition that there is none. So a
+//! rule has at most one unresolved incident for a subject, however many observers run at the same moment.
 
 mod open;
 #[cfg(test)]
@@ -28,7 +28,7 @@ use crate::evidence::summary::IncidentSummary;
 use crate::evidence::{EvidenceKind, Record};
 use crate::rules::Rule;
 
-/// Entries that a timeline keeps: the first, and the latest of the others.
+/// Entries of a timeline at most: the first, and the latest of the others.
 pub const MOST_ENTRIES: usize = 200;
 
 primitives::string_enum! {
@@ -128,37 +128,37 @@ pub struct TimelineEntry {
 pub struct Incident {
     /// `inc_…`.
     pub id: IncidentId,
-    /// The store that it concerns; none where it is the platform's.
+    /// The store that it concerns; none for an incident of the platform.
     pub store_id: Option<StoreId>,
-    /// What opened it, if no person did.
+    /// The rule that opened it; none if an operator did.
     pub rule: Option<Rule>,
-    /// What the rule is broken about: a queue, a store, `platform`.
+    /// The subject that the rule is broken for: the name of a queue, the id of a store, or `platform`.
     pub subject: Option<String>,
-    /// What it is called.
+    /// The title.
     pub title: String,
     /// What is known about it.
     pub description: Option<String>,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What of the platform it is about.
+    /// The affected components.
     pub components: Vec<Component>,
-    /// How far it has come.
+    /// The status.
     pub status: IncidentStatus,
-    /// Why it happened, and what keeps it from happening again.
+    /// The root cause analysis: why it happened, and what prevents a repetition.
     pub rca: Option<String>,
-    /// What happened, the oldest first.
+    /// The timeline, the oldest entry first.
     pub timeline: Vec<TimelineEntry>,
-    /// When somebody looked at it first.
+    /// When it was acknowledged.
     pub acknowledged_at: Option<Timestamp>,
-    /// When it did no harm any more.
+    /// When it was mitigated.
     pub mitigated_at: Option<Timestamp>,
-    /// When it was over.
+    /// When it was resolved.
     pub resolved_at: Option<Timestamp>,
     /// When it was closed.
     pub closed_at: Option<Timestamp>,
     /// When it was opened.
     pub created_at: Timestamp,
-    /// When it changed last.
+    /// When it last changed.
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
@@ -191,48 +191,48 @@ impl Resource for Incident {
     }
 }
 
-/// What an incident is opened with.
+/// The content of a new incident.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// The store that it concerns.
     pub store_id: Option<StoreId>,
-    /// What opened it, and what about, if no person did.
+    /// The rule that opens it, and the rule's subject; none if an operator does.
     pub cause: Option<(Rule, String)>,
-    /// What it is called.
+    /// The title.
     pub title: String,
     /// What is known about it.
     pub description: Option<String>,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What of the platform it is about.
+    /// The affected components.
     pub components: Vec<Component>,
 }
 
-/// What is corrected of an incident; what is left out stays.
+/// A correction of an incident; a field that is none stays as it is.
 #[derive(Debug, Clone, Default)]
 pub struct Correction {
-    /// What it is called.
+    /// The title.
     pub title: Option<String>,
     /// What is known about it.
     pub description: Option<String>,
-    /// How bad it is.
+    /// The severity.
     pub severity: Option<Severity>,
-    /// What of the platform it is about.
+    /// The affected components.
     pub components: Option<Vec<Component>>,
-    /// Why it happened.
+    /// The root cause analysis.
     pub rca: Option<String>,
 }
 
-/// A step of an incident's life.
+/// A transition of an incident's status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Somebody looks at it.
+    /// An operator works on it.
     Acknowledge,
     /// It does no harm any more.
     Mitigate,
     /// It is over.
     Resolve,
-    /// What was to be learned of it has been.
+    /// Its review is complete.
     Close,
 }
 
@@ -257,7 +257,7 @@ impl Step {
         }
     }
 
-    /// Whether it may be taken from here: forward alone, and what is resolved can only be closed.
+    /// Whether this status allows it: only forward, and a resolved incident can only be closed.
     const fn is_allowed(self, from: IncidentStatus) -> bool {
         match self {
             Self::Acknowledge => matches!(from, IncidentStatus::Open),
@@ -303,10 +303,10 @@ impl Incident {
         }
     }
 
-    /// The incident a step further.
+    /// The incident after this step.
     ///
     /// # Errors
-    /// `invalid_state_transition`.
+    /// `invalid_state_transition` when its status does not allow the step.
     pub fn take(
         &self,
         step: Step,
@@ -330,14 +330,14 @@ impl Incident {
         Ok(next)
     }
 
-    /// The incident with something to say about it.
+    /// The incident with a note in its timeline.
     #[must_use]
     pub fn note(&self, message: String, actor: Option<String>, now: Timestamp) -> Self {
         let entry = TimelineEntry { at: now, kind: EntryKind::Note, message: Some(message), actor };
         self.noted(entry, now)
     }
 
-    /// The incident as it is corrected; none where that changes nothing.
+    /// The corrected incident; none if the correction changes nothing.
     pub fn correct(
         &self,
         correction: Correction,
@@ -362,7 +362,7 @@ impl Incident {
         Some(after.noted(entry, now))
     }
 
-    /// Whether it may still do harm.
+    /// Whether it is neither resolved nor closed.
     pub const fn is_unresolved(&self) -> bool {
         !matches!(self.status, IncidentStatus::Resolved | IncidentStatus::Closed)
     }
@@ -373,10 +373,10 @@ impl Incident {
         allowed.map(Step::name).collect()
     }
 
-    /// What is stated about it once it is resolved.
+    /// The evidence record of the resolved incident.
     ///
     /// # Errors
-    /// 500: it has no JSON.
+    /// 500: it cannot be serialized.
     pub fn record(&self) -> Result<Record, Problem> {
         let summary = IncidentSummary {
             severity: self.severity.to_string(),
@@ -392,7 +392,7 @@ impl Incident {
         })
     }
 
-    /// Its place among the unresolved ones of its rule, if a rule opened it.
+    /// The key of its [`OpenIncident`], if a rule opened it.
     pub fn place(&self) -> Option<Key> {
         let rule = self.rule.zip(self.subject.as_deref());
         rule.map(|(rule, subject)| key::open_incident(rule.as_str(), subject))

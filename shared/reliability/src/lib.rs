@@ -1,14 +1,14 @@
-//! How the platform is doing, what is done about it, and the proof of it.
+//! Monitoring of the platform, incidents, failover drills, load tests, and the evidence of all of them.
 //!
-//! - [`queues`]: what is in the queues, as SQS says it; [`metrics`]: what the functions have counted;
-//!   [`runs`]: what was tried last.
-//! - [`rules`]: what is held to be trouble, as the alarms of `template.yaml` hold it; [`watch`] looks once
-//!   a minute, and opens and resolves an [`incident`] for each.
-//! - [`canary`]: the store that drills and load tests are made on, and what receives its events;
-//!   [`drill`]: a fault that is injected for it, and how the service recovers; [`load_test`]: requests to its
-//!   storefront, at a rate, and how they were answered.
-//! - [`evidence`]: a chain of records of what was measured, each bound to the one before it.
-//! - [`report`]: what was promised, held against the evidence of a period.
+//! - [`queues`]: the depth of the queues, as SQS reports it; [`metrics`]: the counters of the functions;
+//!   [`runs`]: summaries of the last drill, load test and replay.
+//! - [`rules`]: the thresholds that open incidents, the same as those of the alarms in `template.yaml`;
+//!   [`watch`] evaluates them once a minute, and opens and resolves an [`incident`] for each.
+//! - [`canary`]: the store that drills and load tests run on, and the receiver of its events;
+//!   [`drill`]: a fault injected for that store, and how the service recovers; [`load_test`]: requests to
+//!   its storefront at a fixed rate, and how they were answered.
+//! - [`evidence`]: a chain of records of measured results, each hashed over the one before it.
+//! - [`report`]: the platform's targets, compared with the evidence of a period.
 
 pub mod canary;
 pub mod drill;

@@ -1,14 +1,14 @@
-//! Load tests: requests to the canary's storefront at a rate, as many shoppers make them, and how they
+//! Load tests: requests to the canary's storefront at a fixed rate, like those of many shoppers, and how they
 //! were answered (docs/operations.md).
 //!
 //! ```text
 //! scheduled ─► running ─► completed
-//!     │           ├─────► failed    it stood still for longer than it may take
+//!     │           ├─────► failed    it did not finish in time, or could not continue
 //!     └───────────┴─────► aborted   by an operator
 //! ```
 //!
-//! The rate is kept whatever the answers are: a service that is slow is asked no less often. What a runner
-//! that was lost had sent and not yet counted is sent again, some seconds' requests at most.
+//! The rate does not depend on the answers: a slow service gets as many requests. Requests that a crashed
+//! runner had sent and not yet counted are sent again, those of some seconds at most.
 
 #[cfg(test)]
 mod tests;
@@ -28,15 +28,15 @@ use table::item::{Item, Key};
 
 pub use view::LoadTestView;
 
-/// The longest, in seconds (docs/operations.md).
+/// The longest load test, in seconds (docs/operations.md).
 pub const MAX_DURATION_SECONDS: i64 = 60;
 /// The highest rate, in requests a second (docs/operations.md).
 pub const MAX_RATE: i64 = 200;
-/// How long load tests are kept.
+/// The retention of load tests.
 pub const RETENTION: Duration = DAY.saturating_mul(400);
-/// How long a step may be silent before somebody else takes the test over.
+/// The lease of a step: another runner takes the test over when it has expired.
 const LEASE: Duration = Duration::from_secs(30);
-/// What it may take beyond its time: to prepare the canary, and for answers that are late.
+/// The time that it may take beyond its duration: to prepare the canary, and for late answers.
 const GRACE: Duration = MINUTE.saturating_mul(3);
 
 primitives::string_enum! {
@@ -56,7 +56,7 @@ primitives::string_enum! {
 }
 
 impl LoadTestStatus {
-    /// Whether nothing more happens.
+    /// Whether the load test has ended.
     pub const fn is_final(self) -> bool {
         matches!(self, Self::Completed | Self::Aborted | Self::Failed)
     }
@@ -74,12 +74,12 @@ pub struct LoadProfile {
 }
 
 impl LoadProfile {
-    /// Requests in all.
+    /// The total number of requests.
     pub fn planned(&self) -> u64 {
         self.duration_s.saturating_mul(self.requests_per_second)
     }
 
-    /// Whether the request of this number is a checkout: they are spread evenly.
+    /// Whether the request of this number is a checkout. Checkouts are spread evenly.
     pub fn is_checkout(&self, number: u64) -> bool {
         let upto = |n: u64| n.saturating_mul(self.checkout_percent).div_euclid(100);
         upto(number.saturating_add(1)) > upto(number)
@@ -93,16 +93,16 @@ pub struct Sample {
     pub status: Option<u16>,
     /// How long it took, in microseconds.
     pub micros: u64,
-    /// What the answer says that it cost, in points.
+    /// The cost that the response reports, in points.
     pub points: u64,
-    /// What the answer says that it consumed, in tenths of capacity units; locally alone.
+    /// The consumption that the response reports, in tenths of capacity units; only locally.
     pub unit_tenths: u64,
 }
 
 /// How requests were answered.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcomes {
-    /// Requests that were made.
+    /// Requests that were sent.
     pub sent: u64,
     /// Answered 2xx or 3xx.
     pub succeeded: u64,
@@ -114,16 +114,16 @@ pub struct Outcomes {
     pub failed: u64,
     /// Not answered in time, or not at all.
     pub unanswered: u64,
-    /// Points.
+    /// The cost in points.
     pub points: u64,
-    /// Tenths of capacity units.
+    /// The consumption in tenths of capacity units.
     pub unit_tenths: u64,
-    /// How long they took, in microseconds.
+    /// How long the answered requests took, in microseconds.
     pub latency: Histogram,
 }
 
 impl Outcomes {
-    /// With this one.
+    /// Counts a request.
     pub fn count(&mut self, sample: Sample) {
         let slot = match sample.status {
             Some(200..=399) => &mut self.succeeded,
@@ -141,7 +141,7 @@ impl Outcomes {
         }
     }
 
-    /// Those that did not succeed, in hundredths of a percent.
+    /// The share of requests that did not succeed, in hundredths of a percent.
     pub fn error_basis_points(&self) -> u64 {
         let bad = self.sent.saturating_sub(self.succeeded);
         bad.saturating_mul(10_000).checked_div(self.sent).unwrap_or(0)
@@ -176,39 +176,39 @@ impl Stretch {
 /// A load test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadTest {
-    /// `lod_…`; later ones sort after it.
+    /// `lod_…`; ids sort by creation.
     pub id: LoadTestId,
-    /// On which store: the canary.
+    /// The target store: the canary.
     pub target: StoreId,
-    /// What was asked for.
+    /// The requested load.
     pub profile: LoadProfile,
-    /// Who asked for it.
+    /// The operator who created it.
     pub requested_by: MerchantId,
-    /// Where it is.
+    /// The status.
     pub status: LoadTestStatus,
-    /// Why it ended before its time.
+    /// Why it ended early.
     pub stop_reason: Option<String>,
-    /// Seconds whose requests were made.
+    /// The number of seconds whose requests were sent.
     pub seconds_done: u64,
     /// How reads of the storefront were answered.
     pub reads: Outcomes,
     /// How checkouts were answered.
     pub checkouts: Outcomes,
-    /// How it went over time.
+    /// The outcomes over time.
     pub stretches: Vec<Stretch>,
     /// When it began.
     pub started_at: Option<Timestamp>,
-    /// When it was over.
+    /// When it ended.
     pub finished_at: Option<Timestamp>,
-    /// Where it is stated.
+    /// The evidence record of the load test.
     pub evidence_id: Option<String>,
-    /// Until when a step is at it.
+    /// The end of the lease of the step that runs.
     pub lease_until: Option<Timestamp>,
-    /// When the sweep sends for it.
+    /// When the sweep enqueues it again.
     pub due_at: Option<Timestamp>,
-    /// When it was asked for.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it changed last.
+    /// When it last changed.
     pub updated_at: Timestamp,
     /// Optimistic lock: one more with each write.
     pub version: u64,
@@ -235,7 +235,7 @@ impl Item for LoadTest {
 }
 
 impl LoadTest {
-    /// A load test that is yet to begin.
+    /// A new load test, scheduled to begin.
     pub fn schedule(profile: LoadProfile, by: &MerchantId, now: Timestamp) -> Self {
         Self {
             id: LoadTestId::mint(now),
@@ -259,19 +259,19 @@ impl LoadTest {
         }
     }
 
-    /// When it is over at the latest, however often it was interrupted.
+    /// When it ends at the latest, however often it was interrupted.
     pub fn ends_by(&self) -> Timestamp {
         let began = self.started_at.unwrap_or(self.created_at);
         began.plus(Duration::from_secs(self.profile.duration_s).saturating_add(GRACE))
     }
 
-    /// The canary, held for it.
+    /// The hold on the canary for this load test.
     pub fn hold(&self) -> CanaryHold {
         let held_until = self.ends_by().plus(GRACE);
         CanaryHold { run_id: self.id.to_string(), fault: None, held_until, version: 1 }
     }
 
-    /// What can be done to it.
+    /// The actions that its status allows.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         if self.status.is_final() { Vec::new() } else { vec!["abort"] }
     }
@@ -282,7 +282,7 @@ impl LoadTest {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// Taken up by somebody, who is silent no longer than their lease.
+    /// The load test running, with a new lease for a runner.
     #[must_use]
     pub fn claimed(&self, now: Timestamp) -> Self {
         let until = Some(now.plus(LEASE));
@@ -290,18 +290,18 @@ impl LoadTest {
         Self { status, started_at, lease_until: until, due_at: until, ..self.changed(now) }
     }
 
-    /// Left by who was at it, to be sent for in a while.
+    /// The load test with its lease released, to be enqueued again by the sweep.
     #[must_use]
     pub fn left(&self, now: Timestamp) -> Self {
         Self { lease_until: None, ..self.claimed(now) }
     }
 
-    /// Whether somebody is at it.
+    /// Whether a runner holds a lease on it.
     pub fn is_leased(&self, now: Timestamp) -> bool {
         self.lease_until.is_some_and(|until| now < until)
     }
 
-    /// With the requests of so many seconds more.
+    /// The load test with the requests of `seconds` more seconds.
     #[must_use]
     pub fn with_seconds(
         &self,
@@ -322,33 +322,33 @@ impl LoadTest {
         next
     }
 
-    /// Whether all requests were made.
+    /// Whether all requests were sent.
     pub fn is_done(&self) -> bool {
         self.seconds_done >= self.profile.duration_s
     }
 
-    /// Over: all requests were made.
+    /// The load test completed: all requests were sent.
     #[must_use]
     pub fn completed(&self, now: Timestamp) -> Self {
         self.over(LoadTestStatus::Completed, None, now)
     }
 
-    /// Stated as this record of the evidence.
+    /// The load test with the id of its evidence record.
     #[must_use]
     pub fn stated(self, evidence_id: String) -> Self {
         Self { evidence_id: Some(evidence_id), ..self }
     }
 
-    /// Over: it could not go on.
+    /// The load test failed: it could not continue.
     #[must_use]
     pub fn failed(&self, why: &str, now: Timestamp) -> Self {
         self.over(LoadTestStatus::Failed, Some(why.to_owned()), now)
     }
 
-    /// Ended by an operator.
+    /// The load test aborted by an operator.
     ///
     /// # Errors
-    /// `invalid_state_transition` when it is over.
+    /// `invalid_state_transition` when it has ended.
     pub fn aborted(&self, now: Timestamp) -> Result<Self, Problem> {
         if self.status.is_final() {
             return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
@@ -356,7 +356,7 @@ impl LoadTest {
         Ok(self.aborted_because("aborted by an operator", now))
     }
 
-    /// Ended before its time, for this reason.
+    /// The load test aborted for this reason.
     #[must_use]
     pub fn aborted_because(&self, why: &str, now: Timestamp) -> Self {
         self.over(LoadTestStatus::Aborted, Some(why.to_owned()), now)
@@ -373,14 +373,14 @@ impl LoadTest {
         }
     }
 
-    /// How long all requests took, in microseconds.
+    /// The latency of all answered requests, in microseconds.
     pub fn latency(&self) -> Percentiles {
         let mut all = self.reads.latency.clone();
         all.merge(&self.checkouts.latency);
         all.percentiles()
     }
 
-    /// What its evidence says.
+    /// The summary in its evidence record.
     pub fn summary(&self) -> serde_json::Value {
         let (reads, checkouts) = (&self.reads, &self.checkouts);
         let sum = |of: fn(&Outcomes) -> u64| of(reads).saturating_add(of(checkouts));

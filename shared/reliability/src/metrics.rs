@@ -1,4 +1,4 @@
-//! What the functions have counted, over a window that ends now.
+//! The counters of the functions, over a window that ends now.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,12 +18,12 @@ use table::item::{Item, Key};
 
 use crate::queues::QueueDepth;
 
-/// What deliveries of all stores and apps are counted under.
+/// The subject that delivery attempts of all stores and apps are counted under.
 pub const DELIVERIES: &str = "deliveries";
-/// The list of stores of whom an attempt failed.
+/// The list of stores that had a failed delivery attempt.
 pub const STORES: &str = "stores";
 
-/// What an attempt at a store's delivery is counted under.
+/// The subject that a store's delivery attempts are counted under.
 pub fn deliveries_of(store: &StoreId) -> Subject {
     Subject::listed(STORES, store.as_str())
 }
@@ -42,7 +42,7 @@ primitives::string_enum! {
 }
 
 impl Window {
-    /// How long it is.
+    /// The length of the window.
     pub const fn length(self) -> Duration {
         match self {
             Self::FiveMinutes => MINUTE.saturating_mul(5),
@@ -51,7 +51,7 @@ impl Window {
         }
     }
 
-    /// How long a point of its series is.
+    /// The length of a point of its series.
     pub const fn step(self) -> Duration {
         match self {
             Self::FiveMinutes | Self::Hour => MINUTE,
@@ -121,16 +121,16 @@ impl From<&Tally> for DeliveryNumbers {
     }
 }
 
-/// What was seen of the platform in a minute, by whoever looks each minute.
+/// A sample of the platform in one minute, taken by the watch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
     /// When the minute began.
     pub at: Timestamp,
     /// How long the oldest event has waited, in seconds.
     pub outbox_lag_seconds: u64,
-    /// How deep the queues were.
+    /// The depths of the queues.
     pub queues: Vec<QueueDepth>,
-    /// Always 1: who looks again in the same minute writes it anew.
+    /// Always 1: a second run in the same minute replaces the sample.
     pub version: u64,
 }
 
@@ -151,7 +151,7 @@ impl Item for Sample {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "MetricsPoint")]
 pub struct Point {
-    /// When it began.
+    /// When this part began.
     pub at: Timestamp,
     /// The number of requests of all families.
     pub requests: u64,
@@ -167,7 +167,7 @@ pub struct Point {
     pub dead_letters: Option<u64>,
 }
 
-/// What was counted of a subject since then, minute by minute.
+/// Loads the counters of a subject since this time, one for each minute.
 ///
 /// # Errors
 /// 503.
@@ -179,7 +179,7 @@ pub async fn minutes(
     metrics::minutes(&services.table, subject, since, services.clock.now()).await
 }
 
-/// All of these minutes together.
+/// Adds the counters of all of these minutes.
 pub fn sum(minutes: &[Minute]) -> Tally {
     minutes.iter().fold(Tally::default(), |mut all, minute| {
         all.merge(&minute.tally);
@@ -187,15 +187,15 @@ pub fn sum(minutes: &[Minute]) -> Tally {
     })
 }
 
-/// What every family answered, and how it went over time.
+/// The requests of all families, in total and over time.
 #[derive(Debug, Clone)]
 pub struct Traffic {
-    /// In document order, also those that answered nothing.
+    /// The families in document order, including those without requests.
     pub families: Vec<FamilyNumbers>,
     minutes: BTreeMap<Timestamp, Tally>,
 }
 
-/// What every family has answered since then, read side by side.
+/// Loads the requests of all families since this time, concurrently.
 ///
 /// # Errors
 /// 503.
@@ -211,7 +211,7 @@ pub async fn traffic(services: &Services, since: Timestamp) -> Result<Traffic, P
     Ok(Traffic { families: names.iter().zip(&found).map(of).collect(), minutes: all })
 }
 
-/// What was seen of the platform since then.
+/// Loads the samples of the platform since this time.
 ///
 /// # Errors
 /// 503.
@@ -229,7 +229,7 @@ pub async fn samples(services: &Services, since: Timestamp) -> Result<Vec<Sample
     Ok(found)
 }
 
-/// How the window was, point by point: those in which nothing was counted and nobody looked are left out.
+/// Builds the points of a window. A point without requests and without a sample is left out.
 pub fn series(traffic: &Traffic, samples: &[Sample], step: Duration) -> Vec<Point> {
     let step = i64::try_from(step.as_millis()).unwrap_or(60_000).max(1);
     let begin = |at: Timestamp| {

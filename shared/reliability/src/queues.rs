@@ -1,31 +1,31 @@
-//! The queues: how deep they are, as SQS says it, and how late what they carry is, as our own due marks say
-//! it (docs/decisions.md §17.2).
+//! The queues: their depth, as SQS reports it, and how overdue their work is, by our own due marks
+//! (docs/decisions.md §17.2).
 
 use core_types::event::STREAM_GRACE;
 use futures_util::future::{try_join, try_join_all};
+use services::Services;
 use primitives::clock::Timestamp;
+use table::outbox::Due;
 use primitives::problem::{Code, Problem};
+use services::queue::{Depth, Queue, QueueName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use services::Services;
-use services::queue::{Depth, Queue, QueueName};
-use table::outbox::Due;
 
-/// The queue between the schedule and the workers that ask payment providers.
+/// The queue between the schedule and the workers that query payment providers.
 pub const DUE: QueueName = QueueName("DUE_QUEUE_URL");
 
 /// A queue of the platform.
 #[derive(Debug, Clone, Copy)]
 pub struct RuntimeQueue {
-    /// What paths call it.
+    /// The name, as paths use it.
     pub name: &'static str,
-    /// Where it is.
+    /// The name of the environment variable that has its URL.
     pub queue: QueueName,
-    /// The due marks of what it carries: the oldest of them that has passed says how late it is.
+    /// The due marks of its work: the oldest one that has passed tells how overdue the queue is.
     pub carries: &'static [Due],
 }
 
-/// Every queue, in document order. Slow receivers' deliveries are marked as the others' are.
+/// Every queue, in document order. Deliveries to slow receivers have the same due marks as others.
 pub const QUEUES: &[RuntimeQueue] = &[
     RuntimeQueue { name: "webhooks", queue: delivery::delivery::QUEUE, carries: &[Due::Delivery] },
     RuntimeQueue {
@@ -53,14 +53,14 @@ pub struct QueueState {
     pub oldest_age_seconds: Option<u64>,
 }
 
-/// How deep a queue is: what a minute's look remembers.
+/// The depth of a queue, as a sample stores it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueDepth {
-    /// Its name in paths.
+    /// The name, as paths use it.
     pub name: String,
-    /// Messages waiting, in flight and delayed together.
+    /// The number of messages: waiting, in flight and delayed together.
     pub messages: u64,
-    /// Dead letters.
+    /// The number of dead letters.
     pub dead_letters: u64,
 }
 
@@ -74,16 +74,16 @@ impl RuntimeQueue {
         found.copied().ok_or_else(|| Code::NotFound.into())
     }
 
-    /// Where its hopeless messages end.
+    /// Its dead-letter queue.
     ///
     /// # Errors
-    /// `not_found` where they end nowhere; 503.
+    /// `not_found` if it has none; 503.
     pub async fn dead_letters(self, services: &Services) -> Result<Queue, Problem> {
         let (_, dead) = services.queue(self.queue).state().await?;
         dead.ok_or_else(|| Code::NotFound.into())
     }
 
-    /// Its depth, and how many dead letters it has left.
+    /// Reads its depth and its number of dead letters.
     ///
     /// # Errors
     /// 503.
@@ -96,7 +96,7 @@ impl RuntimeQueue {
         Ok((depth, dead_letters))
     }
 
-    /// As it is now.
+    /// Reads its current state.
     ///
     /// # Errors
     /// 503.
@@ -110,7 +110,7 @@ impl RuntimeQueue {
     }
 }
 
-/// Every queue as it is now, side by side.
+/// Reads the current state of every queue, concurrently.
 ///
 /// # Errors
 /// 503.
@@ -118,7 +118,7 @@ pub async fn all(services: &Services) -> Result<Vec<QueueState>, Problem> {
     try_join_all(QUEUES.iter().map(|queue| queue.state(services))).await
 }
 
-/// For how long the oldest event that nobody has handed on has waited, in seconds; 0 when none waits.
+/// For how long the oldest unpublished event has waited, in seconds; 0 if there is none.
 ///
 /// # Errors
 /// 503.

@@ -1,8 +1,8 @@
-//! Certification reports: what was promised, held against the evidence of a period, and signed.
+//! Certification reports: signed comparisons of the platform's targets with the evidence of a period.
 //!
-//! Each control has a target, what was measured, a verdict, and the evidence that it rests on. A report
-//! also states how long the evidence was when it was issued, and the hash at its end: whoever keeps the
-//! report can hold the chain against it later.
+//! Each control has a target, a measurement, a verdict, and the evidence records that it is based on. A
+//! report also states the length of the evidence chain when it was issued, and the hash of its last record.
+//! Whoever stores the report can verify the chain against it later.
 
 mod control;
 
@@ -24,9 +24,9 @@ pub use control::{Comparison, Control, ControlId, Target, Unit, controls};
 
 /// The longest period: a leap year.
 pub const LONGEST_PERIOD: Duration = DAY.saturating_mul(366);
-/// Records that one report rests on, at most.
+/// Records that one report is based on at most.
 pub const MOST_EVIDENCE: usize = 2_000;
-/// Parts in which the chain is walked for a report, at most.
+/// Checks in which the chain is walked for a report, at most.
 const MOST_PARTS: u32 = 20;
 
 primitives::string_enum! {
@@ -82,18 +82,18 @@ pub struct Chain {
     pub is_whole: bool,
 }
 
-/// What is found to be so.
+/// The findings of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Findings {
-    /// By whose words.
+    /// The framework.
     pub framework: Framework,
-    /// About which time.
+    /// The period.
     pub period: Period,
-    /// `met` when all controls are; `missed` when one is; otherwise there is something to show yet.
+    /// `met` if all controls are met; `missed` if one is missed; otherwise `no_evidence`.
     pub verdict: Verdict,
-    /// What was promised, and what is so.
+    /// The controls.
     pub controls: Vec<Control>,
-    /// The evidence as it was.
+    /// The state of the evidence chain.
     pub chain: Chain,
 }
 
@@ -102,15 +102,15 @@ pub struct Findings {
 pub struct Report {
     /// The id.
     pub id: ReportId,
-    /// How far it is.
+    /// The status.
     pub status: ReportStatus,
-    /// What it says.
+    /// The findings.
     pub findings: Findings,
-    /// The record that says that it was issued.
+    /// The evidence record of its issue.
     pub evidence_id: EvidenceId,
-    /// Who had it issued.
+    /// The operator who issued it.
     pub issued_by: MerchantId,
-    /// When.
+    /// When it was issued.
     pub issued_at: Timestamp,
     /// The findings, signed: a compact JWS (RFC 7515 §7.1).
     pub jws: String,
@@ -123,7 +123,7 @@ impl Item for Report {
         key::report(&self.id)
     }
 
-    /// It is written once.
+    /// Always 1: it is written once.
     fn version(&self) -> u64 {
         1
     }
@@ -134,7 +134,7 @@ impl Item for Report {
 }
 
 impl Findings {
-    /// What these records, and the chain as it was found, say of the period.
+    /// Computes the findings of a period from its records and the check of the chain.
     pub fn of(framework: Framework, period: Period, stated: &[Statement], chain: &Checked) -> Self {
         let controls = controls(framework, stated, chain);
         let all = |verdict| controls.iter().all(|control| control.verdict == verdict);
@@ -152,7 +152,7 @@ impl Findings {
         Self { framework, period, verdict, controls, chain }
     }
 
-    /// What is recorded of a report with these findings.
+    /// The evidence record of a report with these findings.
     pub fn record(&self, id: &ReportId) -> Record {
         let count =
             |verdict| self.controls.iter().filter(|control| control.verdict == verdict).count();
@@ -173,7 +173,7 @@ impl Findings {
     }
 }
 
-/// The evidence of a period, and the whole chain as it is.
+/// Loads the evidence of a period, and checks the whole chain.
 ///
 /// # Errors
 /// `range_too_wide` when the period has more records than a report can rest on.

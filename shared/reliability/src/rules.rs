@@ -1,4 +1,4 @@
-//! What is held to be trouble: the same that the alarms of `template.yaml` go off at.
+//! The rules that open incidents, with the thresholds of the alarms in `template.yaml`.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use services::metrics::Tally;
 
 use crate::incident::{Component, Severity};
 
-/// How long the numbers go back that the rates are validated by.
+/// The window over which rates are computed.
 pub const WINDOW: Duration = MINUTE.saturating_mul(15);
-/// Fewer failures are nothing to say anything by: one that is tried again with success is no trouble.
+/// The fewest failed attempts that a success rate is computed from: a few may still succeed on retry.
 pub const FEWEST_FAILURES: u64 = 3;
-/// How long a rule must hold again before its incident resolves itself.
+/// How long a rule must hold again before its incident is resolved automatically.
 pub const CALM: Duration = MINUTE.saturating_mul(5);
 
 primitives::string_enum! {
@@ -29,7 +29,7 @@ primitives::string_enum! {
     }
 }
 
-/// Which side of its threshold a number must not be on; as CloudWatch names it.
+/// The comparison with the threshold that breaks a rule, by CloudWatch's names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {
     /// `GreaterThanOrEqualToThreshold`.
@@ -41,7 +41,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// What CloudWatch calls it.
+    /// The name of CloudWatch's comparison operator.
     pub const fn operator(self) -> &'static str {
         match self {
             Self::AtLeast => "GreaterThanOrEqualToThreshold",
@@ -51,25 +51,25 @@ impl Comparison {
     }
 }
 
-/// When a rule is broken, and what that is called.
+/// The threshold of a rule, and the incident that it opens.
 #[derive(Debug, Clone, Copy)]
 pub struct Terms {
-    /// What the alarm of the same meaning is called in `template.yaml`.
+    /// The name of the corresponding alarm in `template.yaml`.
     pub alarm: &'static str,
-    /// Which side is trouble.
+    /// The comparison with the threshold that breaks the rule.
     pub comparison: Comparison,
-    /// Of which number: messages, seconds, replays, percent.
+    /// The threshold, in [`Rule::unit`]: messages, seconds, replays or percent.
     pub threshold: u64,
-    /// How bad it is.
+    /// The severity of the incident.
     pub severity: Severity,
-    /// What it is about.
+    /// The affected components.
     pub components: &'static [Component],
-    /// What it is called.
+    /// The title of the incident.
     pub title: &'static str,
 }
 
 impl Rule {
-    /// When it is broken.
+    /// The threshold of the rule, and the incident that it opens.
     pub const fn terms(self) -> Terms {
         match self {
             Self::DeadLetters => Terms {
@@ -107,7 +107,7 @@ impl Rule {
         }
     }
 
-    /// Whether a number breaks it.
+    /// Whether the observed number breaks the rule.
     pub const fn is_broken_by(self, observed: u64) -> bool {
         let Terms { comparison, threshold, .. } = self.terms();
         match comparison {
@@ -117,7 +117,7 @@ impl Rule {
         }
     }
 
-    /// What the number counts.
+    /// The unit of the observed number and of the threshold.
     pub const fn unit(self) -> &'static str {
         match self {
             Self::DeadLetters => "messages",
@@ -128,7 +128,7 @@ impl Rule {
     }
 }
 
-/// Attempts that succeeded, of a hundred and rounded down; none of so few failures that it says nothing.
+/// The percentage of attempts that succeeded, rounded down; none below [`FEWEST_FAILURES`] failures.
 pub fn success_percent(tally: &Tally) -> Option<u64> {
     let succeeded = tally.count.saturating_sub(tally.errors);
     let enough = tally.errors >= FEWEST_FAILURES;
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_failures_are_no_rate() {
+    fn too_few_failures_give_no_success_rate() {
         let tally = |count, errors| Tally { count, errors, ..Tally::default() };
         assert_eq!(success_percent(&tally(2, 2)), None);
         assert_eq!(success_percent(&tally(3, 3)), Some(0));

@@ -1,4 +1,4 @@
-//! The last failover drill, load test and replay, in short.
+//! Summaries of the last failover drill, load test and replay.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ pub struct RunBrief {
     pub created_at: Timestamp,
 }
 
-/// Read from a list alone: others write it.
+/// Only read, from an index: it is a projection of items that have other types.
 impl Item for RunBrief {
     const KIND: &'static str = "run";
     fn key(&self) -> Key {
@@ -37,10 +37,10 @@ impl Item for RunBrief {
     }
 }
 
-/// How many months a list goes back: what is in it is kept for 400 days.
+/// How many months a list goes back: its items are retained for 400 days.
 pub const MONTHS: usize = 14;
 
-/// The lists of the operations of a kind, a month each, the newest first, back to the month of `since`.
+/// The queries of the operations of a kind, one a month, the newest first, back to the month of `since`.
 pub fn by_month(kind: &str, now: Timestamp, since: Option<Timestamp>) -> Vec<Query> {
     let mut months: Vec<Query> = Vec::new();
     let mut at = now;
@@ -57,7 +57,7 @@ pub fn by_month(kind: &str, now: Timestamp, since: Option<Timestamp>) -> Vec<Que
     months
 }
 
-/// The last of a kind, of this month or the one before; none when there is none.
+/// Loads the last run of a kind from this month or the one before, if there is one.
 ///
 /// # Errors
 /// 503.
@@ -71,7 +71,7 @@ pub async fn last(services: &Services, kind: &str) -> Result<Option<RunBrief>, P
     Ok(None)
 }
 
-/// A store's last replay; none when there is none.
+/// Loads a store's last replay, if there is one.
 ///
 /// # Errors
 /// 503.
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn months_are_counted_back_over_the_turn_of_the_year_or_to_since() {
+    fn months_go_back_across_the_year_or_to_since() {
         let now = Timestamp::parse("2026-03-31T10:00:00Z").unwrap();
         let names = |since: Option<&str>| {
             let months = by_month("drill", now, since.and_then(Timestamp::parse));

@@ -1,9 +1,10 @@
-//! Once a minute: how the platform is doing, and an incident for each rule that is broken.
+//! The watch, once a minute: evaluates the rules, and opens an incident for each one that is broken.
 //!
-//! - *A crash between any two steps, or two looks at once*: an incident and its place are one transaction, on
-//!   condition that there is no such place; resolving it takes the place away under the incident's version.
-//!   Whoever comes second finds it done. The next minute looks again.
-//! - *A number that cannot be read*: its rules are validated neither broken nor held; what is open stays so.
+//! - *A crash between two steps, or two runs at once*: an incident and its [`OpenIncident`] are created in
+//!   one transaction, on condition that there is no such item. Resolving the incident deletes the item in the
+//!   transaction that replaces the incident's version. The second run finds it done, and the next minute
+//!   repeats.
+//! - *A number that cannot be read*: its rules count neither as broken nor as held; open incidents stay open.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +14,12 @@ use core_types::resource::Resource;
 use futures_util::StreamExt;
 use futures_util::future::{join4, try_join_all};
 use futures_util::stream;
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
-use serde::Serialize;
 use services::Services;
+use primitives::clock::Timestamp;
 use services::metrics;
 use services::metrics::{CODE_FAMILY, minute_of};
+use primitives::problem::{Code, Problem};
+use serde::Serialize;
 
 use crate::evidence;
 use crate::incident::{INCIDENT_RESOLVED, Incident, OpenIncident, Report, Step};
@@ -26,41 +27,41 @@ use crate::metrics::{DELIVERIES, STORES, Sample, minutes, sum};
 use crate::queues::{QUEUES, QueueDepth, outbox_lag};
 use crate::rules::{CALM, Rule, Terms, WINDOW, success_percent};
 
-/// Marks of failing stores that one look takes in, and the stores whose numbers it then reads: those beyond
-/// are the next minute's, when these have their incidents.
+/// Marks of failing stores that one run reads, and the most stores whose counters it then reads. Stores
+/// beyond that, in the order of their ids, are not read in this run.
 const MOST_MARKS: usize = 5_000;
 const MOST_STORES: usize = 200;
-/// Stores read, and incidents written, side by side.
+/// Stores whose counters are read concurrently.
 const PARALLEL: usize = 8;
-/// Whom a rule is about that is not about one of many.
+/// The subject of a rule that concerns the whole platform.
 pub const PLATFORM: &str = "platform";
 
-/// What a look saw and did.
+/// The measurements and actions of one run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Watched {
-    /// How long the oldest event has waited, in seconds; none when it could not be read.
+    /// How long the oldest event has waited, in seconds; none if it could not be read.
     pub outbox_lag_seconds: Option<u64>,
     /// Dead letters in all queues.
     pub dead_letters: Option<u64>,
-    /// Codes that came a second time, in the last 15 minutes.
+    /// Replays of authorization codes in the last 15 minutes.
     pub code_replays: Option<u64>,
-    /// Attempts at deliveries that succeeded in the last 15 minutes, of a hundred; none of too few.
+    /// The percentage of delivery attempts of the last 15 minutes that succeeded; none with too few failures.
     pub delivery_success_percent: Option<u64>,
     /// Incidents opened.
     pub opened: usize,
     /// Incidents resolved.
     pub resolved: usize,
-    /// What failed; the next minute tries again.
+    /// Failed steps; the next minute repeats them.
     pub failures: usize,
 }
 
-/// A number that a rule is about.
+/// A measurement that a rule is evaluated on.
 #[derive(Debug, Clone)]
 struct Reading {
     rule: Rule,
     subject: String,
     store_id: Option<StoreId>,
-    /// None of too few to say anything: the rule holds.
+    /// The measured number; none if there are too few failures, and then the rule holds.
     observed: Option<u64>,
 }
 
@@ -95,18 +96,14 @@ impl Reading {
     }
 }
 
-/// Looks at the platform, remembers what it saw, and opens and resolves incidents.
+/// Measures the platform, stores a sample, and opens and resolves incidents.
 pub async fn watch(services: &Services) -> Watched {
     let now = services.clock.now();
     let mut watched = Watched::default();
     let mut readings = Vec::new();
-    let (queues, lag, deliveries, replays) = join4(
-        depths(services),
-        outbox_lag(services, now),
-        deliveries(services, now),
-        code_replays(services, now),
-    )
-    .await;
+    let (queues, lag, deliveries, replays) =
+        join4(depths(services), outbox_lag(services, now), deliveries(services, now), code_replays(services, now))
+            .await;
     if let Ok(queues) = &queues {
         readings.extend(queues.iter().map(|queue| {
             Reading::of(Rule::DeadLetters, queue.name.clone(), Some(queue.dead_letters))
@@ -155,7 +152,7 @@ impl Watched {
     }
 }
 
-/// Remembers what was seen, for whoever looks back. Who looks again in the same minute writes it anew.
+/// Stores the sample for metrics. A second run in the same minute replaces it.
 async fn remember(services: &Services, sample: Sample) -> Result<(), Problem> {
     services.table.write().put(&sample).commit().await
 }
@@ -173,7 +170,7 @@ async fn code_replays(services: &Services, now: Timestamp) -> Result<u64, Proble
     Ok(sum(&minutes).code_replays)
 }
 
-/// How deliveries go: everybody's, and those of each store of whom one failed, or that has an incident.
+/// Measures the deliveries of the platform, and those of each store that had a failed attempt.
 async fn deliveries(services: &Services, now: Timestamp) -> Result<Vec<Reading>, Problem> {
     let since = now.minus(WINDOW);
     let all = minutes(services, DELIVERIES, since).await?;
@@ -198,8 +195,8 @@ async fn deliveries(services: &Services, now: Timestamp) -> Result<Vec<Reading>,
     Ok(readings)
 }
 
-/// Opens an incident for each broken rule that has none, and resolves those whose rules have held for a
-/// while. A store of whom nothing failed was not read: its rule holds.
+/// Opens an incident for each broken rule that has none, and resolves those whose rules have held for
+/// [`CALM`]. A store without failures is not read, so the rule of a store that was not read counts as held.
 async fn validate(
     services: &Services,
     readings: Vec<Reading>,
@@ -219,7 +216,7 @@ async fn validate(
             (false, None) => Ok(Done::Nothing),
         });
     }
-    // What is left was not read.
+    // The remaining incidents had no reading.
     let left = open.into_values().filter(|place| place.store_id.is_some() && knows_stores);
     for place in left {
         outcomes.push(holds(services, &place, now).await);
@@ -242,7 +239,7 @@ enum Done {
     Resolved,
 }
 
-/// Whoever comes second finds it done.
+/// Treats a lost race as done: another run has written the same.
 fn unless_lost(outcome: Result<(), Problem>, done: Done) -> Result<Done, Problem> {
     match outcome {
         Ok(()) => Ok(done),

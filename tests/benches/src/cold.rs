@@ -1,5 +1,5 @@
-//! What a function costs before it is warm, and what it takes when it is: each binary under a Runtime API
-//! of this process, over the emulators of a running `local`, beside two bases that do as little as can be.
+//! Cold starts of functions, and the costs of warm invocations. Each binary runs under a Runtime API of this
+//! process, over the emulators of a running `local`, and is compared with two minimal baselines.
 
 mod events;
 mod table;
@@ -17,61 +17,61 @@ use crate::system::{Owner, System};
 use crate::work;
 use events::{One, Plan, plans};
 
-/// The bases: without the SDKs, and with them.
+/// The baselines: without the SDKs, and with them.
 const HELLO: &str = "hello";
 const SDKS: &str = "sdks";
 /// Requests of a process before its CPU is counted.
 const WARM: usize = 20;
-/// Requests of a process before another's turn comes: who is asked once finds what the processor keeps at hand
-/// full of the others'.
-const TURN: usize = 25;
-/// Starts of each binary; what is said is the middle one's.
+/// Requests of a process in a row, before those of another: a single request would find the CPU caches full
+/// of other processes' data.
+const BATCH: usize = 25;
+/// Starts of each binary; the median is reported.
 const STARTS: usize = 21;
-/// Invocations whose CPU is counted: what a merchant's budget pays for at once.
+/// Invocations whose CPU is counted: as many as a merchant's full budget covers.
 const READS: usize = 200;
-/// Invocations after which memory is looked at.
+/// Invocations after which memory is measured.
 const INVOCATIONS: usize = 1_000;
 /// Orders in the store, for their lists.
 const ORDERS: usize = 20;
-/// In which time a merchant's budget is full again.
+/// The time in which a merchant's budget is full again.
 const RESTORED: Duration = Duration::from_secs(8);
-/// What an archive has beside the deflated binary: two headers, two names and an end.
+/// The bytes of an archive without the deflated binary: two headers, two names and an end record.
 const ARCHIVE: usize = 150;
-/// The level that archives are deflated with unless somebody says otherwise.
+/// The default compression level of archives.
 const LEVEL: u8 = 6;
 
-/// What was measured of a binary.
+/// The measurements of a binary.
 pub(crate) struct Measured {
     pub(crate) name: &'static str,
-    /// From the process's start to its first question for an event.
+    /// The time from the process's start to its first request for an event.
     pub(crate) ready: Duration,
-    /// From there to its first answer, of a real request.
+    /// The time from there to its first response, to a real request.
     pub(crate) first: Duration,
-    /// The CPU of both.
+    /// The CPU time of both.
     pub(crate) cold_cpu: Duration,
-    /// CPU of an invocation that is rejected without credentials, if some are; and of a real one: of each
-    /// the middle one's.
+    /// The median CPU time of an invocation that is rejected without credentials, if the function has one.
     pub(crate) rejected_cpu: Option<Duration>,
+    /// The median CPU time of a real invocation.
     pub(crate) cpu: Duration,
-    /// What the bases took in the same moments.
+    /// The measurements of the baselines at the same time.
     pub(crate) alongside: Option<Alongside>,
-    /// Calls of the table in the middle real one, if its line of the log says them.
+    /// The median number of calls of the table in a real invocation, if the log has it.
     pub(crate) trips: Option<u32>,
-    /// Bytes, at most, after a thousand invocations.
+    /// The peak memory after a thousand invocations, in bytes.
     pub(crate) memory: u64,
-    /// Bytes.
+    /// The size of the binary, in bytes.
     pub(crate) binary: usize,
-    /// Bytes of an archive with the binary alone.
+    /// The size of an archive with the binary alone, in bytes.
     pub(crate) archive: usize,
 }
 
-/// What `hello` and `sdks` take.
+/// The measurements of `hello` and `sdks`.
 pub(crate) struct Alongside {
-    /// From the start of `sdks` to its first answer.
+    /// The time from the start of `sdks` to its first response.
     pub(crate) first: Duration,
-    /// CPU of a request of `hello`.
+    /// The CPU time of a request of `hello`.
     pub(crate) bare: Duration,
-    /// CPU of a call of the table: `sdks` makes two where `hello` makes none.
+    /// The CPU time of a call of the table: `sdks` makes two, and `hello` none.
     pub(crate) call: Duration,
 }
 
@@ -114,7 +114,7 @@ pub(crate) async fn run(binaries: &Path, local: &Path) -> Result<(), AnyError> {
     Ok(())
 }
 
-/// Every variable that a function is given, as `sam local` sets them, where these emulators are.
+/// The environment of a function, as `sam local` sets it, with the endpoints of these emulators.
 fn environment(system: &System) -> Result<BTreeMap<String, String>, AnyError> {
     let file: Value = serde_json::from_str(&fs::read_to_string("events/sam-local.json")?)?;
     let file: BTreeMap<String, String> = serde_json::from_value(file["Parameters"].clone())?;
@@ -129,7 +129,7 @@ fn environment(system: &System) -> Result<BTreeMap<String, String>, AnyError> {
     Ok(environment)
 }
 
-/// A binary, what it is measured with, and its environment.
+/// A binary, with its plan and its environment.
 #[derive(Clone, Copy)]
 struct Subject<'a> {
     binary: &'a Path,
@@ -138,7 +138,8 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Starts it, has it answer, and says how long it took to be ready, and from there.
+    /// Starts a process and sends a first event. Returns the time until it was ready, and from there to the
+    /// response.
     async fn start(self) -> Result<(Function, Duration, Duration), AnyError> {
         let function = Function::start(self.binary, self.environment).await?;
         let begun = Instant::now();
@@ -147,7 +148,7 @@ impl Subject<'_> {
         Ok((function, ready, first))
     }
 
-    /// A process of it that does nothing for the first time any more: connections, keys, what is kept.
+    /// Starts a process and warms it up: its connections, keys and caches.
     async fn warm(self) -> Result<Function, AnyError> {
         let (function, ..) = self.start().await?;
         for number in 1..WARM {
@@ -156,10 +157,10 @@ impl Subject<'_> {
         Ok(function)
     }
 
-    /// The CPU that each of the events of these numbers takes.
-    async fn spend(self, function: &Function, turn: &[usize]) -> Result<Vec<Duration>, AnyError> {
+    /// Measures the CPU time of each of the events with these numbers.
+    async fn spend(self, function: &Function, batch: &[usize]) -> Result<Vec<Duration>, AnyError> {
         let mut spent = Vec::new();
-        for number in turn {
+        for number in batch {
             let begun = function.cpu()?;
             self.plan.succeed(function, &(self.plan.real)(*number)).await?;
             spent.push(function.cpu()?.saturating_sub(begun));
@@ -168,8 +169,8 @@ impl Subject<'_> {
     }
 }
 
-/// `hello` and `sdks`, which are started and asked in turn with whatever is measured: a machine is not as fast
-/// in every minute, and what is compared is to be of the same one.
+/// `hello` and `sdks`, which are started and invoked alternately with the measured binary, because the speed
+/// of a machine changes from minute to minute.
 struct Bases<'a> {
     subjects: [Subject<'a>; 2],
     running: [Function; 2],
@@ -191,10 +192,10 @@ impl<'a> Bases<'a> {
         Ok(())
     }
 
-    async fn request(&mut self, turn: &[usize]) -> Result<(), AnyError> {
+    async fn request(&mut self, batch: &[usize]) -> Result<(), AnyError> {
         let subjects = self.subjects.iter().zip(&self.running);
         for ((subject, function), spent) in subjects.zip(&mut self.spent) {
-            spent.extend(subject.spend(function, turn).await?);
+            spent.extend(subject.spend(function, batch).await?);
         }
         Ok(())
     }
@@ -218,11 +219,11 @@ async fn measure(subject: Subject<'_>, mut bases: Option<Bases<'_>>) -> Result<M
     let function = subject.warm().await?;
     let mut invocations = WARM..INVOCATIONS;
     let mut reads = Vec::new();
-    for _ in 0..READS / TURN {
-        let turn: Vec<usize> = invocations.by_ref().take(TURN).collect();
-        reads.extend(subject.spend(&function, &turn).await?);
+    for _ in 0..READS / BATCH {
+        let batch: Vec<usize> = invocations.by_ref().take(BATCH).collect();
+        reads.extend(subject.spend(&function, &batch).await?);
         if let Some(bases) = &mut bases {
-            bases.request(&turn).await?;
+            bases.request(&batch).await?;
         }
     }
     let trips = trips(&function.log());
@@ -253,7 +254,7 @@ async fn measure(subject: Subject<'_>, mut bases: Option<Bases<'_>>) -> Result<M
     })
 }
 
-/// The calls of the table that the middle one of the last requests made.
+/// The median number of calls of the table in the last requests.
 fn trips(log: &str) -> Option<u32> {
     let said = log.lines().rev().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let counted = said.filter_map(|line| line["trips"].as_u64()?.try_into().ok());

@@ -1,5 +1,5 @@
-//! Prices of operations, and the tables of docs/costs.md. All of it is integers: an amount is exact until
-//! it is written.
+//! Prices of operations, and the tables of docs/costs.md. All amounts are integers, and exact until they are
+//! formatted.
 
 pub mod operations;
 pub mod prices;
@@ -12,29 +12,32 @@ use operations::{
 };
 use prices::{DOLLAR, Listed, Price, TRACED_OF};
 
-/// What a run writes to the log: its own line, the platform's three, and the API's.
+/// Bytes that a run writes to the log: its own line, the platform's three, and the API's.
 const LOG_BYTES: u64 = 1_300;
 /// Minutes of a month of thirty days.
 const MINUTES: u64 = 30 * 24 * 60;
-/// Requests in a month to a queue in which nothing is: five pollers that wait 20 seconds each.
+/// Requests in a month to an empty queue: five pollers that wait 20 seconds each.
 const IDLE_POLLS: u64 = 5 * 3 * MINUTES;
 /// Queues that a function listens to.
 const QUEUES: u64 = 4;
-/// Secrets of the template, and the metrics that its alarms watch.
+/// Secrets of the template.
 const SECRETS: u64 = 9;
+/// Metrics that the template's alarms watch.
 const ALARMED: u64 = 29;
-/// Units a second that one partition has.
+/// Write units a second of one partition.
 const PARTITION_WRITES: u64 = 1_000;
+/// Read units a second of one partition.
 const PARTITION_READS: u64 = 3_000;
-/// Functions of an account that run at once, unless it asks for more; and the webhook function's.
+/// The default concurrency of functions in an account.
 const CONCURRENCY: u64 = 1_000;
+/// The concurrency of the webhook function.
 const WEBHOOK_CONCURRENCY: u64 = 100;
 
-/// Where an amount goes, and how much of it.
+/// A part of an amount: its name and its price.
 pub type Part = (&'static str, Price);
 
 impl Operation {
-    /// What so many of them cost, by where it goes.
+    /// The costs of `times` operations, by their parts.
     pub fn parts(&self, times: u64) -> [Part; 6] {
         let runs = times.div_ceil(self.runs.shared_by);
         let asked = times * self.api_requests;
@@ -58,7 +61,7 @@ impl Operation {
     }
 }
 
-/// The sum of several operations, by where it goes.
+/// The sum of several operations, by their parts.
 fn sum(counted: &[(Operation, u64)]) -> Vec<Part> {
     let mut sums: Vec<Part> = Vec::new();
     for (operation, times) in counted {
@@ -72,7 +75,7 @@ fn sum(counted: &[(Operation, u64)]) -> Vec<Part> {
     sums
 }
 
-/// Dollars and cents; tenths of a cent below ten cents.
+/// Formats dollars and cents; tenths of a cent below ten cents.
 fn dollars(price: Price) -> String {
     let mills = price.div_ceil(DOLLAR / 1_000);
     if mills < 100 {
@@ -90,10 +93,10 @@ fn tenths(units: u64) -> String {
     }
 }
 
-/// The document with its tables computed anew: what is between `<!-- name -->` and `<!-- end -->`.
+/// Replaces the tables of a document between `<!-- name -->` and `<!-- end -->` with computed ones.
 ///
 /// # Errors
-/// A table without its place.
+/// The document has no place for a table.
 pub fn renewed(document: &str) -> Result<String, String> {
     let mut text = document.to_owned();
     for (name, table) in [
@@ -145,7 +148,7 @@ fn operation_list() -> String {
     table
 }
 
-/// Columns of several sums, a row for each part of them.
+/// Formats a table with a column for each sum and a row for each part.
 fn columns(heads: &[&str], sums: &[Vec<Part>]) -> String {
     let mut table = format!("| | {} |\n|---|{}\n", heads.join(" | "), "---|".repeat(heads.len()));
     let row = |name: &str, prices: &[Price]| {
@@ -164,16 +167,15 @@ fn columns(heads: &[&str], sums: &[Vec<Part>]) -> String {
     table
 }
 
-/// A million list views: none of them kept, nine of ten, and all but what is read once in two seconds.
+/// A million list views: with none, nine of ten, and 99 of 100 of them from the response cache.
 fn views() -> String {
     const VIEWS: u64 = 1_000_000;
-    let kept = |kept: u64| sum(&[(LIST, VIEWS - kept), (KEPT_LIST, kept)]);
+    let cached = |cached: u64| sum(&[(LIST, VIEWS - cached), (KEPT_LIST, cached)]);
     let heads = ["all from the table", "9 of 10 kept", "99 of 100 kept"];
-    columns(&heads, &[kept(0), kept(VIEWS / 10 * 9), kept(VIEWS / 100 * 99)])
+    columns(&heads, &[cached(0), cached(VIEWS / 10 * 9), cached(VIEWS / 100 * 99)])
 }
 
-/// Orders as a shop has them: placed, paid, fulfilled; and the events of that, which three subscribers
-/// hear of.
+/// Orders that are placed, paid and fulfilled, with their events, which three subscribers receive.
 fn order_path(orders: u64) -> [(Operation, u64); 5] {
     const TRANSACTIONS: u64 = 3;
     const TOLD: u64 = 5;
@@ -193,7 +195,7 @@ fn orders() -> String {
     columns(&["orders", "events and deliveries", "both"], &[sum(alone), sum(told), sum(&path)])
 }
 
-/// A month of a shop with 300 orders, and what a deployment costs whether or not anybody asks.
+/// A month of a shop with 300 orders, and the fixed costs of a deployment.
 fn shop() -> String {
     let mut used = vec![(LIST, 10_000), (KEPT_LIST, 20_000), (PAGE, 60_000)];
     used.extend(order_path(300));
@@ -240,9 +242,9 @@ fn limits() -> String {
 mod tests {
     use super::*;
 
-    /// `cargo run -p benches --bin costs` writes it anew.
+    /// `cargo run -p benches --bin costs` updates the document.
     #[test]
-    fn the_document_says_what_is_computed() {
+    fn the_document_has_the_computed_tables() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/costs.md");
         let document = std::fs::read_to_string(path).unwrap();
         assert_eq!(renewed(&document).unwrap(), document);

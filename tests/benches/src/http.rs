@@ -1,5 +1,5 @@
-//! HTTP/1.1 over one kept connection, and a server of the same kind: little enough that the load is
-//! not what is measured.
+//! A minimal HTTP/1.1 client with one persistent connection, and a minimal server, so that the load itself is
+//! cheap.
 
 use std::fmt::Write as _;
 use std::io;
@@ -10,36 +10,36 @@ use tokio::net::TcpStream;
 
 use crate::AnyError;
 
-/// What is asked for.
+/// A request.
 #[derive(Debug, Clone, Default)]
 pub struct Input {
-    /// `GET`, `POST` …
+    /// The method: `GET`, `POST` …
     pub method: &'static str,
-    /// With its query.
+    /// The path, with its query.
     pub path: String,
-    /// Beside those that every request has.
+    /// Additional headers.
     pub headers: Vec<(&'static str, String)>,
-    /// JSON, where there is one.
+    /// The JSON body, if there is one.
     pub body: Option<Value>,
 }
 
 impl Input {
-    /// A read.
+    /// A `GET` request.
     pub fn get(path: impl Into<String>) -> Self {
         Self { method: "GET", path: path.into(), ..Self::default() }
     }
 
-    /// A write.
+    /// A `POST` request.
     pub fn post(path: impl Into<String>, body: Value) -> Self {
         Self { method: "POST", path: path.into(), body: Some(body), ..Self::default() }
     }
 
-    /// A change.
+    /// A `PATCH` request.
     pub fn patch(path: impl Into<String>, body: Value) -> Self {
         Self { method: "PATCH", ..Self::post(path, body) }
     }
 
-    /// With a header more.
+    /// The request with one more header.
     #[must_use]
     pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
@@ -47,12 +47,12 @@ impl Input {
     }
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug)]
 pub struct Reply {
     /// The status.
     pub status: u16,
-    /// Names in lower case, with their values.
+    /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
@@ -64,7 +64,7 @@ impl Reply {
         Ok(serde_json::from_slice(&self.body)?)
     }
 
-    /// The body of a success.
+    /// The response, if its status is a success.
     pub fn success(self, what: &str) -> Result<Self, AnyError> {
         if (200..300).contains(&self.status) {
             return Ok(self);
@@ -74,7 +74,7 @@ impl Reply {
     }
 }
 
-/// A connection that is kept, and made again when it was closed.
+/// A persistent connection, which is opened again after an error.
 #[derive(Debug)]
 pub struct Connection {
     address: String,
@@ -83,12 +83,12 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// To this address, at the first request.
+    /// A connection to this address, opened at the first request.
     pub fn to(address: &str) -> Self {
         Self { address: address.to_owned(), stream: None, line: String::new() }
     }
 
-    /// Sends a request and reads its answer.
+    /// Sends a request and reads the response.
     pub async fn send(&mut self, input: &Input) -> Result<Reply, AnyError> {
         let mut stream = if let Some(stream) = self.stream.take() {
             stream
@@ -116,7 +116,7 @@ impl Connection {
     }
 }
 
-/// The first line, and the headers.
+/// Reads the first line and the headers.
 async fn read_head(
     stream: &mut BufReader<TcpStream>,
     line: &mut String,
@@ -150,8 +150,8 @@ async fn read_body(
     Ok(body)
 }
 
-/// Reads the requests of a connection one after the other, and gives each body to `handle`, which
-/// says the status; `None` never answers.
+/// Reads the requests of a connection one after the other, and gives each body to `handle`, which returns the
+/// status; none leaves the request unanswered.
 pub async fn serve<F>(stream: TcpStream, handle: impl Fn(Vec<u8>) -> F)
 where
     F: Future<Output = Option<u16>>,

@@ -1,4 +1,4 @@
-//! Load: so many clients, each asking again as soon as it is answered; or so many requests a second.
+//! Load: a number of clients that each send the next request after the response, or a rate of requests.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use tokio::task::JoinSet;
 use crate::AnyError;
 use crate::http::{Connection, Input, Reply};
 
-/// What is not counted before each measurement.
+/// The warm-up before each measurement, which is not counted.
 const WARM_UP: Duration = Duration::from_millis(400);
 
-/// Networks to ask from, a new one before the budget of the last is spent: a network has a budget, and a
-/// bench that runs into it measures rejections.
+/// Client networks: a new one is used before the budget of the last is used up, so that rejections are not
+/// measured.
 #[derive(Debug, Default)]
 pub struct Networks(AtomicU32);
 
 impl Networks {
-    /// Somewhere that nobody has asked from.
+    /// An address of an unused network.
     fn next(&self) -> String {
         let number = self.0.fetch_add(1, Ordering::Relaxed);
         Ipv4Addr::from((11 << 24) + (number << 8) + 1).to_string()
@@ -29,16 +29,16 @@ impl Networks {
 
 /// A kind of request.
 pub struct Work {
-    /// What the report calls it.
+    /// The name in the report.
     pub name: &'static str,
-    /// The request of this number.
+    /// Creates the request with this number.
     pub input: Box<dyn Fn(usize) -> Input + Send + Sync>,
-    /// How many of them a network's budget pays.
+    /// The number of these requests that a network's budget covers.
     pub per_network: usize,
 }
 
 impl Work {
-    /// Requests of this kind.
+    /// Creates a kind of request.
     pub fn new(
         name: &'static str,
         per_network: usize,
@@ -48,18 +48,18 @@ impl Work {
     }
 }
 
-/// Whom to ask, and from where.
+/// The API under load.
 #[derive(Clone)]
 pub struct Target {
     /// The API's host and port.
     pub address: String,
-    /// The networks that are left.
+    /// The unused client networks.
     pub networks: Arc<Networks>,
     /// Requests so far, of all kinds.
     pub asked: Arc<AtomicUsize>,
 }
 
-/// A client, and the network it is on.
+/// A client with its network.
 pub struct Client {
     target: Target,
     connection: Connection,
@@ -68,7 +68,7 @@ pub struct Client {
 }
 
 impl Target {
-    /// A client of its own.
+    /// A new client.
     pub fn client(&self) -> Client {
         let connection = Connection::to(&self.address);
         Client { target: self.clone(), connection, network: String::new(), left: 0 }
@@ -76,7 +76,7 @@ impl Target {
 }
 
 impl Client {
-    /// Makes one request.
+    /// Sends one request.
     pub async fn send(&mut self, work: &Work) -> Result<Reply, AnyError> {
         if self.left == 0 {
             (self.network, self.left) = (self.target.networks.next(), work.per_network);
@@ -88,34 +88,34 @@ impl Client {
     }
 }
 
-/// What was measured.
+/// A measurement.
 #[derive(Debug, Clone, Default)]
 pub struct Measured {
-    /// How long it was measured.
+    /// The duration of the measurement.
     pub took: Duration,
-    /// Each answer's microseconds, in order.
+    /// The latency of each response in microseconds, sorted.
     pub micros: Vec<u64>,
 }
 
 impl Measured {
-    /// Of these latencies.
+    /// The measurement with these latencies.
     pub fn of(took: Duration, mut micros: Vec<u64>) -> Self {
         micros.sort_unstable();
         Self { took, micros }
     }
 
-    /// Answers a second.
+    /// Responses a second.
     pub fn rate(&self) -> u64 {
         let millis = u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX).max(1);
         self.count() * 1_000 / millis
     }
 
-    /// Answers.
+    /// The number of responses.
     pub fn count(&self) -> u64 {
         u64::try_from(self.micros.len()).unwrap_or(u64::MAX)
     }
 
-    /// The latency that this many of a hundred stay within, in microseconds.
+    /// This percentile of the latencies, in microseconds.
     pub fn percentile(&self, hundredth: usize) -> u64 {
         let place = (self.micros.len() * hundredth).div_ceil(100).saturating_sub(1);
         self.micros.get(place).copied().unwrap_or(0)
@@ -141,7 +141,7 @@ pub fn micros_since(begun: Instant) -> u64 {
     u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
-/// So many clients at once, for so long.
+/// Runs concurrent clients for this time.
 pub async fn closed(
     target: &Target,
     work: &Arc<Work>,
@@ -174,8 +174,8 @@ pub async fn closed(
     Ok(Measured::of(long.max(counted_from.elapsed()), micros))
 }
 
-/// So many requests a second for so long, whether or not they are answered in time; each answer goes to
-/// `answered` with the moment it came.
+/// Sends requests at a rate for this time, regardless of the responses. Each response is given to `answered`,
+/// with its time.
 pub async fn paced(
     target: &Target,
     work: &Arc<Work>,

@@ -1,10 +1,10 @@
 //! Load on a running `local`: `just bench`, or `cargo build --release -p local && cargo run --release -p
-//! benches`. It prints what docs/benchmarks.md shows as Markdown, and writes its pictures; with `--cold` the
-//! table of functions.
+//! benches`. It prints the Markdown tables of docs/benchmarks.md, and draws its pictures; with `--cold` it
+//! prints the table of functions.
 //!
-//! The system is a process of its own with a table in a file and its demo store; the load comes over
-//! loopback from this process, on the same cores. Nothing is switched off that is measured: budgets
-//! hold, and requests come from as many networks as their budgets ask for.
+//! The system is a process of its own with a table in a file and its demo store. The load comes over loopback
+//! from this process, on the same cores. Nothing is disabled for the measurement: budgets apply, and requests
+//! come from as many networks as their budgets require.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -49,13 +49,13 @@ Usage: cargo run --release -p benches -- [options]
   --help               this text
 ";
 
-/// Clients at once in the tables.
+/// Concurrent clients in the tables.
 const CROWD: usize = 32;
-/// Clients at once in the pictures.
+/// Concurrent clients in the pictures.
 const CLIENTS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 /// Orders a second in the picture of deliveries.
 const PACES: [u32; 5] = [10, 25, 50, 100, 150];
-/// How long each load lasts.
+/// The duration of each load.
 const LONG: Duration = Duration::from_secs(2);
 
 #[tokio::main]

@@ -1,4 +1,4 @@
-//! Latency against load, as an SVG of a few lines.
+//! Plots of latency against load, as small SVG files.
 
 use std::fmt::Write as _;
 
@@ -10,10 +10,10 @@ const LEFT: u64 = 56;
 const RIGHT: u64 = 16;
 const TOP: u64 = 32;
 const BOTTOM: u64 = 44;
-/// Lines across, and down.
+/// The number of steps of each axis.
 const STEPS: u64 = 4;
 
-/// One point for each measurement: how many a second, and what of a hundred stayed within.
+/// Draws the 50th and the 99th percentile of each measurement against its rate.
 pub fn draw(title: &str, load: &str, points: &[(u64, Measured)]) -> String {
     let most_load = points.iter().map(|(rate, _)| *rate).max().unwrap_or(0);
     let slowest = points.iter().map(|(_, measured)| measured.percentile(99)).max().unwrap_or(0);
@@ -65,7 +65,7 @@ pub fn draw(title: &str, load: &str, points: &[(u64, Measured)]) -> String {
     svg
 }
 
-/// The next of 1, 2, 4 or 8 times a power of ten, so that the lines between have short names.
+/// The next of 1, 2, 4 or 8 times a power of ten, so that the axis has short labels.
 fn rounded_up(number: u64) -> u64 {
     let mut power = 1;
     loop {

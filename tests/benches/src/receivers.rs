@@ -1,5 +1,5 @@
-//! The other side of webhooks: servers on loopback, each on an address of its own, for a host is what
-//! limits are counted by.
+//! Receivers of webhooks: servers on loopback, each on an address of its own, because limits are counted by
+//! host.
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -15,24 +15,24 @@ use crate::http::{Input, serve};
 use crate::system::{Owner, text};
 
 const SUBSCRIPTIONS: &str = "/v1/operations/webhook-subscriptions";
-/// Nothing more is expected after so long without an arrival.
+/// The time without an arrival after which no more are expected.
 const QUIET: Duration = Duration::from_secs(5);
 
-/// When an order was told of first, by its id and the receiver.
+/// The first arrival of a delivery, by the order's id and the receiver.
 type Arrivals = HashMap<(String, usize), Instant>;
 
-/// What a receiver does.
+/// The behaviour of a receiver.
 #[derive(Debug, Clone, Copy)]
 pub enum Behaviour {
     /// Answers at once.
     Prompt,
-    /// Answers after so long.
+    /// Answers after this time.
     Slow(Duration),
     /// Never answers.
     Hang,
 }
 
-/// Several of them. Dropping it ends them.
+/// Several receivers. Dropping it ends them.
 pub struct Receivers {
     arrivals: Arc<Mutex<Arrivals>>,
     urls: Vec<String>,
@@ -41,7 +41,7 @@ pub struct Receivers {
 }
 
 impl Receivers {
-    /// One of each behaviour, on addresses of this network of 127.0.0.0/8.
+    /// Starts a receiver for each behaviour, on addresses of 127.0.`network`.0/24.
     pub async fn start(network: u8, behaviours: &[Behaviour]) -> Result<Self, AnyError> {
         let mut receivers = Self {
             arrivals: Arc::default(),
@@ -59,7 +59,7 @@ impl Receivers {
         Ok(receivers)
     }
 
-    /// Subscribes each of them so many times to these events of the owner's store.
+    /// Subscribes each receiver `times` times to these events of the owner's store.
     pub async fn subscribe(
         &mut self,
         owner: &mut Owner,
@@ -76,7 +76,7 @@ impl Receivers {
         Ok(())
     }
 
-    /// Ends the subscriptions, and so the receivers.
+    /// Deletes the subscriptions, and ends the receivers.
     pub async fn unsubscribe(self, owner: &mut Owner) -> Result<(), AnyError> {
         for id in &self.subscriptions {
             let path = format!("{SUBSCRIPTIONS}/{id}");
@@ -85,13 +85,13 @@ impl Receivers {
         Ok(())
     }
 
-    /// What has come so far.
+    /// The arrivals so far.
     pub fn arrivals(&self) -> MutexGuard<'_, Arrivals> {
         self.arrivals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until so many have come to the first `among` of them, or none came for a while, or for so
-    /// long.
+    /// Waits until `count` deliveries have arrived at the first `among` receivers, but stops after [`QUIET`]
+    /// without an arrival, or after `long`.
     pub async fn wait_for(&self, count: usize, among: usize, long: Duration) {
         let (until, mut last, mut seen) = (Instant::now() + long, Instant::now(), 0);
         loop {
@@ -137,7 +137,7 @@ async fn receive(
     }
 }
 
-/// The order that a delivery is about: the first id of one in it.
+/// The order of a delivery: the first order id in its body.
 fn order_of(body: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(body).ok()?;
     let rest = text.get(text.find("\"ord_")? + 1..)?;

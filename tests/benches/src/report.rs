@@ -1,4 +1,4 @@
-//! The tables, as Markdown.
+//! The Markdown tables of load.
 
 use std::fs;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use crate::{AnyError, CROWD, LONG};
 /// The table of requests.
 pub struct Report<'a> {
     system: &'a System,
-    /// What the names of its rows contain.
+    /// The text that the names of printed rows contain.
     only: String,
 }
 
 impl<'a> Report<'a> {
-    /// Prints its head.
+    /// Prints the head of the table.
     pub fn begin(system: &'a System, only: String) -> Self {
         println!(
             "| work | units · trips | 1 client | p50 / p99 | {CROWD} clients | p50 / p99 |\n\
@@ -24,19 +24,19 @@ impl<'a> Report<'a> {
         Self { system, only }
     }
 
-    /// Whether a row of this name was asked for.
+    /// Whether a row with this name is printed.
     pub fn shows(&self, name: &str) -> bool {
         name.contains(&self.only)
     }
 
-    /// Measures and prints one row; `times` as long as others.
+    /// Measures and prints one row, `times` as long as other rows.
     pub async fn row(&self, work: &Arc<Work>, times: u32) -> Result<(), AnyError> {
         if !self.shows(work.name) {
             return Ok(());
         }
         let target = &self.system.target;
         let mut client = target.client();
-        // The second: what a process keeps is kept.
+        // The second request finds the caches filled.
         client.send(work).await?;
         let reply = client.send(work).await?;
         let timing = reply.headers.iter().find(|(name, _)| name == "server-timing");
@@ -50,7 +50,7 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    /// Prints what memory it has.
+    /// Prints the memory of the system.
     pub fn memory(&self, when: &str) -> Result<(), AnyError> {
         let (now, most) = self.system.memory()?;
         println!("| memory {when} | | {now} MB, at most {most} MB | | | |");
@@ -74,12 +74,12 @@ pub fn head_of_deliveries() {
     println!("\n| deliveries | p50 / p99, ms |\n|---|---|");
 }
 
-/// Prints a row of it.
+/// Prints a row of the table of deliveries.
 pub fn line(name: &str, said: &str) {
     println!("| {name} | {said} |");
 }
 
-/// Prints what it was measured on.
+/// Prints the machine of the measurement.
 pub fn machine() -> Result<(), AnyError> {
     let cpus = fs::read_to_string("/proc/cpuinfo")?;
     let model = cpus.lines().find_map(|line| line.strip_prefix("model name"));

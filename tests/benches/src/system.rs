@@ -1,4 +1,4 @@
-//! The `local` under load: a process of its own over a directory of its own.
+//! The `local` under load: a process with a directory of its own.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -13,20 +13,20 @@ use crate::AnyError;
 use crate::http::{Connection, Input};
 use crate::load::{Networks, Target};
 
-/// How long it may take to start.
+/// The longest start.
 const PATIENCE: Duration = Duration::from_mins(2);
-/// In which time a budget restores what a request costs.
+/// The wait before a rate-limited request is repeated.
 const RESTORED: Duration = Duration::from_millis(100);
-/// What it says once it listens.
+/// The beginning of its greeting, which it prints when it listens.
 const GREETING: &str = "The API is at http://";
 
-/// Dropping it kills the process and removes its directory.
+/// A running `local`. Dropping it kills the process and removes its directory.
 pub struct System {
     process: Child,
     data: PathBuf,
-    /// Where its API is.
+    /// The API.
     pub target: Target,
-    /// From its start to its first answer, with its demo store.
+    /// The time from its start to its first response, with the creation of its demo store.
     pub start: Duration,
 }
 
@@ -64,7 +64,7 @@ impl System {
         Ok(Self { process, data, target, start })
     }
 
-    /// Where its emulators are, by the variables that lead the SDKs there.
+    /// The endpoints of its emulators, by the SDKs' environment variables.
     pub fn endpoints(&self) -> Result<Vec<(String, String)>, AnyError> {
         let said = fs::read_to_string(self.data.join("log"))?;
         let pairs = said.lines().filter_map(|line| line.split_once('='));
@@ -88,7 +88,7 @@ impl System {
 
 impl Drop for System {
     fn drop(&mut self) {
-        // Again at the runtime's end, should it not have worked.
+        // If it fails, the runtime kills the process at its end.
         let _ = self.process.start_kill();
         let _ = fs::remove_dir_all(&self.data);
     }
@@ -103,7 +103,7 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// Signs in; at the merchant's first store, or at a new one of this subdomain.
+    /// Signs in, with the merchant's first store, or with a new one at this subdomain.
     pub async fn sign_in(
         target: &Target,
         (email, password): (&str, &str),
@@ -126,14 +126,14 @@ impl Owner {
         Ok(owner)
     }
 
-    /// What a request of the merchant, at the store, is told by.
+    /// The headers of the merchant's requests to the store.
     pub fn headers(&self) -> Vec<(&'static str, String)> {
         let token = ("authorization", format!("Bearer {}", self.token));
         vec![token, ("x-service-store-id", self.store.clone())]
     }
 
-    /// Asks as the merchant, at the store. The demo's making has left little of its budget: what is
-    /// rejected for that waits.
+    /// Sends a request as the merchant, to the store. It is repeated while the budget, which the creation of
+    /// the demo has used up, is too low.
     pub async fn send(&mut self, mut input: Input) -> Result<Value, AnyError> {
         if !self.token.is_empty() {
             input = input.header("authorization", format!("Bearer {}", self.token));

@@ -1,4 +1,4 @@
-//! From an order to its deliveries.
+//! Measurements of webhooks, from an order to its deliveries.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,24 +12,25 @@ use crate::load::{Measured, Target, Work, closed, paced};
 use crate::receivers::{Behaviour, Receivers};
 use crate::system::{Owner, text};
 
-/// How long what is on its way may take to arrive.
+/// The longest wait for outstanding deliveries.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How long a receiver takes that is slow.
+/// The response time of a slow receiver.
 const SLOW: Duration = Duration::from_secs(13);
 const EVENT: &str = "order.created";
 
-/// Orders of one store, and who hears of them.
+/// The orders of one store, whose deliveries are measured.
 pub struct Watched<'a> {
-    /// Whom to ask.
+    /// The API.
     pub target: &'a Target,
     /// The store's merchant.
     pub owner: &'a mut Owner,
-    /// What is ordered.
+    /// The request that creates an order.
     pub checkout: &'a Arc<Work>,
 }
 
 impl Watched<'_> {
-    /// Accept to arrival at so many prompt receivers, at this pace.
+    /// The time from the response to an order until the arrival of its deliveries, at `receivers` prompt
+    /// receivers and at this rate.
     pub async fn latency(
         &mut self,
         receivers: usize,
@@ -40,7 +41,7 @@ impl Watched<'_> {
         self.latency_of(&behaviours, per_second, long, receivers).await
     }
 
-    /// Accept to arrival at the first so many of these receivers.
+    /// The same at the first `counted` of these receivers.
     async fn latency_of(
         &mut self,
         behaviours: &[Behaviour],
@@ -79,8 +80,8 @@ impl Watched<'_> {
         Ok(Measured::of(long, micros))
     }
 
-    /// Orders a second with ten receivers and four clients, and deliveries a second from the first to the
-    /// last that came of them.
+    /// Orders a second with ten receivers and four clients, and deliveries a second, from the first to the
+    /// last delivery of these orders.
     pub async fn sustained(&mut self, long: Duration) -> Result<(Measured, u64), AnyError> {
         let mut receivers = Receivers::start(2, &[Behaviour::Prompt; 10]).await?;
         receivers.subscribe(self.owner, EVENT, 1).await?;
@@ -97,7 +98,7 @@ impl Watched<'_> {
         Ok((orders, rate))
     }
 
-    /// From an event to its delivery in the table, behind a burst of orders; and how fast those came.
+    /// The rate of a burst of orders, and the time from an event to the creation of its delivery behind them.
     pub async fn lag(&mut self, long: Duration) -> Result<(Measured, Measured), AnyError> {
         let mut receivers = Receivers::start(3, &[Behaviour::Prompt]).await?;
         receivers.subscribe(self.owner, EVENT, 1).await?;
@@ -105,7 +106,7 @@ impl Watched<'_> {
         receivers.wait_for(usize::MAX, usize::MAX, PATIENCE).await;
         let mut micros = Vec::new();
         let mut cursor = String::new();
-        // The newest: those that were behind the whole burst.
+        // The newest deliveries, which waited behind the whole burst.
         for _ in 0..5 {
             let path = format!("/v1/operations/webhook-deliveries?limit=100{cursor}");
             let page = self.owner.send(Input::get(path)).await?;
@@ -113,7 +114,7 @@ impl Watched<'_> {
             for delivery in deliveries.unwrap_or_default() {
                 let event = id_millis(&text(&delivery, "/event_id")?).ok_or("an odd event id")?;
                 let made = text_millis(&text(&delivery, "/created_at")?).ok_or("an odd time")?;
-                // Both within a day.
+                // Both are times of a day.
                 micros.push((made + DAY - event % DAY) % DAY * 1_000);
             }
             match page.pointer("/page/next_cursor").and_then(Value::as_str) {
@@ -125,8 +126,8 @@ impl Watched<'_> {
         Ok((orders, Measured::of(long, micros)))
     }
 
-    /// Eight healthy receivers of ten: as all ten are, and while one hangs, one is slow, and so are fifty
-    /// subscriptions of another store.
+    /// The latency of eight healthy receivers of ten: while all ten are healthy, and while one hangs, one is
+    /// slow, and fifty subscriptions of another store are slow.
     pub async fn fairness(&mut self, other: &mut Owner) -> Result<[Measured; 2], AnyError> {
         const LONG: Duration = Duration::from_secs(8);
         let mut behaviours = [Behaviour::Prompt; 10];
@@ -156,13 +157,13 @@ impl Watched<'_> {
 
 const DAY: u64 = 86_400_000;
 
-/// The milliseconds since 1970 that an id begins with.
+/// The milliseconds since 1970 at the beginning of an id.
 fn id_millis(id: &str) -> Option<u64> {
     let (_, digits) = id.split_once('_')?;
     u64::from_str_radix(digits.get(..12)?, 16).ok()
 }
 
-/// The milliseconds of the day of `2026-11-22T03:02:50.043Z`.
+/// The milliseconds of the day of a time like `2026-11-22T03:02:50.043Z`.
 fn text_millis(text: &str) -> Option<u64> {
     let number = |from: usize, to: usize| text.get(from..to)?.parse::<u64>().ok();
     let (hours, minutes) = (number(11, 13)?, number(14, 16)?);

@@ -1,4 +1,4 @@
-//! What the demo store is asked for.
+//! The requests to the demo store.
 
 use std::process;
 use std::sync::Arc;
@@ -15,19 +15,19 @@ const STORE: &str = "demo-store";
 pub const MERCHANT: (&str, &str) = ("demo@example.com", "demo-merchant-1");
 /// The demo's operator: another merchant.
 pub const OPERATOR: (&str, &str) = ("operator@example.com", "demo-operator-1");
-/// More than any run sells.
+/// The stock of each product: more than any run sells.
 const STOCK: u32 = 1_000_000;
 /// Products that orders are spread over.
 const GOODS: usize = 16;
 
-/// Reads, each with whether its answers may be kept. A request with a cookie may be somebody's own, so
-/// that its answer is neither kept nor one that was: the same work from the table.
+/// Reads from the table, and from the response cache. A request with a cookie bypasses the cache, so that it
+/// is the same work from the table.
 pub fn reads() -> Vec<Arc<Work>> {
     let list = format!("/v1/storefront/{STORE}/products");
     let page = format!("{list}/linen-napkins-set-of-four");
     let search = format!("{list}?q=linen");
     let lookup = format!("/v1/storefront/lookup?subdomain={STORE}");
-    let kept = |path: &str| {
+    let cached = |path: &str| {
         let path = path.to_owned();
         move |_| Input::get(path.clone())
     };
@@ -37,13 +37,13 @@ pub fn reads() -> Vec<Arc<Work>> {
     };
     vec![
         Work::new("product list of 20, from the table", 50, read(&list)),
-        Work::new("product list of 20, kept", 50, kept(&list)),
+        Work::new("product list of 20, kept", 50, cached(&list)),
         Work::new("product page, from the table", 150, read(&page)),
-        Work::new("product page, kept", 150, kept(&page)),
+        Work::new("product page, kept", 150, cached(&page)),
         Work::new("search, from the table", 25, read(&search)),
-        Work::new("search, kept", 25, kept(&search)),
-        Work::new("store lookup", 150, kept(&lookup)),
-        Work::new("GET /health, no table", usize::MAX, kept("/health")),
+        Work::new("search, kept", 25, cached(&search)),
+        Work::new("store lookup", 150, cached(&lookup)),
+        Work::new("GET /health, no table", usize::MAX, cached("/health")),
     ]
 }
 
@@ -55,7 +55,7 @@ pub fn sign_in() -> Arc<Work> {
     })
 }
 
-/// Products in the owner's store that there is enough of; their variants.
+/// Creates products in the owner's store with enough stock. Returns their variants.
 pub async fn stock_up(owner: &mut Owner) -> Result<Vec<String>, AnyError> {
     let mut variants = Vec::new();
     for number in 0..GOODS {

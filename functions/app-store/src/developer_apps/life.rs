@@ -60,7 +60,7 @@ pub async fn delete(
     .await
 }
 
-/// Withdraws the submission that operators are looking at.
+/// Adds the withdrawal of the open submission to a transaction, if there is one.
 async fn withdraw_open(
     write: Write,
     services: &Services,
@@ -80,7 +80,7 @@ async fn withdraw_open(
 pub struct ClientSecretView {
     /// The OAuth client id.
     client_id: String,
-    /// The new client secret. It is never shown again.
+    /// The new client secret. It is never returned again.
     client_secret: String,
     /// The previous secret works until this time.
     previous_secret_expires_at: Timestamp,
@@ -89,7 +89,7 @@ pub struct ClientSecretView {
 /// `POST /v1/app-store/developers/apps/{id}/secret/rotate` (`rotateAppSecret`):
 /// Rotate the client secret of an app.
 ///
-/// The response shows the new secret, and no later one does. The previous secret works for 24 more hours; an
+/// The response has the new secret, and no later one does. The previous secret works for 24 more hours; an
 /// older one stops working at once. Tokens stay valid. It emits `app.secret_rotated`.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Changing an app: its description at once, the configuration of an approved one by a review.
+//! Updating an app: its description at once, the configuration of an approved app by a submission.
 
 use axum::extract::State;
 use core_types::fields::{Handle, WebUrl};
@@ -43,7 +43,7 @@ pub struct ListingChange {
 }
 
 impl ListingChange {
-    /// Applies the change, and says what is wrong with it: the rules that a submission is held to.
+    /// Applies the change, and returns its field errors by the rules of submissions.
     fn apply(self, listing: &mut Listing) -> Vec<FieldError> {
         let fault = |pointer: &str, code, detail: String| FieldError {
             pointer: pointer.into(),
@@ -108,8 +108,8 @@ pub struct UpdateAppRequest {
 /// `redirect_uris`, `scopes`, `embedded` and `require_pkce` become `proposed`, and take effect when a
 /// submission is approved. Only `require_pkce: true` takes effect at once.
 ///
-/// The first `webhook_url` answers with its `webhook_secret`, which is shown once; another URL keeps the
-/// secret. It emits `app.updated`.
+/// The response to the first `webhook_url` has its `webhook_secret`, which is returned once; another URL
+/// keeps the secret. It emits `app.updated`.
 ///
 /// # Errors
 /// `not_found`, `slug_taken`, `precondition_failed`; `not_approved` for the listing of an app that
@@ -150,7 +150,7 @@ pub async fn update(
     .await
 }
 
-/// The app with another name, slug or listing.
+/// The app with the requested name, slug and listing.
 fn described(
     app: CommerceApp,
     input: UpdateAppRequest,
@@ -170,7 +170,7 @@ fn described(
     Ok(next)
 }
 
-/// The configuration that the developer wants.
+/// The configuration that the developer requests.
 fn wanted(
     services: &Services,
     before: &CommerceApp,
@@ -199,7 +199,7 @@ fn wanted(
     wanted
 }
 
-/// Takes the new slug and releases the one before, when it changes.
+/// Claims the new slug and releases the previous one, if it changes.
 fn move_slug(write: Write, before: &CommerceApp, next: &CommerceApp) -> Write {
     if before.slug == next.slug {
         return write;

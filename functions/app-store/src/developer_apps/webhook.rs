@@ -1,4 +1,4 @@
-//! The subscription behind an app's `webhook_url`: made, moved and ended with the app.
+//! The webhook subscription of an app's `webhook_url`: created, changed and deleted with the app.
 
 use core_types::id::{AppId, SubscriptionId};
 use core_types::key;
@@ -12,7 +12,7 @@ use primitives::problem::{Code, FieldError, Problem};
 use services::Services;
 use table::Write;
 
-/// A new subscription, and its secret, which is shown once.
+/// A new subscription, with its secret, which is returned once.
 pub(super) struct Hook {
     pub(super) subscription: Subscription,
     pub(super) secret: String,
@@ -35,7 +35,7 @@ impl Hook {
     }
 }
 
-/// What the egress policy says against a webhook URL, and that it leads to this service itself.
+/// The field error of a webhook URL that the egress policy rejects, or that belongs to this service.
 pub(super) async fn validate<const MAX: usize>(
     services: &Services,
     url: Option<&Exact<MAX>>,
@@ -50,9 +50,9 @@ pub(super) async fn validate<const MAX: usize>(
     Some(FieldError { pointer: "/webhook_url".into(), fault })
 }
 
-/// Makes, moves or ends the app's subscription as its webhook URL changes. A new URL keeps the
-/// secret that the app already verifies with, and is sent to also when the service had given the old
-/// one up; a first one comes with a secret.
+/// Creates, changes or deletes the app's subscription as its webhook URL changes. The first URL creates a
+/// secret, which is returned; another URL keeps it. A new URL also enables a subscription that the service
+/// disabled.
 pub(super) async fn change<const MAX: usize>(
     write: Write,
     services: &Services,

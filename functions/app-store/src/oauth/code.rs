@@ -1,23 +1,22 @@
-//! Redeeming a code: once, by one conditional write (RFC 6749 §4.1.3, RFC 9700 §2.1.1).
+//! Redeeming an authorization code, once, by a conditional write (RFC 6749 §4.1.3, RFC 9700 §2.1.1).
 
 use core_types::key;
-use crypto::seal;
-use gateway::idempotency::Commit;
+use services::Services;
+use primitives::clock::Timestamp;
+use services::metrics;
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, NoStore};
+use crypto::seal;
+use table::{ReadConsistency, retry_eventual_first};
 use platform::app::{AppClient, AppStatus, CommerceApp};
 use platform::grant::{AuthorizationCode, CodeState, Grant, Presented, RefreshToken};
 use platform::installation::{Installation, InstallationStatus};
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
-use services::Services;
-use services::metrics;
-use table::{ReadConsistency, retry_eventual_first};
 
 use super::issue::{Issued, Purpose, issue};
 use super::{ClientCredentials, TokenRequest, TokenResponse, required, tokens};
 
-/// Redeems the code of a request. A second, otherwise valid redemption revokes every token of
-/// the grant: one of the two presenters stole the code, and nobody can tell which.
+/// Redeems the code of a request. A second, otherwise valid redemption revokes every token of the grant: one
+/// of the two clients stole the code, and it is unknown which.
 pub(super) async fn redeem(
     services: &Services,
     credentials: &ClientCredentials,
@@ -42,7 +41,7 @@ pub(super) async fn redeem(
     }
     let outcome = retry_eventual_first(|consistency| commit(services, &code, consistency)).await;
     if matches!(&outcome, Err(problem) if problem.code == Code::InvalidGrant) {
-        // Somebody else's redemption may have won meanwhile: then this one is the replay.
+        // A concurrent redemption may have succeeded: then this one is the replay.
         let current: Option<AuthorizationCode> = services.table.get(&code_key).await?;
         if current.is_some_and(|code| code.state == CodeState::Redeemed) {
             replayed(services, &code).await?;
@@ -51,20 +50,18 @@ pub(super) async fn redeem(
     outcome
 }
 
-/// Whoever comes second is a thief, or was robbed: the grant ends. Counted at once, for it is rare, and a rule
-/// waits for it.
+/// Revokes the grant of a replayed code, and counts the replay at once, because a rule opens an incident for
+/// it.
 async fn replayed(services: &Services, code: &AuthorizationCode) -> Result<(), Problem> {
     tokens::revoke_grant(services, &code.digest).await?;
     let now = services.clock.now();
-    if let Err(problem) =
-        metrics::note_code_replay(&services.table, metrics::CODE_FAMILY, now).await
-    {
+    if let Err(problem) = metrics::note_code_replay(&services.table, metrics::CODE_FAMILY, now).await {
         tracing::warn!(cause = %problem, "a code that came again is not counted");
     }
     Ok(())
 }
 
-/// Code → redeemed with its grant, installation, tokens and event: one transaction.
+/// Redeems the code in one transaction with its grant, installation, tokens and event.
 async fn commit(
     services: &Services,
     code: &AuthorizationCode,
@@ -84,8 +81,7 @@ async fn commit(
     let (refresh, raw_refresh) = RefreshToken::mint(code, &grant, now);
     let grant = grant.record(&issued.record, &refresh, now);
     let answer = response(&issued, code, &refresh, raw_refresh, now);
-    services
-        .table
+    services.table
         .write()
         .update(&key::code(&code.digest), code.redemption(&grant, now), Code::InvalidGrant)
         .replace(&installation.record(&issued.record, now), Code::VersionConflict)
@@ -96,9 +92,10 @@ async fn commit(
         .await
 }
 
-/// The installation, if it is active and of the code's generation, and its app may still act. The
-/// write demands that the installation is as it was read; an app that is stopped meanwhile is stopped
-/// at each use of the token, by a mark that is read as it is.
+/// Loads the installation, if it is active and of the code's generation, and its app is neither suspended nor
+/// deleted. The write requires that the installation is unchanged. An app that is suspended meanwhile is
+/// rejected at each use of the token, by its [`Stop`](platform::app::Stop), which is read strongly
+/// consistently.
 async fn load_installation(
     services: &Services,
     code: &AuthorizationCode,
@@ -115,7 +112,7 @@ async fn load_installation(
     if in_force { Ok(installation) } else { Err(Code::InvalidGrant.into()) }
 }
 
-/// The answer of the token endpoint.
+/// The response of the token endpoint.
 pub(super) fn response(
     issued: &Issued,
     code: &AuthorizationCode,

@@ -1,4 +1,4 @@
-//! The documents that clients configure themselves by.
+//! The JSON Web Key Set and the metadata of the OAuth server.
 
 use axum::extract::State;
 use core_types::scope::RESOURCES;
@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-/// Keys change by rotation, which keeps the previous one for longer than this.
+/// The cache policy: a rotation retains the previous key for longer than this.
 const CACHEABLE: &str = "public, max-age=300";
 
 /// Public keys (RFC 7517 §5).

@@ -1,5 +1,4 @@
-//! Token exchange: a merchant session for an embedded app token (RFC 8693), which dies with the
-//! session.
+//! Token exchange: a merchant session for an embedded app token (RFC 8693), which ends with the session.
 
 use axum::extract::State;
 use core_types::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
@@ -123,7 +122,7 @@ pub async fn exchange(
 }
 
 impl ExchangeRequest {
-    /// The parameters of RFC 8693 §2.1, each of which may be left out but not be wrong.
+    /// Validates the parameters of RFC 8693 §2.1, each of which is optional.
     fn validate(&self, member: &AnyMember) -> Result<(), Problem> {
         let is = |value: &Option<Exact<128>>, wanted: &str| {
             value.as_ref().is_none_or(|text| text.as_str() == wanted)
@@ -163,7 +162,7 @@ async fn app_id(services: &Services, input: &ExchangeRequest) -> Result<AppId, P
     }
 }
 
-/// The active installation of an app that may act.
+/// Loads the active installation of an app that is not suspended, with the app.
 async fn load(
     services: &Services,
     id: &InstallationId,
@@ -201,7 +200,8 @@ async fn embedded(
     issue(services, &purpose, now).await
 }
 
-/// Session alive, installation active and of this generation, token: one transaction.
+/// Adds the token to a transaction, which requires that the session exists and that the installation is
+/// active and of the same generation.
 fn record(
     write: Write,
     token: &AppToken,
@@ -218,7 +218,7 @@ fn record(
         .create(token, Code::VersionConflict)
 }
 
-/// An embedded token for the bridge, when a merchant's admin asks on an app's behalf.
+/// Issues an embedded token for the bridge, when a merchant calls it as an app.
 ///
 /// # Errors
 /// `app_suspended`, `installation_inactive`; `unauthenticated` when the session ends meanwhile.

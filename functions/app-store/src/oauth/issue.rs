@@ -1,4 +1,4 @@
-//! Minting access tokens: the JWT, and the record that lets it live.
+//! Issuing access tokens: the JWT, and the record without which it is rejected.
 
 use std::time::Duration;
 
@@ -17,25 +17,25 @@ use services::Services;
 
 /// An access token that is about to be issued.
 pub(super) struct Issued {
-    /// The JWT; shown once, stored nowhere.
+    /// The JWT, which is returned once and never stored.
     pub(super) jwt: String,
     /// Its record.
     pub(super) record: AppToken,
-    /// What announces it.
+    /// The event of its issue.
     pub(super) event: Event,
 }
 
-/// What a token is issued for.
+/// The purpose of a token.
 pub(super) struct Purpose<'a> {
     /// The installation it acts for.
     pub(super) installation: &'a Installation,
     /// The client it is issued to.
     pub(super) client_id: &'a str,
-    /// What it may do.
+    /// Its scopes.
     pub(super) scopes: &'a Scopes,
     /// `authorization_code`, `refresh_token` or `token_exchange`.
     pub(super) grant_type: &'static str,
-    /// The session it is bound to, and whose that is: embedded tokens.
+    /// For an embedded token: the session that it is bound to, and the session's merchant.
     pub(super) session: Option<(&'a SessionId, &'a MerchantId)>,
 }
 
@@ -48,7 +48,7 @@ pub(super) async fn issue(
     let installation = what.installation;
     let seconds = if what.session.is_some() { EMBEDDED_TOKEN_SECONDS } else { APP_TOKEN_SECONDS };
     let lifetime = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
-    // Whole seconds, as the JWT counts them, so that record and claims end together.
+    // Whole seconds, as in the JWT, so that record and claims expire together.
     let issued_at = Timestamp::from_millis(now.seconds().saturating_mul(1_000));
     let expires_at = issued_at.plus(lifetime);
     let claims = Claims {

@@ -16,7 +16,7 @@ use super::code::response;
 use super::issue::{Purpose, issue};
 use super::{ClientCredentials, TokenRequest, TokenResponse, narrowed, required, tokens};
 
-/// A refresh token for a new pair of tokens.
+/// Exchanges a refresh token for a new pair of tokens.
 pub(super) async fn refresh(
     services: &Services,
     credentials: &ClientCredentials,
@@ -36,7 +36,7 @@ pub(super) async fn refresh(
     retry(|| rotate(services, &token, input)).await
 }
 
-/// Code with its grant, installation, both tokens and event: one transaction.
+/// Rotates the refresh token in one transaction with the grant, installation, both tokens and event.
 async fn rotate(
     services: &Services,
     used: &RefreshToken,

@@ -1,25 +1,24 @@
-//! Tokens after they were issued: revocation (RFC 7009), introspection (RFC 7662), and the end of a
-//! whole grant.
+//! Revocation of tokens (RFC 7009) and of a whole grant, and introspection (RFC 7662).
 
 use axum::extract::State;
 use core_types::id::{AppId, InstallationId, StoreId};
 use core_types::key;
-use crypto::seal;
 use gateway::app::App;
+use services::Services;
+use primitives::problem::{Code, OAuthError, Problem};
 use gateway::reply::{Json, NoStore};
+use primitives::fields::Exact;
 use gateway::request::{Form, Parameters, request};
+use crypto::seal;
+use table::{Batch, retry};
 use identity::merchant::Merchant;
 use identity::session::Session;
 use platform::app::{AppClient, Stop};
 use platform::caller::{AUDIENCE, OAuthClient};
 use platform::grant::{AuthorizationCode, RefreshToken, Use};
 use platform::installation::{AppToken, Installation, InstallationStatus};
-use primitives::fields::Exact;
-use primitives::problem::{Code, OAuthError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
-use services::Services;
-use table::{Batch, retry};
 
 use super::ClientCredentials;
 
@@ -87,7 +86,7 @@ pub struct Introspection {
     store_id: Option<StoreId>,
 }
 
-/// A token of the asking client, as it is recorded.
+/// The record of a token that belongs to the requesting client.
 enum PresentedToken {
     Access(Box<AppToken>, Box<Installation>),
     Refresh(Box<RefreshToken>, Box<AppClient>),
@@ -100,8 +99,8 @@ enum PresentedToken {
 /// nothing changes, and the response is 200 as well (§2.2).
 ///
 /// # Errors
-/// `invalid_request`, `invalid_client`, `unsupported_token_type`; `version_conflict` when the grant
-/// changes all the while.
+/// `invalid_request`, `invalid_client`, `unsupported_token_type`; `version_conflict` after too many
+/// concurrent changes of the grant.
 pub async fn revoke(
     caller: OAuthClient,
     State(app): State<App>,
@@ -143,8 +142,8 @@ pub async fn introspect(
     Ok(Json::new(&described).no_store())
 }
 
-/// Whether operators let the app act, and the session that an embedded token is bound to is alive;
-/// others need none.
+/// Whether the app is not suspended, which its [`Stop`] says, and the session of an embedded token is alive.
+/// Other tokens have no session.
 async fn can_act(
     services: &Services,
     token: &AppToken,
@@ -167,11 +166,7 @@ async fn can_act(
     Ok(account.zip(session).is_some_and(|(account, session)| session.is_alive(&account, now)))
 }
 
-fn describe_access(
-    services: &Services,
-    token: &AppToken,
-    installation: &Installation,
-) -> Introspection {
+fn describe_access(services: &Services, token: &AppToken, installation: &Installation) -> Introspection {
     Introspection {
         active: true,
         token_type: Some("Bearer"),
@@ -225,7 +220,7 @@ async fn describe_refresh(
     })
 }
 
-/// The asking client's own token, if the token is that.
+/// Loads the token, if it belongs to the requesting client.
 async fn find(
     services: &Services,
     caller: OAuthClient,
@@ -243,8 +238,7 @@ async fn find(
     let keys = [key::app_token(&digest), key::refresh_token(&digest)];
     let [access_key, refresh_key] = &keys;
     let mut batch: Batch = services.table.get_many(&[&client_key, access_key, refresh_key]).await?;
-    let client: AppClient =
-        credentials.authenticate(batch.take(&client_key)?, services.clock.now())?;
+    let client: AppClient = credentials.authenticate(batch.take(&client_key)?, services.clock.now())?;
     if let Some(token) = batch.take::<RefreshToken>(refresh_key)? {
         let own = token.client_id == client.client_id;
         return Ok(own.then(|| PresentedToken::Refresh(Box::new(token), Box::new(client))));
@@ -256,7 +250,7 @@ async fn find(
     Ok(own.map(|installation| PresentedToken::Access(Box::new(token), Box::new(installation))))
 }
 
-/// Takes one access token out of the records.
+/// Deletes one access token, and removes it from the installation's list.
 async fn revoke_access(services: &Services, token: &AppToken) -> Result<(), Problem> {
     let now = services.clock.now();
     let key = key::installation(&token.installation_id);
@@ -274,8 +268,7 @@ async fn revoke_access(services: &Services, token: &AppToken) -> Result<(), Prob
         .await
 }
 
-/// Revokes every token that came of a code in one transaction. Safe to repeat, and cheap to: a grant
-/// that is revoked is only read.
+/// Revokes every token of a code's grant in one transaction. It is idempotent; a revoked grant is only read.
 pub(super) async fn revoke_grant(services: &Services, code_digest: &str) -> Result<(), Problem> {
     retry(|| revoke_grant_once(services, code_digest)).await
 }

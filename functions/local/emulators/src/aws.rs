@@ -1,18 +1,17 @@
-//! The AWS of a local system, in this process: `DynamoDB` (by `dynoxide`), SQS and Secrets Manager
+//! The emulated AWS of a local system, in this process: `DynamoDB` (by `dynoxide`), SQS and Secrets Manager
 //! (by `rustack`), each on its own loopback port, for `cargo run -p local` and for tests.
 //!
-//! The deployed code reaches them through the SDKs' own endpoint variables and cannot tell the
-//! difference, except where an emulator is kinder than AWS: it never throttles, never reports a
-//! conflicting transaction, and its indexes are never stale. Signatures are not checked, so any
-//! credentials do; that is why nothing here listens beyond loopback unless it is told to. Our own clients
-//! take a shorter way to the same emulators: [`Emulators::http_client`].
+//! The deployed code reaches them through the SDKs' own endpoint variables. They behave like AWS, except that
+//! they never throttle, never report a transaction conflict, and have no stale indexes. They accept any
+//! credentials, because signatures are not verified; so nothing listens beyond loopback by default. Clients
+//! of this process reach the same emulators without a connection: [`Emulators::http_client`].
 //!
-//! What survives a `kill -9`, when [`Emulators::start`] is given a directory:
-//! - the table: `SQLite` in WAL mode with `synchronous = NORMAL`, which is with the operating system
-//!   before the answer. A power failure may take the last writes, never a part of one;
-//! - the secrets: written to `secrets.json` before the answer;
+//! With a data directory for [`Emulators::start`], these survive a `kill -9`:
+//! - the table: `SQLite` in WAL mode with `synchronous = NORMAL`, which is written to the operating system
+//!   before the response. A power failure may lose the last writes, but never a part of one;
+//! - the secrets: written to `secrets.json` before the response;
 //! - not the queues: pending deliveries are in the table, and the sweep sends them again;
-//! - not the table's stream: a restart empties it, and the sweep finds what was left behind.
+//! - not the table's stream: a restart empties it, and the sweep finds the unhandled records.
 
 mod in_process;
 mod queues;
@@ -50,17 +49,17 @@ pub const REGION: &str = "us-east-1";
 /// The account that owns the emulated queues.
 pub const ACCOUNT: &str = "000000000000";
 
-/// After this many receives a message moves to the dead-letter queue (docs/platform.md §2).
+/// Receives after which a message moves to the dead-letter queue (docs/platform.md §2).
 const MAX_RECEIVE_COUNT: u32 = 5;
 /// How long [`Emulators::stop`] waits for requests that are already running.
 const GRACE: Duration = Duration::from_secs(3);
-/// What the SDKs identify an answer by in a log; ours are all alike.
+/// The request id of every response of the emulators.
 const REQUEST_ID: &str = "local";
 
-/// A cause of any kind; whoever returns it outwards says what was being tried.
+/// A cause of any kind; [`EmulatorError`] adds what failed.
 type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why an emulator could not do what it was asked: what was tried, and the cause.
+/// An error of an emulator: the operation that failed, and its cause.
 #[derive(Debug)]
 pub struct EmulatorError {
     tried: String,
@@ -68,7 +67,7 @@ pub struct EmulatorError {
 }
 
 impl EmulatorError {
-    /// For `map_err`: keeps the cause, and says what was being tried.
+    /// For `map_err`: adds the operation that failed to its cause.
     fn while_trying<E>(tried: impl Into<String>) -> impl FnOnce(E) -> Self
     where
         E: Into<AnyError>,
@@ -90,16 +89,16 @@ impl std::error::Error for EmulatorError {
     }
 }
 
-/// Where to listen; port 0 takes any free one.
+/// The address and the ports of the emulators; port 0 for any free one.
 #[derive(Debug, Clone, Copy)]
 pub struct Ports {
-    /// The address of all three. Whoever reaches it reads and writes everything.
+    /// The address of all three. Any client that reaches it can read and write everything.
     pub host: Ipv4Addr,
-    /// For `DynamoDB`.
+    /// The port of `DynamoDB`.
     pub dynamodb: u16,
-    /// For SQS.
+    /// The port of SQS.
     pub sqs: u16,
-    /// For Secrets Manager.
+    /// The port of Secrets Manager.
     pub secrets: u16,
 }
 
@@ -110,12 +109,12 @@ impl Default for Ports {
     }
 }
 
-/// A queue and the queue its hopeless messages end in.
+/// A queue, with its dead-letter queue.
 #[derive(Debug, Clone)]
 pub struct Queue {
-    /// Where to send and receive.
+    /// The URL of the queue.
     pub url: String,
-    /// Where a message goes that was received five times and never deleted.
+    /// The URL of the dead-letter queue, for messages that were received five times and never deleted.
     pub dead_letter_url: String,
 }
 
@@ -126,7 +125,7 @@ pub struct Emulators {
     stream: Stream,
     tables: Tables,
     queues: Arc<Queues>,
-    /// What our own clients reach, until it is dropped.
+    /// The emulators for clients of this process, which fail once it is dropped.
     services: Arc<Services>,
     dynamodb: Server,
     sqs: Server,
@@ -176,39 +175,38 @@ impl Emulators {
         Ok(Self { stream, tables, queues, services, dynamodb, sqs, secrets, _lock: lock })
     }
 
-    /// An HTTP client for the SDKs that asks these emulators without a connection, and everybody
-    /// else as any client does. A call over loopback takes some 0.1 ms of two sockets' time, which
-    /// no deployment spends and no test is about.
+    /// An HTTP client for the SDKs that calls these emulators without a connection, and other hosts as usual.
+    /// It saves the some 0.1 ms of a call over loopback.
     ///
-    /// It holds nothing: once the emulators are dropped, a call fails as at a port that is closed.
+    /// It does not keep the emulators alive: once they are dropped, a call fails as at a closed port.
     pub fn http_client(&self) -> SharedHttpClient {
         in_process::client(&self.services)
     }
 
-    /// Told after each write of a client that [`Self::http_client`] serves: the table's stream may
-    /// have something new.
+    /// Notified after each write of a client of [`Self::http_client`], when the table's stream may have new
+    /// records.
     pub fn writes(&self) -> Arc<Notify> {
         Arc::clone(&self.services.writes)
     }
 
-    /// For `AWS_ENDPOINT_URL_DYNAMODB`, without a trailing slash.
+    /// The value of `AWS_ENDPOINT_URL_DYNAMODB`, without a trailing slash.
     pub fn dynamodb_endpoint(&self) -> &str {
         &self.dynamodb.endpoint
     }
 
-    /// For `AWS_ENDPOINT_URL_SQS`, without a trailing slash.
+    /// The value of `AWS_ENDPOINT_URL_SQS`, without a trailing slash.
     pub fn sqs_endpoint(&self) -> &str {
         &self.sqs.endpoint
     }
 
-    /// For `AWS_ENDPOINT_URL_SECRETS_MANAGER`, without a trailing slash.
+    /// The value of `AWS_ENDPOINT_URL_SECRETS_MANAGER`, without a trailing slash.
     pub fn secrets_endpoint(&self) -> &str {
         &self.secrets.endpoint
     }
 
-    /// Makes a table from the words of the `DynamoDB` API (as `CreateTable` and
-    /// `UpdateTimeToLive` take them, in one object), unless it is there already. One that is there with
-    /// other keys was made by another version, and cannot be used.
+    /// Creates a table, unless it exists. The definition has the members of `CreateTable` and
+    /// `UpdateTimeToLive` in one object. An existing table with other keys was created by another version,
+    /// and is an error.
     pub fn create_table(&self, definition: &Value) -> Result<(), EmulatorError> {
         let made = self.create_table_unless_there(definition);
         made.map_err(EmulatorError::while_trying("create the table"))
@@ -231,8 +229,8 @@ impl Emulators {
         Ok(())
     }
 
-    /// Makes `name` and its dead-letter queue `<name>-dead`, unless they are there already.
-    /// `visibility` is how long a received message is hidden, in whole seconds.
+    /// Creates `name` and its dead-letter queue `<name>-dead`, unless they exist. `visibility` is the
+    /// visibility timeout, in whole seconds.
     pub async fn create_queue(
         &self,
         name: &str,
@@ -265,19 +263,18 @@ impl Emulators {
         made.queue_url.ok_or("no URL came back").map_err(EmulatorError::while_trying(tried))
     }
 
-    /// The table-stream records since the last call, oldest first, at most `limit` (and at most
-    /// 1,000), each in the form in which Lambda delivers it. The first call begins with the first
-    /// write after the start.
+    /// Reads the table-stream records since the last call, the oldest first, at most `limit` (and at most
+    /// 1,000), each in the form in which Lambda delivers it. The first call begins with the first write after
+    /// the start.
     ///
-    /// Not `async` on purpose: a caller that is cancelled between the read and its answer would
-    /// lose the records.
+    /// It is not `async` on purpose: a call that is cancelled between the read and its return would lose the
+    /// records.
     pub fn stream_records(&self, limit: usize) -> Result<Vec<Value>, EmulatorError> {
         self.stream.records(limit, |_, _| true)
     }
 
-    /// As [`Self::stream_records`], but only those that are `wanted`, by the name of the change and the
-    /// kind of the new item: what is passed over is not made into a record. Empty when there is nothing
-    /// more.
+    /// As [`Self::stream_records`], but only those that are `wanted`, by the name of the change and the kind
+    /// of the new item; the others are skipped. Empty when there are no more records.
     pub fn stream_records_of(
         &self,
         limit: usize,
@@ -286,8 +283,8 @@ impl Emulators {
         self.stream.records(limit, wanted)
     }
 
-    /// Deletes the items whose time to live has passed, as `DynamoDB` does within days, and
-    /// returns how many. Each deletion is in the stream. It goes by the real clock, not the test's.
+    /// Deletes the items whose time to live has passed, as `DynamoDB` does within days, and returns their
+    /// number. Each deletion is in the stream. It uses the real clock, not the test's.
     pub async fn sweep_ttl(&self) -> Result<usize, EmulatorError> {
         const TRIED: &str = "sweep the expired items";
         let database = self.tables.primary();
@@ -300,7 +297,7 @@ impl Emulators {
     /// Stops listening, lets running requests finish (3 s at most) and closes the files.
     pub async fn stop(self) {
         drop(self.services);
-        // First the queues: a long poll would otherwise hold its connection for 20 s.
+        // The queues come first: a long poll would otherwise hold its connection for 20 s.
         let emptied = tokio::time::timeout(GRACE, self.queues.shut_down()).await;
         if emptied.is_err() {
             tracing::warn!("a queue did not stop in time");
@@ -312,13 +309,13 @@ impl Emulators {
 /// One listening emulator.
 struct Server {
     endpoint: String,
-    /// Dropping it asks the server to finish.
+    /// Dropping it shuts the server down.
     running: oneshot::Sender<()>,
     /// Holds one task; dropping it ends the task.
     task: JoinSet<()>,
 }
 
-/// Resolves when the server shall finish.
+/// Resolves when the server must shut down.
 type Stop = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl Server {
@@ -365,8 +362,8 @@ async fn serve(listener: TcpListener, router: Router, stop: Stop) -> Result<(), 
     serving.await.map_err(|cause| cause.to_string())
 }
 
-/// Creates the data directory if need be, and takes it for this process. Two processes on one
-/// `table.db` would each trust their own cache of the table's definition.
+/// Creates the data directory if needed, and locks it for this process. Two processes on one `table.db` would
+/// each trust their own cache of the table's definition.
 fn claim(data: &Path) -> Result<File, EmulatorError> {
     let tried = format!("use the data directory {}", data.display());
     DirBuilder::new()
@@ -385,13 +382,11 @@ fn claim(data: &Path) -> Result<File, EmulatorError> {
     }
 }
 
-/// The attributes of keys, by name.
+/// The names of the key attributes.
 fn attribute_names(definitions: &Value) -> BTreeSet<&str> {
     let each = definitions.as_array().into_iter().flatten();
     each.filter_map(|attribute| attribute.get("AttributeName")?.as_str()).collect()
 }
-
-// --- Secrets Manager ---
 
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,9 @@
-//! What `DynamoDB` does to its callers and the emulator never does: throttling, transactions that meet
-//! others, replies that are lost or slow, indexes that are behind, pages that end early and batches that
-//! are done in part (docs/platform.md §1).
+//! Injected faults of `DynamoDB` that the emulator never has: throttling, transaction conflicts, lost and
+//! slow replies, stale indexes, pages that end early, and batches that are processed in part
+//! (docs/platform.md §1).
 //!
-//! A layer between the SDK and the emulator. It is planned, call by call, by a test that wants a certain
-//! fault at a certain place; or drawn, at rates and from a seed: the same seed has the same call go wrong
-//! in the same way.
+//! They are a layer between the SDK and the emulator. A test plans them call by call, or they are drawn at
+//! rates and from a seed: the same seed injects the same fault into the same call.
 
 mod answers;
 mod connector;
@@ -25,44 +24,44 @@ use tokio::sync::watch;
 use late::Late;
 pub use plan::{Plan, PlanError};
 
-/// How far a read is behind when it is (our choice): more than a request takes.
+/// How far a drawn stale read is behind (our choice): longer than a request takes.
 const BEHIND: Duration = Duration::from_millis(100);
-/// How far it is where that is planned: more than a busy machine takes for what a test does meanwhile.
+/// How far a planned stale read is behind: longer than a busy machine takes for a test's steps.
 const FAR_BEHIND: Duration = Duration::from_secs(2);
-/// The longest that a slow reply takes more than others (our choice): less than an attempt's time limit.
+/// The longest delay of a slow reply (our choice): less than an attempt's timeout.
 const SLOW: Duration = Duration::from_millis(250);
 
-/// What happens to one call of the table.
+/// A fault of one call of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// Rejected for its rate: `ProvisionedThroughputExceededException`, `ThrottlingException`, or a
-    /// transaction that is cancelled for it.
+    /// The call is throttled: `ProvisionedThroughputExceededException`, `ThrottlingException`, or a
+    /// transaction that is cancelled for throttling.
     Throttled,
-    /// A transaction, or a write, that met a transaction of somebody else's.
+    /// A write or a transaction conflicts with another transaction.
     Conflict,
-    /// Done, and the reply is lost: the connection ends, or the answer is 500.
+    /// The call is executed, and the reply is lost: the connection ends, or the response is 500.
     LostReply,
-    /// Done, and the reply takes its time.
+    /// The call is executed, and the reply is slow.
     Slow,
-    /// An index, or a read that is not consistent, that answers as it was a moment before.
+    /// An index or an eventually consistent read returns the state of a moment before.
     Stale,
-    /// A page that ends before it should, perhaps before its first item, with a key to go on from.
+    /// A page ends early, perhaps before its first item, with a key to continue from.
     Short,
-    /// A batch of which a part is left undone.
+    /// A batch is processed in part.
     Leftover,
-    /// Rejected for good, as where a permission is missing. Only planned.
+    /// The call is rejected as if a permission were missing. Only planned.
     Denied,
-    /// A write that the table never takes, as of an item that is too large. Only planned.
+    /// A write is rejected as invalid, like one with an item that is too large. Only planned.
     Invalid,
-    /// Not handed on before so many calls of this operation have come. Only planned.
+    /// The call waits until this many calls of this operation have come. Only planned.
     Behind(&'static str, usize),
 }
 
-/// Which calls the table never takes: by their operation, and what they ask.
+/// Selects the writes that are rejected as invalid, by operation and input.
 type Rejecting = Box<dyn FnMut(&str, &Value) -> bool + Send>;
 
 impl Fault {
-    /// Those that are drawn.
+    /// The faults that are drawn.
     pub const DRAWN: [Self; 7] = [
         Self::Throttled,
         Self::Conflict,
@@ -73,7 +72,7 @@ impl Fault {
         Self::Leftover,
     ];
 
-    /// As a plan has it.
+    /// The name in a plan.
     pub fn name(self) -> &'static str {
         match self {
             Self::Throttled => "throttle",
@@ -89,7 +88,7 @@ impl Fault {
         }
     }
 
-    /// Whether it can happen to a call like this.
+    /// Whether it can be injected into this call.
     fn suits(self, call: &Call) -> bool {
         let operation = call.operation.as_str();
         match self {
@@ -107,11 +106,11 @@ impl Fault {
     }
 }
 
-/// What is looked at to tell which faults suit a call.
+/// The properties of a call that select its possible faults.
 #[derive(Debug)]
 struct Call {
     operation: String,
-    /// Whether it reads what may be a moment old.
+    /// Whether it is an eventually consistent read.
     may_be_late: bool,
 }
 
@@ -130,11 +129,11 @@ fn mix(number: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// A way to the table on which calls go wrong. Cheap to clone; clones count together.
+/// The faults between clients and the table. Cheap to clone; clones share their state.
 #[derive(Debug, Clone)]
 pub struct Faults(Arc<Inner>);
 
-/// What no plan draws: writes that are rejected for good.
+/// The selection of writes that are rejected as invalid, if there is one.
 #[derive(Default)]
 struct Rejected(Option<Rejecting>);
 
@@ -148,11 +147,11 @@ impl fmt::Debug for Rejected {
 struct Inner {
     plan: Option<Plan>,
     is_held: AtomicBool,
-    /// Calls of one operation that go wrong, in order.
+    /// The planned faults, each with its operation, in order.
     planned: Mutex<VecDeque<(&'static str, Fault)>>,
     rejecting: Mutex<Rejected>,
     calls: AtomicU64,
-    /// How many calls of each operation have come.
+    /// The number of calls of each operation so far.
     came: watch::Sender<BTreeMap<String, usize>>,
     happened: Mutex<BTreeMap<&'static str, u64>>,
     late: Late,
@@ -165,12 +164,12 @@ impl Default for Faults {
 }
 
 impl Faults {
-    /// Calls go wrong as [`Faults::will`] says.
+    /// Faults that are planned with [`Faults::will`].
     pub fn planned() -> Self {
         Self::default()
     }
 
-    /// Calls go wrong as they are drawn.
+    /// Faults that are drawn from a plan.
     pub fn drawn(plan: Plan) -> Self {
         Self::new(Some(plan))
     }
@@ -189,63 +188,63 @@ impl Faults {
         }))
     }
 
-    /// Has nothing go wrong, or things go wrong again: what a system is made with is to be whole.
+    /// Suspends or resumes all faults, for the setup of a system.
     pub fn hold(&self, is_held: bool) {
         self.0.is_held.store(is_held, Ordering::Relaxed);
     }
 
-    /// The next calls of these operations go wrong, in this order.
+    /// Plans faults for the next calls of these operations, in this order.
     pub fn will(&self, faults: impl IntoIterator<Item = (&'static str, Fault)>) {
         lock(&self.0.planned).extend(faults);
     }
 
-    /// From now on, writes of which this is so are rejected as the table rejects what it can never take
-    /// ([`Fault::Invalid`]). It is asked about each write once, so that it can count them.
+    /// Rejects all writes from now on for which `rejecting` is true, with [`Fault::Invalid`]. It is called
+    /// once for each write, so that it can count them.
     pub fn reject(&self, rejecting: impl FnMut(&str, &Value) -> bool + Send + 'static) {
         lock(&self.0.rejecting).0 = Some(Box::new(rejecting));
     }
 
-    /// Whether a write is one that the table never takes.
+    /// Whether a call is a write that [`Faults::reject`] selects.
     fn rejects(&self, call: &Call, input: &Value) -> bool {
         let is_held = self.0.is_held.load(Ordering::Relaxed);
         let mut rejecting = lock(&self.0.rejecting);
-        let asked = rejecting.0.as_mut().filter(|_| call.is_write() && !is_held);
-        asked.is_some_and(|rejecting| rejecting(&call.operation, input))
+        let active = rejecting.0.as_mut().filter(|_| call.is_write() && !is_held);
+        active.is_some_and(|rejecting| rejecting(&call.operation, input))
     }
 
-    /// How many planned faults have not happened.
+    /// The number of planned faults that have not happened yet.
     pub fn left(&self) -> usize {
         lock(&self.0.planned).len()
     }
 
-    /// How many calls of this operation have come.
+    /// The number of calls of this operation so far.
     pub fn came(&self, operation: &str) -> usize {
         self.0.came.borrow().get(operation).copied().unwrap_or(0)
     }
 
-    /// How many calls have come.
+    /// The number of calls so far.
     pub fn calls(&self) -> u64 {
         self.0.calls.load(Ordering::Relaxed)
     }
 
-    /// How often what has happened, by the names of a plan.
+    /// The number of injected faults so far, by their names in a plan.
     pub fn happened(&self) -> BTreeMap<&'static str, u64> {
         lock(&self.0.happened).clone()
     }
 
-    /// Waits until no read can be behind what was written before.
+    /// Waits until no read can be behind the writes so far.
     pub async fn settle(&self) {
         if let Some(rest) = self.0.late.rest() {
             tokio::time::sleep(rest).await;
         }
     }
 
-    /// Lays this between the SDK and the table.
+    /// Wraps an HTTP client, so that these faults are injected into its calls.
     pub(super) fn before(&self, client: &SharedHttpClient) -> SharedHttpClient {
         connector::client(self.clone(), client.clone())
     }
 
-    /// What happens to a call that comes now, and a number that its details follow from.
+    /// The fault of the next call, and a random number for its details.
     fn next(&self, call: &Call) -> (Option<Fault>, u64) {
         if self.0.is_held.load(Ordering::Relaxed) {
             return (None, 0);
@@ -267,23 +266,23 @@ impl Faults {
         }
     }
 
-    /// Counts what has happened.
+    /// Counts an injected fault.
     fn count(&self, fault: Fault) {
         let mut happened = lock(&self.0.happened);
         let count = happened.entry(fault.name()).or_default();
         *count = count.saturating_add(1);
     }
 
-    /// Whether reads may be behind: what there was is remembered only then.
+    /// Whether reads may be stale: only then are old items recorded.
     fn may_be_stale(&self) -> bool {
         let is_planned = || lock(&self.0.planned).iter().any(|(_, fault)| *fault == Fault::Stale);
         self.0.plan.as_ref().is_some_and(|plan| plan.has(Fault::Stale)) || is_planned()
     }
 
-    /// Waits until so many calls of this operation have come.
+    /// Waits until this many calls of this operation have come.
     async fn until(&self, operation: &str, calls: usize) {
         let mut came = self.0.came.subscribe();
-        // An error says that the sender is gone, which it is not while this is here.
+        // An error says that the sender was dropped, which it is not while `self` exists.
         let _ = came.wait_for(|came| came.get(operation).is_some_and(|n| *n >= calls)).await;
     }
 }

@@ -1,12 +1,11 @@
 //! Tokens that must be rejected, each with the name of the attack.
 //!
-//! [`forgeries`] are those that an outsider can make who has seen one valid token and the published
-//! keys.
-//! [`misfits`] are signed with our own key and yet not what [`crypto::token::sign`] writes: they reach
-//! the checks behind the signature. Both serve this module's unit tests and the black-box tests,
-//! which send them to every guarded route. Sources: RFC 8725 §2, RFC 7515 §10, and public reports.
+//! An outsider who has seen one valid token and the published keys can make the [`forgeries`]. The
+//! [`misfits`] are signed with our own key, but [`crypto::token::sign`] never writes them: they reach the
+//! checks after the signature. This module's unit tests use both, and so do black-box tests, which send them
+//! to every guarded route. Sources: RFC 8725 §2, RFC 7515 §10, and public reports.
 //!
-//! A name ending in `(not sendable)` holds bytes that no HTTP header can carry.
+//! A token whose name ends in `(not sendable)` has bytes that no HTTP header can carry.
 
 use std::ops::Neg;
 
@@ -26,16 +25,16 @@ mod tests;
 
 pub use misfits::misfits;
 
-/// Order of the P-256 group (FIPS 186-4 D.1.2.3): zero in disguise.
+/// The order of the P-256 group (FIPS 186-4 D.1.2.3), which is congruent to zero.
 const ORDER: [u8; 32] = [
     0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xbc, 0xe6,
     0xfa, 0xad, 0xa7, 0x17, 0x9e, 0x84, 0xf3, 0xb9, 0xca, 0xc2, 0xfc, 0x63, 0x25, 0x51,
 ];
 
-/// Where an attacker would have us look for a key.
+/// A key URL of an attacker.
 pub(super) const ATTACKERS_URL: &str = "https://attacker.invalid/keys";
 
-/// H, P and S stand for the three segments, L for a huge one.
+/// Arrangements of segments: H, P and S stand for header, payload and signature, L for a huge segment.
 const SHAPES: [(&str, &str); 23] = [
     ("empty", ""),
     ("one dot", "."),
@@ -65,7 +64,7 @@ const SHAPES: [(&str, &str); 23] = [
 /// A list of attacks by name.
 pub type Named = Vec<(String, String)>;
 
-/// What an outsider can make of one valid token, its claims and the published JWKS.
+/// Creates the tokens that an outsider can make from one valid token, its claims and the published JWKS.
 pub fn forgeries(valid_token: &str, claims: &Value, jwks: &Value) -> Named {
     let mut segments = valid_token.split('.');
     let mut segment = || segments.next().unwrap_or_default();
@@ -106,7 +105,7 @@ fn algorithm_swaps(header: &str, payload: &str, signature: &str, jwks: &Value) -
     all
 }
 
-/// The texts that a confused verifier may take for an HMAC secret.
+/// Public texts that a faulty verifier may use as an HMAC secret.
 fn public_texts(jwks: &Value) -> Vec<(&'static str, Vec<u8>)> {
     let jwk = first_key(jwks);
     let text = |name| jwk.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -128,7 +127,7 @@ fn public_texts(jwks: &Value) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Headers that ask the verifier to use the attacker's key, signed with that key.
+/// Tokens signed with the attacker's key, with headers that refer the verifier to it.
 fn attackers_keys(header: &str, claims: &Value, jwks: &Value) -> Named {
     let key = stranger();
     let point = key.verifying_key().to_encoded_point(false);
@@ -163,7 +162,7 @@ fn attackers_keys(header: &str, claims: &Value, jwks: &Value) -> Named {
     headers.into_iter().chain([("our header", unb64(header))]).map(token).collect()
 }
 
-/// Other claims under the old signature.
+/// Other claims with the original signature.
 fn altered_payloads(header: &str, claims: &Value, signature: &str) -> Named {
     let changes = [
         ("subject", json!({"sub": "ins_0"})),
@@ -186,7 +185,7 @@ fn altered_payloads(header: &str, claims: &Value, signature: &str) -> Named {
         .collect()
 }
 
-/// Other bytes in place of the signature's 64.
+/// Other bytes in place of the 64 of the signature.
 fn altered_signatures(message: &str, signature: &str) -> Named {
     let bytes = unb64(signature);
     let (r, s) = bytes.split_at_checked(32).unwrap_or_default();
@@ -213,10 +212,10 @@ fn altered_signatures(message: &str, signature: &str) -> Named {
     all
 }
 
-/// The same 64 bytes, spelt otherwise.
+/// Other encodings of the same 64 bytes.
 fn respelt_signatures(message: &str, signature: &str) -> Named {
-    // 64 bytes leave four bits of the last character unused: it is A, Q, g or w, and a careless
-    // decoder reads the next one alike.
+    // 64 bytes leave four bits of the last character unused: it is A, Q, g or w, and a lenient decoder
+    // accepts the next character as well.
     let mut twin = signature.to_owned();
     let next = twin.pop().and_then(|last| char::from_u32(u32::from(last).saturating_add(1)));
     twin.extend(next);
@@ -266,7 +265,7 @@ fn altered_shapes(header: &str, payload: &str, signature: &str) -> Named {
     all
 }
 
-/// `header.payload.signature`, the signature in its low spelling.
+/// Signs `header.payload.signature`, with the low `s` of the signature.
 pub(super) fn signed(
     key: &EcdsaKey,
     header: impl AsRef<[u8]>,
@@ -278,7 +277,7 @@ pub(super) fn signed(
     format!("{message}.{}", b64(low.to_bytes()))
 }
 
-/// The token with (r, n − s), which verifies like (r, s) but is another text.
+/// The token with the signature (r, n − s), which is as valid as (r, s).
 fn other_s(message: &str, signature: &str) -> String {
     let other = Signature::from_slice(&unb64(signature))
         .and_then(|signature| Signature::from_scalars(signature.r(), signature.s().neg()));

@@ -1,5 +1,5 @@
-//! What IAM is in a deployment: a function's calls to AWS are held against the policy that its
-//! template gives it, and what it has used is remembered, and what it was rejected.
+//! The guard, which plays IAM: it checks a function's calls to AWS against the function's policy in the
+//! template, and records used and denied permissions.
 
 mod asked;
 mod policy;
@@ -16,7 +16,7 @@ use aws_sdk_dynamodb::error::BoxError;
 use asked::asked;
 pub use policy::{FOREIGN_QUEUES, Permission, Statement, Use, is_like};
 
-/// Stands before every call that one function makes.
+/// Checks every call of one function. Clones share their records.
 #[derive(Debug, Clone)]
 pub struct Guard(Arc<Inner>);
 
@@ -35,19 +35,19 @@ struct Seen {
 }
 
 impl Guard {
-    /// Lets `function` do what its policy allows. `names` has what the template calls a resource by
-    /// what it is called here: a table's or a secret's name, a queue's URL.
+    /// Creates the guard of a function with this policy. `names` has the template's names of resources by
+    /// their local names: a table's or a secret's name, or a queue's URL.
     pub fn new(function: String, policy: Vec<Statement>, names: BTreeMap<String, String>) -> Self {
         Self(Arc::new(Inner { function, policy, names, seen: Mutex::default() }))
     }
 
-    /// What was asked for and allowed so far, with every pattern that a partition key was like.
+    /// The permissions that were used so far, with every leading-key pattern that a partition key matched.
     pub fn used(&self) -> BTreeSet<Use> {
         self.seen().used.clone()
     }
 
-    /// What was rejected so far. Whoever asked may have gone on without: a test that passes does not
-    /// show that nothing was rejected.
+    /// The permissions that were denied so far. A function may continue after a denied call, so a passing
+    /// test does not prove that none was.
     pub fn rejected(&self) -> BTreeSet<String> {
         self.seen().rejected.clone()
     }
@@ -74,10 +74,10 @@ impl Guard {
         }
     }
 
-    /// A call is allowed when each action that it takes is, by a single statement and for every
-    /// partition key of the call: `ForAllValues` looks at all of them, and one statement does not
-    /// add to another. Of a transaction AWS does not say whether an action is validated by the keys of
-    /// its own parts or of all; by all it is allowed either way.
+    /// Evaluates a call. Each of its actions must be allowed by a single statement for every partition key of
+    /// the call: `ForAllValues` tests all of them, and statements do not add up. For a transaction, AWS does
+    /// not document whether an action is evaluated with the keys of its own parts or with all; all is
+    /// stricter.
     fn allow(&self, target: &str, body: &[u8]) -> Result<BTreeSet<Use>, String> {
         let Inner { policy, names, .. } = &*self.0;
         let asked = asked(target, body, names).map_err(|cause| format!("{target}: {cause}"))?;

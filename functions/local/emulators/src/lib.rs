@@ -1,7 +1,7 @@
 //! An [`App`] over in-process emulators and a settable clock: for `local`, tests and benches.
 //!
-//! Everything that a deployment brings (table, queues, secrets, settings) is made here when it is
-//! absent, so that a local system starts from an empty directory as it does from a full one.
+//! Missing resources of a deployment (table, queues, secrets, settings) are created at the start, so that a
+//! local system starts on an empty or an existing data directory.
 
 pub mod aws;
 pub mod faults;
@@ -36,7 +36,7 @@ use services::Endpoints;
 use services::config::{Config, MailConfig, PaymentBaseUrls};
 use services::secrets::documents;
 
-/// A cause of any kind; whoever starts a local system prints it.
+/// A cause of any kind, which the process that starts a local system prints.
 pub type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The table's name.
@@ -51,9 +51,9 @@ pub const MAIL_QUEUE: &str = "mail";
 pub const DUE_QUEUE: &str = "due";
 /// The queue of long work.
 pub const RUNNER_QUEUE: &str = "runner";
-/// What the name of every secret begins with, as a stack's name does in a deployment.
+/// The prefix of the name of every secret, which is the stack's name in a deployment.
 pub const SECRETS: &str = "service/";
-/// The secrets, by what the template calls them.
+/// The secrets: the name in the template, and the name of the document.
 const SECRET_NAMES: [(&str, &str); 9] = [
     ("SigningKeys", documents::SIGNING_KEYS),
     ("ReceiptKeys", documents::RECEIPT_KEYS),
@@ -65,7 +65,7 @@ const SECRET_NAMES: [(&str, &str); 9] = [
     ("GiftCardKey", documents::GIFT_CARD_KEY),
     ("MailServer", documents::MAIL_SERVER),
 ];
-/// Every variable that is made of a reference: what [`Embedded::app`] has.
+/// Every environment variable whose value is a reference: the environment of [`Embedded::app`].
 const EVERYTHING: [(&str, &str); 20] = [
     ("TABLE_NAME", "Table"),
     ("WEBHOOK_QUEUE_URL", "WebhookQueue"),
@@ -88,43 +88,43 @@ const EVERYTHING: [(&str, &str); 20] = [
     ("MAIL_FROM", "MailFrom"),
     ("DRILLS_ALLOWED", "AllowDrills"),
 ];
-/// Six times the queue functions' time limit, as deployed (docs/platform.md §2).
+/// The visibility timeout: six times the queue functions' time limit, as deployed (docs/platform.md §2).
 const VISIBILITY: Duration = Duration::from_mins(3);
 
-/// How an embedded system differs from another.
+/// The options of an embedded system.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where its data is kept; without one everything is in memory.
+    /// The data directory; without one everything is in memory.
     pub data: Option<PathBuf>,
-    /// Ports of the emulators; 0 takes any free one.
+    /// The ports of the emulators; 0 for any free one.
     pub ports: Ports,
-    /// Where clients reach the API, without a slash at its end.
+    /// The base URL of the API, without a slash at the end.
     pub base_url: String,
     /// Origins that may call merchant routes from a browser.
     pub admin_origins: Vec<String>,
     /// E-mail addresses whose accounts are platform operators.
     pub operators: Vec<String>,
-    /// The way out.
+    /// The client for requests to other hosts.
     pub egress: Egress,
-    /// The time.
+    /// The clock.
     pub clock: Clock,
-    /// Whether the client's address is what `X-Forwarded-For` says.
+    /// Whether the client's address is taken from `X-Forwarded-For`.
     pub trust_proxy: bool,
-    /// How mail leaves.
+    /// The delivery of mails.
     pub mail: MailConfig,
     /// The sender of mails.
     pub mail_from: String,
-    /// The mail server, where mail goes into no directory: `smtp://` or `smtps://`.
+    /// The mail server, if mails go to no directory: `smtp://` or `smtps://`.
     pub mail_server: Option<String>,
-    /// Where payment providers are reached.
+    /// The base URLs of the payment providers.
     pub payment_base_urls: PaymentBaseUrls,
-    /// How long a received message is hidden from other receivers.
+    /// The visibility timeout of received messages.
     pub visibility: Duration,
     /// Whether failover drills and load tests may run.
     pub drills_allowed: bool,
-    /// What goes wrong between the functions and their table.
+    /// Faults that are drawn at random between the functions and their table.
     pub faults: Option<faults::Plan>,
-    /// The same, as a test plans it.
+    /// Faults that a test plans, instead of drawn ones.
     pub planned: Option<Faults>,
 }
 
@@ -160,18 +160,18 @@ pub struct Embedded {
     emulators: Emulators,
     sdk: SdkConfig,
     endpoints: Endpoints,
-    /// On the functions' way to the table.
+    /// The faults between the functions and the table.
     faults: Option<Faults>,
 }
 
-/// What is no matter of a deployment's.
+/// The settings that are not part of a function's environment.
 struct Settings {
     clock: Clock,
     egress: Egress,
     trust_proxy: bool,
     mail: MailConfig,
     payment_base_urls: PaymentBaseUrls,
-    kept: ResponseCache,
+    response_cache: ResponseCache,
 }
 
 impl Settings {
@@ -188,12 +188,19 @@ impl Settings {
         config.mail = self.mail.clone();
         config.payment_base_urls = self.payment_base_urls.clone();
         aws::REGION.clone_into(&mut config.region);
-        App::new(config, self.clock.clone(), self.egress.clone(), sdk, endpoints, self.kept.clone())
+        App::new(
+            config,
+            self.clock.clone(),
+            self.egress.clone(),
+            sdk,
+            endpoints,
+            self.response_cache.clone(),
+        )
     }
 }
 
 impl Embedded {
-    /// Starts the emulators and makes what is absent: table, queues, secrets.
+    /// Starts the emulators, and creates the table, queues and secrets that do not exist.
     pub async fn start(options: Options) -> Result<Self, AnyError> {
         let emulators = Emulators::start_on(options.data.as_deref(), options.ports).await?;
         emulators.create_table(&table_definition(TABLE))?;
@@ -237,7 +244,7 @@ impl Embedded {
             trust_proxy: options.trust_proxy,
             mail: options.mail,
             payment_base_urls: options.payment_base_urls,
-            kept: ResponseCache::default(),
+            response_cache: ResponseCache::default(),
         };
         let everything = EVERYTHING.iter().filter_map(|(variable, reference)| {
             let value = resources.get(reference).or_else(|| parameters.get(reference))?;
@@ -248,25 +255,25 @@ impl Embedded {
         Ok(Self { app, resources, parameters, settings, emulators, sdk, endpoints, faults })
     }
 
-    /// What a template's references stand for: its resources and parameters by their names.
+    /// The values of the template's references: its resources and parameters by their names.
     pub fn references(&self) -> BTreeMap<String, String> {
         let all = self.resources.iter().chain(&self.parameters);
         all.map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
     }
 
-    /// The template's resources by what they are called here.
+    /// The template's names of the resources, by their local names.
     pub fn resource_names(&self) -> BTreeMap<String, String> {
         self.resources.iter().map(|(name, value)| (value.clone(), (*name).to_owned())).collect()
     }
 
-    /// The service as a function has it: with its environment, and what its policy allows.
+    /// The app of a function: with its environment, and the permissions of its policy.
     pub fn function(&self, environment: &BTreeMap<String, String>, guard: &Guard) -> App {
         let guard = Some(SharedInterceptor::new(guard.clone()));
         let endpoints = Endpoints { guard, ..self.endpoints.clone() };
         self.settings.app(environment.clone(), &self.sdk_with(self.faults.as_ref()), &endpoints)
     }
 
-    /// What goes wrong on the functions' way to the table, if anything does.
+    /// The faults between the functions and the table, if there are any.
     pub fn faults(&self) -> Option<&Faults> {
         self.faults.as_ref()
     }
@@ -274,19 +281,19 @@ impl Embedded {
     fn sdk_with(&self, faults: Option<&Faults>) -> SdkConfig {
         let Some(faults) = faults else { return self.sdk.clone() };
         let client = faults.before(&self.emulators.http_client());
-        // There are no connections here that a failed call could have spoiled.
+        // There are no connections that a failed call could have broken.
         let retry = self.sdk.retry_config().cloned().unwrap_or_else(RetryConfig::standard);
         let retry = retry.with_reconnect_mode(ReconnectMode::ReuseAllConnections);
         self.sdk.clone().into_builder().http_client(client).retry_config(retry).build()
     }
 
-    /// The service with everything: to look behind the functions' backs.
+    /// An app with all settings and permissions, for direct access to the table.
     pub fn app(&self) -> &App {
         &self.app
     }
 
-    /// The same service, as another instance is: with a memory of its own, over the same way to the
-    /// table as the functions have.
+    /// An app like another instance: with caches of its own, and with the functions' faults between it and
+    /// the table.
     pub fn app_alongside(&self) -> App {
         self.another(
             &self.sdk_with(self.faults.as_ref()),
@@ -295,29 +302,29 @@ impl Embedded {
         )
     }
 
-    /// As [`Self::app_alongside`], over a way to the table on which calls go wrong.
+    /// As [`Self::app_alongside`], with these faults between it and the table.
     pub fn app_over(&self, faults: &Faults) -> App {
         self.another(&self.sdk_with(Some(faults)), &self.endpoints, ResponseCache::default())
     }
 
-    /// The same service, whose queues cannot be reached: every message it sends is lost.
+    /// An app whose queues cannot be reached: every message that it sends is lost.
     pub fn app_without_queues(&self) -> App {
         let nowhere = Some("http://127.0.0.1:9".to_owned());
         let endpoints = Endpoints { sqs: nowhere, ..self.endpoints.clone() };
         self.another(&self.sdk, &endpoints, self.app.response_cache.clone())
     }
 
-    fn another(&self, sdk: &SdkConfig, endpoints: &Endpoints, kept: ResponseCache) -> App {
+    fn another(&self, sdk: &SdkConfig, endpoints: &Endpoints, cache: ResponseCache) -> App {
         let (config, clock) = (Arc::clone(&self.app.config), self.app.clock.clone());
-        App::new(config, clock, self.app.egress.clone(), sdk, endpoints, kept)
+        App::new(config, clock, self.app.egress.clone(), sdk, endpoints, cache)
     }
 
-    /// The AWS under the service.
+    /// The emulators.
     pub fn emulators(&self) -> &Emulators {
         &self.emulators
     }
 
-    /// A client of the table, to look behind the service's back.
+    /// A client for direct access to the table.
     pub fn dynamodb(&self) -> aws_sdk_dynamodb::Client {
         let mut config = aws_sdk_dynamodb::config::Builder::from(&self.sdk);
         config.set_endpoint_url(self.endpoints.dynamodb.clone());
@@ -331,7 +338,7 @@ impl Embedded {
         aws_sdk_sqs::Client::from_conf(config.build())
     }
 
-    /// A client of the queues of another account, as a subscriber has it who polls.
+    /// A client of the queues of another account, like a subscriber's that polls.
     pub fn sqs_of(&self, account: &str) -> aws_sdk_sqs::Client {
         let mut config = aws_sdk_sqs::config::Builder::from(&self.sdk);
         config.set_endpoint_url(self.endpoints.sqs.clone());
@@ -346,8 +353,8 @@ impl Embedded {
     }
 }
 
-/// SDK settings with longer timeouts than a Lambda's: two cores that run a compiler, a
-/// database and 200 parallel requests miss a deadline of one second.
+/// SDK settings with longer timeouts than a Lambda's: two cores that run a compiler, a database and 200
+/// concurrent requests miss a deadline of one second.
 fn patient_sdk(http: SharedHttpClient) -> SdkConfig {
     let credentials = Credentials::new("local", "local", None, None, "embedded");
     let limits = TimeoutConfig::builder()
@@ -359,7 +366,7 @@ fn patient_sdk(http: SharedHttpClient) -> SdkConfig {
     sdk.timeout_config(limits).http_client(http).build()
 }
 
-/// Makes the secrets that are absent, from those that are there.
+/// Creates the missing secrets, to fit the existing ones.
 async fn create_secrets(
     sdk: &SdkConfig,
     endpoints: &Endpoints,

@@ -1,5 +1,4 @@
-//! The table's definition: the one that local systems are created with, and that a test holds
-//! equal to what `template.yaml` deploys.
+//! The definition of the table of local systems. A test requires that it equals that of `template.yaml`.
 
 use serde_json::{Value, json};
 
@@ -8,12 +7,12 @@ use table::item::Index;
 /// The attribute that holds the time to live, in epoch seconds (docs/platform.md §1).
 pub const TTL_ATTRIBUTE: &str = "ttl";
 
-/// The table of this name, in the words of the `DynamoDB` API; `CloudFormation` has the
-/// same ones, except that it spells `StreamEnabled` by giving a view type.
+/// The table of this name, with the member names of the `DynamoDB` API. `CloudFormation` has the same ones,
+/// except that it has no `StreamEnabled`: a view type enables the stream.
 ///
-/// Lists are read whole from GSI1, GSI2, GSI4 and GSI7; GSI3 is sparse and leads to work that is due,
-/// GSI5 and GSI6 lead to what is seldom listed, so keys are enough. The stream shows an item as it was
-/// and as it is, so that a stock level that came from nothing can be told from one that fell.
+/// GSI1, GSI2, GSI4 and GSI7 project whole items, for lists. GSI3 is sparse and has the keys of due work;
+/// GSI5 and GSI6 have the keys of items that are seldom listed. The stream has the old and the new image of
+/// an item, so that the filters can compare stock levels.
 pub fn table_definition(name: &str) -> Value {
     let mut keys = vec![("PK", "SK")];
     keys.extend(Index::ALL.map(Index::key_names));

@@ -1,5 +1,5 @@
-//! The filters: those of `liquid-lib`, and those that themes expect of a shop. Each is counted: what it
-//! reads is steps, what it makes is memory, and what could be made of little is rejected before.
+//! The filters: those of `liquid-lib`, and those that themes expect of a shop. Each is metered: its input
+//! counts as steps, its result as memory, and a result that would be too large is rejected in advance.
 
 #[expect(clippy::unnecessary_wraps, reason = "all filters are of one type, which may fail")]
 pub(crate) mod shop;
@@ -20,14 +20,14 @@ use crate::limits::{Meter, size};
 use crate::safe;
 use crate::value::weight;
 
-/// Filters that pass on what they are given, or a part: what was safe is safe.
+/// Filters that return their input or a part of it, so that safe texts stay safe.
 const PASSING: &[&str] =
     &["compact", "concat", "default", "first", "last", "map", "reverse", "sort", "where"];
 
-/// How a filter of our own makes its value.
+/// The function of a filter of our own.
 pub(crate) type Apply = fn(&Call<'_>) -> Result<Value>;
 
-/// What a filter of our own is called with.
+/// The arguments of a filter of our own.
 pub(crate) struct Call<'c> {
     pub(crate) input: &'c dyn ValueView,
     pub(crate) positional: Vec<Value>,
@@ -41,7 +41,7 @@ impl Call<'_> {
         self.input.to_kstr().into_string()
     }
 
-    /// An argument by its place, as a text.
+    /// An argument by its position, as a text.
     pub(crate) fn argument(&self, place: usize) -> Option<String> {
         Some(self.positional.get(place)?.to_kstr().into_string())
     }
@@ -53,14 +53,14 @@ impl Call<'_> {
     }
 }
 
-/// What makes the value.
+/// The implementation of a filter.
 #[derive(Clone)]
 enum FilterKind {
     Library(Box<dyn ParseFilter>),
     Own(Apply),
 }
 
-/// A filter that is counted.
+/// A filter that is metered.
 #[derive(Clone)]
 struct Counting {
     name: String,
@@ -82,7 +82,7 @@ struct Counted {
     context: Arc<Context>,
 }
 
-/// Puts all filters into the language.
+/// Registers all filters in the language.
 pub(crate) fn register(language: &mut Language, context: &Arc<Context>) {
     let library = library().into_iter().map(|filter| {
         let name = filter.reflection().name().to_owned();
@@ -100,7 +100,7 @@ macro_rules! boxed {
     ($($filter:ident),* $(,)?) => { vec![$(stdlib::$filter.into()),*] };
 }
 
-/// What is taken as it is. `escape` is our own: it says that its result is safe.
+/// The filters of the library that are used unchanged. `escape` is our own: its result is safe.
 fn library() -> Vec<Box<dyn ParseFilter>> {
     boxed![
         Abs,
@@ -247,7 +247,7 @@ impl Counted {
         Ok(Call { input, positional, named: named.collect::<Result<_>>()?, context: &self.context })
     }
 
-    /// Rejects what a library's filter would make too much of, or work on for too long.
+    /// Rejects a call of a library's filter whose result would be too large, or that would take too long.
     fn foresee(&self, input: &dyn ValueView, runtime: &dyn Runtime) -> Result<()> {
         let meter: &Meter = &self.context.meter;
         let argument = |place: usize| -> Result<String> {
@@ -273,9 +273,9 @@ impl Counted {
                 let glue = size(argument(0)?.len());
                 meter.text(items().saturating_mul(glue).saturating_add(weight(input)))
             }
-            // Each is compared with each.
+            // Each item is compared with every other.
             "uniq" => meter.step(items().saturating_mul(weight(input)) >> 10),
-            // A width in the format is so many characters: `%999999999Y`.
+            // A width in the format creates that many characters: `%999999999Y`.
             "date" => {
                 let format = argument(0)?;
                 if format.len() > 100 || format.contains(|c: char| c.is_ascii_digit()) {

@@ -1,5 +1,5 @@
-//! Where templates look names up. Other than the runtimes of `liquid-core`, a name or a field that is
-//! not there is nil, as themes expect.
+//! The scopes in which templates resolve names. Unlike in the runtimes of `liquid-core`, an unknown name or
+//! field is nil, as themes expect.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -16,20 +16,20 @@ use liquid_core::{Renderable, Runtime};
 use crate::machine::Machine;
 use crate::value::weight;
 
-/// What all frames of a page stand on: the objects that every template has.
+/// The root scope of a page: the objects that every template has.
 pub(crate) struct Base {
     machine: Rc<Machine>,
     registers: Registers,
     counters: RefCell<Object>,
 }
 
-/// Names, and what they mean here.
+/// A scope with names of its own.
 pub(crate) struct Frame<'a> {
     parent: &'a dyn Runtime,
-    /// For a template that sees the page's objects and nothing of who included it.
+    /// Set for a template that sees the page's objects, but not the names of the including file.
     isolated: Option<Rc<Machine>>,
     values: Vec<(KString, ValueCow<'a>)>,
-    /// What is assigned here; without it, assignments go to the parent.
+    /// The assignments in this scope; without it, they go to the parent.
     assigned: Option<Assigned>,
 }
 
@@ -38,7 +38,7 @@ struct Assigned {
     values: RefCell<Object>,
 }
 
-/// How a tag reaches the machine: through the registers, which every frame has.
+/// The register by which a tag reaches the machine.
 #[derive(Default)]
 struct Reach(Option<Rc<Machine>>);
 
@@ -57,12 +57,12 @@ impl Base {
 }
 
 impl<'a> Frame<'a> {
-    /// Within a loop, or an included snippet.
+    /// The scope of a loop or an included snippet.
     pub(crate) fn within(parent: &'a dyn Runtime, values: Vec<(KString, ValueCow<'a>)>) -> Self {
         Self { parent, isolated: None, values, assigned: None }
     }
 
-    /// For a file of its own: it sees these values and the page's objects.
+    /// The scope of a rendered file, which sees these values and the page's objects.
     pub(crate) fn isolated(
         parent: &'a dyn Runtime,
         machine: Rc<Machine>,
@@ -74,7 +74,7 @@ impl<'a> Frame<'a> {
 }
 
 impl Assigned {
-    /// A copy of what is there, which is counted: a template may ask for a long text very often.
+    /// Copies a value, and counts the copy, because a template may read a long text very often.
     fn copy(&self, key: &str, path: &[ScalarCow<'_>]) -> Option<ValueCow<'static>> {
         let values = self.values.borrow();
         let found = try_find(values.get(key)?, path);
@@ -116,7 +116,7 @@ impl Runtime for Base {
         Ok(self.try_get(path).unwrap_or(ValueCow::Owned(Value::Nil)))
     }
 
-    /// Nothing is assigned here: every file has a frame of its own.
+    /// Assigns nothing: every file has a frame of its own.
     fn set_global(&self, _name: KString, _value: Value) -> Option<Value> {
         None
     }
@@ -189,7 +189,7 @@ impl Runtime for Frame<'_> {
     }
 }
 
-/// The tags that include files ask the machine, which bounds them.
+/// No partials: tags that include files use the machine, which limits them.
 #[derive(Debug)]
 struct NoPartials;
 

@@ -1,4 +1,4 @@
-//! The Liquid that themes may speak: which tags and filters there are, each counted.
+//! The Liquid dialect of themes: its tags and filters, each counted as steps.
 
 use std::sync::Arc;
 
@@ -13,24 +13,24 @@ use serde_json::Value as Json;
 use crate::limits::Meter;
 use crate::{filters, tags};
 
-/// What filters know of the page.
+/// The data of the page that filters use.
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) meter: Arc<Meter>,
-    /// Where the theme's assets are, by the name that follows `assets/`.
+    /// The URLs of the theme's assets, by the name that follows `assets/`.
     pub(crate) assets: std::collections::BTreeMap<String, String>,
     /// Translations of the page's language, and of the theme's own language.
     pub(crate) translations: [Json; 2],
-    /// The store's currency, as ISO 4217 spells it.
+    /// The store's currency, an ISO 4217 code.
     pub(crate) currency: String,
 }
 
-/// How a tag is parsed.
+/// The parser of a tag.
 type Parse = fn(TagTokenIter<'_>, &Language) -> Result<Box<dyn Renderable>>;
-/// How a block is parsed.
+/// The parser of a block.
 type ParseWithin = fn(TagTokenIter<'_>, TagBlock<'_, '_>, &Language) -> Result<Box<dyn Renderable>>;
 
-/// All tags and filters.
+/// Builds the language with all tags and filters.
 pub(crate) fn of(context: &Arc<Context>) -> Language {
     let mut language = Language::empty();
     for (name, parse) in TAGS {
@@ -85,7 +85,7 @@ const BLOCKS: &[(&str, &str, ParseWithin)] = &[
     }),
 ];
 
-/// A filter chain, or which filter is not there.
+/// Parses a filter chain; the error names an unknown filter.
 pub(crate) fn chain(token: TagToken<'_>, language: &Language) -> Result<FilterChain> {
     let text = token.as_str().to_owned();
     match token.expect_filter_chain(language) {
@@ -119,7 +119,7 @@ struct Block {
     meter: Arc<Meter>,
 }
 
-/// A tag or block that is a step.
+/// A tag or block that counts as a step.
 #[derive(Debug)]
 struct Counted {
     inner: Box<dyn Renderable>,

@@ -1,18 +1,18 @@
-//! A theme's Liquid templates as pages, for people who want to look at a store.
+//! Renders the pages of a store with a theme's Liquid templates.
 //!
-//! [`render`] takes a release of a theme (its files and what the merchant chose), what the storefront
-//! API says of the store, and which page is wanted. The template is `templates/<page>.liquid`, or the
+//! The inputs of [`render`] are a release of a theme (its files and the merchant's settings), the storefront
+//! API's responses about the store, and the requested page. The template is `templates/<page>.liquid`, or the
 //! sections that `templates/<page>.json` lists; the result is put into `layout/theme.liquid`.
 //!
-//! - **Escaped.** What a template writes is escaped unless it is HTML that was sanitized before, or the
-//!   template says `| raw` (`safe`).
-//! - **Sandboxed.** A template sees the objects of `objects` and the theme's own files. There is no
-//!   file system, no network, no clock and no environment.
-//! - **Bounded.** Steps, output, memory, depth and time are counted ([`Limits`]); a template that goes
-//!   on for too long ends with a [`Finding`], and so does one that makes the parser panic.
+//! - **Escaped.** A template's output is escaped, unless it is HTML that was sanitized before, or the
+//!   template uses `| raw` (`safe`).
+//! - **Sandboxed.** A template has access to the objects of `objects` and the theme's own files, but to no
+//!   file system, network, clock or environment.
+//! - **Bounded.** Steps, output, memory, depth and time are limited ([`Limits`]). A template that exceeds a
+//!   limit ends with a [`Finding`], and so does one that makes the parser panic.
 //!
 //! The language is that of `liquid-core`, with the tags and filters that shops' themes use. A form is
-//! shown and posts nowhere.
+//! rendered, but posts nowhere.
 
 mod filters;
 mod frame;
@@ -46,15 +46,14 @@ pub use limits::{Finding, FindingCode, Limits};
 pub use objects::{Data, Page};
 pub use theme::Theme;
 
-/// The stack that rendering has: enough for what [`Limits`] let it descend.
+/// The stack size of the rendering thread: enough for the depth that [`Limits`] allow.
 const STACK: usize = 64 << 20;
 
-/// Renders a page. It blocks for as long as it takes, [`Limits::time`] at most and a little: ask for it
-/// where that may be.
+/// Renders a page. It blocks its thread for a little over [`Limits::time`] at most.
 ///
 /// # Errors
 ///
-/// What is wrong with the theme, or which limit it exceeds.
+/// The finding: an error of the theme, or the limit that it exceeds.
 pub fn render(theme: &Theme, page: Page, data: &Data, limits: Limits) -> Result<String, Finding> {
     let (theme, data) = (theme.clone(), data.clone());
     let rendering = move || rendered(theme, &page, &data, limits);
@@ -80,7 +79,7 @@ fn rendered(theme: Theme, page: &Page, data: &Data, limits: Limits) -> Result<St
     whole(&machine, page, &base).map_err(|error| machine.finding(&error))
 }
 
-/// The page within its layout.
+/// Renders the page within its layout.
 fn whole(machine: &Rc<Machine>, page: &Page, base: &dyn Runtime) -> LiquidResult<String> {
     let mut content = Bounded::page(&machine.meter);
     let (liquid, json) = paths(page.template());
@@ -105,10 +104,10 @@ fn paths(template: &str) -> (String, String) {
     (format!("templates/{template}.liquid"), format!("templates/{template}.json"))
 }
 
-/// What every page has in its head.
+/// The HTML in the head of every page.
 const HEADER: &str = "<meta name=\"robots\" content=\"noindex\">";
 
-/// Files by their paths, for who has them as texts.
+/// Converts files with text contents, by path.
 pub fn files<'f>(
     files: impl IntoIterator<Item = (&'f str, &'f str)>,
 ) -> BTreeMap<String, bytes::Bytes> {

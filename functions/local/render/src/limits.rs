@@ -1,4 +1,4 @@
-//! What a page may cost, and what is told when it costs more.
+//! The limits of rendering a page, and the findings about a theme.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,23 +6,23 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-/// What a page may cost. The steps and the bytes are the same on every machine; the time is the net
-/// below them.
+/// The limits of rendering a page. Steps and bytes are the same on every machine; the time is the last
+/// resort.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Tags, filters, rounds of a loop, and one more for each KiB that a filter reads.
+    /// Steps: tags, filters, iterations of loops, and one more for each KiB that a filter reads.
     pub steps: u64,
     /// Bytes of the page.
     pub output: u64,
-    /// Bytes of everything that templates make of values and texts, whether still needed or not.
+    /// Bytes of all values and texts that templates create, whether still in use or not.
     pub memory: u64,
-    /// Bytes of one text that a template makes.
+    /// Bytes of one text that a template creates.
     pub text: u64,
-    /// Files within files: layout, section, snippet.
+    /// The depth of included files: layout, section, snippet.
     pub depth: u64,
-    /// Blocks within blocks of one file.
+    /// The depth of nested blocks in one file.
     pub nesting: u64,
-    /// How long it may take.
+    /// The longest time.
     pub time: Duration,
 }
 
@@ -46,9 +46,9 @@ impl Default for Limits {
 pub enum FindingCode {
     /// The theme has no file that the page needs.
     MissingFile,
-    /// A template is no Liquid, or a file that should be JSON is not.
+    /// A template is invalid Liquid, or a JSON file is invalid.
     Syntax,
-    /// A template asks for what cannot be: a division by zero, a filter's argument of a wrong type.
+    /// A template fails: a division by zero, or a filter's argument of a wrong type.
     Failed,
     /// More steps than [`Limits::steps`].
     TooManySteps,
@@ -64,18 +64,18 @@ pub enum FindingCode {
     TooSlow,
 }
 
-/// What is wrong with a theme, as its author is told.
+/// An error of a theme, for its author.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What kind of fault it is.
+    /// The kind of error.
     pub code: FindingCode,
     /// The file that was being rendered.
     pub path: String,
-    /// What is wrong, for people.
+    /// The description of the error, for people.
     pub message: String,
 }
 
-/// Counts what a page costs. The first finding is kept: what follows from it is told nobody.
+/// Counts the steps and bytes of a page. Only the first finding is stored, because others follow from it.
 #[derive(Debug)]
 pub(crate) struct Meter {
     limits: Limits,
@@ -86,7 +86,7 @@ pub(crate) struct Meter {
     exceeded: OnceLock<(FindingCode, String)>,
 }
 
-/// A template is to stop: the finding is in the meter.
+/// The error that stops a template; its finding is in the meter.
 pub(crate) fn stopped() -> liquid_core::Error {
     liquid_core::Error::with_msg("a limit is exceeded")
 }
@@ -117,7 +117,7 @@ impl Meter {
         self.exceeded.get()
     }
 
-    /// Goes on by so many steps, unless something is exceeded.
+    /// Counts steps, and fails if a limit is exceeded.
     pub(crate) fn step(&self, steps: u64) -> liquid_core::Result<()> {
         let taken = self.steps.fetch_add(steps, Ordering::Relaxed).saturating_add(steps);
         if taken > self.limits.steps {
@@ -136,7 +136,7 @@ impl Meter {
         if self.exceeded.get().is_some() { Err(stopped()) } else { Ok(()) }
     }
 
-    /// Counts what a template has made. What is too much stops it at its next step, if not here.
+    /// Counts bytes that a template has created. A finding stops the template here or at its next step.
     pub(crate) fn hold(&self, bytes: u64) -> liquid_core::Result<()> {
         let held = self.memory.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         if held > self.limits.memory {
@@ -147,7 +147,7 @@ impl Meter {
         Ok(())
     }
 
-    /// Rejects a text that would be too long.
+    /// Rejects a text that is too long.
     pub(crate) fn text(&self, bytes: u64) -> liquid_core::Result<()> {
         let limit = self.limits.text;
         if bytes > limit {
@@ -157,7 +157,7 @@ impl Meter {
         Ok(())
     }
 
-    /// One block deeper while `within` runs.
+    /// Runs `within` one block deeper.
     pub(crate) fn nested<T>(
         &self,
         within: impl FnOnce() -> liquid_core::Result<T>,
@@ -174,14 +174,14 @@ impl Meter {
         result
     }
 
-    /// Keeps the finding, if it is the first.
+    /// Stores the finding, if it is the first.
     pub(crate) fn stop(&self, code: FindingCode, message: String) -> liquid_core::Error {
-        let _kept = self.exceeded.set((code, message));
+        let _stored = self.exceeded.set((code, message));
         stopped()
     }
 }
 
-/// A text that grows up to a limit.
+/// A text with a limited length.
 pub(crate) struct Bounded<'a> {
     pub(crate) text: Vec<u8>,
     limit: u64,
@@ -190,7 +190,7 @@ pub(crate) struct Bounded<'a> {
 }
 
 impl<'a> Bounded<'a> {
-    /// The page itself.
+    /// The text of a page.
     pub(crate) fn page(meter: &'a Meter) -> Self {
         Self {
             text: Vec::new(),
@@ -200,7 +200,7 @@ impl<'a> Bounded<'a> {
         }
     }
 
-    /// A text that a template keeps.
+    /// The text of a value that a template creates.
     pub(crate) fn kept(meter: &'a Meter) -> Self {
         Self {
             text: Vec::new(),
@@ -210,7 +210,7 @@ impl<'a> Bounded<'a> {
         }
     }
 
-    /// What was written.
+    /// The written text.
     pub(crate) fn into_string(self) -> String {
         String::from_utf8_lossy(&self.text).into_owned()
     }
@@ -232,7 +232,7 @@ impl std::io::Write for Bounded<'_> {
     }
 }
 
-/// A length as it is counted.
+/// A length as a number of bytes or steps.
 pub(crate) fn size(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! What renders one page: the theme's files, parsed as they are needed, and the tags that include them.
+//! The renderer of one page: it parses the theme's files when they are needed, and includes them.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -27,19 +27,19 @@ pub(crate) struct Machine {
     parsed: RefCell<HashMap<String, Rc<File>>>,
     /// The files that are being rendered, the outermost first.
     within: RefCell<Vec<String>>,
-    /// The file that was being rendered when the first fault was found.
+    /// The file that was being rendered at the first error.
     at_fault: Cell<Option<String>>,
-    /// Which page of what is paginated, and where that is.
+    /// The page's number and URL.
     pub(crate) place: Place,
-    /// The name of what is around the page; none for nothing.
+    /// The name of the layout; none for no layout.
     layout: RefCell<Option<String>>,
 }
 
-/// Where a page is.
+/// The position of a page: its number and its URL.
 pub(crate) struct Place {
-    /// Which page of what is paginated, from 1.
+    /// The page number of a paginated list, from 1.
     pub(crate) page: usize,
-    /// Its address, with its question mark if it has one.
+    /// Its URL, with its query if it has one.
     pub(crate) address: String,
 }
 
@@ -70,24 +70,24 @@ impl Machine {
         }
     }
 
-    /// The address of another page of what is paginated.
+    /// The URL of another page of a paginated list.
     pub(crate) fn address_of(&self, page: usize) -> String {
         let address = &self.place.address;
         let sign = if address.contains('?') { '&' } else { '?' };
         format!("{address}{sign}page={page}")
     }
 
-    /// What is around this page: the layout of this name, or nothing.
+    /// Sets the layout of this page by its name; none for no layout.
     pub(crate) fn wrap_in(&self, name: Option<&str>) {
         *self.layout.borrow_mut() = name.map(|name| name.trim_end_matches(".liquid").to_owned());
     }
 
-    /// The path of the layout, if there is one around the page.
+    /// The path of the layout, if the page has one.
     pub(crate) fn layout(&self) -> Option<String> {
         self.layout.borrow().as_ref().map(|name| format!("layout/{name}.liquid"))
     }
 
-    /// The template at this path, parsed.
+    /// Loads and parses the template at this path.
     pub(crate) fn file(&self, path: &str) -> Result<Rc<File>> {
         if let Some(known) = self.parsed.borrow().get(path) {
             return Ok(Rc::clone(known));
@@ -114,7 +114,7 @@ impl Machine {
         Ok(File { template: Template::new(elements), schema })
     }
 
-    /// Renders a file that sees the page's objects and these values.
+    /// Renders a file in a scope of its own, with the page's objects and these values.
     pub(crate) fn render<'v>(
         self: &Rc<Self>,
         path: &str,
@@ -125,12 +125,12 @@ impl Machine {
         let file = self.file(path)?;
         let frame = Frame::isolated(runtime, Rc::clone(self), values);
         self.within(path, || file.template.render_to(writer, &frame))?;
-        // A `break` of this file ends this file.
+        // A `break` in this file ends only this file.
         runtime.registers().get_mut::<InterruptRegister>().reset();
         Ok(())
     }
 
-    /// Renders a file as if it stood where it is included.
+    /// Renders a file in the scope of the including file.
     pub(crate) fn include<'v>(
         self: &Rc<Self>,
         path: &str,
@@ -143,7 +143,7 @@ impl Machine {
         self.within(path, || file.template.render_to(writer, &frame))
     }
 
-    /// One file deeper.
+    /// Runs `render` one file deeper.
     fn within(&self, path: &str, render: impl FnOnce() -> Result<()>) -> Result<()> {
         let limit = self.meter.limits().depth;
         let depth = crate::limits::size(self.within.borrow().len());
@@ -160,19 +160,19 @@ impl Machine {
         rendered
     }
 
-    /// A fault of a file.
+    /// Records a finding about a file.
     pub(crate) fn fault(&self, path: &str, code: FindingCode, message: String) -> Error {
         self.fault_at(path);
         self.meter.stop(code, message)
     }
 
-    /// The first fault's file is the one that is told.
+    /// Records the file of an error, if it is the first.
     fn fault_at(&self, path: &str) {
         let first = self.at_fault.take().unwrap_or_else(|| path.to_owned());
         self.at_fault.set(Some(first));
     }
 
-    /// What a failed rendering means.
+    /// The finding of a failed rendering.
     pub(crate) fn finding(&self, error: &Error) -> Finding {
         let path = self.at_fault.take().unwrap_or_default();
         match self.meter.exceeded() {
@@ -187,7 +187,7 @@ fn brief(message: &str) -> String {
     message.chars().take(500).collect()
 }
 
-/// A value by its name.
+/// A value with its name.
 pub(crate) fn named(name: &'static str, value: impl Into<Value>) -> (KString, ValueCow<'static>) {
     (KString::from_static(name), ValueCow::Owned(value.into()))
 }

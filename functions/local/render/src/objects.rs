@@ -1,5 +1,5 @@
-//! What templates may ask for: the objects of a shop, made of the public answers of the storefront API.
-//! Their fields have the names that themes use; amounts are in the smallest unit of the currency.
+//! The objects of templates, built from the public responses of the storefront API. Their fields have the
+//! names that themes use; amounts are in the smallest unit of the currency.
 
 use liquid_core::model::{KString, Object, Value};
 use serde_json::Value as Json;
@@ -8,12 +8,10 @@ use crate::theme::Theme;
 use crate::value::{self, object};
 use crate::{safe, settings};
 
-/// What the storefront API says of a store, as it says it (docs/openapi.json).
+/// The storefront API's responses about a store (docs/openapi.json).
 #[derive(Debug, Clone, Default)]
 pub struct Data {
-    /// `GET /v1/storefront/{subdomain}` (`getStorefront`): Get a storefront.
-    ///
-    /// The response has what the first page links to.
+    /// `GET /v1/storefront/{subdomain}`.
     pub store: Json,
     /// `GET …/products`, the first page's items.
     pub products: Vec<Json>,
@@ -21,14 +19,14 @@ pub struct Data {
     pub collections: Vec<(Json, Vec<Json>)>,
     /// `GET …/navigation/{handle}`, each menu that the store names.
     pub menus: Vec<Json>,
-    /// Where the shop's pages are, without a slash at the end: templates link to paths below it.
+    /// The path of the shop's pages, without a slash at the end: templates link to paths below it.
     pub root: String,
-    /// Which page of what is paginated, from 1; 0 is the first, too.
+    /// The page number of a paginated list, from 1; 0 is the first, too.
     pub page: usize,
 }
 
 impl Data {
-    /// Where a page is.
+    /// The URL of a page.
     pub(crate) fn address(&self, page: &Page) -> String {
         let path = match page {
             Page::Index | Page::NotFound => String::new(),
@@ -41,7 +39,7 @@ impl Data {
     }
 }
 
-/// Which page is shown.
+/// The page to render.
 #[derive(Debug, Clone)]
 pub enum Page {
     /// The home page.
@@ -54,7 +52,7 @@ pub enum Page {
     Product(Box<Json>),
     /// A text: a policy, of `GET …/policies/{handle}`.
     Text(Box<Json>),
-    /// There is nothing here.
+    /// The page for an unknown path.
     NotFound,
 }
 
@@ -111,7 +109,7 @@ pub(crate) fn globals(theme: &Theme, page: &Page, data: &Data) -> Object {
     globals
 }
 
-/// The object that the page is about, and its title.
+/// Inserts the object of the page, and its title.
 fn insert_page_object(globals: &mut Object, page: &Page, links: &Links<'_>) {
     let store = links.data.store.get("name").cloned().unwrap_or_default();
     let title = match page {
@@ -147,7 +145,7 @@ fn insert_page_object(globals: &mut Object, page: &Page, links: &Links<'_>) {
     globals.insert(KString::from_static("page_title"), title);
 }
 
-/// Makes objects, with the addresses of this shop.
+/// Builds objects with the URLs of this shop.
 struct Links<'d> {
     data: &'d Data,
 }
@@ -156,7 +154,7 @@ fn handle(of: &Json) -> &str {
     of.get("handle").and_then(Json::as_str).unwrap_or_default()
 }
 
-/// Fields of JSON under the names that themes use.
+/// Maps JSON values by their pointers to fields with the names that themes use.
 fn fields<const N: usize>(of: &Json, names: [(&'static str, &str); N]) -> Object {
     let field = |(name, pointer): (&'static str, &str)| {
         (KString::from_static(name), value::of(of.pointer(pointer).unwrap_or(&Json::Null)))
@@ -217,7 +215,7 @@ impl Links<'_> {
         menus.collect()
     }
 
-    /// A line of a menu, and what is below it; a menu has few levels.
+    /// A link of a menu, with its children; a menu has few levels.
     fn link(&self, item: &Json) -> Object {
         let text = |name: &str| item.get(name).and_then(Json::as_str).unwrap_or_default();
         let refers = text("ref");

@@ -1,21 +1,21 @@
-//! What is HTML and what is text. A value is a text, and is escaped where a template writes it, unless it
-//! is *safe*: a setting whose type is HTML and was sanitized when it was saved, what a template itself
-//! rendered (`capture`), or the result of a filter that makes HTML.
+//! Safe HTML and text. A value is a text, and is escaped when a template writes it, unless it is *safe*: a
+//! setting of an HTML type, which was sanitized when it was saved, the rendered output of `capture`, or the
+//! result of a filter that creates HTML.
 //!
 //! Liquid's values have no type for that, so a safe text begins with a mark: a noncharacter, which is
-//! "permanently reserved for internal use" (The Unicode Standard, §23.7). Nothing from outside has it:
-//! [`crate::value::of`] takes it out of what comes in, and a filter's result is without it unless the
-//! filter is one that makes HTML. An empty text needs no mark.
+//! "permanently reserved for internal use" (The Unicode Standard, §23.7). External data cannot have it:
+//! [`crate::value::of`] removes it from all input. A filter's result has no mark, unless the filter creates
+//! HTML. An empty text needs no mark.
 
 use std::borrow::Cow;
 use std::io::Write;
 
 use liquid_core::model::{Value, ValueView};
 
-/// What a safe text begins with.
+/// The mark at the beginning of a safe text.
 const MARK: char = '\u{FDD0}';
 
-/// The text as safe HTML.
+/// Marks the text as safe HTML.
 pub(crate) fn html(text: &str) -> Value {
     let text = without_mark(text);
     if text.is_empty() {
@@ -25,7 +25,7 @@ pub(crate) fn html(text: &str) -> Value {
     }
 }
 
-/// The text without the mark, wherever it stands.
+/// Removes every mark from the text.
 pub(crate) fn without_mark(text: &str) -> Cow<'_, str> {
     if text.contains(MARK) { Cow::Owned(text.replace(MARK, "")) } else { Cow::Borrowed(text) }
 }
@@ -41,7 +41,7 @@ pub(crate) fn is_marked(value: &dyn ValueView) -> bool {
     }
 }
 
-/// The value with nothing safe in it.
+/// Removes the marks from all texts of the value.
 pub(crate) fn unmarked(value: Value) -> Value {
     match value {
         Value::Scalar(scalar) => {
@@ -60,7 +60,7 @@ pub(crate) fn unmarked(value: Value) -> Value {
     }
 }
 
-/// Writes a value as it belongs into a page.
+/// Writes a text into a page, escaped unless it is safe.
 pub(crate) fn write(writer: &mut dyn Write, text: &str) -> std::io::Result<()> {
     if text.starts_with(MARK) {
         writer.write_all(without_mark(text).as_bytes())
@@ -69,7 +69,7 @@ pub(crate) fn write(writer: &mut dyn Write, text: &str) -> std::io::Result<()> {
     }
 }
 
-/// The text as HTML's content or attribute.
+/// Escapes the text for HTML content and attributes.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(['&', '<', '>', '"', '\'']) {
         return Cow::Borrowed(text);

@@ -13,11 +13,11 @@ use crate::machine::{Machine, named};
 use crate::value::{self, object, weight};
 use crate::{safe, settings};
 
-/// Elements that a section may ask to be.
+/// The elements that a section's schema may select.
 const ELEMENTS: [&str; 6] = ["article", "aside", "div", "footer", "header", "section"];
 
-/// The sections of a page, in their order, from a template of JSON. On the home page the merchant's
-/// sections stand for those of the template.
+/// Renders the sections of a page, in their order, from a JSON template. On the home page the merchant's
+/// sections replace those of the template.
 pub(crate) fn page(
     machine: &Rc<Machine>,
     path: &str,
@@ -37,7 +37,7 @@ pub(crate) fn page(
     listed(machine, path, writer, runtime)
 }
 
-/// `{% sections 'footer-group' %}`
+/// Renders `{% sections 'footer-group' %}`.
 pub(crate) fn group(
     machine: &Rc<Machine>,
     name: &str,
@@ -47,7 +47,7 @@ pub(crate) fn group(
     listed(machine, &format!("sections/{name}.json"), writer, runtime)
 }
 
-/// `{% section 'header' %}`: its settings are those that the merchant chose, or its defaults.
+/// Renders `{% section 'header' %}`, with the merchant's settings or its defaults.
 pub(crate) fn single(
     machine: &Rc<Machine>,
     name: &str,
@@ -58,7 +58,7 @@ pub(crate) fn single(
     one(machine, name, name, &chosen, writer, runtime)
 }
 
-/// The sections that a file of JSON lists.
+/// Renders the sections that a JSON file lists.
 fn listed(
     machine: &Rc<Machine>,
     path: &str,
@@ -121,7 +121,7 @@ fn one(
     writeln!(writer, "</{element}>").replace("too long")
 }
 
-/// The object `section`.
+/// Builds the object `section`.
 fn section(machine: &Machine, id: &str, schema: &Json, placed: &Json) -> Result<Object> {
     let given =
         |of: &Json| of.get("settings").and_then(Json::as_object).cloned().unwrap_or_default();
@@ -134,7 +134,7 @@ fn section(machine: &Machine, id: &str, schema: &Json, placed: &Json) -> Result<
     ]))
 }
 
-/// The blocks within a section, in the merchant's order.
+/// Builds the blocks of a section, in the merchant's order.
 fn blocks(
     machine: &Machine,
     schema: &Json,

@@ -1,15 +1,15 @@
-//! Settings as templates see them: the merchant's values over the schema's defaults, each by its type.
+//! The settings of templates: the merchant's values or the schema's defaults, converted by their types.
 
 use liquid_core::model::{KString, Object, Value, ValueView as _};
 use serde_json::{Map, Value as Json};
 
 use crate::{safe, value};
 
-/// Types whose value is HTML. It was sanitized when it was saved, by what its type allows.
+/// Types whose value is HTML, which was sanitized by its type when it was saved.
 const HTML: [&str; 3] = ["html", "inline_richtext", "richtext"];
 
-/// The settings that a list of a schema declares, with these values. `globals` has what a setting may
-/// choose: collections, products, menus.
+/// The settings that a schema's list declares, with these values. `globals` has the objects that a setting
+/// may refer to: collections, products, menus.
 pub(crate) fn of(declared: Option<&Json>, given: &Map<String, Json>, globals: &Object) -> Object {
     let declared = declared.and_then(Json::as_array).into_iter().flatten();
     let mut settings = Object::new();
@@ -22,7 +22,7 @@ pub(crate) fn of(declared: Option<&Json>, given: &Map<String, Json>, globals: &O
     settings
 }
 
-/// The settings that `config/settings_schema.json` declares, which are in groups.
+/// The settings of `config/settings_schema.json`, which has them in groups.
 pub(crate) fn of_theme(schema: &Json, given: &Map<String, Json>, globals: &Object) -> Object {
     let groups = schema.as_array().into_iter().flatten();
     groups.flat_map(|group| of(group.get("settings"), given, globals)).collect()
@@ -40,7 +40,7 @@ fn typed(kind: &str, chosen: &Json, globals: &Object) -> Value {
     }
 }
 
-/// What has this handle. Without one, an empty text, which every condition takes for blank.
+/// The object with this handle, otherwise an empty text, which is blank in every condition.
 fn one_of(name: &str, handle: &Json, globals: &Object) -> Value {
     let found = globals.get(name).and_then(|known| known.as_object());
     let found = found.and_then(|known| known.get(handle.as_str()?));

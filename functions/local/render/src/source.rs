@@ -1,44 +1,44 @@
-//! A template's text, brought into the form that the parser of `liquid-core` takes.
+//! Converts a template's text to the form that the parser of `liquid-core` accepts.
 //!
-//! `{{ … }}` becomes `{% echo … %}`, so that one tag writes values and escapes them; what the parser
-//! has no tag for is resolved (`comment`, `liquid`, `schema`, `style`). The parser descends with each
-//! bracket of an expression and each `elsif`, without a limit of its own: both are counted here.
+//! `{{ … }}` becomes `{% echo … %}`, so that one tag writes and escapes values. Tags that the parser does not
+//! have are resolved (`comment`, `liquid`, `schema`, `style`). The parser recurses for each bracket of an
+//! expression and each `elsif`, without a limit of its own: both are limited here.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Bytes of a template.
+/// Bytes of a template at most.
 const LENGTH: usize = 512 << 10;
-/// Bytes of a tag between its braces.
+/// Bytes of a tag between its braces at most.
 const TAG: usize = 4 << 10;
-/// Opening brackets in a tag.
+/// Opening brackets in a tag at most.
 const BRACKETS: usize = 32;
-/// `elsif` and `when` in a template.
+/// `elsif` and `when` tags in a template at most.
 const BRANCHES: usize = 250;
 
-/// A template as the parser takes it.
+/// A template in the parser's form.
 #[derive(Debug, Default)]
 pub(crate) struct Source {
     /// The template.
     pub(crate) text: String,
-    /// What stands between `raw` and `endraw`; `verbatim` names it by its place.
+    /// The texts between `raw` and `endraw`; a `verbatim` tag refers to one by its index.
     pub(crate) verbatim: Vec<String>,
-    /// What stands between `schema` and `endschema`.
+    /// The text between `schema` and `endschema`.
     pub(crate) schema: Option<String>,
     branches: usize,
 }
 
-/// A tag as it stands in the text.
+/// A tag of the template.
 struct Tag<'t> {
-    /// What is between the braces.
+    /// The text between the braces.
     body: &'t str,
-    /// Whether the text before it loses its white space, and the text after it.
+    /// Whether white space before it, and after it, is removed.
     trims: (bool, bool),
-    /// What follows it.
+    /// The text after it.
     rest: &'t str,
 }
 
-/// Brings the template into the parser's form, or says what is wrong and in which line.
+/// Converts the template to the parser's form; an error names its line.
 pub(crate) fn normalize(template: &str) -> Result<Source, String> {
     let mut source = Source::default();
     if template.len() > LENGTH {
@@ -64,7 +64,7 @@ pub(crate) fn normalize(template: &str) -> Result<Source, String> {
 }
 
 impl Source {
-    /// Takes what `text` begins with, `{{` or `{%`, and returns what follows.
+    /// Converts the tag at the beginning of `text`, and returns the text after it.
     fn take<'t>(&mut self, text: &'t str) -> Result<&'t str, String> {
         if text.starts_with("{{") {
             let tag = tag(text, "}}")?;
@@ -124,7 +124,7 @@ impl Source {
         }
     }
 
-    /// A line of a `liquid` tag.
+    /// Converts a line of a `liquid` tag.
     fn line(&mut self, line: &str) -> Result<(), String> {
         if line.is_empty() || line.starts_with('#') {
             return Ok(());
@@ -136,9 +136,9 @@ impl Source {
         self.emit(name, arguments, (false, false))
     }
 
-    /// A tag for the parser.
+    /// Writes a tag for the parser.
     fn emit(&mut self, name: &str, arguments: &str, trims: (bool, bool)) -> Result<(), String> {
-        // The parser would begin anew within the text, and read on over this tag's end.
+        // The parser would start a new tag within the text, and read beyond this tag's end.
         if arguments.contains("{%") || arguments.contains("{{") {
             return Err(format!("`{name}` has a tag within it"));
         }
@@ -156,13 +156,13 @@ impl Source {
             }
         }
         let (before, after) = (dash(trims.0), dash(trims.1));
-        // To the parser, a tabulator is no white space.
+        // The parser does not treat a tab as white space.
         let arguments = arguments.replace('\t', " ");
         let _ = write!(self.text, "{{%{before} {name} {arguments} {after}%}}");
         Ok(())
     }
 
-    /// What is left of a tag that says nothing: the white space that it takes.
+    /// Writes an empty tag that only removes white space.
     fn nothing(&mut self, trims: (bool, bool)) {
         if trims.0 || trims.1 {
             let _ = write!(self.text, "{{%{} echo nil {}%}}", dash(trims.0), dash(trims.1));
@@ -174,7 +174,7 @@ fn dash(trims: bool) -> &'static str {
     if trims { "-" } else { "" }
 }
 
-/// The tag's name, and what follows it.
+/// Splits a tag into its name and its arguments.
 fn split_name(body: &str) -> (&str, &str) {
     let end = body.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(body.len());
     let (name, arguments) = body.split_at_checked(end).unwrap_or((body, ""));
@@ -211,7 +211,7 @@ fn trimmed<'t>(body: Option<&'t str>, rest: Option<&'t str>) -> Tag<'t> {
     }
 }
 
-/// What stands before the tag that ends the block, and that tag. Nothing within is understood.
+/// The unparsed text before the tag that ends the block, and that tag.
 fn block<'t>(text: &'t str, name: &str) -> Result<(&'t str, Tag<'t>), String> {
     let mut from = 0;
     while let Some(at) = text.get(from..).and_then(|rest| rest.find("{%")) {
@@ -228,13 +228,13 @@ fn block<'t>(text: &'t str, name: &str) -> Result<(&'t str, Tag<'t>), String> {
     Err(format!("`{name}` is not closed"))
 }
 
-/// `form.posted_successfully?` as the parser takes it: a name has no question mark there.
+/// Removes the question mark of names like `form.posted_successfully?`, which the parser does not accept.
 fn without_question_marks(arguments: &str) -> Cow<'_, str> {
     if !arguments.contains('?') {
         return Cow::Borrowed(arguments);
     }
     let (mut within, mut before) = (None, ' ');
-    let kept = arguments.chars().filter(|&c| {
+    let remaining = arguments.chars().filter(|&c| {
         let ends_name = within.is_none() && c == '?' && (before.is_alphanumeric() || before == '_');
         match within {
             Some(quote) if quote == c => within = None,
@@ -244,7 +244,7 @@ fn without_question_marks(arguments: &str) -> Cow<'_, str> {
         before = c;
         !ends_name
     });
-    Cow::Owned(kept.collect())
+    Cow::Owned(remaining.collect())
 }
 
 #[cfg(test)]
@@ -261,14 +261,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_raw_never_reaches_the_parser() {
+    fn raw_text_never_reaches_the_parser() {
         let source = normalize("{% raw %}{{ x }}{% if %}{% endraw %}y").unwrap();
         assert_eq!(source.text, "{% verbatim 0 %}y");
         assert_eq!(source.verbatim, ["{{ x }}{% if %}"]);
     }
 
     #[test]
-    fn a_question_mark_ends_a_name_and_no_text() {
+    fn a_question_mark_is_removed_from_names_and_not_from_texts() {
         assert_eq!(
             text("{% if form.sent? and 'a?' == \"b?\" %}"),
             "{% if form.sent and 'a?' == \"b?\" %}"
@@ -289,12 +289,12 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_names_its_line() {
+    fn an_error_names_its_line() {
         assert_eq!(normalize("a\nb\n{{ 'x }}").unwrap_err(), "line 3: a quote is not closed");
     }
 
     #[test]
-    fn a_schema_is_kept_apart() {
+    fn a_schema_is_extracted() {
         let source = normalize("x{% schema %}{\"name\": \"y\"}{% endschema %}").unwrap();
         assert_eq!(
             (source.text.as_str(), source.schema.as_deref()),

@@ -1,5 +1,5 @@
-//! The tags that are not taken from `liquid-lib` as they are: those that write, repeat or include, and
-//! those that Shopify added to Liquid.
+//! The tags of our own: those that write, repeat or include, and those that Shopify added to Liquid. The
+//! others are those of `liquid-lib`.
 
 pub(crate) mod file;
 pub(crate) mod form;

@@ -1,4 +1,4 @@
-//! Whole pages, of themes as they should be and as they should not.
+//! Tests with whole pages, of valid and of invalid themes.
 
 mod hostile;
 mod language;
@@ -38,7 +38,7 @@ fn data() -> Data {
     }
 }
 
-/// What is counted is the same on every machine; how long it takes is not.
+/// The default limits with a longer time, which differs between machines.
 fn patient() -> Limits {
     Limits { time: Duration::from_mins(2), ..Limits::default() }
 }

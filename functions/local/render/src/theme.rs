@@ -1,23 +1,23 @@
-//! What a theme is, as a release of it says.
+//! The theme that pages are rendered with.
 
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use serde_json::{Map, Value as Json};
 
-/// A release of a theme, or a draft: its files, and what the merchant chose.
+/// A release or a draft of a theme: its files, and the merchant's settings.
 #[derive(Debug, Clone, Default)]
 pub struct Theme {
     /// The content of the templates, locales and configuration, by path in the package.
     pub files: BTreeMap<String, Bytes>,
-    /// Where each asset is, by the name that follows `assets/`. Templates get addresses, never contents.
+    /// The URL of each asset, by the name that follows `assets/`. Templates get URLs, never contents.
     pub assets: BTreeMap<String, String>,
     /// The values of the theme's settings, by their ids.
     pub settings: Map<String, Json>,
-    /// The sections that the merchant placed on the home page, and those that stand in every layout, by
-    /// their ids: `{type, settings, blocks, block_order, disabled}`.
+    /// The merchant's sections of the home page, and the sections of layouts, by their ids: `{type, settings,
+    /// blocks, block_order, disabled}`.
     pub sections: Map<String, Json>,
-    /// The sections of the home page, in their order; without it, `templates/index.json` says.
+    /// The sections of the home page, in their order; without it, `templates/index.json` has the order.
     pub order: Option<Vec<String>>,
     /// The language of the page (RFC 5646), for `locales/<language>.json`.
     pub locale: String,
@@ -29,14 +29,14 @@ impl Theme {
         Some(String::from_utf8_lossy(file).trim_start_matches('\u{FEFF}').to_owned())
     }
 
-    /// The JSON at this path, or why it is none.
+    /// The JSON at this path, or why it is invalid.
     pub(crate) fn json(&self, path: &str) -> Option<Result<Json, String>> {
         let text = self.text(path)?;
         let text = behind_comments(&text);
         Some(serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}")))
     }
 
-    /// The texts of the page's language and those of the theme's own, whichever there are.
+    /// The translations of the page's language and of the theme's default language; null if one is missing.
     pub(crate) fn translations(&self) -> [Json; 2] {
         let language = self.locale.split('-').next().unwrap_or_default();
         let names = [
@@ -56,7 +56,7 @@ impl Theme {
     }
 }
 
-/// The text behind the comments that editors of themes put before JSON; the whole where one is not closed.
+/// The text after the comments that theme editors put before JSON; the whole text if one is not closed.
 fn behind_comments(text: &str) -> &str {
     let mut rest = text.trim_start();
     while let Some(comment) = rest.strip_prefix("/*") {

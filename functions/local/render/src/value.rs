@@ -1,4 +1,4 @@
-//! JSON as values of templates, and what a value takes.
+//! Values of templates: their conversion from and to JSON, and their size.
 
 use liquid_core::model::{KString, Object, Value, ValueView};
 use serde_json::Value as Json;
@@ -6,10 +6,10 @@ use serde_json::Value as Json;
 use crate::limits::size;
 use crate::safe;
 
-/// What a value takes beside its texts.
+/// The bytes of a value without its texts, approximately.
 const EACH: u64 = 48;
 
-/// A value of JSON; its texts are texts and will be escaped.
+/// Converts JSON to a value; its texts are not safe, and will be escaped.
 pub(crate) fn of(json: &Json) -> Value {
     match json {
         Json::Null => Value::Nil,
@@ -26,17 +26,17 @@ pub(crate) fn of(json: &Json) -> Value {
     }
 }
 
-/// The JSON of a value, without marks.
+/// Converts a value to JSON, without marks.
 pub(crate) fn json(value: &dyn ValueView) -> Json {
     serde_json::to_value(safe::unmarked(value.to_value())).unwrap_or_default()
 }
 
-/// An object of these fields.
+/// Builds an object of these fields.
 pub(crate) fn object<const N: usize>(fields: [(&'static str, Value); N]) -> Object {
     fields.into_iter().map(|(name, value)| (KString::from_static(name), value)).collect()
 }
 
-/// Bytes that the value takes, about.
+/// The bytes of a value, approximately.
 pub(crate) fn weight(value: &dyn ValueView) -> u64 {
     let inner = if let Some(array) = value.as_array() {
         array.values().map(weight).fold(0, u64::saturating_add)

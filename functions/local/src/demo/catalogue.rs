@@ -1,5 +1,5 @@
-//! What the demo store sells: forty products in a tree of categories and four collections, with
-//! pictures and stock; made as any client would make it.
+//! The catalogue of the demo store: forty products in a tree of categories and four collections, with
+//! pictures and stock. It is created through the API, as by any client.
 
 use emulators::AnyError;
 use serde::Deserialize;
@@ -11,10 +11,10 @@ use tracing::instrument::WithSubscriber;
 use super::picture::{self, Shape};
 use super::{Api, text};
 
-/// What there is to make: `catalogue.json`. Parents come before their children.
+/// The categories and products to create: `catalogue.json`. Parents come before their children.
 const DEPARTMENTS: &str = include_str!("catalogue.json");
 
-/// Pictures that are there before their products.
+/// Pictures that are uploaded ahead of their products.
 const PICTURES_AHEAD: usize = 4;
 
 /// A category with its products.
@@ -31,9 +31,9 @@ struct Department {
 #[derive(Deserialize)]
 struct Ware {
     title: String,
-    /// In paise.
+    /// The price, in paise.
     price: u32,
-    /// What it cost before, if that was something else.
+    /// The previous price, in paise, if it was another.
     before: Option<u32>,
     #[serde(default)]
     choice: Choice,
@@ -41,7 +41,7 @@ struct Ware {
     stock: u32,
 }
 
-/// What variants differ by.
+/// The option that variants differ by.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Choice {
@@ -55,8 +55,8 @@ fn departments() -> Result<Vec<Department>, AnyError> {
     Ok(serde_json::from_str(DEPARTMENTS)?)
 }
 
-/// Makes what is not there yet. Pictures are drawn and uploaded beside the products that come before
-/// theirs.
+/// Creates the objects that do not exist yet. Pictures are drawn and uploaded while earlier products are
+/// created.
 pub async fn stock_up(api: &Api) -> Result<(), AnyError> {
     let mut known = handles(api, "/v1/products").await?;
     let departments = departments()?;
@@ -92,7 +92,7 @@ pub async fn stock_up(api: &Api) -> Result<(), AnyError> {
     collections(api, &known).await
 }
 
-/// Uploads the pictures of these titles and places, in their order.
+/// Uploads the pictures of these titles and positions, in their order.
 async fn draw_all(
     api: Api,
     wanted: Vec<((String, Shape), usize)>,
@@ -106,14 +106,14 @@ async fn draw_all(
     }
 }
 
-/// Handles and ids of what a list holds.
+/// The handles and ids of the items of a list.
 async fn handles(api: &Api, path: &str) -> Result<Vec<(String, String)>, AnyError> {
     let list = api.call("GET", &format!("{path}?limit=100"), None).await?;
     let items = list.pointer("/data").and_then(Value::as_array).cloned().unwrap_or_default();
     items.iter().map(|item| Ok((text(item, "/handle")?, text(item, "/id")?))).collect()
 }
 
-/// Where the stock lies: the store's own first location, in its own words.
+/// The id of the store's first location, which is created if there is none.
 async fn location(api: &Api) -> Result<String, AnyError> {
     let list = api.call("GET", "/v1/inventory/locations", None).await?;
     if let Some(first) = list.pointer("/data/0/id").and_then(Value::as_str) {
@@ -145,13 +145,13 @@ async fn category(
     text(&api.call("POST", "/v1/products/categories", Some(input)).await?, "/id")
 }
 
-/// Uploads a product's picture; answers with its id.
+/// Uploads a product's picture. Returns the image for the product's request.
 async fn upload(api: &Api, title: &str, place: usize, shape: Shape) -> Result<Value, AnyError> {
     let made = api.send("POST", "/v1/media", "image/png", picture::draw(place, shape)?).await?;
     Ok(json!({"media_id": text(&made, "/id")?, "alt": title}))
 }
 
-/// The request that makes a product.
+/// The request that creates a product.
 fn product(
     ware: &Ware,
     department: &Department,
@@ -168,7 +168,7 @@ fn product(
     let money = |amount: u32| json!({"amount": amount, "currency": "INR"});
     let variant = |(number, value): (usize, &&str)| {
         let more = u32::try_from(number).unwrap_or(0);
-        // The large one costs a third more; a colour costs what any other does.
+        // A large variant costs a third more; all colours cost the same.
         let extra = match ware.choice {
             Choice::Sizes => {
                 ware.price.div_euclid(3_000).saturating_mul(1_000).saturating_mul(more)
@@ -240,7 +240,7 @@ async fn collections(api: &Api, products: &[(String, String)]) -> Result<(), Any
     Ok(())
 }
 
-/// `Linen Napkins, Set of Four` is `linen-napkins-set-of-four`.
+/// The handle of a title: `linen-napkins-set-of-four` of `Linen Napkins, Set of Four`.
 fn handle_of(title: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' };
     let words: String = title.chars().map(plain).collect();

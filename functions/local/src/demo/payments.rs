@@ -1,5 +1,5 @@
-//! How the demo store is paid: through the payment providers of this machine, with their keys, and
-//! with its webhook endpoints registered there.
+//! The payments of the demo store: through the emulated payment providers, with their keys, and with its
+//! webhook endpoints registered there.
 
 use crate::providers::{
     Provider, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_KEY_ID, STRIPE_SECRET,
@@ -8,16 +8,16 @@ use crate::providers::{
 use core_types::key;
 use core_types::provider::ProviderName;
 use emulators::AnyError;
+use services::Services;
 use identity::store::{Store, UniqueSubdomain};
 use sales::payment::load;
 use serde_json::{Value, json};
-use services::Services;
 
 use super::{Api, MERCHANT, SUBDOMAIN, account as account_of, told};
 use crate::System;
 
-/// Connects the demo store to those of the providers that the system reaches here, unless it has
-/// an account with them: what a merchant has changed stays. A store that is gone stays gone.
+/// Connects the demo store to the emulated providers, unless it has an account with them: a merchant's
+/// changes stay. A deleted store is not created again.
 pub(super) async fn connect(system: &System, providers: &Providers) -> Result<(), AnyError> {
     let app = system.app();
     let (Some(store), Some(merchant)) = (store(app).await?, account_of(app, &MERCHANT).await?)
@@ -45,7 +45,7 @@ pub(super) async fn connect(system: &System, providers: &Providers) -> Result<()
     api.sign_out().await
 }
 
-/// The demo store, unless it is gone.
+/// Loads the demo store, unless it is deleted.
 pub(super) async fn store(services: &Services) -> Result<Option<Store>, AnyError> {
     let claim: Option<UniqueSubdomain> =
         services.table.get(&key::unique_subdomain(SUBDOMAIN)).await.map_err(told)?;
@@ -55,7 +55,7 @@ pub(super) async fn store(services: &Services) -> Result<Option<Store>, AnyError
     }
 }
 
-/// The providers that the system reaches here, and not somewhere else.
+/// The providers that the system reaches here, and not at another base URL.
 fn played(services: &Services, providers: &Providers) -> Vec<(Provider, ProviderName)> {
     let (used, here) = (&services.config.payment_base_urls, providers.base_urls());
     let razorpay = (Provider::Razorpay, ProviderName::Razorpay);

@@ -1,4 +1,4 @@
-//! Pictures of the demo's products, drawn here: no file to ship, no licence to ask for.
+//! Pictures of the demo's products, drawn here, so that they need neither files nor licences.
 
 use emulators::AnyError;
 use serde::Deserialize;
@@ -7,10 +7,10 @@ use serde::Deserialize;
 const SIDE: u16 = 240;
 /// Shades from the background's dark edge to its light one.
 const SHADES: u8 = 24;
-/// The place of the shape's colour in the palette, after the shades.
+/// The index of the shape's colour in the palette, after the shades.
 const INK: u8 = SHADES;
 
-/// What is drawn on the background.
+/// The shape on the background.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Shape {
@@ -26,7 +26,7 @@ pub enum Shape {
     Chequers,
 }
 
-/// The picture of the product at this place of the catalogue: a PNG with a palette.
+/// Draws the picture of the product at this position of the catalogue: a PNG with a palette.
 pub fn draw(place: usize, shape: Shape) -> Result<Vec<u8>, AnyError> {
     let side = u32::from(SIDE);
     let mut file = Vec::new();
@@ -42,7 +42,7 @@ pub fn draw(place: usize, shape: Shape) -> Result<Vec<u8>, AnyError> {
     Ok(file)
 }
 
-/// The palette's place of the pixel at `x`, `y`.
+/// The palette index of the pixel at `x`, `y`.
 fn colour(x: u16, y: u16, shape: Shape) -> u8 {
     let middle = i32::from(SIDE.div_euclid(2));
     let across = i32::from(x).saturating_sub(middle);

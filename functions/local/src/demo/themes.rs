@@ -1,4 +1,4 @@
-//! The demo's themes: `functions/local/themes`, which come to the catalogue as anybody's do. One is
+//! The demo's themes: `functions/local/themes`, which are submitted to the catalogue like any theme. One is
 //! installed in the demo store, and published.
 
 use std::io::Write;
@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 
 use super::{Api, text};
 
-/// What the demo store is shown in.
+/// The slug of the demo store's live theme.
 pub const LIVE: &str = "harbor";
 
 /// A theme: its slug, and its files by path.
 pub struct Folder {
-    /// What it is called in addresses.
+    /// The slug.
     pub slug: &'static str,
-    /// Path and content.
+    /// The path and content of each file.
     pub files: &'static [(&'static str, &'static str)],
 }
 
@@ -29,7 +29,7 @@ macro_rules! folder {
     };
 }
 
-/// All of them.
+/// All themes of the demo.
 pub const FOLDERS: [Folder; 2] = [
     folder!("harbor":
         "assets/harbor.css"
@@ -85,7 +85,7 @@ pub const FOLDERS: [Folder; 2] = [
 ];
 
 impl Folder {
-    /// The folder as a package. Nothing is compressed: it is small, and never leaves the machine.
+    /// Packs the folder as a theme package, without compression: it is small, and stays on this machine.
     ///
     /// # Errors
     /// None in practice: it is written to memory.
@@ -102,7 +102,7 @@ impl Folder {
     }
 }
 
-/// Makes what is not there yet. An attempt that broke off goes on where it ended.
+/// Creates what does not exist yet; an interrupted attempt is continued.
 pub(super) async fn publish(merchant: &Api, operator: &Api, store: &str) -> Result<(), AnyError> {
     merchant.about("Preparing the demo store: themes");
     register(merchant).await?;
@@ -123,7 +123,7 @@ pub(super) async fn publish(merchant: &Api, operator: &Api, store: &str) -> Resu
     Ok(())
 }
 
-/// Only developers offer themes.
+/// Registers the merchant as a developer, which submitting a theme requires.
 async fn register(merchant: &Api) -> Result<(), AnyError> {
     let input = json!({
         "company": "Demo Store", "contact_email": super::MERCHANT.email, "country": "IN",
@@ -135,7 +135,7 @@ async fn register(merchant: &Api) -> Result<(), AnyError> {
     }
 }
 
-/// Brings a theme into the catalogue, from wherever it is on its way there.
+/// Brings a theme into the catalogue, from whichever state it is in.
 async fn offer(
     merchant: &Api,
     operator: &Api,
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_packages_are_valid_and_nothing_is_found_in_them() {
+    fn the_packages_are_valid_without_findings() {
         for folder in &FOLDERS {
             let reading = package::read(&folder.zipped().unwrap());
             assert_eq!(reading.findings, [], "{}", folder.slug);
@@ -213,7 +213,7 @@ mod tests {
         }
     }
 
-    /// The theme as it is after it was installed, and nothing was changed.
+    /// The theme right after its installation.
     fn installed(folder: &Folder, locale: &str) -> Theme {
         let package = package::read(&folder.zipped().unwrap()).package.unwrap();
         let content = defaults(&package.schema);
@@ -240,8 +240,8 @@ mod tests {
             "images": [{"url": "/media/lamp", "alt": "A lamp"}], "description": "<p>Bright.</p>",
             "variants": [{"title": "S", "price": {"amount": 499_900}}, {"title": "L", "price": {"amount": 599_900}}],
         });
-        let mut shown = lamp.clone();
-        shown["related"] = json!([lamp]);
+        let mut product = lamp.clone();
+        product["related"] = json!([lamp]);
         let data = Data {
             store: json!({"name": "Tom & Ann", "currency": "INR", "locale": "en",
                 "policies": [{"handle": "privacy", "title": "Privacy"}]}),
@@ -253,11 +253,11 @@ mod tests {
             root: "/shop".to_owned(),
             page: 1,
         };
-        (data, shown)
+        (data, product)
     }
 
     #[test]
-    fn every_page_of_the_themes_is_shown() {
+    fn every_page_of_the_themes_is_rendered() {
         let (data, lamp) = data();
         for folder in &FOLDERS {
             let theme = installed(folder, "en");

@@ -1,5 +1,5 @@
-//! What the documentation of handlers says: a summary, a description, and the problems they reject
-//! with. It is read from the sources, so that it stands in one place, beside the code.
+//! The documentation of handlers: summary, description and problems. It is read from the sources, so that it
+//! exists once, with the code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,17 +17,17 @@ const ERRORS: &str = "# Errors";
 pub struct Documentation {
     /// The first sentence: an imperative.
     pub summary: String,
-    /// The name of the operation, which follows its route in brackets: `listOrders`.
+    /// The name of the operation, which follows its route in parentheses: `listOrders`.
     pub operation_id: Option<String>,
-    /// What follows it.
+    /// The text that follows it.
     pub description: String,
     /// The problems that it names.
     pub codes: BTreeSet<&'static str>,
-    /// `GET /v1/…` as it is written first: the row that it documents.
+    /// The route at the beginning, `GET /v1/…`: the row that it documents.
     pub route: Option<String>,
 }
 
-/// The documentation of every function of these families, by its path in the code:
+/// Reads the documentation of every function of these families, by its path in the code:
 /// `orders::refund::refund`.
 pub fn read(functions: &Path) -> Result<BTreeMap<String, Documentation>, AnyError> {
     let mut found = BTreeMap::new();
@@ -73,17 +73,17 @@ impl Documentation {
         let (text, errors) = text.split_once(ERRORS).unwrap_or((text, ""));
         let text = unwrapped(text);
         let (first, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
-        let (route, told) = match first.strip_prefix('`').and_then(|first| first.split_once('`')) {
-            Some((route, told)) if route.contains(" /") => (Some(route.to_owned()), told),
+        let (route, tail) = match first.strip_prefix('`').and_then(|first| first.split_once('`')) {
+            Some((route, tail)) if route.contains(" /") => (Some(route.to_owned()), tail),
             _ => (None, first),
         };
-        let told = told.trim_start_matches([' ', ':', '—', '-']);
-        let named_first = told.strip_prefix("(`").and_then(|told| told.split_once("`):"));
-        let (operation_id, told) = match named_first {
-            Some((id, told)) => (Some(id.to_owned()), told.trim_start()),
-            None => (None, told),
+        let tail = tail.trim_start_matches([' ', ':', '—', '-']);
+        let named_first = tail.strip_prefix("(`").and_then(|tail| tail.split_once("`):"));
+        let (operation_id, tail) = match named_first {
+            Some((id, tail)) => (Some(id.to_owned()), tail.trim_start()),
+            None => (None, tail),
         };
-        let (summary, more) = told.split_once(". ").unwrap_or((told, ""));
+        let (summary, more) = tail.split_once(". ").unwrap_or((tail, ""));
         let description = [more, rest].into_iter().filter(|part| !part.is_empty());
         Self {
             summary: capitalized(summary.trim_end_matches('.')),
@@ -104,7 +104,7 @@ fn line(attribute: &Attribute) -> Option<String> {
     meta.path.is_ident("doc").then(|| text.strip_prefix(' ').unwrap_or(&text).to_owned())
 }
 
-/// Paragraphs as single lines; lists and code stay as they are.
+/// The text with each paragraph as a single line; lists and code stay as they are.
 fn unwrapped(text: &str) -> String {
     let paragraph = |paragraph: &str| {
         let keeps_lines = paragraph.lines().any(|line| line.starts_with(['-', '|', '`', ' ']));
@@ -121,7 +121,7 @@ pub(super) fn capitalized(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The codes of the catalogue that stand in backticks; what else does is a fault of a field.
+/// The words in backticks that are codes of the catalogue; the others are codes of field errors.
 fn named(text: &str) -> BTreeSet<&'static str> {
     let marked = text.split('`').skip(1).step_by(2);
     let known = |word: &str| Code::ALL.iter().map(|code| code.as_str()).find(|code| *code == word);

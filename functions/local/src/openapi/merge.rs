@@ -1,4 +1,4 @@
-//! What operations share, said once: rejections that are alike, and the schemas of named types.
+//! The shared components of operations: equal rejections, and the schemas of named types.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::handlers::capitalized;
 
-/// Puts each rejection among the components, and a reference to it in its place.
+/// Moves each rejection to the components, and leaves a reference to it.
 pub(super) fn rejections(paths: &mut Value) -> Map<String, Value> {
     let mut known = Map::new();
     for operation in operations(paths) {
@@ -16,7 +16,7 @@ pub(super) fn rejections(paths: &mut Value) -> Map<String, Value> {
         };
         for (status, response) in responses.iter_mut() {
             let is_rejection = status.starts_with(['4', '5']);
-            // One that shares its status with an answer is this operation's own.
+            // A rejection that shares its status with a successful response stays in its operation.
             let contents = response.get("content").and_then(Value::as_object).map_or(0, Map::len);
             if !is_rejection || contents != 1 {
                 continue;
@@ -34,7 +34,7 @@ fn operations(paths: &mut Value) -> impl Iterator<Item = &mut Value> {
     items.filter_map(Value::as_object_mut).flat_map(Map::values_mut)
 }
 
-/// `404-not_found-store_not_found`: the status, and the codes.
+/// The name of a rejection, of its status and codes: `404-not_found-store_not_found`.
 fn name_of(status: &str, response: &Value) -> String {
     let codes = response
         .pointer("/content/application~1problem+json/schema/allOf/1/properties/code/enum")
@@ -45,8 +45,8 @@ fn name_of(status: &str, response: &Value) -> String {
     name.join("-")
 }
 
-/// The schemas of requests and answers as one, and the names of those types that look different in
-/// a request.
+/// Merges the schemas of requests and responses. Returns them with the names of types whose schema differs in
+/// requests.
 pub(super) fn schemas(schemas: Schemas) -> (Map<String, Value>, BTreeSet<String>) {
     let Schemas { mut requests, mut answers } = schemas;
     let (requests, mut all) = (requests.take_definitions(true), answers.take_definitions(true));
@@ -71,7 +71,7 @@ pub(super) fn schemas(schemas: Schemas) -> (Map<String, Value>, BTreeSet<String>
     (all, renamed)
 }
 
-/// Points references to schemas of requests at where they are in the end.
+/// Rewrites references to schemas of requests to the merged schemas.
 pub(super) fn rename(value: &mut Value, renamed: &BTreeSet<String>) {
     match value {
         Value::Object(members) => {
@@ -91,8 +91,9 @@ pub(super) fn rename(value: &mut Value, renamed: &BTreeSet<String>) {
     }
 }
 
-/// Names a body that one operation takes after it (`CreateOrderRequest`), and what answers show after what
-/// it is: `OrderView` in the code is `Order` here. Returns what would be called like something else.
+/// Names a body that only one operation takes after the operation (`CreateOrderRequest`), and removes the
+/// suffix of response types: `OrderView` in the code is `Order` here. Returns the errors of names that are
+/// not unique.
 pub(super) fn name_schemas(
     paths: &mut Value,
     webhooks: &mut Value,
@@ -133,7 +134,7 @@ pub(super) fn name_schemas(
     taken
 }
 
-/// Points references to components at their new names.
+/// Rewrites references to components to their new names.
 fn refer(value: &mut Value, renamed: &BTreeMap<String, String>) {
     match value {
         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! One operation of the document; and the webhooks, which look alike from the other side.
+//! The operations of the document, and its webhooks.
 
 use gateway::budget::Cost;
 use gateway::caller::Access;
@@ -11,7 +11,7 @@ use super::Example;
 use super::handlers::Documentation;
 use super::problems;
 
-/// Headers of answers, with what they mean.
+/// Headers of responses, with type and description.
 const HEADERS: [(&str, &str, &str); 8] = [
     ("X-Request-Id", "string", "What to name when asking about this answer."),
     ("X-Service-Cost-Requested", "integer", "Points that were charged ahead."),
@@ -30,7 +30,7 @@ const HEADERS: [(&str, &str, &str); 8] = [
         "`true`: the kept answer of an earlier request with this key.",
     ),
 ];
-/// Those that every answer has.
+/// The headers that every response has.
 const ALWAYS: [&str; 5] = [
     "X-Request-Id",
     "X-Service-Cost-Requested",
@@ -39,7 +39,7 @@ const ALWAYS: [&str; 5] = [
     "X-Service-Cost-Restore-Rate",
 ];
 
-/// What the row and its handler say.
+/// Builds an operation from its row and its handler.
 pub(super) fn of(
     described: &Described,
     documentation: &Documentation,
@@ -57,7 +57,7 @@ pub(super) fn of(
         let response = example.response.as_ref().filter(|_| example.status == answer.status);
         let described = success(answer, row, response);
         match responses.get_mut(&answer.status.to_string()) {
-            // The same answer in another form.
+            // The same status with another media type.
             Some(known) => join(known, described),
             None => {
                 responses.insert(answer.status.to_string(), described);
@@ -102,7 +102,7 @@ pub(super) fn of(
     members
 }
 
-/// Adds the contents of an answer or a rejection to those of an answer with the same status.
+/// Adds the contents of a response to those of another with the same status.
 fn join(success: &mut Value, mut other: Value) {
     if let Some(contents) = other.get_mut("content").and_then(Value::as_object_mut)
         && let Some(known) = success.get_mut("content").and_then(Value::as_object_mut)
@@ -147,7 +147,7 @@ fn success(answer: &Success, row: &Row, example: Option<&Value>) -> Value {
     response
 }
 
-/// References to the headers that every answer has, and to these.
+/// References to the headers that every response has, and to these.
 pub(super) fn header_references(own: &[&str]) -> Value {
     let reference = |name: &&str| {
         let reference = json!({"$ref": format!("#/components/headers/{name}")});
@@ -156,7 +156,7 @@ pub(super) fn header_references(own: &[&str]) -> Value {
     ALWAYS.iter().chain(own).map(reference).collect::<Map<_, _>>().into()
 }
 
-/// The headers of answers.
+/// The components of response headers.
 pub(super) fn headers() -> Value {
     let header = |(name, kind, meaning): &(&str, &str, &str)| {
         ((*name).to_owned(), json!({"description": meaning, "schema": {"type": kind}}))
@@ -168,7 +168,7 @@ fn parameters(operation: &Operation<'_>, row: &Row) -> Value {
     let mut all: Vec<Value> = operation.parameters.iter().map(parameter).collect();
     let has = |name: &str| operation.parameters.iter().any(|known| known.name == name);
     for name in operation.path.iter().filter(|name| !has(name)) {
-        // What the caller is found by.
+        // A parameter that only the caller's type reads.
         let schema = json!({"type": "string"});
         all.push(json!({"name": name, "in": "path", "required": true, "schema": schema}));
     }
@@ -199,11 +199,11 @@ fn parameters(operation: &Operation<'_>, row: &Row) -> Value {
     all.into()
 }
 
-/// Where amounts of money are shown.
+/// Path prefixes of routes whose responses may have amounts of money.
 const MONEYED: [&str; 5] =
     ["/v1/storefront/{subdomain}", "/v1/orders", "/v1/payments", "/v1/products", "/v1/discounts"];
 
-/// Whether a row may show amounts of money.
+/// Whether the responses of a row may have amounts of money.
 pub(super) fn shows_money(row: &Row) -> bool {
     MONEYED.iter().any(|prefix| row.path.starts_with(prefix))
 }
@@ -224,7 +224,7 @@ fn parameter(parameter: &Parameter) -> Value {
     members
 }
 
-/// What proves who calls.
+/// The security requirement of a kind of caller.
 fn security(access: Access) -> Value {
     match access {
         Access::Public => json!([]),
@@ -238,7 +238,7 @@ fn security(access: Access) -> Value {
     }
 }
 
-/// Every way to prove who calls.
+/// The security schemes.
 pub(super) fn security_schemes() -> Value {
     let bearer =
         |meaning: &str| json!({"type": "http", "scheme": "bearer", "description": meaning});
@@ -268,7 +268,7 @@ fn idempotency(operation: &Operation<'_>, row: &Row) -> &'static str {
     }
 }
 
-/// The events, as the requests that they are posted as.
+/// The events, as the webhook requests that deliver them.
 pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
     let mut webhook = |shape: &core_types::event::Shape| {
         let entry = shape.entry;

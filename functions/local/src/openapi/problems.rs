@@ -1,4 +1,4 @@
-//! Rejections in the document: which problems a row can answer with, and what they look like.
+//! Rejections in the document: the problems of each row, and their schemas.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use http::Method;
 use primitives::problem::Code;
 use serde_json::{Map, Value, json};
 
-/// A problem (RFC 9457).
+/// The schema of a problem (RFC 9457).
 pub(super) fn schema() -> Value {
     json!({
         "type": "object",
@@ -46,7 +46,7 @@ pub(super) fn schema() -> Value {
     })
 }
 
-/// A rejection of an OAuth endpoint (RFC 6749 §5.2).
+/// The schema of an error of an OAuth endpoint (RFC 6749 §5.2).
 pub(super) fn oauth_schema() -> Value {
     json!({
         "type": "object",
@@ -60,16 +60,16 @@ pub(super) fn oauth_schema() -> Value {
     })
 }
 
-/// What every row of this kind can be rejected with, whatever its handler says.
+/// The codes that a row can be rejected with, regardless of its handler.
 pub(super) fn implied(row: &Row) -> BTreeSet<&'static str> {
     let mut codes =
         vec![Code::Internal, Code::Unavailable, Code::AnswerTooLarge, Code::ValidationFailed];
     if super::operation::shows_money(row) {
         codes.push(Code::InvalidHeader);
     }
-    // What the bridge may not reach.
+    // For requests of the bridge, which may not reach every route.
     codes.push(Code::PathNotAllowed);
-    // What is free costs whoever is rejected.
+    // On free routes, too: a rejection costs points.
     codes.push(Code::RateLimited);
     if row.cost != Cost::FREE {
         codes.push(Code::CostTooHigh);
@@ -92,7 +92,7 @@ pub(super) fn implied(row: &Row) -> BTreeSet<&'static str> {
     codes.into_iter().map(Code::as_str).collect()
 }
 
-/// What this kind of caller can be rejected with.
+/// The codes that this kind of caller can be rejected with.
 fn of_access(access: Access) -> &'static [Code] {
     match access {
         Access::Public => &[Code::IdempotencyKeyTooShort],
@@ -118,7 +118,7 @@ fn of_access(access: Access) -> &'static [Code] {
     }
 }
 
-/// The rejections with these codes, by status.
+/// The responses with these codes, by status.
 pub(super) fn responses(codes: &BTreeSet<&'static str>, oauth: bool) -> Map<String, Value> {
     let mut by_status: BTreeMap<u16, Vec<&'static str>> = BTreeMap::new();
     for code in Code::ALL.iter().filter(|code| codes.contains(code.as_str())) {
@@ -131,7 +131,7 @@ pub(super) fn responses(codes: &BTreeSet<&'static str>, oauth: bool) -> Map<Stri
     by_status.into_iter().map(response).collect()
 }
 
-/// A request that cannot be understood is 400 at an OAuth endpoint (RFC 6749 §5.2).
+/// The status at an OAuth endpoint, where an invalid request is 400 (RFC 6749 §5.2).
 fn as_oauth(status: u16) -> u16 {
     if matches!(status, 413 | 415 | 422) { 400 } else { status }
 }

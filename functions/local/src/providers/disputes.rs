@@ -1,20 +1,20 @@
-//! What a bank does about a payment.
+//! The disputes of banks.
 
 use serde_json::Value;
 
 /// A dispute that a bank opens.
 #[derive(Debug, Clone, Default)]
 pub struct NewDispute {
-    /// How much, as the provider counts; all of the payment, unless it is said.
+    /// The amount in the provider's units; the whole payment by default.
     pub amount: Option<i64>,
-    /// In which currency, if it is not the payment's.
+    /// The currency, if it is not the payment's.
     pub currency: Option<String>,
-    /// Whether the bank only asks: Stripe's early warning, Razorpay's retrieval.
+    /// Whether it is an inquiry: Stripe's early warning, Razorpay's retrieval.
     pub is_inquiry: bool,
 }
 
 impl NewDispute {
-    /// Of a request's body: `{"amount", "currency", "inquiry"}`, any of them left out.
+    /// Parses a request's body: `{"amount", "currency", "inquiry"}`, each optional.
     pub(crate) fn parse(body: &str) -> Self {
         let body: Value = serde_json::from_str(body).unwrap_or_default();
         Self {
@@ -25,23 +25,23 @@ impl NewDispute {
     }
 }
 
-/// What a bank says to a dispute.
+/// A bank's decision on a dispute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The merchant keeps the money.
     Win,
-    /// The customer gets it.
+    /// The customer gets the money.
     Lose,
-    /// It comes to nothing.
+    /// The dispute is closed without a decision.
     Close,
     /// The evidence was not enough: Razorpay's `action_required`.
     AskAgain,
-    /// What was an inquiry is a chargeback now.
+    /// An inquiry becomes a chargeback.
     Escalate,
 }
 
 impl Verdict {
-    /// Of a path's last segment.
+    /// The verdict of a path's last segment.
     pub(crate) fn named(word: &str) -> Option<Self> {
         Some(match word {
             "win" => Self::Win,

@@ -1,4 +1,4 @@
-//! What both providers have recorded, and the errors that they answer with.
+//! The state of both providers, and their errors.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,78 +10,78 @@ use crate::providers::webhook::Provider;
 use crate::providers::webhook_sender::{self, Endpoint, QueuedEvents};
 use crate::providers::{razorpay, stripe};
 
-/// Calls that are remembered.
+/// Calls that are recorded at most.
 const MAX_CALLS: usize = 10_000;
-/// Endpoints of both providers together.
+/// Webhook endpoints of both providers at most.
 const MAX_ENDPOINTS: usize = 100;
 
-/// What happens to a call instead of what it asks for.
+/// A fault that is injected into a call.
 #[derive(Debug, Clone)]
 pub enum Trouble {
-    /// It is never answered, and not done.
+    /// The call is not executed, and gets no response.
     Hang,
-    /// It is done, and never answered.
+    /// The call is executed, and gets no response.
     DoneButLate,
-    /// This status, with an error of this code.
+    /// The call is rejected with this status and an error of this code.
     Reject(u16, &'static str),
-    /// It is done; but a refund is only taken in, and stays pending until it is finished.
+    /// The call is executed, but a refund stays pending until [`super::Providers::finish_refund`].
     Pending,
 }
 
-/// A call as the provider got it.
+/// A call, as the provider received it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderCall {
     /// The method.
     pub method: String,
     /// The path, without its query.
     pub path: String,
-    /// Stripe's `Idempotency-Key`, Razorpay's `X-Refund-Idempotency`.
+    /// The idempotency key: Stripe's `Idempotency-Key`, Razorpay's `X-Refund-Idempotency`.
     pub key: Option<String>,
     /// The body.
     pub body: String,
 }
 
-/// A no, as the provider says it.
+/// A rejection, as the provider returns it.
 #[derive(Debug, Clone)]
 pub struct ProviderRejection {
     /// The HTTP status.
     pub status: StatusCode,
     /// `{"error": {…}}`.
     pub body: Value,
-    /// Whether the request was well-formed, so that it was looked into before it was rejected.
+    /// Whether the request was well-formed, so that its execution began before it was rejected.
     pub was_tried: bool,
 }
 
-/// What a call comes to.
+/// The result of a call.
 pub(crate) type ApiResult = Result<Value, ProviderRejection>;
 
 impl ProviderRejection {
-    /// A rejection with this error.
+    /// Creates a rejection with this error.
     pub(crate) fn new(status: StatusCode, error: &Value) -> Self {
         Self { status, body: json!({ "error": error }), was_tried: true }
     }
 
-    /// The same, of a request that was not even looked into.
+    /// The rejection of a malformed request, whose execution did not begin.
     #[must_use]
     pub(crate) fn untried(self) -> Self {
         Self { was_tried: false, ..self }
     }
 }
 
-/// All of both providers' state.
+/// The state of both providers.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     pub(crate) razorpay: razorpay::Razorpay,
     pub(crate) stripe: stripe::Stripe,
     pub(crate) calls: Vec<ProviderCall>,
     pub(crate) troubles: VecDeque<Trouble>,
-    /// Calls that came with a key, and their answers.
+    /// Calls with an idempotency key, and their results.
     answered: HashMap<String, (ProviderCall, ApiResult)>,
     endpoints: Vec<Endpoint>,
 }
 
 impl Ledger {
-    /// Writes a call down; what gets in its way.
+    /// Records a call. Returns the trouble that is planned for it.
     pub(crate) fn note(&mut self, call: ProviderCall) -> Option<Trouble> {
         if self.calls.len() >= MAX_CALLS {
             self.calls.clear();
@@ -90,32 +90,32 @@ impl Ledger {
         self.troubles.pop_front()
     }
 
-    /// Does what a call asks for, once per key. Stripe answers a key with what it said first,
-    /// also if that was no; Razorpay remembers what it has done.
+    /// Executes a call, once for each idempotency key. Stripe repeats its first result, also a rejection;
+    /// Razorpay repeats only a success.
     pub(crate) fn once(
         &mut self,
         provider: Provider,
         call: &ProviderCall,
-        deed: impl FnOnce(&mut Self) -> ApiResult,
+        execute: impl FnOnce(&mut Self) -> ApiResult,
     ) -> ApiResult {
-        let Some(key) = &call.key else { return deed(self) };
+        let Some(key) = &call.key else { return execute(self) };
         let key = format!("{} {key}", provider.as_str());
         if let Some((before, result)) = self.answered.get(&key) {
             return if before == call { result.clone() } else { Err(reused(provider)) };
         }
-        let result = deed(self);
-        let is_kept = match (&result, provider) {
+        let result = execute(self);
+        let is_stored = match (&result, provider) {
             (Ok(_), _) => true,
             (Err(rejection), Provider::Stripe) => rejection.was_tried,
             (Err(_), Provider::Razorpay) => false,
         };
-        if is_kept {
+        if is_stored {
             self.answered.insert(key, (call.clone(), result.clone()));
         }
         result
     }
 
-    /// Registers an endpoint; its id.
+    /// Registers a webhook endpoint. Returns it with its id.
     pub(crate) fn register(&mut self, provider: Provider, url: &str, secret: &str) -> ApiResult {
         let reject = |code: &str, message: &str| {
             let error = json!({"type": "invalid_request_error", "code": code, "message": message});
@@ -137,7 +137,7 @@ impl Ledger {
         Ok(answer)
     }
 
-    /// What has happened since the last time, for each endpoint that wants to hear it.
+    /// Takes the new events, for each endpoint of their provider.
     pub(crate) fn queued(&mut self) -> Vec<QueuedEvents> {
         let events = [
             (Provider::Razorpay, std::mem::take(&mut self.razorpay.events)),
@@ -153,7 +153,7 @@ impl Ledger {
     }
 }
 
-/// A key that came with another request before.
+/// The rejection of an idempotency key that was used with another request.
 fn reused(provider: Provider) -> ProviderRejection {
     match provider {
         Provider::Razorpay => razorpay::reject(
@@ -164,7 +164,7 @@ fn reused(provider: Provider) -> ProviderRejection {
     }
 }
 
-/// An id: a prefix and random letters, for a shop may remember those of a server that is gone.
+/// Creates an id of a prefix and random letters: a shop may still have ids of an earlier server.
 pub(crate) fn mint(prefix: &str, length: usize) -> String {
     const LETTERS: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZabcdefgh";
     let letter = |byte: u8| LETTERS.get(usize::from(byte & 31)).copied().map_or('A', char::from);

@@ -1,4 +1,4 @@
-//! Razorpay: orders, payments, refunds, disputes (<https://razorpay.com/docs/api>).
+//! Razorpay: orders, payments, refunds and disputes (<https://razorpay.com/docs/api>).
 
 mod disputes;
 mod objects;
@@ -15,25 +15,25 @@ use crate::providers::ledger::{ApiResult, ProviderRejection, mint};
 use crate::providers::server::ApiRequest;
 use crate::providers::webhook::{Event, Provider};
 
-/// The account.
+/// The id of the account.
 const ACCOUNT: &str = "acc_BFQ7uQEaa7j2z7";
-/// The least that an order in rupees may come to, in paise.
+/// The minimum amount of an order in rupees, in paise.
 const MIN_AMOUNT: i64 = 100;
-/// The longest receipt.
+/// Characters of a receipt at most.
 const MAX_RECEIPT: usize = 40;
 
-/// Everything there is, oldest first.
+/// The objects of the account, the oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Razorpay {
     orders: Vec<Order>,
     payments: Vec<Payment>,
     refunds: Vec<Refund>,
     disputes: Vec<disputes::Dispute>,
-    /// What is to be told.
+    /// The events that are not queued yet.
     pub(crate) events: Vec<Event>,
 }
 
-/// 400, as for everything that is wrong with a request.
+/// The rejection of an invalid request: 400.
 pub(crate) fn reject(description: &str, reason: &str) -> ProviderRejection {
     let is_known = reason != "NA";
     let error = json!({
@@ -47,7 +47,7 @@ pub(crate) fn reject(description: &str, reason: &str) -> ProviderRejection {
     ProviderRejection::new(StatusCode::BAD_REQUEST, &error)
 }
 
-/// 401.
+/// The rejection of an unauthenticated call: 401.
 pub(crate) fn unauthorized() -> ProviderRejection {
     let status = StatusCode::UNAUTHORIZED;
     ProviderRejection { status, ..reject("Authentication failed", "NA") }
@@ -57,7 +57,7 @@ fn unknown() -> ProviderRejection {
     reject("The id provided does not exist", "input_validation_failed")
 }
 
-/// What the script hands the browser when a payment has failed.
+/// The error that the script gives the browser when a payment has failed.
 pub(crate) fn payment_failed(payment: &Value) -> ProviderRejection {
     let of = |name: &str| payment.get(name).cloned().unwrap_or_default();
     let error = json!({
@@ -71,7 +71,7 @@ pub(crate) fn payment_failed(payment: &Value) -> ProviderRejection {
     ProviderRejection::new(StatusCode::BAD_REQUEST, &error)
 }
 
-/// A list, newest first, of at most as many as the query's `count` says.
+/// A list, the newest item first, of at most the query's `count`.
 fn collection(mut items: Vec<Value>, query: &str) -> Value {
     let mut pairs = form_urlencoded::parse(query.as_bytes());
     let count = pairs.find(|(name, _)| name == "count").and_then(|(_, count)| count.parse().ok());
@@ -80,7 +80,7 @@ fn collection(mut items: Vec<Value>, query: &str) -> Value {
     json!({"entity": "collection", "count": items.len(), "items": items})
 }
 
-/// The JSON of a request.
+/// Parses the JSON of a request.
 fn parse(body: &str) -> Result<Value, ProviderRejection> {
     let parsed = serde_json::from_str(if body.is_empty() { "{}" } else { body });
     parsed.map_err(|_| reject("The request body is not valid JSON.", "input_validation_failed"))
@@ -90,7 +90,7 @@ fn field(input: &Value, name: &str) -> Value {
     input.get(name).cloned().unwrap_or_default()
 }
 
-/// Notes are an object, or an empty list.
+/// The notes of a request: an object, or an empty list.
 fn notes(input: &Value) -> Value {
     input.get("notes").filter(|notes| notes.is_object()).cloned().unwrap_or_else(|| json!([]))
 }
@@ -101,7 +101,7 @@ fn amount(input: &Value) -> Result<i64, ProviderRejection> {
 }
 
 impl Razorpay {
-    /// A request of the API.
+    /// Handles a request of the API.
     pub(crate) fn answer(&mut self, input: &ApiRequest<'_>) -> ApiResult {
         match (input.method, input.path) {
             ("POST", ["orders"]) => self.open(input),
@@ -133,12 +133,12 @@ impl Razorpay {
         }
     }
 
-    /// The refunds there are.
+    /// All refunds.
     pub(crate) fn refunds(&self) -> Vec<Value> {
         self.refunds.iter().map(Refund::view).collect()
     }
 
-    /// The payments there are.
+    /// All payments.
     pub(crate) fn payments(&self) -> Vec<Value> {
         self.payments.iter().map(Payment::view).collect()
     }
@@ -157,9 +157,7 @@ impl Razorpay {
         Ok(collection(ours.map(Payment::view).collect(), query))
     }
 
-    /// `POST /v1/orders` (`createOrder`): Create an order.
-    ///
-    /// The merchant or an app places it.
+    /// `POST /v1/orders`.
     fn open(&mut self, input: &ApiRequest<'_>) -> ApiResult {
         let (now, input) = (input.now, parse(input.body)?);
         let invalid = |text| Err(reject(text, "input_validation_failed"));
@@ -192,7 +190,7 @@ impl Razorpay {
         Ok(view)
     }
 
-    /// An order that may be paid: one payment of an order carries money, at most.
+    /// The order, if it may be paid: at most one payment of an order does not fail.
     fn payable(&mut self, id: &str) -> Result<&mut Order, ProviderRejection> {
         let carries =
             |payment: &&Payment| payment.order_id == id && payment.status != Status::Failed;
@@ -225,7 +223,7 @@ impl Razorpay {
         })
     }
 
-    /// The customer pays; what the script hands the browser.
+    /// The customer pays. Returns what the script gives the browser.
     pub(crate) fn pay(&mut self, order: &str, amount: Option<i64>, now: Timestamp) -> ApiResult {
         let payment = self.attempt(order, amount, now)?;
         let id = payment.id.clone();
@@ -242,7 +240,7 @@ impl Razorpay {
         }))
     }
 
-    /// The customer's attempt fails; the payment that came of it.
+    /// The customer's attempt fails. Returns the failed payment.
     pub(crate) fn fail(&mut self, order: &str, now: Timestamp) -> ApiResult {
         let payment = Payment { status: Status::Failed, ..self.attempt(order, None, now)? };
         let (id, view) = (payment.id.clone(), payment.view());
@@ -251,7 +249,7 @@ impl Razorpay {
         Ok(view)
     }
 
-    /// `POST /v1/payments/{id}/capture` (`capturePayment`): Capture an authorized payment.
+    /// `POST /v1/payments/{id}/capture`.
     fn capture(&mut self, id: &str, input: &ApiRequest<'_>) -> ApiResult {
         let (now, input) = (input.now, parse(input.body)?);
         let found = self.payments.iter().find(|payment| payment.id == id);
@@ -273,7 +271,7 @@ impl Razorpay {
         self.payment(id).ok_or_else(unknown)
     }
 
-    /// Takes the money of an authorized payment, which pays its order.
+    /// Captures an authorized payment, which pays its order.
     fn take(&mut self, id: &str, now: Timestamp) {
         let Some(payment) = self.payments.iter_mut().find(|payment| payment.id == id) else {
             return;
@@ -293,8 +291,7 @@ impl Razorpay {
         self.events.extend(event);
     }
 
-    /// An event: the payment as it is now, with its order or its last refund where the event is
-    /// about these.
+    /// An event about the current payment, with its order or its last refund, by the kind of the event.
     pub(crate) fn event_about(
         &self,
         kind: &'static str,
@@ -324,7 +321,7 @@ impl Razorpay {
     }
 }
 
-/// An event about these entities.
+/// Creates an event about these entities.
 fn event_of(kind: &'static str, parts: Vec<(&str, Value)>, now: Timestamp) -> Event {
     let contains: Vec<String> = parts.iter().map(|(name, _)| (*name).to_owned()).collect();
     let entity = |(name, view): (&str, Value)| (name.to_owned(), json!({ "entity": view }));

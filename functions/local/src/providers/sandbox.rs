@@ -1,12 +1,12 @@
-//! What people do at a provider: a customer pays in its script, a merchant enters an endpoint on
-//! its dashboard. Nobody is asked who they are; the server listens on loopback.
+//! The actions of people at a provider: a customer pays in its script, a merchant enters an endpoint on its
+//! dashboard. They need no authentication, because the server listens on loopback.
 //!
-//! | | |
+//! | Request | Response, or body |
 //! | --- | --- |
-//! | `POST /sandbox/razorpay/orders/{id}/pay` | what the script hands the browser |
-//! | `POST /sandbox/razorpay/orders/{id}/fail` | the error that the script hands the browser |
-//! | `POST /sandbox/razorpay/orders/{id}/pay_again` | the payment, which goes back by itself |
-//! | `POST /sandbox/razorpay/payments/{id}/lapse` | the payment, which nobody has captured |
+//! | `POST /sandbox/razorpay/orders/{id}/pay` | what the script gives the browser |
+//! | `POST /sandbox/razorpay/orders/{id}/fail` | the error that the script gives the browser |
+//! | `POST /sandbox/razorpay/orders/{id}/pay_again` | the second payment, refunded automatically |
+//! | `POST /sandbox/razorpay/payments/{id}/lapse` | the uncaptured payment, refunded automatically |
 //! | `POST /sandbox/stripe/payment_intents/{id}/pay` | the intent as the browser sees it |
 //! | `POST /sandbox/stripe/payment_intents/{id}/fail` | the card error |
 //! | `POST /sandbox/razorpay/payments/{id}/dispute` | a bank's dispute; `{"amount", "currency", "inquiry"}` |
@@ -24,7 +24,7 @@ use crate::providers::server::{self, ServerState};
 use crate::providers::webhook::Provider;
 use crate::providers::{razorpay, stripe};
 
-/// A request under `/sandbox`.
+/// Handles a request below `/sandbox`.
 pub(crate) fn answer(state: &ServerState, call: &ProviderCall, path: &[&str]) -> Response {
     let yes =
         if path.contains(&"webhook_endpoints") { StatusCode::CREATED } else { StatusCode::OK };
@@ -72,7 +72,7 @@ fn nothing() -> ProviderRejection {
     ProviderRejection::new(StatusCode::NOT_FOUND, &error)
 }
 
-/// URL and secret; what is missing is rejected as empty.
+/// The URL and secret of a request; a missing one is empty, and rejected later.
 fn endpoint(body: &str) -> (String, String) {
     let body: Value = serde_json::from_str(body).unwrap_or_default();
     let text = |name| body.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();

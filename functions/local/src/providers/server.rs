@@ -1,4 +1,4 @@
-//! The HTTP server of both APIs: authentication, routing, injected troubles.
+//! The HTTP server of both APIs: authentication, routing and injected troubles.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -19,10 +19,10 @@ use crate::providers::{
     RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_SECRET, razorpay, sandbox, stripe,
 };
 
-/// The largest body that is read.
+/// The largest request body, in bytes.
 const MAX_BODY: usize = 1 << 20;
 
-/// The ledger, and the queue of webhooks that tell of its changes.
+/// The ledger, and the queue of the webhooks about its changes.
 pub(crate) struct ServerState {
     ledger: Mutex<Ledger>,
     clock: Clock,
@@ -43,12 +43,12 @@ impl ServerState {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does something to the ledger, alone, and queues the webhooks about it.
-    pub(crate) fn act<T>(&self, deed: impl FnOnce(&mut Ledger, Timestamp) -> T) -> T {
+    /// Runs a change of the ledger exclusively, and queues the webhooks about it.
+    pub(crate) fn act<T>(&self, change: impl FnOnce(&mut Ledger, Timestamp) -> T) -> T {
         let mut ledger = self.ledger();
-        let done = deed(&mut ledger, self.clock.now());
+        let done = change(&mut ledger, self.clock.now());
         for events in ledger.queued() {
-            // The receiver is gone when the server has ended.
+            // The receiver is dropped when the server has ended.
             let _ = self.queue.send(events);
         }
         done
@@ -63,11 +63,11 @@ pub(crate) struct ApiRequest<'a> {
     pub(crate) query: &'a str,
     pub(crate) body: &'a str,
     pub(crate) now: Timestamp,
-    /// Whether a refund is only taken in.
+    /// Whether a refund stays pending.
     pub(crate) is_pending: bool,
 }
 
-/// Any request.
+/// Handles any request.
 pub(crate) async fn receive(State(state): State<Arc<ServerState>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let Ok(body) = axum::body::to_bytes(body, MAX_BODY).await else {
@@ -119,7 +119,7 @@ fn text(headers: &HeaderMap, name: &str) -> Option<String> {
     headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
 }
 
-/// Whether the caller has the account's keys.
+/// Ensures that the caller has the account's keys.
 fn admit(provider: Provider, headers: &HeaderMap) -> Result<(), ProviderRejection> {
     let given = text(headers, "authorization").unwrap_or_default();
     let basic = |pair: String| format!("Basic {}", BASE64_STANDARD.encode(pair));
@@ -137,7 +137,7 @@ fn admit(provider: Provider, headers: &HeaderMap) -> Result<(), ProviderRejectio
     }
 }
 
-/// An error that nothing asked for; both providers put its code at `error.code`.
+/// An injected error; both providers put its code at `error.code`.
 fn injected(status: u16, code: &str) -> ProviderRejection {
     let text = "A sentence that is not for customers.";
     let error = json!({
@@ -152,7 +152,7 @@ fn nowhere() -> ProviderRejection {
     ProviderRejection::new(StatusCode::NOT_FOUND, &json!({"code": "not_found", "message": message}))
 }
 
-/// An result over HTTP; the status of a yes.
+/// The HTTP response of a result; `yes` is the status of a success.
 pub(crate) fn answer(yes: StatusCode, result: ApiResult) -> Response {
     match result {
         Ok(value) => (yes, axum::Json(value)).into_response(),

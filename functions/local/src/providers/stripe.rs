@@ -1,4 +1,4 @@
-//! Stripe: payment intents, their charges, refunds, disputes (<https://docs.stripe.com/api>).
+//! Stripe: payment intents, their charges, refunds and disputes (<https://docs.stripe.com/api>).
 
 mod disputes;
 mod objects;
@@ -15,21 +15,21 @@ use crate::providers::ledger::{ApiResult, ProviderRejection, mint};
 use crate::providers::server::ApiRequest;
 use crate::providers::webhook::{Event, Provider};
 
-/// The version of the API whose shapes these are.
+/// The version of the API that is emulated.
 const VERSION: &str = "2024-06-20";
 
-/// Everything there is, oldest first.
+/// The objects of the account, the oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Stripe {
     intents: Vec<Intent>,
     charges: Vec<Charge>,
     refunds: Vec<Refund>,
     disputes: Vec<disputes::Dispute>,
-    /// What is to be told.
+    /// The events that are not queued yet.
     pub(crate) events: Vec<Event>,
 }
 
-/// The fields of a form. Nested ones keep their brackets.
+/// The fields of a form. Names of nested fields include their brackets.
 type Form = BTreeMap<String, String>;
 
 fn error(status: StatusCode, kind: &str, code: &str, message: &str) -> ProviderRejection {
@@ -50,13 +50,13 @@ fn unknown(object: &str, id: &str) -> ProviderRejection {
     error(StatusCode::NOT_FOUND, kind, "resource_missing", &message).untried()
 }
 
-/// 401.
+/// The rejection of an unauthenticated call: 401.
 pub(crate) fn unauthorized() -> ProviderRejection {
     let error = json!({"type": "invalid_request_error", "message": "Invalid API Key provided."});
     ProviderRejection::new(StatusCode::UNAUTHORIZED, &error)
 }
 
-/// A key that came with another request before.
+/// The rejection of an idempotency key that was used with another request.
 pub(crate) fn reused_key() -> ProviderRejection {
     let message = "Keys for idempotent requests can only be used with the same parameters they \
                    were first used with.";
@@ -64,7 +64,7 @@ pub(crate) fn reused_key() -> ProviderRejection {
     ProviderRejection::new(StatusCode::BAD_REQUEST, &error)
 }
 
-/// What the browser gets for a card that is declined.
+/// The error that the browser gets for a declined card.
 pub(crate) fn card_declined(intent: &Value) -> ProviderRejection {
     let mut error = intent.get("last_payment_error").cloned().unwrap_or_default();
     if let Some(fields) = error.as_object_mut() {
@@ -73,7 +73,7 @@ pub(crate) fn card_declined(intent: &Value) -> ProviderRejection {
     ProviderRejection::new(StatusCode::PAYMENT_REQUIRED, &error)
 }
 
-/// An intent without what is for the account alone.
+/// An intent without the fields that only the account sees.
 fn as_browser_sees(intent: &Value) -> Value {
     let mut intent = intent.clone();
     if let Some(fields) = intent.as_object_mut() {
@@ -84,7 +84,7 @@ fn as_browser_sees(intent: &Value) -> Value {
     intent
 }
 
-/// The least amount of a payment, as Stripe counts it
+/// The minimum amount of a payment, in Stripe's units
 /// (<https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts>).
 fn least(currency: &str) -> i64 {
     match currency {
@@ -102,7 +102,7 @@ fn least(currency: &str) -> i64 {
     }
 }
 
-/// A positive amount.
+/// Parses a positive amount, if the form has one.
 fn amount(form: &Form, name: &str) -> Result<Option<i64>, ProviderRejection> {
     let Some(text) = form.get(name) else { return Ok(None) };
     let amount = text.parse().ok().filter(|amount: &i64| *amount > 0);
@@ -124,13 +124,13 @@ fn parse(text: &str) -> Form {
 }
 
 impl Stripe {
-    /// A request of the API.
+    /// Handles a request of the API.
     pub(crate) fn answer(&mut self, input: &ApiRequest<'_>) -> ApiResult {
         let form = parse(if input.method == "GET" { input.query } else { input.body });
-        let shown = |(name, value): (&String, &String)| {
+        let expands = |(name, value): (&String, &String)| {
             name.starts_with("expand[") && value == "latest_charge"
         };
-        let is_expanded = form.iter().any(shown);
+        let is_expanded = form.iter().any(expands);
         let intent = match (input.method, input.path) {
             ("GET", ["balance"]) => return Ok(balance()),
             ("POST", ["refunds"]) => return self.refund(&form, input.is_pending, input.now),
@@ -156,12 +156,12 @@ impl Stripe {
         Ok(if is_expanded { self.expanded(&intent) } else { intent.view() })
     }
 
-    /// The refunds there are.
+    /// All refunds.
     pub(crate) fn refunds(&self) -> Vec<Value> {
         self.refunds.iter().map(Refund::view).collect()
     }
 
-    /// The intents there are, with their charges.
+    /// All intents, with their charges.
     pub(crate) fn intents(&self) -> Vec<Value> {
         self.intents.iter().map(|intent| self.expanded(intent)).collect()
     }
@@ -211,7 +211,7 @@ impl Stripe {
         Ok(intent)
     }
 
-    /// An intent that may be paid.
+    /// The intent, if its status allows payment.
     fn payable(&mut self, id: &str) -> Result<&mut Intent, ProviderRejection> {
         let intent = self.find(id)?;
         if intent.status == Status::RequiresPaymentMethod {
@@ -222,7 +222,7 @@ impl Stripe {
         Err(reject("payment_intent_unexpected_state", &message))
     }
 
-    /// The customer pays; the intent as the browser sees it.
+    /// The customer pays. Returns the intent as the browser sees it.
     pub(crate) fn pay(&mut self, id: &str, now: Timestamp) -> ApiResult {
         let intent = self.payable(id)?;
         let is_held = intent.capture_method == "manual";
@@ -243,7 +243,7 @@ impl Stripe {
         Ok(view)
     }
 
-    /// The customer's card is declined; the intent.
+    /// The customer's card is declined. Returns the intent.
     pub(crate) fn decline(&mut self, id: &str, now: Timestamp) -> ApiResult {
         let intent = self.payable(id)?;
         intent.is_declined = true;
@@ -256,7 +256,7 @@ impl Stripe {
         Ok(view)
     }
 
-    /// `POST /v1/payment_intents/{id}/capture`; what is not taken is released.
+    /// `POST /v1/payment_intents/{id}/capture`; the uncaptured rest is released.
     fn capture(
         &mut self,
         id: &str,
@@ -264,22 +264,22 @@ impl Stripe {
         now: Timestamp,
     ) -> Result<Intent, ProviderRejection> {
         let intent = self.find(id)?;
-        let asked = amount(form, "amount_to_capture")?.unwrap_or(intent.amount);
+        let requested = amount(form, "amount_to_capture")?.unwrap_or(intent.amount);
         if intent.status != Status::RequiresCapture {
             let message = "This PaymentIntent could not be captured because of its status.";
             return Err(reject("payment_intent_unexpected_state", message));
         }
-        if asked > intent.amount {
+        if requested > intent.amount {
             let message = "The amount to capture is greater than the amount that can be captured.";
             return Err(reject("amount_too_large", message));
         }
         intent.status = Status::Succeeded;
-        intent.amount_received = asked;
+        intent.amount_received = requested;
         let intent = intent.clone();
         let charge = self.charges.iter_mut().find(|charge| charge.carries(id));
         if let Some(charge) = charge {
             charge.is_captured = true;
-            charge.amount_captured = asked;
+            charge.amount_captured = requested;
             charge.amount_refunded = charge.released();
         }
         self.tell("charge.captured", id, now);
@@ -309,8 +309,8 @@ impl Stripe {
         self.events.extend(event);
     }
 
-    /// An event: the intent as it is now, or its charge or last refund where the event is about
-    /// these. Events carry ids where a look-up may be asked to expand them.
+    /// An event about the current intent, or about its last charge or refund, by the kind of the event.
+    /// Events have ids where a request could expand objects.
     pub(crate) fn event_about(
         &self,
         kind: &'static str,
@@ -332,7 +332,7 @@ impl Stripe {
     }
 }
 
-/// An event about an object.
+/// Creates an event about an object.
 fn event(kind: &'static str, object: &Value, now: Timestamp) -> Event {
     let id = mint("evt_", 24);
     let body = json!({

@@ -1,9 +1,9 @@
-//! What a provider tells by itself, and how it signs it.
+//! The events of providers, and the webhooks that sign them.
 
 use crypto::signature::hmac_sha256_hex;
 use primitives::clock::Timestamp;
 
-/// One of the two.
+/// A payment provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Provider {
     /// Razorpay.
@@ -22,19 +22,19 @@ impl Provider {
     }
 }
 
-/// Something that happened: the same words, however often it is told.
+/// An event of a provider; every webhook about it has the same body.
 #[derive(Debug, Clone)]
 pub struct Event {
-    /// Who tells it.
+    /// The provider.
     pub provider: Provider,
-    /// What it is known by.
+    /// The id.
     pub id: String,
-    /// What is posted.
+    /// The body that is posted.
     pub body: Vec<u8>,
 }
 
 impl Event {
-    /// The event, signed with an endpoint's secret at this time.
+    /// Signs the event with an endpoint's secret at this time.
     pub fn sign(&self, secret: &str, now: Timestamp) -> Webhook {
         match self.provider {
             Provider::Razorpay => Webhook::razorpay(self.body.clone(), &self.id, secret),
@@ -43,14 +43,14 @@ impl Event {
     }
 }
 
-/// A webhook on its way.
+/// A signed webhook.
 #[derive(Debug, Clone)]
 pub struct Webhook {
     /// The provider's name in paths.
     pub provider: &'static str,
-    /// What is signed.
+    /// The signed body.
     pub body: Vec<u8>,
-    /// The signature, and what goes with it.
+    /// The headers, with the signature.
     pub headers: Vec<(&'static str, String)>,
 }
 
@@ -63,8 +63,8 @@ impl Webhook {
         Self { provider: Provider::Razorpay.as_str(), body, headers }
     }
 
-    /// `Stripe-Signature`: hex of the HMAC of time and body, and beside it, as in Stripe's test
-    /// mode, one that says nothing.
+    /// `Stripe-Signature`: hex of the HMAC of time and body, and, as in Stripe's test mode, a fake `v0`
+    /// signature.
     pub fn stripe(body: Vec<u8>, seconds: i64, secret: &str) -> Self {
         let time = seconds.to_string();
         let signature = hmac_sha256_hex(secret.as_bytes(), &[time.as_bytes(), b".", &body]);

@@ -1,5 +1,5 @@
-//! Brings webhooks to the endpoints that are registered: at least once, and a few times when the
-//! receiver does not take them. Real providers try for days; who waits here is a person.
+//! Posts webhooks to the registered endpoints, with a few retries. Real providers retry for days; here a
+//! person waits.
 
 use std::time::Duration;
 
@@ -12,30 +12,30 @@ use tokio::task::JoinSet;
 
 use crate::providers::webhook::{Event, Provider, Webhook};
 
-/// How long is waited before each attempt.
+/// The wait before each attempt.
 const PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(4)];
-/// How long a receiver may take.
+/// The time limit of a receiver's response.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// Where a provider's webhooks go.
+/// A webhook endpoint of a provider.
 #[derive(Debug, Clone)]
 pub(crate) struct Endpoint {
-    /// Whose.
+    /// The provider.
     pub(crate) provider: Provider,
-    /// Where to.
+    /// The URL.
     pub(crate) url: String,
-    /// What they are signed with.
+    /// The secret that signs the webhooks.
     pub(crate) secret: String,
 }
 
-/// What one endpoint is to be told about one change, in order.
+/// The events of one change for one endpoint, in order.
 #[derive(Debug)]
 pub(crate) struct QueuedEvents {
     pub(crate) endpoint: Endpoint,
     pub(crate) events: Vec<Event>,
 }
 
-/// Whether this is a URL of this machine: nothing here is for anybody else.
+/// Whether this is a URL of this machine, to which alone webhooks are sent.
 pub(crate) fn is_here(url: &str) -> bool {
     Destination::parse(url, &Policy::development()).is_ok_and(|destination| {
         let host = destination.host().trim_matches(['[', ']']);
@@ -44,7 +44,7 @@ pub(crate) fn is_here(url: &str) -> bool {
     })
 }
 
-/// Posts what is queued until the server ends. A slow receiver delays no other.
+/// Posts queued events until the server ends. A slow receiver delays no other.
 pub(crate) async fn run(mut queued: UnboundedReceiver<QueuedEvents>, clock: Clock) {
     let egress = Egress::new(Policy::development());
     let mut on_their_way = JoinSet::new();
@@ -77,7 +77,7 @@ async fn send(events: QueuedEvents, egress: Egress, clock: Clock) {
     }
 }
 
-/// Posts a webhook; the receiver's status.
+/// Posts a webhook. Returns the receiver's status.
 async fn post(egress: &Egress, url: &str, webhook: &Webhook) -> Result<u16, String> {
     let rejected = |cause: EgressRejection| cause.to_string();
     let destination = Destination::parse(url, egress.policy()).map_err(rejected)?;

@@ -1,4 +1,4 @@
-//! What the pages ask the storefront API, in this process and without a port.
+//! The pages' client of the storefront API, in this process and without a port.
 
 use std::collections::BTreeMap;
 
@@ -15,20 +15,20 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use tower::ServiceExt;
 
-/// Bytes of one answer.
+/// Bytes of one response at most.
 const LARGEST: usize = 8 << 20;
-/// Products of a page, and collections.
+/// Products of a page, and of a collection.
 const PAGE: usize = 50;
-/// Collections whose products are asked for.
+/// Collections that are loaded with their products.
 const COLLECTIONS: usize = 12;
-/// What the renderer reads; all else is an address.
+/// The folders that the renderer reads; it refers to other files by URL.
 const READ: [&str; 6] = ["config/", "layout/", "locales/", "sections/", "snippets/", "templates/"];
-/// Files of themes that are kept.
+/// Files of themes in the cache at most.
 const FILES: usize = 1_000;
-/// Files of previews that may be asked for.
+/// Files of previews whose tokens are cached at most.
 const PREVIEWED: usize = 10_000;
 
-/// A request that was not answered as it should have been.
+/// The problem of a request that failed.
 pub(crate) struct Rejected {
     pub(crate) status: StatusCode,
     pub(crate) title: String,
@@ -42,7 +42,7 @@ impl Rejected {
     }
 }
 
-/// `GET …/theme`: the release that is shown.
+/// The response of `GET …/theme`: the live release, or the previewed draft.
 #[derive(Deserialize)]
 struct Release {
     #[serde(default)]
@@ -54,19 +54,19 @@ struct Release {
     files: Vec<File>,
 }
 
-/// A file of it.
+/// A file of a release.
 #[derive(Deserialize)]
 struct File {
     path: String,
     sha256: String,
 }
 
-/// The API, and the files of themes that it has answered. What has a digest never changes.
+/// The API, with a cache of files of themes: a file with a digest never changes.
 pub(crate) struct Api {
     router: Router,
     files: Cache<String, Bytes>,
-    /// The tokens of previews, by the paths of the files that they show. A page's own addresses name
-    /// no token: what a theme writes, it could send away in the address of a picture.
+    /// The preview tokens, by the paths of the files that they permit. A page's own URLs have no token,
+    /// because a theme could leak it in the URL of a picture.
     previewed: Cache<String, String>,
 }
 
@@ -76,7 +76,7 @@ impl Api {
     }
 }
 
-/// A store's public routes, as this visitor may use them.
+/// The public routes of a store, for one visitor.
 pub(crate) struct Storefront<'a> {
     api: &'a Api,
     base: String,
@@ -95,7 +95,7 @@ impl<'a> Storefront<'a> {
         Self { api, base, preview_token, visitor }
     }
 
-    /// What every page shows of the store.
+    /// Loads the data that every page needs.
     pub(crate) async fn data(&self, root: String, page: usize) -> Result<Data, Rejected> {
         let store = self.json("").await?;
         let products = list(self.json(&format!("/products?limit={PAGE}")).await?);
@@ -114,12 +114,12 @@ impl<'a> Storefront<'a> {
         Ok(Data { store, products, collections, menus, root, page })
     }
 
-    /// Whether there is such a storefront for this visitor.
+    /// Ensures that the storefront exists for this visitor.
     pub(crate) async fn find_store(&self) -> Result<(), Rejected> {
         self.json("").await.map(drop)
     }
 
-    /// A file of a theme that was asked for just now: who may see the one may see the other.
+    /// Loads a file of a theme that this visitor has just loaded, from the cache or the API.
     async fn file(&self, digest: &str) -> Result<Bytes, Rejected> {
         if let Some(known) = self.api.files.get(digest) {
             return Ok(known);
@@ -129,7 +129,7 @@ impl<'a> Storefront<'a> {
         Ok(read)
     }
 
-    /// The theme that is live, or the draft that the token shows.
+    /// Loads the live theme, or the draft of the preview token.
     pub(crate) async fn theme(&self, root: &str, locale: String) -> Result<Theme, Rejected> {
         let bytes = self.bytes("/theme").await?;
         let release: Release = serde_json::from_slice(&bytes).map_err(|_| Rejected::internal())?;
@@ -145,7 +145,7 @@ impl<'a> Storefront<'a> {
         Ok(Theme { files, assets, settings, sections, order: Some(release.order), locale })
     }
 
-    /// What is at this path, if there is anything.
+    /// Loads the object at this path, if there is one.
     pub(crate) async fn find(&self, path: &str) -> Result<Option<Value>, Rejected> {
         match self.json(path).await {
             Ok(found) => Ok(Some(found)),
@@ -171,7 +171,7 @@ impl<'a> Storefront<'a> {
         Ok(request)
     }
 
-    /// What the API answers to who has the token.
+    /// Sends a request with the preview token, if there is one.
     async fn bytes(&self, path: &str) -> Result<Bytes, Rejected> {
         let request = self.request(path, self.preview_token.as_deref())?;
         let Ok(answer) = self.api.router.clone().oneshot(request).await;
@@ -186,8 +186,8 @@ impl<'a> Storefront<'a> {
         Err(Rejected { status, title: text("title").to_owned(), detail: text("detail").to_owned() })
     }
 
-    /// Where a file of the theme is for a browser: of a preview below the page itself, which asks for
-    /// it with the token.
+    /// The URL of a theme's file for a browser. A file of a preview is served below the page itself, which
+    /// requests it with the token.
     fn address(&self, root: &str, digest: &str) -> String {
         let path = format!("{}/theme/files/{digest}", self.base);
         let Some(token) = &self.preview_token else { return path };
@@ -195,7 +195,7 @@ impl<'a> Storefront<'a> {
         format!("{root}/files/{digest}")
     }
 
-    /// A file of a theme, as the API answers it; of a preview, to whoever knows its digest and no more.
+    /// Responds with a file of a theme. A file of a preview needs only its digest, no cookie.
     pub(crate) async fn asset(&self, digest: &str) -> Response {
         let path = format!("/theme/files/{}", segment(digest));
         let token = self.api.previewed.get(&format!("{}{path}", self.base));

@@ -1,4 +1,4 @@
-//! A failover drill as a page: what was done, what was seen, and how long it took to be as before.
+//! A failover drill as a page: its hypothesis and verdict, the measurements, and the timeline.
 
 use primitives::clock::Timestamp;
 use reliability::drill::{Drill, DrillStatus, EventCounts, TimelineEntry, Verdict};
@@ -44,7 +44,7 @@ fn outcome(drill: &Drill) -> (Tone, String) {
     }
 }
 
-/// How many acknowledged events were still on their way, whenever that changed.
+/// The number of acknowledged events that were not delivered yet, at each change.
 fn undelivered(drill: &Drill) -> Series {
     let made = drill.beats.iter().map(|beat| (beat.made_at, 1_i64));
     let delivered = drill.beats.iter().filter_map(|beat| Some((beat.delivered_at?, -1)));
@@ -54,7 +54,7 @@ fn undelivered(drill: &Drill) -> Series {
     let mut points = Vec::with_capacity(changes.len().saturating_mul(2));
     for (at, change) in changes {
         let count = |waiting: i64| u64::try_from(waiting).unwrap_or(0);
-        // A step: nothing changes between two changes.
+        // A second point draws a step, because the number is constant between two changes.
         points.push(Point { at, value: count(waiting) });
         waiting = waiting.saturating_add(change);
         points.push(Point { at, value: count(waiting) });
@@ -79,7 +79,7 @@ fn row(entry: &TimelineEntry) -> Vec<Cell> {
     vec![Cell::Text(entry.at.to_string()), Cell::Text(state), entry.message.as_str().into()]
 }
 
-/// A name of the API as words.
+/// A name of the API, as separate words.
 fn words(name: &str) -> String {
     name.replace('_', " ")
 }

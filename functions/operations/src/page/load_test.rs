@@ -1,4 +1,4 @@
-//! A load test as a page: how long answers took while the load lasted.
+//! A load test as a page: its outcomes, and the latency over time.
 
 use reliability::load_test::{LoadTest, LoadTestStatus, Outcomes, Stretch};
 
@@ -52,7 +52,7 @@ fn outcome(test: &LoadTest, all_succeeded: bool) -> (Tone, String) {
     (tone, test.status.as_str().to_owned())
 }
 
-/// A line of a plot: what it is called, and its value in a stretch.
+/// A line of a plot: its name, and its value in a stretch.
 type Line = (&'static str, fn(&Stretch) -> Option<u64>);
 
 const LATENCY: [Line; 3] = [

@@ -1,4 +1,4 @@
-//! The runtime overview as a page: what waits, how late it is, and how fast answers are.
+//! The runtime overview as a page: backlogs, lags, latencies and incidents.
 
 use reliability::incident::IncidentBrief;
 use reliability::metrics::{FamilyNumbers, Point as Moment};
@@ -51,7 +51,7 @@ pub(crate) fn sheet(overview: &RuntimeOverview) -> Sheet {
     }
 }
 
-/// A line of a plot: what it is called, and its value at a moment.
+/// A line of a plot: its name, and its value at a point of the series.
 type Line = (&'static str, fn(&Moment) -> Option<u64>);
 
 const DEPTH: [Line; 2] = [("messages", |it| it.queued), ("dead letters", |it| it.dead_letters)];
@@ -139,7 +139,7 @@ fn families(families: &[FamilyNumbers]) -> Table {
     }
 }
 
-/// What came of the last of a kind, and on which day.
+/// The outcome and the day of the last run of a kind.
 fn last(kind: &str, run: Option<&RunBrief>) -> Figure {
     let Some(run) = run else { return Figure::new(&format!("Last {kind}"), or_dash(None)) };
     let day: String = run.created_at.to_string().chars().take(10).collect();

@@ -1,7 +1,7 @@
-//! Plots as SVG: lines over time with what happened on the way, and bars against a limit.
+//! Plots as SVG: lines over time with marked moments, and bars against a limit.
 //!
-//! `plotters` draws them. It writes colours as numbers, and what a page writes should follow its
-//! reader's light or dark: what is drawn in [`INK`] becomes the text's own colour.
+//! `plotters` draws them, and writes colours as numbers. Text must follow the reader's light or dark scheme,
+//! so [`INK`] is replaced by the current text colour.
 
 use std::error::Error;
 use std::ops::Range;
@@ -11,13 +11,13 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use primitives::clock::Timestamp;
 
-/// Size of a plot, in its own units.
+/// Width and height of a plot, in SVG units.
 const SIZE: (u32, u32) = (720, 260);
 /// Height of a bar with its label.
 const BAR: u32 = 44;
-/// What becomes the colour of the text.
+/// The colour that is replaced by the text colour.
 const INK: RGBColor = RGBColor(1, 1, 1);
-/// Lines, told apart by those who see few colours too (Okabe and Ito).
+/// The colours of lines, distinguishable with colour blindness (Okabe and Ito).
 const COLOURS: [RGBColor; 5] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -25,61 +25,61 @@ const COLOURS: [RGBColor; 5] = [
     RGBColor(204, 121, 167),
     RGBColor(230, 159, 0),
 ];
-/// What marks something that happened, or a limit.
+/// The colour of marked moments and of values above a limit.
 const MARK: RGBColor = RGBColor(213, 94, 0);
-/// The part of a plot's width, from the right, in which a mark's label has no room to its right.
+/// The label of a mark in the rightmost 1/`EDGE` of the width is written to the left of its line.
 const EDGE: i64 = 8;
-/// Points are drawn as such where there are no more than these: of one alone there is no line.
+/// Points are drawn as circles, too, if there are no more than this: one point alone has no line.
 const FEW: usize = 40;
-/// All of something, in percent.
+/// The limit of a bar, in percent.
 const WHOLE: u64 = 100;
 
 /// A measurement.
 #[derive(Debug, Clone, Copy)]
 pub struct Point {
-    /// When.
+    /// The time.
     pub at: Timestamp,
-    /// What, in the plot's unit.
+    /// The value, in the plot's unit.
     pub value: u64,
 }
 
-/// Measurements of one thing, in the order of time.
+/// The measurements of one line, in the order of time.
 #[derive(Debug, Clone)]
 pub struct Series {
-    /// What was measured.
+    /// The name of the measured value.
     pub name: String,
     /// The measurements.
     pub points: Vec<Point>,
 }
 
-/// Something that happened.
+/// A marked moment.
 #[derive(Debug, Clone)]
 pub struct Mark {
-    /// When.
+    /// The time.
     pub at: Timestamp,
-    /// What, in a word or two.
+    /// What happened, in a word or two.
     pub label: String,
 }
 
-/// A share of a limit.
+/// A measurement as a share of its limit.
 #[derive(Debug, Clone)]
 pub struct Bar {
-    /// What was measured.
+    /// The name of the measured value.
     pub label: String,
-    /// How much of the limit it was, in percent.
+    /// The share of the limit, in percent.
     pub percent: u64,
 }
 
-/// What is drawn.
+/// The content of a plot.
 #[derive(Debug, Clone)]
 pub enum Drawing {
-    /// Lines over time, in this unit.
+    /// Lines over time.
     Lines {
-        /// What the values count.
+        /// The unit of the values.
         unit: String,
         /// The lines.
         series: Vec<Series>,
-        /// What happened meanwhile.
+        /// Marked moments.
         marks: Vec<Mark>,
     },
     /// Bars against a limit.
@@ -89,7 +89,7 @@ pub enum Drawing {
 /// A plot.
 #[derive(Debug, Clone)]
 pub struct Plot {
-    /// What it shows, in a sentence.
+    /// The caption, a sentence.
     pub title: String,
     /// The drawing.
     pub drawing: Drawing,
@@ -110,7 +110,7 @@ impl Plot {
         Self { title: title.to_owned(), drawing: Drawing::Bars(bars) }
     }
 
-    /// The plot; none where there is nothing to draw.
+    /// Renders the plot as SVG; none if there is nothing to draw.
     pub(super) fn svg(&self) -> Option<String> {
         let (mut svg, height) = (String::new(), self.height()?);
         {
@@ -137,7 +137,7 @@ impl Plot {
     }
 }
 
-/// What the axes hold: all points and marks, and a little more.
+/// The ranges of the axes: all points and marks, and some space above.
 fn ranges(series: &[Series], marks: &[Mark]) -> (Range<i64>, Range<u64>) {
     let points = || series.iter().flat_map(|series| &series.points);
     let times = points().map(|it| it.at).chain(marks.iter().map(|it| it.at));
@@ -180,7 +180,7 @@ fn lines(area: &Area<'_>, unit: &str, series: &[Series], marks: &[Mark]) -> Draw
     for mark in marks {
         let at = mark.at.millis();
         chart.draw_series([PathElement::new([(at, 0), (at, top)], MARK.stroke_width(2))])?;
-        // What is near the right edge is written to the left of its line.
+        // A label near the right edge is written to the left of its line.
         let side = if at > edge { HPos::Right } else { HPos::Left };
         let style = text(13).pos(Pos::new(side, VPos::Top));
         chart.draw_series([Text::new(format!("\u{a0}{}\u{a0}", mark.label), (at, top), style)])?;
@@ -207,7 +207,7 @@ fn lines(area: &Area<'_>, unit: &str, series: &[Series], marks: &[Mark]) -> Draw
     Ok(())
 }
 
-/// Bars are cut off at twice the limit; what they say in numbers is not.
+/// Draws bars, cut off at twice the limit; their numbers are not.
 fn draw_bars(area: &Area<'_>, bars: &[Bar]) -> Drawn {
     let (left, right) = (10_i32, 700_i32);
     let limit = left.midpoint(right);

@@ -39,7 +39,7 @@ pub(crate) fn sheet(report: &Report) -> Sheet {
     }
 }
 
-/// What the report can be held against.
+/// The state of the evidence chain, to verify the report against.
 fn proof(report: &Report) -> Table {
     let hash = report.findings.chain.head_hash.as_deref().unwrap_or("–");
     let path = format!("/v1/operations/certification-reports/{}?format=jws", report.id);
@@ -85,7 +85,7 @@ fn row(control: &Control) -> Vec<Cell> {
     ]
 }
 
-/// Where a record of the evidence is shown.
+/// The link to an evidence record.
 fn link(id: &str) -> (String, String) {
     (format!("/v1/operations/reliability-evidence/{id}"), id.to_owned())
 }
@@ -102,8 +102,8 @@ fn amount(value: u64, unit: Unit) -> String {
     }
 }
 
-/// How much of what is allowed was measured; of a share that should be reached, how much of what may
-/// be missing is.
+/// The measurement as a share of its limit. For a share that must be reached, the missing part as a share of
+/// the part that may be missing.
 fn bar(control: &Control) -> Option<Bar> {
     let measured = control.measured?;
     let Target { comparison, value, .. } = control.target;
@@ -113,7 +113,7 @@ fn bar(control: &Control) -> Option<Bar> {
             (10_000_u64.saturating_sub(measured), 10_000_u64.saturating_sub(value))
         }
     };
-    // Where nothing is allowed, nothing is a whole.
+    // There is no share of a limit of zero.
     let percent = used.saturating_mul(100).checked_div(allowed)?;
     Some(Bar { label: control.id.as_str().replace('_', " "), percent })
 }

@@ -28,7 +28,7 @@ fn beat(made: u64, delivered: Option<u64>) -> Beat {
 }
 
 #[test]
-fn a_drill_shows_fault_detection_and_recovery_and_whatever_is_put_into_it_is_escaped() {
+fn a_drill_page_shows_fault_and_recovery_and_escapes_its_content() {
     let plan = DrillPlan {
         kind: DrillKind::ReceiverDown,
         hypothesis: "<script>alert('x')</script>\"&".to_owned(),
@@ -58,7 +58,7 @@ fn a_drill_shows_fault_detection_and_recovery_and_whatever_is_put_into_it_is_esc
 }
 
 #[test]
-fn a_load_test_has_its_plots_with_the_first_numbers() {
+fn a_load_test_page_has_plots_with_the_first_numbers() {
     let profile = LoadProfile { duration_s: 10, requests_per_second: 2, checkout_percent: 50 };
     let asked = LoadTest::schedule(profile, &MerchantId::mint(at(0)), at(0));
     assert!(!text(&load_test::sheet(&asked)).contains("<svg"));
@@ -74,7 +74,7 @@ fn a_load_test_has_its_plots_with_the_first_numbers() {
 }
 
 #[test]
-fn bars_are_cut_off_and_what_they_say_is_not() {
+fn bars_are_cut_off_and_their_numbers_are_not() {
     let bars = |percents: &[u64]| {
         let bars = percents.iter().map(|it| Bar { label: "share".to_owned(), percent: *it });
         Plot::bars("Shares.", bars.collect()).svg()

@@ -1,8 +1,8 @@
 //! The receiver of the canary's deliveries: this service itself, over the network that clients use, so
-//! that a drill posts to something whatever else is deployed.
+//! that drills need no other deployment.
 //!
-//! It does what receivers are told to do (docs/webhooks.md): it looks at the time, checks the signatures
-//! over the very bytes, and takes an event in once.
+//! It follows the rules for receivers (docs/webhooks.md): it checks the time, verifies the signatures over
+//! the raw bytes, and accepts an event once.
 
 use std::sync::Arc;
 
@@ -20,15 +20,15 @@ use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use reliability::canary::{self, CanaryReceipt};
 
-/// How old a signature may be, and how far ahead, in seconds (docs/webhooks.md).
+/// How far a signature's time may be in the past or in the future, in seconds (docs/webhooks.md).
 const TOLERANCE: u64 = 300;
 
 pub(crate) fn routes() -> Routes {
     Routes::default().post(canary::RECEIVER, Cost::READ, receive)
 }
 
-/// A sender of a webhook, whose signature is validated with the body. It has a budget
-/// of its own, so that a network's other calls do not keep the canary's deliveries out.
+/// The sender of a webhook, whose signature is verified with the body. It has a budget of its own, so that
+/// other requests of the same network do not block the canary's deliveries.
 #[derive(Debug, Clone)]
 pub(crate) struct CanaryCall {
     identity: Identity,
@@ -89,7 +89,7 @@ pub(crate) async fn receive(
     if !is_signed(&inbound, &event, seconds, &keys) {
         return Err(Code::SignatureMismatch.into());
     }
-    // Once, however often it comes.
+    // A repeated delivery writes nothing.
     app.table.put_new(&CanaryReceipt::of(event, now)).await?;
     Ok(NoContent::default())
 }
@@ -98,7 +98,7 @@ fn is_fresh(seconds: i64, now: Timestamp) -> bool {
     now.seconds().abs_diff(seconds) <= TOLERANCE
 }
 
-/// Whether both signatures are of a secret that signs now.
+/// Whether both signatures are valid, by a secret that signs now.
 fn is_signed(inbound: &Inbound, event: &EventId, seconds: i64, keys: &SigningKeys) -> bool {
     let secrets = || std::iter::once(&keys.current).chain(&keys.previous);
     let is = |expected: &str, found: &str| constant_time_eq(expected.as_bytes(), found.as_bytes());

@@ -35,7 +35,7 @@ use super::ATTEMPTS;
 use super::incidents::unresolved;
 use crate::page::{self, Shown};
 
-/// What the canary is called where a target is named.
+/// The name of the canary store as a target.
 pub(super) const CANARY: &str = "canary";
 
 pub(crate) fn routes() -> Routes {
@@ -104,9 +104,9 @@ impl DrillRequest {
     fn plan(&self) -> DrillPlan {
         let percent = self.blast_radius_percent.map_or(MAX_BLAST_RADIUS_PERCENT, whole);
         let conditions = self.stop_conditions.iter().flat_map(|conditions| &conditions.0);
-        let condition = |asked: &StopConditionRequest| StopCondition {
-            metric: asked.metric,
-            above: whole(asked.above),
+        let condition = |requested: &StopConditionRequest| StopCondition {
+            metric: requested.metric,
+            above: whole(requested.above),
         };
         DrillPlan {
             kind: self.kind,
@@ -156,13 +156,13 @@ struct TargetView {
 /// this request has answered 202; poll `GET …/{id}` for its verdict. It needs `confirm: true` and an
 /// `Idempotency-Key`.
 ///
-/// With `dry_run`, 200 with what the drill would affect, and nothing is started. One drill or load test runs
-/// at a time, and no drill starts while an incident is unresolved.
+/// With `dry_run`, the response is 200 with the effects of the drill, and nothing is started. One drill or
+/// load test runs at a time, and no drill starts while an incident is unresolved.
 ///
 /// # Errors
-/// `blast_radius_exceeded`, when it would take more than was asked for, more than a tenth, or another
-/// store than the canary; `production_locked`, where the deployment allows no drills; `drill_running`,
-/// `incident_open`; without `confirm`, `confirmation_required` as a fault of that field.
+/// `blast_radius_exceeded` when it would exceed `blast_radius_percent` or 10 percent, or names another store
+/// than the canary; `production_locked` if the deployment allows no drills; `drill_running`; `incident_open`;
+/// `confirmation_required` as a field error without `confirm`.
 pub(crate) async fn schedule(
     caller: Operator,
     State(app): State<App>,
@@ -205,7 +205,7 @@ pub(crate) async fn schedule(
     Ok(Either::Right(answered))
 }
 
-/// Adds that the canary is held, by nobody else.
+/// Adds the hold on the canary to a transaction, which is rejected while another run holds it.
 pub(super) fn hold(write: Write, hold: &CanaryHold, now: Timestamp) -> Write {
     let is_free =
         Condition::new("attribute_not_exists(PK) OR held_until <= :now").value(":now", now);
@@ -240,7 +240,7 @@ pub(crate) async fn show(
 /// but no longer measured. The abort is recorded as evidence.
 ///
 /// # Errors
-/// `not_found`; `invalid_state_transition` when it is over.
+/// `not_found`; `invalid_state_transition` when it has ended.
 pub(crate) async fn abort(
     _: Operator,
     State(app): State<App>,
@@ -260,7 +260,7 @@ pub(crate) async fn abort(
     .await
 }
 
-/// Adds that the canary is held no longer, unless another holds it.
+/// Adds the release of the canary to a transaction, on condition that no other run holds it.
 pub(super) fn release(write: Write, run: &str) -> Write {
     let is_ours = Condition::new("attribute_not_exists(PK) OR run_id = :run").value(":run", run);
     write.delete_if(&CanaryHold::place(), is_ours, Code::VersionConflict)

@@ -7,24 +7,23 @@ use core_types::key;
 use core_types::resource::{Resource, change, change_with, load};
 use core_types::scope::ReadOperations;
 use gateway::app::App;
-use gateway::idempotency::Commit;
-use gateway::page::Paging;
-use gateway::reply::{Created, Json, Page};
-use gateway::request::{Body, Given, IfMatch, Path, Query, Ruled, Rules, Validation, request};
-use platform::caller::{Operator, StoreOrPlatform};
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::context::Context;
-use primitives::fields::{AtMost, Text};
+use table::item::Item;
+use gateway::page::Paging;
 use primitives::problem::{Code, FieldError, Problem};
+use gateway::reply::{Created, Json, Page};
+use primitives::fields::{AtMost, Text};
+use gateway::request::{Body, Given, IfMatch, Path, Query, Ruled, Rules, Validation, request};
+use platform::caller::{Operator, StoreOrPlatform};
 use reliability::incident::{
     Component, Correction, INCIDENT_UPDATED, Incident, IncidentStatus, IncidentView, Report,
     Severity, Step,
 };
 use reliability::{evidence, runs};
-use services::Services;
-use table::item::Item;
 
-/// Incidents of a month that an overview looks at, and those that it shows.
+/// Incidents of a month that are read for the unresolved ones, and unresolved ones that are returned.
 const MOST_SHOWN: usize = 100;
 
 /// Filters of the list of incidents.
@@ -49,7 +48,7 @@ pub(crate) async fn list(
     Query(query): Query<IncidentsQuery>,
     paging: Paging,
 ) -> Result<Page<IncidentView>, Problem> {
-    let is_asked_for = |incident: &Incident| {
+    let is_requested = |incident: &Incident| {
         query.status.is_none_or(|status| incident.status == status)
             && query.severity.is_none_or(|severity| incident.severity == severity)
             && query.since.is_none_or(|since| incident.created_at >= since)
@@ -62,11 +61,12 @@ pub(crate) async fn list(
         None => runs::by_month(Incident::KIND, app.clock.now(), query.since),
     };
     paging
-        .answer_over(&app, &queries, is_asked_for, |found: Incident| IncidentView::from(&found))
+        .answer_over(&app, &queries, is_requested, |found: Incident| IncidentView::from(&found))
         .await
 }
 
-/// The latest that are not resolved, of the last fourteen months, the newest first.
+/// Loads the unresolved incidents of the last fourteen months, the newest first, as far as they are among the
+/// latest 100 of their month.
 ///
 /// # Errors
 /// 503.
@@ -148,14 +148,14 @@ pub(crate) async fn open(
     incident.create_in(app.table.write(), now).answer(incident.created(), now).await
 }
 
-/// Each once, in the order of the documentation.
+/// Removes duplicates, and sorts in the order of the documentation.
 fn distinct(mut components: Vec<Component>) -> Vec<Component> {
     components.sort_unstable();
     components.dedup();
     components
 }
 
-/// Who asks.
+/// The principal of the request.
 fn actor() -> Option<String> {
     Context::current().map(|context| context.principal())
 }
@@ -300,7 +300,8 @@ async fn take(
     Ok(answer)
 }
 
-/// States that an incident is resolved. What the table rejects then is stated when it is closed.
+/// Records a resolved incident as evidence. If the table rejects that, it is recorded when the incident is
+/// closed.
 async fn state(services: &Services, incident: &Incident) {
     let stated = async { evidence::append(services, incident.record()?).await };
     if let Err(problem) = stated.await {

@@ -67,14 +67,14 @@ pub(crate) struct LoadTestRequest {
 
 /// `POST /v1/operations/runtime/load-tests` (`createLoadTest`): Start a load test of the canary store.
 ///
-/// The service sends requests to the canary's storefront at the given rate, whatever the responses are. It
+/// The service sends requests to the canary's storefront at the given rate, regardless of the responses. It
 /// measures status, latency and cost, for reads and checkouts separately. The test starts when this request
 /// has answered 202; poll `GET …/{id}` for its progress.
 ///
 /// One drill or load test runs at a time.
 ///
 /// # Errors
-/// `sandbox_only`, for another store than the canary, and where the deployment allows none;
+/// `sandbox_only` for another store than the canary, and if the deployment allows no load tests;
 /// `drill_running`.
 pub(crate) async fn schedule(
     caller: Operator,
@@ -105,7 +105,7 @@ async fn find(services: &Services, id: &LoadTestId) -> Result<LoadTest, Problem>
 
 /// `GET /v1/operations/runtime/load-tests/{id}` (`getLoadTest`): Get a load test.
 ///
-/// It has what was measured so far, for reads and checkouts separately. It is an HTML page if `Accept`
+/// It has the measurements so far, for reads and checkouts separately. It is an HTML page if `Accept`
 /// prefers `text/html` to JSON.
 ///
 /// # Errors
@@ -123,10 +123,10 @@ pub(crate) async fn show(
 
 /// `POST /v1/operations/runtime/load-tests/{id}/abort` (`abortLoadTest`): Abort a load test.
 ///
-/// No further requests are sent; requests under way are still answered. The abort is recorded as evidence.
+/// No further requests are sent; requests in flight are still answered. The abort is recorded as evidence.
 ///
 /// # Errors
-/// `not_found`; `invalid_state_transition` when it is over.
+/// `not_found`; `invalid_state_transition` when it has ended.
 pub(crate) async fn abort(
     _: Operator,
     State(app): State<App>,

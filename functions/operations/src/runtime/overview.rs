@@ -7,11 +7,13 @@ use core_types::key;
 use core_types::scope::ReadOperations;
 use futures_util::future::try_join4;
 use gateway::app::App;
+use services::Services;
+use primitives::clock::Timestamp;
+use table::item::{Index, Item};
+use primitives::problem::Problem;
 use gateway::reply::{Json, NoStore};
 use gateway::request::{Accept, Query, request};
 use platform::caller::StoreOrPlatform;
-use primitives::clock::Timestamp;
-use primitives::problem::Problem;
 use reliability::drill::Drill;
 use reliability::incident::{Incident, IncidentBrief};
 use reliability::load_test::LoadTest;
@@ -23,13 +25,11 @@ use reliability::queues::{self, QueueState, outbox_lag};
 use reliability::runs::{self, RunBrief};
 use schemars::JsonSchema;
 use serde::Serialize;
-use services::Services;
-use table::item::{Index, Item};
 
 use super::incidents::unresolved;
 use crate::page::{self, Shown};
 
-/// Of a store's events the newest that are looked at for one that waits.
+/// A store's newest events of a day that are read for pending ones, and its newest incidents that are read.
 const LOOKED_AT: usize = 100;
 
 /// The time that the numbers cover.
@@ -66,7 +66,7 @@ pub(crate) struct RuntimeOverview {
 /// Events that wait to be published.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct OutboxNumbers {
-    /// How long the oldest pending event has waited, in seconds; 0 when none waits.
+    /// How long the oldest pending event has waited, in seconds; 0 if there is none.
     pub(crate) lag_seconds: u64,
 }
 
@@ -88,9 +88,9 @@ pub(crate) struct PlatformNumbers {
 
 /// `GET /v1/operations/runtime/overview` (`getOverview`): Get the state of the platform or a store.
 ///
-/// For a store, it shows how long its events wait, its delivery attempts, its unresolved incidents and its
-/// last replay. An operator who names no store sees the platform instead: also the queues, the requests of
-/// each family, and the last drill and load test.
+/// For a store, it has the waiting time of its events, its delivery attempts, its unresolved incidents and
+/// its last replay. An operator who names no store sees the platform instead: also the queues, the requests
+/// of each family, and the last drill and load test.
 ///
 /// The numbers cover the last five minutes by default. It is an HTML page if `Accept` prefers `text/html` to
 /// JSON.
@@ -103,14 +103,14 @@ pub(crate) async fn show(
     let window = query.window.unwrap_or(Window::FiveMinutes);
     let now = app.clock.now();
     let since = services::metrics::minute_of(now.minus(window.length()));
-    let shown = match caller.store() {
+    let numbers = match caller.store() {
         Some(store) => Box::pin(of_store(&app, store, window, since)).await?,
         None => Box::pin(of_platform(&app, window, since)).await?,
     };
-    let overview = RuntimeOverview { measured_at: now, ..shown };
-    let shown =
+    let overview = RuntimeOverview { measured_at: now, ..numbers };
+    let response =
         page::described(&accept, || page::overview::sheet(&overview), || Json::new(&overview));
-    Ok(NoStore::of(shown))
+    Ok(NoStore::of(response))
 }
 
 async fn of_store(
@@ -143,7 +143,7 @@ async fn of_store(
     })
 }
 
-/// For how long the oldest of a store's latest events has waited.
+/// For how long the oldest pending one of a store's latest events has waited, in seconds.
 async fn store_lag(
     services: &Services,
     store: &StoreId,

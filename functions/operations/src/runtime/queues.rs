@@ -1,4 +1,4 @@
-//! The queues and their dead letters, as SQS reports them. For operators alone: messages are of all stores.
+//! The queues and their dead letters, as SQS reports them. For operators only: messages concern all stores.
 
 use axum::extract::State;
 use gateway::app::App;
@@ -19,7 +19,7 @@ const LISTED: i64 = 20;
 /// The default number of dead letters that are moved, and of those that become visible in a second.
 const MOVED: i64 = 100;
 const RATE: i64 = 10;
-/// The characters that are shown of a message that is not JSON.
+/// The characters that are returned of a message that is not JSON.
 const SHOWN: usize = 1_024;
 
 /// The queues with their backlog.
@@ -176,7 +176,7 @@ pub(crate) async fn redrive(
     let (most, rate) =
         (usize::try_from(most).unwrap_or(0), usize::try_from(rate_per_second).unwrap_or(1));
     let there = dead.depth().await?.waiting;
-    // Asking for what is not there would wait for it.
+    // Receiving more messages than the queue has would wait for them.
     let most = most.min(usize::try_from(there).unwrap_or(0));
     let moved = dead.move_to(&app.queue(queue.queue), most, rate).await?;
     let seconds = moved.saturating_sub(1).checked_div(rate).unwrap_or(0);

@@ -1,5 +1,5 @@
-//! Replays: events that are sent again (docs/conventions.md §10). They are validated and counted here, and
-//! sent by `functions/runner`.
+//! Replays of events (docs/conventions.md §10). Requests are validated and counted here; `functions/runner`
+//! sends the events.
 
 use axum::extract::State;
 use commerce::audience::Audience;
@@ -33,7 +33,7 @@ use table::item::Index;
 use super::ATTEMPTS;
 use crate::range::{self, TimeRange};
 
-/// Deliveries that one request names.
+/// Deliveries that one request names at most.
 const MOST_NAMED: usize = 100;
 
 /// A replay to create.
@@ -125,16 +125,16 @@ type ReplayReply = Either<Json<ReplayPlan>, Accepted<ReplayView>>;
 /// `POST /v1/operations/runtime/replays` (`createReplay`): Create a replay of events.
 ///
 /// A replay sends events again, with the same body and event id, by new deliveries with
-/// `X-Service-Replay-Id`. `kind` selects the events. A delivery that is still retried ends as `cancelled` when
-/// it is replayed. An app replays to its own subscriptions only. A store has one replay at a time.
+/// `X-Service-Replay-Id`. `kind` selects the events. A delivery that is still retried ends as `cancelled`
+/// when it is replayed. An app replays to its own subscriptions only. A store has one replay at a time.
 ///
 /// It runs after this request has answered 202; poll `GET …/{id}` or wait for `replay.finished`. With
 /// `dry_run`, 200 with the count and the estimate, and nothing is written.
 ///
 /// # Errors
-/// `not_found` of the subscription; `insufficient_scope` for events that the caller cannot read;
-/// `invalid_state_transition` while the subscription is not enabled; `replay_running`: a store has one at a
-/// time; `unknown_delivery`, `range_too_wide` as faults of their fields.
+/// `not_found` for the subscription; `insufficient_scope` for events that the caller cannot read;
+/// `invalid_state_transition` while the subscription is not enabled; `replay_running`: a store has one replay
+/// at a time; `unknown_delivery`, `range_too_wide` as field errors.
 pub(crate) async fn create(
     caller: OverseenStore<WriteOperations>,
     State(app): State<App>,
@@ -176,7 +176,7 @@ pub(crate) async fn create(
     write(&app, replay, now).await.map(Either::Right)
 }
 
-/// Begins a replay that is asked for.
+/// Counts and begins a replay.
 ///
 /// # Errors
 /// As [`create`].
@@ -190,7 +190,7 @@ pub(crate) async fn begin<S: Required>(
     write(services, replay.on_behalf_of(caller.authority(&scopes)), now).await
 }
 
-/// The replay that is asked for, with how much it is to send, and the scopes that read that.
+/// Validates and counts a replay. Returns it with the scopes that its events require.
 async fn counted<S: Required>(
     services: &Services,
     caller: &StoreAccess<S>,
@@ -233,7 +233,7 @@ async fn write(
     now: Timestamp,
 ) -> Result<Accepted<ReplayView>, Problem> {
     let answer = Accepted::new(&ReplayView::from(&replay)).version(replay.version);
-    // Found anew by the replay itself, which counts each once.
+    // The replay counts skipped events itself, each once.
     let replay = Replay { skipped: Skipped::default(), ..replay };
     let answer = replay.begin(services.table.write()).answer(answer, now).await?;
     let first_step = services.clock.now().until(replay.next_step_at);
@@ -262,15 +262,15 @@ pub(crate) async fn list(
 ) -> Result<Page<ReplayView>, Problem> {
     let of_store = key::replays_on(&caller.store.id);
     let all = table::Query::index(Index::Gsi5, of_store).newest_first();
-    let is_asked_for = |replay: &Replay| {
+    let is_requested = |replay: &Replay| {
         is_visible(replay, &caller)
             && query.status.is_none_or(|status| replay.status == status)
             && query.kind.is_none_or(|kind| replay.kind == kind)
     };
-    paging.answer(&app, &all, is_asked_for, |replay| ReplayView::from(&replay)).await
+    paging.answer(&app, &all, is_requested, |replay| ReplayView::from(&replay)).await
 }
 
-/// Whether a replay is the caller's to see.
+/// Whether the caller may see a replay.
 fn is_visible<S: Required>(replay: &Replay, caller: &StoreAccess<S>) -> bool {
     let of_app = caller.actor.app();
     replay.store_id == caller.store.id
@@ -292,7 +292,7 @@ async fn find<S: Required>(
 /// sent, by reason.
 ///
 /// # Errors
-/// `not_found`, also for another app's.
+/// `not_found`, also for another app's replay.
 pub(crate) async fn show(
     caller: OverseenStore<ReadOperations>,
     State(app): State<App>,
@@ -308,8 +308,8 @@ pub(crate) async fn show(
 /// at most. The cancellation is recorded as evidence and emits `replay.finished`.
 ///
 /// # Errors
-/// `not_found`; `insufficient_scope` without a scope that the replay takes; `invalid_state_transition` when it
-/// is over.
+/// `not_found`; `insufficient_scope` without a scope that the replay requires; `invalid_state_transition`
+/// when it has ended.
 pub(crate) async fn cancel(
     caller: OverseenStore<WriteOperations>,
     State(app): State<App>,

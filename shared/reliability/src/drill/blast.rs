@@ -1,8 +1,8 @@
-//! How much of what all stores share a drill can take.
+//! The blast radius of a drill: the share of the delivery workers that it can occupy.
 //!
-//! No fault reaches another store: what is left is that the canary's traffic uses workers that others use,
-//! too. Its events are few, and attempts for one store are counted ([`MOST_FOR_SCOPE`]); as a share of
-//! the attempts that the deployment makes at once that is the blast radius.
+//! No fault reaches another store, but the canary's deliveries use the workers of all stores. Its events are
+//! few, and the concurrent attempts for one store are bounded ([`MOST_FOR_SCOPE`]). The blast radius is their
+//! share of the deployment's concurrent attempts.
 
 use core_types::id::StoreId;
 use delivery::delivery::MOST_FOR_SCOPE;
@@ -13,7 +13,7 @@ use super::{DrillKind, MAX_EVENTS};
 
 /// The largest blast radius, in percent (docs/operations.md).
 pub const MAX_BLAST_RADIUS_PERCENT: u64 = 10;
-/// Attempts that the workers of a deployment make at once: five of a batch, a hundred batches.
+/// Concurrent delivery attempts of a deployment: a hundred batches with five attempts each.
 const ATTEMPTS_AT_ONCE: u64 = 500;
 
 /// What a drill can affect.
@@ -32,7 +32,7 @@ pub struct BlastRadius {
 }
 
 impl BlastRadius {
-    /// That of a drill of this kind and so many seconds.
+    /// The blast radius of a drill of this kind and duration.
     pub fn of(kind: DrillKind, duration_s: u64) -> Self {
         let events = events_of(duration_s);
         let attempts_at_once = events.min(u64::from(MOST_FOR_SCOPE));
@@ -42,8 +42,8 @@ impl BlastRadius {
     }
 }
 
-/// Events that a drill of so many seconds makes at most: one each second, as far as there is room, some
-/// before and one after.
+/// The most events that a drill of this duration creates: one each second, those of the baseline and those
+/// of the recovery, up to [`MAX_EVENTS`].
 pub(super) fn events_of(duration_s: u64) -> u64 {
     let most = u64::try_from(MAX_EVENTS).unwrap_or(u64::MAX);
     let baseline = u64::try_from(super::BASELINE_EVENTS).unwrap_or(u64::MAX);

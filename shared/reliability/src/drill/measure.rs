@@ -1,4 +1,4 @@
-//! What is measured: what has become of each event, and what that says about the service.
+//! The measurements of a drill: the fate of each event, and the recovery time, lost events and verdict.
 
 use std::time::Duration;
 
@@ -8,22 +8,22 @@ use primitives::clock::Timestamp;
 
 use super::{Drill, DrillKind, StopCondition, StopMetric, Verdict};
 
-/// An event that is not delivered by then shows that something is wrong.
+/// An event that is not delivered after this time is evidence of the fault.
 const LATE: Duration = Duration::from_secs(1);
 
-/// What has become of an event.
+/// The fate of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fate {
-    /// It is on its way.
+    /// It is not delivered yet.
     OnItsWay {
         /// Attempts so far.
         attempts: u32,
     },
     /// It was delivered.
     Delivered {
-        /// When.
+        /// When it was delivered.
         at: Timestamp,
-        /// Attempts that took.
+        /// Attempts that were made.
         attempts: u32,
     },
     /// It was acknowledged, and never will be delivered.
@@ -36,8 +36,8 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// The fate of an event that was acknowledged: of what the outbox has of it, and of its delivery. The
-    /// delivery was read after the event.
+    /// The fate of an acknowledged event, by its state in the outbox and by its delivery. The delivery must
+    /// be read after the event.
     pub fn of(event: Option<&Event>, delivery: Option<&Delivery>) -> Self {
         let lost = |why: &str, attempts| Self::Lost { why: why.to_owned(), attempts };
         let Some(delivery) = delivery else {
@@ -62,7 +62,7 @@ impl Fate {
     }
 }
 
-/// What a drill shows now.
+/// The metrics of a drill at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Observation {
     /// Events that are not delivered.
@@ -73,7 +73,7 @@ pub struct Observation {
     pub failed_attempts: u64,
     /// Writes that were rejected.
     pub refused_writes: u64,
-    /// Messages that wait.
+    /// Messages in the delivery queue.
     pub queue_depth: u64,
 }
 
@@ -95,11 +95,11 @@ impl Observation {
 }
 
 impl Drill {
-    /// What it shows at `now`.
+    /// Computes the metrics at `now`.
     pub fn observation(&self, now: Timestamp) -> Observation {
         let open = || self.beats.iter().filter(|beat| beat.delivered_at.is_none());
         let oldest = open().map(|beat| beat.made_at).min();
-        // The last attempt of what was delivered succeeded.
+        // The last attempt of a delivered event succeeded.
         let failed = self
             .beats
             .iter()
@@ -113,14 +113,14 @@ impl Drill {
         }
     }
 
-    /// The first stop condition that is met.
+    /// The first stop condition that is met at `now`.
     pub fn breached(&self, now: Timestamp) -> Option<StopCondition> {
         let observed = self.observation(now);
         self.stop_conditions.iter().find(|condition| observed.meets(condition)).copied()
     }
 
-    /// Whether the fault shows: in a write that was rejected, an attempt that failed, an event that is
-    /// late. A rotation shows in the first event that was delivered after it.
+    /// Whether the fault is detected: by a rejected write, a failed attempt or a late event. A rotation is
+    /// detected by the first event that was created after it, delivered and received.
     pub(super) fn shows(&self, now: Timestamp) -> bool {
         let Some(injected_at) = self.injected_at else { return false };
         if self.kind == DrillKind::SigningKeyRotation {
@@ -146,21 +146,22 @@ impl Drill {
         self.beats.iter().all(super::Beat::is_settled)
     }
 
-    /// When the last of its events was delivered that is not lost, and not before the fault was over.
+    /// When the last event that is not lost was delivered, and not before the end of the fault. None while
+    /// an event is neither delivered nor lost.
     pub(super) fn recovery(&self) -> Option<Timestamp> {
         let ended = self.fault_ended_at.filter(|_| self.is_settled())?;
         let last = self.beats.iter().filter_map(|beat| beat.delivered_at).max();
         Some(last.map_or(ended, |last| last.max(ended)))
     }
 
-    /// Seconds from the end of the fault until all was delivered, rounded up.
+    /// Seconds from the end of the fault until recovery, rounded up.
     pub fn observed_rto_s(&self) -> Option<u64> {
         let (ended, recovered) = (self.fault_ended_at?, self.recovered_at?);
         u64::try_from(ended.seconds_until(recovered)).ok()
     }
 
-    /// What that comes to: all was delivered in time, no more is lost than may be, and nothing had to
-    /// stop it.
+    /// The verdict: passed if recovery was in time, no more events are lost than allowed, and no stop
+    /// condition was met.
     pub(super) fn validated(&self) -> Verdict {
         let is_in_time = self.observed_rto_s().is_some_and(|seconds| seconds <= self.rto_s);
         let is_little = self.lost_events() <= self.rpo_events;

@@ -1,4 +1,4 @@
-//! The course of a drill: which step comes next, and what each makes of it.
+//! The schedule of a drill: its next step, and the change that each step makes.
 
 use std::time::Duration;
 
@@ -12,31 +12,31 @@ use super::{
     BASELINE, BASELINE_EVENTS, Beat, Drill, DrillStatus, Fate, LEASE, StopCondition, Verdict,
 };
 
-/// What is to be done now.
+/// The next step of a drill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Begin.
+    /// Begin the baseline.
     Begin,
-    /// Make an event.
+    /// Create an event.
     MakeEvent,
     /// Inject the fault.
     Inject,
-    /// End the fault: this condition is met.
+    /// End the fault early: this stop condition is met.
     Stop(StopCondition),
-    /// End the fault: its time is over.
+    /// End the fault: it has expired.
     EndFault,
-    /// Say how it went.
+    /// End the drill with a verdict.
     Conclude,
-    /// Give up before anything was injected.
+    /// End the drill before a fault was injected.
     GiveUp,
-    /// Look again in a moment.
+    /// Wait, and then check again.
     Wait,
-    /// Nothing.
+    /// Nothing: the drill has ended.
     Nothing,
 }
 
 impl Drill {
-    /// What is to be done at `now`.
+    /// The next step at `now`.
     pub fn next_step(&self, now: Timestamp) -> Step {
         match self.status {
             DrillStatus::Scheduled => Step::Begin,
@@ -72,12 +72,12 @@ impl Drill {
         let last = self.beats.iter().map(|beat| beat.made_at).filter(|at| *at >= injected).max();
         let is_time = last.is_none_or(|last| now >= last.plus(self.interval()));
         let most = usize::try_from(events_of(self.duration_s)).unwrap_or(usize::MAX);
-        // The last is for the time after the fault.
+        // The last event is reserved for the recovery.
         let has_room = self.beats.len().saturating_add(1) < most;
         if is_time && has_room { Step::MakeEvent } else { Step::Wait }
     }
 
-    /// One event more shows that the service works again, whatever became of the others.
+    /// One more event is created after the fault, to prove that the service works again.
     fn next_of_recovery(&self, now: Timestamp) -> Step {
         let ended = self.fault_ended_at.unwrap_or(self.created_at);
         let is_tried = self.beats.iter().any(|beat| beat.made_at >= ended);
@@ -90,32 +90,32 @@ impl Drill {
         }
     }
 
-    /// From one event to the next while the fault is there.
+    /// The time between two events while the fault lasts.
     fn interval(&self) -> Duration {
         let room = events_of(self.duration_s).saturating_sub(4).max(1);
         let millis = self.duration_s.saturating_mul(1_000).div_ceil(room);
         Duration::from_millis(millis.max(1_000))
     }
 
-    /// Taken up by somebody, who is silent no longer than their lease.
+    /// The drill with a new lease for a runner.
     #[must_use]
     pub fn claimed(&self, now: Timestamp) -> Self {
         let until = Some(now.plus(LEASE));
         Self { lease_until: until, due_at: until, ..self.changed(now) }
     }
 
-    /// Left by who was at it, to be sent for in a while.
+    /// The drill with its lease released, to be enqueued again by the sweep.
     #[must_use]
     pub fn left(&self, now: Timestamp) -> Self {
         Self { lease_until: None, ..self.claimed(now) }
     }
 
-    /// Whether somebody is at it.
+    /// Whether a runner holds a lease on it.
     pub fn is_leased(&self, now: Timestamp) -> bool {
         self.lease_until.is_some_and(|until| now < until)
     }
 
-    /// Begun.
+    /// The drill with its baseline begun.
     #[must_use]
     pub fn begun(&self, now: Timestamp) -> Self {
         let begun =
@@ -123,7 +123,7 @@ impl Drill {
         begun.noted("began: the canary is looked at", now)
     }
 
-    /// With an event more.
+    /// The drill with one more event.
     #[must_use]
     pub fn with_event(&self, event_id: EventId, now: Timestamp) -> Self {
         let mut next = self.claimed(now);
@@ -138,14 +138,15 @@ impl Drill {
         next
     }
 
-    /// With a write more that was rejected.
+    /// The drill with one more rejected write.
     #[must_use]
     pub fn with_refused_write(&self, now: Timestamp) -> Self {
         let refused_writes = self.refused_writes.saturating_add(1);
         Self { refused_writes, ..self.claimed(now) }
     }
 
-    /// With what has become of its events; none when that is nothing new.
+    /// The drill with the fates of its events, each with whether the receiver has it; none if nothing
+    /// changes.
     #[must_use]
     pub fn with_fates(
         &self,
@@ -180,7 +181,7 @@ impl Drill {
         (next != *self).then(|| next.claimed(now))
     }
 
-    /// With the fault injected, until its time is over.
+    /// The drill with the fault injected, for its duration.
     #[must_use]
     pub fn injected(&self, now: Timestamp) -> Self {
         let next = Self {
@@ -193,7 +194,7 @@ impl Drill {
         next.noted(message, now)
     }
 
-    /// With the fault over: by its time, or because a condition is met.
+    /// The drill with the fault ended: because it expired, or because of a stop condition.
     #[must_use]
     pub fn with_fault_ended(&self, why: Option<StopCondition>, now: Timestamp) -> Self {
         let ended = self.fault_expires_at.map_or(now, |at| at.min(now));
@@ -214,7 +215,7 @@ impl Drill {
         next.noted(message, now)
     }
 
-    /// Over, with a verdict.
+    /// The drill ended, with a verdict.
     #[must_use]
     pub fn concluded(&self, evidence_id: Option<String>, now: Timestamp) -> Self {
         let recovered_at = self.recovery();
@@ -233,8 +234,8 @@ impl Drill {
         next.over(status, message, now)
     }
 
-    /// Given up: before anything was injected, because the canary is not healthy; or because it cannot go on.
-    /// A fault that is there ends with it.
+    /// The drill failed: before the fault was injected, because the canary is not healthy, or because it
+    /// cannot continue. An injected fault ends with it.
     #[must_use]
     pub fn given_up(&self, why: &str, now: Timestamp) -> Self {
         let stop_reason = Some(why.to_owned());
@@ -242,10 +243,10 @@ impl Drill {
         next.over(DrillStatus::Failed, format!("given up: {why}"), now)
     }
 
-    /// Ended by an operator.
+    /// The drill aborted by an operator.
     ///
     /// # Errors
-    /// `invalid_state_transition` when it is over.
+    /// `invalid_state_transition` when it has ended.
     pub fn aborted(&self, now: Timestamp) -> Result<Self, Problem> {
         if self.status.is_final() {
             return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
@@ -253,7 +254,7 @@ impl Drill {
         Ok(self.aborted_because("aborted by an operator", now))
     }
 
-    /// Ended before its time, for this reason.
+    /// The drill aborted for this reason.
     #[must_use]
     pub fn aborted_because(&self, why: &str, now: Timestamp) -> Self {
         let stop_reason = Some(why.to_owned());
@@ -261,7 +262,7 @@ impl Drill {
         next.over(DrillStatus::Aborted, why.to_owned(), now)
     }
 
-    /// When its fault ended, if it had one and is over now.
+    /// When its fault ended, if the drill ends now; none if none was injected.
     fn fault_end(&self, now: Timestamp) -> Option<Timestamp> {
         self.injected_at.map(|_| {
             let by_itself = self.fault_expires_at.unwrap_or(now);
@@ -269,7 +270,7 @@ impl Drill {
         })
     }
 
-    /// Stated as this record of the evidence.
+    /// The drill with the id of its evidence record.
     #[must_use]
     pub fn stated(self, evidence_id: String) -> Self {
         Self { evidence_id: Some(evidence_id), ..self }
@@ -286,7 +287,7 @@ impl Drill {
         next.noted(message, now)
     }
 
-    /// The canary, held for it, with nothing injected.
+    /// The hold on the canary for this drill, without a fault.
     pub fn hold(&self) -> CanaryHold {
         CanaryHold {
             run_id: self.id.to_string(),
@@ -296,14 +297,14 @@ impl Drill {
         }
     }
 
-    /// The canary, held for it, with its fault, if it has one.
+    /// The hold on the canary for this drill, with its fault, if it has one.
     pub fn hold_with_fault(&self) -> CanaryHold {
         let fault = self.kind.fault().zip(self.fault_expires_at);
         let fault = fault.map(|(kind, expires_at)| Fault { kind, expires_at });
         CanaryHold { fault, ..self.hold() }
     }
 
-    /// What its evidence says.
+    /// The summary in its evidence record.
     pub fn summary(&self) -> serde_json::Value {
         let measured = Self { recovered_at: self.recovery(), ..self.clone() };
         serde_json::json!({
@@ -324,13 +325,13 @@ impl Drill {
         })
     }
 
-    /// Milliseconds from the beginning of the fault until all was delivered.
+    /// Milliseconds from the injection of the fault until recovery.
     fn recovery_ms(&self) -> Option<u64> {
         let (injected, recovered) = (self.injected_at?, self.recovered_at?);
         u64::try_from(injected.until(recovered).as_millis()).ok()
     }
 
-    /// The result if the drill ends now.
+    /// The verdict if the drill ends now.
     pub fn outcome(&self) -> Verdict {
         Self { recovered_at: self.recovery(), ..self.clone() }.validated()
     }

@@ -86,7 +86,7 @@ fn a_drill_goes_from_its_baseline_to_a_verdict() {
 }
 
 #[test]
-fn what_is_too_late_or_lost_fails() {
+fn a_drill_with_late_or_lost_events_fails() {
     let drill = injected(DrillKind::QueueUnavailable, vec![]).with_event(event(9), at(6));
     let recovering = drill.with_fault_ended(None, at(15)).with_event(event(10), at(15));
     let late = delivered(&recovering, at(76)).concluded(None, at(77));
@@ -100,7 +100,7 @@ fn what_is_too_late_or_lost_fails() {
     assert_eq!((failed.lost_events(), failed.verdict), (1, Some(Verdict::Failed)));
     let bearable = Drill { rpo_events: 1, ..lost }.concluded(None, at(17));
     assert_eq!(bearable.verdict, Some(Verdict::Passed));
-    // What never comes is waited for no longer than the drill has patience.
+    // The drill stops waiting for undelivered events when its wait for recovery is over.
     let patience = u32::try_from(recovering.patience().as_secs()).unwrap();
     assert_eq!(recovering.next_step(at(14 + patience)), Step::Wait);
     assert_eq!(recovering.next_step(at(15 + patience)), Step::Conclude);
@@ -120,7 +120,7 @@ fn a_stop_condition_ends_the_fault_when_it_is_met_and_not_before() {
     assert_eq!(stopped.fault_ended_at, Some(at(7)), "before its time");
     let over = delivered(&stopped, at(8)).concluded(None, at(9));
     assert_eq!((over.status, over.verdict), (DrillStatus::Stopped, Some(Verdict::Failed)));
-    // Each metric, at its bound and above.
+    // Each metric, at its threshold and above.
     let observed = drill.observation(at(9));
     assert_eq!((observed.undelivered_events, observed.oldest_undelivered_seconds), (2, 4));
     for (metric, value) in [
@@ -138,7 +138,7 @@ fn a_stop_condition_ends_the_fault_when_it_is_met_and_not_before() {
 }
 
 #[test]
-fn nothing_is_injected_into_what_is_not_healthy() {
+fn no_fault_is_injected_into_an_unhealthy_canary() {
     let drill = drill(DrillKind::TableThrottled, vec![]).begun(NOW).with_event(event(0), NOW);
     assert_eq!(drill.next_step(at(59)), Step::MakeEvent);
     assert_eq!(drill.next_step(at(60)), Step::GiveUp);
@@ -150,18 +150,18 @@ fn nothing_is_injected_into_what_is_not_healthy() {
 }
 
 #[test]
-fn an_abort_ends_it_at_once_and_once() {
+fn an_abort_ends_a_drill_at_once_and_once() {
     let drill = injected(DrillKind::SigningKeyRotation, vec![]);
     assert_eq!(drill.hold_with_fault().fault, None, "a rotation is real");
     let over = drill.aborted(at(7)).unwrap();
     assert_eq!((over.status, over.fault_ended_at), (DrillStatus::Aborted, Some(at(7))));
     assert!(over.aborted(at(8)).is_err() && over.allowed_actions().is_empty());
-    // One whose runner is gone ended when its fault did.
+    // Without a runner, the fault ended when it expired.
     assert_eq!(drill.aborted(at(99)).unwrap().fault_ended_at, Some(at(15)));
 }
 
 #[test]
-fn who_is_silent_loses_the_drill() {
+fn a_silent_runner_loses_its_lease() {
     let drill = drill(DrillKind::ReceiverDown, vec![]).begun(NOW);
     assert!(drill.is_leased(at(29)) && !drill.is_leased(at(30)));
     assert_eq!(drill.due_at, Some(at(30)));
@@ -180,7 +180,7 @@ fn the_blast_radius_is_the_canarys_share_of_the_workers() {
 }
 
 #[test]
-fn a_drill_makes_no_more_events_than_it_said() {
+fn a_drill_creates_no_more_events_than_its_blast_radius_states() {
     let mut drill = injected(DrillKind::QueueUnavailable, vec![]);
     drill = Drill { duration_s: 300, fault_expires_at: Some(at(305)), ..drill };
     for second in 5..305 {

@@ -1,20 +1,20 @@
-//! How the chain grows: the record, the head that it follows and its name are one transaction, on
-//! condition that the head is still the one that was hashed. So of those that append at once one is
-//! next, and the others hash again: the chain has neither a gap nor a fork.
+//! Appending to the chain. One transaction writes the record, its lookup item and the new head, on condition
+//! that the head is still the one that the record was hashed over. Of concurrent appends one succeeds, and
+//! the others hash again, so the chain has neither gaps nor forks.
 
 use core_types::id::EvidenceId;
 use core_types::key;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
-use services::Services;
 use table::{Condition, Write};
 
 use super::{Evidence, EvidenceName, Head, Record};
 
-/// Times that somebody else may be next: everybody writes the one head, one after the other.
+/// Attempts of an append: all writers compete for the one head.
 const ATTEMPTS: u32 = 60;
 
-/// A record that is to be written, in whichever transaction.
+/// The items of a new record, to be added to a transaction.
 #[derive(Debug)]
 pub struct Addition {
     before: Option<Head>,
@@ -23,11 +23,11 @@ pub struct Addition {
     name: EvidenceName,
 }
 
-/// Records evidence, once: where the same outcome of the same subject is recorded already, that is
-/// its id.
+/// Records evidence once, and returns its id. If the same outcome of the same subject is recorded already,
+/// nothing is written.
 ///
 /// # Errors
-/// `version_conflict` when very many others append; 503.
+/// `version_conflict` after too many concurrent appends; 503.
 pub async fn append(services: &Services, record: Record) -> Result<EvidenceId, Problem> {
     let id = record.id();
     table::retry_up_to(ATTEMPTS, || async {
@@ -40,8 +40,8 @@ pub async fn append(services: &Services, record: Record) -> Result<EvidenceId, P
     Ok(id)
 }
 
-/// What appends a record to the chain as it is now, for a transaction that does more; none where it
-/// is recorded already. It is made again after `version_conflict`.
+/// Builds the items that append a record to the current chain, for a larger transaction; none if it is
+/// recorded already. It must be built again after `version_conflict`.
 ///
 /// # Errors
 /// When the table does not answer.
@@ -82,7 +82,7 @@ impl Addition {
         &self.evidence
     }
 
-    /// The end of the chain with it.
+    /// The head of the chain after it.
     pub fn head(&self) -> &Head {
         &self.head
     }
@@ -92,8 +92,8 @@ impl Addition {
         &self.name.id
     }
 
-    /// Adds it to a transaction, which is rejected with `version_conflict` where somebody else was
-    /// next.
+    /// Adds it to a transaction, which is rejected with `version_conflict` if another record was appended
+    /// meanwhile.
     pub fn put_into(self, write: Write) -> Write {
         let follows = self.before.as_ref().map_or_else(
             || Condition::new("attribute_not_exists(PK)"),

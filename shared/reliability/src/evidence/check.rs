@@ -1,24 +1,24 @@
-//! Whether the chain is whole: walked from its beginning, page by page, and held against its head. It
-//! stops at the first record that is not as it was written, and names it.
+//! Verification of the chain: it is walked from its beginning, page by page, and compared with its head. The
+//! walk stops at the first record that is not intact, and names it.
 
 use core_types::id::EvidenceId;
 use core_types::key;
-use gateway::page;
+use services::Services;
 use primitives::clock::{DAY, Timestamp};
+use table::item::Key;
+use gateway::page;
 use primitives::problem::Problem;
+use table::Query;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use services::Services;
-use table::Query;
-use table::item::Key;
 
 use super::{Evidence, GENESIS, Head, Statement};
 
-/// Records that are walked at once, at most.
+/// Records that one check walks at most.
 pub const MOST_CHECKED: usize = 1_000;
-/// Months that are walked at once, at most: each is a query, though it be empty.
+/// Months that one check walks at most: each costs a query, even an empty one.
 const MOST_MONTHS: usize = 36;
-/// Where a chain without a head is looked for.
+/// How far back records are searched when there is no head.
 const HEADLESS: std::time::Duration = DAY.saturating_mul(365);
 
 /// How a record of the chain is broken.
@@ -46,7 +46,7 @@ pub struct Broken {
     pub fault: Fault,
 }
 
-/// How far a walk has come: the last record that is as it was written.
+/// The position of a walk: the last record that is intact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
     /// The month in which it was recorded.
@@ -59,34 +59,34 @@ pub struct Position {
     id: Option<EvidenceId>,
 }
 
-/// What a walk found.
+/// The result of a check.
 #[derive(Debug, Clone)]
 pub struct Checked {
-    /// The end of the chain, if it has begun.
+    /// The head of the chain; none if it is empty.
     pub head: Option<Head>,
-    /// Records that were walked now.
+    /// Records that this check walked.
     pub checked: usize,
-    /// Where it is broken first.
+    /// The first record that is not intact.
     pub broken: Option<Broken>,
-    /// Where to go on, if there is more.
+    /// Where the next check continues, if there is more.
     pub next: Option<Position>,
-    /// The last record that is as it was written.
+    /// The last intact record.
     reached: Position,
 }
 
 impl Checked {
-    /// Whether all of the chain was walked, and is as it was written.
+    /// Whether the whole chain was walked and is intact.
     pub fn is_whole(&self) -> bool {
         self.broken.is_none() && self.next.is_none()
     }
 
-    /// How many records there are: those that were met, where all of them were.
+    /// The count of records: of those walked if the whole chain was, otherwise that of the head.
     pub fn count(&self) -> u64 {
         let counted = self.head.as_ref().map_or(0, |head| head.number);
         if self.is_whole() { self.reached.number } else { counted }
     }
 
-    /// The hash of the last of them; none where there is none.
+    /// The hash of the last record; none if there is none.
     pub fn head_hash(&self) -> Option<&str> {
         let counted = self.head.as_ref().map(|head| head.hash.as_str());
         if self.is_whole() && self.reached.number > 0 { Some(&self.reached.hash) } else { counted }
@@ -94,26 +94,26 @@ impl Checked {
 }
 
 impl Position {
-    /// Before the first record.
+    /// The position before the first record.
     pub(super) fn beginning(at: Timestamp) -> Self {
         Self { month: at.month(), number: 0, hash: GENESIS.to_owned(), id: None }
     }
 
-    /// The record itself is not as it was written.
+    /// The finding that the record at this position was changed.
     fn changed(&self) -> Broken {
         Broken { number: self.number, id: self.id.clone(), fault: Fault::Changed }
     }
 
-    /// There is none after this one.
+    /// The finding that the next record is missing.
     fn misses_next(&self) -> Broken {
         Broken { number: self.number.saturating_add(1), id: None, fault: Fault::Missing }
     }
 
-    /// Whether this is the next record, found in `month`.
+    /// Verifies that `found`, read from `month`, is the next record, and moves the position to it.
     ///
     /// # Errors
-    /// What is broken: where a record is hashed over another than the one before it, but right in
-    /// itself, it is the one before it that was rewritten.
+    /// The broken record. If `found` is consistent in itself, but hashed over another previous hash, the
+    /// previous record was rewritten.
     pub(super) fn followed_by(&self, month: &str, found: &Evidence) -> Result<Self, Broken> {
         let number = self.number.saturating_add(1);
         let expected = key::evidence_place(number);
@@ -139,10 +139,10 @@ impl Position {
         Ok(Self { month: month.to_owned(), number, hash: found.hash.clone(), id })
     }
 
-    /// Whether the chain may be here, with this head.
+    /// Checks the position against the head.
     ///
     /// # Errors
-    /// The record is not the one that the head was written with, or comes after it.
+    /// The record at this position, if it comes after the head or has another hash than the head.
     pub(super) fn fits(&self, head: Option<&Head>) -> Result<(), Broken> {
         let last = head.map_or(0, |head| head.number);
         if self.number > last {
@@ -152,16 +152,16 @@ impl Position {
         if head.is_some_and(is_other) { Err(self.changed()) } else { Ok(()) }
     }
 
-    /// Whether the chain may end here, with this head.
+    /// Checks that the chain ends here, according to the head.
     ///
     /// # Errors
-    /// The next record, which is missing.
+    /// The next record, if it is missing.
     pub(super) fn ends(&self, head: Option<&Head>) -> Result<(), Broken> {
         let last = head.map_or(0, |head| head.number);
         if self.number < last { Err(self.misses_next()) } else { Ok(()) }
     }
 
-    /// Where a query of the month goes on.
+    /// The key after which a query of the month continues.
     fn key(&self) -> Key {
         Key::new(key::evidence_in(&self.month), key::evidence_place(self.number))
     }
@@ -171,11 +171,7 @@ impl Position {
 ///
 /// # Errors
 /// When the table does not answer.
-pub async fn check(
-    services: &Services,
-    from: Option<Position>,
-    limit: usize,
-) -> Result<Checked, Problem> {
+pub async fn check(services: &Services, from: Option<Position>, limit: usize) -> Result<Checked, Problem> {
     let now = services.clock.now();
     let head = services.table.get::<Head>(&key::evidence_head()).await?;
     let begun_at = head.as_ref().map_or_else(|| now.minus(HEADLESS), |head| head.begun_at);
@@ -198,15 +194,15 @@ pub async fn check(
         let next = Some(walk.reached.clone());
         return Ok(walk.found(None, next));
     }
-    // What was appended meanwhile may not have been met, and is not missing.
+    // A record appended meanwhile may not have been walked; it is not missing.
     let broken = walk.reached.ends(counted.as_ref()).err();
     Ok(walk.found(broken, None))
 }
 
-/// A walk on its way.
+/// The state of a walk.
 struct Walk<'a> {
     services: &'a Services,
-    /// As it was read last.
+    /// The head as it was last read.
     head: Option<Head>,
     reached: Position,
     checked: usize,
@@ -214,11 +210,11 @@ struct Walk<'a> {
 
 /// How a walk through a month ended.
 enum Step {
-    /// At its end.
+    /// At the end of the month.
     On,
-    /// With as many records as were to be walked.
+    /// At the limit of records.
     Full,
-    /// At what is no link of the chain.
+    /// At a broken record.
     Broken(Broken),
 }
 
@@ -236,7 +232,7 @@ impl Walk<'_> {
             if room == 0 {
                 return Ok(Step::Full);
             }
-            let found = self.services.table.page(&query, room, after, |_: &Evidence| true).await?;
+            let found = self.app.table.page(&query, room, after, |_: &Evidence| true).await?;
             for evidence in &found.items {
                 if let Err(broken) = self.step(month, evidence).await? {
                     return Ok(Step::Broken(broken));
@@ -259,8 +255,8 @@ impl Walk<'_> {
             Err(broken) => return Ok(Err(broken)),
         };
         if next.fits(self.head.as_ref()).is_err() {
-            // Perhaps appended since the head was read, and then it has another.
-            self.head = self.services.table.get(&key::evidence_head()).await?;
+            // The record may have been appended after the head was read.
+            self.head = self.app.table.get(&key::evidence_head()).await?;
         }
         let fits = next.fits(self.head.as_ref());
         if fits.is_ok() {
@@ -276,13 +272,13 @@ impl Walk<'_> {
     }
 }
 
-/// The months in which the chain has records since this time, the oldest first.
+/// The months from `since` in which the chain may have records, the oldest first.
 pub fn months_of(head: &Head, since: Timestamp) -> Vec<String> {
     months(&head.begun_at.max(since).month(), head.recorded_at)
 }
 
-/// What the records between these times state, the oldest first; none if there are more than `most`.
-/// What cannot be read states nothing.
+/// Loads the contents of the records between these times, the oldest first; none if there are more than
+/// `most`. Corrupted records are left out.
 ///
 /// # Errors
 /// When the table does not answer.
@@ -300,8 +296,7 @@ pub async fn within(
         let query = Query::partition(key::evidence_in(month)).whole();
         let mut after = None;
         loop {
-            let found =
-                services.table.page(&query, MOST_CHECKED, after, |_: &Evidence| true).await?;
+            let found = services.table.page(&query, MOST_CHECKED, after, |_: &Evidence| true).await?;
             stated.extend(found.items.iter().filter_map(Evidence::statement).filter(is_within));
             if stated.len() > most {
                 return Ok(None);
@@ -315,12 +310,12 @@ pub async fn within(
     Ok(Some(stated))
 }
 
-/// The records of a month, the newest first.
+/// The query of a month's records, the newest first.
 pub fn newest_of(month: &str) -> Query {
     Query::partition(key::evidence_in(month)).newest_first()
 }
 
-/// Every month from this one until that of `now`.
+/// Every month from `first` to that of `now`, as `YYYYMM`.
 fn months(first: &str, now: Timestamp) -> Vec<String> {
     let number = |text: &str| text.parse::<u32>().unwrap_or_default();
     let (year, month) = first.split_at_checked(4).unwrap_or(("", ""));

@@ -1,5 +1,5 @@
-//! What is stated about work that is over, once: the same outcome of the same work has the same id. What was
-//! given up is stated too, so that nothing that was begun is missing from the chain.
+//! Records of drills, load tests and replays that ended. The same outcome of the same run has the same id, so
+//! it is recorded once. Aborted runs are recorded too, so that the chain shows every run that began.
 
 use delivery::replay::Replay;
 use primitives::problem::Problem;
@@ -10,7 +10,7 @@ use crate::drill::{Drill, DrillStatus};
 use crate::load_test::LoadTest;
 
 impl Record {
-    /// How a drill went that is over, or about to be.
+    /// The record of a drill that has ended, or is about to.
     pub fn of_drill(drill: &Drill) -> Self {
         let is_given_up = drill.status == DrillStatus::Aborted;
         let outcome = if is_given_up { drill.status.as_str() } else { drill.outcome().as_str() };
@@ -23,7 +23,7 @@ impl Record {
         }
     }
 
-    /// How a load test went that is over.
+    /// The record of a load test that has ended.
     pub fn of_load_test(test: &LoadTest) -> Self {
         Self {
             kind: EvidenceKind::LoadTest,
@@ -34,10 +34,10 @@ impl Record {
         }
     }
 
-    /// What a replay came to that is over. What was skipped and not in flight never arrives.
+    /// The record of a replay that has ended. Deliveries that were matched and not sent count as missing.
     ///
     /// # Errors
-    /// 500: it has no JSON.
+    /// 500: it cannot be serialized.
     pub fn of_replay(replay: &Replay) -> Result<Self, Problem> {
         let summary = ReplaySummary {
             matched: replay.matched,

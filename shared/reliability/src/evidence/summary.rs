@@ -1,51 +1,51 @@
-//! What the records of each kind measured, as far as reports count with it. A record may say more.
+//! The summaries of evidence records, as far as reports use them. A record may have further fields.
 
 use primitives::clock::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// A failover drill.
+/// The summary of a failover drill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DrillSummary {
-    /// Which fault was injected.
+    /// The kind of the drill.
     pub kind: String,
-    /// From the fault's end until all was as before, in seconds; none if it never was.
+    /// Seconds from the end of the fault until recovery; none without recovery.
     pub observed_rto_s: Option<u64>,
-    /// Events that happened during the drill.
+    /// Events that the drill created.
     pub events: u64,
-    /// Those of them that never arrived.
+    /// Those of them that were lost.
     pub lost_events: u64,
 }
 
-/// A load test.
+/// The summary of a load test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadTestSummary {
-    /// Requests made.
+    /// Requests sent.
     pub requests: u64,
     /// Those that failed: 5xx, or no answer.
     pub errors: u64,
-    /// Half of them were answered within this, in milliseconds.
+    /// The median latency, in milliseconds.
     pub p50_ms: u64,
-    /// 95 of 100 were.
+    /// The 95th percentile of the latency, in milliseconds.
     pub p95_ms: u64,
-    /// 99 of 100 were.
+    /// The 99th percentile of the latency, in milliseconds.
     pub p99_ms: u64,
 }
 
-/// A replay.
+/// The summary of a replay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplaySummary {
-    /// Deliveries that were to be made.
+    /// Deliveries that matched the replay's selection.
     pub matched: u64,
-    /// Those that arrived.
+    /// Those that succeeded.
     pub delivered: u64,
-    /// Those that were never made.
+    /// Those that were not sent.
     pub missing: u64,
 }
 
-/// An incident.
+/// The summary of an incident.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IncidentSummary {
-    /// How bad it was.
+    /// The severity.
     pub severity: String,
     /// When it was opened.
     pub opened_at: Timestamp,

@@ -29,7 +29,7 @@ fn chain(length: i64) -> (Vec<Evidence>, Head) {
     (all, head.unwrap())
 }
 
-/// Where a walk over these finds the chain broken: the number of the record, and what is wrong.
+/// The number of the first broken record that a walk over these finds, and its fault.
 fn broken(found: &[Evidence], head: Option<&Head>) -> Option<(u64, Fault)> {
     let mut position = Position::beginning(at(0));
     for evidence in found {
@@ -61,7 +61,7 @@ fn a_record_is_canonical_json_and_hashed_over_the_one_before_it() {
 }
 
 #[test]
-fn the_chain_has_one_order_whichever_clock_is_behind() {
+fn the_chain_is_ordered_by_time_even_if_a_clock_is_behind() {
     let first = Addition::to(None, record("a"), at(60)).unwrap();
     let second = Addition::to(Some(first.head().clone()), record("b"), at(0)).unwrap();
     assert_eq!(second.evidence().statement().unwrap().recorded_at, at(60));
@@ -69,7 +69,7 @@ fn the_chain_has_one_order_whichever_clock_is_behind() {
 }
 
 #[test]
-fn what_was_changed_taken_out_or_put_in_is_found_where_it_is() {
+fn a_changed_removed_or_inserted_record_is_found_and_named() {
     let (all, head) = chain(9);
     let spoilt = |change: &dyn Fn(&mut Vec<Evidence>)| {
         let mut found = all.clone();
@@ -77,7 +77,7 @@ fn what_was_changed_taken_out_or_put_in_is_found_where_it_is() {
         broken(&found, Some(&head))
     };
     let changed = |number| Some((number, Fault::Changed));
-    // A byte of the text, of a hash, or of the hash before it.
+    // A changed byte of the text, of the hash, or of the previous hash.
     for (index, evidence) in all.iter().enumerate() {
         let number = u64::try_from(index + 1).unwrap();
         let flipped = |text: &str, at: usize| {
@@ -95,7 +95,7 @@ fn what_was_changed_taken_out_or_put_in_is_found_where_it_is() {
         let hash = flipped(&evidence.previous_hash, 5);
         assert_eq!(spoilt(&|all| all[index].previous_hash.clone_from(&hash)), changed(number));
         assert_eq!(spoilt(&|all| drop(all.remove(index))), Some((number, Fault::Missing)));
-        // Rewritten, and hashed again: the next one, or the head, knows the hash that was.
+        // Rewritten and hashed again: the next record, or the head, has the original hash.
         let rewritten = |all: &mut Vec<Evidence>| {
             let record = all[index].record.replace("\"passed\"", "\"failed\"");
             all[index].hash = hash_of(&all[index].previous_hash, &record);
@@ -126,7 +126,7 @@ fn the_same_outcome_of_the_same_subject_is_one_record() {
 }
 
 #[test]
-fn evidence_that_was_spoilt_can_be_read() {
+fn corrupted_evidence_can_be_deserialized() {
     let spoilt = json!({"record": 7, "hash": ["x"], "SK": "000000000001"});
     let found: Evidence = serde_json::from_value(spoilt).unwrap();
     assert_eq!((found.record.as_str(), found.place.as_str()), ("", "000000000001"));

@@ -1,4 +1,5 @@
-//! How incidents are opened and resolved: with their place among the unresolved ones of their rule.
+//! Opening and resolving incidents, each with the item that makes it the only unresolved one of its rule
+//! and subject.
 
 use core_types::id::{IncidentId, StoreId};
 use core_types::key;
@@ -13,21 +14,21 @@ use table::{Query, Write};
 use super::{INCIDENT_OPENED, Incident, Step};
 use crate::rules::Rule;
 
-/// Unresolved incidents of rules that one look takes in.
+/// Unresolved incidents of rules that one query reads at most.
 const MOST: usize = 1_000;
 
-/// The place of a rule's unresolved incident about a subject.
+/// The unresolved incident of a rule for a subject: at most one exists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenIncident {
-    /// Part of the key.
+    /// The rule; part of the key.
     pub rule: Rule,
-    /// Part of the key.
+    /// The subject; part of the key.
     pub subject: String,
     /// The incident.
     pub incident_id: IncidentId,
     /// The store that it concerns.
     pub store_id: Option<StoreId>,
-    /// Since when the rule holds again.
+    /// Since when the rule holds again; none while it is broken.
     pub calm_since: Option<Timestamp>,
     /// From 1, one more with each write.
     pub version: u64,
@@ -44,7 +45,7 @@ impl Item for OpenIncident {
 }
 
 impl OpenIncident {
-    /// All of them, as they are.
+    /// Loads all unresolved incidents of rules.
     ///
     /// # Errors
     /// 503.
@@ -52,7 +53,7 @@ impl OpenIncident {
         services.table.all(&Query::partition(key::OPEN_INCIDENTS), MOST).await
     }
 
-    /// The same, with its rule holding since then, or broken again.
+    /// The item with its rule holding since this time, or broken again.
     #[must_use]
     pub fn calm(&self, since: Option<Timestamp>) -> Self {
         Self { calm_since: since, version: self.version.saturating_add(1), ..self.clone() }
@@ -60,8 +61,8 @@ impl OpenIncident {
 }
 
 impl Incident {
-    /// Adds a new incident to a transaction, with its place if a rule opened it, and announces it. Rejected
-    /// with `version_conflict` where the rule has an unresolved one about the same.
+    /// Adds a new incident to a transaction, with its [`OpenIncident`] if a rule opened it, and emits its
+    /// event. Rejected with `version_conflict` if the rule has an unresolved one for the subject.
     pub fn create_in(&self, write: Write, now: Timestamp) -> Write {
         let place = self.rule.zip(self.subject.clone()).map(|(rule, subject)| OpenIncident {
             rule,
@@ -77,8 +78,7 @@ impl Incident {
             .emit(self.event(&INCIDENT_OPENED, now))
     }
 
-    /// Adds to the transaction that takes a step what else becomes of it: whoever resolves a rule's incident
-    /// gives up its place.
+    /// Adds the deletion of its [`OpenIncident`] to the transaction of a step, if the step resolves it.
     pub fn leave(&self, write: Write, step: Step) -> Write {
         let place = self.place().filter(|_| step == Step::Resolve);
         write.also(place, |write, place| write.delete(&place))

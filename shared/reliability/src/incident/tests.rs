@@ -19,7 +19,7 @@ fn after(steps: &[Step]) -> Result<Incident, Problem> {
 }
 
 #[test]
-fn an_incident_goes_forward_alone_and_tells_what_is_left() {
+fn an_incident_only_goes_forward_and_lists_its_allowed_actions() {
     use Step::{Acknowledge, Close, Mitigate, Resolve};
     let whole = after(&[Acknowledge, Mitigate, Resolve, Close]).unwrap();
     assert_eq!((whole.status, whole.version), (IncidentStatus::Closed, 5));
@@ -41,7 +41,7 @@ fn an_incident_goes_forward_alone_and_tells_what_is_left() {
 }
 
 #[test]
-fn a_correction_that_changes_nothing_is_none() {
+fn a_correction_without_a_change_is_none() {
     let incident = opened();
     assert_eq!(incident.correct(Correction::default(), None, EXAMPLE_TIME), None);
     let worse = Correction { severity: Some(Severity::Critical), ..Correction::default() };

@@ -1,4 +1,4 @@
-//! What is announced of incidents.
+//! The events of incidents.
 
 use core_types::event::{EXAMPLE_TIME, Example};
 use core_types::id::{IncidentId, StoreId};
@@ -23,7 +23,7 @@ core_types::topics! {
 }
 
 impl Step {
-    /// What is announced when it is taken.
+    /// The topic of the event that this step emits.
     pub const fn topic(self) -> &'static core_types::event::Topic<IncidentView> {
         match self {
             Self::Acknowledge => &INCIDENT_ACKNOWLEDGED,

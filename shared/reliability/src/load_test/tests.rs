@@ -8,7 +8,7 @@ fn test(duration_s: u64, requests_per_second: u64) -> LoadTest {
 }
 
 #[test]
-fn checkouts_are_their_share_and_spread_evenly() {
+fn checkouts_have_their_share_and_are_spread_evenly() {
     for checkout_percent in [0, 1, 10, 33, 50, 100] {
         let profile = LoadProfile { duration_s: 10, requests_per_second: 20, checkout_percent };
         assert_eq!(profile.planned(), 200);
@@ -20,7 +20,7 @@ fn checkouts_are_their_share_and_spread_evenly() {
 }
 
 #[test]
-fn every_answer_is_counted_once_and_by_what_it_is() {
+fn every_answer_is_counted_once_by_its_status() {
     let sample = |status| Sample { status, micros: 2_000, points: 3, unit_tenths: 5 };
     let answers = [Some(200), Some(304), Some(404), Some(429), Some(503), None];
     let samples = answers.map(sample);
@@ -45,7 +45,7 @@ fn every_answer_is_counted_once_and_by_what_it_is() {
 }
 
 #[test]
-fn it_is_over_once() {
+fn a_load_test_ends_once() {
     let running = test(1, 1).claimed(NOW);
     assert_eq!((running.status, running.started_at), (LoadTestStatus::Running, Some(NOW)));
     assert!(running.is_leased(NOW) && !running.left(NOW).is_leased(NOW));

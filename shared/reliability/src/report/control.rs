@@ -1,4 +1,4 @@
-//! Controls: targets, and what the evidence says about each.
+//! Controls: targets, each with the measurements in the evidence.
 
 use core_types::id::EvidenceId;
 use primitives::clock::Timestamp;
@@ -10,9 +10,9 @@ use super::{Framework, Verdict};
 use crate::evidence::summary::{DrillSummary, IncidentSummary, LoadTestSummary, ReplaySummary};
 use crate::evidence::{Checked, EvidenceKind, Statement};
 
-/// All of something, in basis points.
+/// 100 percent, in basis points.
 const WHOLE: u64 = 10_000;
-/// Outcomes of what was given up, which says nothing of the service.
+/// Outcomes of aborted runs, which are no evidence about the service.
 const GIVEN_UP: [&str; 2] = ["aborted", "cancelled"];
 
 primitives::string_enum! {
@@ -111,8 +111,8 @@ pub struct Control {
 }
 
 impl ControlId {
-    /// What is promised, the criterion of the trust services criteria that is closest to it, and the
-    /// target (our choice; recovery is what the alarm on a late outbox allows).
+    /// The title, the closest of the trust services criteria, and the target (our choice; the recovery time
+    /// is the threshold of the alarm on a late outbox).
     const fn promise(self) -> (&'static str, &'static str, Target) {
         match self {
             Self::DeliverySuccess => (
@@ -149,7 +149,7 @@ impl ControlId {
         }
     }
 
-    /// What is promised, with what was measured of it.
+    /// The control, with the verdict on this measurement.
     fn validated(self, framework: Framework, found: Measurement) -> Control {
         let (title, criterion, target) = self.promise();
         let verdict = match found.measured {
@@ -169,14 +169,14 @@ impl ControlId {
     }
 }
 
-/// What was measured, and where that is recorded. Nothing, of what should have been, is a miss.
+/// A measurement, with its evidence records. Evidence without a measurement is a miss.
 #[derive(Debug, Default)]
 struct Measurement {
     measured: Option<u64>,
     evidence: Vec<EvidenceId>,
 }
 
-/// Every control, of this evidence and this chain.
+/// Evaluates every control with this evidence and this check of the chain.
 pub fn controls(framework: Framework, stated: &[Statement], chain: &Checked) -> Vec<Control> {
     let drills: Vec<(&EvidenceId, DrillSummary)> = of_kind(stated, EvidenceKind::Drill);
     let replays: Vec<(&EvidenceId, ReplaySummary)> = of_kind(stated, EvidenceKind::Replay);
@@ -202,7 +202,7 @@ pub fn controls(framework: Framework, stated: &[Statement], chain: &Checked) -> 
         .collect()
 }
 
-/// What the records of a kind measured, of what was not given up.
+/// The summaries of the records of a kind, without aborted runs.
 fn of_kind<T: DeserializeOwned>(stated: &[Statement], kind: EvidenceKind) -> Vec<(&EvidenceId, T)> {
     let counted = stated.iter().filter(|it| it.kind == kind);
     counted
@@ -215,7 +215,7 @@ fn ids<T>(found: &[(&EvidenceId, T)]) -> Vec<EvidenceId> {
     found.iter().map(|(id, _)| (*id).clone()).collect()
 }
 
-/// The largest; nothing where one of them has none.
+/// The largest measurement; none if a record has none.
 fn worst<T>(found: &[(&EvidenceId, T)], measured: impl Fn(&T) -> Option<u64>) -> Measurement {
     let all: Option<Vec<u64>> = found.iter().map(|(_, it)| measured(it)).collect();
     Measurement { measured: all.and_then(|all| all.into_iter().max()), evidence: ids(found) }
@@ -226,7 +226,7 @@ fn sum<T>(found: &[(&EvidenceId, T)], measured: impl Fn(&T) -> u64) -> Measureme
     Measurement { measured: Some(all).filter(|_| !found.is_empty()), evidence: ids(found) }
 }
 
-/// The share that arrived of what should have, in basis points.
+/// The share of expected events and deliveries that arrived, in basis points.
 fn arrived(
     drills: &[(&EvidenceId, DrillSummary)],
     replays: &[(&EvidenceId, ReplaySummary)],
@@ -240,13 +240,12 @@ fn arrived(
     let arrived = count(&of_drills).saturating_sub(count(&lost)).saturating_add(count(&delivered));
     let share = arrived.saturating_mul(WHOLE).checked_div(expected);
     let evidence = [of_drills.evidence, of_replays.evidence].concat();
-    // Nothing was to arrive.
+    // Nothing was expected.
     let evidence = if share.is_some() { evidence } else { Vec::new() };
     Measurement { measured: share, evidence }
 }
 
-/// Whether the chain is whole; it rests on the last record of the period, or on the one that was
-/// spoilt.
+/// Whether the chain is whole. Its evidence is the broken record, or the last record of the period.
 fn of_chain(stated: &[Statement], chain: &Checked) -> Measurement {
     let last = stated.last().map(|last| last.id.clone());
     let spoilt = chain.broken.as_ref().and_then(|broken| broken.id.clone());

@@ -1,4 +1,4 @@
-//! Computes the tables of docs/costs.md anew: `cargo run -p benches --bin costs`.
+//! Updates the tables of docs/costs.md: `cargo run -p benches --bin costs`.
 
 use std::error::Error;
 use std::fs;

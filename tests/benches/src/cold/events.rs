@@ -1,4 +1,4 @@
-//! What each function is asked first, and then a thousand times.
+//! The events that each function is measured with.
 
 use std::fs;
 use std::net::Ipv4Addr;
@@ -11,35 +11,35 @@ use crate::AnyError;
 use crate::http::Input;
 use crate::system::{Owner, text};
 
-/// Reads that the budget of a network pays for.
+/// Reads that the budget of a network covers.
 const READS_OF_A_NETWORK: usize = 40;
-/// Rejections that it pays for.
+/// Rejections that the budget of a network covers.
 const REJECTIONS_OF_A_NETWORK: usize = 100;
 
-/// What the demo's shop sells.
+/// The products of the demo store.
 const GOODS: &str = "/v1/storefront/demo-store/products";
 
 /// Makes the event of this number.
 type Make = Box<dyn Fn(usize) -> Value>;
 
-/// What a binary is measured with.
+/// The plan of measuring a binary.
 pub(super) struct Plan {
     pub(super) name: &'static str,
-    /// Its file.
+    /// The file name of the binary.
     pub(super) binary: &'static str,
-    /// What it is there for.
+    /// Creates its real events.
     pub(super) real: Make,
-    /// What is rejected without credentials.
+    /// A path that is rejected without credentials, if it has one.
     pub(super) rejected: Option<&'static str>,
 }
 
 impl Plan {
-    /// The event of this number that is rejected, if some are.
+    /// The rejected event with this number, if the plan has one.
     pub(super) fn rejected(&self, number: usize) -> Option<Value> {
         self.rejected.map(|path| request(path, &[], number / REJECTIONS_OF_A_NETWORK))
     }
 
-    /// Has an event done.
+    /// Invokes a function, and requires success.
     pub(super) async fn succeed(&self, function: &Function, event: &Value) -> Result<(), AnyError> {
         let payload = function.invoke(event).await?;
         let status = payload["statusCode"].as_u64();
@@ -51,7 +51,7 @@ impl Plan {
         }
     }
 
-    /// Has a request rejected.
+    /// Invokes a function, and requires a rejection.
     pub(super) async fn reject(&self, function: &Function, event: &Value) -> Result<(), AnyError> {
         let payload = function.invoke(event).await?;
         match payload["statusCode"].as_u64() {
@@ -61,7 +61,7 @@ impl Plan {
     }
 }
 
-/// The paths of one object, beside those of the lists that it is on.
+/// The paths of single objects.
 pub(super) struct One {
     product: String,
     page: String,
@@ -69,7 +69,7 @@ pub(super) struct One {
 }
 
 impl One {
-    /// Of the owner's store.
+    /// Loads the paths from the owner's store.
     pub(super) async fn of(owner: &mut Owner) -> Result<Self, AnyError> {
         let mut first = async |list: &str, member: &str| {
             let list = owner.send(Input::get(format!("{list}?limit=1"))).await?;
@@ -83,19 +83,19 @@ impl One {
     }
 }
 
-/// Of both bases and of every function.
+/// The plans of both baselines and of every function.
 pub(super) fn plans(owner: &Owner, one: &One) -> Result<Vec<Plan>, AnyError> {
     let as_owner = |path: &str| -> Make {
         let (path, headers) = (path.to_owned(), owner.headers());
         Box::new(move |number| request(&path, &headers, number / READS_OF_A_NETWORK))
     };
     let as_anybody = |path: &str| -> Make {
-        // Its answer may be somebody's own: it is made anew.
+        // With a cookie, the response is not taken from the response cache.
         let (path, headers) = (path.to_owned(), [("cookie", "visit=1".to_owned())]);
         Box::new(move |number| request(&path, &headers, number / READS_OF_A_NETWORK))
     };
     let family = |name, real, rejected| Plan { name, binary: name, real, rejected: Some(rejected) };
-    // What is no family, or done beside the row of its family.
+    // A row without rejections: a baseline, or another event of a family.
     let alongside = |name, binary, real| Plan { name, binary, real, rejected: None };
     let fed = |name, binary, event: Value| Plan {
         name,
@@ -137,7 +137,7 @@ pub(super) fn plans(owner: &Owner, one: &One) -> Result<Vec<Plan>, AnyError> {
     ])
 }
 
-/// In payload format 2.0, from the network of this number.
+/// An API request in payload format 2.0, from the network with this number.
 fn request(path: &str, headers: &[(&str, String)], network: usize) -> Value {
     let network = u32::try_from(network).unwrap_or_default() << 8;
     let client = Ipv4Addr::from(0x0b00_0001_u32.wrapping_add(network)).to_string();
@@ -169,7 +169,7 @@ fn sample(name: &str) -> Result<Value, AnyError> {
     Ok(serde_json::from_str(&fs::read_to_string(format!("events/{name}.json"))?)?)
 }
 
-/// A batch of the first of its messages: the others are those that nobody can read.
+/// The batch with only its first message: the others are malformed.
 fn first_message(mut batch: Value) -> Value {
     if let Some(records) = batch["Records"].as_array_mut() {
         records.truncate(1);

@@ -1,10 +1,10 @@
-//! The table, as Markdown.
+//! The Markdown table of functions.
 
 use std::time::Duration;
 
 use super::{Alongside, HELLO, Measured};
 
-/// Prints its head.
+/// Prints the head of the table.
 pub(super) fn head() {
     println!(
         "| function | ready, ms | first answer, ms | of the SDKs' | CPU of both, ms | CPU of a rejection, µs | \
@@ -13,7 +13,7 @@ pub(super) fn head() {
     );
 }
 
-/// Prints the last row of these, each figure with how often it is that of the barest function.
+/// Prints the last row, each figure with its ratio to that of `hello`.
 pub(super) fn last(all: &[Measured]) {
     let hello = all.iter().find(|measured| measured.name == HELLO);
     let Some(it) = all.last() else { return };
@@ -45,7 +45,7 @@ pub(super) fn last(all: &[Measured]) {
     );
 }
 
-/// How often it is the other.
+/// The ratio of two numbers.
 fn times(this: u64, other: u64) -> String {
     tenths(this * 10 / other.max(1))
 }
@@ -58,7 +58,7 @@ fn micros(duration: Duration) -> String {
     duration.as_micros().to_string()
 }
 
-/// With one digit after the point.
+/// Milliseconds with one decimal.
 fn millis(duration: Duration) -> String {
     tenths(nanos(duration) / 100_000)
 }

@@ -1,46 +1,46 @@
-//! What one of each operation takes: the one place where it is written down.
+//! The consumption of each operation, defined only here.
 //!
-//! Units are tenths, as in `Server-Timing`; milliseconds are of a warm function with the memory that
-//! `template.yaml` gives it. docs/costs.md says which of them are measured.
+//! Units are tenths, as in `Server-Timing`. Milliseconds are those of a warm function with its memory in
+//! `template.yaml`. docs/costs.md lists which of them are measured.
 
-/// What an operation takes.
+/// The consumption of an operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Operation {
-    /// As the document calls it.
+    /// The name in the document.
     pub name: &'static str,
     /// Tenths of a read request unit.
     pub reads: u64,
     /// Tenths of a write request unit.
     pub writes: u64,
-    /// Tenths of write units on the partition that gets most of them.
+    /// Tenths of write units on the busiest partition.
     pub hottest_writes: u64,
-    /// Tenths of read units on the partition that gets most of them.
+    /// Tenths of read units on the busiest partition.
     pub hottest_reads: u64,
     /// Requests to the API.
     pub api_requests: u64,
-    /// Functions that run for it.
+    /// The function's run.
     pub runs: Run,
     /// Requests to queues.
     pub queue_requests: u64,
-    /// Bytes that leave.
+    /// Bytes sent to the internet.
     pub bytes: u64,
 }
 
 impl Operation {
-    /// Tenths of a request unit in all.
+    /// The total of tenths of request units.
     pub const fn units(&self) -> u64 {
         self.reads.saturating_add(self.writes)
     }
 }
 
-/// How a function runs for an operation.
+/// The run of a function for an operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Run {
     /// Its memory in megabytes.
     pub megabytes: u64,
-    /// How long.
+    /// Its duration in milliseconds.
     pub millis: u64,
-    /// Operations that one run is for.
+    /// The number of operations that share one run.
     pub shared_by: u64,
 }
 
@@ -62,7 +62,7 @@ pub const LIST: Operation = Operation {
     queue_requests: 0,
     bytes: 17_500,
 };
-/// The same list, out of a function's memory.
+/// The same list, from the response cache.
 pub const KEPT_LIST: Operation = Operation {
     name: "product list of 20, kept",
     reads: 0,
@@ -70,7 +70,7 @@ pub const KEPT_LIST: Operation = Operation {
     runs: Run::of(512, 2),
     ..LIST
 };
-/// A product's page, while the store and its candidates are kept, but no card of those beside it.
+/// A product's page, with the store and its related candidates cached, but not their product summaries.
 pub const PAGE: Operation = Operation {
     name: "product page, from the table",
     reads: 25,
@@ -91,15 +91,15 @@ pub const CHECKOUT: Operation = Operation {
     queue_requests: 0,
     bytes: 2_500,
 };
-/// An order is paid.
+/// Marking an order as paid.
 pub const MARK_PAID: Operation =
     Operation { name: "mark paid", reads: 35, writes: 180, ..CHECKOUT };
-/// An order is fulfilled.
+/// Fulfilling an order.
 pub const FULFIL: Operation = Operation { name: "fulfil", reads: 35, writes: 150, ..MARK_PAID };
-/// Money goes back.
+/// A refund.
 pub const REFUND: Operation =
     Operation { name: "refund", reads: 35, writes: 150, runs: Run::of(512, 45), ..CHECKOUT };
-/// A merchant or a customer signs in.
+/// A sign-in of a merchant or a customer.
 pub const SIGN_IN: Operation = Operation {
     name: "sign-in with a password",
     reads: 30,
@@ -110,7 +110,7 @@ pub const SIGN_IN: Operation = Operation {
     bytes: 1_500,
     ..CHECKOUT
 };
-/// The events of a transaction go through the stream to the deliveries that are made of them.
+/// Publishing the events of a transaction by the stream, which creates their deliveries.
 pub const EVENTS: Operation = Operation {
     name: "events of a transaction, handed on by the stream",
     reads: 10,
@@ -122,8 +122,8 @@ pub const EVENTS: Operation = Operation {
     queue_requests: 0,
     bytes: 0,
 };
-/// A delivery whose first attempt succeeds, of a receiver that answers in 200 ms; five share a run, in
-/// which they wait side by side.
+/// A delivery whose first attempt succeeds, to a receiver that answers in 200 ms; five wait concurrently in
+/// one run.
 pub const DELIVERY: Operation = Operation {
     name: "delivery, first attempt succeeds",
     reads: 20,
@@ -135,8 +135,8 @@ pub const DELIVERY: Operation = Operation {
     queue_requests: 3,
     bytes: 3_500,
 };
-/// What the schedule does in a minute in which nothing is due: 160 queries for what is, and a look at queues,
-/// counters and incidents.
+/// The schedule's work in a minute without due work: 160 queries for due marks, and reads of queues, counters
+/// and incidents.
 pub const SWEEP: Operation = Operation {
     name: "sweep of a minute, nothing due",
     reads: 920,
@@ -145,7 +145,7 @@ pub const SWEEP: Operation = Operation {
     queue_requests: 10,
     ..EVENTS
 };
-/// What a storefront is shown in, for a renderer, as a process reads it that has nothing of it.
+/// The theme of a storefront, for a renderer, with nothing cached.
 pub const THEME: Operation = Operation {
     name: "theme of a storefront, from the table",
     reads: 15,
@@ -154,7 +154,7 @@ pub const THEME: Operation = Operation {
     bytes: 4_500,
     ..LIST
 };
-/// A file of it that neither a browser nor a cache in front has.
+/// A file of a theme that no browser or CDN has cached.
 pub const THEME_FILE: Operation = Operation {
     name: "file of a theme, 10 KB",
     reads: 5,
@@ -162,7 +162,7 @@ pub const THEME_FILE: Operation = Operation {
     bytes: 10_500,
     ..THEME
 };
-/// A page of three themes.
+/// A page of the catalogue with three themes.
 pub const CATALOGUE: Operation = Operation {
     name: "theme catalogue, page of 3",
     reads: 20,
@@ -171,7 +171,7 @@ pub const CATALOGUE: Operation = Operation {
     bytes: 3_000,
     ..LIST
 };
-/// What an editor begins with.
+/// Opening the theme editor.
 pub const EDITOR: Operation = Operation {
     name: "theme editor, opened",
     reads: 60,
@@ -183,7 +183,7 @@ pub const EDITOR: Operation = Operation {
     queue_requests: 0,
     bytes: 2_500,
 };
-/// A draft of less than a kilobyte.
+/// Saving a draft of less than a kilobyte.
 pub const SAVE_DRAFT: Operation = Operation {
     name: "theme draft, saved",
     reads: 40,
@@ -194,7 +194,7 @@ pub const SAVE_DRAFT: Operation = Operation {
     bytes: 1_500,
     ..EDITOR
 };
-/// The draft becomes a release.
+/// Publishing a draft as a release.
 pub const PUBLISH: Operation = Operation {
     name: "theme, published",
     reads: 50,
@@ -204,9 +204,9 @@ pub const PUBLISH: Operation = Operation {
     runs: Run::of(512, 25),
     ..SAVE_DRAFT
 };
-/// A release is gone back to.
+/// Rolling back to a release.
 pub const ROLL_BACK: Operation = Operation { name: "theme, rolled back", reads: 70, ..PUBLISH };
-/// A package of seven small files, of which nobody has uploaded one before, and its document.
+/// Uploading a package of seven small files, of which one is new, and its document.
 pub const UPLOAD: Operation = Operation {
     name: "theme package of 7 small files, 1 new",
     reads: 80,
@@ -218,7 +218,7 @@ pub const UPLOAD: Operation = Operation {
     ..EDITOR
 };
 
-/// All of them, as the document lists them.
+/// All operations, in the order of the document.
 pub const ALL: [Operation; 19] = [
     LIST, KEPT_LIST, PAGE, CHECKOUT, MARK_PAID, FULFIL, REFUND, SIGN_IN, EVENTS, DELIVERY, SWEEP,
     THEME, THEME_FILE, CATALOGUE, EDITOR, SAVE_DRAFT, PUBLISH, ROLL_BACK, UPLOAD,

@@ -1,24 +1,24 @@
 //! The public price list of US East (N. Virginia), `us-east-1`, in November 2026: on demand, without free
-//! tiers and discounts for volume. In picodollars, of which a dollar has 10^12.
+//! tiers and volume discounts. Prices are in picodollars, of which a dollar has 10^12.
 
-/// Picodollars.
+/// A price in picodollars.
 pub type Price = u64;
 
 /// A dollar.
 pub const DOLLAR: Price = 1_000_000_000_000;
-/// What prices are listed for.
+/// The number of units that many prices are listed for.
 const MILLION: Price = 1_000_000;
 
-/// What is paid for, and its price.
+/// An entry of the price list.
 #[derive(Debug, Clone, Copy)]
 pub struct Listed {
-    /// As the price list calls it.
+    /// The name in the price list.
     pub name: &'static str,
-    /// What one of them is.
+    /// The unit.
     pub unit: &'static str,
-    /// How the price list says it.
+    /// The price as the price list has it.
     pub said: &'static str,
-    /// For one.
+    /// The price of one unit.
     pub price: Price,
 }
 
@@ -36,21 +36,21 @@ pub const READ: Listed = Listed {
     said: "$0.125 per million",
     price: 125 * DOLLAR / 1_000 / MILLION,
 };
-/// A table's gigabyte in a month, with point-in-time recovery.
+/// A gigabyte of a table for a month, with point-in-time recovery.
 pub const STORED: Listed = Listed {
     name: "DynamoDB: storage, with point-in-time recovery",
     unit: "gigabyte-month",
     said: "$0.25 + $0.20",
     price: 45 * DOLLAR / 100,
 };
-/// A request to a function.
+/// An invocation of a function.
 pub const INVOCATION: Listed = Listed {
     name: "Lambda, arm64: request",
     unit: "request",
     said: "$0.20 per million",
     price: 20 * DOLLAR / 100 / MILLION,
 };
-/// A function's gigabyte for a second.
+/// A gigabyte of a function's memory for a second.
 pub const GIGABYTE_SECOND: Listed = Listed {
     name: "Lambda, arm64: duration",
     unit: "gigabyte-second",
@@ -78,14 +78,14 @@ pub const LOGGED: Listed = Listed {
     said: "$0.50 per gigabyte",
     price: 500,
 };
-/// A trace that is recorded.
+/// A recorded trace.
 pub const TRACE: Listed = Listed {
     name: "X-Ray",
     unit: "trace recorded, one request in twenty",
     said: "$5.00 per million",
     price: 5 * DOLLAR / MILLION,
 };
-/// A byte that leaves.
+/// A byte sent to the internet.
 pub const SENT: Listed = Listed {
     name: "Data transfer to the internet",
     unit: "byte",
@@ -107,14 +107,14 @@ pub const ALARM: Listed = Listed {
     price: DOLLAR / 10,
 };
 
-/// A metric of our own for a month.
+/// A custom metric for a month.
 pub const METRIC: Listed = Listed {
     name: "CloudWatch: metric of one's own",
     unit: "metric-month",
     said: "$0.30",
     price: 3 * DOLLAR / 10,
 };
-/// A dashboard for a month; an account's first three cost nothing.
+/// A dashboard for a month; an account's first three are free.
 pub const DASHBOARD: Listed = Listed {
     name: "CloudWatch: dashboard",
     unit: "dashboard-month",
@@ -122,7 +122,7 @@ pub const DASHBOARD: Listed = Listed {
     price: 3 * DOLLAR,
 };
 
-/// All of them, as the document lists them.
+/// All prices, in the order of the document.
 pub const ALL: [Listed; 14] = [
     WRITE,
     READ,
@@ -140,5 +140,5 @@ pub const ALL: [Listed; 14] = [
     DASHBOARD,
 ];
 
-/// Traces are recorded of one request in so many.
+/// One request in this many is traced.
 pub const TRACED_OF: u64 = 20;

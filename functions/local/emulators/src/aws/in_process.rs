@@ -1,5 +1,4 @@
-//! The way from our own clients to the emulators: a call in this process, where others come over
-//! loopback.
+//! The HTTP client that calls the emulators in this process, without loopback.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
@@ -23,19 +22,19 @@ use super::queues::{Queues, answer_sqs};
 use super::tables::Tables;
 use super::vault::{Vault, answer_secrets};
 
-/// What `X-Amz-Target` says before the operation.
+/// The prefix of the operation in `X-Amz-Target`.
 const TARGET: &str = "DynamoDB_20120810.";
 
-/// What can be reached without a connection, each with where it listens.
+/// The emulators, each with its endpoint.
 pub(super) struct Services {
     pub(super) dynamodb: (String, Tables),
     pub(super) sqs: (String, Arc<Queues>),
     pub(super) secrets: (String, Arc<Vault>),
-    /// Told of what was written.
+    /// Notified after each write of the table.
     pub(super) writes: Arc<Notify>,
 }
 
-/// One of them.
+/// An emulator.
 enum Service {
     Tables(Tables),
     Queues(Arc<Queues>),
@@ -43,7 +42,7 @@ enum Service {
 }
 
 impl Services {
-    /// The service that listens at this address.
+    /// The emulator at this URL.
     fn at(&self, uri: &str) -> Option<Service> {
         let is_at = |endpoint: &str| {
             uri.strip_prefix(endpoint).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -68,7 +67,7 @@ pub(super) fn client(services: &Arc<Services>) -> SharedHttpClient {
 }
 
 struct Connector {
-    /// Weak: who still holds a client does not keep the emulators.
+    /// Weak, so that a client does not keep the emulators alive.
     services: Weak<Services>,
     elsewhere: SharedHttpConnector,
 }
@@ -90,8 +89,8 @@ impl HttpConnector for Connector {
         };
         let (writes, elsewhere) = (Arc::clone(&services.writes), self.elsewhere.clone());
         HttpConnectorFuture::new(async move {
-            // A connection would let others go first; without that, one task would make a hundred
-            // calls while the others wait for their first.
+            // A connection would yield to other tasks. Without that, one task would make a hundred calls
+            // while the others wait for their first.
             tokio::task::yield_now().await;
             match service {
                 Service::Tables(tables) => match answer(&tables, &request, &writes) {
@@ -121,14 +120,14 @@ fn answer(tables: &Tables, request: &HttpRequest, writes: &Notify) -> Option<Htt
     Some(HttpResponse::new(status, SdkBody::from(answer.body)))
 }
 
-/// What the handlers of a server take.
+/// The headers and the body, as the servers' handlers take them.
 fn parts(request: HttpRequest) -> Result<(HeaderMap, Bytes), ConnectorError> {
     let request = request.try_into_http1x().map_err(other)?;
     let body = request.body().bytes().map(Bytes::copy_from_slice).unwrap_or_default();
     Ok((request.into_parts().0.headers, body))
 }
 
-/// What the handlers of a server answer.
+/// Converts a response of a server's handler.
 async fn whole(response: Response) -> Result<HttpResponse, ConnectorError> {
     let (parts, body) = response.into_parts();
     let body = to_bytes(body, usize::MAX).await.map_err(other)?;

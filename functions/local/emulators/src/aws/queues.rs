@@ -1,8 +1,8 @@
-//! SQS of several accounts: the service's own, and those of subscribers who have queues of their own.
+//! SQS of several accounts: the service's own, and those of subscribers with queues of their own.
 //!
-//! Whose call it is, its access key says: twelve digits are an account, anything else is the service's
-//! own. A call about a queue of another account needs that queue's policy, as in AWS; its conditions are
-//! not looked at.
+//! The access key of a call selects its account: twelve digits are an account, anything else is the service's
+//! own. A call about a queue of another account needs that queue's policy, as in AWS; the policy's conditions
+//! are ignored.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -41,7 +41,7 @@ impl Account {
     }
 }
 
-/// Of a call, what says which queue it is about.
+/// The part of a call's body that names its queue.
 #[derive(Deserialize)]
 struct Call<'a> {
     #[serde(rename = "QueueUrl", borrow)]
@@ -49,7 +49,7 @@ struct Call<'a> {
 }
 
 impl Queues {
-    /// The emulator puts its own address into queue URLs, so it has to know it.
+    /// Creates the queues of a listener, whose address is part of queue URLs.
     pub(super) fn at(listener: &TcpListener) -> Result<Self, EmulatorError> {
         let address = listener.local_addr().map_err(EmulatorError::while_trying("read a port"))?;
         let config = SqsConfig {
@@ -91,7 +91,7 @@ impl Queues {
     }
 }
 
-/// Answers a call of SQS's JSON protocol.
+/// Handles a call of SQS's JSON protocol.
 pub(super) async fn answer_sqs(
     State(queues): State<Arc<Queues>>,
     headers: HeaderMap,
@@ -122,7 +122,7 @@ fn is_account(text: &str) -> bool {
     text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// By the access key of its signature (`Credential=<key>/<date>/…`).
+/// The account of the caller, by the access key of the signature (`Credential=<key>/<date>/…`).
 fn account_of_caller(headers: &HeaderMap) -> &str {
     let signature = headers.get("authorization").and_then(|value| value.to_str().ok());
     let credential = signature.and_then(|text| text.split_once("Credential="));
@@ -135,13 +135,14 @@ fn account_of_queue(url: &str) -> Option<&str> {
     place.rsplit('/').next().filter(|account| is_account(account))
 }
 
-/// `SendMessage` of `AmazonSQS.SendMessage`.
+/// The operation of a call: `SendMessage` of `AmazonSQS.SendMessage`.
 fn operation(headers: &HeaderMap) -> &str {
     let target = headers.get("x-amz-target").and_then(|value| value.to_str().ok());
     target.and_then(|target| target.rsplit('.').next()).unwrap_or_default()
 }
 
-/// Whether a queue's policy lets another account do this. A queue that there is not rejects by itself.
+/// Whether a queue's policy allows another account an operation. Also true for an unknown queue, which the
+/// emulator itself rejects.
 async fn admits(queues: &RustackSqs, url: &str, caller: &str, operation: &str) -> bool {
     let input = json!({"QueueUrl": url, "AttributeNames": ["Policy"]});
     let Ok(input) = serde_json::from_value(input) else { return false };
@@ -172,7 +173,7 @@ async fn admits(queues: &RustackSqs, url: &str, caller: &str, operation: &str) -
     effects.contains(&"Allow") && !effects.contains(&"Deny")
 }
 
-/// A text, or a list of them.
+/// The texts of a JSON string or an array of strings.
 fn texts(value: Option<&Value>) -> Vec<&str> {
     match value {
         Some(Value::String(text)) => vec![text],
@@ -199,7 +200,7 @@ fn denied(caller: &str, operation: &str, url: &str) -> Response {
     response
 }
 
-/// What [`Queues`] takes to make a queue.
+/// Builds the request that creates a queue.
 pub(super) fn creation<T: serde::de::DeserializeOwned>(
     name: &str,
     attributes: &Value,

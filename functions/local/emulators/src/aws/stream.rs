@@ -10,16 +10,16 @@ use serde_json::{Value, json};
 
 use super::{EmulatorError, REGION};
 
-/// The streams of a database, as they were when the first was found, and how far each was read.
+/// The streams of a database, listed at the first read, each with its position.
 pub(super) struct Stream {
     database: Database,
     readings: Mutex<Vec<Reading>>,
 }
 
-/// How far a stream was read.
+/// The position of a stream.
 struct Reading {
     arn: String,
-    /// Where the next read starts.
+    /// The shard iterator of the next read.
     position: String,
 }
 
@@ -28,9 +28,8 @@ impl Stream {
         Self { database, readings: Mutex::default() }
     }
 
-    /// The next records of the items and changes that are wanted: `wanted` is asked with the name of
-    /// the change and with the kind of the item. What is not wanted is read and forgotten, and does not
-    /// count; empty when there is nothing more.
+    /// Reads the next records that are `wanted`, by the name of the change and the kind of the item. Other
+    /// records are skipped, and do not count; empty when there are no more records.
     pub(super) fn records(
         &self,
         limit: usize,
@@ -61,7 +60,7 @@ impl Stream {
         Ok(records)
     }
 
-    /// Reads on from there.
+    /// Reads the next page, and moves the position.
     fn page(&self, position: &mut String, limit: usize) -> Result<Vec<Record>, EmulatorError> {
         let input = GetRecordsRequest { shard_iterator: position.clone(), limit: Some(limit) };
         let page = self.database.get_records(input);
@@ -78,7 +77,7 @@ impl Stream {
         listed.streams.into_iter().map(|stream| self.beginning(stream)).collect()
     }
 
-    /// Before the first record that is left of a stream.
+    /// The position before the first record of a stream.
     fn beginning(&self, stream: StreamSummary) -> Result<Reading, EmulatorError> {
         const TRIED: &str = "find the beginning of the table's stream";
         let input = GetShardIteratorRequest {
@@ -95,7 +94,7 @@ impl Stream {
     }
 }
 
-/// What an item says it is.
+/// The kind of an item.
 fn kind(image: &Item) -> &str {
     match image.get("entity") {
         Some(AttributeValue::S(kind)) => kind,
@@ -103,7 +102,7 @@ fn kind(image: &Item) -> &str {
     }
 }
 
-/// The record as Lambda delivers it: with the stream's ARN, and from a region that exists.
+/// The record in the form in which Lambda delivers it: with the stream's ARN and an existing region.
 fn lambda_record(record: &Record, stream_arn: &str) -> Result<Value, EmulatorError> {
     let mut value = serde_json::to_value(record)
         .map_err(EmulatorError::while_trying("write a stream record as JSON"))?;

@@ -1,4 +1,4 @@
-//! `DynamoDB` by `dynoxide`: the databases over one file, and calls to them without a server.
+//! `DynamoDB` by `dynoxide`: the connections to one file, and calls without a server.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use serde::de::DeserializeOwned;
 
 use super::{AnyError, EmulatorError};
 
-/// Connections that read while another writes; more than that share them.
+/// Connections that read while another writes; concurrent reads share them.
 const READERS: usize = 4;
 
-/// dynoxide keeps stream records for ever, and for each write and each read of the stream looks
-/// through all of them: 0.16 µs per record, so that after 10,000 a write takes 1.6 ms instead of
-/// 0.1. Hence an index, and a fresh start for records that nobody will read again.
+/// Empties the stream at the start, and adds an index. dynoxide never deletes stream records, and scans all
+/// of them for each write and each read of the stream: 0.16 µs per record, so that after 10,000 a write takes
+/// 1.6 ms instead of 0.1.
 const TIDY_STREAM: &str = "
     DELETE FROM _stream_records;
     CREATE INDEX IF NOT EXISTS stream_order
@@ -25,19 +25,19 @@ const TIDY_STREAM: &str = "
 
 /// The tables. Cheap to clone.
 ///
-/// A [`Database`] is one connection, which one call has at a time. A file is therefore opened several
-/// times: a query waits neither for another nor for a write, and sees every write that was answered
-/// before it began. In memory, connections would lock each other out, so there is one.
+/// A [`Database`] is one connection, which serves one call at a time. A file is therefore opened several
+/// times: a query waits neither for another nor for a write, and sees every write that completed before it
+/// began. In memory, connections would block each other, so there is one.
 #[derive(Clone)]
 pub(super) struct Tables {
     primary: Database,
     readers: Arc<[Database]>,
-    /// Reads the stream: the images of a hundred records are no reason to keep a writer waiting.
+    /// Reads the stream, so that reading a hundred images does not block a writer.
     stream: Option<Database>,
-    turn: Arc<AtomicUsize>,
+    next_reader: Arc<AtomicUsize>,
 }
 
-/// What came of a call.
+/// The response to a call.
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) body: Vec<u8>,
@@ -49,7 +49,7 @@ impl Tables {
     pub(super) fn open(data: Option<&Path>) -> Result<Self, EmulatorError> {
         let path = match data {
             Some(data) => data.join("table.db"),
-            // Named, for two connections to meet in it; it lives as long as one of them is open.
+            // Named, so that two connections share it; it exists as long as one of them is open.
             None => format!("file:{}?mode=memory&cache=shared", uuid::Uuid::now_v7()).into(),
         };
         let opened = open(&path, data.is_some());
@@ -67,13 +67,13 @@ impl Tables {
     }
 
     fn reader(&self) -> &Database {
-        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
-        let place = turn.checked_rem(self.readers.len()).unwrap_or(0);
+        let next = self.next_reader.fetch_add(1, Ordering::Relaxed);
+        let place = next.checked_rem(self.readers.len()).unwrap_or(0);
         self.readers.get(place).unwrap_or(&self.primary)
     }
 
-    /// Answers a call as the server does. `None` leaves it to the server: what it seldom gets, and
-    /// what is malformed, which it rejects in `DynamoDB`'s own words; nothing has happened then.
+    /// Handles a call like the server. `None`, without an effect, leaves it to the server: rare operations,
+    /// and malformed calls, which the server rejects with `DynamoDB`'s messages.
     pub(super) fn answer(&self, operation: &str, body: &[u8]) -> Option<Answer> {
         let (primary, reader) = (&self.primary, || self.reader());
         let (has_written, called) = match operation {
@@ -81,7 +81,7 @@ impl Tables {
             "Query" => (false, call(body, |input| reader().query(input))),
             "BatchGetItem" => (false, call(body, |input| reader().batch_get_item(input))),
             "Scan" => (false, call(body, |input| reader().scan(input))),
-            // Of one moment, which several reads of a connection that does not write are not.
+            // All of its reads must be of one moment, which only the primary connection guarantees.
             "TransactGetItems" => (false, call(body, |input| primary.transact_get_items(input))),
             "PutItem" => (true, call(body, |input| primary.put_item(input))),
             "UpdateItem" => (true, call(body, |input| primary.update_item(input))),
@@ -119,7 +119,7 @@ where
     Some(reply.and_then(written))
 }
 
-/// What dynoxide's own server puts into an envelope first.
+/// Whether it is a rejection that dynoxide's own server formats differently.
 fn is_malformed(rejection: &DynoxideError) -> bool {
     let kind = rejection.error_type();
     kind.ends_with("ValidationException") || kind.ends_with("SerializationException")
@@ -127,16 +127,16 @@ fn is_malformed(rejection: &DynoxideError) -> bool {
 
 fn open(path: &Path, has_file: bool) -> Result<Tables, AnyError> {
     let name = path.to_str().ok_or("the path is not UTF-8")?;
-    // Kept until the database is open: a `Database` does not lend its connection.
+    // Held until the database is open, because a `Database` does not expose its connection.
     let storage = Storage::new(name)?;
     storage.conn().execute_batch(TIDY_STREAM)?;
     let primary = Database::new(name)?;
     drop(storage);
-    // Sets `synchronous = NORMAL`, which is what a bulk load ends with: a commit is then written, and
-    // a checkpoint alone waits for the disk.
+    // Sets `synchronous = NORMAL`: a commit is written to the operating system, and only a checkpoint waits
+    // for the disk.
     primary.disable_bulk_loading()?;
     let readers = if has_file { READERS } else { 0 };
     let opened: Result<Vec<_>, _> = (0..readers).map(|_| Database::new(name)).collect();
     let stream = has_file.then(|| Database::new(name)).transpose()?;
-    Ok(Tables { primary, readers: opened?.into(), stream, turn: Arc::default() })
+    Ok(Tables { primary, readers: opened?.into(), stream, next_reader: Arc::default() })
 }

@@ -1,4 +1,4 @@
-//! What the emulators promise beyond AWS's own behaviour.
+//! Tests of the emulators' guarantees beyond AWS's own behaviour.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -33,7 +33,7 @@ fn config_over(endpoint: &str, http: SharedHttpClient) -> SdkConfig {
         .build()
 }
 
-/// A data directory of this test alone, gone when the test ends.
+/// A data directory of one test, removed at its end.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -106,7 +106,7 @@ async fn the_stream_gives_each_record_once_in_order() -> Tested {
 }
 
 #[tokio::test]
-async fn what_nobody_wants_of_the_stream_is_passed_over() -> Tested {
+async fn unwanted_records_of_the_stream_are_skipped() -> Tested {
     let scratch = Scratch::new();
     let emulators = Emulators::start(Some(&scratch.0)).await?;
     let client = with_table(&emulators).await?;
@@ -222,7 +222,7 @@ async fn a_damaged_secrets_file_is_an_error_and_is_left_alone() -> Tested {
     Ok(())
 }
 
-/// A client that needs no connection.
+/// A client of this process, without a connection.
 fn own_client(emulators: &Emulators) -> aws_sdk_dynamodb::Client {
     let config = config_over(emulators.dynamodb_endpoint(), emulators.http_client());
     aws_sdk_dynamodb::Client::new(&config)
@@ -244,7 +244,7 @@ async fn our_own_clients_read_what_anybody_wrote_before() -> Tested {
 }
 
 #[tokio::test]
-async fn what_our_own_clients_write_is_announced() -> Tested {
+async fn a_write_of_our_own_clients_is_notified() -> Tested {
     let emulators = Emulators::start(None).await?;
     with_table(&emulators).await?;
     let writes = emulators.writes();
@@ -259,7 +259,7 @@ async fn what_our_own_clients_write_is_announced() -> Tested {
 }
 
 #[tokio::test]
-async fn our_own_clients_are_rejected_in_the_same_words() -> Tested {
+async fn our_own_clients_get_the_same_rejections() -> Tested {
     let emulators = Emulators::start(None).await?;
     let (others, own) = (with_table(&emulators).await?, own_client(&emulators));
     let rejection = |client: &aws_sdk_dynamodb::Client| {

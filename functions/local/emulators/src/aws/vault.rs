@@ -1,4 +1,4 @@
-//! Secrets Manager with a file behind it.
+//! Secrets Manager, with its secrets stored in a file.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -18,17 +18,17 @@ use serde_json::json;
 
 use super::{ACCOUNT, AnyError, EmulatorError, REGION, REQUEST_ID};
 
-/// The secrets, and the file that outlives them.
+/// The secrets, and the file that stores them.
 pub(super) struct Vault {
     provider: Arc<RustackSecretsManager>,
     handler: RustackSecretsManagerHandler,
-    /// Absent when everything is in memory.
+    /// None if everything is in memory.
     file: Option<PathBuf>,
-    /// Held while a change is made and saved, so that the file has the changes in their order.
+    /// Locked while a change is made and saved, so that the file has the changes in their order.
     changing: tokio::sync::Mutex<()>,
 }
 
-/// What `secrets.json` keeps of one secret, in the words of the Secrets Manager API.
+/// A secret in `secrets.json`, with the member names of the Secrets Manager API.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 struct SavedSecret {
@@ -38,7 +38,7 @@ struct SavedSecret {
     versions: Vec<SavedVersion>,
 }
 
-/// One version that carries a stage (`AWSCURRENT`, `AWSPREVIOUS`, …); the others are forgotten.
+/// A version with a stage (`AWSCURRENT`, `AWSPREVIOUS`, …); other versions are not stored.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct SavedVersion {
@@ -74,7 +74,7 @@ impl Vault {
         Ok(vault)
     }
 
-    /// A file that cannot be read is an error, never an empty vault: it holds the only copy.
+    /// Loads the file. An unreadable file is an error, never an empty vault: it is the only copy.
     fn load(&self, file: &Path) -> Result<(), AnyError> {
         let saved: Vec<SavedSecret> = match fs::read(file) {
             Ok(bytes) => serde_json::from_slice(&bytes)?,
@@ -98,14 +98,14 @@ impl Vault {
         Ok(())
     }
 
-    /// Replaces the file as a whole, so that it is never half a file.
+    /// Replaces the file atomically.
     fn save(&self) -> Result<(), AnyError> {
         let Some(file) = &self.file else {
             return Ok(());
         };
         let text = serde_json::to_vec_pretty(&self.snapshot()?)?;
         let draft = file.with_extension("json.new");
-        // A draft that a crash left behind may have another mode; `mode` is for new files only.
+        // A draft that a crash has left may have another mode; `mode` applies to new files only.
         if let Err(cause) = fs::remove_file(&draft)
             && cause.kind() != ErrorKind::NotFound
         {
@@ -151,7 +151,7 @@ impl Vault {
     }
 }
 
-/// Answers one call; a change is in the file before its answer leaves.
+/// Handles one call; a change is in the file before the response.
 pub(super) async fn answer_secrets(
     State(vault): State<Arc<Vault>>,
     headers: HeaderMap,
@@ -176,7 +176,7 @@ pub(super) async fn answer_secrets(
     };
     if !reads_only && let Err(cause) = vault.save() {
         tracing::error!(%cause, "the secrets could not be saved");
-        // The SDK tries again with the same token, which saves the same version again.
+        // The SDK retries with the same token, which saves the same version again.
         let problem = r#"{"__type":"InternalServiceError","message":"not saved"}"#;
         return (StatusCode::INTERNAL_SERVER_ERROR, problem).into_response();
     }

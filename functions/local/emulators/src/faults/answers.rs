@@ -1,23 +1,22 @@
-//! Rejections, as `DynamoDB` words them: what the SDK reads of them is the type, the message and the
-//! reasons.
+//! Rejections in the form of `DynamoDB`: the SDK reads the type, the message and the cancellation reasons.
 
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use aws_smithy_types::body::SdkBody;
 use serde_json::{Value, json};
 
-/// What types of `DynamoDB`'s own begin with.
+/// The prefix of `DynamoDB`'s own error types.
 const OWN: &str = "com.amazonaws.dynamodb.v20120810#";
-/// What a transaction says of an action that nothing was wrong with.
+/// The cancellation code of an action that did not cause the cancellation.
 const NONE: &str = "None";
 
-/// An answer of this status.
+/// Creates a response with this status.
 pub(super) fn answer(status: u16, body: &Value) -> Option<HttpResponse> {
     let mut response = HttpResponse::new(status.try_into().ok()?, SdkBody::from(body.to_string()));
     response.headers_mut().insert("content-type", "application/x-amz-json-1.0");
     Some(response)
 }
 
-/// Rejected for its rate; `detail` says which of the ways.
+/// A throttled call; `detail` selects the form of the rejection.
 pub(super) fn throttled(operation: &str, input: &Value, detail: u64) -> Option<HttpResponse> {
     let exceeded = "The level of configured provisioned throughput for the table was exceeded. \
                     Consider increasing your provisioning level with the UpdateTable API.";
@@ -35,7 +34,7 @@ pub(super) fn throttled(operation: &str, input: &Value, detail: u64) -> Option<H
     }
 }
 
-/// Met a transaction.
+/// A conflict with another transaction.
 pub(super) fn conflicting(operation: &str, input: &Value, detail: u64) -> Option<HttpResponse> {
     let words = "Transaction is ongoing for the item";
     if operation.starts_with("Transact") {
@@ -44,7 +43,7 @@ pub(super) fn conflicting(operation: &str, input: &Value, detail: u64) -> Option
     rejected(&format!("{OWN}TransactionConflictException"), words)
 }
 
-/// Never taken, as it is: an item of it is too large.
+/// An invalid write: one of its items is too large.
 pub(super) fn invalid(operation: &str, input: &Value, detail: u64) -> Option<HttpResponse> {
     let words = "Item size has exceeded the maximum allowed size";
     if operation.starts_with("Transact") {
@@ -53,13 +52,13 @@ pub(super) fn invalid(operation: &str, input: &Value, detail: u64) -> Option<Htt
     rejected("com.amazon.coral.validate#ValidationException", words)
 }
 
-/// Not allowed.
+/// A missing permission.
 pub(super) fn denied() -> Option<HttpResponse> {
     let words = "User is not authorized to perform this action";
     rejected("com.amazon.coral.service#AccessDeniedException", words)
 }
 
-/// Done, or not: nobody says.
+/// An internal error, after which it is unknown whether the call was executed.
 pub(super) fn failed() -> Option<HttpResponse> {
     let kind = format!("{OWN}InternalServerError");
     answer(500, &json!({"__type": kind, "message": "Internal server error"}))
@@ -69,7 +68,7 @@ fn rejected(kind: &str, words: &str) -> Option<HttpResponse> {
     answer(400, &json!({"__type": kind, "message": words}))
 }
 
-/// A transaction one of whose actions met this.
+/// A transaction that was cancelled for one of its actions, with this code.
 fn cancelled(input: &Value, code: &str, words: &str, detail: u64) -> Option<HttpResponse> {
     let actions = input.get("TransactItems").and_then(Value::as_array).map_or(1, Vec::len);
     let at = detail.checked_rem(u64::try_from(actions).ok()?).unwrap_or(0);

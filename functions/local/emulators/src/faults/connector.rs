@@ -1,4 +1,4 @@
-//! The layer itself: an HTTP client in front of another.
+//! The HTTP client that injects faults into the calls of another.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::late::{self, Before};
 use super::{Call, Fault, Faults, SLOW, answers, pages};
 
-/// What `X-Amz-Target` says before the operation.
+/// The prefix of the operation in `X-Amz-Target`.
 pub(super) const TARGET: &str = "DynamoDB_20120810.";
 
 pub(super) fn client(faults: Faults, inner: SharedHttpClient) -> SharedHttpClient {
@@ -48,15 +48,15 @@ impl HttpConnector for Connector {
     }
 }
 
-/// A call with what it asks.
-pub(super) struct Asked {
+/// A call with its parsed input.
+pub(super) struct ParsedCall {
     pub(super) operation: String,
     pub(super) input: Value,
     pub(super) request: HttpRequest,
 }
 
-impl Asked {
-    /// The same call with another body.
+impl ParsedCall {
+    /// The call with another operation and input.
     pub(super) fn with(
         &self,
         operation: &str,
@@ -84,44 +84,48 @@ impl Connector {
         let call = Call { operation, may_be_late: late::may_be(&input) };
         let (drawn, detail) = self.faults.next(&call);
         let fault = if self.faults.rejects(&call, &input) { Some(Fault::Invalid) } else { drawn };
-        let asked =
-            Asked { operation: call.operation.clone(), input: pages::begun(input), request };
-        let before = self.look(&call, &asked).await?;
-        let answered = self.meet(fault, detail, &asked).await;
+        let parsed =
+            ParsedCall { operation: call.operation.clone(), input: pages::begun(input), request };
+        let before = self.load_before(&call, &parsed).await?;
+        let answered = self.inject(fault, detail, &parsed).await;
         if let Some(before) = before {
             self.faults.0.late.note(before);
         }
         answered
     }
 
-    /// What a write is about to change, where that will be asked for.
-    async fn look(&self, call: &Call, asked: &Asked) -> Result<Option<Before>, ConnectorError> {
+    /// Loads the items that a write is about to change, if reads may be stale.
+    async fn load_before(
+        &self,
+        call: &Call,
+        parsed: &ParsedCall,
+    ) -> Result<Option<Before>, ConnectorError> {
         if !call.is_write() || !self.faults.may_be_stale() {
             return Ok(None);
         }
-        let Some(input) = late::what_is_there(&asked.operation, &asked.input) else {
+        let Some(input) = late::what_is_there(&parsed.operation, &parsed.input) else {
             return Ok(None);
         };
-        let (_, found) = self.hand_on(asked.with("BatchGetItem", &input)?).await?;
+        let (_, found) = self.forward(parsed.with("BatchGetItem", &input)?).await?;
         Ok(Some(Before::of(&input, &found)))
     }
 
-    /// Has the call meet its fault.
-    async fn meet(
+    /// Injects a fault into the call.
+    async fn inject(
         &self,
         fault: Option<Fault>,
         detail: u64,
-        asked: &Asked,
+        parsed: &ParsedCall,
     ) -> Result<HttpResponse, ConnectorError> {
-        let Some(fault) = fault else { return self.plainly(asked).await };
-        let (operation, input) = (asked.operation.as_str(), &asked.input);
+        let Some(fault) = fault else { return self.execute(parsed).await };
+        let (operation, input) = (parsed.operation.as_str(), &parsed.input);
         let rejection = match fault {
             Fault::Throttled => answers::throttled(operation, input, detail),
             Fault::Conflict => answers::conflicting(operation, input, detail),
             Fault::Denied => answers::denied(),
             Fault::Invalid => answers::invalid(operation, input, detail),
-            Fault::Leftover => return self.leave(detail, asked).await,
-            Fault::Stale | Fault::Short => return self.change(fault, detail, asked).await,
+            Fault::Leftover => return self.execute_part(detail, parsed).await,
+            Fault::Stale | Fault::Short => return self.alter(fault, detail, parsed).await,
             Fault::LostReply | Fault::Slow | Fault::Behind(..) => None,
         };
         self.faults.count(fault);
@@ -131,7 +135,7 @@ impl Connector {
         if let Fault::Behind(operation, calls) = fault {
             self.faults.until(operation, calls).await;
         }
-        let answer = self.plainly(asked).await?;
+        let answer = self.execute(parsed).await?;
         match fault {
             Fault::LostReply if detail & 1 == 0 => {
                 answers::failed().ok_or_else(|| other("an answer without a status"))
@@ -145,30 +149,34 @@ impl Connector {
         }
     }
 
-    async fn plainly(&self, asked: &Asked) -> Result<HttpResponse, ConnectorError> {
-        self.inner.call(asked.with(&asked.operation, &asked.input)?).await
+    async fn execute(&self, parsed: &ParsedCall) -> Result<HttpResponse, ConnectorError> {
+        self.inner.call(parsed.with(&parsed.operation, &parsed.input)?).await
     }
 
-    /// Does a part of a batch.
-    async fn leave(&self, detail: u64, asked: &Asked) -> Result<HttpResponse, ConnectorError> {
-        let Some((now, later)) = pages::in_part(&asked.operation, &asked.input, detail) else {
-            return self.plainly(asked).await;
+    /// Executes a part of a batch.
+    async fn execute_part(
+        &self,
+        detail: u64,
+        parsed: &ParsedCall,
+    ) -> Result<HttpResponse, ConnectorError> {
+        let Some((now, later)) = pages::in_part(&parsed.operation, &parsed.input, detail) else {
+            return self.execute(parsed).await;
         };
         self.faults.count(Fault::Leftover);
-        let (status, mut answer) = self.hand_on(asked.with(&asked.operation, &now)?).await?;
-        pages::leave(&asked.operation, &mut answer, later);
+        let (status, mut answer) = self.forward(parsed.with(&parsed.operation, &now)?).await?;
+        pages::leave(&parsed.operation, &mut answer, later);
         finished(status, &answer)
     }
 
-    /// Answers something else than is there, where that is possible.
-    async fn change(
+    /// Executes the call, and changes its response to a stale or short one, if possible.
+    async fn alter(
         &self,
         fault: Fault,
         detail: u64,
-        asked: &Asked,
+        parsed: &ParsedCall,
     ) -> Result<HttpResponse, ConnectorError> {
-        let (operation, input) = (asked.operation.as_str(), &asked.input);
-        let (status, mut answer) = self.hand_on(asked.with(operation, input)?).await?;
+        let (operation, input) = (parsed.operation.as_str(), &parsed.input);
+        let (status, mut answer) = self.forward(parsed.with(operation, input)?).await?;
         let is_changed = status == 200
             && match fault {
                 Fault::Stale => self.faults.0.late.show(operation, input, &mut answer),
@@ -180,8 +188,8 @@ impl Connector {
         finished(status, &answer)
     }
 
-    /// Asks the table, and reads its answer.
-    async fn hand_on(&self, request: HttpRequest) -> Result<(u16, Value), ConnectorError> {
+    /// Sends a request to the table, and parses its response.
+    async fn forward(&self, request: HttpRequest) -> Result<(u16, Value), ConnectorError> {
         let answer = self.inner.call(request).await?;
         let status = answer.status().as_u16();
         let body = answer.into_body().collect().await;
@@ -195,7 +203,7 @@ fn finished(status: u16, body: &Value) -> Result<HttpResponse, ConnectorError> {
     answers::answer(status, body).ok_or_else(|| other("an answer without a status"))
 }
 
-/// Between a tenth and the whole.
+/// A number between 0.1 and 1.
 #[expect(
     clippy::float_arithmetic,
     clippy::cast_precision_loss,

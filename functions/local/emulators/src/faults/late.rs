@@ -1,5 +1,5 @@
-//! Indexes, and reads that are not consistent, that are behind: what was written a moment ago is not in
-//! them yet, and what it replaced still is.
+//! Stale reads: an index or an eventually consistent read does not have the last writes yet, and still
+//! returns the items that they replaced.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard};
@@ -15,25 +15,25 @@ use table::item::Index;
 /// An item's key in the table.
 type Key = (String, String);
 
-/// What was written last, with what was there before.
+/// The last writes, with the items before them.
 #[derive(Debug)]
 pub(super) struct Late {
     behind: Duration,
     written: Mutex<VecDeque<(Instant, Before)>>,
 }
 
-/// The items of a write as they were before it: null where there were none.
+/// The items of a write before it; null for an item that did not exist.
 #[derive(Debug)]
 pub(super) struct Before(HashMap<Key, Value>);
 
 impl Before {
-    /// `asked` is what was looked for, `found` the answer. Rate buckets and idempotency records are
-    /// never read late.
-    pub(super) fn of(asked: &Value, found: &Value) -> Self {
-        let keys = items(asked.get("RequestItems").and_then(Value::as_object), Some("Keys"));
+    /// The items of a `BatchGetItem` by its response. Rate buckets and idempotency records are left out: they
+    /// are never read stale.
+    pub(super) fn of(request: &Value, response: &Value) -> Self {
+        let keys = items(request.get("RequestItems").and_then(Value::as_object), Some("Keys"));
         let mut all: HashMap<Key, Value> =
             keys.filter_map(|key| Some((key_in_table(key)?, Value::Null))).collect();
-        let found = items(found.get("Responses").and_then(Value::as_object), None);
+        let found = items(response.get("Responses").and_then(Value::as_object), None);
         all.extend(found.filter_map(|item| Some((key_in_table(item)?, item.clone()))));
         all.retain(|(partition, _), _| {
             !["RLB#", "IDM#"].iter().any(|own| partition.starts_with(own))
@@ -42,33 +42,33 @@ impl Before {
     }
 }
 
-/// Whether a call reads what may be a moment old.
+/// Whether a call is an eventually consistent read.
 pub(super) fn may_be(input: &Value) -> bool {
-    let is_settled = |input: &Value| input.get("ConsistentRead") == Some(&json!(true));
+    let is_consistent = |input: &Value| input.get("ConsistentRead") == Some(&json!(true));
     let tables = input.get("RequestItems").and_then(Value::as_object);
-    !is_settled(input) && !tables.is_some_and(|tables| tables.values().any(is_settled))
+    !is_consistent(input) && !tables.is_some_and(|tables| tables.values().any(is_consistent))
 }
 
 impl Late {
-    /// Nothing yet, of reads that may be so far behind.
+    /// No writes yet; reads may be this far behind.
     pub(super) fn by(behind: Duration) -> Self {
         Self { behind, written: Mutex::default() }
     }
 
-    /// Remembers a write that is done.
+    /// Records a completed write.
     pub(super) fn note(&self, before: Before) {
         if !before.0.is_empty() {
             self.recent().push_back((Instant::now(), before));
         }
     }
 
-    /// How long it takes until no read can be behind what is written so far.
+    /// The time until no read can be behind the writes so far.
     pub(super) fn rest(&self) -> Option<Duration> {
         let last = self.recent().back()?.0;
         self.behind.checked_sub(last.elapsed())
     }
 
-    /// What was written so lately that a read may not have it.
+    /// The writes that a stale read may not have yet.
     fn recent(&self) -> MutexGuard<'_, VecDeque<(Instant, Before)>> {
         let mut written = lock(&self.written);
         while written.front().is_some_and(|(at, _)| at.elapsed() >= self.behind) {
@@ -77,7 +77,7 @@ impl Late {
         written
     }
 
-    /// What was there a moment ago of each item that was written since.
+    /// The earlier state of each item that was written recently.
     fn before(&self) -> HashMap<Key, Value> {
         let mut all = HashMap::new();
         for (_, Before(items)) in self.recent().iter() {
@@ -88,7 +88,7 @@ impl Late {
         all
     }
 
-    /// Makes of an answer what it was a moment ago. Whether that is different.
+    /// Changes a response to its state of a moment ago. Returns whether that differs.
     pub(super) fn show(&self, operation: &str, input: &Value, answer: &mut Value) -> bool {
         let (before, now) = (self.before(), answer.clone());
         match operation {
@@ -130,7 +130,7 @@ fn show_items(before: &HashMap<Key, Value>, input: &Value, answer: &mut Value) {
 struct Page<'a> {
     input: &'a Value,
     names: Vec<&'static str>,
-    /// Where it ended, if not at the end.
+    /// The key at which the page ended, if there is a next page.
     last: Option<Value>,
 }
 
@@ -144,8 +144,8 @@ impl<'a> Page<'a> {
         items.retain(|item| key_in_table(item).is_none_or(|key| !before.contains_key(&key)));
         let is_keys_only = index_of(self.input).is_some_and(Index::is_keys_only);
         let old = before.into_values().filter(|item| self.has(item));
-        let shown = |item: Value| if is_keys_only { key_of(&item, &self.names) } else { item };
-        items.extend(old.map(shown));
+        let projected = |item: Value| if is_keys_only { key_of(&item, &self.names) } else { item };
+        items.extend(old.map(projected));
         items.sort_by_key(|item| self.place(item));
         if self.is_backward() {
             items.reverse();
@@ -163,7 +163,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Where an item is.
+    /// The sort position of an item.
     fn place(&self, item: &Value) -> (String, Key) {
         let sort = self.names.get(1).and_then(|name| text(item, name)).unwrap_or_default();
         (sort.to_owned(), key_in_table(item).unwrap_or_default())
@@ -173,7 +173,7 @@ impl<'a> Page<'a> {
         self.input.get("ScanIndexForward") == Some(&json!(false))
     }
 
-    /// Whether an item lies in it.
+    /// Whether an item belongs to this page.
     fn has(&self, item: &Value) -> bool {
         let value = |name: &str| {
             let values = self.input.get("ExpressionAttributeValues")?;
@@ -199,7 +199,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The call that reads what a write is about to change.
+/// The request that reads the items which a write is about to change.
 pub(super) fn what_is_there(operation: &str, write: &Value) -> Option<Value> {
     let parts: Vec<&Value> = match operation {
         "TransactWriteItems" => {
@@ -222,7 +222,7 @@ pub(super) fn what_is_there(operation: &str, write: &Value) -> Option<Value> {
     Some(json!({"RequestItems": tables}))
 }
 
-/// What is listed by table, or in a member of that.
+/// The elements of each table's list, or of a list in a member of each table.
 fn items<'a>(
     tables: Option<&'a Map<String, Value>>,
     member: Option<&'a str>,

@@ -1,16 +1,16 @@
-//! Pages that end early, and batches that are done in part.
+//! Pages that end early, and batches that are processed in part.
 //!
-//! A page may end before its first item. `DynamoDB` then names some key to go on from; here it is one
-//! that sorts nowhere, and a call that goes on from it goes on from where that page began.
+//! A page may end before its first item. `DynamoDB` then returns some key to continue from. Here it is a
+//! marker key, and a call that continues from it starts again where the page began.
 
 use serde_json::{Map, Value, json};
 
 use table::item::Index;
 
-/// In the place of keys: before whatever a key begins with.
+/// The marker in place of a key; it sorts before all keys.
 const NOWHERE: &str = "\u{1}";
 
-/// What a query really asks for: one that goes on from nowhere begins.
+/// The query without the marker key: it begins at the start.
 pub(super) fn begun(mut input: Value) -> Value {
     let is_nowhere =
         input.pointer("/ExclusiveStartKey/SK/S").and_then(Value::as_str) == Some(NOWHERE);
@@ -20,16 +20,16 @@ pub(super) fn begun(mut input: Value) -> Value {
     input
 }
 
-/// Ends a page after the first few of its items, or before them. Whether there was anything to cut.
+/// Ends a page after half of its items, or before the first. Returns whether there was anything to cut.
 pub(super) fn cut(input: &Value, answer: &mut Value, detail: u64) -> bool {
     let Some(items) = answer.get_mut("Items").and_then(Value::as_array_mut) else { return false };
     let half = items.len().div_euclid(2);
-    // A page before whose first item there is none to name begins there again.
-    let kept = if detail & 1 == 0 { 0 } else { half };
+    // A page without items has no last key, so that the next one begins there again.
+    let count = if detail & 1 == 0 { 0 } else { half };
     if items.is_empty() {
         return false;
     }
-    items.truncate(kept);
+    items.truncate(count);
     let names = key_names(input);
     let next = match items.last() {
         Some(last) => Some(key_of(last, &names)),
@@ -37,20 +37,20 @@ pub(super) fn cut(input: &Value, answer: &mut Value, detail: u64) -> bool {
     };
     let Some(next) = next else { return false };
     if let Some(answer) = answer.as_object_mut() {
-        answer.insert("Count".to_owned(), json!(kept));
-        answer.insert("ScannedCount".to_owned(), json!(kept));
+        answer.insert("Count".to_owned(), json!(count));
+        answer.insert("ScannedCount".to_owned(), json!(count));
         answer.insert("LastEvaluatedKey".to_owned(), next);
     }
     true
 }
 
-/// The index that a query reads, if it is one.
+/// The index that a query reads, if it reads one.
 pub(super) fn index_of(input: &Value) -> Option<Index> {
     let name = input.get("IndexName")?.as_str();
     Index::ALL.into_iter().find(|index| Some(index.name()) == name)
 }
 
-/// The attributes that a position is made of: first those that a query goes by.
+/// The attributes of a position: first the keys of the query's index, then those of the table.
 pub(super) fn key_names(input: &Value) -> Vec<&'static str> {
     let own = index_of(input).map(Index::key_names).map(|(pk, sk)| [pk, sk]);
     own.into_iter().flatten().chain(["PK", "SK"]).collect()
@@ -69,8 +69,8 @@ fn nowhere(input: &Value, names: &[&str]) -> Option<Value> {
     Some(Value::Object(each.map(|(place, name)| ((*name).to_owned(), value(place))).collect()))
 }
 
-/// A batch without the last of its keys or items, and those. None of a batch of one: what cannot be done
-/// at all is throttled.
+/// Splits a batch into the part to process and the rest. None for a batch of one, because `DynamoDB`
+/// throttles a batch that it cannot process at all.
 pub(super) fn in_part(operation: &str, input: &Value, detail: u64) -> Option<(Value, Value)> {
     let mut now = input.clone();
     let tables = now.get_mut("RequestItems")?.as_object_mut()?;
@@ -97,7 +97,7 @@ pub(super) fn in_part(operation: &str, input: &Value, detail: u64) -> Option<(Va
     Some((now, later.into()))
 }
 
-/// Says what of a batch was left.
+/// Adds the unprocessed rest of a batch to its response.
 pub(super) fn leave(operation: &str, answer: &mut Value, later: Value) {
     let name = if operation == "BatchGetItem" { "UnprocessedKeys" } else { "UnprocessedItems" };
     let Some(answer) = answer.as_object_mut().filter(|answer| !answer.contains_key("__type"))

@@ -1,4 +1,4 @@
-//! How often calls go wrong, and which of them.
+//! Plans of drawn faults: their rates and their seed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,13 +6,13 @@ use std::str::FromStr;
 
 use super::{Call, Fault, mix};
 
-/// What rates are counted in.
+/// The unit of rates: millionths.
 const WHOLE: u64 = 1_000_000;
-/// Of a percent.
+/// One percent, in millionths.
 const OF_PERCENT: u64 = WHOLE / 100;
 
-/// How many calls go wrong, in which ways, from which seed: `5%:42`, of which each fault that suits a
-/// call has the same share, or `throttle=5%,lost=0.5%:42`.
+/// The rates and the seed of drawn faults: `5%:42`, where each possible fault of a call has the same share,
+/// or `throttle=5%,lost=0.5%:42`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     rates: Rates,
@@ -21,35 +21,35 @@ pub struct Plan {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Rates {
-    /// Of all calls.
+    /// The rate of all calls.
     Even(u64),
-    /// Of the calls that each suits.
+    /// The rate of each fault, among the calls that it can be injected into.
     Each(BTreeMap<Fault, u64>),
 }
 
-/// The variable that has a plan for every system of a process.
+/// The environment variable with the plan of every system of a process.
 const VARIABLE: &str = "SERVICE_FAULTS";
 
 impl Plan {
-    /// The plan of the environment, for tests; none where there is none.
+    /// Reads the plan of the environment, for tests; none without the variable.
     ///
     /// # Errors
-    /// One that is malformed.
+    /// A malformed plan.
     #[expect(clippy::disallowed_methods, reason = "of test runs alone, and read nowhere else")]
     pub fn from_env() -> Result<Option<Self>, PlanError> {
         let text = std::env::var(VARIABLE).ok().filter(|text| !text.is_empty());
         text.map(|text| text.parse()).transpose()
     }
 
-    /// The same rates from another seed, which follows from this one and a name: systems of one
-    /// process, each with faults of its own.
+    /// The plan with a seed derived from this one and a name, so that each system of a process has faults of
+    /// its own.
     #[must_use]
     pub fn of(&self, name: &str) -> Self {
         let seed = name.bytes().fold(self.seed, |seed, byte| mix(seed ^ u64::from(byte)));
         Self { rates: self.rates.clone(), seed }
     }
 
-    /// What happens to the call of this number.
+    /// Draws the fault of the call with this number, and a random number for its details.
     pub(super) fn draw(&self, number: u64, call: &Call) -> (Option<Fault>, u64) {
         let draw = mix(self.seed ^ mix(number));
         let (mut place, detail) = (draw.rem_euclid(WHOLE), mix(draw));
@@ -72,7 +72,7 @@ impl Plan {
         (fault, detail)
     }
 
-    /// Whether it makes this happen at all.
+    /// Whether the plan can draw this fault.
     pub(super) fn has(&self, fault: Fault) -> bool {
         match &self.rates {
             Rates::Even(rate) => *rate > 0,
@@ -117,7 +117,7 @@ impl fmt::Display for Plan {
     }
 }
 
-/// Millionths.
+/// A rate in millionths, displayed as a percentage.
 struct Percent(u64);
 
 impl fmt::Display for Percent {
@@ -129,7 +129,7 @@ impl fmt::Display for Percent {
     }
 }
 
-/// `5%` or `0.25%` in millionths.
+/// Parses a percentage like `5%` or `0.25%` into millionths.
 fn rate(text: &str) -> Option<u64> {
     let text = text.trim().strip_suffix('%')?;
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
@@ -141,7 +141,7 @@ fn rate(text: &str) -> Option<u64> {
     (rate <= WHOLE).then_some(rate)
 }
 
-/// A plan that says nothing that can be done.
+/// A malformed plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanError(String);
 

@@ -1,4 +1,4 @@
-//! What each fault looks like to the SDK, and what it leaves in the table.
+//! Tests of each fault: its result in the SDK, and its effect on the table.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use crate::aws::{Emulators, REGION};
 use crate::{TABLE, table_definition};
 use table::item::Attributes;
 
-/// A table, and a way to it on which calls go wrong. The SDK tries once.
+/// A table with injected faults. The SDK does not retry.
 struct Faulty {
     client: Client,
     faults: Faults,
@@ -45,7 +45,7 @@ impl Faulty {
         Self::start(Faults::planned()).await
     }
 
-    /// The code of the error that putting an item ends in.
+    /// The error code of putting an item, if it fails.
     async fn put(&self, number: u32) -> Option<String> {
         let put = self.client.put_item().table_name(TABLE).set_item(Some(item(number, "a")));
         code(&put.send().await.map(drop))
@@ -100,7 +100,7 @@ where
 }
 
 #[tokio::test]
-async fn what_is_rejected_is_not_done_and_what_is_lost_is() {
+async fn a_rejected_call_has_no_effect_and_a_lost_reply_has() {
     let table = Faulty::planned().await;
     let mut seen = BTreeSet::new();
     for fault in [Fault::Throttled, Fault::Conflict, Fault::Denied] {
@@ -129,7 +129,7 @@ async fn what_is_rejected_is_not_done_and_what_is_lost_is() {
 }
 
 #[tokio::test]
-async fn a_transaction_says_which_of_its_actions_met_what() {
+async fn a_cancelled_transaction_names_the_action_and_the_reason() {
     let table = Faulty::planned().await;
     let put = |number| {
         let put = Put::builder().table_name(TABLE).set_item(Some(item(number, "a"))).build();
@@ -165,7 +165,7 @@ async fn a_transaction_says_which_of_its_actions_met_what() {
 }
 
 #[tokio::test]
-async fn a_list_is_whole_whatever_becomes_of_its_pages() {
+async fn a_list_is_complete_despite_short_pages() {
     let table = Faulty::planned().await;
     for number in 0..7 {
         table.put(number).await;
@@ -179,9 +179,9 @@ async fn a_list_is_whole_whatever_becomes_of_its_pages() {
 }
 
 #[tokio::test]
-async fn an_index_that_is_behind_shows_what_was_there_a_moment_ago() {
+async fn a_stale_index_returns_the_state_of_a_moment_ago() {
     let table = Faulty::planned().await;
-    // Without one planned nothing is remembered.
+    // Without a planned stale read, no items are recorded.
     table.faults.will([("Query", Fault::Stale)]);
     for number in [1, 2, 3] {
         table.put(number).await;
@@ -192,8 +192,8 @@ async fn an_index_that_is_behind_shows_what_was_there_a_moment_ago() {
     table.put(4).await;
     let put = table.client.put_item().table_name(TABLE).set_item(Some(item(2, "b")));
     put.send().await.unwrap();
-    let gone = AttributeValue::S("001".to_owned());
-    let delete = table.client.delete_item().table_name(TABLE).key("PK", gone);
+    let deleted = AttributeValue::S("001".to_owned());
+    let delete = table.client.delete_item().table_name(TABLE).key("PK", deleted);
     delete.key("SK", AttributeValue::S("A".to_owned())).send().await.unwrap();
     assert_eq!(table.listed().await, ["a1", "a2", "a3"]);
     assert_eq!(table.listed().await, ["b2", "a3", "a4"]);
@@ -201,7 +201,7 @@ async fn an_index_that_is_behind_shows_what_was_there_a_moment_ago() {
 }
 
 #[tokio::test]
-async fn a_glance_may_be_behind_and_a_settled_look_is_not() {
+async fn an_eventual_read_may_be_stale_and_a_strong_one_is_not() {
     let table = Faulty::planned().await;
     table.put(1).await;
     table.faults.will([("GetItem", Fault::Stale), ("GetItem", Fault::Stale)]);
@@ -211,9 +211,9 @@ async fn a_glance_may_be_behind_and_a_settled_look_is_not() {
     let key = |number: u32| -> Attributes {
         item(number, "a").into_iter().filter(|(name, _)| name == "PK" || name == "SK").collect()
     };
-    let get = async |number, is_settled| {
+    let get = async |number, is_consistent| {
         let get = table.client.get_item().table_name(TABLE).set_key(Some(key(number)));
-        let item = get.consistent_read(is_settled).send().await.unwrap().item?;
+        let item = get.consistent_read(is_consistent).send().await.unwrap().item?;
         item["name"].as_s().ok().cloned()
     };
     assert_eq!(get(1, false).await.as_deref(), Some("a1"));
@@ -235,7 +235,7 @@ async fn a_glance_may_be_behind_and_a_settled_look_is_not() {
 }
 
 #[tokio::test]
-async fn a_batch_says_what_it_left_and_did_the_rest() {
+async fn a_partial_batch_returns_the_unprocessed_rest() {
     let table = Faulty::planned().await;
     table.faults.will([("BatchWriteItem", Fault::Leftover), ("BatchGetItem", Fault::Leftover)]);
     let put = |number| {
@@ -267,7 +267,7 @@ async fn a_call_may_wait_for_others() {
 }
 
 #[tokio::test]
-async fn calls_go_wrong_as_often_as_the_plan_says_and_the_same_ones_each_time() {
+async fn faults_are_drawn_at_their_rates_and_repeatably() {
     let outcomes = async |plan: &str| {
         let table = Faulty::start(Faults::drawn(plan.parse().unwrap())).await;
         let mut outcomes = Vec::new();
@@ -289,7 +289,7 @@ async fn calls_go_wrong_as_often_as_the_plan_says_and_the_same_ones_each_time() 
 }
 
 #[test]
-fn a_plan_is_read_and_said_again() {
+fn a_plan_is_parsed_and_displayed() {
     for text in
         ["5%:42", "0.25%:0", "100%:7", "throttle=5%,lost=0.5%:42", "stale=1%:18446744073709551615"]
     {
@@ -318,7 +318,7 @@ fn a_plan_is_read_and_said_again() {
 }
 
 #[test]
-fn a_fault_is_drawn_only_for_a_call_that_it_suits_and_all_of_those_are() {
+fn all_suitable_faults_and_no_others_are_drawn_for_a_call() {
     let plan: Plan = "50%:3".parse().unwrap();
     let drawn = |operation: &str, may_be_late: bool| -> BTreeSet<&str> {
         let call = Call { operation: operation.to_owned(), may_be_late };

@@ -1,8 +1,8 @@
-//! Tokens under our own signature that [`crypto::token::sign`] never writes.
+//! Tokens with our own signature that [`crypto::token::sign`] never writes.
 //!
-//! A signature proves who wrote a token and not that it was meant as an access token: one key may
-//! come to sign other documents, and the function that signs may have a bug. So each check behind
-//! the signature has its own way to fail here.
+//! A signature proves the author of a token, but not that it is an access token: the key may sign other
+//! documents, too, and the signing function may have a bug. So each check after the signature has a token
+//! here that fails it.
 
 use p256::ecdsa::SigningKey as EcdsaKey;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Named, moved, other_s, signed, swap_case, unb64, with};
 use crypto::token::KeySet;
 
-/// Changes to the header, as JSON objects whose members replace the good ones.
+/// Changes to the header: JSON objects whose members replace those of the valid header.
 const HEADERS: [(&str, &str); 22] = [
     ("with crit", r#"{"crit": ["exp"]}"#),
     ("with empty crit", r#"{"crit": []}"#),
@@ -36,7 +36,7 @@ const HEADERS: [(&str, &str); 22] = [
     ("alg an array", r#"{"alg": ["ES256"]}"#),
 ];
 
-/// Changes to the claims that need nothing of the valid ones.
+/// Changes to the claims that do not depend on the valid ones.
 const CLAIMS: [(&str, &str); 20] = [
     ("exp negative", r#"{"exp": -1}"#),
     ("exp zero", r#"{"exp": 0}"#),
@@ -60,7 +60,7 @@ const CLAIMS: [(&str, &str); 20] = [
     ("act within act", r#"{"sid": "ses_1", "act": {"sub": "mer_1", "act": {"sub": "mer_2"}}}"#),
 ];
 
-/// The key that signs, of the document that the secret store has.
+/// The signing key of the document in the secret store.
 pub(super) fn signing_key(keys: &KeySet) -> EcdsaKey {
     let document: Value = serde_json::from_str(&keys.reveal()).unwrap_or_default();
     let secret = document.pointer("/current/d").and_then(Value::as_str).map(unb64);
@@ -68,7 +68,7 @@ pub(super) fn signing_key(keys: &KeySet) -> EcdsaKey {
     secret.expect("a key set has a signing key")
 }
 
-/// What our own key could sign but never does: wrong headers, then wrong claims.
+/// Creates tokens that our own key could sign but never does: wrong headers, then wrong claims.
 ///
 /// `claims` must be those of a token that is valid now; `keys` sign.
 pub fn misfits(claims: &Value, keys: &KeySet) -> Named {
@@ -108,7 +108,7 @@ fn odd_headers(good: &Value) -> Named {
     all
 }
 
-/// Each claim missing, doubled, and of every wrong type.
+/// Payloads with each claim missing, doubled, or of a wrong type.
 fn odd_members(claims: &Value) -> Named {
     let mut all = Named::new();
     for (name, value) in claims.as_object().into_iter().flatten() {
@@ -124,7 +124,7 @@ fn odd_members(claims: &Value) -> Named {
     all
 }
 
-/// Well-formed claims that are untrue, too long-lived, or not of one token.
+/// Well-formed claims that are false, too long-lived, or contradictory.
 fn odd_values(claims: &Value) -> Named {
     let text = |name: &str| claims.get(name).and_then(Value::as_str).unwrap_or_default();
     let after = |seconds| moved(claims, "iat", seconds);

@@ -1,4 +1,4 @@
-//! Each forged token is rejected, and for its own reason.
+//! Tests that each forged token is rejected, with the right error.
 
 use super::{misfits::signing_key, *};
 use crypto::token::{
@@ -54,7 +54,7 @@ fn every_forgery_is_rejected() {
 }
 
 #[test]
-fn what_our_own_key_would_never_sign_is_rejected_for_its_content() {
+fn misfits_are_rejected_for_their_content() {
     let keys = KeySet::generate();
     for claims in [claims(), embedded()] {
         let misfits = misfits(&json!(claims), &keys);
@@ -68,7 +68,7 @@ fn what_our_own_key_would_never_sign_is_rejected_for_its_content() {
 }
 
 #[test]
-fn the_forgers_own_tool_makes_a_valid_token_when_nothing_is_odd() {
+fn the_signing_helper_makes_a_valid_token_without_changes() {
     let keys = KeySet::generate();
     let header = json!({"alg": "ES256", "typ": "at+jwt", "kid": keys.current_kid()});
     let key = signing_key(&keys);

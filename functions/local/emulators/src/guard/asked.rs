@@ -1,4 +1,4 @@
-//! What a call asks for: which actions, on what, and with which partition keys.
+//! The permissions that a call needs: its actions, their resources and partition keys.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,11 +8,11 @@ use super::{FOREIGN_QUEUES, Permission};
 use crate::aws::ACCOUNT;
 use table::item::Index;
 
-/// The permissions that a call takes, each with the partition keys that it takes them on.
+/// The permissions that a call needs, each with its partition keys.
 pub(super) type Asked = BTreeMap<Permission, BTreeSet<String>>;
 
-/// What of a call's body says which resources and items it is about. The rest is not looked at: every
-/// call of a local system comes through here.
+/// The parts of a call's body that name resources and items. The rest is not parsed, because every call of a
+/// local system passes through here.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 struct Call {
@@ -37,7 +37,7 @@ struct Part {
     item: PrimaryKey,
 }
 
-/// What a batch wants of a table.
+/// The keys of a batch in one table.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 struct Wanted {
@@ -51,7 +51,7 @@ struct PrimaryKey {
     partition: Text,
 }
 
-/// An attribute's value; only text is looked at.
+/// An attribute's value, if it is a string.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Text {
@@ -74,11 +74,11 @@ impl Call {
     }
 }
 
-/// What a call asks for. A transaction takes the permissions of its parts.
+/// The permissions that a call needs. A transaction needs those of its parts.
 ///
 /// # Errors
-/// A call that cannot be read, that asks for nothing, or that names no partition: `Scan` does not, and
-/// without one IAM's condition would be true.
+/// A call that cannot be parsed, needs no permission, or names no partition, like `Scan`: without one IAM's
+/// condition would be true.
 pub(super) fn asked(
     target: &str,
     body: &[u8],
@@ -112,7 +112,7 @@ pub(super) fn asked(
     if asked.is_empty() { Err("a call that asks for nothing".to_owned()) } else { Ok(asked) }
 }
 
-/// What the template calls a queue: what is of another account is one resource.
+/// The template's name of a queue. All queues of other accounts are one resource.
 fn queue(url: &str, names: &BTreeMap<String, String>) -> String {
     let path = |url: &str| url.rsplitn(3, '/').take(2).map(str::to_owned).collect::<Vec<_>>();
     let is_it =
@@ -126,10 +126,10 @@ fn queue(url: &str, names: &BTreeMap<String, String>) -> String {
     }
 }
 
-/// An action, a table or an index of it, and the partition that it is done in.
+/// An action, a table or one of its indexes, and the partition.
 type Done = (String, (String, Option<String>), Option<String>);
 
-/// What a call does to the table.
+/// The actions of a call on the table.
 fn items(operation: &str, call: Call) -> Vec<Done> {
     match operation {
         "TransactWriteItems" | "TransactGetItems" => {

@@ -1,4 +1,4 @@
-//! A policy as IAM evaluates it, as far as the template's policies go.
+//! IAM policies, as far as the template uses them.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,9 +6,9 @@ use std::fmt;
 /// An action on a resource: `dynamodb:Query` on `Table/index/GSI1`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Permission {
-    /// As IAM spells it.
+    /// The action, by IAM's name.
     pub action: String,
-    /// The resource by its name in the template; an index behind its table's.
+    /// The resource by its name in the template; for an index, after the table's: `Table/index/GSI1`.
     pub resource: String,
 }
 
@@ -18,12 +18,12 @@ impl fmt::Display for Permission {
     }
 }
 
-/// A permission as it was used.
+/// A use of a permission.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Use {
-    /// What was used.
+    /// The permission.
     pub permission: Permission,
-    /// The pattern of its statement that a partition key was like, if that has a condition.
+    /// The leading-key pattern that a partition key matched, if the statement has a condition.
     pub leading_key: Option<String>,
 }
 
@@ -36,21 +36,22 @@ impl fmt::Display for Use {
     }
 }
 
-/// What the queues of all other accounts are called where the template gives them: a pattern of their ARNs,
-/// on the condition that they are of another account.
+/// The name of the queues of all other accounts in the template: a pattern of their ARNs, on the condition
+/// that they belong to another account.
 pub const FOREIGN_QUEUES: &str = "arn:AWS::Partition:sqs:*:*:*";
 
-/// What a statement of a policy allows, or denies: each of its actions on each of its resources.
+/// A statement of a policy, which allows or denies each of its actions on each of its resources.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Statement {
-    /// Whether it denies: that counts more than what any other allows.
+    /// Whether it denies, which overrides all statements that allow.
     pub denies: bool,
-    /// As IAM spells them.
+    /// The actions, by IAM's names.
     pub actions: BTreeSet<String>,
     /// The resources by their names in the template.
     pub resources: BTreeSet<String>,
-    /// What partition keys must be like: `ForAllValues:StringLike` of `dynamodb:LeadingKeys`, which are
-    /// those of the table for its items and of an index for a query of that. None without a condition.
+    /// The patterns that partition keys must match: `ForAllValues:StringLike` of `dynamodb:LeadingKeys`. They
+    /// are the table's partition keys for items, and an index's for a query of the index. Empty without a
+    /// condition.
     pub leading_keys: BTreeSet<String>,
 }
 
@@ -65,19 +66,19 @@ impl Statement {
         self.resources.iter().flat_map(on).collect()
     }
 
-    /// Whether it is about this action on this resource, on some partition keys.
+    /// Whether it has this action and this resource, regardless of partition keys.
     pub(super) fn is_about(&self, permission: &Permission) -> bool {
         let Permission { action, resource } = permission;
         self.actions.contains(action) && self.resources.contains(resource)
     }
 
-    /// Whether its condition takes these partition keys, all of them.
+    /// Whether all of these partition keys meet its condition.
     pub(super) fn takes(&self, keys: &BTreeSet<&str>) -> bool {
         let is_like_one = |key: &&str| self.like(key).next().is_some();
         self.leading_keys.is_empty() || keys.iter().all(is_like_one)
     }
 
-    /// How this was used on these partition keys.
+    /// The uses of a permission with these partition keys.
     pub(super) fn uses(&self, permission: &Permission, keys: &BTreeSet<String>) -> BTreeSet<Use> {
         let with = |leading_key| Use { permission: permission.clone(), leading_key };
         if self.leading_keys.is_empty() {
@@ -93,7 +94,7 @@ impl Statement {
     }
 }
 
-/// IAM's `StringLike`: `*` is like any text, also none, `?` like one character, and case matters.
+/// IAM's `StringLike`: `*` matches any text, also an empty one, `?` matches one character; case matters.
 pub fn is_like(pattern: &str, text: &str) -> bool {
     let Some(first) = pattern.chars().next() else { return text.is_empty() };
     let rest = pattern.get(first.len_utf8()..).unwrap_or_default();

@@ -14,7 +14,7 @@ fn statement(actions: &[&str], resources: &[&str], leading_keys: &[&str]) -> Sta
     Statement { denies: false, actions, resources, leading_keys: set(leading_keys) }
 }
 
-/// A function that reads stores and apps, lists what is on a store, and writes a store's events.
+/// The guard of a function that reads stores and apps, lists the objects of a store, and writes its events.
 fn guard() -> Guard {
     let policy = vec![
         statement(&READS, &["Table"], &["STO#sto_?", "STO#*#ORD#*", "APP#*", "HEALTH"]),
@@ -34,7 +34,7 @@ fn guard() -> Guard {
     Guard::new("F".to_owned(), policy, names)
 }
 
-/// Whether the guard lets a call pass.
+/// Whether the guard allows a call.
 fn may(guard: &Guard, target: &str, body: &Value) -> bool {
     guard.validate(target, body.to_string().as_bytes()).is_ok()
 }
@@ -88,7 +88,7 @@ fn spelt<T: ToString>(seen: &BTreeSet<T>) -> Vec<String> {
 }
 
 #[test]
-fn a_pattern_is_like_what_iam_says() {
+fn patterns_match_as_in_iam() {
     for (pattern, like, unlike) in [
         ("HEALTH", &["HEALTH"][..], &["", "health", "HEALTHY", "HEALT"][..]),
         ("STO#*", &["STO#", "STO#s", "STO#s#ORD#o"], &["STO", "sto#s", "XSTO#s"]),
@@ -102,7 +102,7 @@ fn a_pattern_is_like_what_iam_says() {
 }
 
 #[test]
-fn an_item_is_read_where_its_partition_is_like_a_leading_key() {
+fn an_item_is_read_if_its_partition_matches_a_leading_key() {
     let guard = guard();
     assert!(get(&guard, "STO#sto_1"));
     assert!(get(&guard, "HEALTH"));
@@ -153,7 +153,7 @@ fn a_query_reads_the_partition_of_its_index() {
 }
 
 #[test]
-fn what_names_no_partition_is_always_rejected() {
+fn a_call_without_a_partition_is_always_rejected() {
     let guard = guard();
     assert!(!dynamodb(&guard, "Scan", &json!({"TableName": "commerce"})));
     assert!(!dynamodb(&guard, "GetItem", &json!({"TableName": "commerce"})));
@@ -164,7 +164,7 @@ fn what_names_no_partition_is_always_rejected() {
 }
 
 #[test]
-fn what_is_used_is_remembered_with_the_pattern_and_what_is_rejected_with_the_key() {
+fn uses_are_recorded_with_the_pattern_and_rejections_with_the_key() {
     let guard = guard();
     assert!(guard.used().is_empty() && guard.rejected().is_empty());
     assert!(batch(&guard, &["STO#sto_1", "APP#a"]));
@@ -190,7 +190,7 @@ fn what_is_used_is_remembered_with_the_pattern_and_what_is_rejected_with_the_key
 }
 
 #[test]
-fn queues_of_other_accounts_are_one_resource_and_what_is_denied_is_not_given() {
+fn queues_of_other_accounts_are_one_resource_and_a_denial_wins() {
     let guard = guard();
     let send = |url: &str| {
         may(&guard, "AmazonSQS.SendMessage", &json!({"QueueUrl": url, "MessageBody": "x"}))
@@ -199,7 +199,7 @@ fn queues_of_other_accounts_are_one_resource_and_what_is_denied_is_not_given() {
     assert!(send("http://127.0.0.1:9/222222222222/mail"), "another account's");
     assert!(!send("http://127.0.0.1:9/000000000000/mail"));
     assert!(!send("http://127.0.0.1:9/000000000000/both"), "allowed, and denied");
-    // The same queue by another name of the host, and one that the template has not.
+    // The same queue by another host name, and one that the template does not have.
     assert!(!send("http://localhost:9/000000000000/mail"));
     assert!(!send("http://127.0.0.1:9/000000000000/other"));
 }

@@ -1,4 +1,4 @@
-//! The filters of a shop's themes. What makes HTML escapes what it is given.
+//! The filters of a shop's themes. Filters that create HTML escape their input.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use crate::filters::{Apply, Call};
 use crate::{safe, value};
 
-/// All of them, by name.
+/// All filters of a shop, by name.
 pub(crate) const FILTERS: &[(&str, Apply)] = &[
     ("asset_img_url", asset_url),
     ("asset_url", asset_url),
@@ -37,7 +37,7 @@ pub(crate) const FILTERS: &[(&str, Apply)] = &[
     ("translate", translate),
 ];
 
-/// Where the asset of this name is: `{{ 'base.css' | asset_url }}`.
+/// `{{ 'base.css' | asset_url }}`: the URL of an asset.
 fn asset_url(call: &Call<'_>) -> Result<Value> {
     let name = call.text();
     match call.context.assets.get(&name) {
@@ -46,8 +46,8 @@ fn asset_url(call: &Call<'_>) -> Result<Value> {
     }
 }
 
-/// The address of an image: of a picture's object, an asset's name, or an address as it is. Sizes are
-/// not made: `width` and the like are taken and change nothing.
+/// The URL of an image, of an image object, the name of an asset, or a URL. Images are not resized: `width`
+/// and similar arguments are accepted and ignored.
 fn image_url(call: &Call<'_>) -> Result<Value> {
     Ok(address(call).map_or(Value::Nil, Value::scalar))
 }
@@ -109,7 +109,7 @@ fn stylesheet_tag(call: &Call<'_>) -> Result<Value> {
 
 fn link_to(call: &Call<'_>) -> Result<Value> {
     let (text, address) = (call.text(), call.argument(0).unwrap_or_default());
-    // An address that runs is none.
+    // A URL with another scheme, like `javascript:`, is not linked.
     let allowed = ["/", "#", "?", "https://", "http://", "mailto:", "tel:"];
     if !allowed.iter().any(|start| address.starts_with(start)) {
         return Ok(Value::scalar(text));
@@ -132,8 +132,8 @@ fn newline_to_br(call: &Call<'_>) -> Result<Value> {
     Ok(safe::html(&safe::escaped(&call.text()).replace('\n', "<br>\n")))
 }
 
-/// JSON that a script element may contain: no character of it ends the element or an attribute in
-/// single quotes.
+/// JSON that is safe in a script element: no character of it ends the element, or an attribute in single
+/// quotes.
 fn json(call: &Call<'_>) -> Result<Value> {
     let mut text = value::json(call.input).to_string();
     for (character, code) in [
@@ -161,7 +161,7 @@ fn pluralize(call: &Call<'_>) -> Result<Value> {
     Ok(Value::scalar(word))
 }
 
-/// `129900` as `₹1,299.00`: an amount in the smallest unit of the store's currency.
+/// Formats an amount in the smallest unit of the store's currency: `129900` as `₹1,299.00`.
 fn money(call: &Call<'_>) -> Result<Value> {
     let Some(amount) = amount(call) else { return Ok(Value::Nil) };
     let symbol = Currency::from_code(&call.context.currency).map(|found| found.symbol().symbol);
@@ -177,7 +177,7 @@ fn money_without_currency(call: &Call<'_>) -> Result<Value> {
     Ok(amount(call).map_or(Value::Nil, Value::scalar))
 }
 
-/// The amount with its point, and with commas between thousands.
+/// The amount with its decimal point, and with commas between thousands.
 fn amount(call: &Call<'_>) -> Option<String> {
     let amount = call.input.as_scalar()?.to_integer()?;
     let exponent = Currency::from_code(&call.context.currency).and_then(Currency::exponent);
@@ -196,8 +196,9 @@ fn amount(call: &Call<'_>) -> Option<String> {
     Some(format!("{sign}{grouped}{point}{part}"))
 }
 
-/// `{{ 'cart.items' | t: count: 3 }}`: the text of the page's language, or of the theme's own, or the key.
-/// A key that ends with `_html` is HTML; what is put into it is escaped.
+/// `{{ 'cart.items' | t: count: 3 }}`: the translation in the page's language, otherwise in the theme's
+/// default language, otherwise the key. The text of a key that ends with `_html` is HTML; its arguments are
+/// escaped.
 fn translate(call: &Call<'_>) -> Result<Value> {
     let key = call.text();
     let count = call.option("count");
@@ -218,7 +219,7 @@ fn translate(call: &Call<'_>) -> Result<Value> {
     Ok(if is_html { safe::html(&filled) } else { Value::scalar(filled) })
 }
 
-/// The text at a dotted key; of several by number, that of the count.
+/// The text at a dotted key; with a count, its `one` or `other` form.
 fn lookup<'t>(texts: &'t Json, key: &str, count: Option<&str>) -> Option<&'t str> {
     let found = key.split('.').try_fold(texts, |texts, part| texts.get(part))?;
     let number = if count == Some("1") { "one" } else { "other" };

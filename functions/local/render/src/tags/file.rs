@@ -1,5 +1,5 @@
-//! The tags that include files of the theme: `section`, `sections`, `render`, `include`. There is no
-//! other way to a file.
+//! The tags that include files of the theme: `section`, `sections`, `render`, `include`. No other tag can
+//! access a file.
 
 use std::io::Write;
 
@@ -21,7 +21,7 @@ pub(crate) fn render(
     Ok(Box::new(Snippet { isolated: true, ..Snippet::parse(&mut arguments)? }))
 }
 
-/// `{% include 'price' %}`: the snippet sees everything that is seen where it is included.
+/// `{% include 'price' %}`: the snippet sees all names of the including file.
 pub(crate) fn include(
     mut arguments: TagTokenIter<'_>,
     _language: &Language,
@@ -113,7 +113,7 @@ impl Snippet {
 
     fn path(&self, runtime: &dyn Runtime) -> Result<String> {
         let name = self.name.evaluate(runtime)?.to_kstr().into_string();
-        // No name leads out of the folder: what is looked up is a key of the release's files.
+        // No name can leave the folder, because the path is only a key of the release's files.
         if name.is_empty() {
             return Err(Error::with_msg(format!("`{}` names no snippet", self.name)));
         }
@@ -121,7 +121,7 @@ impl Snippet {
     }
 }
 
-/// `as name`, if that is next.
+/// Parses `as name`, if it is next.
 fn alias<'a>(
     next: &mut Option<TagToken<'a>>,
     arguments: &mut TagTokenIter<'a>,
@@ -134,7 +134,7 @@ fn alias<'a>(
     Ok(Some(KString::from_ref(name)))
 }
 
-/// What a snippet calls the value that it is given without a name: as itself.
+/// The default name of a snippet's value: the name of the snippet.
 fn base_name(name: &Expression) -> KString {
     match name {
         Expression::Literal(text) => {

@@ -1,7 +1,7 @@
 //! `{% form 'product', product, id: 'buy', class: 'card' %} … {% endform %}`
 //!
-//! It is shown, and posts nowhere: a page of this renderer may post no form. What the form is for is in
-//! it, as Shopify's themes expect; what it is about is not needed.
+//! The form is rendered, but posts nowhere: a page of this renderer may post no form. It contains its kind,
+//! as Shopify's themes expect; its object is ignored.
 
 use std::io::Write;
 
@@ -13,7 +13,7 @@ use crate::frame::Frame;
 use crate::safe;
 use crate::value::object;
 
-/// What a form may be for.
+/// The kinds of forms.
 const KINDS: [&str; 15] = [
     "activate_customer_password",
     "cart",
@@ -31,7 +31,7 @@ const KINDS: [&str; 15] = [
     "reset_customer_password",
     "storefront_password",
 ];
-/// What is an argument to Shopify and no attribute.
+/// Arguments that are no attributes of the form.
 const ARGUMENTS: [&str; 2] = ["return_to", "action"];
 
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub(crate) fn parse(
         let name = given.as_str().trim().trim_matches(['"', '\'']).to_owned();
         next = arguments.next();
         if next.as_ref().map(liquid_core::parser::TagToken::as_str) != Some(":") {
-            // What the form is about.
+            // The object of the form, which is ignored.
             given.expect_value().into_result()?;
             continue;
         }
@@ -84,8 +84,8 @@ impl Renderable for Form {
             return Err(Error::with_msg(format!("there is no form `{kind}`")));
         }
         write!(writer, "<form method=\"post\" accept-charset=\"UTF-8\"").replace("too long")?;
-        let shown = |(name, _): &&(String, Expression)| !ARGUMENTS.contains(&name.as_str());
-        for (name, value) in self.attributes.iter().filter(shown) {
+        let rendered = |(name, _): &&(String, Expression)| !ARGUMENTS.contains(&name.as_str());
+        for (name, value) in self.attributes.iter().filter(rendered) {
             let value = value.evaluate(runtime)?.to_kstr().into_string();
             let value = safe::without_mark(&value);
             write!(writer, " {name}=\"{}\"", safe::escaped(&value)).replace("too long")?;

@@ -1,4 +1,4 @@
-//! `{% layout 'bare' %}`, `{% layout none %}`: what is around this page, if it is not `theme`.
+//! `{% layout 'bare' %}`, `{% layout none %}`: selects another layout than `theme`, or none.
 
 use std::io::Write;
 

@@ -1,7 +1,7 @@
 //! `{% paginate collection.products by 12 %} … {% endpaginate %}`
 //!
-//! Within the block what is named is only this page of it, and `paginate` knows the others. Only an
-//! array is paginated, which is as long as somebody made it.
+//! Within the block the named array has only the items of this page, and `paginate` describes the other
+//! pages. Only an array is paginated.
 
 use std::io::Write;
 
@@ -14,11 +14,11 @@ use crate::machine::Machine;
 use crate::tags::repeat::{argument, number};
 use crate::value::{object, weight};
 
-/// Items of a page, at most.
+/// Items of a page at most.
 const LARGEST: usize = 250;
-/// Pages that are named on either side of this one, at most.
+/// Pages that are listed on either side of this one at most.
 const WIDEST: usize = 20;
-/// Pages that are named on either side, unless it is said.
+/// Pages that are listed on either side by default.
 const WINDOW: usize = 2;
 
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub(crate) fn parse(
     Ok(Box::new(Paginate { items, by, window, body }))
 }
 
-/// Which pages there are, counted from 1.
+/// The current page and the number of pages, counted from 1.
 #[derive(Debug, Clone, Copy)]
 struct Pages {
     current: usize,
@@ -64,7 +64,7 @@ impl Pages {
         Self { current: wanted.clamp(1, count), count }
     }
 
-    /// The first, the last, and those around this one; none where some are left out.
+    /// The numbers of the listed pages: the first, the last, and those around this one; none for a gap.
     fn named(self, window: usize) -> Vec<Option<usize>> {
         let from = self.current.saturating_sub(window).max(1);
         let to = self.current.saturating_add(window).min(self.count);
@@ -90,7 +90,7 @@ fn count(number: usize) -> Value {
     Value::scalar(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
-/// A link to a page, or what stands in its place.
+/// A link to a page, or its title without a link.
 fn part(machine: &Machine, title: String, page: Option<usize>) -> Value {
     Value::Object(object([
         ("title", Value::scalar(title)),
@@ -99,7 +99,7 @@ fn part(machine: &Machine, title: String, page: Option<usize>) -> Value {
     ]))
 }
 
-/// What a template may ask of the pages.
+/// Builds the object `paginate`.
 fn described(
     machine: &Machine,
     pages: Pages,
@@ -129,7 +129,7 @@ fn described(
     ])
 }
 
-/// A value with this in place of what is at the path below it. What is copied is counted.
+/// Copies a value with the value at a path below it replaced. The copy is counted.
 fn with(
     machine: &Machine,
     value: &dyn ValueView,
@@ -141,7 +141,7 @@ fn with(
     let name = first.to_kstr().into_string();
     let mut fields = match value.to_value() {
         Value::Object(fields) => fields,
-        // What is not there is nothing, on every page.
+        // An unknown name has no items on any page.
         Value::Nil => Object::new(),
         _ => return Err(Error::with_msg("what is paginated is a name, or a field of an object")),
     };
@@ -176,10 +176,10 @@ impl Renderable for Paginate {
         let total = items.len();
         let pages = Pages::of(total, size, machine.place.page);
         let skipped = pages.current.saturating_sub(1).saturating_mul(size);
-        let shown: Value = Value::Array(items.into_iter().skip(skipped).take(size).collect());
+        let of_page: Value = Value::Array(items.into_iter().skip(skipped).take(size).collect());
         let (root, rest) = path.split_first().ok_or_else(|| Error::with_msg("no name"))?;
         let whole = runtime.get(std::slice::from_ref(root))?;
-        let whole = with(&machine, whole.as_view(), rest, shown)?;
+        let whole = with(&machine, whole.as_view(), rest, of_page)?;
         let described = described(&machine, pages, (total, size), window);
         let values = vec![
             (KString::from_string(root.to_kstr().into_string()), ValueCow::Owned(whole)),
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_are_named_around_this_one() {
+    fn pages_are_listed_around_this_one() {
         let named = |items, wanted| {
             let pages = Pages::of(items, 10, wanted);
             let all = pages.named(2).into_iter();

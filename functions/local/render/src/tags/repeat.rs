@@ -1,7 +1,7 @@
 //! `{% for item in items limit: 4 offset: 2 reversed %} … {% else %} … {% endfor %}`
 //!
-//! Each round is a step, and a range is counted, never written out: `(1..1000000000)` takes no memory
-//! and ends at the limit.
+//! Each iteration is a step. A range is never expanded: `(1..1000000000)` takes no memory, and ends at the
+//! limit.
 
 use std::io::Write;
 
@@ -14,17 +14,17 @@ use liquid_core::{Expression, Language, Renderable, Runtime, TagBlock, TagTokenI
 use crate::frame::{Frame, machine};
 use crate::value::{object, weight};
 
-/// What is gone through.
+/// The items of a loop.
 #[derive(Debug)]
 pub(crate) enum Items {
     Values(Expression),
     Range(Expression, Expression),
 }
 
-/// What is gone through, evaluated.
+/// The evaluated items of a loop.
 pub(crate) enum Evaluated<'v> {
     Array(ValueCow<'v>),
-    /// From the first number on.
+    /// The first number, and the count of numbers.
     Range(i64, usize),
     One(ValueCow<'v>),
     None,
@@ -76,7 +76,7 @@ pub(crate) fn parse(
     Ok(Box::new(For { name, items, limit, offset, reversed, body, otherwise }))
 }
 
-/// What follows `limit` or `offset`.
+/// Parses the value of `limit` or `offset`.
 pub(crate) fn argument(arguments: &mut TagTokenIter<'_>) -> Result<Expression> {
     arguments.expect_next("`:` expected.")?.expect_str(":").into_result()?;
     arguments.expect_next("A number expected.")?.expect_value().into_result()
@@ -105,7 +105,7 @@ impl Items {
                 if value.is_array() {
                     Ok(Evaluated::Array(value))
                 } else if let Some(fields) = value.as_object() {
-                    // An object has no order of its own, and a page is the same each time.
+                    // An object has no order, but a page must be the same each time.
                     let mut fields: Vec<_> = fields.iter().collect();
                     fields.sort_by(|(one, _), (other, _)| one.cmp(other));
                     let pairs = fields.into_iter().map(|(name, value)| {
@@ -157,7 +157,7 @@ pub(crate) fn number(expression: &Expression, runtime: &dyn Runtime) -> Result<i
     number.ok_or_else(|| Error::with_msg(format!("a whole number is expected, in `{expression}`")))
 }
 
-/// What a template may ask of the loop that it is in.
+/// Builds the object `forloop`.
 pub(crate) fn forloop(round: usize, length: usize, parent: Value) -> Object {
     let index = i64::try_from(round).unwrap_or(i64::MAX);
     let length = i64::try_from(length).unwrap_or(i64::MAX);
@@ -213,7 +213,7 @@ impl Renderable for For {
     }
 }
 
-/// The loop around this one, without those around it: they would be copied each time.
+/// The object `forloop` of the enclosing loop, without its own parent, which would be copied each time.
 fn outer_loop(runtime: &dyn Runtime) -> Value {
     let found = runtime.try_get(&[liquid_core::model::ScalarCow::new("forloop")]);
     let mut outer = found.map_or(Value::Nil, ValueCow::into_owned);

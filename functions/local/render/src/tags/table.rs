@@ -1,6 +1,6 @@
 //! `{% tablerow product in products cols: 3 limit: 6 offset: 2 %} … {% endtablerow %}`
 //!
-//! Each cell is a step, and what is gone through is counted as a loop counts it.
+//! Each cell is a step; the items are those of a loop.
 
 use std::io::Write;
 
@@ -47,7 +47,7 @@ pub(crate) fn parse(
     Ok(Box::new(TableRow { name, items, cols, limit, offset, body }))
 }
 
-/// What a template may ask of the table that it is in.
+/// Builds the object `tablerowloop`.
 fn tablerowloop(round: usize, length: usize, cols: usize) -> Object {
     let count = |number: usize| Value::scalar(i64::try_from(number).unwrap_or(i64::MAX));
     let (row, col) = (round.div_euclid(cols), round.rem_euclid(cols));
@@ -74,7 +74,7 @@ impl Renderable for TableRow {
         };
         let offset = at(&self.offset, 0)?.min(items.len());
         let length = at(&self.limit, usize::MAX)?.min(items.len().saturating_sub(offset));
-        // Without a number, all are in one row.
+        // Without a number of columns, all cells are in one row.
         let cols = at(&self.cols, usize::MAX)?.max(1);
         for round in 0..length {
             machine.meter.step(1)?;

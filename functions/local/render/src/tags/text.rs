@@ -1,4 +1,4 @@
-//! The tags that write and keep values.
+//! The tags that write and assign values.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(crate) fn assign(
     Ok(Box::new(Assign { name, value }))
 }
 
-/// `{% capture name %} … {% endcapture %}`: what was rendered is safe.
+/// `{% capture name %} … {% endcapture %}`: the rendered text is safe.
 pub(crate) fn capture(
     mut arguments: TagTokenIter<'_>,
     mut block: TagBlock<'_, '_>,
@@ -111,7 +111,7 @@ impl Renderable for Capture {
     }
 }
 
-/// What a tag that knows nothing of escaping writes, escaped.
+/// A tag of the library, with its output escaped.
 #[derive(Debug)]
 struct Escaped(Box<dyn Renderable>);
 
@@ -124,7 +124,7 @@ impl Renderable for Escaped {
     }
 }
 
-/// `{% verbatim 3 %}`: what the file has between `raw` and `endraw`, by its place.
+/// `{% verbatim 3 %}`: a text of the file between `raw` and `endraw`, by its index.
 #[derive(Debug, Clone)]
 pub(crate) struct Verbatim(Arc<[String]>);
 

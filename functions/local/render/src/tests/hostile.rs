@@ -1,4 +1,4 @@
-//! Templates that want too much. Each ends, with a finding, long before the test would be given up.
+//! Tests with hostile templates. Each ends with a finding, long before the test's timeout.
 
 use std::time::Duration;
 
@@ -113,26 +113,26 @@ fn files_that_include_each_other_twice_end_with_their_steps() {
 }
 
 #[test]
-fn blocks_within_blocks_are_counted_when_they_are_read() {
+fn nested_blocks_are_limited_by_the_parser() {
     let template = format!("{}{}", "{% if true %}".repeat(5000), "{% endif %}".repeat(5000));
     assert_eq!(rejected(&template).code, FindingCode::NestedTooDeep);
 }
 
 #[test]
-fn branches_and_brackets_are_counted_when_they_are_read() {
+fn branches_and_brackets_are_limited_by_the_parser() {
     let template = format!("{{% if a %}}{}{{% endif %}}", "{% elsif a %}".repeat(20_000));
     assert_eq!(rejected(&template).code, FindingCode::Syntax);
     let template = format!("{{{{ {}a{} }}}}", "a[".repeat(1000), "]".repeat(1000));
     assert_eq!(rejected(&template).code, FindingCode::Syntax);
     let template = format!("{{% if a{} %}}{{% endif %}}", " and a".repeat(20_000));
     assert_eq!(rejected(&template).code, FindingCode::Syntax);
-    // Brackets that only an expression over several tags would have.
+    // The brackets would add up only in an expression over several tags.
     let step = "{% assign x = '][b[' %}{% assign y = '{%' %}";
     assert_eq!(rejected(&step.repeat(1000)).code, FindingCode::Syntax);
 }
 
 #[test]
-fn the_deepest_that_is_allowed_has_stack_enough() {
+fn the_deepest_allowed_template_has_enough_stack() {
     let branches = "{% elsif a %}".repeat(200);
     let body = format!("{{% if a %}}{branches}{{% else %}}{{% render next %}}{{% endif %}}");
     let within = format!("{}{body}{}", "{% if true %}".repeat(40), "{% endif %}".repeat(40));
@@ -142,7 +142,7 @@ fn the_deepest_that_is_allowed_has_stack_enough() {
 }
 
 #[test]
-fn what_makes_the_parser_give_up_is_a_finding() {
+fn a_panic_of_the_parser_is_a_finding() {
     for template in [
         "{{ 99999999999999999999999 }}",
         "{% if %}",
@@ -162,14 +162,14 @@ fn what_makes_the_parser_give_up_is_a_finding() {
 }
 
 #[test]
-fn what_cannot_be_computed_is_a_finding() {
+fn a_failed_computation_is_a_finding() {
     assert_eq!(rejected("{{ 1 | divided_by: 0 }}").code, FindingCode::Failed);
     let finding = rejected("{{ 9223372036854775807 | plus: 1 | times: 9223372036854775807 }}x");
     assert_ne!(finding.code, FindingCode::TooSlow);
 }
 
 #[test]
-fn time_is_the_net_below_everything() {
+fn time_is_the_last_limit() {
     let limits = Limits { steps: u64::MAX, time: Duration::from_millis(50), ..Limits::default() };
     let theme = theme("{% for i in (1..1000000000) %}{% endfor %}", &[]);
     let finding = render(&theme, Page::Index, &data(), limits).unwrap_err();
@@ -177,7 +177,7 @@ fn time_is_the_net_below_everything() {
 }
 
 #[test]
-fn no_name_leads_to_a_file_outside_of_the_theme() {
+fn no_name_reaches_a_file_outside_of_the_theme() {
     for name in ["../layout/theme", "/etc/passwd", "../../../../etc/passwd"] {
         let finding = rejected(&format!("{{% render '{name}' %}}"));
         assert_eq!(finding.code, FindingCode::MissingFile, "{name}");

@@ -1,4 +1,4 @@
-//! What templates may say, and how it comes out.
+//! Tests of the language of templates, and its output.
 
 use serde_json::json;
 
@@ -28,7 +28,7 @@ fn a_filter_that_changes_html_makes_it_a_text() {
 }
 
 #[test]
-fn a_mark_from_outside_makes_nothing_safe() {
+fn a_mark_in_input_makes_nothing_safe() {
     let mut data = data();
     data.store = json!({"name": "\u{FDD0}<script>", "currency": "INR"});
     let theme = theme("{{ shop.name }}{{ shop.name | append: '' }}{% cycle shop.name %}", &[]);
@@ -37,7 +37,7 @@ fn a_mark_from_outside_makes_nothing_safe() {
 }
 
 #[test]
-fn what_was_captured_is_html_and_its_values_were_escaped() {
+fn a_capture_is_html_with_its_values_escaped() {
     assert_eq!(
         rendered(
             "{% capture x %}<i>{{ shop.name }}</i>{% endcapture %}{{ x }}{% assign y = x %}{{ y }}"
@@ -55,7 +55,7 @@ fn json_cannot_end_the_element_it_stands_in() {
 }
 
 #[test]
-fn what_is_not_there_is_nil() {
+fn an_unknown_name_is_nil() {
     assert_eq!(
         rendered("a{{ nothing.at.all }}{% if nothing.here %}b{% endif %}{{ shop.nothing }}c"),
         "ac"
@@ -159,7 +159,7 @@ fn a_template_of_json_places_sections_with_their_settings() {
 }
 
 #[test]
-fn the_merchants_sections_stand_for_those_of_the_template() {
+fn the_merchants_sections_replace_those_of_the_template() {
     let mut theme = with_hero();
     let placed = json!({"x": {"type": "hero", "settings": {"heading": "Mine", "text": "", "from": "kitchen"},
         "blocks": {"1": {"type": "button", "settings": {"to": "/a\"b"}}}, "block_order": ["1"]}});
@@ -195,7 +195,7 @@ fn settings_have_defaults_and_the_merchants_values() {
 }
 
 #[test]
-fn assets_are_addresses() {
+fn assets_are_urls() {
     let mut theme = theme(
         "{{ 'base.css' | asset_url | stylesheet_tag }}{{ products[0] | image_url | image_tag: alt: 'a' }}",
         &[],
@@ -217,13 +217,13 @@ fn a_page_that_the_theme_does_not_have_is_a_finding() {
 }
 
 #[test]
-fn the_members_of_an_object_come_by_their_names() {
+fn the_members_of_an_object_are_sorted_by_name() {
     let mut data = data();
     let names: Vec<String> = ('a'..='z').map(|letter| letter.to_string()).collect();
     let collection = |name: &String| (json!({"handle": name, "title": name}), Vec::new());
     data.collections = names.iter().rev().map(collection).collect();
     let theme = theme("{% for pair in collections %}{{ pair[0] }} {% endfor %}", &[]);
     let page = render(&theme, Page::Index, &data, Limits::default()).unwrap();
-    // With the one of all products.
+    // With the collection `all`, of all products.
     assert_eq!(page, format!("a all {} ", names.get(1..).unwrap().join(" ")));
 }

@@ -1,4 +1,4 @@
-//! The tags that Shopify added to Liquid.
+//! Tests of the tags that Shopify added to Liquid.
 
 use serde_json::json;
 
@@ -17,7 +17,7 @@ fn numbered(template: &str, number: usize) -> Result<String, Finding> {
 }
 
 #[test]
-fn a_form_is_shown_with_what_it_is_for() {
+fn a_form_is_rendered_with_its_kind() {
     assert_eq!(
         rendered(
             "{% form 'product', products[0], id: 'buy', class: shop.name, data-kind: '\"' %}x{% endform %}"
@@ -25,14 +25,14 @@ fn a_form_is_shown_with_what_it_is_for() {
         "<form method=\"post\" accept-charset=\"UTF-8\" id=\"buy\" class=\"Tom &amp; Jerry\" \
          data-kind=\"&quot;\"><input type=\"hidden\" name=\"form_type\" value=\"product\">x</form>"
     );
-    let told = "{% form 'contact', return_to: 'back' %}{{ form.id }}{% if form.posted_successfully? %}a{% endif %}\
+    let form = "{% form 'contact', return_to: 'back' %}{{ form.id }}{% if form.posted_successfully? %}a{% endif %}\
          {{ form.errors | default: '-' }}{% endform %}{{ form.id }}";
     assert_eq!(
-        rendered(told),
+        rendered(form),
         "<form method=\"post\" accept-charset=\"UTF-8\">\
          <input type=\"hidden\" name=\"form_type\" value=\"contact\">contact-</form>"
     );
-    // What a template has captured is a text in an attribute.
+    // A captured text is escaped in an attribute.
     let captured = "{% capture x %}<i>{% endcapture %}{% form 'cart', id: x %}{% endform %}";
     assert!(rendered(captured).contains("id=\"&lt;i&gt;\""), "{}", rendered(captured));
     for template in
@@ -49,7 +49,7 @@ fn a_form_is_shown_with_what_it_is_for() {
 }
 
 #[test]
-fn a_table_has_rows_of_so_many_cells() {
+fn a_table_has_rows_of_its_columns() {
     assert_eq!(
         rendered(
             "{% tablerow i in (1..5) cols: 2 limit: 3 offset: 1 %}{{ i }}{% if tablerowloop.col_last %}.{% endif %}{% endtablerow %}"
@@ -67,7 +67,7 @@ fn a_table_has_rows_of_so_many_cells() {
 }
 
 #[test]
-fn a_page_of_what_is_paginated_knows_the_others() {
+fn a_paginated_page_describes_the_others() {
     let template = "{% paginate collections.many.products by 2 %}\
          {% for product in collections.many.products %}{{ product.handle }}{% endfor %} \
          {{ paginate.current_page }}/{{ paginate.pages }} {{ paginate.items }} {{ paginate.current_offset }} \
@@ -93,7 +93,7 @@ fn a_page_of_what_is_paginated_knows_the_others() {
 }
 
 #[test]
-fn a_template_chooses_what_is_around_it() {
+fn a_template_selects_its_layout() {
     let layouts = [
         ("layout/theme.liquid", "[{{ content_for_layout }}]"),
         ("layout/bare.liquid", "({{ content_for_layout }})"),
@@ -107,18 +107,18 @@ fn a_template_chooses_what_is_around_it() {
         let finding = of(&format!("{{% layout '{name}' %}}x")).unwrap_err();
         assert_eq!(finding.code, FindingCode::MissingFile, "{name}");
     }
-    // A template of JSON says it, too.
-    for (layout, shown) in [("\"bare\"", "()"), ("false", ""), ("\"theme\"", "[]")] {
+    // A JSON template can select it, too.
+    for (layout, expected) in [("\"bare\"", "()"), ("false", ""), ("\"theme\"", "[]")] {
         let mut theme = theme("", &layouts);
         theme.files.remove("templates/index.liquid");
         let template = format!("{{\"layout\": {layout}, \"sections\": {{}}, \"order\": []}}");
         theme.files.extend(files([("templates/index.json", template.as_str())]));
-        assert_eq!(page(&theme).unwrap(), shown, "{layout}");
+        assert_eq!(page(&theme).unwrap(), expected, "{layout}");
     }
 }
 
 #[test]
-fn what_they_repeat_is_counted() {
+fn the_iterations_of_these_tags_are_counted() {
     let limits = Limits { steps: 5_000, ..patient() };
     let rejected = |template: &str| {
         render(&theme(template, &[]), Page::Index, &data(), limits).unwrap_err().code

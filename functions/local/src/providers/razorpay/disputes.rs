@@ -11,7 +11,7 @@ use crate::providers::webhook::Event;
 
 /// How long a bank waits for evidence, in days.
 const DAYS: u32 = 3;
-/// What a contest takes besides the outcome that the test chooses.
+/// The fields of a contest.
 const FIELDS: [&str; 13] = [
     "amount",
     "summary",
@@ -66,7 +66,7 @@ fn invalid<T>(text: &str) -> Result<T, ProviderRejection> {
 }
 
 impl Razorpay {
-    /// A bank disputes a payment; the dispute.
+    /// A bank disputes a payment. Returns the dispute.
     pub(crate) fn dispute(&mut self, id: &str, input: &NewDispute, now: Timestamp) -> ApiResult {
         let found = self.payments.iter().find(|payment| payment.id == id);
         let payment = found.ok_or_else(unknown)?;
@@ -93,7 +93,7 @@ impl Razorpay {
         Ok(view)
     }
 
-    /// A bank goes on; the dispute.
+    /// A bank decides or continues a dispute. Returns it.
     pub(crate) fn decide_dispute(
         &mut self,
         id: &str,
@@ -130,7 +130,7 @@ impl Razorpay {
         Ok(view)
     }
 
-    /// `PATCH /v1/disputes/{id}/contest`: a draft, or submitted.
+    /// `PATCH /v1/disputes/{id}/contest`: stores a draft, or submits it.
     pub(super) fn contest(&mut self, id: &str, input: &Value, now: Timestamp) -> ApiResult {
         let dispute = self.find_dispute(id)?;
         if dispute.status != "open" {
@@ -141,12 +141,11 @@ impl Razorpay {
         if let Some(name) = fields.keys().find(|name| !is_known(name)) {
             return invalid(&format!("{name} is/are not required and should not be sent"));
         }
-        if fields.get("amount").and_then(Value::as_i64).is_some_and(|asked| asked > dispute.amount)
-        {
+        if fields.get("amount").and_then(Value::as_i64).is_some_and(|it| it > dispute.amount) {
             return invalid("The contested amount is more than the dispute's.");
         }
-        let kept = fields.into_iter().filter(|(name, _)| name != "action");
-        dispute.evidence.extend(kept);
+        let evidence = fields.into_iter().filter(|(name, _)| name != "action");
+        dispute.evidence.extend(evidence);
         let is_submitted = match input.get("action").and_then(Value::as_str) {
             Some("submit") => true,
             Some("draft") | None => false,
@@ -168,7 +167,7 @@ impl Razorpay {
         self.find_dispute(id).map(|dispute| dispute.view())
     }
 
-    /// `GET /v1/disputes`, newest first, from a time on.
+    /// `GET /v1/disputes`, the newest first, from a time on.
     pub(super) fn list_disputes(&self, query: &str) -> Value {
         let of = |wanted: &str| {
             let mut pairs = form_urlencoded::parse(query.as_bytes());
@@ -182,7 +181,7 @@ impl Razorpay {
         collection(found, query)
     }
 
-    /// An event about a dispute, and the payment that it is of, as they are now.
+    /// An event about the current state of a dispute and its payment.
     pub(crate) fn dispute_event(
         &self,
         kind: &'static str,

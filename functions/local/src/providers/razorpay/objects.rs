@@ -1,8 +1,8 @@
-//! Razorpay's objects, and how the API shows them.
+//! Razorpay's objects, and their JSON in the API.
 
 use serde_json::{Value, json};
 
-/// What a shop opens, and a customer attempts to pay.
+/// An order, which a shop creates and a customer pays.
 #[derive(Debug, Clone)]
 pub(super) struct Order {
     pub(super) id: String,
@@ -16,7 +16,7 @@ pub(super) struct Order {
     pub(super) created_at: i64,
 }
 
-/// How far a payment is.
+/// The status of a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Status {
     Authorized,
@@ -25,7 +25,7 @@ pub(super) enum Status {
     Failed,
 }
 
-/// An attempt.
+/// A payment: an attempt to pay an order.
 #[derive(Debug, Clone)]
 pub(super) struct Payment {
     pub(super) id: String,
@@ -34,13 +34,13 @@ pub(super) struct Payment {
     pub(super) amount_refunded: i64,
     pub(super) currency: String,
     pub(super) status: Status,
-    /// Whether its money was ever taken; what was only held goes back all the same.
+    /// Whether it was ever captured; an uncaptured payment is refunded as well.
     pub(super) is_captured: bool,
     pub(super) notes: Value,
     pub(super) created_at: i64,
 }
 
-/// How far a refund is.
+/// The status of a refund.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RefundStatus {
     Pending,
@@ -48,7 +48,7 @@ pub(super) enum RefundStatus {
     Failed,
 }
 
-/// Money that goes back.
+/// A refund.
 #[derive(Debug, Clone)]
 pub(super) struct Refund {
     pub(super) status: RefundStatus,

@@ -1,4 +1,4 @@
-//! Razorpay's refunds: those that are asked for, and those that it makes by itself.
+//! Razorpay's refunds: those that are requested, and automatic ones.
 
 use primitives::clock::Timestamp;
 use serde_json::{Value, json};
@@ -8,8 +8,8 @@ use super::{Razorpay, amount, field, notes, reject, unknown};
 use crate::providers::ledger::{ApiResult, mint};
 
 impl Razorpay {
-    /// The customer pays an order that they have paid already: Razorpay takes no second payment,
-    /// and gives it back by itself; the payment.
+    /// The customer pays a paid order again: Razorpay does not capture the second payment, and refunds it
+    /// automatically. Returns the payment.
     pub(crate) fn pay_again(&mut self, order: &str, now: Timestamp) -> ApiResult {
         let known = self.order(order)?;
         known.attempts = known.attempts.saturating_add(1);
@@ -30,7 +30,7 @@ impl Razorpay {
         self.lapse(&id, now)
     }
 
-    /// Money that was authorized and that nobody has captured goes back by itself; the payment.
+    /// An authorized payment that was not captured is refunded automatically. Returns the payment.
     pub(crate) fn lapse(&mut self, id: &str, now: Timestamp) -> ApiResult {
         let found = self.payments.iter_mut().find(|payment| payment.id == id);
         let payment = found.ok_or_else(unknown)?;
@@ -56,7 +56,7 @@ impl Razorpay {
         Ok(view)
     }
 
-    /// `POST /v1/payments/{id}/refund`; without an amount, of all that is left.
+    /// `POST /v1/payments/{id}/refund`; without an amount, the whole refundable amount.
     pub(super) fn refund(
         &mut self,
         id: &str,
@@ -75,22 +75,22 @@ impl Razorpay {
             }
         }
         let left = payment.amount.saturating_sub(payment.amount_refunded);
-        let asked = if input.get("amount").is_some() { amount(input)? } else { left };
-        if asked < 1 {
+        let requested = if input.get("amount").is_some() { amount(input)? } else { left };
+        if requested < 1 {
             return invalid("The amount must be at least 1.");
         }
-        if asked > left {
+        if requested > left {
             return invalid("The refund amount provided is greater than amount captured");
         }
-        payment.amount_refunded = payment.amount_refunded.saturating_add(asked);
-        if asked == left {
+        payment.amount_refunded = payment.amount_refunded.saturating_add(requested);
+        if requested == left {
             payment.status = Status::Refunded;
         }
         let refund = Refund {
             status: if is_pending { RefundStatus::Pending } else { RefundStatus::Processed },
             id: mint("rfnd_", 14),
             payment_id: id.to_owned(),
-            amount: asked,
+            amount: requested,
             currency: payment.currency.clone(),
             receipt: field(input, "receipt"),
             notes: notes(input),
@@ -105,7 +105,7 @@ impl Razorpay {
         Ok(view)
     }
 
-    /// A refund comes to its end; the refund.
+    /// A refund succeeds or fails. Returns it.
     pub(crate) fn finish_refund(
         &mut self,
         id: &str,
@@ -130,7 +130,7 @@ impl Razorpay {
         Ok(refund.view())
     }
 
-    /// A refund that the merchant makes on the dashboard.
+    /// The merchant creates a refund on the dashboard.
     pub(crate) fn refund_on_dashboard(
         &mut self,
         id: &str,

@@ -1,4 +1,4 @@
-//! Stripe's disputes: opened by a bank, answered by the merchant, won or lost.
+//! Stripe's disputes: opened by a bank, contested by the merchant, won or lost.
 
 use primitives::clock::{DAY, Timestamp};
 use serde_json::{Map, Value, json};
@@ -28,7 +28,7 @@ pub(super) struct Dispute {
 }
 
 impl Dispute {
-    /// Whether the bank has taken the money, or may yet.
+    /// Whether the bank has withdrawn the money, so that the charge cannot be refunded.
     fn bars_refunds(&self) -> bool {
         matches!(self.status, "needs_response" | "under_review" | "lost")
     }
@@ -50,12 +50,12 @@ impl Dispute {
 }
 
 impl Stripe {
-    /// Whether a refund of a charge is barred by a dispute.
+    /// Whether a dispute prevents refunds of a charge.
     pub(super) fn is_disputed(&self, charge: &Charge) -> bool {
         self.disputes.iter().any(|dispute| dispute.charge == charge.id && dispute.bars_refunds())
     }
 
-    /// A bank disputes the charge of an intent; the dispute.
+    /// A bank disputes the charge of an intent. Returns the dispute.
     pub(crate) fn dispute(
         &mut self,
         intent: &str,
@@ -90,7 +90,7 @@ impl Stripe {
         Ok(view)
     }
 
-    /// A bank goes on; the dispute.
+    /// A bank decides or continues a dispute. Returns it.
     pub(crate) fn decide_dispute(
         &mut self,
         id: &str,
@@ -117,7 +117,7 @@ impl Stripe {
         Ok(view)
     }
 
-    /// `POST /v1/disputes/{id}`: evidence, kept or, unless told otherwise, submitted.
+    /// `POST /v1/disputes/{id}`: stores evidence, and submits it unless `submit` is `false`.
     pub(super) fn answer_dispute(&mut self, id: &str, form: &Form, now: Timestamp) -> ApiResult {
         let dispute = self.find_dispute(id)?;
         let is_open = matches!(dispute.status, "needs_response" | "warning_needs_response");
@@ -146,7 +146,7 @@ impl Stripe {
         self.find_dispute(id).map(|dispute| dispute.view())
     }
 
-    /// `GET /v1/disputes`, newest first.
+    /// `GET /v1/disputes`, the newest first.
     pub(super) fn disputes_of(&self, form: &Form) -> Value {
         let intent = form.get("payment_intent");
         let limit = form.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(10);
@@ -156,7 +156,7 @@ impl Stripe {
         json!({"object": "list", "url": "/v1/disputes", "has_more": false, "data": data})
     }
 
-    /// An event about a dispute as it is now.
+    /// An event about the current state of a dispute.
     pub(crate) fn dispute_event(
         &self,
         kind: &'static str,

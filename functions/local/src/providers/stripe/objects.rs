@@ -1,4 +1,4 @@
-//! Stripe's objects, and how the API shows them.
+//! Stripe's objects, and their JSON in the API.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::providers::ledger::mint;
 
-/// What a shop opens, and a customer confirms.
+/// A payment intent, which a shop creates and a customer pays.
 #[derive(Debug, Clone)]
 pub(super) struct Intent {
     pub(super) id: String,
@@ -25,7 +25,7 @@ pub(super) struct Intent {
     pub(super) created: i64,
 }
 
-/// How far an intent is.
+/// The status of an intent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Status {
     RequiresPaymentMethod,
@@ -34,7 +34,7 @@ pub(super) enum Status {
     Canceled,
 }
 
-/// An attempt to pay an intent, and its money, held or taken: of several, one succeeds.
+/// An attempt to pay an intent, with the authorized or captured money. At most one attempt succeeds.
 #[derive(Debug, Clone)]
 pub(super) struct Charge {
     pub(super) id: String,
@@ -49,7 +49,7 @@ pub(super) struct Charge {
     pub(super) created: i64,
 }
 
-/// How far a refund is.
+/// The status of a refund.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RefundStatus {
     Pending,
@@ -57,7 +57,7 @@ pub(super) enum RefundStatus {
     Failed,
 }
 
-/// Money that goes back.
+/// A refund.
 #[derive(Debug, Clone)]
 pub(super) struct Refund {
     pub(super) status: RefundStatus,
@@ -71,7 +71,7 @@ pub(super) struct Refund {
 }
 
 impl Intent {
-    /// An attempt to pay it.
+    /// Creates an attempt to pay it.
     pub(super) fn attempt(&self, now: Timestamp) -> Charge {
         Charge {
             id: mint("ch_", 24),
@@ -116,17 +116,17 @@ impl Intent {
 }
 
 impl Charge {
-    /// Whether it holds the money of this intent, or has taken it.
+    /// Whether it is the successful charge of this intent.
     pub(super) fn carries(&self, intent: &str) -> bool {
         self.intent == intent && !self.is_declined
     }
 
-    /// What was held and not taken: it is released, and counts as refunded.
+    /// The authorized amount that was not captured: it is released, and counts as refunded.
     pub(super) fn released(&self) -> i64 {
         self.amount.saturating_sub(self.amount_captured)
     }
 
-    /// What can still go back.
+    /// The amount that can still be refunded.
     pub(super) fn refundable(&self) -> i64 {
         self.amount.saturating_sub(self.amount_refunded)
     }

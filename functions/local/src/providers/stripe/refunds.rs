@@ -1,4 +1,4 @@
-//! Stripe's refunds: asked for, listed, finished.
+//! Stripe's refunds: created, listed and finished.
 
 use primitives::clock::Timestamp;
 use serde_json::{Value, json};
@@ -8,10 +8,10 @@ use super::{Form, Stripe, amount, event, metadata, missing, reject, unknown};
 use crate::providers::ledger::{ApiResult, mint};
 
 impl Stripe {
-    /// `POST /v1/refunds`; without an amount, of all that is left.
+    /// `POST /v1/refunds`; without an amount, the whole refundable amount.
     pub(super) fn refund(&mut self, form: &Form, is_pending: bool, now: Timestamp) -> ApiResult {
         let id = form.get("payment_intent").ok_or_else(|| missing("payment_intent"))?;
-        let asked = amount(form, "amount")?;
+        let requested = amount(form, "amount")?;
         self.find(id)?;
         let charge = self.charges.iter().find(|charge| charge.carries(id));
         let Some(charge) = charge.filter(|charge| charge.is_captured) else {
@@ -29,7 +29,7 @@ impl Stripe {
             let message = format!("Charge {} has already been refunded.", charge.id);
             return Err(reject("charge_already_refunded", &message));
         }
-        let amount = asked.unwrap_or(left);
+        let amount = requested.unwrap_or(left);
         if amount > left {
             let message = "Refund amount is greater than unrefunded amount on charge.";
             return Err(reject("amount_too_large", message));
@@ -54,7 +54,7 @@ impl Stripe {
         Ok(view)
     }
 
-    /// `GET /v1/refunds`, newest first.
+    /// `GET /v1/refunds`, the newest first.
     pub(super) fn refunds_of(&self, form: &Form) -> Value {
         let intent = form.get("payment_intent");
         let limit = form.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(10);
@@ -64,7 +64,7 @@ impl Stripe {
         json!({"object": "list", "url": "/v1/refunds", "has_more": false, "data": data})
     }
 
-    /// A refund comes to its end; the refund.
+    /// A refund succeeds or fails. Returns it.
     pub(crate) fn finish_refund(
         &mut self,
         id: &str,
@@ -90,7 +90,7 @@ impl Stripe {
         Ok(refund.view())
     }
 
-    /// A refund that the merchant makes on the dashboard.
+    /// The merchant creates a refund on the dashboard.
     pub(crate) fn refund_on_dashboard(
         &mut self,
         intent: &str,

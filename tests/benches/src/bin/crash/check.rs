@@ -1,4 +1,4 @@
-//! What must hold in the end.
+//! The checks at the end of a run.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
@@ -13,25 +13,25 @@ use crate::clients::{CARD, Done, History};
 use crate::receiver::Heard;
 use crate::shops::{STOCK, Shop, text};
 
-/// Nothing more comes after so long without news: the sweep of what is due comes once a minute, and what
-/// was begun when the process was killed is begun again after its lease.
+/// The time without a new event after which no more are expected: the sweep runs once a minute, and
+/// interrupted work is repeated after its lease.
 const QUIET: Duration = Duration::from_secs(150);
-/// Faults that are shown.
+/// Faults that are printed at most.
 const SHOWN: usize = 200;
 
-/// What was found.
+/// The result of the checks.
 #[derive(Debug, Default)]
 pub struct Verdict {
     faults: Vec<String>,
     orders: usize,
     cards: usize,
     events: usize,
-    /// How long the last event took after the last write.
+    /// The time from the last write to the last event.
     settled: Duration,
 }
 
 impl Verdict {
-    /// Whether nothing is lost, and nothing done twice.
+    /// Whether nothing was lost or done twice.
     pub fn is_clean(&self) -> bool {
         self.faults.is_empty()
     }
@@ -62,7 +62,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Looks at everything.
+/// Runs all checks.
 pub async fn all(
     address: &str,
     shops: &[Arc<Shop>],
@@ -95,7 +95,7 @@ pub async fn all(
     Ok(verdict)
 }
 
-/// The events that what was acknowledged has: their types, and what they are about.
+/// The events of the acknowledged writes: their types and subjects.
 fn wanted(done: &Done) -> Vec<(String, String)> {
     let kinds = [
         ("order.created", &done.orders),
@@ -106,7 +106,7 @@ fn wanted(done: &Done) -> Vec<(String, String)> {
     each.map(|(kind, id)| (kind.to_owned(), id.clone())).collect()
 }
 
-/// Waits until every event has come, or nothing does any more; how long.
+/// Waits until every event was received, or no more arrive. Returns the time until the last event.
 async fn hear_all(history: &History, heard: &Heard) -> Duration {
     let begun = Instant::now();
     let expected: Vec<_> = history.done().values().flat_map(wanted).collect();
@@ -133,7 +133,7 @@ fn adjustments(events: &HashMap<(String, String), HashSet<String>>) -> u64 {
     all.map(|(_, ids)| u64::try_from(ids.len()).unwrap_or(0)).sum()
 }
 
-/// Each is heard of, by one event.
+/// Checks that each expected event was received, with one id.
 fn events(
     verdict: &mut Verdict,
     expected: &HashSet<(String, String)>,
@@ -157,7 +157,7 @@ fn events(
     });
 }
 
-/// What is listed is what was acknowledged.
+/// Checks that a list has exactly the acknowledged objects.
 fn same(
     verdict: &mut Verdict,
     what: &str,
@@ -176,7 +176,7 @@ fn same(
     Ok(())
 }
 
-/// What was issued is on the cards, or has paid for orders.
+/// Checks that the issued amounts are on the gift cards, or have paid for orders.
 fn money(verdict: &mut Verdict, shop: &Shop, orders: &[Value], cards: &[Value]) {
     let amount = |one: &Value, pointer: &str| one.pointer(pointer).and_then(Value::as_i64);
     let sum = |all: &[Value], pointer: &str| -> i64 {
@@ -200,7 +200,8 @@ fn money(verdict: &mut Verdict, shop: &Shop, orders: &[Value], cards: &[Value]) 
     });
 }
 
-/// What lies there is what there was and what was added; what is reserved is what orders hold.
+/// Checks that the stock on hand is the initial stock with all changes, and that the orders' quantities are
+/// reserved or committed.
 async fn stock(
     verdict: &mut Verdict,
     shop: &Shop,
@@ -237,7 +238,7 @@ async fn stock(
     Ok(())
 }
 
-/// All of a list.
+/// Loads all items of a list.
 async fn list(
     shop: &Shop,
     connection: &mut Connection,

@@ -1,4 +1,4 @@
-//! Who writes, and what was said to be done.
+//! The clients that write, and the record of acknowledged writes.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::net::Ipv4Addr;
@@ -12,33 +12,33 @@ use serde_json::{Value, json};
 
 use crate::shops::{Shop, VARIANTS, text};
 
-/// How long an answer is waited for.
+/// The timeout of a request.
 const DEADLINE: Duration = Duration::from_secs(20);
-/// Before what was not answered is sent again.
+/// The wait before an unanswered request is repeated.
 const SOON: Duration = Duration::from_millis(50);
-/// Writes of one client that wait to be sent again. Before there are fewer nothing is begun.
+/// Writes of one client that wait to be repeated at most; new ones begin only below that.
 const MOST_WAITING: usize = 32;
-/// What was not answered after so long is not going to be.
+/// The longest time for a write to be answered; after that the run fails.
 const PATIENCE: Duration = Duration::from_mins(5);
-/// What a gift card is issued with.
+/// The initial balance of a gift card.
 pub const CARD: i64 = 2_500;
 
-/// What was acknowledged of a store.
+/// The acknowledged writes of a store.
 #[derive(Debug, Default)]
 pub struct Done {
-    /// Orders.
+    /// Created orders.
     pub orders: HashSet<String>,
-    /// Orders that were cancelled.
+    /// Cancelled orders.
     pub cancelled: HashSet<String>,
-    /// Gift cards.
+    /// Issued gift cards.
     pub cards: HashSet<String>,
-    /// What was added to each variant, and by how many changes.
+    /// The sum of stock changes of each variant.
     pub added: BTreeMap<String, i64>,
-    /// Changes of stock.
+    /// The number of stock changes.
     pub changes: u64,
 }
 
-/// What was written, and what was answered.
+/// The progress of the run: begun, acknowledged and rejected writes.
 pub struct History {
     writes: u64,
     seed: u64,
@@ -53,7 +53,7 @@ pub struct History {
 }
 
 impl History {
-    /// Nothing yet, of so many writes.
+    /// The beginning of a run with this number of writes.
     pub fn new(writes: u64, seed: u64) -> Self {
         Self {
             writes,
@@ -69,29 +69,29 @@ impl History {
         }
     }
 
-    /// How many writes are acknowledged.
+    /// The number of acknowledged writes.
     pub fn acknowledged(&self) -> u64 {
         self.acknowledged.load(Ordering::Relaxed)
     }
 
-    /// How many are under way.
+    /// The number of unanswered writes.
     pub fn open(&self) -> u64 {
         self.open.load(Ordering::Relaxed)
     }
 
-    /// Nothing more is begun.
+    /// Stops new writes.
     pub fn stop(&self) {
         self.is_over.store(true, Ordering::Relaxed);
     }
 
-    /// What was acknowledged, by store.
+    /// The acknowledged writes, by store.
     pub fn done(&self) -> MutexGuard<'_, BTreeMap<String, Done>> {
         self.done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The number of the next write.
+    /// The number of the next write; none if no more are to begin.
     fn next(&self) -> Option<u64> {
-        // What is rejected for good makes room for another.
+        // A finally rejected write is replaced by another.
         let rejected: u64 =
             self.rejected.lock().unwrap_or_else(PoisonError::into_inner).values().sum();
         if self.is_over.load(Ordering::Relaxed) {
@@ -104,7 +104,7 @@ impl History {
         taken.ok()
     }
 
-    /// What was done, in a line or two.
+    /// A summary of the run.
     pub fn summary(&self, took: Duration) -> String {
         let done = self.done();
         let sum = |of: fn(&Done) -> usize| done.values().map(of).sum::<usize>();
@@ -125,7 +125,7 @@ impl History {
     }
 }
 
-/// A write, which is sent until it is answered.
+/// A write, which is repeated until it is answered.
 struct Write {
     number: u64,
     what: What,
@@ -151,7 +151,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Of this store.
+    /// Creates a client of this store.
     pub fn new(address: &str, shop: Arc<Shop>, history: Arc<History>) -> Self {
         Self {
             connection: Connection::to(address),
@@ -163,7 +163,7 @@ impl Client {
         }
     }
 
-    /// Writes until all is written and answered.
+    /// Writes until all writes are answered.
     pub async fn write_all(mut self) -> Result<(), AnyError> {
         loop {
             let now = Instant::now();
@@ -177,7 +177,7 @@ impl Client {
                 None => match self.history.next() {
                     Some(number) => {
                         self.history.open.fetch_add(1, Ordering::Relaxed);
-                        Write { number, what: self.think(number), first: now, not_before: now }
+                        Write { number, what: self.choose(number), first: now, not_before: now }
                     }
                     None if self.waiting.is_empty() => return Ok(()),
                     None => {
@@ -193,8 +193,9 @@ impl Client {
         }
     }
 
-    /// Seven orders of ten, one of them paid with a gift card; a cancellation, a card, a change of stock.
-    fn think(&mut self, number: u64) -> What {
+    /// Chooses a write. Of ten, seven are orders, one of them paid with a gift card; the others are a
+    /// cancellation, a gift card, and a stock change.
+    fn choose(&mut self, number: u64) -> What {
         let draw = mix(self.history.seed.wrapping_add(mix(number)));
         let variant = |shift: u32| {
             let place = usize::try_from((draw >> shift) % 64).unwrap_or(0) % VARIANTS;
@@ -270,7 +271,7 @@ impl Client {
         let input = match &write.what {
             What::Order(order) => {
                 let path = format!("/v1/storefront/{}/orders", self.shop.subdomain);
-                // Each order from a network of its own, and again from there.
+                // Each order has a network of its own, also when it is repeated.
                 let network = Ipv4Addr::from((20 << 24) + u32::try_from(write.number)?).to_string();
                 let input = Input::post(path, order.clone()).header("x-forwarded-for", network);
                 return self.connection.send(&input.header("idempotency-key", key)).await;
@@ -293,7 +294,7 @@ impl Client {
         self.shop.send(&mut self.connection, input.header("idempotency-key", key)).await
     }
 
-    /// Remembers what was acknowledged.
+    /// Records an acknowledged write.
     fn note(&mut self, what: &What, reply: &Reply) -> Result<(), AnyError> {
         let json = reply.json()?;
         let mut all = self.history.done();

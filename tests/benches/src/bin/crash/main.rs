@@ -1,9 +1,9 @@
-//! A running `local` is killed again and again while it is written to: `just crash`.
+//! Kills a running `local` repeatedly while clients write to it: `just crash`.
 //!
-//! Clients write with idempotency keys; the process is killed (`SIGKILL`) at random moments and started
-//! again over the same directory; what was not answered is sent again under its key. In the end everything
-//! that was acknowledged is there, once: every order, gift card and stock movement, every event at its
-//! receiver, and what was sold and paid adds up. Ends with a failure when anything does not.
+//! Clients write with idempotency keys. The process is killed (`SIGKILL`) at random moments and restarted on
+//! the same directory. Unanswered requests are repeated with their keys. In the end every acknowledged write
+//! must exist exactly once: every order, gift card and stock movement, and every event at its receiver; stock
+//! and payments must add up. Otherwise it exits with a failure.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -105,7 +105,7 @@ fn options() -> Result<Option<Options>, AnyError> {
     Ok(Some(options))
 }
 
-/// Whether nothing was lost.
+/// Runs all rounds. Returns whether every check holds.
 async fn run() -> Result<bool, AnyError> {
     let Some(options) = options()? else {
         print!("{USAGE}");
@@ -136,7 +136,8 @@ async fn run() -> Result<bool, AnyError> {
     Ok(verdict.is_clean() && killed == options.rounds)
 }
 
-/// Kills it so often, once another share of the writes is acknowledged and a moment more has passed.
+/// Kills the process in each round, a random moment after the round's share of writes is acknowledged.
+/// Returns the number of rounds.
 async fn kill(
     local: &mut Local,
     history: &History,

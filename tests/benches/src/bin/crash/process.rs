@@ -1,4 +1,4 @@
-//! The process that is killed.
+//! The `local` process that is killed.
 
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, TcpListener};
@@ -10,16 +10,16 @@ use benches::AnyError;
 use benches::http::{Connection, Input};
 use tokio::process::{Child, Command};
 
-/// How long it may take to start.
+/// The longest start.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Dropping it kills the process and removes its directory.
+/// A running `local`. Dropping it kills the process and removes its directory.
 pub struct Local {
     binary: PathBuf,
     faults: Option<String>,
     data: PathBuf,
     process: Child,
-    /// Where its API is, after each start.
+    /// The address of its API, the same after each start.
     pub address: String,
 }
 
@@ -28,7 +28,7 @@ impl Local {
     pub async fn start(binary: &Path, faults: Option<&str>) -> Result<Self, AnyError> {
         let data = std::env::temp_dir().join(format!("crash-{}", std::process::id()));
         fs::create_dir_all(&data)?;
-        // Free now, and nobody else's before it is taken a moment later.
+        // The port is free now, and is bound a moment later.
         let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
         let (binary, faults) = (binary.to_owned(), faults.map(str::to_owned));
         let process = spawn(&binary, &data, address.port(), faults.as_deref())?;
@@ -42,7 +42,7 @@ impl Local {
         Ok(self.process.kill().await?)
     }
 
-    /// Starts it over the same directory, at the same address.
+    /// Restarts it on the same directory, at the same address.
     pub async fn start_again(&mut self) -> Result<(), AnyError> {
         let port = self.address.rsplit(':').next().unwrap_or_default().parse()?;
         self.process = spawn(&self.binary, &self.data, port, self.faults.as_deref())?;
@@ -84,7 +84,7 @@ fn spawn(binary: &Path, data: &Path, port: u16, faults: Option<&str>) -> Result<
 
 impl Drop for Local {
     fn drop(&mut self) {
-        // Again at the runtime's end, should it not have worked.
+        // If it fails, the runtime kills the process at its end.
         let _ = self.process.start_kill();
         let _ = fs::remove_dir_all(&self.data);
     }

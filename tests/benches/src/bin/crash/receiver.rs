@@ -1,4 +1,4 @@
-//! The other side of webhooks: remembers every event that it was told of.
+//! The receiver of webhooks, which records every event.
 
 use std::collections::{HashMap, HashSet};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -10,17 +10,17 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-/// Events by their type and what they are about: their ids.
+/// The ids of events, by their type and subject.
 type Events = HashMap<(String, String), HashSet<String>>;
 
-/// What was heard so far.
+/// The events that were received so far.
 #[derive(Debug, Default)]
 pub struct Heard {
     events: Mutex<Events>,
 }
 
 impl Heard {
-    /// All of it.
+    /// All received events.
     pub fn events(&self) -> MutexGuard<'_, Events> {
         self.events.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -34,7 +34,7 @@ impl Heard {
     }
 }
 
-/// Listens on an address of its own, for a host is what limits are counted by; its URL.
+/// Starts a receiver on an address of its own, because limits are counted by host. Returns its URL.
 pub async fn listen(
     number: u8,
     heard: &Arc<Heard>,

@@ -1,4 +1,4 @@
-//! The stores that are written to, each a merchant's own, with a receiver that hears of everything.
+//! The stores that are written to, each with a merchant of its own, and with a receiver of all events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,16 +11,16 @@ use tokio::task::JoinSet;
 
 use crate::receiver::{Heard, listen};
 
-/// Everybody's.
+/// The password of all merchants.
 const PASSWORD: &str = "correct horse battery";
-/// Of each variant: more than any run sells.
+/// The stock of each variant: more than any run sells.
 pub const STOCK: i64 = 10_000_000;
 /// Variants of a store.
 pub const VARIANTS: usize = 4;
-/// How long an unpaid order keeps its stock, in minutes: the longest that a store may let it, so that none
-/// gives it back while stock and orders are compared.
+/// How long an unpaid order reserves its stock, in minutes: the longest setting, so that no reservation
+/// expires while stock and orders are compared.
 const PAYMENT_WINDOW: u64 = 1_440;
-/// How often what is rejected for now is asked again.
+/// Attempts of a request that is rejected temporarily.
 const TRIES: u32 = 400;
 
 /// A store.
@@ -28,17 +28,17 @@ pub struct Shop {
     email: String,
     network: String,
     token: Mutex<String>,
-    /// Its id.
+    /// The id.
     pub id: String,
-    /// Where it sells.
+    /// The subdomain.
     pub subdomain: String,
-    /// What it sells.
+    /// The ids of its variants.
     pub variants: Vec<String>,
-    /// Where that lies.
+    /// The id of its location.
     pub location: String,
 }
 
-/// Opens so many stores.
+/// Creates the stores and their receivers.
 pub async fn open(
     address: &str,
     stores: u8,
@@ -99,7 +99,7 @@ impl Shop {
         Ok(shop)
     }
 
-    /// Asks as its merchant, once.
+    /// Sends a request as its merchant, once.
     pub async fn send(&self, connection: &mut Connection, input: Input) -> Result<Reply, AnyError> {
         let token = self.token.lock().await.clone();
         let mut input = input.header("x-forwarded-for", &self.network);
@@ -116,7 +116,7 @@ impl Shop {
         Ok(reply)
     }
 
-    /// Asks as its merchant until there is an answer.
+    /// Sends a request as its merchant until there is a final response.
     pub async fn request(
         &self,
         connection: &mut Connection,
@@ -141,7 +141,7 @@ impl Shop {
         Err(format!("{what} is not answered").into())
     }
 
-    /// A new session, unless somebody has begun one meanwhile.
+    /// Begins a new session, unless another client has done so meanwhile.
     async fn sign_in(&self, connection: &mut Connection, old: &str) -> Result<(), AnyError> {
         let mut token = self.token.lock().await;
         if *token == old {
