@@ -9,22 +9,22 @@ use core_types::key;
 use core_types::rating::Rating;
 use core_types::scope;
 use gateway::app::App;
-use services::Services;
 use gateway::caller::Public;
-use primitives::clock::Timestamp;
-use table::item::{Index, Key};
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
-use primitives::fields::{Flag, Text, Written};
 use gateway::request::{Path, Query, request};
 use platform::app::{AppStatus, Category, CommerceApp};
 use platform::caller::{AnyMember, Visitor, WhenInstalled};
 use platform::developer::Developer;
 use platform::installation::{Installation, InstallationStatus};
 use platform::submission::{Submission, SubmissionStatus};
+use primitives::clock::Timestamp;
+use primitives::fields::{Flag, Text, Written};
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::item::{Index, Key};
 
 /// Approved versions in the response of an app, the newest first (our choice).
 const VERSIONS_SHOWN: usize = 10;

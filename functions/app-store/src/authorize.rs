@@ -6,22 +6,23 @@ use core_types::id::AppId;
 use core_types::key;
 use core_types::resource::Resource;
 use core_types::scope::{Requested, Scopes};
+use crypto::seal;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::{Json, NoStore};
 use gateway::request::{Body, Path, request};
-use primitives::fields::{Exact, Fault, FieldErrors, FromText};
-use crypto::seal;
-use table::{Change, Condition, ReadConsistency, Write, retry_eventual_first};
 use platform::app::{AppStatus, CommerceApp};
 use platform::caller::Admin;
 use platform::grant::{AuthorizationCode, CODE_LIFETIME, CodeChallenge, CodeState};
 use platform::installation::{APP_AUTHORIZED, APP_INSTALLED, Installation, InstallationStatus};
+use primitives::clock::Timestamp;
+use primitives::fields::{Exact, Fault, FieldErrors, FromText};
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::{Change, Condition, ReadConsistency, Write, retry_eventual_first};
 
 /// An authorization that the merchant has agreed to.
 #[request]

@@ -10,17 +10,13 @@ use core_types::id::{AppId, MerchantId};
 use core_types::key;
 use core_types::resource::{Resource, load};
 use core_types::scope::Scopes;
-use gateway::app::App;
-use services::Services;
-use gateway::bridged;
-use primitives::clock::Timestamp;
-use gateway::page::Paging;
-use primitives::problem::{Code, FieldError, Problem};
-use gateway::reply::{Created, Json, NoStore, Page};
-use primitives::fields::{AtMost, Exact, Fault, Flag, FromText, Text};
-use gateway::request::{Body, Given, Path, Query, Ruled, Rules, Validation, request};
 use crypto::seal;
-use table::{Condition, Write};
+use gateway::app::App;
+use gateway::bridged;
+use gateway::idempotency::Commit;
+use gateway::page::Paging;
+use gateway::reply::{Created, Json, NoStore, Page};
+use gateway::request::{Body, Given, Path, Query, Ruled, Rules, Validation, request};
 use identity::merchant::MerchantStatus;
 use platform::app::{
     APP_CREATED, AppClient, AppStatus, AppView, ClientSecret, CommerceApp, MAX_REDIRECT_URIS,
@@ -28,8 +24,13 @@ use platform::app::{
 };
 use platform::caller::Developer;
 use platform::developer::{self, Developer as Profile};
+use primitives::clock::Timestamp;
+use primitives::fields::{AtMost, Exact, Fault, Flag, FromText, Text};
+use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::{Condition, Write};
 
 pub use life::{delete, publish, rotate_secret, unpublish};
 pub use update::update;
@@ -62,7 +63,11 @@ type RedirectUris = AtMost<RedirectUri, MAX_REDIRECT_URIS>;
 ///
 /// # Errors
 /// `not_found`.
-pub async fn own(services: &Services, developer: &Developer, id: &AppId) -> Result<CommerceApp, Problem> {
+pub async fn own(
+    services: &Services,
+    developer: &Developer,
+    id: &AppId,
+) -> Result<CommerceApp, Problem> {
     let found = load(services, &key::app(id)).await?;
     ensure_own(developer, &found).map(|()| found)
 }
@@ -225,7 +230,7 @@ async fn save_new(
     };
     let slug = UniqueSlug { slug: made.slug.clone(), app_id: made.id.clone(), version: 1 };
     let view = AppSecretsView {
-        services: made.view(),
+        app: made.view(),
         client_secret: secret,
         webhook_secret: hook.as_ref().map(|hook| hook.secret.clone()),
     };

@@ -7,19 +7,20 @@ use core_types::key;
 use core_types::resource::{Resource, change_with, load};
 use delivery::subscription::{Subscription, remove_of_app};
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, Path, request};
-use primitives::fields::Text;
-use table::{Change, Query, Write, retry};
 use platform::app::AppStatus;
 use platform::caller::Admin;
 use platform::installation::{
     APP_RESUMED, APP_SUSPENDED, APP_TOKENS_REVOKED, APP_UNINSTALLED, Installation,
     InstallationStatus, InstallationView,
 };
+use primitives::clock::Timestamp;
+use primitives::fields::Text;
+use primitives::problem::{Code, Problem};
+use services::Services;
+use table::{Change, Query, Write, retry};
 
 /// The reason of a change of an installation.
 #[request]
@@ -122,7 +123,11 @@ pub async fn revoke_tokens(
 ///
 /// # Errors
 /// `not_found`.
-pub async fn own(services: &Services, admin: &Admin, id: &InstallationId) -> Result<Installation, Problem> {
+pub async fn own(
+    services: &Services,
+    admin: &Admin,
+    id: &InstallationId,
+) -> Result<Installation, Problem> {
     let found = load(services, &key::installation(id)).await?;
     ensure_own(admin, &found).map(|()| found)
 }
@@ -175,7 +180,10 @@ fn uncount(write: Write, known: &Installation) -> Write {
 }
 
 /// Loads the store's webhook subscriptions, of which its quota permits 50.
-async fn subscriptions(services: &Services, known: &Installation) -> Result<Vec<Subscription>, Problem> {
+async fn subscriptions(
+    services: &Services,
+    known: &Installation,
+) -> Result<Vec<Subscription>, Problem> {
     let partition =
         Query::partition(key::store(&known.store_id).pk).begins_with(key::SUBSCRIPTIONS);
     services.table.all(&partition, 60).await

@@ -8,19 +8,19 @@ use core_types::key;
 use core_types::rating::Rating;
 use delivery::subscription::{HealthStatus, Subscription};
 use gateway::app::App;
-use services::Services;
-use primitives::clock::{DAY, Timestamp};
-use table::item::Key;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::Json;
 use gateway::request::{Given, Query, Ruled, Rules, Validation, request};
 use platform::app::{CommerceApp, MAX_APPS};
 use platform::caller::{Developer, Merchant};
 use platform::developer::{self, Developer as Profile};
 use platform::usage::{self, Counter};
+use primitives::clock::{DAY, Timestamp};
+use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Number;
+use services::Services;
+use table::item::Key;
 
 use crate::developer_apps;
 

@@ -4,9 +4,9 @@ use catalogue::category::CategoryDrain;
 use catalogue::product::Product;
 use core_types::key;
 use futures_util::TryStreamExt;
+use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::Item;
-use primitives::problem::{Code, Problem};
 
 use crate::PARALLEL;
 
@@ -19,7 +19,10 @@ const BATCHES: usize = 10;
 ///
 /// # Errors
 /// 503; `version_conflict` when another sweep processes it.
-pub(crate) async fn continue_drain(services: &Services, drain: &CategoryDrain) -> Result<(), Problem> {
+pub(crate) async fn continue_drain(
+    services: &Services,
+    drain: &CategoryDrain,
+) -> Result<(), Problem> {
     let mut current = drain.clone();
     for _ in 0..BATCHES {
         let batch = services.table.page::<Product>(&current.rest(), BATCH, None, |_| true).await?;

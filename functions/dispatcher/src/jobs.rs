@@ -18,15 +18,15 @@ use std::time::Duration;
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, TryStreamExt};
-use services::Services;
-use table::item::{Item, Key};
-use table::outbox::{Due, Marked, SHARDS, settled};
 use primitives::problem::Problem;
-use services::queue::QueueName;
 use sales::order::Order;
 use sales::payment::{Payment, ProviderDeadline};
 use sales::workflows::{expire_order, process_payment};
 use serde::{Deserialize, Serialize};
+use services::Services;
+use services::queue::QueueName;
+use table::item::{Item, Key};
+use table::outbox::{Due, Marked, SHARDS, settled};
 use themes::purchase::{ThemePurchase, settlement};
 
 use crate::PARALLEL;
@@ -122,11 +122,14 @@ pub(crate) async fn enqueue(services: &Services, kind: JobKind) -> Result<usize,
     }
     let now = services.clock.now();
     let shards = futures_util::stream::iter(SHARDS.chars());
-    let listed: Vec<Vec<Key>> = shards
-        .map(|shard| async move { services.table.keys(&kind.due().query(shard, now), PER_SHARD).await })
-        .buffer_unordered(PARALLEL)
-        .try_collect()
-        .await?;
+    let listed: Vec<Vec<Key>> =
+        shards
+            .map(|shard| async move {
+                services.table.keys(&kind.due().query(shard, now), PER_SHARD).await
+            })
+            .buffer_unordered(PARALLEL)
+            .try_collect()
+            .await?;
     let keys: Vec<(String, String)> =
         listed.into_iter().flatten().map(|key| (key.pk, key.sk)).collect();
     let batch =

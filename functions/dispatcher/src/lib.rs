@@ -40,12 +40,12 @@ use core_types::id::MailId;
 use core_types::mail;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
-use services::Services;
-use table::item;
-use table::item::{Item, Key};
 use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use services::Services;
+use table::item;
+use table::item::{Item, Key};
 
 use outcome::Outcome;
 use related_products::ChangedProducts;
@@ -145,8 +145,11 @@ pub async fn handle_stream(services: &Services, event: StreamEvent) -> BatchResp
             Err(problem) => failed.push((sequence, problem)),
         }
     }
-    let (published, queued, restocked) =
-        tokio::join!(publish_groups(services, groups), queue_mails(services, mails), restock(services, levels));
+    let (published, queued, restocked) = tokio::join!(
+        publish_groups(services, groups),
+        queue_mails(services, mails),
+        restock(services, levels)
+    );
     // A permanent failure is not repeated: all records behind it would wait.
     let (hopeless, passing): (Vec<_>, Vec<_>) =
         queued.into_iter().chain(restocked).partition(|(_, problem)| problem.is_permanent());
@@ -197,7 +200,8 @@ fn stream_work(services: &Services, record: EventRecord) -> Result<Option<Stream
         mail::Mail::KIND => {
             let mail: mail::Mail = item::parse(image.into())?;
             // A mail that waits for its day is found by the sweep.
-            let is_ready = mail.state == mail::MailState::Pending && !mail.waits(services.clock.now());
+            let is_ready =
+                mail.state == mail::MailState::Pending && !mail.waits(services.clock.now());
             Ok(is_ready.then_some(StreamWork::Mail(mail.id)))
         }
         _ => Ok(None),

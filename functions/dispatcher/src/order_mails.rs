@@ -12,17 +12,13 @@ use core_types::key;
 use core_types::mail::{Mail, MailContent, Notice};
 use core_types::provider::ProviderName;
 use delivery::mail::allowance::PaidOrder;
-use services::Services;
-use table::item::{Item, Key};
-use table::outbox::Outgoing;
-use primitives::problem::{Code, Problem};
-use table::Write;
 use identity::challenge::{Link, Purpose};
 use identity::domain::Domains;
 use identity::merchant::{Merchant, MerchantStatus};
 use identity::notifications;
 use identity::settings::{Notifications, Settings};
 use identity::store::Store;
+use primitives::problem::{Code, Problem};
 use sales::dispute::Dispute;
 use sales::notifications::{
     NotificationKind, NotificationTexts, OrderNews, about_order, dispute_opened, may_be_followed,
@@ -32,6 +28,10 @@ use sales::order::refund::Refund;
 use sales::order::{ORDER_PAID, Order};
 use sales::payment::{Mode, Payment};
 use serde_json::Value;
+use services::Services;
+use table::Write;
+use table::item::{Item, Key};
+use table::outbox::Outgoing;
 
 /// The items that are written with a published event.
 #[derive(Debug, Clone)]
@@ -57,7 +57,10 @@ impl Outgoing for Consequences {
 ///
 /// # Errors
 /// 503 when the table or the secret cannot be reached.
-pub(crate) async fn following(services: &Services, event: &Event) -> Result<Option<Consequences>, Problem> {
+pub(crate) async fn following(
+    services: &Services,
+    event: &Event,
+) -> Result<Option<Consequences>, Problem> {
     let (mail, link) = compose_mail(services, event).await?.unzip();
     let paid = if event.name == ORDER_PAID.name { paid(services, event).await? } else { None };
     let any = mail.is_some() || paid.is_some();
@@ -107,7 +110,10 @@ fn taken_by_providers(event: &Event) -> Vec<PaymentId> {
 ///
 /// # Errors
 /// 503 when the table or the secret cannot be reached.
-async fn compose_mail(services: &Services, event: &Event) -> Result<Option<(Mail, Option<Link>)>, Problem> {
+async fn compose_mail(
+    services: &Services,
+    event: &Event,
+) -> Result<Option<(Mail, Option<Link>)>, Problem> {
     let composed = match event.notice {
         None => return Ok(None),
         Some(Notice::ConfirmAddress) => confirm_address(services, event).await?,
@@ -209,7 +215,11 @@ async fn load_order(
 
 impl OrderContext {
     /// The mail, with a link to the store's page of the order, if it has one.
-    async fn mail_about_order(&self, services: &Services, news: OrderNews<'_>) -> Result<Composed, Problem> {
+    async fn mail_about_order(
+        &self,
+        services: &Services,
+        news: OrderNews<'_>,
+    ) -> Result<Composed, Problem> {
         let page = self.settings.shows_at(|page| self.may_lead_to(services, page));
         self.mail_with_link(services, page, news).await
     }
@@ -254,7 +264,8 @@ async fn shipped(services: &Services, event: &Event) -> Result<Composed, Problem
     let mut tracking = fulfillment.tracking.clone();
     let base_url = &services.config.base_url;
     tracking.url = tracking.url.filter(|url| may_be_followed(url, &on.domains, base_url));
-    on.mail_about_order(services, OrderNews { tracking: Some(&tracking), ..Default::default() }).await
+    on.mail_about_order(services, OrderNews { tracking: Some(&tracking), ..Default::default() })
+        .await
 }
 
 /// To the customer: a parcel was delivered, if the store wants that mail.
@@ -271,7 +282,8 @@ async fn delivered(services: &Services, event: &Event) -> Result<Composed, Probl
 async fn refunded(services: &Services, event: &Event) -> Result<Composed, Problem> {
     let id = RefundId::parse(&event.entity_id);
     let key = |store: &_, order: &_| Some(key::refund(store, order, id.as_ref()?));
-    let found = load_order_and::<Refund>(services, event, NotificationKind::OrderRefunded, key).await?;
+    let found =
+        load_order_and::<Refund>(services, event, NotificationKind::OrderRefunded, key).await?;
     let Some((on, Some(refund))) = found else { return Ok(None) };
     if !on.settings.refund_confirmation {
         return Ok(None);
@@ -297,7 +309,9 @@ async fn order_ended(
 /// page, or the order is no longer payable.
 async fn payment_requested(services: &Services, event: &Event) -> Result<Composed, Problem> {
     let found = load_order(services, event, NotificationKind::PaymentRequested).await?;
-    let Some(on) = found.filter(|on| on.order.is_payable(services.clock.now())) else { return Ok(None) };
+    let Some(on) = found.filter(|on| on.order.is_payable(services.clock.now())) else {
+        return Ok(None);
+    };
     match on.settings.pays_at(|page| on.may_lead_to(services, page)) {
         Some(page) => on.mail_with_link(services, Some(page), OrderNews::default()).await,
         None => Ok(None),

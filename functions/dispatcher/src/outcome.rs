@@ -2,13 +2,13 @@
 
 use core_types::event::{Event, EventGroup, OutboxState};
 use core_types::id::EventId;
-use services::Services;
+use platform::usage;
 use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
+use services::Services;
 use table::item::Item;
 use table::outbox::{Marked, give_up};
-use primitives::problem::{Code, Problem};
 use table::{Changed, Write};
-use platform::usage;
 
 use crate::order_mails::{self, Consequences};
 
@@ -159,7 +159,9 @@ async fn replace(
     let write = services.table.write().update(&group.key(), next.advance(), Code::VersionConflict);
     let write = follows.into_iter().fold(usage::count(write, &counted), Write::emit);
     match write.commit().await {
-        Err(problem) if problem.code == Code::VersionConflict => services.table.get(&group.key()).await,
+        Err(problem) if problem.code == Code::VersionConflict => {
+            services.table.get(&group.key()).await
+        }
         outcome => outcome.map(|()| None),
     }
 }

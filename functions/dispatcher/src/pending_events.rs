@@ -2,10 +2,10 @@
 
 use core_types::event::{Event, EventGroup};
 use core_types::key;
-use services::Services;
-use table::item::Item;
 use primitives::problem::Problem;
+use services::Services;
 use table::Query;
+use table::item::Item;
 
 /// The number of groups in one page: pending ones are among the newest, and one batch reads the page.
 const PAGE: usize = 25;
@@ -22,7 +22,10 @@ const SKEW: std::time::Duration = std::time::Duration::from_secs(1);
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
-pub(crate) async fn before(services: &Services, event: &Event) -> Result<Vec<(EventGroup, Event)>, Problem> {
+pub(crate) async fn before(
+    services: &Services,
+    event: &Event,
+) -> Result<Vec<(EventGroup, Event)>, Problem> {
     let mut found: Vec<(EventGroup, Event)> = Vec::new();
     let its_own = key::event(&event.id);
     let (index, entry) = event.in_timeline();

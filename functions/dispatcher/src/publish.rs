@@ -12,10 +12,10 @@ use commerce::audience::Audience;
 use core_types::event::{Event, EventGroup};
 use delivery::delivery::{Delivery, QUEUE};
 use futures_util::stream::{self, StreamExt};
+use primitives::problem::Problem;
 use services::Services;
 use table::canary::FaultKind;
 use table::item::{Item, Key};
-use primitives::problem::Problem;
 
 use crate::PARALLEL;
 use crate::outcome::{Outcome, mark};
@@ -66,7 +66,9 @@ pub(crate) async fn publish_all(services: &Services, groups: Vec<EventGroup>) ->
 
 /// The groups without those of the canary store while a drill stalls them: they stay pending, and due.
 async fn unless_stalled(services: &Services, mut groups: Vec<EventGroup>) -> Vec<EventGroup> {
-    if groups.iter().any(EventGroup::is_canarys) && services.table.injects(FaultKind::RelayStall).await {
+    if groups.iter().any(EventGroup::is_canarys)
+        && services.table.injects(FaultKind::RelayStall).await
+    {
         groups.retain(|group| !group.is_canarys());
     }
     groups
@@ -94,7 +96,11 @@ pub(crate) async fn still_pending(
     Ok(found)
 }
 
-async fn publish_wave(services: &Services, audience: &Audience, wave: Vec<EventGroup>) -> Vec<Outcome> {
+async fn publish_wave(
+    services: &Services,
+    audience: &Audience,
+    wave: Vec<EventGroup>,
+) -> Vec<Outcome> {
     let made = stream::iter(wave)
         .map(|group| async move {
             let made = make_group(services, audience, &group).await;
@@ -194,7 +200,11 @@ async fn make_all(services: &Services, deliveries: &[Delivery]) -> Result<(), Pr
 /// Publishes the pending events about the same entity that come before `event`. So positions in an
 /// ordering key are taken in the order of the changes, in whatever order the stream, its retries and the
 /// sweep bring the events.
-async fn publish_before(services: &Services, audience: &Audience, event: &Event) -> Result<(), Problem> {
+async fn publish_before(
+    services: &Services,
+    audience: &Audience,
+    event: &Event,
+) -> Result<(), Problem> {
     for (group, earlier) in pending_events::before(services, event).await? {
         let made = if audience.knows(&earlier) {
             make_alone(services, audience, &earlier).await
@@ -208,7 +218,11 @@ async fn publish_before(services: &Services, audience: &Audience, event: &Event)
     Ok(())
 }
 
-async fn make_alone(services: &Services, audience: &Audience, event: &Event) -> Result<(), Problem> {
+async fn make_alone(
+    services: &Services,
+    audience: &Audience,
+    event: &Event,
+) -> Result<(), Problem> {
     let deliveries = audience.deliveries(event, services.clock.now())?;
     make_all(services, &deliveries).await?;
     send(services, &deliveries).await;

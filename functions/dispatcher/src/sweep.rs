@@ -15,12 +15,12 @@ use core_types::mail;
 use delivery::delivery::{Delivery, DeliveryMessage};
 use delivery::run::{self, RunMessage};
 use futures_util::StreamExt;
+use identity::store::{self, STORE_REDACTED, Store, StoreStatus};
+use primitives::problem::{Code, Problem};
+use serde::Serialize;
 use services::Services;
 use table::item::{Item, Key};
 use table::outbox::{Due, Marked, SHARDS, settled};
-use primitives::problem::{Code, Problem};
-use identity::store::{self, STORE_REDACTED, Store, StoreStatus};
-use serde::Serialize;
 
 use crate::PARALLEL;
 use crate::category_drains::continue_drain;
@@ -145,7 +145,12 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// Counts the outcome for the item of this key, which is given up after a permanent error.
-    pub(crate) async fn settle(&mut self, services: &Services, key: &Key, outcome: Result<bool, Problem>) {
+    pub(crate) async fn settle(
+        &mut self,
+        services: &Services,
+        key: &Key,
+        outcome: Result<bool, Problem>,
+    ) {
         let due = Marked::By(services.clock.now());
         self.count(settled(&services.table, key, due, outcome).await);
     }

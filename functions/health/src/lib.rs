@@ -6,18 +6,18 @@ use std::sync::Arc;
 use axum::extract::State;
 use delivery::delivery::QUEUE;
 use gateway::app::App;
-use services::Services;
 use gateway::budget::Cost;
 use gateway::caller::{Access, Caller, Identity, Public};
-use primitives::clock::Timestamp;
-use primitives::problem::Problem;
 use gateway::reply::{Either, File, Json, NoStore, Typed};
 use gateway::request::{Inbound, Query, request};
-use primitives::fields::Text;
 use gateway::routes::Routes;
 use platform::caller::Operator;
+use primitives::clock::Timestamp;
+use primitives::fields::Text;
+use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
 
 /// The routes of this family.
 pub fn routes() -> Routes {

@@ -17,19 +17,19 @@ use axum::response::Response;
 use core_types::fields::{Currency, Email};
 use core_types::id::{MerchantId, StoreId};
 use core_types::key;
-use emulators::AnyError;
-use services::Services;
 use crypto::password;
 use crypto::password::Password;
-use primitives::problem::Code;
-use primitives::fields::FromText;
+use emulators::AnyError;
 use http::StatusCode;
 use identity::customer::{Customer, UniqueCustomerEmail};
 use identity::holder::Application;
 use identity::member::Memberships;
 use identity::merchant::{Merchant, MerchantStatus, UniqueEmail};
 use identity::session::{CreatedVia, Session};
+use primitives::fields::FromText;
+use primitives::problem::Code;
 use serde_json::{Value, json};
+use services::Services;
 use tower::ServiceExt;
 use tracing::instrument::WithSubscriber;
 use tracing::subscriber::NoSubscriber;
@@ -185,7 +185,8 @@ async fn register(services: &Services, store: &StoreId) -> Result<(), AnyError> 
     };
     let currency = Currency::from_text("INR").map_err(|fault| format!("{fault:?}"))?;
     let customer = Customer::register(store, &currency, application, services.clock.now());
-    let write = services.table.write().create(&UniqueCustomerEmail::of(&customer), Code::EmailTaken);
+    let write =
+        services.table.write().create(&UniqueCustomerEmail::of(&customer), Code::EmailTaken);
     write.create(&customer, Code::VersionConflict).commit().await.map_err(told)
 }
 

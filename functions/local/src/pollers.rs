@@ -15,11 +15,11 @@ use dispatcher::JobReport;
 use emulators::aws::REGION;
 use emulators::{AnyError, Embedded, TABLE};
 use gateway::app::App;
+use serde_json::{Value, json};
 use services::Services;
-use table::item::Index;
 use services::metrics::minute_of;
 use services::queue::QueueName;
-use serde_json::{Value, json};
+use table::item::Index;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 

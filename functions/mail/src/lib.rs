@@ -33,16 +33,16 @@ use core_types::id::StoreId;
 use core_types::key;
 use core_types::mail::{Mail, MailContent, MailMessage, MailState, Take};
 use delivery::mail::{Sender, allowance};
+use lettre::message::header::{HeaderName, HeaderValue};
+use lettre::message::{Mailbox, SinglePart};
+use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
+use primitives::problem::{Code, Problem};
+use sales::notifications;
 use services::Services;
 use table::item::Item;
 use table::outbox;
 use table::outbox::Marked;
-use primitives::problem::{Code, Problem};
 use table::{Change, Condition};
-use lettre::message::header::{HeaderName, HeaderValue};
-use lettre::message::{Mailbox, SinglePart};
-use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
-use sales::notifications;
 use tokio::task::JoinSet;
 
 /// The longest time to send one mail, far below its lease.
@@ -88,7 +88,11 @@ async fn handle_one(services: &Services, body: &str) -> Result<(), Problem> {
 
 /// Marks a mail as failed, independent of its content. If even that cannot be written, the mail loses its
 /// due mark.
-async fn give_up(services: &Services, message: &MailMessage, problem: &Problem) -> Result<(), Problem> {
+async fn give_up(
+    services: &Services,
+    message: &MailMessage,
+    problem: &Problem,
+) -> Result<(), Problem> {
     tracing::error!(mail_id = %message.mail_id, cause = %problem, "work given up");
     let mail_key = key::mail(&message.mail_id);
     let failed = Change::new("SET #state = :failed REMOVE GSI3PK, GSI3SK")
@@ -116,7 +120,8 @@ async fn deliver(services: &Services, message: &MailMessage) -> Result<(), Probl
             services.table.write().delete(&mail_key).commit().await
         }
         Take::Send(taken) => {
-            let lease = services.table.write().replace(&taken, Code::VersionConflict).commit().await;
+            let lease =
+                services.table.write().replace(&taken, Code::VersionConflict).commit().await;
             match lease {
                 Ok(()) => {
                     let mut mail = taken;
@@ -158,7 +163,8 @@ async fn record_outcome(
     services.table.write().replace(&next, Code::VersionConflict).commit().await?;
     if let Some(wait) = wait {
         let message = MailMessage { mail_id: mail.id.clone() };
-        if let Err(problem) = services.queue(core_types::mail::QUEUE).send(&[(message, wait)]).await {
+        if let Err(problem) = services.queue(core_types::mail::QUEUE).send(&[(message, wait)]).await
+        {
             // The sweep finds it due.
             tracing::warn!(mail_id = %mail.id, cause = %problem, "mail not queued again");
         }

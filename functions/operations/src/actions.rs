@@ -1,5 +1,6 @@
 //! Actions on a webhook subscription: enable, disable, test, and rotation of its secret.
 
+use gateway::idempotency::Commit;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -14,18 +15,18 @@ use commerce::topics;
 use core_types::event::{self, Entry, Event, EventSubject};
 use core_types::id::SubscriptionId;
 use core_types::scope::{Required, WriteWebhooks};
+use crypto::signature::SigningSecret;
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Either, Json, NoStore};
 use gateway::request::{Body, Given, IfMatch, Path, Ruled, Rules, Validation, request};
-use primitives::fields::{Flag, Int, Text};
-use crypto::signature::SigningSecret;
 use platform::caller::StoreAccess;
+use primitives::clock::Timestamp;
+use primitives::fields::{Flag, Int, Text};
+use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use services::Services;
 
 use crate::subscriptions::{SubscriptionWithSecret, find_to_change, replace};
 

@@ -11,16 +11,17 @@ use delivery::delivery::{
 };
 use delivery::subscription::Subscription;
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::{Index, Item, Key};
+use gateway::idempotency::Commit;
 use gateway::page;
 use gateway::page::Paging;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Json, NoContent, Page};
 use gateway::request::{Given, Path, Query, Ruled, Rules, Validation, request};
-use primitives::fields::Text;
 use platform::caller::StoreAccess;
+use primitives::clock::Timestamp;
+use primitives::fields::Text;
+use primitives::problem::{Code, FieldError, Problem};
+use services::Services;
+use table::item::{Index, Item, Key};
 
 use crate::actions::{DeliveryAnswer, queue};
 use crate::range::{self, RETENTION, TimeRange};
@@ -289,9 +290,12 @@ async fn remove_answers(services: &Services, delivery: &Delivery) -> Result<(), 
     let all = table::Query::partition(delivery.key().pk).begins_with(key::RECORDED_ANSWERS);
     let mut start = None;
     loop {
-        let page = services.table.page(&all, MOST_AT_ONCE, start, |_: &RecordedAnswer| true).await?;
-        let write =
-            page.items.iter().fold(services.table.write(), |write, answer| write.delete(&answer.key()));
+        let page =
+            services.table.page(&all, MOST_AT_ONCE, start, |_: &RecordedAnswer| true).await?;
+        let write = page
+            .items
+            .iter()
+            .fold(services.table.write(), |write, answer| write.delete(&answer.key()));
         write.commit().await?;
         start = page.next;
         if start.is_none() {

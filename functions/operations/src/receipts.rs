@@ -5,19 +5,19 @@ use core_types::event::EventGroup;
 use core_types::id::{DeliveryId, EventId, StoreId, SubscriptionId};
 use core_types::key;
 use core_types::scope::ReadWebhooks;
-use delivery::delivery::Delivery;
-use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
-use gateway::reply::{Json, NoStore};
-use gateway::request::Path;
 use crypto::seal;
 use crypto::token;
+use delivery::delivery::Delivery;
+use gateway::app::App;
+use gateway::reply::{Json, NoStore};
+use gateway::request::Path;
 use http::Uri;
 use platform::caller::StoreAccess;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
 
 use crate::deliveries::find;
 

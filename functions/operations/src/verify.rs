@@ -12,18 +12,18 @@ use core_types::scope::ReadOperations;
 use delivery::delivery::Delivery;
 use delivery::subscription::{Payload, Subscription};
 use gateway::app::App;
-use services::Services;
 use gateway::budget;
-use primitives::clock::{DAY, MINUTE, Timestamp};
-use table::item::{Element, Index, Item, Key};
-use primitives::problem::{FieldError, Problem};
 use gateway::reply::Json;
 use gateway::request::{Given, Query, Ruled, Rules, Validation, request};
 use platform::app::{AppStatus, CommerceApp};
 use platform::caller::{OverseenStore, StoreAccess};
 use platform::installation::Installation;
+use primitives::clock::{DAY, MINUTE, Timestamp};
+use primitives::problem::{FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::item::{Element, Index, Item, Key};
 
 use crate::range::{self, TimeRange};
 

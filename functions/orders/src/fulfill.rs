@@ -10,18 +10,16 @@ use core_types::mail::Notice;
 use core_types::resource::{Resource, change};
 use core_types::scope::{ReadFulfillments, WriteFulfillments};
 use gateway::app::App;
-use services::Services;
 use gateway::idempotency;
-use table::item::Item;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, FieldError, FieldErrors, Problem};
 use gateway::reply::{Created, Json, Page};
-use primitives::fields::{AtMost, Flag, Int, Patch, Text};
 use gateway::request::{Body, IfMatch, NoFields, Path, request};
-use table::{ReadConsistency, retry_eventual_first};
 use identity::settings::Settings;
 use identity::store::Store;
 use platform::caller::StoreAccess;
+use primitives::fields::{AtMost, Flag, Int, Patch, Text};
+use primitives::problem::{Code, FieldError, FieldErrors, Problem};
 use sales::order::cart::fault;
 use sales::order::fulfillment::{
     FULFILLMENT_CANCELLED, FULFILLMENT_CREATED, FULFILLMENT_DELIVERED, FULFILLMENT_UPDATED,
@@ -34,6 +32,9 @@ use sales::order::{
 };
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::item::Item;
+use table::{ReadConsistency, retry_eventual_first};
 
 /// Units of a line to fulfil.
 #[request]

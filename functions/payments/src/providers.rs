@@ -9,22 +9,23 @@ use axum::extract::State;
 use core_types::id::PaymentId;
 use core_types::provider::ProviderName;
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::Item;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Json, NoContent, Page};
 use gateway::request::{Body, Given, IfMatch, Path, Ruled, Rules, Validation, request};
-use primitives::fields::{Fault, Flag, FromText, Patch, Text};
 use identity::store;
 use platform::caller::Admin;
+use primitives::clock::Timestamp;
+use primitives::fields::{Fault, Flag, FromText, Patch, Text};
+use primitives::problem::{Code, FieldError, Problem};
 use sales::payment::account::{ProviderAccount, ProviderAccountView};
 use sales::payment::credentials::ProviderCredentials;
 use sales::payment::provider::{Provider, ProviderFailure};
 use sales::payment::{CaptureMethod, Mode, load};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::item::Item;
 
 use self::credentials::CredentialsRequest;
 
@@ -78,7 +79,11 @@ async fn find(
     found.ok_or_else(|| Code::UnknownProvider.into())
 }
 
-fn to_response(services: &Services, caller: &Admin, account: &ProviderAccount) -> Json<ProviderAccountView> {
+fn to_response(
+    services: &Services,
+    caller: &Admin,
+    account: &ProviderAccount,
+) -> Json<ProviderAccountView> {
     let view = ProviderAccountView::of(account, &caller.store, &services.config.base_url);
     Json::new(&view).version(account.version)
 }

@@ -1,5 +1,6 @@
 //! Handlers of customers' privacy requests: to export their data, and to redact it.
 
+use gateway::idempotency::Commit;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -10,21 +11,21 @@ use core_types::resource::{Resource, load};
 use core_types::scope::{ReadCustomers, WriteCustomers};
 use delivery::run::RunMessage;
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::{Item, Key};
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Accepted, Json};
 use gateway::request::Path;
-use table::{Condition, retry};
 use identity::customer::Customer;
 use identity::settings::Settings;
 use platform::caller::StoreAccess;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use privacy::person::Person;
 use privacy::redaction::{
     CUSTOMER_DATA_REQUESTED, CUSTOMER_REDACTION_CANCELLED, CUSTOMER_REDACTION_REQUESTED,
     CustomerDataRequested, Redaction, RedactionStatus, RedactionView,
 };
+use services::Services;
+use table::item::{Item, Key};
+use table::{Condition, retry};
 use transfers::export::{Export, ExportView};
 
 /// `POST /v1/customers/{id}/data-request` (`requestCustomerData`): Request a customer's data.
@@ -144,7 +145,11 @@ fn known(store: &StoreId, customer: &CustomerId) -> Person {
     Person { store_id, customer_id, emails: Vec::new() }
 }
 
-async fn find(services: &Services, store: &StoreId, customer: &CustomerId) -> Result<Redaction, Problem> {
+async fn find(
+    services: &Services,
+    store: &StoreId,
+    customer: &CustomerId,
+) -> Result<Redaction, Problem> {
     load(services, &key::redaction(&Redaction::id_of(store, customer))).await
 }
 
@@ -178,11 +183,15 @@ pub(crate) async fn cancel_redaction(
 }
 
 /// Cancels a redaction.
-pub(crate) async fn cancel(services: &Services, redaction: &Key) -> Result<Json<RedactionView>, Problem> {
+pub(crate) async fn cancel(
+    services: &Services,
+    redaction: &Key,
+) -> Result<Json<RedactionView>, Problem> {
     retry(|| async move {
         let now = services.clock.now();
         let cancelled = load::<Redaction>(services, redaction).await?.cancelled(now)?;
-        services.table
+        services
+            .table
             .write()
             .replace(&cancelled, Code::VersionConflict)
             .emit(cancelled.event(&CUSTOMER_REDACTION_CANCELLED))

@@ -9,22 +9,23 @@ use core_types::key;
 use core_types::resource::load;
 use core_types::scope::{ReadDiscounts, WriteDiscounts};
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::Item;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page, Reply};
 use gateway::request::{Body, IfMatch, Path, Query, request};
-use primitives::fields::{Flag, Int, Patch, Text};
-use table::{Query as TableQuery, retry};
 use identity::store::Store;
 use platform::caller::StoreAccess;
+use primitives::clock::Timestamp;
+use primitives::fields::{Flag, Int, Patch, Text};
+use primitives::problem::{Code, FieldError, Problem};
 use sales::discount::{
     DISCOUNT_CREATED, DISCOUNT_DELETED, DISCOUNT_UPDATED, Discount, DiscountCode, DiscountKind,
     DiscountStatus, DiscountView, Minimum, Targets, UniqueDiscountCode, listed, uses,
 };
 use sales::document::{Document, Entry};
+use services::Services;
+use table::item::Item;
+use table::{Query as TableQuery, retry};
 
 use input::{MinimumRequest, TargetsRequest, ValueRequest, ensure_targets};
 

@@ -1,5 +1,6 @@
 //! Handlers of exports of a store's data into files.
 
+use gateway::idempotency::Commit;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -9,18 +10,18 @@ use core_types::resource::load;
 use core_types::scope::{ReadExports, Required, WriteExports};
 use delivery::run::RunMessage;
 use gateway::app::App;
-use services::Services;
 use gateway::caller::Public;
-use primitives::clock::Timestamp;
-use table::item::Index;
 use gateway::page::Paging;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, File, Json, Page, Reply};
 use gateway::request::{Body, Given, Path, Query, Ruled, Rules, Validation, request};
-use primitives::fields::{Int, Text, Written};
-use table::retry;
 use http::header;
 use platform::caller::{StoreAccess, insufficient_scope};
+use primitives::clock::Timestamp;
+use primitives::fields::{Int, Text, Written};
+use primitives::problem::{Code, FieldError, Problem};
+use services::Services;
+use table::item::Index;
+use table::retry;
 use transfers::FileFormat;
 use transfers::chunk;
 use transfers::export::{CHUNKS_OF_PART, Export, ExportKind, ExportStatus, ExportView, Link};

@@ -13,24 +13,25 @@ use core_types::resource;
 use core_types::scope::{ReadGiftCards, WriteGiftCards};
 use delivery::mail::allowance::{self, Room};
 use gateway::app::App;
-use services::Services;
-use primitives::clock::{DAY, Timestamp};
+use gateway::idempotency::Commit;
 use gateway::idempotency::Required;
-use table::item::Item;
 use gateway::page::Paging;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoStore, Page};
 use gateway::request::{Body, Given, IfMatch, Path, Query, Ruled, Rules, Validation, request};
-use primitives::fields::{Fault, Patch, Text};
-use table::{Condition, Query as TableQuery, Write};
 use identity::store::{self, Store};
 use platform::caller::StoreAccess;
+use primitives::clock::{DAY, Timestamp};
+use primitives::fields::{Fault, Patch, Text};
+use primitives::problem::{Code, FieldError, Problem};
 use sales::gift_card::{
     GIFT_CARD_CREATED, GIFT_CARD_DISABLED, GIFT_CARD_UPDATED, GiftCard, GiftCardCode,
     GiftCardEntry, GiftCardEntryKind, GiftCardEntryView, GiftCardStatus, GiftCardView, Issue,
     IssuedGiftCardView, LastDay, Recipient,
 };
 use sales::notifications;
+use services::Services;
+use table::item::Item;
+use table::{Condition, Query as TableQuery, Write};
 
 pub use balance::{credit, debit};
 

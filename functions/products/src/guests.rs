@@ -9,15 +9,14 @@ use core_types::key;
 use core_types::resource::load;
 use core_types::scope::{ReadCustomers, WriteCustomers};
 use gateway::app::App;
-use services::Services;
-use primitives::problem::{Code, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, Path, Query, request};
-use table::retry;
 use identity::customer::{Customer, UniqueCustomerEmail};
 use identity::settings::Settings;
 use identity::store::Store;
 use platform::caller::StoreAccess;
+use primitives::problem::{Code, Problem};
 use privacy::person::Person;
 use privacy::redaction::{
     CUSTOMER_DATA_REQUESTED, CUSTOMER_REDACTION_REQUESTED, CustomerDataRequested, Redaction,
@@ -26,6 +25,8 @@ use privacy::redaction::{
 use sales::order::{Order, OrderStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::retry;
 use transfers::export::{Export, ExportView};
 
 use crate::customer_privacy::{accepted, begin_export, begin_redaction, cancel};
@@ -80,7 +81,11 @@ fn person(store: &Store, email: &Email) -> Person {
 }
 
 /// Finds the customer of a store who has proven an address.
-async fn proven_by(services: &Services, store: &Store, email: &Email) -> Result<Option<CustomerId>, Problem> {
+async fn proven_by(
+    services: &Services,
+    store: &Store,
+    email: &Email,
+) -> Result<Option<CustomerId>, Problem> {
     let claim = key::unique_customer_email(&store.id, &email.normalized());
     let claim: Option<UniqueCustomerEmail> = services.table.get(&claim).await?;
     let Some(claim) = claim else { return Ok(None) };
@@ -209,7 +214,11 @@ pub(crate) async fn redact(
 }
 
 /// Loads the redaction of a guest of the store.
-async fn of_guest(services: &Services, store: &Store, id: &RedactionId) -> Result<Redaction, Problem> {
+async fn of_guest(
+    services: &Services,
+    store: &Store,
+    id: &RedactionId,
+) -> Result<Redaction, Problem> {
     let found: Redaction = load(services, &key::redaction(id)).await?;
     let is_guests = found.store_id == store.id && found.customer_id.is_none();
     if is_guests { Ok(found) } else { Err(Code::NotFound.into()) }

@@ -14,18 +14,19 @@ use core_types::key;
 use core_types::resource::{Resource, load};
 use core_types::scope::{ReadLocations, WriteLocations};
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{Body, Given, IfMatch, Path, Query, Ruled, Rules, Validation, request};
-use primitives::fields::{Flag, Int, Text, Written};
-use table::{Write, retry};
 use identity::address;
 use identity::store::Store;
 use platform::caller::StoreAccess;
+use primitives::clock::Timestamp;
+use primitives::fields::{Flag, Int, Text, Written};
+use primitives::problem::{Code, FieldError, Problem};
 use serde_json::Value;
+use services::Services;
+use table::{Write, retry};
 
 /// Filters of a list of locations.
 #[request]

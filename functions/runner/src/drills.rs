@@ -17,15 +17,15 @@ use std::time::Duration;
 use core_types::id::{DrillId, EventId};
 use core_types::key;
 use delivery::delivery::QUEUE;
-use services::Services;
-use table::canary::CanaryHold;
+use platform::authority::{Authority, Standing};
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
-use table::{Condition, Write};
-use platform::authority::{Authority, Standing};
 use reliability::canary;
 use reliability::drill::{Drill, DrillKind, DrillStatus, Step, StopCondition, StopMetric};
 use reliability::evidence::{Record, append};
+use services::Services;
+use table::canary::CanaryHold;
+use table::{Condition, Write};
 use tokio::time::Instant;
 
 /// How long one message works on a drill.
@@ -177,7 +177,11 @@ fn held(write: Write, hold: &CanaryHold) -> Write {
     write.put_if(hold, Condition::is("run_id", &hold.run_id), Code::VersionConflict)
 }
 
-async fn end_fault(services: &Services, drill: &Drill, why: Option<StopCondition>) -> Result<Drill, Problem> {
+async fn end_fault(
+    services: &Services,
+    drill: &Drill,
+    why: Option<StopCondition>,
+) -> Result<Drill, Problem> {
     let next = drill.with_fault_ended(why, services.clock.now());
     let write = services.table.write().replace(&next, Code::VersionConflict);
     held(write, &next.hold()).commit().await?;
@@ -200,7 +204,9 @@ async fn release(services: &Services, over: &Drill) -> Result<Drill, Problem> {
     let released = write.delete_if(&CanaryHold::place(), is_ours, Code::VersionConflict);
     match released.commit().await {
         // The hold had expired, and another run has it.
-        Err(problem) if problem.code == Code::VersionConflict => saved(services, over.clone()).await,
+        Err(problem) if problem.code == Code::VersionConflict => {
+            saved(services, over.clone()).await
+        }
         outcome => outcome.map(|()| over.clone()),
     }
 }

@@ -8,16 +8,16 @@ use core_types::end_reason::EndReason;
 use core_types::id::StoreId;
 use core_types::key;
 use delivery::run::RunMessage;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
+use sales::workflows::join_orders;
+use serde::{Deserialize, Serialize};
 use services::Services;
 use table::canary::CanaryHold;
-use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use table::outbox;
 use table::outbox::Marked;
-use primitives::problem::{Code, Problem};
 use table::{Change, Condition};
-use sales::workflows::join_orders;
-use serde::{Deserialize, Serialize};
 
 use crate::{drills, load_tests, replay};
 
@@ -71,7 +71,11 @@ impl Item for WorkOfStore {
 }
 
 /// Releases the locks of the work and removes its due mark, without reading the rest of its item.
-async fn force_failed(services: &Services, step: &RunMessage, problem: &Problem) -> Result<(), Problem> {
+async fn force_failed(
+    services: &Services,
+    step: &RunMessage,
+    problem: &Problem,
+) -> Result<(), Problem> {
     let work = step.key();
     let ignored = |outcome: Result<(), Problem>| match outcome {
         Err(problem) if !problem.is_permanent() && problem.code != Code::VersionConflict => {

@@ -26,9 +26,9 @@ mod shop;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use delivery::run::RunMessage;
-use services::Services;
 use primitives::problem::{Code, Problem};
 use sales::workflows::join_orders;
+use services::Services;
 
 /// Handles a batch of the queue. Returns the messages to be received again.
 pub async fn handle(services: &Services, event: SqsEvent) -> SqsBatchResponse {

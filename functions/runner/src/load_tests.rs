@@ -15,18 +15,18 @@ use bytes::Bytes;
 use core_types::end_reason::EndReason;
 use core_types::id::LoadTestId;
 use core_types::key;
-use futures_util::stream::{FuturesUnordered, StreamExt};
-use services::Services;
-use gateway::bridged;
-use table::canary::CanaryHold;
-use primitives::clock::Timestamp;
 use egress::{Destination, Outgoing};
-use primitives::problem::{Code, Problem};
-use table::Condition;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use gateway::bridged;
 use http::{HeaderMap, HeaderValue, Method, header};
 use platform::authority::Authority;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use reliability::evidence::{Record, append};
 use reliability::load_test::{LoadTest, Sample};
+use services::Services;
+use table::Condition;
+use table::canary::CanaryHold;
 use tokio::time::Instant;
 
 use crate::shop::{self, Shop};
@@ -51,7 +51,10 @@ const NETWORKS: u64 = 512;
 ///
 /// # Errors
 /// 503 when the table cannot be reached: the message is received again.
-pub(crate) async fn step(services: &Services, id: &LoadTestId) -> Result<Option<Timestamp>, Problem> {
+pub(crate) async fn step(
+    services: &Services,
+    id: &LoadTestId,
+) -> Result<Option<Timestamp>, Problem> {
     let Some(mut test) = claim(services, id).await? else { return Ok(None) };
     let operator = Authority::of_operator(&test.requested_by, None);
     if let Some(reason) = operator.lost(services).await? {
@@ -83,7 +86,8 @@ pub(crate) async fn step(services: &Services, id: &LoadTestId) -> Result<Option<
                 return Ok(None);
             }
         };
-        let next = test.with_seconds(seconds, &samples.reads, &samples.checkouts, services.clock.now());
+        let next =
+            test.with_seconds(seconds, &samples.reads, &samples.checkouts, services.clock.now());
         // It was ended, or another worker has taken it over.
         if !services.table.put_next(&next).await? {
             return Ok(None);

@@ -7,12 +7,12 @@ use core_types::key;
 use core_types::range::TimeRange;
 use delivery::delivery::{Delivery, DeliveryStatus, QUEUE};
 use delivery::replay::Replay;
-use services::Services;
-use primitives::clock::{MINUTE, Timestamp};
-use table::item::Index;
-use primitives::problem::Problem;
 use platform::authority::Standing;
+use primitives::clock::{MINUTE, Timestamp};
+use primitives::problem::Problem;
 use reliability::evidence::{Record, append};
+use services::Services;
+use table::item::Index;
 
 /// The most pages of one step: well within the function's time.
 const PAGES: usize = 20;
@@ -84,7 +84,11 @@ pub(crate) async fn give_up(services: &Services, id: &ReplayId) -> Result<(), Pr
 
 /// Creates a page of deliveries, saves the progress, and sends their messages: in this order, so that a
 /// worker that loses the step sends none.
-async fn make(services: &Services, replay: &Replay, audience: &Audience) -> Result<Replay, Problem> {
+async fn make(
+    services: &Services,
+    replay: &Replay,
+    audience: &Audience,
+) -> Result<Replay, Problem> {
     let now = services.clock.now();
     let (deliveries, made) = Replaying::new(services, replay, audience, now).make().await?;
     let next = replay.advanced(made, now);

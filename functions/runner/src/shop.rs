@@ -9,18 +9,18 @@ use std::time::Duration;
 use bytes::Bytes;
 use core_types::id::MerchantId;
 use core_types::key;
-use services::Services;
-use gateway::bridged;
-use primitives::clock::Timestamp;
 use egress::{Destination, Incoming, Outgoing};
-use table::item::Item;
-use primitives::problem::{Code, Problem};
+use gateway::bridged;
 use http::{HeaderMap, HeaderValue, Method, header};
 use identity::merchant::Merchant;
 use identity::session::{CreatedVia, Session};
 use identity::store::Store;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use reliability::canary;
 use serde_json::{Value, json};
+use services::Services;
+use table::item::Item;
 
 /// The number of products: several, so that their stock is not one hot item.
 const PRODUCTS: usize = 10;
@@ -127,7 +127,8 @@ async fn make(
 }
 
 async fn sign_in(services: &Services, now: Timestamp) -> Result<(Session, String), Problem> {
-    let account: Option<Merchant> = services.table.get(&key::merchant(&MerchantId::canary())).await?;
+    let account: Option<Merchant> =
+        services.table.get(&key::merchant(&MerchantId::canary())).await?;
     let account = account.ok_or_else(|| Problem::internal("there is no canary"))?;
     let network = "198.19.255.0/24".to_owned();
     let (session, token) = Session::begin(&account, CreatedVia::Refresh, network, None, now);
@@ -135,7 +136,12 @@ async fn sign_in(services: &Services, now: Timestamp) -> Result<(Session, String
     Ok((session, token))
 }
 
-async fn make_one(services: &Services, store: &Store, token: &str, handle: &str) -> Result<String, Problem> {
+async fn make_one(
+    services: &Services,
+    store: &Store,
+    token: &str,
+    handle: &str,
+) -> Result<String, Problem> {
     let product = json!({
         "title": handle, "handle": handle, "status": "active",
         "variants": [{

@@ -3,13 +3,13 @@
 use catalogue::media::Media;
 use core_types::id::MediaId;
 use core_types::key;
-use services::Services;
-use table::item::Key;
-use primitives::problem::{FieldError, Problem};
-use primitives::fields::{Patch, Text};
 use gateway::request::request;
 use identity::store::branding::{Color, SocialLinks, unknown_picture};
 use identity::store::{Branding, Store};
+use primitives::fields::{Patch, Text};
+use primitives::problem::{FieldError, Problem};
+use services::Services;
+use table::item::Key;
 
 /// The changes of a store's branding. Fields that are left out keep their values; `null` clears a field.
 #[request]
@@ -66,7 +66,11 @@ impl BrandingRequest {
 ///
 /// # Errors
 /// `unknown_media` as a field error of each image that the store does not have.
-pub(crate) async fn validate(services: &Services, before: &Store, wanted: &Store) -> Result<(), Problem> {
+pub(crate) async fn validate(
+    services: &Services,
+    before: &Store,
+    wanted: &Store,
+) -> Result<(), Problem> {
     if wanted.branding.pictures().eq(before.branding.pictures()) {
         return Ok(());
     }

@@ -5,19 +5,20 @@ use core_types::id::StoreId;
 use core_types::key;
 use core_types::scope::{ReadStore, WriteStore};
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{Body, Given, IfMatch, Path, Ruled, Rules, Validation, request};
-use primitives::fields::Flag;
-use table::{Write, retry};
 use identity::domain::{
     DOMAIN_REMOVED, DOMAIN_VERIFIED, Domain, DomainView, Domains, Host, UniqueHost,
 };
 use identity::store::{self, STORE_UPDATED, Store, StoreStatus};
 use platform::caller::StoreAccess;
+use primitives::clock::Timestamp;
+use primitives::fields::Flag;
+use primitives::problem::{Code, FieldError, Problem};
+use services::Services;
+use table::{Write, retry};
 use url::Url;
 
 /// Loads a store and its domains.

@@ -5,15 +5,12 @@ use core_types::fields::Email;
 use core_types::key;
 use core_types::mail::Mail;
 use core_types::scope::Scopes;
+use crypto::seal;
 use delivery::mail::allowance::{self, Room};
 use gateway::app::App;
-use services::Services;
-use primitives::problem::{Code, FieldError, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::{Created, Json};
 use gateway::request::{Body, Given, Ruled, Rules, Validation, request};
-use primitives::fields::Text;
-use crypto::seal;
-use table::retry;
 use identity::member::{
     MAX_MEMBERSHIPS, MEMBER_INVITED, MEMBER_JOINED, MemberView, Memberships, Role, Roster,
     UnverifiedInvitation, WRONG_INVITATIONS,
@@ -22,6 +19,10 @@ use identity::merchant::Merchant as Account;
 use identity::notifications;
 use identity::store::{Store, StoreStatus};
 use platform::caller::{Admin, Merchant, stores_of};
+use primitives::fields::Text;
+use primitives::problem::{Code, FieldError, Problem};
+use services::Services;
+use table::retry;
 
 use crate::members::{granted, load};
 

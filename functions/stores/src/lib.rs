@@ -16,13 +16,13 @@ mod stores;
 mod tax_rates;
 
 use core_types::id::StoreId;
-use services::Services;
 use gateway::budget::Cost;
-use table::item::Item;
-use primitives::problem::Code;
 use gateway::routes::Routes;
-use table::Write;
 use identity::store;
+use primitives::problem::Code;
+use services::Services;
+use table::Write;
+use table::item::Item;
 
 /// The routes of this family.
 pub fn routes() -> Routes {

@@ -6,12 +6,9 @@ use core_types::id::{OrderId, StoreId};
 use core_types::key;
 use core_types::resource;
 use gateway::app::App;
-use services::Services;
-use primitives::clock::{MINUTE, Timestamp};
-use primitives::problem::{Code, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, IfMatch, Query, request};
-use primitives::fields::Text;
 use identity::domain::Domains;
 use identity::merchant::Merchant as Account;
 use identity::settings::LONGEST_PAYMENT_WINDOW;
@@ -20,9 +17,13 @@ use identity::store::{
     StoreAction, StoreStatus, StoreView,
 };
 use platform::caller::{Admin, ClosingOwner};
+use primitives::clock::{MINUTE, Timestamp};
+use primitives::fields::Text;
+use primitives::problem::{Code, Problem};
 use sales::order::{Order, OrderStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
 
 use crate::stores::{give_up, to_response};
 
@@ -175,7 +176,11 @@ pub async fn delete(
 }
 
 /// The account whose stores are counted: that of the store's owner, who need not be the caller.
-async fn owner_account(services: &Services, account: Account, store: &Store) -> Result<Account, Problem> {
+async fn owner_account(
+    services: &Services,
+    account: Account,
+    store: &Store,
+) -> Result<Account, Problem> {
     if account.id == store.owner_id {
         return Ok(account);
     }

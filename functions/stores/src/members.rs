@@ -7,20 +7,21 @@ use core_types::key;
 use core_types::resource;
 use core_types::scope::Scopes;
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::Key;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Json, NoContent, Page};
 use gateway::request::{Body, IfMatch, Path, request};
-use table::{Write, retry};
 use identity::member::{
     Changed, Grant, MEMBER_REMOVED, MEMBER_UPDATED, Member, MemberView, Role, Roster,
 };
 use identity::merchant::Merchant as Account;
 use identity::store::{self, STORE_UPDATED, Store};
 use platform::caller::{Admin, AnyMember, StoreMember};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, FieldError, Problem};
+use services::Services;
+use table::item::Key;
+use table::{Write, retry};
 
 /// The grant of a role, with scopes if it is `staff`.
 ///
@@ -243,8 +244,8 @@ fn written(
         let memberships = account.memberships.with(&store.id, grant);
         account.is_regranted(write, &memberships, gives_up)
     });
-    let write =
-        write.also(changed.heir.as_ref(), |write, heir| inherited(services, write, (store, heir), now));
+    let write = write
+        .also(changed.heir.as_ref(), |write, heir| inherited(services, write, (store, heir), now));
     let write = write.emit(changed.member.event(topic, &store.id, account, now));
     changed.revoked.iter().fold(write, |write, revoked| {
         write.emit(revoked.event(&MEMBER_REMOVED, &store.id, None, now))

@@ -5,13 +5,9 @@ use core_types::fields::{DisplayName, LinkTemplate};
 use core_types::key;
 use core_types::resource::Resource;
 use gateway::app::App;
-use services::Services;
-use table::item::Item;
-use primitives::problem::{FieldError, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, request};
-use primitives::fields::{Flag, Int, Patch};
-use table::retry;
 use identity::domain::Domains;
 use identity::settings::{
     Checkout, LONGEST_MANUAL_PAYMENT_WINDOW, LONGEST_PAYMENT_WINDOW, LONGEST_REDACTION_DAYS,
@@ -19,6 +15,11 @@ use identity::settings::{
 };
 use identity::store::Store;
 use platform::caller::Admin;
+use primitives::fields::{Flag, Int, Patch};
+use primitives::problem::{FieldError, Problem};
+use services::Services;
+use table::item::Item;
+use table::retry;
 
 use crate::save;
 
@@ -36,7 +37,10 @@ async fn load(services: &Services, store: &Store) -> Result<Settings, Problem> {
 }
 
 /// Loads the settings, with the store's domains, which the hosts of page settings are checked against.
-async fn load_with_domains(services: &Services, store: &Store) -> Result<(Settings, Domains), Problem> {
+async fn load_with_domains(
+    services: &Services,
+    store: &Store,
+) -> Result<(Settings, Domains), Problem> {
     let (defaults, domains_key) = (Settings::of(store), key::domains(&store.id));
     let settings_key = defaults.key();
     let mut found = services.table.get_many(&[&settings_key, &domains_key]).await?;

@@ -10,22 +10,22 @@ use core_types::key;
 use core_types::money::{MAX_AMOUNT, Money, MoneyInput};
 use core_types::scope::{ReadShipping, WriteShipping};
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::Key;
 use gateway::page::Paging;
-use primitives::problem::{FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
-use primitives::fields::{AtMost, Int, Patch, Text};
 use gateway::request::{Body, IfMatch, Path, request};
 use identity::address;
 use identity::store::Store;
 use platform::caller::StoreAccess;
+use primitives::clock::Timestamp;
+use primitives::fields::{AtMost, Int, Patch, Text};
+use primitives::problem::{FieldError, Problem};
 use sales::document::{self, Document, Entry};
 use sales::shipping::{
     MAX_PLACES, MAX_RATES, Places, SHIPPING_ZONE_CREATED, SHIPPING_ZONE_DELETED,
     SHIPPING_ZONE_UPDATED, ShippingRate, ShippingRateKind, ShippingZone, ShippingZoneView,
 };
+use services::Services;
+use table::item::Key;
 
 /// The most countries of one zone; there are about 250.
 const MAX_COUNTRIES: usize = 300;

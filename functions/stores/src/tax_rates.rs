@@ -6,19 +6,19 @@ use core_types::id::{StoreId, TaxRateId};
 use core_types::key;
 use core_types::scope::{ReadTaxes, WriteTaxes};
 use gateway::app::App;
-use services::Services;
 use gateway::page::Paging;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{Body, IfMatch, Path, Query, request};
-use primitives::fields::{Flag, Int, Patch, Text};
-use table::Query as TableQuery;
 use identity::address;
 use platform::caller::StoreAccess;
+use primitives::fields::{Flag, Int, Patch, Text};
+use primitives::problem::{Code, FieldError, Problem};
 use sales::document::{self, Document, Entry};
 use sales::tax::{
     MAX_RATES, TAX_RATE_CREATED, TAX_RATE_DELETED, TAX_RATE_UPDATED, TaxRate, TaxRateView, WHOLE,
 };
+use services::Services;
+use table::Query as TableQuery;
 
 /// A bound above the number of countries.
 const COUNTRIES: usize = 300;

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use core_types::event::Event;
 use core_types::key;
+use crypto::seal;
 use delivery::delivery::{
     Delivery, DeliveryAttempt, DeliveryMessage, DeliveryStatus, Permits, Readiness, Speed,
     head_before, message_body,
 };
 use delivery::subscription::{DestinationKind, Gate, Ordering, Subscription};
-use services::Services;
 use primitives::clock::{MINUTE, Timestamp};
-use table::item::Key;
 use primitives::problem::{Code, Problem};
-use crypto::seal;
+use services::Services;
+use table::item::Key;
 use table::{Changed, Pass, random_up_to};
 
 use crate::inputs::{self, Inputs};
@@ -245,7 +245,11 @@ async fn rate_limit(
     })
 }
 
-async fn put_off(services: &Services, delivery: &Delivery, waiting: Waiting) -> Result<Begun, Problem> {
+async fn put_off(
+    services: &Services,
+    delivery: &Delivery,
+    waiting: Waiting,
+) -> Result<Begun, Problem> {
     let (after, is_carried) = match waiting {
         Waiting::Until(after) => (after, true),
         Waiting::Behind(Some(after)) => (after, false),
@@ -270,7 +274,12 @@ async fn end(
 
 /// Claims the attempt. The one probe through a half-open circuit is claimed in the same transaction. If
 /// the claim is lost, the permits are returned.
-async fn claim(services: &Services, job: Job, gate: Gate, now: Timestamp) -> Result<Begun, Problem> {
+async fn claim(
+    services: &Services,
+    job: Job,
+    gate: Gate,
+    now: Timestamp,
+) -> Result<Begun, Problem> {
     let Job { delivery, event, subscription, speed, places } = job;
     let delivery = delivery.claimed_by_us(now);
     let mut claimed = Arc::clone(&subscription);

@@ -3,9 +3,9 @@
 
 use core_types::id::StoreId;
 use delivery::delivery::{AttemptVerdict, Delivery};
+use reliability::metrics::{DELIVERIES, deliveries_of};
 use services::Services;
 use services::metrics::{Outcome, Subject};
-use reliability::metrics::{DELIVERIES, deliveries_of};
 
 use crate::send::{SentAttempt, UNSEALABLE};
 

@@ -3,17 +3,17 @@
 use std::time::Duration;
 
 use core_types::key;
+use crypto::seal;
 use delivery::delivery::{
     AttemptVerdict, Delivery, DeliveryMessage, DeliveryStatus, Speed, TIMEOUT, wake_next,
 };
 use delivery::subscription::{DisabledReason, Subscription};
-use services::Services;
 use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
+use services::Services;
 use table::item::{Item, Key};
 use table::outbox;
 use table::outbox::Marked;
-use primitives::problem::{Code, Problem};
-use crypto::seal;
 
 use crate::begin::Job;
 use crate::count;
@@ -42,7 +42,11 @@ pub(crate) enum Report {
 /// # Errors
 /// 503 when the table cannot be reached. The message is then received again and finds the attempt
 /// claimed; when the lease has ended, the next attempt is made.
-pub(crate) async fn finish(services: &Services, job: &Job, sent: SentAttempt) -> Result<(), Problem> {
+pub(crate) async fn finish(
+    services: &Services,
+    job: &Job,
+    sent: SentAttempt,
+) -> Result<(), Problem> {
     let draw = u32::from_be_bytes(seal::random_bytes());
     let now = services.clock.now();
     let ended = job.delivery.with_outcome(&sent.outcome, sent.took, draw, now);
@@ -158,7 +162,8 @@ fn log(delivery: &Delivery) {
 /// delivery stays due.
 pub(crate) async fn queue(services: &Services, delivery: &Delivery, speed: Speed) {
     if let Some(delay) = delivery.delay(services.clock.now())
-        && let Err(problem) = services.queue(speed.queue()).send(&[(delivery.message(), delay)]).await
+        && let Err(problem) =
+            services.queue(speed.queue()).send(&[(delivery.message(), delay)]).await
     {
         tracing::warn!(cause = %problem, delivery = delivery.id.as_str(), "message not queued");
     }

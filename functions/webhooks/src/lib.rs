@@ -50,12 +50,12 @@ use std::pin::pin;
 use std::time::Duration;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
+use crypto::seal::SealKey;
 use delivery::delivery::{DeliveryMessage, SLOW_QUEUE, Speed, wake_next};
 use delivery::subscription::PROMPT;
 use futures_util::future::join_all;
-use services::Services;
 use primitives::problem::Problem;
-use crypto::seal::SealKey;
+use services::Services;
 use tokio::sync::{Mutex, MutexGuard};
 
 use begin::{Begun, Job};
@@ -81,7 +81,10 @@ pub async fn handle(services: &Services, event: SqsEvent) -> SqsBatchResponse {
 }
 
 /// Processes messages concurrently, after reading what they need.
-async fn handle_group(services: &Services, group: &[SqsMessage]) -> Vec<(String, Result<(), Problem>)> {
+async fn handle_group(
+    services: &Services,
+    group: &[SqsMessage],
+) -> Vec<(String, Result<(), Problem>)> {
     let messages: Vec<_> = group.iter().map(read).collect();
     let readable: Vec<DeliveryMessage> =
         messages.iter().filter_map(|message| message.as_ref().ok().cloned()).collect();
@@ -112,7 +115,9 @@ async fn end_if_permanent(
     made: Result<(), Problem>,
 ) -> Result<(), Problem> {
     match made {
-        Err(problem) if problem.is_permanent() => finish::give_up(services, message, &problem).await,
+        Err(problem) if problem.is_permanent() => {
+            finish::give_up(services, message, &problem).await
+        }
         made => made,
     }
 }
@@ -142,7 +147,11 @@ pub async fn attempt(services: &Services, message: &DeliveryMessage) -> Result<(
 ///
 /// # Errors
 /// As [`attempt`]; also 503 when a message cannot be moved to the slow queue.
-pub async fn attempt_at(services: &Services, message: &DeliveryMessage, speed: Speed) -> Result<(), Problem> {
+pub async fn attempt_at(
+    services: &Services,
+    message: &DeliveryMessage,
+    speed: Speed,
+) -> Result<(), Problem> {
     let shared = SharedInputs::read(services, std::slice::from_ref(message)).await?;
     make(services, message, speed, &shared.of(message), &BatchSlot::default()).await
 }

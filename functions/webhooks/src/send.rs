@@ -6,17 +6,17 @@ use std::time::Duration;
 use bytes::Bytes;
 use core_types::event::Event;
 use core_types::id::StoreId;
+use crypto::seal::SealKey;
 use delivery::delivery::{
     AttemptOutcome, AttemptVerdict, DeliveryAttempt, QUEUE, headers, message_attributes,
 };
 use delivery::subscription::{DestinationKind, SigningKeys, Subscription};
-use services::Services;
-use table::canary::FaultKind;
-use primitives::clock::Timestamp;
 use egress::{Destination, Outgoing, SendError};
-use services::queue::foreign::{ForeignMessage, QueueError};
-use crypto::seal::SealKey;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use primitives::clock::Timestamp;
+use services::Services;
+use services::queue::foreign::{ForeignMessage, QueueError};
+use table::canary::FaultKind;
 
 use crate::begin::Job;
 

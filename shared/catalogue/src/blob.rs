@@ -16,13 +16,13 @@ pub mod pinned;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use core_types::key;
-use services::Services;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key, Octets};
 use primitives::problem::{Code, Problem};
-use table::{Change, Condition, Write};
 use serde::{Deserialize, Serialize};
+use services::Services;
 use sha2::{Digest, Sha256};
+use table::item::{Item, Key, Octets};
+use table::{Change, Condition, Write};
 
 /// Bytes of one chunk (docs/data-model.md §1).
 const CHUNK: usize = 350_000;

@@ -14,13 +14,13 @@ use core_types::fields::Handle;
 use core_types::id::{CategoryId, StoreId};
 use core_types::key;
 use core_types::sample_id;
-use services::Services;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
-use table::{Query, ReadConsistency};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key};
+use table::{Query, ReadConsistency};
 
 pub use drain::CategoryDrain;
 pub use topics::*;
@@ -116,7 +116,8 @@ impl Tree {
     /// As [`Tree::load`], by an eventually consistent read at half the cost.
     pub async fn get_eventually(services: &Services, store: &StoreId) -> Result<Self, Problem> {
         Ok(Self::of(
-            services.table
+            services
+                .table
                 .all(&categories(store).seen(ReadConsistency::Eventual), MAX_CATEGORIES)
                 .await?,
         ))
@@ -124,7 +125,11 @@ impl Tree {
 
     /// Loads the tree of a store by an eventually consistent read, repeated strongly consistent if it
     /// does not have a category with this handle.
-    pub async fn with(services: &Services, store: &StoreId, handle: &Handle) -> Result<Self, Problem> {
+    pub async fn with(
+        services: &Services,
+        store: &StoreId,
+        handle: &Handle,
+    ) -> Result<Self, Problem> {
         let seen = Self::get_eventually(services, store).await?;
         if seen.find(handle).is_some() { Ok(seen) } else { Self::load(services, store).await }
     }

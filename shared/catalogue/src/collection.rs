@@ -19,9 +19,9 @@ use core_types::id::{CollectionId, ProductId, StoreId};
 use core_types::key::{self, IndexKey};
 use core_types::resource::Resource;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key};
 use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
 
 use crate::product::Seo;
 

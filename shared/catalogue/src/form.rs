@@ -9,14 +9,14 @@ use core_types::id::{FormSubmissionId, StoreId};
 use core_types::key::{self, IndexKey};
 use core_types::resource::Resource;
 use core_types::sample_id;
-use primitives::clock::Timestamp;
-use table::item::{Item, Key};
-use primitives::problem::{Code, FieldError, Problem};
-use primitives::fields::Fault;
 use gateway::request::Inbound;
+use primitives::clock::Timestamp;
+use primitives::fields::Fault;
+use primitives::problem::{Code, FieldError, Problem};
 use schemars::json_schema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use table::item::{Item, Key};
 use url::form_urlencoded;
 
 core_types::topics! {

@@ -21,10 +21,10 @@ use core_types::id::{LocationId, MovementId, OrderId, StoreId, VariantId};
 use core_types::key::{self, IndexKey};
 use primitives::clock::Timestamp;
 use primitives::context::Context;
-use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
-use table::{ReadConsistency, needs_strong_read, retry};
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
+use table::{ReadConsistency, needs_strong_read, retry};
 use tokio::sync::Mutex;
 
 pub use adjustment::{Adjustment, InventoryChange, LevelLookup, MAX_LEVELS, StockSnapshot, plan};

@@ -11,11 +11,11 @@ use core_types::image;
 use core_types::key;
 use core_types::sample_id;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
-use table::{Condition, Write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
+use table::{Condition, Write};
 
 use crate::blob::Blob;
 
@@ -27,7 +27,7 @@ core_types::topics! {
 }
 
 /// The most bytes of one image (docs/conventions.md §1).
-pub const MAX_BYTES: usize = gateway::routes::LARGE_BODY_LIMIT;
+pub const MAX_BYTES: usize = primitives::size::LARGE_BODY_LIMIT;
 /// The attributes that writes of other items count.
 const COUNTED: &[&str] = &["uses"];
 

@@ -13,10 +13,10 @@ use core_types::key;
 use core_types::resource::Resource;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use primitives::clock::Timestamp;
-use table::item::{Item, Key};
 use primitives::fields::{Fault, FieldErrors, FromText, Text};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
 
 use crate::policy::PolicyHandle;
 

@@ -6,9 +6,9 @@ use core_types::event::{EXAMPLE_TIME, Example};
 use core_types::id::StoreId;
 use core_types::key;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key};
 use primitives::fields::{Fault, FromText};
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
 
 core_types::topics! {
     POLICY_UPDATED = "policy.updated", "policy", Some("read_content"), PolicySummary,

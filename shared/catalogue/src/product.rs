@@ -31,12 +31,12 @@ use core_types::fields::{Currency, Handle, TaxClass};
 use core_types::id::{CategoryId, LocationId, MediaId, ProductId, StoreId, VariantId};
 use core_types::key::{self, IndexKey};
 use core_types::money::Money;
-use primitives::clock::Timestamp;
-use table::item::{Item, Key};
-use primitives::problem::Problem;
 use identity::store::{InventoryPolicy, Store};
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
 
 pub use barcode::Barcode;
 pub use deferred_work::{DeferredWork, RemovedVariant, refresh};

@@ -10,13 +10,13 @@ use core_types::pointer::Pointer;
 use core_types::rating::Reply;
 use core_types::resource::Resource;
 use core_types::sample_id;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::{Item, Key};
-use primitives::problem::{Code, Problem};
-use table::{Change, Write};
 use identity::customer::Customer;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key};
+use table::{Change, Write};
 
 use crate::product::ProductSummary;
 
@@ -204,8 +204,13 @@ impl Review {
     ///
     /// # Errors
     /// `not_found`.
-    pub async fn locate(services: &Services, store: &StoreId, id: &ReviewId) -> Result<Key, Problem> {
-        Pointer::follow(services, &key::review_pointer(store, id), key::review_by_id(store, id)).await
+    pub async fn locate(
+        services: &Services,
+        store: &StoreId,
+        id: &ReviewId,
+    ) -> Result<Key, Problem> {
+        Pointer::follow(services, &key::review_pointer(store, id), key::review_by_id(store, id))
+            .await
     }
 }
 
@@ -323,8 +328,8 @@ impl Example for ReviewView {
 #[cfg(test)]
 mod tests {
     use core_types::fields::{Currency, Email};
-    use primitives::fields::FromText;
     use identity::holder::Application;
+    use primitives::fields::FromText;
 
     use super::*;
 

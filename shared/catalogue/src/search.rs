@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use core_types::id::ProductId;
 use core_types::key;
-use table::item::{Item, Key};
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
 
 use crate::product::{ProductSummary, id_of, newest_first};
 use crate::words::words;

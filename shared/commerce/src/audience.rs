@@ -10,13 +10,13 @@ use delivery::delivery::Delivery;
 use delivery::replay::Replay;
 use delivery::subscription::{Payload, Subscription};
 use futures_util::stream::{self, StreamExt};
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::Key;
-use primitives::problem::Problem;
-use table::{Batch, Query};
 use platform::app::Stop;
 use platform::installation::Installation;
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
+use services::Services;
+use table::item::Key;
+use table::{Batch, Query};
 
 use crate::topics;
 

@@ -11,10 +11,10 @@ use core_types::id::{
     CustomerId, DrillId, ExportId, ImportId, LoadTestId, RedactionId, ReplayId, StoreId,
 };
 use core_types::key;
-use services::Services;
-use table::item::Key;
-use services::queue::QueueName;
 use serde::{Deserialize, Serialize};
+use services::Services;
+use services::queue::QueueName;
+use table::item::Key;
 
 /// Steps of long work.
 pub const QUEUE: QueueName = QueueName("RUNNER_QUEUE_URL");

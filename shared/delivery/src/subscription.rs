@@ -26,12 +26,12 @@ use core_types::event::{self, Event};
 use core_types::id::{AppId, StoreId, SubscriptionId};
 use core_types::key;
 use core_types::scope::Scopes;
-use primitives::clock::Timestamp;
-use table::item::{Item, Key};
-use primitives::problem::{Code, Problem};
-use table::{Condition, Write};
 use platform::installation::{Installation, InstallationStatus};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
+use table::{Condition, Write};
 
 pub use confirmation::{CHALLENGE, Challenge, Confirmation, ConfirmationView, Confirming};
 pub use destination::{DestinationKind, DestinationView};

@@ -9,14 +9,14 @@ use core_types::key::{self, IndexKey};
 use core_types::pointer::Pointer;
 use core_types::rating::{Rating, Reply};
 use core_types::resource::Resource;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::{Item, Key};
-use primitives::problem::{Code, Problem};
-use table::{Change, Write};
 use identity::store::Store;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key};
+use table::{Change, Write};
 
 use crate::app::{AppStatus, CommerceApp};
 

@@ -11,14 +11,14 @@ use core_types::end_reason::EndReason;
 use core_types::id::{AppId, InstallationId, MerchantId, StoreId};
 use core_types::key;
 use core_types::scope::Required;
-use services::Services;
-use table::item::Key;
-use primitives::problem::Problem;
-use table::Batch;
 use identity::account::Account as _;
 use identity::merchant::Merchant;
 use identity::store::{Store, StoreStatus};
+use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::Batch;
+use table::item::Key;
 use tokio::time::Instant;
 
 use crate::app::Stop;
@@ -35,7 +35,7 @@ enum RequestedBy {
     /// A member of the store.
     Member { merchant_id: MerchantId },
     /// An app, and for an embedded token the member who uses it.
-    Services {
+    App {
         app_id: AppId,
         installation_id: InstallationId,
         /// The installation's generation at the time of the request: a later one means that its tokens

@@ -18,19 +18,19 @@ use std::sync::Arc;
 use core_types::id::{AppId, InstallationId, MerchantId, StoreId};
 use core_types::key;
 use core_types::scope::{Required, Scopes};
-use services::Services;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::cors;
-use table::item::Key;
-use primitives::problem::{Code, Problem};
 use gateway::request::Inbound;
-use table::Batch;
 use http::header;
 use identity::member::Grant;
 use identity::merchant::Merchant as Account;
 use identity::session::{Session, UnverifiedToken};
 use identity::store::Store;
+use primitives::problem::{Code, Problem};
+use services::Services;
+use table::Batch;
+use table::item::Key;
 
 use crate::developer::Developer as Profile;
 
@@ -93,7 +93,7 @@ pub enum StoreActor {
     /// A member.
     Merchant(MerchantId, Grant),
     /// An installed app.
-    Services(AppActor),
+    App(AppActor),
 }
 
 /// An app as actor on a store.

@@ -6,10 +6,10 @@ use core_types::id::{AppId, DeveloperId, MerchantId};
 use core_types::key;
 use core_types::resource::Resource;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
-use table::{Change, Condition, Query, Write};
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
+use table::{Change, Condition, Query, Write};
 
 use crate::app::{CommerceApp, MAX_APPS};
 
@@ -152,8 +152,8 @@ pub async fn owns_no_apps(services: &services::Services, id: &MerchantId) -> Res
     let profile_key = key::developer(id);
     let query = apps_of(id);
     let (profile, apps) = tokio::try_join!(
-        app.table.get::<Developer>(&profile_key),
-        app.table.all::<CommerceApp>(&query, MAX_APPS),
+        services.table.get::<Developer>(&profile_key),
+        services.table.all::<CommerceApp>(&query, MAX_APPS),
     )?;
     if profile.is_none_or(|profile| profile.apps == 0) && apps.is_empty() {
         return Ok(());

@@ -15,14 +15,14 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use core_types::id::{AppId, InstallationId, MerchantId, StoreId};
 use core_types::key;
 use core_types::scope::Scopes;
-use primitives::clock::{DAY, MINUTE, Timestamp};
-use table::item::{Item, Key, Packing};
-use primitives::problem::{Code, Problem};
-use primitives::fields::{Fault, FromText};
 use crypto::seal;
 use crypto::signature::constant_time_eq;
-use table::Change;
+use primitives::clock::{DAY, MINUTE, Timestamp};
+use primitives::fields::{Fault, FromText};
+use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
+use table::Change;
+use table::item::{Item, Key, Packing};
 
 use crate::installation::{AppToken, MAX_TOKEN_HASHES};
 

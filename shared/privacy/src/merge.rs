@@ -14,13 +14,13 @@ mod view;
 use core_types::end_reason::EndReason;
 use core_types::id::{CustomerId, MergeId, StoreId};
 use core_types::key::{self, IndexKey};
-use services::Services;
 use primitives::clock::{MINUTE, Timestamp};
+use primitives::problem::Problem;
+use serde::{Deserialize, Serialize};
+use services::Services;
 use table::item::{Item, Key};
 use table::outbox::Due;
-use primitives::problem::Problem;
 use table::{Query, WalkPlace};
-use serde::{Deserialize, Serialize};
 
 use crate::steps::Walking;
 

@@ -5,16 +5,16 @@ use catalogue::review::Review;
 use core_types::fields::Email;
 use core_types::id::{CustomerId, GiftCardId, OrderId, StoreId};
 use core_types::key;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::Index;
-use primitives::problem::Problem;
-use primitives::fields::FromText;
-use table::{Query, WalkPlace};
 use identity::store::Store;
+use primitives::clock::Timestamp;
+use primitives::fields::FromText;
+use primitives::problem::Problem;
 use sales::gift_card::GiftCard;
 use sales::order::Order;
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::Index;
+use table::{Query, WalkPlace};
 
 /// Items of one page.
 const PAGE: usize = 100;
@@ -82,7 +82,11 @@ impl Person {
     }
 
     /// Loads the orders that were placed with an address of theirs, without an account.
-    pub async fn guest_orders(&self, services: &Services, place: Option<&WalkPlace>) -> PartPage<Order> {
+    pub async fn guest_orders(
+        &self,
+        services: &Services,
+        place: Option<&WalkPlace>,
+    ) -> PartPage<Order> {
         let found: Option<Store> = services.table.get(&key::store(&self.store_id)).await?;
         let Some(store) = found else { return Ok((Vec::new(), None)) };
         let any = OrderId::derive(&[]);
@@ -150,7 +154,11 @@ impl Person {
     }
 
     /// Loads the gift cards that they own, or that were sent to them.
-    pub async fn gift_cards(&self, services: &Services, place: Option<&WalkPlace>) -> PartPage<GiftCard> {
+    pub async fn gift_cards(
+        &self,
+        services: &Services,
+        place: Option<&WalkPlace>,
+    ) -> PartPage<GiftCard> {
         let (any, beginning) = (GiftCardId::derive(&[]), Timestamp::from_millis(0));
         let listed = key::gift_cards_of_store(&self.store_id, beginning, &any);
         let is_theirs = |card: &GiftCard| {
@@ -161,7 +169,11 @@ impl Person {
     }
 
     /// Loads the reviews that they wrote.
-    pub async fn reviews(&self, services: &Services, place: Option<&WalkPlace>) -> PartPage<Review> {
+    pub async fn reviews(
+        &self,
+        services: &Services,
+        place: Option<&WalkPlace>,
+    ) -> PartPage<Review> {
         let Some(customer) = &self.customer_id else { return Ok((Vec::new(), None)) };
         let all = Query::index(Index::Gsi2, key::reviews_on(&self.store_id));
         let is_theirs = |review: &Review| review.customer_id == *customer;
@@ -170,7 +182,11 @@ impl Person {
 
     /// Loads the forms in which a field is their address. Fields that only contain it do not count, because
     /// one address may be part of another, and a message may be about somebody else.
-    pub async fn forms(&self, services: &Services, place: Option<&WalkPlace>) -> PartPage<FormSubmission> {
+    pub async fn forms(
+        &self,
+        services: &Services,
+        place: Option<&WalkPlace>,
+    ) -> PartPage<FormSubmission> {
         let all =
             Query::partition(key::store(&self.store_id).pk).begins_with(key::FORM_SUBMISSIONS);
         let names_them = |form: &FormSubmission| {

@@ -25,13 +25,13 @@ use core_types::event::{Event, EventSubject, Topic};
 use core_types::fields::Email;
 use core_types::id::{CustomerId, RedactionId, StoreId};
 use core_types::key::{self, IndexKey};
+use identity::store::Store;
 use primitives::clock::{DAY, MINUTE, Timestamp};
+use primitives::problem::Problem;
+use serde::{Deserialize, Serialize};
+use table::WalkPlace;
 use table::item::{Item, Key};
 use table::outbox::Due;
-use primitives::problem::Problem;
-use table::WalkPlace;
-use identity::store::Store;
-use serde::{Deserialize, Serialize};
 
 use crate::person::{Part, Person};
 use crate::steps::Walking;

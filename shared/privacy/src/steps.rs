@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use services::Services;
 use primitives::clock::Timestamp;
-use table::item::Item;
 use primitives::problem::{Code, Problem};
+use services::Services;
+use table::item::Item;
 use table::{WalkPlace, Write};
 use tokio::time::Instant;
 

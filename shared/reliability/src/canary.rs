@@ -11,21 +11,21 @@ use core_types::event::{Event, EventGroup};
 use core_types::fields::{Country, Currency, Email, Subdomain};
 use core_types::id::{DeliveryId, EventId, MerchantId, StoreId, SubscriptionId};
 use core_types::key;
-use delivery::delivery::Delivery;
-use delivery::subscription::{HealthStatus, Subscription, hint, seal_secret};
-use services::Services;
-use primitives::clock::{DAY, Timestamp};
-use table::item::{Item, Key};
-use primitives::problem::{Code, Problem};
-use primitives::fields::FromText;
 use crypto::seal;
 use crypto::signature::SigningSecret;
+use delivery::delivery::Delivery;
+use delivery::subscription::{HealthStatus, Subscription, hint, seal_secret};
 use identity::member::Memberships;
 use identity::merchant::{Merchant, MerchantStatus};
 use identity::store::{
     self, InventoryPolicy, NewStore, STORE_UPDATED, Store, StoreStatus, UniqueSubdomain,
 };
+use primitives::clock::{DAY, Timestamp};
+use primitives::fields::FromText;
+use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key};
 
 use crate::drill::Fate;
 
@@ -189,7 +189,10 @@ pub async fn make_event(services: &Services) -> Result<EventId, Problem> {
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
-pub async fn fates(services: &Services, events: &[EventId]) -> Result<Vec<(EventId, Fate, bool)>, Problem> {
+pub async fn fates(
+    services: &Services,
+    events: &[EventId],
+) -> Result<Vec<(EventId, Fate, bool)>, Problem> {
     if events.is_empty() {
         return Ok(Vec::new());
     }

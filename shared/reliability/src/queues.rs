@@ -3,13 +3,13 @@
 
 use core_types::event::STREAM_GRACE;
 use futures_util::future::{try_join, try_join_all};
-use services::Services;
 use primitives::clock::Timestamp;
-use table::outbox::Due;
 use primitives::problem::{Code, Problem};
-use services::queue::{Depth, Queue, QueueName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use services::Services;
+use services::queue::{Depth, Queue, QueueName};
+use table::outbox::Due;
 
 /// The queue between the schedule and the workers that query payment providers.
 pub const DUE: QueueName = QueueName("DUE_QUEUE_URL");

@@ -14,12 +14,12 @@ use core_types::resource::Resource;
 use futures_util::StreamExt;
 use futures_util::future::{join4, try_join_all};
 use futures_util::stream;
-use services::Services;
 use primitives::clock::Timestamp;
-use services::metrics;
-use services::metrics::{CODE_FAMILY, minute_of};
 use primitives::problem::{Code, Problem};
 use serde::Serialize;
+use services::Services;
+use services::metrics;
+use services::metrics::{CODE_FAMILY, minute_of};
 
 use crate::evidence;
 use crate::incident::{INCIDENT_RESOLVED, Incident, OpenIncident, Report, Step};
@@ -101,9 +101,13 @@ pub async fn watch(services: &Services) -> Watched {
     let now = services.clock.now();
     let mut watched = Watched::default();
     let mut readings = Vec::new();
-    let (queues, lag, deliveries, replays) =
-        join4(depths(services), outbox_lag(services, now), deliveries(services, now), code_replays(services, now))
-            .await;
+    let (queues, lag, deliveries, replays) = join4(
+        depths(services),
+        outbox_lag(services, now),
+        deliveries(services, now),
+        code_replays(services, now),
+    )
+    .await;
     if let Ok(queues) = &queues {
         readings.extend(queues.iter().map(|queue| {
             Reading::of(Rule::DeadLetters, queue.name.clone(), Some(queue.dead_letters))

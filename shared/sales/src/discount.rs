@@ -19,10 +19,10 @@ use core_types::id::{CollectionId, DiscountId, ProductId, StoreId};
 use core_types::key::{self, IndexKey};
 use core_types::money::Money;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key, Packing};
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key, Packing};
 
 use crate::document::{Document, Entry, about};
 

@@ -27,9 +27,9 @@ use core_types::money::Money;
 use core_types::provider::ProviderName;
 use core_types::resource::Resource;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key, Packing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key, Packing};
 
 pub use state::{DisputeChange, ObservedDispute};
 pub use topics::*;

@@ -40,10 +40,10 @@ use core_types::money::Money;
 use core_types::provider::ProviderName;
 use core_types::resource::Resource;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key, Packing};
-use table::outbox::Due;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key, Packing};
+use table::outbox::Due;
 
 use crate::dispute::DisputeStatus;
 

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use core_types::key;
-use services::Services;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key, Octets};
 use primitives::problem::{Code, Problem};
-use table::{Condition, Query, Write};
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key, Octets};
+use table::{Condition, Query, Write};
 
 /// The size of one chunk, in bytes (docs/data-model.md §1).
 pub const CHUNK: usize = 350_000;
@@ -72,7 +72,11 @@ pub async fn write(services: &Services, chunks: &[Chunk]) -> Result<(), Problem>
 ///
 /// # Errors
 /// `version_conflict` when the work has changed; 503.
-pub async fn write_of<T: Item>(services: &Services, work: &T, chunks: &[Chunk]) -> Result<(), Problem> {
+pub async fn write_of<T: Item>(
+    services: &Services,
+    work: &T,
+    chunks: &[Chunk],
+) -> Result<(), Problem> {
     for together in chunks.chunks(TOGETHER) {
         let is_unchanged = Condition::is_at(work.version());
         let write = services.table.write().check(&work.key(), is_unchanged, Code::VersionConflict);
@@ -96,7 +100,11 @@ pub async fn discard(services: &Services, file: &str, places: &[String]) {
 ///
 /// # Errors
 /// 503.
-pub async fn read(services: &Services, file: &str, places: &[String]) -> Result<Option<Vec<u8>>, Problem> {
+pub async fn read(
+    services: &Services,
+    file: &str,
+    places: &[String],
+) -> Result<Option<Vec<u8>>, Problem> {
     let keys: Vec<Key> = places.iter().map(|place| key::file_chunk(file, place)).collect();
     let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let mut bytes = Vec::new();

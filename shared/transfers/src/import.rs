@@ -20,13 +20,13 @@ use std::collections::BTreeMap;
 use core_types::end_reason::EndReason;
 use core_types::id::{ImportId, StoreId};
 use core_types::key::{self, IndexKey};
+use platform::authority::Authority;
 use primitives::clock::{MINUTE, Timestamp};
+use primitives::problem::{Code, Problem};
+use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
 use table::outbox::Due;
-use primitives::problem::{Code, Problem};
 use table::{Condition, Query, Write};
-use platform::authority::Authority;
-use serde::{Deserialize, Serialize};
 
 use crate::FileFormat;
 use crate::chunk::RETENTION;

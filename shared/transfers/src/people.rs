@@ -3,10 +3,10 @@
 
 use core_types::id::StoreId;
 use core_types::key;
-use services::Services;
-use table::item::{Index, Item};
 use primitives::problem::Problem;
+use services::Services;
 use table::Query;
+use table::item::{Index, Item};
 
 use crate::chunk;
 use crate::export::{Export, ExportKind};
@@ -33,7 +33,11 @@ async fn exports(services: &Services, store: &StoreId) -> Result<(), Problem> {
         let (found, next) = services.table.walk(&all, PAGE, place.as_ref(), is_meant).await?;
         for export in &found {
             if !export.status.is_over() {
-                export.cancelled(services.clock.now())?.save(services.table.write()).commit().await?;
+                export
+                    .cancelled(services.clock.now())?
+                    .save(services.table.write())
+                    .commit()
+                    .await?;
             }
             chunk::erase(services, export.id.as_str()).await?;
             services.table.write().delete(&export.key()).commit().await?;

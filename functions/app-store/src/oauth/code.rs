@@ -1,16 +1,17 @@
 //! Redeeming an authorization code, once, by a conditional write (RFC 6749 §4.1.3, RFC 9700 §2.1.1).
 
 use core_types::key;
-use services::Services;
-use primitives::clock::Timestamp;
-use services::metrics;
-use primitives::problem::{Code, Problem};
-use gateway::reply::{Json, NoStore};
 use crypto::seal;
-use table::{ReadConsistency, retry_eventual_first};
+use gateway::idempotency::Commit;
+use gateway::reply::{Json, NoStore};
 use platform::app::{AppClient, AppStatus, CommerceApp};
 use platform::grant::{AuthorizationCode, CodeState, Grant, Presented, RefreshToken};
 use platform::installation::{Installation, InstallationStatus};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
+use services::Services;
+use services::metrics;
+use table::{ReadConsistency, retry_eventual_first};
 
 use super::issue::{Issued, Purpose, issue};
 use super::{ClientCredentials, TokenRequest, TokenResponse, required, tokens};
@@ -55,7 +56,9 @@ pub(super) async fn redeem(
 async fn replayed(services: &Services, code: &AuthorizationCode) -> Result<(), Problem> {
     tokens::revoke_grant(services, &code.digest).await?;
     let now = services.clock.now();
-    if let Err(problem) = metrics::note_code_replay(&services.table, metrics::CODE_FAMILY, now).await {
+    if let Err(problem) =
+        metrics::note_code_replay(&services.table, metrics::CODE_FAMILY, now).await
+    {
         tracing::warn!(cause = %problem, "a code that came again is not counted");
     }
     Ok(())
@@ -81,7 +84,8 @@ async fn commit(
     let (refresh, raw_refresh) = RefreshToken::mint(code, &grant, now);
     let grant = grant.record(&issued.record, &refresh, now);
     let answer = response(&issued, code, &refresh, raw_refresh, now);
-    services.table
+    services
+        .table
         .write()
         .update(&key::code(&code.digest), code.redemption(&grant, now), Code::InvalidGrant)
         .replace(&installation.record(&issued.record, now), Code::VersionConflict)

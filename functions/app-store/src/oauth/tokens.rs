@@ -3,22 +3,22 @@
 use axum::extract::State;
 use core_types::id::{AppId, InstallationId, StoreId};
 use core_types::key;
-use gateway::app::App;
-use services::Services;
-use primitives::problem::{Code, OAuthError, Problem};
-use gateway::reply::{Json, NoStore};
-use primitives::fields::Exact;
-use gateway::request::{Form, Parameters, request};
 use crypto::seal;
-use table::{Batch, retry};
+use gateway::app::App;
+use gateway::reply::{Json, NoStore};
+use gateway::request::{Form, Parameters, request};
 use identity::merchant::Merchant;
 use identity::session::Session;
 use platform::app::{AppClient, Stop};
 use platform::caller::{AUDIENCE, OAuthClient};
 use platform::grant::{AuthorizationCode, RefreshToken, Use};
 use platform::installation::{AppToken, Installation, InstallationStatus};
+use primitives::fields::Exact;
+use primitives::problem::{Code, OAuthError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::{Batch, retry};
 
 use super::ClientCredentials;
 
@@ -166,7 +166,11 @@ async fn can_act(
     Ok(account.zip(session).is_some_and(|(account, session)| session.is_alive(&account, now)))
 }
 
-fn describe_access(services: &Services, token: &AppToken, installation: &Installation) -> Introspection {
+fn describe_access(
+    services: &Services,
+    token: &AppToken,
+    installation: &Installation,
+) -> Introspection {
     Introspection {
         active: true,
         token_type: Some("Bearer"),
@@ -238,7 +242,8 @@ async fn find(
     let keys = [key::app_token(&digest), key::refresh_token(&digest)];
     let [access_key, refresh_key] = &keys;
     let mut batch: Batch = services.table.get_many(&[&client_key, access_key, refresh_key]).await?;
-    let client: AppClient = credentials.authenticate(batch.take(&client_key)?, services.clock.now())?;
+    let client: AppClient =
+        credentials.authenticate(batch.take(&client_key)?, services.clock.now())?;
     if let Some(token) = batch.take::<RefreshToken>(refresh_key)? {
         let own = token.client_id == client.client_id;
         return Ok(own.then(|| PresentedToken::Refresh(Box::new(token), Box::new(client))));

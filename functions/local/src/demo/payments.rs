@@ -8,10 +8,10 @@ use crate::providers::{
 use core_types::key;
 use core_types::provider::ProviderName;
 use emulators::AnyError;
-use services::Services;
 use identity::store::{Store, UniqueSubdomain};
 use sales::payment::load;
 use serde_json::{Value, json};
+use services::Services;
 
 use super::{Api, MERCHANT, SUBDOMAIN, account as account_of, told};
 use crate::System;

@@ -7,21 +7,22 @@ use core_types::key;
 use core_types::resource::{Resource, change, change_with, load};
 use core_types::scope::ReadOperations;
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
-use primitives::context::Context;
-use table::item::Item;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, Page};
-use primitives::fields::{AtMost, Text};
 use gateway::request::{Body, Given, IfMatch, Path, Query, Ruled, Rules, Validation, request};
 use platform::caller::{Operator, StoreOrPlatform};
+use primitives::clock::Timestamp;
+use primitives::context::Context;
+use primitives::fields::{AtMost, Text};
+use primitives::problem::{Code, FieldError, Problem};
 use reliability::incident::{
     Component, Correction, INCIDENT_UPDATED, Incident, IncidentStatus, IncidentView, Report,
     Severity, Step,
 };
 use reliability::{evidence, runs};
+use services::Services;
+use table::item::Item;
 
 /// Incidents of a month that are read for the unresolved ones, and unresolved ones that are returned.
 const MOST_SHOWN: usize = 100;

@@ -11,11 +11,11 @@ use core_types::id::{LocationId, VariantId};
 use core_types::scope::WriteInventory;
 use gateway::app::App;
 use gateway::idempotency::Required;
-use primitives::problem::{FieldError, Problem};
 use gateway::reply::Json;
-use primitives::fields::{AtMost, Flag, Int, Patch, Text};
 use gateway::request::{Body, Given, Ruled, Rules, Validation, request};
 use platform::caller::StoreAccess;
+use primitives::fields::{AtMost, Flag, Int, Patch, Text};
+use primitives::problem::{FieldError, Problem};
 
 use catalogue::workflows::adjust_stock::{Asked, execute, fault};
 

@@ -20,11 +20,11 @@ use catalogue::product::Sellable;
 use core_types::event::Event;
 use core_types::id::{MovementId, VariantId};
 use core_types::key;
-use services::Services;
+use http::header;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
+use services::Services;
 use table::{Condition, Query, Write};
-use http::header;
 
 /// Levels that one query inspects.
 const PAGE: usize = 500;
@@ -69,7 +69,11 @@ pub async fn foresee(services: &Services, from: &Location, moves: bool) -> Resul
 /// # Errors
 /// `location_has_stock`; `location_inactive`, when the other location closes meanwhile;
 /// `location_emptying` when one request cannot move all of it.
-pub async fn drain(services: &Services, from: &Location, to: Option<&Location>) -> Result<(), Problem> {
+pub async fn drain(
+    services: &Services,
+    from: &Location,
+    to: Option<&Location>,
+) -> Result<(), Problem> {
     let query = levels_of(from);
     let end = services.clock.now().plus(LONGEST);
     let mut again = true;

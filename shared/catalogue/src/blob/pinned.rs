@@ -13,12 +13,12 @@ use bytes::Bytes;
 use core_types::key;
 use futures_util::future::try_join_all;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use services::Services;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
-use table::{Change, ReadConsistency, Write, retry_eventual_first};
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key};
+use table::{Change, ReadConsistency, Write, retry_eventual_first};
 
 use super::{Blob, CHUNK, Chunk, Octets, TOGETHER};
 
@@ -181,7 +181,7 @@ impl<'a> Batches<'a> {
             Some(write) if has_room => (write, all, sum),
             full => {
                 self.all.extend(full);
-                (self.app.table.write(), actions, bytes)
+                (self.services.table.write(), actions, bytes)
             }
         };
         (self.actions, self.bytes) = (all, sum);

@@ -3,8 +3,8 @@
 use core_types::id::CategoryId;
 use core_types::money::MAX_AMOUNT;
 use deserr::ValuePointerRef;
-use primitives::fields::{Fault, FieldErrors, FromText, Text};
 use gateway::request::request;
+use primitives::fields::{Fault, FieldErrors, FromText, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

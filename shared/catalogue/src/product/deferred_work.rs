@@ -20,13 +20,13 @@ use core_types::id::{MediaId, ProductId, StoreId, VariantId};
 use core_types::image;
 use core_types::key::{self, IndexKey};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use services::Services;
 use primitives::clock::{MINUTE, Timestamp};
+use primitives::problem::{Code, Problem};
+use serde::{Deserialize, Serialize};
+use services::Services;
 use table::item::{Item, Key};
 use table::outbox::Due;
-use primitives::problem::{Code, Problem};
 use table::{Condition, Query, Write, retry};
-use serde::{Deserialize, Serialize};
 
 use super::{Product, ProductSummary, Sellable, UniqueSku, Variant, load, restock_product};
 use crate::location::MAX_LOCATIONS;
@@ -190,7 +190,8 @@ impl DeferredWork {
         let rows = summary.as_ref().map(search::rows).unwrap_or_default();
         let key = key::product(&self.store_id, &self.product_id);
         for part in self.words.chunks(ACTIONS.saturating_sub(1)) {
-            let write = services.table.write().check(&key, unchanged.clone(), Code::VersionConflict);
+            let write =
+                services.table.write().check(&key, unchanged.clone(), Code::VersionConflict);
             let settle = |write: Write, token: &Token| {
                 if rows.contains(token) { write.put(token) } else { write.delete(&token.key()) }
             };
@@ -248,7 +249,11 @@ async fn delete(services: &Services, deletions: &[Deletion]) -> Result<(), Probl
 ///
 /// # Errors
 /// `version_conflict`: the product is being changed.
-pub async fn refresh(services: &Services, store: &StoreId, id: &ProductId) -> Result<bool, Problem> {
+pub async fn refresh(
+    services: &Services,
+    store: &StoreId,
+    id: &ProductId,
+) -> Result<bool, Problem> {
     let Some((product, variants)) = load(services, store, id).await? else { return Ok(false) };
     let keys: Vec<Key> = variants.iter().map(|variant| key::sellable(store, &variant.id)).collect();
     let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;

@@ -8,9 +8,9 @@
 
 use core_types::id::{LocationId, ProductId, StoreId};
 use core_types::key;
+use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::{Item, Key};
-use primitives::problem::{Code, Problem};
 use table::{Change, Write, retry};
 
 use super::{ProductSummary, Sellable, Variant};
@@ -34,7 +34,11 @@ pub async fn restock(services: &Services, level: &Level) -> Result<(), Problem> 
 ///
 /// # Errors
 /// 503.
-pub async fn restock_product(services: &Services, store: &StoreId, id: &ProductId) -> Result<(), Problem> {
+pub async fn restock_product(
+    services: &Services,
+    store: &StoreId,
+    id: &ProductId,
+) -> Result<(), Problem> {
     retry(|| update(services, (store, id), None)).await
 }
 

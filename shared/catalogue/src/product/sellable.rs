@@ -4,12 +4,12 @@ use core_types::fields::TaxClass;
 use core_types::id::{ProductId, StoreId, VariantId};
 use core_types::key;
 use core_types::money::Money;
-use services::Services;
-use table::item::{Item, Key};
-use primitives::problem::{Code, Problem};
-use table::Change;
 use identity::store::{InventoryPolicy, Store};
+use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::Change;
+use table::item::{Item, Key};
 
 use super::{Product, ProductStatus, Variant};
 

@@ -9,11 +9,11 @@ use std::collections::{HashMap, HashSet};
 use core_types::id::{ProductId, StoreId};
 use core_types::key;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use services::Services;
-use gateway::budget::has_read_enough;
-use table::item::{Attributes, Item, Key};
 use gateway::page;
 use primitives::problem::{Code, Problem};
+use services::Services;
+use table::ReadLimit;
+use table::item::{Attributes, Item, Key};
 use table::{Query, ReadConsistency, Scanned};
 
 use super::{Rank, Token, answers, have, tokens};
@@ -114,7 +114,7 @@ impl Search {
                 let Some(next) = page.next else { break };
                 position = key_of(&next)?;
                 let most = if found.is_empty() { MOST.1 } else { MOST.0 };
-                if read >= most || has_read_enough() {
+                if read >= most || ReadLimit::is_reached() {
                     rest = Some(position.clone());
                     break 'ranks;
                 }
@@ -130,7 +130,11 @@ impl Search {
     ///
     /// # Errors
     /// 503.
-    pub async fn few(&self, services: &Services, most: usize) -> Result<Option<Vec<ProductId>>, Problem> {
+    pub async fn few(
+        &self,
+        services: &Services,
+        most: usize,
+    ) -> Result<Option<Vec<ProductId>>, Problem> {
         let mut known = self.known(services, most).await?;
         known.retain(|known| known.is_whole && known.products.len() <= most);
         let fewest = known.into_iter().min_by_key(|known| known.products.len());

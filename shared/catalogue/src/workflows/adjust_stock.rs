@@ -1,5 +1,6 @@
 //! Executes manual changes of stock: reads, decides, writes.
 
+use gateway::idempotency::Commit;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::inventory::{
@@ -11,15 +12,15 @@ use crate::product::Sellable;
 use core_types::event::Event;
 use core_types::id::{LocationId, MovementId, VariantId};
 use core_types::key;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::{Item, Key};
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::Json;
-use primitives::fields::Fault;
-use table::{Condition, Write};
 use identity::store::Store;
+use primitives::clock::Timestamp;
+use primitives::fields::Fault;
+use primitives::problem::{Code, FieldError, Problem};
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key};
+use table::{Condition, Write};
 
 /// A request that adjusts, sets or moves stock.
 pub struct Asked {
@@ -126,10 +127,15 @@ pub async fn execute(
         let changes = !adjustment.movements.is_empty();
         let event = Event::new(&INVENTORY_ADJUSTED, view.about(&store.id), &view, now);
         let items = adjustment.new_items();
-        ensure_items(adjustment.put_into(request.marked(services.table.write())), store, request, items)
-            .also(changes.then_some(event), Write::emit)
-            .answer(Json::new(&view), now)
-            .await
+        ensure_items(
+            adjustment.put_into(request.marked(services.table.write())),
+            store,
+            request,
+            items,
+        )
+        .also(changes.then_some(event), Write::emit)
+        .answer(Json::new(&view), now)
+        .await
     })
     .await
 }

@@ -7,9 +7,9 @@ use core_types::id::EventId;
 use core_types::key;
 use delivery::delivery::{Delivery, DeliveryStatus};
 use delivery::replay::{Replay, Skipped};
+use primitives::problem::Problem;
 use services::Services;
 use table::item::{Index, Key};
-use primitives::problem::Problem;
 use table::{Query, WalkPlace};
 
 use super::{Plan, Planned, Replaying};
@@ -46,7 +46,7 @@ pub async fn named(services: &Services, replay: &Replay) -> Result<Vec<Delivery>
 impl Replaying<'_> {
     /// Plans the named deliveries, which fit into one page.
     pub(super) async fn plan_named(&self) -> Result<Plan, Problem> {
-        let found = named(self.app, self.replay).await?;
+        let found = named(self.services, self.replay).await?;
         let missing = self.replay.delivery_ids.len().saturating_sub(found.len());
         let mut plan = self.plan_again(found).await?;
         plan.skipped.expired =
@@ -79,7 +79,7 @@ impl Replaying<'_> {
                 && (delivery.replayed_by.is_none() || self.is_ours(delivery))
                 && self.is_asked_for(&delivery.event_type)
         };
-        let (found, next) = self.app.table.walk(&queries, room, place, matches).await?;
+        let (found, next) = self.services.table.walk(&queries, room, place, matches).await?;
         Ok(Plan { next, ..self.plan_again(found).await? })
     }
 
@@ -137,7 +137,7 @@ impl Replaying<'_> {
         let keys: Vec<Key> =
             deliveries.iter().map(|delivery| key::event(&delivery.event_id)).collect();
         let mut batch =
-            self.app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
+            self.services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
         let mut events = HashMap::new();
         for key in &keys {
             // Events of one transaction are one item, so taking it returns all of them.

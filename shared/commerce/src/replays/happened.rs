@@ -8,9 +8,9 @@ use core_types::key;
 use delivery::delivery::Delivery;
 use delivery::replay::ReplayKind;
 use delivery::subscription::Subscription;
-use table::item::{Index, Key};
 use primitives::problem::Problem;
 use table::WalkPlace;
+use table::item::{Index, Key};
 
 use super::{Plan, Planned, Replaying};
 
@@ -27,7 +27,7 @@ impl Replaying<'_> {
         let queries = range.walk(Index::Gsi5, |day| vec![key::events_on(store, day)]);
         let matches =
             |event: &Event| event.state == OutboxState::Published && self.is_asked_for(&event.name);
-        let (events, next) = self.app.table.walk(&queries, room, place, matches).await?;
+        let (events, next) = self.services.table.walk(&queries, room, place, matches).await?;
         let mut plan = Plan { next, ..Plan::default() };
         let mut pairs: Vec<(&Event, &Subscription)> = Vec::new();
         for event in &events {
@@ -61,7 +61,7 @@ impl Replaying<'_> {
         let keys: Vec<Key> =
             pairs.iter().map(|(event, to)| key::delivery(&first(event, to))).collect();
         let mut batch =
-            self.app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
+            self.services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
         let mut existing: HashMap<DeliveryId, Delivery> = HashMap::new();
         for key in &keys {
             existing.extend(batch.take::<Delivery>(key)?.map(|found| (found.id.clone(), found)));

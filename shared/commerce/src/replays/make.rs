@@ -11,11 +11,11 @@ use core_types::key;
 use delivery::delivery::Delivery;
 use delivery::replay::Skipped;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use services::Services;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
+use services::Services;
 use table::Write;
+use table::item::{Item, Key};
 
 use super::Planned;
 

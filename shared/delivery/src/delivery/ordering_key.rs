@@ -16,12 +16,12 @@
 use core_types::event::Event;
 use core_types::id::{DeliveryId, SubscriptionId};
 use core_types::key;
-use services::Services;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
-use table::{Condition, Query, Write};
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key};
+use table::{Condition, Query, Write};
 
 use super::{Delivery, DeliveryStatus, RETENTION};
 use crate::subscription::{Ordering, Subscription};
@@ -112,7 +112,10 @@ fn ordering_key_of(subscription: &SubscriptionId, ordering_key: &OrderingKey) ->
 /// # Errors
 /// 503 when the table cannot be reached, or after ten positions without a delivery; `version_conflict`
 /// when a position's delivery has started again meanwhile: read again.
-pub async fn head_before(services: &Services, delivery: &Delivery) -> Result<Option<Delivery>, Problem> {
+pub async fn head_before(
+    services: &Services,
+    delivery: &Delivery,
+) -> Result<Option<Delivery>, Problem> {
     let Some(ordering_key) = &delivery.ordering_key else { return Ok(None) };
     for _ in 0..MOST_STALE {
         let first = services
@@ -162,7 +165,8 @@ async fn wake(services: &Services, ended: &Delivery) -> Result<(), Problem> {
         .all::<OrderingPosition>(&ordering_key_of(&ended.subscription_id, ordering_key), 1)
         .await?;
     let Some(position) = first.first() else { return Ok(()) };
-    let Some(next) = services.table.get::<Delivery>(&key::delivery(&position.delivery_id)).await? else {
+    let Some(next) = services.table.get::<Delivery>(&key::delivery(&position.delivery_id)).await?
+    else {
         return Ok(());
     };
     match next.delay(services.clock.now()) {

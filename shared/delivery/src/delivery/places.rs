@@ -12,11 +12,11 @@
 //! - *The table fails after permits were taken*: as after a crash.
 
 use core_types::key;
-use services::Services;
 use primitives::clock::Timestamp;
-use table::item::Key;
 use primitives::problem::Problem;
+use services::Services;
 use table::Permit;
+use table::item::Key;
 
 use super::{Delivery, LEASE, Speed};
 use crate::subscription::Subscription;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use core_types::event::Event;
 use core_types::id::StoreId;
-use primitives::clock::Timestamp;
 use crypto::seal;
 use crypto::signature::{service_hmac, standard_signature};
+use primitives::clock::Timestamp;
 
 use super::Delivery;
 use crate::subscription::{CHALLENGE, SigningKeys};

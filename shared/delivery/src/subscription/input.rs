@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crypto::signature::SigningSecret;
 use deserr::{Deserr, IntoValue, Map, Value, ValuePointerRef};
 use primitives::fields::{Fault, FieldErrors, FromText};
-use crypto::signature::SigningSecret;
 use schemars::JsonSchema;
 
 /// The most custom headers of one subscription.

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use core_types::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
 use core_types::key;
-use services::Services;
-use gateway::caller::{Access, Caller, Identity};
-use primitives::problem::{Code, Problem};
-use gateway::request::Inbound;
 use crypto::seal;
 use crypto::token;
 use crypto::token::Claims;
+use gateway::caller::{Access, Caller, Identity};
+use gateway::request::Inbound;
 use http::header;
 use identity::session::Session;
 use identity::store::{Store, StoreStatus};
+use primitives::problem::{Code, Problem};
+use services::Services;
 
 use super::named::{names_no_other_store, no_such_store};
 use super::{AUDIENCE, Account, AppActor, Merchant, app_identity, credential, looks_like_jwt};
@@ -36,7 +36,7 @@ pub struct EmbeddedApp {
 #[derive(Debug, Clone)]
 pub enum Bridge {
     /// The app's page, with its embedded token.
-    Services(Box<EmbeddedApp>),
+    App(Box<EmbeddedApp>),
     /// The merchant, in the admin.
     Merchant(Box<Merchant>),
 }
@@ -111,10 +111,12 @@ pub(super) async fn open_app_token(
 async fn claims_of(services: &Services, unverified: &str) -> Result<Claims, Problem> {
     let keys = services.secrets.keys().await?;
     let now = services.clock.now().seconds();
-    token::verify(&keys.public, unverified, &services.config.base_url, AUDIENCE, now).map_err(|error| {
-        tracing::debug!(?error, "app token rejected");
-        Code::InvalidToken.into()
-    })
+    token::verify(&keys.public, unverified, &services.config.base_url, AUDIENCE, now).map_err(
+        |error| {
+            tracing::debug!(?error, "app token rejected");
+            Code::InvalidToken.into()
+        },
+    )
 }
 
 /// The merchant and session that an embedded token is bound to; none for other tokens.
@@ -153,7 +155,9 @@ impl Caller for Bridge {
 
     async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         if looks_like_jwt(&credential(services, inbound)?) {
-            EmbeddedApp::authenticate(services, inbound).await.map(|services| Self::App(Box::new(services)))
+            EmbeddedApp::authenticate(services, inbound)
+                .await
+                .map(|services| Self::App(Box::new(services)))
         } else {
             let merchant = Merchant::authenticate(services, inbound).await?;
             Ok(Self::Merchant(Box::new(merchant)))

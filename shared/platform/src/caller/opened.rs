@@ -4,14 +4,14 @@ use std::collections::HashSet;
 
 use core_types::id::StoreId;
 use core_types::key;
-use services::Services;
-use table::item::Key;
-use primitives::problem::{Code, Problem};
 use gateway::request::Inbound;
-use table::Query;
 use identity::member::Grant;
 use identity::session::Session;
 use identity::store::{MAX_STORES, Store, StoreStatus};
+use primitives::problem::{Code, Problem};
+use services::Services;
+use table::Query;
+use table::item::Key;
 
 use super::named::{named_store, no_such_store};
 use super::{Account, open_session};
@@ -70,7 +70,10 @@ pub(super) async fn open_session_and_store(
 
 /// Loads the merchant's only store, and the grant on it. The account's own counter tells whether they own
 /// more.
-pub(super) async fn only_store(services: &Services, account: &Account) -> Result<(Store, Grant), Problem> {
+pub(super) async fn only_store(
+    services: &Services,
+    account: &Account,
+) -> Result<(Store, Grant), Problem> {
     if account.stores > 1 {
         return Err(Code::StoreRequired.into());
     }
@@ -106,7 +109,10 @@ pub async fn own_stores(services: &Services, account: &Account) -> Result<Vec<St
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
-pub async fn stores_of(services: &Services, account: &Account) -> Result<Vec<(Store, Grant)>, Problem> {
+pub async fn stores_of(
+    services: &Services,
+    account: &Account,
+) -> Result<Vec<(Store, Grant)>, Problem> {
     let mut named: HashSet<Key> = own_store_keys(services, account).await?.into_iter().collect();
     named.extend(account.newest_store_id.iter().map(key::store));
     named.extend(account.memberships.grants.keys().map(key::store));

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use core_types::key;
-use services::Services;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
-use primitives::problem::{Code, Problem};
 use gateway::request::Inbound;
 use http::header;
 use identity::customer::{Customer as Account, CustomerSession, UnverifiedCustomerToken};
 use identity::store::{Store, StoreStatus};
 use identity::storefront::{OpenStore, open_store, visitor};
+use primitives::problem::{Code, Problem};
+use services::Services;
 
 use super::bearer;
 
@@ -52,7 +52,9 @@ async fn open(services: &Services, inbound: &Inbound) -> Result<Customer, Proble
     let account: Account = batch.take_recent(&customer_key)?.ok_or_else(rejected)?;
     let session: CustomerSession = batch.take_recent(&session_key)?.ok_or_else(rejected)?;
     let store: Store = batch.take_recent(&store_key)?.ok_or_else(rejected)?;
-    if !session.admits(&token, &account, services.clock.now()) || store.status == StoreStatus::Deleted {
+    if !session.admits(&token, &account, services.clock.now())
+        || store.status == StoreStatus::Deleted
+    {
         return Err(rejected());
     }
     Ok(Customer { account, session, store })

@@ -7,13 +7,13 @@ use core_types::event::Event;
 use core_types::id::{CustomerId, StoreId};
 use core_types::key;
 use core_types::resource::Resource;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::Item;
-use primitives::problem::{Code, Problem};
-use table::{Condition, Query, Write};
 use identity::customer::{CUSTOMER_UPDATED, Customer, UniqueCustomerEmail};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use sales::order::guest::GuestOrders;
+use services::Services;
+use table::item::Item;
+use table::{Condition, Query, Write};
 
 use super::{CUSTOMER_MERGED, CustomerMerged, Merge, MergeStatus};
 use crate::redaction::Redaction;

@@ -5,13 +5,13 @@ use catalogue::review::{self, Review, ReviewStatus};
 use catalogue::wishlist::{self, Wish};
 use core_types::event::Event;
 use core_types::key;
-use services::Services;
-use table::item::{Item, Key};
-use primitives::problem::{Code, Problem};
-use table::{Query, retry};
 use identity::address::{self, Address};
 use identity::customer::{self, Customer};
+use primitives::problem::{Code, Problem};
 use sales::gift_card::{GIFT_CARD_UPDATED, GiftCard, GiftCardView};
+use services::Services;
+use table::item::{Item, Key};
+use table::{Query, retry};
 
 use super::Merge;
 
@@ -27,7 +27,8 @@ pub(super) async fn belongings(services: &Services, merge: &Merge) -> Result<(),
     let source = key::customer(&merge.store_id, &merge.source_id);
     if let Some(stays) = services.table.get::<Customer>(&own).await? {
         let alongside = |of: &Key, what| Query::partition(of.pk.clone()).begins_with(what);
-        let known: Vec<Address> = services.table.all(&alongside(&own, key::ADDRESSES), MOST).await?;
+        let known: Vec<Address> =
+            services.table.all(&alongside(&own, key::ADDRESSES), MOST).await?;
         let mut addresses: Vec<Address> =
             services.table.all(&alongside(&source, key::ADDRESSES), MOST).await?;
         addresses.retain(|address| known.iter().all(|own| own.postal != address.postal));
@@ -53,7 +54,11 @@ fn ignore_deleted(problem: Problem) -> Result<(), Problem> {
 }
 
 /// Moves a gift card.
-pub(super) async fn gift_card(services: &Services, merge: &Merge, card: &GiftCard) -> Result<(), Problem> {
+pub(super) async fn gift_card(
+    services: &Services,
+    merge: &Merge,
+    card: &GiftCard,
+) -> Result<(), Problem> {
     let now = services.clock.now();
     let Some(card) = card.handed_over(&merge.source_id, &merge.customer_id, now) else {
         return Ok(());
@@ -64,7 +69,11 @@ pub(super) async fn gift_card(services: &Services, merge: &Merge, card: &GiftCar
 }
 
 /// Moves a review, or deletes it if the remaining customer has reviewed the same subject.
-pub(super) async fn review(services: &Services, merge: &Merge, review: &Key) -> Result<(), Problem> {
+pub(super) async fn review(
+    services: &Services,
+    merge: &Merge,
+    review: &Key,
+) -> Result<(), Problem> {
     retry(|| async {
         let now = services.clock.now();
         let found: Option<Review> = services.table.get(review).await?;

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use services::Services;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key};
 use primitives::problem::Problem;
 use sales::workflows::hand_over_order::hand_over;
+use services::Services;
+use table::item::{Item, Key};
 
 use super::{Merge, MergePart, hand_over as moves};
 use crate::person::Person;

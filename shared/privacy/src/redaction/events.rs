@@ -3,11 +3,11 @@
 use core_types::event::{Event, EventGroup, OutboxState};
 use core_types::id::StoreId;
 use core_types::key;
-use services::Services;
-use primitives::problem::{Code, Problem};
-use table::Query;
 use identity::customer::CUSTOMER_DELETED;
+use primitives::problem::{Code, Problem};
 use sales::order::ORDER_REDACTED;
+use services::Services;
+use table::Query;
 
 use crate::merge::CUSTOMER_MERGED;
 
@@ -38,7 +38,11 @@ fn has_personal_data(event: &Event) -> bool {
 ///
 /// # Errors
 /// `version_conflict` if one of them was changed concurrently; 503.
-pub(super) async fn expunge(services: &Services, store: &StoreId, subject: &str) -> Result<bool, Problem> {
+pub(super) async fn expunge(
+    services: &Services,
+    store: &StoreId,
+    subject: &str,
+) -> Result<bool, Problem> {
     let (index, partition) = key::timeline_on(store, subject);
     let timeline = [Query::index(index, partition)];
     let (mut place, mut is_all) = (None, true);

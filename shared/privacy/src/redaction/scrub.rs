@@ -3,12 +3,12 @@
 use catalogue::form::FormSubmission;
 use catalogue::review::Review;
 use core_types::key;
-use services::Services;
-use table::item::Item;
-use primitives::problem::{Code, Problem};
 use identity::customer::{self, Customer};
+use primitives::problem::{Code, Problem};
 use sales::gift_card::GiftCard;
 use sales::order::{Order, load};
+use services::Services;
+use table::item::Item;
 
 use super::events::expunge;
 use crate::merge::Merge;
@@ -22,7 +22,8 @@ pub(super) async fn account(services: &Services, person: &Person) -> Result<bool
     if let Some(account) = services.table.get::<Customer>(&key).await? {
         customer::erase_belongings(services, &key, key::SESSIONS).await?;
         let now = services.clock.now();
-        let removed = customer::remove(services.table.write(), &account, Code::VersionConflict, now);
+        let removed =
+            customer::remove(services.table.write(), &account, Code::VersionConflict, now);
         removed.commit().await?;
         // Items that were added in the meantime. Without the account none can be added any more.
         customer::erase_belongings(services, &key, "").await?;
@@ -30,7 +31,9 @@ pub(super) async fn account(services: &Services, person: &Person) -> Result<bool
     let mut is_expunged = expunge(services, &person.store_id, customer.as_str()).await?;
     for merge in Merge::all_into(services, &person.store_id, customer).await? {
         // A running merge still moves their data here.
-        if !merge.is_over() || !expunge(services, &person.store_id, merge.source_id.as_str()).await? {
+        if !merge.is_over()
+            || !expunge(services, &person.store_id, merge.source_id.as_str()).await?
+        {
             is_expunged = false;
             continue;
         }

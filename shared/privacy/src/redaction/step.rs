@@ -2,10 +2,10 @@
 
 use core_types::id::{RedactionId, StoreId};
 use core_types::key;
-use services::Services;
 use primitives::clock::Timestamp;
-use table::item::Item;
 use primitives::problem::Problem;
+use services::Services;
+use table::item::Item;
 use table::{WalkPlace, Write};
 
 use super::{CUSTOMER_REDACTED, Redaction, RedactionStatus, scrub};
@@ -80,7 +80,11 @@ pub async fn give_up(services: &Services, id: &RedactionId) -> Result<(), Proble
     }
 }
 
-async fn page<F>(services: &Services, redaction: &mut Redaction, forget_files: &F) -> Result<Done, Problem>
+async fn page<F>(
+    services: &Services,
+    redaction: &mut Redaction,
+    forget_files: &F,
+) -> Result<Done, Problem>
 where
     F: AsyncFn(&Services, &StoreId) -> Result<bool, Problem>,
 {
@@ -99,7 +103,9 @@ where
             });
             each(services, over, scrub::order).await
         }
-        Part::GiftCards => each(services, person.gift_cards(services, place).await, scrub::gift_card).await,
+        Part::GiftCards => {
+            each(services, person.gift_cards(services, place).await, scrub::gift_card).await
+        }
         Part::Reviews => each(services, person.reviews(services, place).await, scrub::review).await,
         Part::Forms => each(services, person.forms(services, place).await, scrub::form).await,
         Part::Files => Ok(done_if(forget_files(services, &person.store_id).await?)),

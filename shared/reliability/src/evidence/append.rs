@@ -4,9 +4,9 @@
 
 use core_types::id::EvidenceId;
 use core_types::key;
-use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
+use services::Services;
 use table::{Condition, Write};
 
 use super::{Evidence, EvidenceName, Head, Record};

@@ -3,14 +3,14 @@
 
 use core_types::id::EvidenceId;
 use core_types::key;
-use services::Services;
-use primitives::clock::{DAY, Timestamp};
-use table::item::Key;
 use gateway::page;
+use primitives::clock::{DAY, Timestamp};
 use primitives::problem::Problem;
-use table::Query;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::Query;
+use table::item::Key;
 
 use super::{Evidence, GENESIS, Head, Statement};
 
@@ -171,7 +171,11 @@ impl Position {
 ///
 /// # Errors
 /// When the table does not answer.
-pub async fn check(services: &Services, from: Option<Position>, limit: usize) -> Result<Checked, Problem> {
+pub async fn check(
+    services: &Services,
+    from: Option<Position>,
+    limit: usize,
+) -> Result<Checked, Problem> {
     let now = services.clock.now();
     let head = services.table.get::<Head>(&key::evidence_head()).await?;
     let begun_at = head.as_ref().map_or_else(|| now.minus(HEADLESS), |head| head.begun_at);
@@ -232,7 +236,7 @@ impl Walk<'_> {
             if room == 0 {
                 return Ok(Step::Full);
             }
-            let found = self.app.table.page(&query, room, after, |_: &Evidence| true).await?;
+            let found = self.services.table.page(&query, room, after, |_: &Evidence| true).await?;
             for evidence in &found.items {
                 if let Err(broken) = self.step(month, evidence).await? {
                     return Ok(Step::Broken(broken));
@@ -256,7 +260,7 @@ impl Walk<'_> {
         };
         if next.fits(self.head.as_ref()).is_err() {
             // The record may have been appended after the head was read.
-            self.head = self.app.table.get(&key::evidence_head()).await?;
+            self.head = self.services.table.get(&key::evidence_head()).await?;
         }
         let fits = next.fits(self.head.as_ref());
         if fits.is_ok() {
@@ -296,7 +300,8 @@ pub async fn within(
         let query = Query::partition(key::evidence_in(month)).whole();
         let mut after = None;
         loop {
-            let found = services.table.page(&query, MOST_CHECKED, after, |_: &Evidence| true).await?;
+            let found =
+                services.table.page(&query, MOST_CHECKED, after, |_: &Evidence| true).await?;
             stated.extend(found.items.iter().filter_map(Evidence::statement).filter(is_within));
             if stated.len() > most {
                 return Ok(None);

@@ -8,12 +8,12 @@ use std::collections::HashMap;
 
 use core_types::id::StoreId;
 use core_types::key;
-use services::Services;
-use primitives::clock::MINUTE;
-use table::item::Key;
-use primitives::problem::Problem;
 use crypto::seal;
 use identity::throttle::Ceiling;
+use primitives::clock::MINUTE;
+use primitives::problem::Problem;
+use services::Services;
+use table::item::Key;
 
 use super::{GiftCard, GiftCardCode, UniqueGiftCardCode};
 
@@ -24,7 +24,11 @@ const LOOKUPS: Ceiling = Ceiling { of: "gift_card", most: 5, window: MINUTE };
 ///
 /// # Errors
 /// `too_many_attempts`; 503.
-pub async fn ensure_lookup(services: &Services, store: &StoreId, client_prefix: &str) -> Result<(), Problem> {
+pub async fn ensure_lookup(
+    services: &Services,
+    store: &StoreId,
+    client_prefix: &str,
+) -> Result<(), Problem> {
     LOOKUPS.ensure(services, &digest_of(store, client_prefix)).await
 }
 
@@ -36,7 +40,11 @@ fn digest_of(store: &StoreId, client_prefix: &str) -> String {
 ///
 /// # Errors
 /// `too_many_attempts`; 503 if it cannot be counted, because a code is worth money.
-pub async fn count_lookup(services: &Services, store: &StoreId, client_prefix: &str) -> Result<(), Problem> {
+pub async fn count_lookup(
+    services: &Services,
+    store: &StoreId,
+    client_prefix: &str,
+) -> Result<(), Problem> {
     LOOKUPS.take(services, &digest_of(store, client_prefix), |write| write).await
 }
 

@@ -1,10 +1,10 @@
 //! A call of a provider's API, with its deadline, errors and JSON.
 
 use bytes::Bytes;
-use services::Services;
 use egress::{Destination, Outgoing, SendError};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use serde_json::Value;
+use services::Services;
 
 use super::provider::ProviderFailure;
 

@@ -4,12 +4,12 @@ use core_types::id::{OrderId, PaymentId, StoreId};
 use core_types::key;
 use core_types::provider::ProviderName;
 use core_types::resource;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::Key;
-use primitives::problem::{Code, Problem};
-use table::Query;
 use identity::store::Store;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
+use services::Services;
+use table::Query;
+use table::item::Key;
 
 use super::Payment;
 use super::account::ProviderAccount;
@@ -24,7 +24,11 @@ const MAX_PAYMENTS: usize = 50;
 ///
 /// # Errors
 /// `not_found`.
-pub async fn payment(services: &Services, store: &Store, id: &PaymentId) -> Result<Payment, Problem> {
+pub async fn payment(
+    services: &Services,
+    store: &Store,
+    id: &PaymentId,
+) -> Result<Payment, Problem> {
     let PaymentLookup { store_id, order_id, payment_id } = PaymentLookup::of(store, id);
     resource::load(services, &key::payment(&store_id, &order_id, &payment_id)).await
 }
@@ -33,7 +37,11 @@ pub async fn payment(services: &Services, store: &Store, id: &PaymentId) -> Resu
 ///
 /// # Errors
 /// 503.
-pub async fn found(services: &Services, store: &Store, id: &PaymentId) -> Result<Option<Payment>, Problem> {
+pub async fn found(
+    services: &Services,
+    store: &Store,
+    id: &PaymentId,
+) -> Result<Option<Payment>, Problem> {
     let PaymentLookup { store_id, order_id, payment_id } = PaymentLookup::of(store, id);
     services.table.get(&key::payment(&store_id, &order_id, &payment_id)).await
 }
@@ -101,7 +109,8 @@ pub async fn account_to_change(
 /// stored.
 pub async fn accounts(services: &Services, store: &Store) -> Result<Vec<ProviderAccount>, Problem> {
     let query = Query::partition(key::store(&store.id).pk).begins_with(key::PAYMENT_PROVIDERS);
-    let mut accounts: Vec<ProviderAccount> = services.table.all(&query, ProviderName::ALL.len()).await?;
+    let mut accounts: Vec<ProviderAccount> =
+        services.table.all(&query, ProviderName::ALL.len()).await?;
     accounts.retain(|account| account.disconnected_at.is_none());
     if accounts.iter().all(|account| account.provider != ProviderName::Manual) {
         accounts.push(ProviderAccount::manual(store));

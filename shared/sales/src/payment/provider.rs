@@ -5,13 +5,13 @@ use std::fmt;
 use core_types::id::{PaymentId, RefundId};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use services::Services;
+use http::{HeaderMap, header};
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
-use http::{HeaderMap, header};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use services::Services;
 
 use super::{Opening, Payment};
 use crate::dispute::evidence::Evidence;
@@ -109,7 +109,10 @@ pub trait Provider {
     ) -> impl Future<Output = Result<ObservedDispute, ProviderFailure>> + Send;
 
     /// Checks that the provider accepts the credentials.
-    fn check(&self, services: &Services) -> impl Future<Output = Result<(), ProviderFailure>> + Send;
+    fn check(
+        &self,
+        services: &Services,
+    ) -> impl Future<Output = Result<(), ProviderFailure>> + Send;
 }
 
 /// A payment that the provider has created.

@@ -13,13 +13,13 @@ use core_types::fields::Currency;
 use core_types::id::{PaymentId, RefundId};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use services::Services;
-use primitives::clock::Timestamp;
-use primitives::fields::FromText;
 use crypto::seal;
 use crypto::signature::{constant_time_eq, hmac_sha256_hex};
 use http::{HeaderMap, HeaderName, header};
+use primitives::clock::Timestamp;
+use primitives::fields::FromText;
 use serde_json::{Value, json};
+use services::Services;
 
 use super::call::{Call, text};
 use super::credentials::ProviderCredentials;
@@ -170,7 +170,11 @@ impl Provider for Razorpay {
     }
 
     /// `GET /v1/orders/{id}/payments`, of which [`best`] selects one.
-    async fn fetch(&self, services: &Services, payment: &Payment) -> Result<Observed, ProviderFailure> {
+    async fn fetch(
+        &self,
+        services: &Services,
+        payment: &Payment,
+    ) -> Result<Observed, ProviderFailure> {
         let path = format!("/v1/orders/{}/payments", segment(&payment.provider_reference));
         let answer = self.get(services, &path).await?;
         let items = answer.get("items").and_then(Value::as_array);
@@ -205,19 +209,25 @@ impl Provider for Razorpay {
                     .map(CaptureResult::by_us)
                     .ok_or_else(|| ProviderFailure::Broken("no payment".into()))
             }
-            Err(rejected @ ProviderFailure::Rejected(_)) => match self.fetch(services, payment).await {
-                Ok(observed) if observed.state == ObservedState::Captured => {
-                    Ok(CaptureResult::before(observed))
+            Err(rejected @ ProviderFailure::Rejected(_)) => {
+                match self.fetch(services, payment).await {
+                    Ok(observed) if observed.state == ObservedState::Captured => {
+                        Ok(CaptureResult::before(observed))
+                    }
+                    _ => Err(rejected),
                 }
-                _ => Err(rejected),
-            },
+            }
             Err(failure) => Err(failure),
         }
     }
 
     /// Razorpay cannot void a payment: without a capture, which we no longer make, it returns the money
     /// itself. If the payment was captured in the meantime, returns that.
-    async fn void(&self, services: &Services, payment: &Payment) -> Result<Observed, ProviderFailure> {
+    async fn void(
+        &self,
+        services: &Services,
+        payment: &Payment,
+    ) -> Result<Observed, ProviderFailure> {
         let observed = self.fetch(services, payment).await?;
         if observed.state == ObservedState::Captured {
             return Ok(observed);

@@ -7,15 +7,15 @@ use catalogue::product::{Product, ProductView, Variant};
 use core_types::end_reason::EndReason;
 use core_types::id::{CustomerId, ExportId, OrderId, ProductId};
 use core_types::key;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::{Item, Key};
-use primitives::problem::Problem;
-use table::{Query, WalkPlace};
 use identity::customer::{Customer, CustomerView};
 use platform::authority::Standing;
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
 use sales::order::{Order, OrderView};
 use serde::Serialize;
+use services::Services;
+use table::item::{Item, Key};
+use table::{Query, WalkPlace};
 use tokio::time::Instant;
 
 use super::{
@@ -174,7 +174,11 @@ fn names(kind: ExportKind) -> &'static [&'static str] {
 }
 
 /// Reads one page, and advances the export's place. Returns whether it was the last page.
-async fn page(services: &Services, export: &mut Export, written: &mut Written) -> Result<bool, Problem> {
+async fn page(
+    services: &Services,
+    export: &mut Export,
+    written: &mut Written,
+) -> Result<bool, Problem> {
     match export.kind {
         ExportKind::Products => products_page(services, export, written).await,
         ExportKind::Orders => {
@@ -182,7 +186,8 @@ async fn page(services: &Services, export: &mut Export, written: &mut Written) -
             let listed = key::orders_of_store(&export.store_id, start.0, &start.1);
             let asked = export.clone();
             let wanted = move |order: &Order| asked.is_asked_for(order.created_at);
-            let (found, place) = walk(services, export, Query::partition_of(listed), wanted).await?;
+            let (found, place) =
+                walk(services, export, Query::partition_of(listed), wanted).await?;
             for order in &found {
                 written.add(export.format, || orders::rows(order), &OrderView::from(order));
             }
@@ -193,7 +198,8 @@ async fn page(services: &Services, export: &mut Export, written: &mut Written) -
             let listed = key::customers_of_store(&export.store_id, export.created_at, &any);
             let asked = export.clone();
             let wanted = move |customer: &Customer| asked.is_asked_for(customer.created_at);
-            let (found, place) = walk(services, export, Query::partition_of(listed), wanted).await?;
+            let (found, place) =
+                walk(services, export, Query::partition_of(listed), wanted).await?;
             for customer in &found {
                 let view = CustomerView::from(customer);
                 written.add(export.format, || customers::rows(customer), &view);
@@ -250,7 +256,8 @@ async fn with_variants(
     let keys: Vec<Key> = found.iter().flat_map(of).collect();
     let mut variants = std::collections::HashMap::new();
     for keys in keys.chunks(100) {
-        let mut batch = services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
+        let mut batch =
+            services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
         for key in keys {
             variants.extend(batch.take::<Variant>(key)?.map(|one| (key.clone(), one)));
         }
@@ -272,7 +279,8 @@ async fn movements_page(
     let Some((id, place)) = export.within.take() else {
         let mut found: Vec<Product> = Vec::new();
         let at = export.place.as_ref();
-        let (products, place) = services.table.walk(&[all_products(export)], 1, at, |_| true).await?;
+        let (products, place) =
+            services.table.walk(&[all_products(export)], 1, at, |_| true).await?;
         found.extend(products);
         let is_last = place.is_none();
         export.place = place;

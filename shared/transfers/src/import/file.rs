@@ -1,10 +1,10 @@
 //! The file of an import: its parts, and the chunks that store them.
 
-use services::Services;
+use crypto::seal;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
-use crypto::seal;
 use serde::{Deserialize, Serialize};
+use services::Services;
 
 use super::Import;
 use crate::chunk::{self, CHUNK, Chunk};
@@ -92,7 +92,7 @@ impl Source for Chunks<'_> {
     /// 503; `internal` when a chunk is missing.
     async fn next(&mut self) -> Result<Vec<u8>, Problem> {
         let (places, offset, reached) = self.import.places(self.byte);
-        let found = chunk::read(self.app, self.import.id.as_str(), &places).await?;
+        let found = chunk::read(self.services, self.import.id.as_str(), &places).await?;
         let mut bytes = found.ok_or_else(|| Problem::internal("a chunk of the file is gone"))?;
         bytes.drain(..offset.min(bytes.len()));
         self.byte = reached.max(self.byte);

@@ -6,9 +6,9 @@
 
 use std::collections::HashSet;
 
-use services::Services;
-use primitives::problem::Problem;
 use crypto::seal;
+use primitives::problem::Problem;
+use services::Services;
 
 use super::Import;
 use crate::chunk::{self, Chunk};
@@ -32,7 +32,8 @@ impl Seen {
         let places: Vec<String> = (0..import.seen_pages).map(|page| place(import, page)).collect();
         let mut before = HashSet::new();
         for places in places.chunks(50) {
-            let bytes = chunk::read(services, import.id.as_str(), places).await?.unwrap_or_default();
+            let bytes =
+                chunk::read(services, import.id.as_str(), places).await?.unwrap_or_default();
             before
                 .extend(bytes.chunks_exact(DIGEST).filter_map(|one| <[u8; 8]>::try_from(one).ok()));
         }
@@ -60,7 +61,11 @@ impl Seen {
     ///
     /// # Errors
     /// `version_conflict` when the import has changed meanwhile; 503.
-    pub(super) async fn write(&mut self, services: &Services, import: &Import) -> Result<u64, Problem> {
+    pub(super) async fn write(
+        &mut self,
+        services: &Services,
+        import: &Import,
+    ) -> Result<u64, Problem> {
         if self.new.is_empty() {
             return Ok(import.seen_pages);
         }

@@ -6,14 +6,14 @@ use core_types::end_reason::EndReason;
 use core_types::id::ImportId;
 use core_types::key;
 use futures_util::FutureExt;
-use services::Services;
-use primitives::clock::{MINUTE, Timestamp};
-use primitives::context::Context;
-use primitives::problem::{Code, Problem};
-use table::Write;
 use http::HeaderMap;
 use identity::store::{Store, StoreStatus};
 use platform::authority::Standing;
+use primitives::clock::{MINUTE, Timestamp};
+use primitives::context::Context;
+use primitives::problem::{Code, Problem};
+use services::Services;
+use table::Write;
 use tokio::time::Instant;
 
 use super::file::Chunks;
@@ -50,10 +50,15 @@ pub async fn step(services: &Services, id: &ImportId) -> Result<Option<Timestamp
     Box::pin(context.scope(run(services, &store, import))).await
 }
 
-async fn run(services: &Services, store: &Store, import: Import) -> Result<Option<Timestamp>, Problem> {
+async fn run(
+    services: &Services,
+    store: &Store,
+    import: Import,
+) -> Result<Option<Timestamp>, Problem> {
     let whole = import.clone();
     let (mut import, mut sheet) = (import, Sheet::of(&whole, Chunks::of(services, &whole)));
-    let mut seen = if import.dry_run { Seen::read(services, &import).await? } else { Seen::default() };
+    let mut seen =
+        if import.dry_run { Seen::read(services, &import).await? } else { Seen::default() };
     let mut standing = Standing::of(import.authority.as_ref());
     let began = Instant::now();
     while import.status == ImportStatus::Running {
@@ -158,7 +163,11 @@ impl Found {
 }
 
 /// Ends an import whose file cannot be read any further.
-async fn broken(services: &Services, import: &Import, found: Vec<Finding>) -> Result<Import, Problem> {
+async fn broken(
+    services: &Services,
+    import: &Import,
+    found: Vec<Finding>,
+) -> Result<Import, Problem> {
     let mut findings = Found::default();
     findings.add(found);
     let mut counted = import.clone();

@@ -13,15 +13,15 @@ use core_types::event::Topic;
 use core_types::fields::{Handle, Metadata, TaxClass};
 use core_types::id::{CategoryId, ProductId, StoreId};
 use core_types::key;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::Key;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, NoContent};
-use primitives::fields::{AtMost, Patch, Text};
 use gateway::request::{IfMatch, request};
-use table::retry;
 use identity::store::Store;
+use primitives::clock::Timestamp;
+use primitives::fields::{AtMost, Patch, Text};
+use primitives::problem::{Code, Problem};
+use services::Services;
+use table::item::Key;
+use table::retry;
 
 use super::create::list;
 use super::input::{images, media, pictured, validate_references};
@@ -79,7 +79,13 @@ fn patch<T: Default, U>(field: &mut T, value: Patch<U>, into: impl Fn(U) -> T) {
 
 impl UpdateRequest {
     /// The product with these changes, at its current version.
-    fn apply(self, services: &Services, store: &Store, product: &Product, now: Timestamp) -> Product {
+    fn apply(
+        self,
+        services: &Services,
+        store: &Store,
+        product: &Product,
+        now: Timestamp,
+    ) -> Product {
         let mut wanted = product.clone();
         set(&mut wanted.title, self.title);
         set(&mut wanted.handle, self.handle);
@@ -162,7 +168,8 @@ pub async fn change(
     validate_references(services, own, &mut faults).await?;
     faults.done()?;
     retry(|| async {
-        let (before, variants) = product::load(services, &store.id, id).await?.ok_or(Code::NotFound)?;
+        let (before, variants) =
+            product::load(services, &store.id, id).await?.ok_or(Code::NotFound)?;
         if_match.check(before.version)?;
         let wanted = input.clone().apply(services, store, &before, now);
         if wanted == before {
@@ -224,7 +231,8 @@ pub async fn remove(
     let archived_at = AtomicU64::new(0);
     retry(|| async {
         let now = services.clock.now();
-        let (mut product, variants) = product::load(services, store, id).await?.ok_or(Code::NotFound)?;
+        let (mut product, variants) =
+            product::load(services, store, id).await?.ok_or(Code::NotFound)?;
         if archived_at.load(Ordering::Relaxed) != product.version {
             if_match.check(product.version)?;
         }

@@ -12,14 +12,14 @@ use core_types::fields::{Handle, Metadata, TaxClass};
 use core_types::id::{CategoryId, ProductId, VariantId};
 use core_types::key;
 use core_types::money::Money;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::Key;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::Created;
-use primitives::fields::{AtMost, FromText, Text};
 use gateway::request::{Given, Rules, Validation, request};
 use identity::store::Store;
+use primitives::clock::Timestamp;
+use primitives::fields::{AtMost, FromText, Text};
+use primitives::problem::{Code, FieldError, Problem};
+use services::Services;
+use table::item::Key;
 
 use super::input::{
     Draft, VariantInput, at_home, images, locations, media, placed, validate_pictures,
@@ -110,7 +110,8 @@ pub async fn create(
     loop {
         let steps = steps(&product, &drafts);
         let written =
-            write::create((services, store), (&product, &variants), steps, &PRODUCT_CREATED, now).await;
+            write::create((services, store), (&product, &variants), steps, &PRODUCT_CREATED, now)
+                .await;
         tries = tries.saturating_add(1);
         match written {
             Err(problem) if problem.code == Code::HandleTaken && !is_named && tries < 5 => {

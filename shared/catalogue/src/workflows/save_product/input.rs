@@ -8,14 +8,14 @@ use crate::product::{Faults, Image, ImageInput, MAX_OPTIONS, Sku, Variant, varia
 use core_types::fields::{Metadata, WebUrl};
 use core_types::id::{LocationId, ProductId, VariantId};
 use core_types::money::{Money, MoneyInput};
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::{Item, Key};
-use primitives::problem::Problem;
-use primitives::fields::{AtMost, Flag, Int, Text};
 use gateway::request::request;
 use identity::store::{InventoryPolicy, Store};
+use primitives::clock::Timestamp;
+use primitives::fields::{AtMost, Flag, Int, Text};
+use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key};
 
 /// The most locations with first stock of a new variant; more by `/v1/inventory/levels`.
 pub const MAX_FIRST_LEVELS: usize = 10;
@@ -172,7 +172,11 @@ pub fn stocked_at<'a>(levels: impl IntoIterator<Item = &'a Level>) -> Vec<Locati
 }
 
 /// Assigns first stock without a location to the store's default location.
-pub async fn at_home(services: &Services, store: &Store, inputs: &mut [VariantInput]) -> Result<(), Problem> {
+pub async fn at_home(
+    services: &Services,
+    store: &Store,
+    inputs: &mut [VariantInput],
+) -> Result<(), Problem> {
     let levels = inputs
         .iter_mut()
         .filter_map(|input| input.inventory.as_mut()?.levels.as_mut())
@@ -275,7 +279,8 @@ pub fn media(store: &Store, images: &[ImageInput]) -> Vec<(Key, String, &'static
 
 /// The images as stored; media of the store have their public addresses ([`Image::address`]).
 pub fn images(services: &Services, store: &Store, inputs: Vec<ImageInput>) -> Vec<Image> {
-    let public = |id: &core_types::id::MediaId| Image::address(&services.config.base_url, &store.id, id);
+    let public =
+        |id: &core_types::id::MediaId| Image::address(&services.config.base_url, &store.id, id);
     let image = |input: ImageInput| Image {
         url: match (&input.media_id, input.url) {
             (Some(id), _) => public(id),

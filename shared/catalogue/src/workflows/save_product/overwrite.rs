@@ -1,12 +1,12 @@
 //! Overwrites a product with the data of an import, whose author need not know the current product.
 
 use core_types::id::ProductId;
-use services::Services;
+use gateway::reply::Json;
+use identity::store::Store;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
-use gateway::reply::Json;
+use services::Services;
 use table::{Write, retry};
-use identity::store::Store;
 
 use super::change::topic;
 use super::create::{CreateRequest, list, several};
@@ -40,7 +40,8 @@ pub async fn overwrite(
     let (input, own, extend) = (&input, &own, &extend);
     retry(|| async move {
         let now = services.clock.now();
-        let (before, variants) = product::load(services, &store.id, id).await?.ok_or(Code::NotFound)?;
+        let (before, variants) =
+            product::load(services, &store.id, id).await?.ok_or(Code::NotFound)?;
         let mut faults = Faults::default();
         let (wanted, drafts) = wanted(services, store, (&before, input.clone()), &mut faults, now);
         validate_pictures(&wanted.images, placed(&drafts), &mut faults);

@@ -19,6 +19,7 @@
 
 mod steps;
 
+use gateway::idempotency::Commit;
 use std::collections::HashSet;
 
 use crate::product::{
@@ -29,13 +30,13 @@ use crate::search::{self, Token};
 use core_types::event::{Event, EventSubject, Topic};
 use core_types::id::{ProductId, StoreId};
 use core_types::key;
-use services::Services;
-use primitives::clock::{MINUTE, Timestamp};
-use table::item::{Item, Key};
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Created, Json, NoContent, Reply};
-use table::{Condition, Write};
 use identity::store::{self, Store};
+use primitives::clock::{MINUTE, Timestamp};
+use primitives::problem::{Code, Problem};
+use services::Services;
+use table::item::{Item, Key};
+use table::{Condition, Write};
 
 use super::input::stocked_at;
 pub use steps::{Chore, WriteStep};
@@ -190,8 +191,12 @@ impl Revision<'_> {
     ) -> Result<(Write, Option<DeferredWork>), Problem> {
         let (before, (product, variants)) = (self.before.0, self.after);
         let everything = Condition::default();
-        let mut write =
-            services.table.write().replace_except(product, COUNTED, everything, Code::VersionConflict);
+        let mut write = services.table.write().replace_except(
+            product,
+            COUNTED,
+            everything,
+            Code::VersionConflict,
+        );
         write = ProductSummary::of(product, variants).put_into(write);
         if product.handle != before.handle {
             let taken = Code::HandleTaken.with("handle", product.handle.as_str());

@@ -3,9 +3,9 @@
 use core_types::id::CustomerId;
 use core_types::key;
 use futures_util::FutureExt;
-use primitives::problem::{Code, Problem};
 use gateway::request::IfMatch;
 use identity::customer::{self, CreateRequest, Customer, UniqueCustomerEmail, UpdateRequest};
+use primitives::problem::{Code, Problem};
 
 use super::order::{Keys, in_order, is_done, last_row};
 use super::{Asked, Finding, Outcome, Record, Seen, Work, found_at, read_all, rejected};
@@ -35,11 +35,11 @@ async fn create(
     record: &Record,
     request: CreateRequest,
 ) -> Result<Outcome, Problem> {
-    let Work { app, store, import } = work;
+    let Work { services, store, import } = work;
     let parts = [import.id.as_str(), &record.row.to_string()];
     let id = CustomerId::derive_at(work.time_of(record.row), &parts);
     let email = request.email().normalized();
-    let made = customer::create(app, store, (id.clone(), request), app.clock.now()).await;
+    let made = customer::create(services, store, (id.clone(), request), services.clock.now()).await;
     let Err(problem) = made else { return Ok(Outcome::Created) };
     match (problem.code, import.on_existing) {
         // Created by an interrupted step.
@@ -52,15 +52,16 @@ async fn create(
 }
 
 async fn is_there(work: &Work<'_>, id: &CustomerId) -> Result<bool, Problem> {
-    let found: Option<Customer> = work.app.table.get(&key::customer(&work.store.id, id)).await?;
+    let found: Option<Customer> =
+        work.services.table.get(&key::customer(&work.store.id, id)).await?;
     Ok(found.is_some())
 }
 
 /// Updates the customer of an address. The customer's address book is not changed.
 async fn update(work: &Work<'_>, record: &Record, email: &str) -> Result<Outcome, Problem> {
-    let Work { app, store, .. } = work;
+    let Work { services, store, .. } = work;
     let claim = key::unique_customer_email(&store.id, email);
-    let holder: Option<UniqueCustomerEmail> = app.table.get(&claim).await?;
+    let holder: Option<UniqueCustomerEmail> = services.table.get(&claim).await?;
     let holder = holder.ok_or_else(|| Problem::unavailable("an address was given up"))?;
     let mut body = record.body.clone();
     if let Some(members) = body.as_object_mut() {
@@ -72,7 +73,7 @@ async fn update(work: &Work<'_>, record: &Record, email: &str) -> Result<Outcome
     };
     let key = key::customer(&store.id, &holder.customer_id);
     let last = last_row(work, email, record.row);
-    match customer::update_with(app, &key, IfMatch::default(), request, last).await {
+    match customer::update_with(services, &key, IfMatch::default(), request, last).await {
         Ok(_) => Ok(Outcome::Updated),
         Err(problem) if is_done(&problem) => Ok(Outcome::Updated),
         Err(problem) => rejected(record, &problem),
@@ -93,7 +94,7 @@ async fn check(
     let mut taken = std::collections::HashSet::new();
     for keys in keys.chunks(100) {
         let mut batch =
-            work.app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
+            work.services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
         for key in keys {
             taken.extend(batch.take::<UniqueCustomerEmail>(key)?.map(|claim| claim.email));
         }

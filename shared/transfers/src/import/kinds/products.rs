@@ -8,8 +8,8 @@ use core_types::fields::Handle;
 use core_types::id::ProductId;
 use core_types::key;
 use futures_util::FutureExt;
-use table::item::Key;
 use primitives::problem::{Code, Problem};
+use table::item::Key;
 
 use super::order::{Keys, in_order, is_done, last_row, part_of_row};
 use super::{Asked, Outcome, Record, Seen, Work, found_at, read_all, rejected};
@@ -31,7 +31,7 @@ struct Taken {
 impl Taken {
     /// Loads them, a hundred in one round trip.
     async fn of(work: &Work<'_>, requests: &[CreateRequest]) -> Result<Self, Problem> {
-        let (app, store) = (work.app, &work.store.id);
+        let (services, store) = (work.services, &work.store.id);
         let handles = requests.iter().map(handle_of);
         let handles = handles.map(|handle| key::unique_product_handle(store, &handle));
         let skus = requests.iter().flat_map(CreateRequest::skus).flatten();
@@ -39,14 +39,14 @@ impl Taken {
         let (handles, skus): (Vec<Key>, Vec<Key>) = (handles.collect(), skus.collect());
         let mut taken = Self::default();
         for keys in distinct(&handles).chunks(100) {
-            let mut batch = app.table.get_many_eventually(keys).await?;
+            let mut batch = services.table.get_many_eventually(keys).await?;
             for key in keys {
                 let claim: Option<UniqueProductHandle> = batch.take(key)?;
                 taken.handles.extend(claim.map(|it| (it.handle.to_string(), it.product_id)));
             }
         }
         for keys in distinct(&skus).chunks(100) {
-            let mut batch = app.table.get_many_eventually(keys).await?;
+            let mut batch = services.table.get_many_eventually(keys).await?;
             for key in keys {
                 let claim: Option<UniqueSku> = batch.take(key)?;
                 taken.skus.extend(claim.map(|it| (it.sku.to_lowercase(), it.product_id)));
@@ -116,11 +116,12 @@ async fn create(
     record: &Record,
     request: CreateRequest,
 ) -> Result<Outcome, Problem> {
-    let Work { app, store, import } = work;
+    let Work { services, store, import } = work;
     let id = id_of(work, record.row);
     let handle = request.handle().cloned();
     let again = request.clone();
-    let made = save_product::create(app, store, (id.clone(), request), app.clock.now()).await;
+    let made =
+        save_product::create(services, store, (id.clone(), request), services.clock.now()).await;
     let Err(problem) = made else { return Ok(Outcome::Created) };
     // A large product claims SKUs before its handle: those of the product with the same handle are no
     // conflict.
@@ -144,7 +145,7 @@ async fn create(
 /// Whether a product of the store has this handle.
 async fn is_held(work: &Work<'_>, handle: &Handle) -> Result<bool, Problem> {
     let claim = key::unique_product_handle(&work.store.id, handle.as_str());
-    let holder: Option<UniqueProductHandle> = work.app.table.get(&claim).await?;
+    let holder: Option<UniqueProductHandle> = work.services.table.get(&claim).await?;
     Ok(holder.is_some())
 }
 
@@ -155,24 +156,24 @@ async fn overwrite(
     handle: Option<&Handle>,
     request: CreateRequest,
 ) -> Result<Outcome, Problem> {
-    let Work { app, store, .. } = work;
+    let Work { services, store, .. } = work;
     let Some(handle) = handle else {
         return Ok(found_at(record, "/handle", Code::HandleTaken));
     };
     let claim = key::unique_product_handle(&store.id, handle.as_str());
-    let holder: Option<UniqueProductHandle> = app.table.get(&claim).await?;
+    let holder: Option<UniqueProductHandle> = services.table.get(&claim).await?;
     // The handle was released meanwhile: the next attempt creates the product.
     let holder = holder.ok_or_else(|| Problem::unavailable("a handle was given up"))?;
     let last = last_row(work, handle.as_str(), record.row);
     let id = &holder.product_id;
-    let whole = save_product::overwrite(app, store, (id, request.clone()), last).await;
+    let whole = save_product::overwrite(services, store, (id, request.clone()), last).await;
     let written = match whole {
         Err(problem) if problem.code == Code::ChangeTooLarge => {
             let each = part_of_row(work, handle.as_str(), record.row);
             let mut parts = request.clone().in_parts(VARIANTS_AT_ONCE).into_iter();
             let mut written = Ok(());
             while let (Ok(()), Some(part)) = (&written, parts.next()) {
-                let part = save_product::overwrite(app, store, (id, part), &each).await;
+                let part = save_product::overwrite(services, store, (id, part), &each).await;
                 written = part.map(drop);
             }
             written
@@ -195,7 +196,7 @@ fn id_of(work: &Work<'_>, row: u64) -> ProductId {
 }
 
 async fn is_there(work: &Work<'_>, id: &ProductId) -> Result<bool, Problem> {
-    let found: Option<Product> = work.app.table.get(&key::product(&work.store.id, id)).await?;
+    let found: Option<Product> = work.services.table.get(&key::product(&work.store.id, id)).await?;
     Ok(found.is_some())
 }
 
@@ -239,7 +240,7 @@ async fn check_one(
 ) -> Result<Outcome, Problem> {
     let planned = (id_of(work, record.row), request.clone());
     if let Err(problem) =
-        save_product::plan(work.app, work.store, planned, work.app.clock.now()).await
+        save_product::plan(work.services, work.store, planned, work.services.clock.now()).await
     {
         return rejected(record, &problem);
     }
@@ -288,7 +289,8 @@ async fn free_handle(
         (2..=NUMBERED).map(|number| format!("{slug}-{number}")).filter(|it| !is_seen(it)).collect();
     let key = |handle: &String| key::unique_product_handle(&work.store.id, handle);
     let keys: Vec<Key> = numbered.iter().map(key).collect();
-    let mut batch = work.app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut batch =
+        work.services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
     for (handle, key) in numbered.iter().zip(&keys) {
         if batch.take::<UniqueProductHandle>(key)?.is_none() {
             return Ok(handle.clone());

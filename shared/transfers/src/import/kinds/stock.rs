@@ -9,11 +9,11 @@ use catalogue::product::{Sellable, Sku, UniqueSku};
 use catalogue::workflows::adjust_stock::{Asked, Mark, execute};
 use core_types::id::{LocationId, VariantId};
 use core_types::key;
-use table::item::Key;
-use primitives::problem::{Code, FieldError, Problem};
-use primitives::fields::{Int, Text};
 use gateway::request::request;
+use primitives::fields::{Int, Text};
+use primitives::problem::{Code, FieldError, Problem};
 use table::Query;
+use table::item::Key;
 
 use super::{Outcome, Record, Work, read, rejected};
 
@@ -51,10 +51,10 @@ struct Known {
 impl Known {
     /// Loads them, in three round trips for a hundred items.
     async fn of(work: &Work<'_>, asked: &[&Quantity]) -> Result<Self, Problem> {
-        let (app, store) = (work.app, work.store);
+        let (services, store) = (work.services, work.store);
         let all = Query::partition(key::store(&store.id).pk).begins_with(key::LOCATIONS);
-        let locations = app.table.all(&all, MAX_LOCATIONS).await?;
-        let home = location::home(app, store).await?;
+        let locations = services.table.all(&all, MAX_LOCATIONS).await?;
+        let home = location::home(services, store).await?;
         let skus: HashSet<String> = asked
             .iter()
             .filter_map(|it| it.sku.clone())
@@ -63,7 +63,7 @@ impl Known {
         let keys: Vec<Key> = skus.iter().map(|sku| UniqueSku::key_of(&store.id, sku)).collect();
         let mut known = Self { locations, home, skus: HashMap::new(), tracked: HashMap::new() };
         for keys in keys.chunks(100) {
-            let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+            let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
             for key in keys {
                 let claim: Option<UniqueSku> = batch.take(key)?;
                 known.skus.extend(claim.map(|it| (it.sku.to_lowercase(), it.variant_id)));
@@ -74,7 +74,7 @@ impl Known {
         let items: Vec<VariantId> = items.into_iter().collect();
         for items in items.chunks(100) {
             let keys: Vec<Key> = items.iter().map(|id| key::sellable(&store.id, id)).collect();
-            let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+            let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
             for (id, key) in items.iter().zip(&keys) {
                 let found: Option<Sellable> = batch.take(key)?;
                 known.tracked.extend(found.map(|sellable| (id.clone(), sellable.tracked)));
@@ -214,7 +214,7 @@ async fn write(work: &Work<'_>, changes: &[Change<'_>], how: char) -> Result<(),
         wanted: changes.iter().map(|(_, change)| change.clone()).collect(),
         mark: Some(mark).filter(|_| !import.dry_run),
     };
-    match execute(work.app, work.store, &asked).await {
+    match execute(work.services, work.store, &asked).await {
         // Done by an interrupted step.
         Err(problem) if problem.code == Code::IdempotencyKeyReused => Ok(()),
         outcome => outcome.map(drop),
