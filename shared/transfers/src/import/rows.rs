@@ -64,7 +64,7 @@ pub(super) struct Row {
     pub(super) end: u64,
 }
 
-/// A reader of rows from bytes that arrive in pieces of any length.
+/// A reader of rows from bytes that arrive in chunks of any length.
 #[derive(Debug)]
 pub(super) struct Rows {
     /// None for JSON lines.
