@@ -12,6 +12,7 @@ mod links;
 mod mismatch;
 mod notices;
 mod paying;
+mod processing;
 mod reconciliation;
 mod refunds;
 mod sandbox;

@@ -85,6 +85,16 @@ impl Providers {
         self.pay_intent(intent).expect("it is paid");
     }
 
+    /// The customer pays a Stripe intent by a debit, which is processed for days.
+    pub fn debit_stripe(&self, intent: &str) {
+        self.debit_intent(intent).expect("it is processed");
+    }
+
+    /// The customer's bank pays a debit, or returns it.
+    pub fn end_stripe_debit(&self, intent: &str, is_paid: bool) {
+        self.end_debit(intent, is_paid).expect("it was processed");
+    }
+
     /// The customer's card is declined.
     pub fn decline_stripe(&self, intent: &str) {
         self.decline_intent(intent).expect("it is declined");

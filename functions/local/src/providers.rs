@@ -199,6 +199,22 @@ impl Providers {
         self.state.act(|ledger, now| ledger.stripe.pay(id, now))
     }
 
+    /// The customer pays by a debit, which is processed from now on. Returns the intent as the browser sees it.
+    ///
+    /// # Errors
+    /// The intent is unknown, or its status does not allow payment.
+    pub fn debit_intent(&self, id: &str) -> Result<Value, ProviderRejection> {
+        self.state.act(|ledger, now| ledger.stripe.debit(id, now))
+    }
+
+    /// The customer's bank pays a debit, or returns it. Returns the intent as the API returns it.
+    ///
+    /// # Errors
+    /// The intent is unknown, or no debit of it is processed.
+    pub fn end_debit(&self, id: &str, is_paid: bool) -> Result<Value, ProviderRejection> {
+        self.state.act(|ledger, now| ledger.stripe.end_debit(id, is_paid, now))
+    }
+
     /// The customer's card is declined. Returns the intent as the API returns it.
     ///
     /// # Errors

@@ -102,7 +102,7 @@ pub struct OpenedPayment {
 /// # Errors
 /// `unauthenticated` with an expired or revoked credential;
 /// `store_not_found`, `unknown_provider`, `provider_not_connected`, `order_already_paid`,
-/// `order_expired`, `amount_not_supported`, `version_conflict`, `provider_error`,
+/// `order_expired`, `invalid_state_transition` while a payment is processed, `amount_not_supported`, `version_conflict`, `provider_error`,
 /// `provider_timeout`; `not_supported` as a field error; `not_found` for an order that is
 /// not the caller's.
 pub async fn open(
@@ -232,6 +232,9 @@ fn check_payable(order: &Order, now: Timestamp) -> Result<(), Problem> {
     }
     if order.is_payable(now) {
         return Ok(());
+    }
+    if order.is_processing() {
+        return Err(order.rejects());
     }
     Err(Code::OrderAlreadyPaid.with("financial_status", order.financial_status.as_str()))
 }

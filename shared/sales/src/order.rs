@@ -147,6 +147,9 @@ pub struct Order {
     pub refunded: Money,
     /// The part of `refunded` that was for shipping.
     pub shipping_refunded: Money,
+    /// The payments that their providers are processing. The order waits for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub processing: Vec<PaymentId>,
     /// Whether the last payment attempt failed.
     #[serde(default)]
     pub payment_failed: bool,
@@ -350,11 +353,17 @@ impl Order {
             .unwrap_or_else(|| Money::zero(&self.currency))
     }
 
+    /// Whether a provider is processing a payment of it.
+    pub fn is_processing(&self) -> bool {
+        !self.processing.is_empty()
+    }
+
     /// Whether a shopper may pay for it now.
     pub fn is_payable(&self, now: Timestamp) -> bool {
         self.status == OrderStatus::Open
             && !self.outstanding().is_zero()
             && self.authorized().is_zero()
+            && !self.is_processing()
             && self.expires_at.is_none_or(|at| now < at)
     }
 
@@ -391,6 +400,8 @@ impl Order {
             FinancialStatus::Authorized
         } else if self.status == OrderStatus::Cancelled {
             FinancialStatus::Voided
+        } else if self.is_processing() {
+            FinancialStatus::Processing
         } else if self.payment_failed {
             FinancialStatus::Failed
         } else {

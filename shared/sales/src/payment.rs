@@ -33,13 +33,15 @@ mod units;
 mod view;
 mod work;
 
+use std::time::Duration;
+
 use core_types::event::{Event, EventSubject, Topic};
 use core_types::id::{DisputeEvidenceId, DisputeId, OrderId, PaymentId, RefundId, StoreId};
 use core_types::key::{self, IndexKey};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
 use core_types::resource::Resource;
-use primitives::clock::Timestamp;
+use primitives::clock::{DAY, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use table::item::{Item, Key, Packing};
@@ -55,6 +57,9 @@ pub use topics::*;
 pub use units::{can_count, can_take};
 pub use view::PaymentView;
 
+/// How long an order waits for a payment that its provider processes (our choice): a bank debit takes up to
+/// fourteen days to succeed or fail (<https://docs.stripe.com/payments/bank-debits>).
+pub const PROCESSING_WINDOW: Duration = DAY.saturating_mul(14);
 /// The most attempts, and the most receipts, that a payment stores: the newest.
 const MAX_RECORDS: usize = 50;
 
@@ -84,6 +89,8 @@ primitives::string_enum! {
     PaymentStatus {
         /// It was created with the provider; the customer has not paid.
         Created = "created",
+        /// The customer has paid, and the provider waits for their bank, which may take days.
+        Processing = "processing",
         /// The customer has authorized it; the amount is held and can be captured.
         Authorized = "authorized",
         /// The amount was captured.
@@ -363,9 +370,10 @@ impl Payment {
     /// Whether it still needs its provider: it can be paid, captured or voided, has a pending refund or an
     /// open dispute, or awaits the merchant's decision.
     pub fn needs_provider(&self) -> bool {
-        let is_unfinished =
-            self.is_open() || self.status == PaymentStatus::Authorized || self.awaits_decision();
-        let is_active = is_unfinished || self.has_work() || self.has_open_dispute();
+        let is_active = self.is_unsettled()
+            || self.awaits_decision()
+            || self.has_work()
+            || self.has_open_dispute();
         self.provider != ProviderName::Manual && is_active
     }
 
@@ -377,6 +385,11 @@ impl Payment {
     /// Whether the customer can still pay it.
     pub fn is_open(&self) -> bool {
         matches!(self.status, PaymentStatus::Created | PaymentStatus::Failed)
+    }
+
+    /// Whether money can still arrive by it: the customer can pay it, or has paid it and nothing is captured.
+    pub fn is_unsettled(&self) -> bool {
+        self.is_open() || matches!(self.status, PaymentStatus::Processing | PaymentStatus::Authorized)
     }
 }
 

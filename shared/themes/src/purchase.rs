@@ -125,12 +125,14 @@ impl ThemePurchase {
 
     /// Whether it can still be paid or captured.
     fn is_open(&self) -> bool {
-        self.payment.is_open() || self.payment.status == PaymentStatus::Authorized
+        self.payment.is_unsettled()
     }
 
     /// Whether it is open, but past its deadline for payment.
     fn is_over(&self, now: Timestamp) -> bool {
-        self.is_open() && self.payment.expires_at.is_some_and(|at| at <= now)
+        self.is_open()
+            && self.payment.status != PaymentStatus::Processing
+            && self.payment.expires_at.is_some_and(|at| at <= now)
     }
 
     /// Whether the full price was captured and nothing was refunded.

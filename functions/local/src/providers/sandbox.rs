@@ -9,6 +9,8 @@
 //! | `POST /sandbox/razorpay/payments/{id}/lapse` | the uncaptured payment, refunded automatically |
 //! | `POST /sandbox/stripe/payment_intents/{id}/pay` | the intent as the browser sees it |
 //! | `POST /sandbox/stripe/payment_intents/{id}/fail` | the card error |
+//! | `POST /sandbox/stripe/payment_intents/{id}/debit` | the intent; the customer's bank answers later |
+//! | `POST /sandbox/stripe/payment_intents/{id}/{settle,return}` | the intent; their bank pays the debit, or not |
 //! | `POST /sandbox/razorpay/payments/{id}/dispute` | a bank's dispute; `{"amount", "currency", "inquiry"}` |
 //! | `POST /sandbox/stripe/payment_intents/{id}/dispute` | the same |
 //! | `POST /sandbox/{razorpay,stripe}/disputes/{id}/{win,lose,close,ask_again,escalate}` | the dispute |
@@ -40,6 +42,10 @@ pub(crate) fn answer(state: &ServerState, call: &ProviderCall, path: &[&str]) ->
         ("POST", ["stripe", "payment_intents", id, "fail"]) => {
             let failed = ledger.stripe.decline(id, now)?;
             Err(stripe::card_declined(&failed))
+        }
+        ("POST", ["stripe", "payment_intents", id, "debit"]) => ledger.stripe.debit(id, now),
+        ("POST", ["stripe", "payment_intents", id, word @ ("settle" | "return")]) => {
+            ledger.stripe.end_debit(id, *word == "settle", now)
         }
         ("POST", ["razorpay", "payments", id, "dispute"]) => {
             ledger.razorpay.dispute(id, &NewDispute::parse(&call.body), now)

@@ -256,6 +256,52 @@ impl Stripe {
         Ok(view)
     }
 
+    /// The customer pays by a SEPA debit: their bank answers days later. Returns the intent as the browser sees
+    /// it.
+    pub(crate) fn debit(&mut self, id: &str, now: Timestamp) -> ApiResult {
+        let intent = self.payable(id)?;
+        // Stripe says of the charge of a debit at once that it is captured.
+        let charge = Charge {
+            amount_captured: intent.amount,
+            is_captured: true,
+            is_pending: true,
+            method: "sepa_debit",
+            ..intent.attempt(now)
+        };
+        intent.is_declined = false;
+        intent.charge = Some(charge.id.clone());
+        intent.status = Status::Processing;
+        let view = as_browser_sees(&intent.view());
+        self.charges.push(charge);
+        self.tell("charge.pending", id, now);
+        self.tell("payment_intent.processing", id, now);
+        Ok(view)
+    }
+
+    /// The customer's bank pays a debit, or returns it. Returns the intent.
+    pub(crate) fn end_debit(&mut self, id: &str, is_paid: bool, now: Timestamp) -> ApiResult {
+        let intent = self.find(id)?;
+        if intent.status != Status::Processing {
+            return Err(reject("payment_intent_unexpected_state", "No debit is processed."));
+        }
+        intent.is_declined = !is_paid;
+        intent.status = if is_paid { Status::Succeeded } else { Status::RequiresPaymentMethod };
+        intent.amount_received = if is_paid { intent.amount } else { 0 };
+        let view = intent.view();
+        for charge in self.charges.iter_mut().filter(|charge| charge.intent == id) {
+            charge.is_declined |= charge.is_pending && !is_paid;
+            charge.is_pending = false;
+        }
+        let (charge, moved) = if is_paid {
+            ("charge.succeeded", "payment_intent.succeeded")
+        } else {
+            ("charge.failed", "payment_intent.payment_failed")
+        };
+        self.tell(charge, id, now);
+        self.tell(moved, id, now);
+        Ok(view)
+    }
+
     /// `POST /v1/payment_intents/{id}/capture`; the uncaptured rest is released.
     fn capture(
         &mut self,
@@ -290,7 +336,7 @@ impl Stripe {
     /// `POST /v1/payment_intents/{id}/cancel`.
     fn cancel(&mut self, id: &str, now: Timestamp) -> Result<Intent, ProviderRejection> {
         let intent = self.find(id)?;
-        if matches!(intent.status, Status::Succeeded | Status::Canceled) {
+        if matches!(intent.status, Status::Processing | Status::Succeeded | Status::Canceled) {
             let message = "You cannot cancel this PaymentIntent because of its status.";
             return Err(reject("payment_intent_unexpected_state", message));
         }

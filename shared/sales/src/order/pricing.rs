@@ -283,6 +283,7 @@ impl Order {
             captured: quote.totals.gift_cards.clone(),
             refunded: Money::zero(currency),
             shipping_refunded: Money::zero(currency),
+            processing: Vec::new(),
             payment_failed: false,
             currency: currency.clone(),
             shipping_address: buyer.shipping_address,

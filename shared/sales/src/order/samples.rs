@@ -97,6 +97,7 @@ fn order() -> Order {
         captured: money::sample(129_900),
         refunded: money::sample(0),
         shipping_refunded: money::sample(0),
+        processing: Vec::new(),
         payment_failed: false,
         currency: sample("INR"),
         shipping_address: None,

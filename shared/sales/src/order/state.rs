@@ -25,6 +25,8 @@ primitives::string_enum! {
     FinancialStatus {
         /// Not paid.
         Pending = "pending",
+        /// Paid by the customer; the provider waits for their bank, which may take days.
+        Processing = "processing",
         /// Authorized by the provider, not captured yet.
         Authorized = "authorized",
         /// Paid in part.
@@ -106,7 +108,10 @@ impl Order {
             OrderAction::Update => true,
             OrderAction::Confirm => (open || draft) && self.stock == StockState::Reserved,
             OrderAction::MarkPaid => {
-                (open || draft) && !self.outstanding().is_zero() && self.authorized().is_zero()
+                (open || draft)
+                    && !self.outstanding().is_zero()
+                    && self.authorized().is_zero()
+                    && !self.is_processing()
             }
             OrderAction::Capture => {
                 !self.is_over() && !self.outstanding().is_zero() && !self.authorized().is_zero()
@@ -115,7 +120,7 @@ impl Order {
             OrderAction::Refund => {
                 !self.refundable().is_zero() && (self.is_over() || self.is_firm())
             }
-            OrderAction::Cancel => (open || draft) && !has_left,
+            OrderAction::Cancel => (open || draft) && !has_left && !self.is_processing(),
             OrderAction::CancelLines => stands && self.is_fulfillable(),
             OrderAction::ReturnLines => {
                 stands && self.items.iter().any(|item| item.returnable() > 0)

@@ -164,6 +164,30 @@ impl Order {
             .then(|| Self { expires_at: until, payment_window, ..self.clone() }.changed(now))
     }
 
+    /// Records that a provider is processing a payment: the order waits for that, as long as
+    /// [`PROCESSING_WINDOW`]. `None` if it waits for it already, or has ended.
+    pub fn payment_processing(&self, payment: &PaymentId, now: Timestamp) -> Option<OrderChange> {
+        (!self.is_over() && !self.processing.contains(payment)).then_some(())?;
+        let mut next = self.clone();
+        next.processing.push(payment.clone());
+        next.payment_failed = false;
+        let until = now.plus(PROCESSING_WINDOW);
+        next.expires_at = next.expires_at.map(|at| at.max(until));
+        Some(OrderChange::new(self, next.changed(now)).announced(&ORDER_UPDATED))
+    }
+
+    /// The order without this payment among those that are processed, or `None` if it is not. If it waits for
+    /// no other, it awaits payment for its payment window again. The version is the same.
+    pub(crate) fn without_processing(&self, payment: &PaymentId, now: Timestamp) -> Option<Self> {
+        self.processing.contains(payment).then_some(())?;
+        let mut next = self.clone();
+        next.processing.retain(|one| one != payment);
+        if !next.is_processing() && next.expires_at.is_some() {
+            next.expires_at = next.waits_until(now).or(next.expires_at);
+        }
+        Some(next)
+    }
+
     /// Records a failed payment attempt; the shopper may try again. `None` if that changes nothing.
     pub fn payment_failed(&self, now: Timestamp) -> Option<Self> {
         let awaits = matches!(self.status, OrderStatus::Open | OrderStatus::Draft)
@@ -230,6 +254,7 @@ impl Order {
         next.status = status;
         next.on_hold = false;
         next.expires_at = None;
+        next.processing = Vec::new();
         next.cancel_reason = reason;
         next.cancelled_at = Some(now);
         // Authorizations end with the order; the provider is called afterwards.

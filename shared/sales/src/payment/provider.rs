@@ -231,6 +231,8 @@ impl CaptureResult {
 pub enum ObservedState {
     /// The customer has not paid.
     Pending,
+    /// The customer has paid, and the provider waits for their bank, which may take days.
+    Processing,
     /// The last attempt failed.
     Failed,
     /// The amount is held.

@@ -18,13 +18,16 @@ use super::{
     PaymentStatus, PaymentView, Receipt, Source,
 };
 use crate::payment::{
-    PAYMENT_AUTHORIZED, PAYMENT_CAPTURED, PAYMENT_FAILED, PAYMENT_REFUNDED, PAYMENT_VOIDED,
+    PAYMENT_AUTHORIZED, PAYMENT_CAPTURED, PAYMENT_FAILED, PAYMENT_PROCESSING, PAYMENT_REFUNDED, PAYMENT_VOIDED,
+    PROCESSING_WINDOW,
     can_count,
 };
 
 /// A change of a payment's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transition {
+    /// The customer has paid, and the provider waits for their bank.
+    Processing,
     /// The customer authorized it; the amount is held.
     Authorized,
     /// The amount was captured.
@@ -72,6 +75,7 @@ impl PaymentChange {
     /// The topic of the event about the transition.
     pub fn topic(&self) -> Option<&'static Topic<PaymentView>> {
         match self.transition {
+            Transition::Processing => Some(&PAYMENT_PROCESSING),
             Transition::Authorized => Some(&PAYMENT_AUTHORIZED),
             Transition::Mismatched if self.payment.captured.is_zero() => Some(&PAYMENT_AUTHORIZED),
             Transition::Captured | Transition::Mismatched => Some(&PAYMENT_CAPTURED),
@@ -125,9 +129,14 @@ impl Payment {
         source: Source,
         now: Timestamp,
     ) -> Result<Option<PaymentChange>, Problem> {
-        use PaymentStatus::{Authorized, Captured, Created, Failed, PartiallyRefunded, Voided};
-        let is_unpaid = matches!(self.status, Created | Failed);
+        use PaymentStatus::{Authorized, Captured, PartiallyRefunded, Processing, Voided};
+        let is_unpaid = self.is_open() || self.status == Processing;
         match observed.state {
+            ObservedState::Processing
+                if self.is_open() && !self.has_outlived(observed, source) =>
+            {
+                Ok(Some(self.processing(observed, now)))
+            }
             ObservedState::Failed if is_unpaid => Ok(self.failed(observed, source, now)),
             ObservedState::Authorized
                 if is_unpaid
@@ -220,6 +229,23 @@ impl Payment {
         next
     }
 
+    /// Whether a webhook reports that an attempt is processed which has failed since: webhooks arrive late.
+    fn has_outlived(&self, observed: &Observed, source: Source) -> bool {
+        let is_of_attempt = |attempt: &PaymentAttempt| {
+            !attempt.succeeded && attempt.provider_payment == observed.provider_payment
+        };
+        source == Source::Webhook && self.attempts.iter().any(is_of_attempt)
+    }
+
+    /// Marks the payment as processed by its provider. Its order waits as long.
+    fn processing(&self, observed: &Observed, now: Timestamp) -> PaymentChange {
+        let mut next = self.with_carrier(observed, now);
+        let until = now.plus(PROCESSING_WINDOW);
+        next.expires_at = next.expires_at.map(|at| at.max(until));
+        next.status = PaymentStatus::Processing;
+        PaymentChange::of(next, Transition::Processing)
+    }
+
     /// Records a failed attempt, once.
     fn failed(&self, observed: &Observed, source: Source, now: Timestamp) -> Option<PaymentChange> {
         let mut next = self.with_carrier(observed, now);
@@ -234,7 +260,7 @@ impl Payment {
                 && before.provider_payment == attempt.provider_payment
                 && before.failure_code == attempt.failure_code
         });
-        if known {
+        if known && self.is_open() {
             return None;
         }
         next.record(attempt);

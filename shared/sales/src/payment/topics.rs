@@ -5,6 +5,8 @@ use super::PaymentView;
 core_types::topics! {
     PAYMENT_CREATED = "payment.created", "payment", Some("read_payments"), PaymentView,
         "A payment was opened with a provider.";
+    PAYMENT_PROCESSING = "payment.processing", "payment", Some("read_payments"), PaymentView,
+        "A customer has paid, and the provider waits for their bank, which may take days.";
     PAYMENT_AUTHORIZED = "payment.authorized", "payment", Some("read_payments"), PaymentView,
         "A customer agreed to a payment; the money can be captured.";
     PAYMENT_CAPTURED = "payment.captured", "payment", Some("read_payments"), PaymentView,

@@ -112,7 +112,8 @@ async fn close_payment(
         return void(services, &connected, payment).await;
     }
     let observed = record_payment::look(services, &connected, payment).await?;
-    if matches!(observed.state, ObservedState::Captured | ObservedState::Authorized) {
+    use ObservedState::{Authorized, Captured, Processing};
+    if matches!(observed.state, Authorized | Captured | Processing) {
         return record(services, &connected, payment, &observed).await;
     }
     void(services, &connected, payment).await
@@ -148,9 +149,7 @@ async fn record(
 pub(super) fn open_payments(aggregate: &OrderAggregate) -> impl Iterator<Item = &Payment> {
     let is_over = aggregate.order.is_over();
     aggregate.payments.iter().filter(move |payment| {
-        payment.is_open()
-            || payment.status == PaymentStatus::Authorized
-            || (is_over && payment.awaits_decision())
+        payment.is_unsettled() || (is_over && payment.awaits_decision())
     })
 }
 

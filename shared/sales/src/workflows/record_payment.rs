@@ -259,28 +259,43 @@ fn decide(
     others: &[Payment],
     now: Timestamp,
 ) -> Result<DecidedUpdate, Problem> {
-    let order = &known.order;
+    let before = &known.order;
+    let settled = match change.transition {
+        Transition::Processing => None,
+        _ => before.without_processing(&change.payment.id, now),
+    };
+    let order = settled.as_ref().unwrap_or(before);
+    let unchanged = || match &settled {
+        Some(next) => OrderChange::new(before, next.changed(now)).announced(&ORDER_UPDATED),
+        None => OrderChange::none(before),
+    };
     let (payment_id, provider) = (change.payment.id.clone(), change.payment.provider.as_str());
     let receipt = |amount| IncomingPayment { payment_id: &payment_id, provider, amount };
     let next = match change.transition {
         Transition::Authorized | Transition::Captured
             if order.rejection(&change.payment).is_some() =>
         {
-            return Ok(rejected(order, change));
+            return Ok(rejected(order, unchanged(), change));
         }
         Transition::Mismatched if order.is_over() || order.outstanding().is_zero() => {
-            return Ok(rejected(order, change));
+            return Ok(rejected(order, unchanged(), change));
         }
+        Transition::Processing => order.payment_processing(&payment_id, now),
         Transition::Authorized => order.authorize(receipt(&change.payment.authorized), now),
         Transition::Captured => order.apply_payment(receipt(&change.payment.captured), now)?,
         Transition::Voided => order.void_payment(&payment_id, now),
-        Transition::Failed => return Ok(failed(order, change, now)),
+        Transition::Failed => {
+            let next = order.payment_failed(now).map(|next| OrderChange::new(order, next));
+            let next = next.map(|next| next.announced(&ORDER_UPDATED));
+            return Ok(DecidedUpdate::of(next.unwrap_or_else(unchanged), change));
+        }
         Transition::Refunded => return Ok(externally_refunded(known, change, now)),
         _ => None,
     };
-    let Some(next) = next else { return Ok(DecidedUpdate::of(OrderChange::none(order), change)) };
+    let Some(next) = next else { return Ok(DecidedUpdate::of(unchanged(), change)) };
     let mut change = change;
-    change.payment.is_applied |= change.transition != Transition::Voided;
+    let brings_money = !matches!(change.transition, Transition::Voided | Transition::Processing);
+    change.payment.is_applied |= brings_money;
     let (next, superseded) = supersede(next, others, now);
     let external = change.has_gone_back.then(|| external_refund(&known.payment, &change.payment));
     let next = match external.flatten() {
@@ -315,18 +330,11 @@ fn external_refund<'a>(before: &Payment, after: &'a Payment) -> Option<&'a Payme
 }
 
 /// Records money that the order does not accept, on the payment alone.
-fn rejected(order: &Order, mut change: PaymentChange) -> DecidedUpdate {
+fn rejected(order: &Order, next: OrderChange, mut change: PaymentChange) -> DecidedUpdate {
     let is_refunded = change.payment.status == PaymentStatus::Refunded;
     change.payment.attention = order.rejection(&change.payment).filter(|_| !is_refunded);
     change.payment.is_applied = false;
-    DecidedUpdate::of(OrderChange::none(order), change)
-}
-
-/// Records a failed payment attempt; the order announces that once.
-fn failed(order: &Order, change: PaymentChange, now: Timestamp) -> DecidedUpdate {
-    let next = order.payment_failed(now).map(|next| OrderChange::new(order, next));
-    let next = next.map(|next| next.announced(&ORDER_UPDATED));
-    DecidedUpdate::of(next.unwrap_or_else(|| OrderChange::none(order)), change)
+    DecidedUpdate::of(next, change)
 }
 
 /// Records a refund. If it was made directly at the provider, the order records it too.

@@ -29,6 +29,7 @@ pub(super) struct Intent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Status {
     RequiresPaymentMethod,
+    Processing,
     RequiresCapture,
     Succeeded,
     Canceled,
@@ -46,6 +47,10 @@ pub(super) struct Charge {
     pub(super) metadata: BTreeMap<String, String>,
     pub(super) is_captured: bool,
     pub(super) is_declined: bool,
+    /// Whether the customer's bank has yet to answer.
+    pub(super) is_pending: bool,
+    /// The type of the payment method: `card`, `sepa_debit`.
+    pub(super) method: &'static str,
     pub(super) created: i64,
 }
 
@@ -83,6 +88,8 @@ impl Intent {
             metadata: self.metadata.clone(),
             is_captured: false,
             is_declined: false,
+            is_pending: false,
+            method: "card",
             created: now.seconds(),
         }
     }
@@ -90,6 +97,7 @@ impl Intent {
     pub(super) fn view(&self) -> Value {
         let status = match self.status {
             Status::RequiresPaymentMethod => "requires_payment_method",
+            Status::Processing => "processing",
             Status::RequiresCapture => "requires_capture",
             Status::Succeeded => "succeeded",
             Status::Canceled => "canceled",
@@ -132,16 +140,25 @@ impl Charge {
     }
 
     pub(super) fn view(&self) -> Value {
+        let status = match (self.is_pending, self.is_declined) {
+            (true, _) => "pending",
+            (false, true) => "failed",
+            (false, false) => "succeeded",
+        };
+        let details = match self.method {
+            "card" => json!({"brand": "visa", "last4": "4242"}),
+            _ => json!({"country": "DE", "last4": "3000"}),
+        };
         json!({
             "id": self.id, "object": "charge", "amount": self.amount,
             "amount_captured": self.amount_captured, "amount_refunded": self.amount_refunded,
             "captured": self.is_captured, "created": self.created, "currency": self.currency,
             "failure_code": self.is_declined.then_some("card_declined"), "livemode": false,
-            "metadata": self.metadata, "paid": !self.is_declined,
+            "metadata": self.metadata, "paid": status == "succeeded",
             "payment_intent": self.intent,
-            "payment_method_details": {"type": "card", "card": {"brand": "visa", "last4": "4242"}},
+            "payment_method_details": {"type": self.method, (self.method): details},
             "refunded": self.amount_refunded == self.amount,
-            "status": if self.is_declined { "failed" } else { "succeeded" },
+            "status": status,
         })
     }
 }

@@ -45,8 +45,16 @@ pub(super) fn intent(object: &Value) -> Option<Observed> {
         "requires_capture" => (ObservedState::Authorized, money(object, "amount_capturable")),
         "succeeded" => (ObservedState::Captured, money(object, "amount_received")),
         "canceled" => (ObservedState::Voided, None),
+        "processing" => (ObservedState::Processing, None),
         "requires_payment_method" if failure.is_some() => (ObservedState::Failed, None),
-        _ => (ObservedState::Pending, None),
+        "requires_payment_method" | "requires_confirmation" | "requires_action" => {
+            (ObservedState::Pending, None)
+        }
+        unknown => {
+            // It may mean that money is on its way: the order waits for a status that is known.
+            tracing::error!(status = unknown, "a payment intent has an unknown status");
+            (ObservedState::Processing, None)
+        }
     };
     let charge = object.get("latest_charge");
     let expanded = charge.filter(|charge| charge.is_object());

@@ -13,7 +13,7 @@ use crate::order::load;
 use crate::payment::connected::Connected;
 use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::{Provider, ProviderFailure};
-use crate::payment::{CaptureMethod, Observed, ObservedState, Payment, PaymentStatus, Source};
+use crate::payment::{CaptureMethod, Observed, ObservedState, Payment, Source};
 
 /// Fetches a payment from its provider, and captures an authorization if its capture method is automatic and
 /// the order still accepts it.
@@ -29,7 +29,7 @@ pub async fn look(
     let is_to_be_captured = observed.state == ObservedState::Authorized
         && payment.capture_method == CaptureMethod::Automatic
         && observed.amount.as_ref() == Some(&payment.amount)
-        && (payment.is_open() || payment.status == PaymentStatus::Authorized);
+        && payment.is_unsettled();
     if !is_to_be_captured {
         return Ok(observed);
     }

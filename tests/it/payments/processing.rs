@@ -1,0 +1,152 @@
+//! Payments that their provider processes for days, as bank debits are.
+
+use std::time::Duration;
+
+use primitives::clock::{DAY, HOUR};
+use support::{Reply, Value, json};
+
+use super::connected::{Connected, Order, PRICE};
+
+/// How long an order waits for a payment that is processed.
+const WINDOW: Duration = DAY.saturating_mul(14);
+
+/// An order that its shopper pays by a debit: the payment, and the intent.
+struct Debit {
+    order: Order,
+    payment: String,
+    intent: String,
+}
+
+impl Debit {
+    async fn of(connected: &Connected) -> Self {
+        let order = connected.order().await;
+        let begun = connected.begin("stripe", &order).await.expect(201);
+        let intent = begun.str("/provider_order_id");
+        connected.providers.debit_stripe(&intent);
+        Self { order, payment: begun.str("/payment_id"), intent }
+    }
+
+    async fn hear(&self, connected: &Connected, kind: &'static str) {
+        let event = connected.providers.stripe_event(kind, &self.intent, connected.gateway.now());
+        connected.hear(&event).await.expect(200);
+    }
+
+    async fn order(&self, connected: &Connected) -> Reply {
+        connected.owner.get(&format!("/v1/orders/{}", self.order.id)).await.expect(200)
+    }
+
+    /// The status of the payment, and the statuses of the order.
+    async fn statuses(&self, connected: &Connected) -> [String; 3] {
+        let payment = connected.payment(&self.payment).await;
+        let order = self.order(connected).await;
+        [payment.str("/status"), order.str("/status"), order.str("/financial_status")]
+    }
+}
+
+#[tokio::test]
+async fn an_order_waits_for_a_debit_until_it_is_paid() {
+    let mut connected = Connected::open().await;
+    let debit = Debit::of(&connected).await;
+    debit.hear(&connected, "payment_intent.processing").await;
+    assert_eq!(debit.statuses(&connected).await, ["processing", "open", "processing"]);
+    assert_eq!(connected.gateway.events("payment.processing").await.len(), 1);
+    // It is shown to the shopper, and neither paid twice nor cancelled.
+    let path = format!("/v1/storefront/{}/orders/{}", connected.store.subdomain, debit.order.id);
+    let client = connected.gateway.client();
+    let shown = client.get(&path).header("x-service-order-token", &debit.order.token).await.expect(200);
+    assert_eq!(shown.str("/financial_status"), "processing");
+    let again = connected.begin("stripe", &debit.order).await.expect(409);
+    let problem = again.problem("invalid_state_transition");
+    assert_eq!(problem["financial_status"], "processing");
+    let at_store = |action: &str| format!("/v1/orders/{}/{action}", debit.order.id);
+    for action in ["cancel", "mark-paid"] {
+        let rejected = connected.owner.post(&at_store(action)).json(json!({})).await.expect(409);
+        rejected.problem("invalid_state_transition");
+    }
+    // A charge that is pending, and the same news again, change nothing.
+    debit.hear(&connected, "charge.pending").await;
+    debit.hear(&connected, "payment_intent.processing").await;
+    connected.act(&debit.payment, "sync", json!({})).await.expect(200);
+    assert_eq!(connected.gateway.events("payment.processing").await.len(), 1);
+    connected.wait(DAY * 5).await;
+    connected.gateway.sweep().await;
+    assert_eq!(connected.stock().await, (98, 2, 0), "its units are not sold again");
+    assert_eq!(debit.statuses(&connected).await, ["processing", "open", "processing"]);
+    connected.providers.end_stripe_debit(&debit.intent, true);
+    debit.hear(&connected, "payment_intent.succeeded").await;
+    assert_eq!(debit.statuses(&connected).await, ["captured", "open", "paid"]);
+    let payment = connected.payment(&debit.payment).await;
+    assert_eq!((payment.int("/captured/amount"), payment.at("/attention")), (PRICE * 2, &Value::Null));
+    assert_eq!(connected.stock().await, (98, 0, 2));
+    assert_eq!(connected.announced().await, (1, 1));
+}
+
+#[tokio::test]
+async fn a_debit_that_the_bank_returns_lets_the_shopper_pay_again() {
+    let mut connected = Connected::open().await;
+    let debit = Debit::of(&connected).await;
+    debit.hear(&connected, "payment_intent.processing").await;
+    connected.wait(DAY * 3).await;
+    connected.providers.end_stripe_debit(&debit.intent, false);
+    debit.hear(&connected, "payment_intent.payment_failed").await;
+    assert_eq!(debit.statuses(&connected).await, ["failed", "open", "failed"]);
+    // Stripe's events may arrive in any order.
+    let late = connected.providers.stripe_event("charge.failed", &debit.intent, connected.gateway.now());
+    connected.hear(&late).await.expect(200);
+    assert_eq!(debit.statuses(&connected).await, ["failed", "open", "failed"]);
+    // The shopper pays by card, within the usual window.
+    let begun = connected.begin("stripe", &debit.order).await.expect(201);
+    assert_eq!(begun.str("/payment_id"), debit.payment);
+    connected.providers.pay_stripe(&debit.intent);
+    connected.act(&debit.payment, "sync", json!({})).await.expect(200);
+    assert_eq!(debit.statuses(&connected).await, ["captured", "open", "paid"]);
+    // Another order whose debit came back ends as unpaid ones do.
+    let unpaid = Debit::of(&connected).await;
+    unpaid.hear(&connected, "payment_intent.processing").await;
+    connected.providers.end_stripe_debit(&unpaid.intent, false);
+    unpaid.hear(&connected, "payment_intent.payment_failed").await;
+    connected.wait(HOUR).await;
+    connected.gateway.sweep().await;
+    assert_eq!(unpaid.statuses(&connected).await, ["voided", "expired", "expired"]);
+}
+
+#[tokio::test]
+async fn a_debit_of_which_no_webhook_tells_is_found_when_its_order_would_expire() {
+    let mut connected = Connected::open().await;
+    let debit = Debit::of(&connected).await;
+    connected.wait(HOUR).await;
+    connected.gateway.sweep().await;
+    assert_eq!(debit.statuses(&connected).await, ["processing", "open", "processing"]);
+    // Its bank takes longer than it should: the order waits on, and the provider is asked once a day.
+    connected.wait(WINDOW + HOUR).await;
+    connected.gateway.sweep().await;
+    assert_eq!(debit.statuses(&connected).await, ["processing", "open", "processing"]);
+    connected.providers.end_stripe_debit(&debit.intent, true);
+    connected.wait(HOUR).await;
+    connected.gateway.sweep().await;
+    assert_eq!(debit.statuses(&connected).await, ["processing", "open", "processing"]);
+    connected.wait(DAY).await;
+    connected.gateway.sweep().await;
+    assert_eq!(debit.statuses(&connected).await, ["captured", "open", "paid"]);
+    assert_eq!(connected.announced().await, (1, 1));
+}
+
+#[tokio::test]
+async fn a_debit_for_an_order_that_has_ended_is_returned_when_it_is_paid() {
+    let mut connected = Connected::open().await;
+    let order = connected.order().await;
+    let begun = connected.begin("stripe", &order).await.expect(201);
+    let (payment, intent) = (begun.str("/payment_id"), begun.str("/provider_order_id"));
+    connected.providers.debit_stripe(&intent);
+    // The store has not heard of it yet.
+    let path = format!("/v1/orders/{}/cancel", order.id);
+    connected.owner.post(&path).json(json!({})).await.expect(200);
+    let debit = Debit { order, payment, intent };
+    assert_eq!(debit.order(&connected).await.str("/status"), "cancelled");
+    connected.providers.end_stripe_debit(&debit.intent, true);
+    connected.wait(DAY).await;
+    connected.gateway.sweep().await;
+    let payment = connected.payment(&debit.payment).await;
+    assert_eq!(payment.int("/refunded/amount"), PRICE * 2, "{}", payment.text);
+    assert_eq!(debit.order(&connected).await.str("/status"), "cancelled");
+}
