@@ -389,7 +389,8 @@ impl Payment {
 
     /// Whether money can still arrive by it: the customer can pay it, or has paid it and nothing is captured.
     pub fn is_unsettled(&self) -> bool {
-        self.is_open() || matches!(self.status, PaymentStatus::Processing | PaymentStatus::Authorized)
+        self.is_open()
+            || matches!(self.status, PaymentStatus::Processing | PaymentStatus::Authorized)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use primitives::clock::{DAY, HOUR};
-use support::{Reply, Value, json};
+use support::{Reply, Value, json, unique};
 
 use super::connected::{Connected, Order, PRICE};
 
@@ -53,14 +53,21 @@ async fn an_order_waits_for_a_debit_until_it_is_paid() {
     // It is shown to the shopper, and neither paid twice nor cancelled.
     let path = format!("/v1/storefront/{}/orders/{}", connected.store.subdomain, debit.order.id);
     let client = connected.gateway.client();
-    let shown = client.get(&path).header("x-service-order-token", &debit.order.token).await.expect(200);
+    let shown =
+        client.get(&path).header("x-service-order-token", &debit.order.token).await.expect(200);
     assert_eq!(shown.str("/financial_status"), "processing");
     let again = connected.begin("stripe", &debit.order).await.expect(409);
-    let problem = again.problem("invalid_state_transition");
-    assert_eq!(problem["financial_status"], "processing");
+    let again = again.problem("invalid_state_transition");
+    assert_eq!(again.str("/financial_status"), "processing");
     let at_store = |action: &str| format!("/v1/orders/{}/{action}", debit.order.id);
     for action in ["cancel", "mark-paid"] {
-        let rejected = connected.owner.post(&at_store(action)).json(json!({})).await.expect(409);
+        let rejected = connected
+            .owner
+            .post(&at_store(action))
+            .key(&unique(action))
+            .json(json!({}))
+            .await
+            .expect(409);
         rejected.problem("invalid_state_transition");
     }
     // A charge that is pending, and the same news again, change nothing.
@@ -76,7 +83,10 @@ async fn an_order_waits_for_a_debit_until_it_is_paid() {
     debit.hear(&connected, "payment_intent.succeeded").await;
     assert_eq!(debit.statuses(&connected).await, ["captured", "open", "paid"]);
     let payment = connected.payment(&debit.payment).await;
-    assert_eq!((payment.int("/captured/amount"), payment.at("/attention")), (PRICE * 2, &Value::Null));
+    assert_eq!(
+        (payment.int("/captured/amount"), payment.at("/attention")),
+        (PRICE * 2, &Value::Null)
+    );
     assert_eq!(connected.stock().await, (98, 0, 2));
     assert_eq!(connected.announced().await, (1, 1));
 }
@@ -91,7 +101,8 @@ async fn a_debit_that_the_bank_returns_lets_the_shopper_pay_again() {
     debit.hear(&connected, "payment_intent.payment_failed").await;
     assert_eq!(debit.statuses(&connected).await, ["failed", "open", "failed"]);
     // Stripe's events may arrive in any order.
-    let late = connected.providers.stripe_event("charge.failed", &debit.intent, connected.gateway.now());
+    let late =
+        connected.providers.stripe_event("charge.failed", &debit.intent, connected.gateway.now());
     connected.hear(&late).await.expect(200);
     assert_eq!(debit.statuses(&connected).await, ["failed", "open", "failed"]);
     // The shopper pays by card, within the usual window.
@@ -102,9 +113,13 @@ async fn a_debit_that_the_bank_returns_lets_the_shopper_pay_again() {
     assert_eq!(debit.statuses(&connected).await, ["captured", "open", "paid"]);
     // Another order whose debit came back ends as unpaid ones do.
     let unpaid = Debit::of(&connected).await;
-    unpaid.hear(&connected, "payment_intent.processing").await;
+    let (kind, now) = ("payment_intent.processing", connected.gateway.now());
+    let outdated = connected.providers.stripe_event(kind, &unpaid.intent, now);
+    unpaid.hear(&connected, kind).await;
     connected.providers.end_stripe_debit(&unpaid.intent, false);
     unpaid.hear(&connected, "payment_intent.payment_failed").await;
+    connected.hear(&outdated).await.expect(200);
+    assert_eq!(unpaid.statuses(&connected).await, ["failed", "open", "failed"]);
     connected.wait(HOUR).await;
     connected.gateway.sweep().await;
     assert_eq!(unpaid.statuses(&connected).await, ["voided", "expired", "expired"]);
@@ -140,7 +155,7 @@ async fn a_debit_for_an_order_that_has_ended_is_returned_when_it_is_paid() {
     connected.providers.debit_stripe(&intent);
     // The store has not heard of it yet.
     let path = format!("/v1/orders/{}/cancel", order.id);
-    connected.owner.post(&path).json(json!({})).await.expect(200);
+    connected.owner.post(&path).key(&unique("cancel")).json(json!({})).await.expect(200);
     let debit = Debit { order, payment, intent };
     assert_eq!(debit.order(&connected).await.str("/status"), "cancelled");
     connected.providers.end_stripe_debit(&debit.intent, true);

@@ -18,6 +18,7 @@ use super::{Order, OrderAction, OrderChange, OrderPayment, OrderStatus, OrderVie
 use crate::order::{
     ORDER_AUTHORIZED, ORDER_CANCELLED, ORDER_CONFIRMED, ORDER_EXPIRED, ORDER_PAID, ORDER_UPDATED,
 };
+use crate::payment::PROCESSING_WINDOW;
 
 /// A payment that a provider reports.
 #[derive(Debug, Clone, Copy)]

@@ -332,6 +332,7 @@ fn best(payment: &Payment, observed: Vec<(i64, Observed)>) -> Option<Observed> {
             ObservedState::Captured if !is_refunded => (6, created.saturating_neg()),
             ObservedState::Captured => (5, created.saturating_neg()),
             ObservedState::Authorized => (4, *created),
+            ObservedState::Processing => (3, *created),
             // The known authorization has ended.
             ObservedState::Voided if ours => (3, *created),
             ObservedState::Failed => (2, *created),
@@ -354,7 +355,12 @@ fn observation(entity: &Value) -> Option<Observed> {
         "refunded" if was_captured => ObservedState::Captured,
         "refunded" => ObservedState::Voided,
         "failed" => ObservedState::Failed,
-        _ => ObservedState::Pending,
+        "created" => ObservedState::Pending,
+        unknown => {
+            // It may mean that money is on its way: the order waits for a status that is known.
+            tracing::error!(status = unknown, "a payment has an unknown status");
+            ObservedState::Processing
+        }
     };
     let currency = Currency::from_text(entity.get("currency")?.as_str()?).ok()?;
     let units = ProviderUnits::of_razorpay(&Money::zero(&currency));

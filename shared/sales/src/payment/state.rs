@@ -18,9 +18,8 @@ use super::{
     PaymentStatus, PaymentView, Receipt, Source,
 };
 use crate::payment::{
-    PAYMENT_AUTHORIZED, PAYMENT_CAPTURED, PAYMENT_FAILED, PAYMENT_PROCESSING, PAYMENT_REFUNDED, PAYMENT_VOIDED,
-    PROCESSING_WINDOW,
-    can_count,
+    PAYMENT_AUTHORIZED, PAYMENT_CAPTURED, PAYMENT_FAILED, PAYMENT_PROCESSING, PAYMENT_REFUNDED,
+    PAYMENT_VOIDED, PROCESSING_WINDOW, can_count,
 };
 
 /// A change of a payment's state.
@@ -132,9 +131,7 @@ impl Payment {
         use PaymentStatus::{Authorized, Captured, PartiallyRefunded, Processing, Voided};
         let is_unpaid = self.is_open() || self.status == Processing;
         match observed.state {
-            ObservedState::Processing
-                if self.is_open() && !self.has_outlived(observed, source) =>
-            {
+            ObservedState::Processing if self.is_open() && !self.has_outlived(observed, source) => {
                 Ok(Some(self.processing(observed, now)))
             }
             ObservedState::Failed if is_unpaid => Ok(self.failed(observed, source, now)),

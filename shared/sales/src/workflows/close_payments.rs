@@ -23,7 +23,7 @@ use crate::payment::connected::Connected;
 use crate::payment::load::connect;
 use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::Provider;
-use crate::payment::{Observed, ObservedState, Payment, PaymentStatus, ProviderDeadline, Source};
+use crate::payment::{Observed, ObservedState, Payment, ProviderDeadline, Source};
 
 /// The wait before providers that were skipped, or did not answer, are called again.
 pub(super) const ASKED_AGAIN: Duration = MINUTE.saturating_mul(2);
@@ -148,9 +148,10 @@ async fn record(
 /// amount, which nobody can accept any more.
 pub(super) fn open_payments(aggregate: &OrderAggregate) -> impl Iterator<Item = &Payment> {
     let is_over = aggregate.order.is_over();
-    aggregate.payments.iter().filter(move |payment| {
-        payment.is_unsettled() || (is_over && payment.awaits_decision())
-    })
+    aggregate
+        .payments
+        .iter()
+        .filter(move |payment| payment.is_unsettled() || (is_over && payment.awaits_decision()))
 }
 
 /// Moves or removes an order's due mark. The order's version stays, as nothing in its responses changes.

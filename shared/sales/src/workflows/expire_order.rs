@@ -61,7 +61,10 @@ async fn expire(
         aggregate = load::aggregate(services, &order.store_id, &order.id).await?;
         let is_processing = aggregate.order.is_processing();
         if asked.is_complete() && is_processing && aggregate.order.expire(now).is_some() {
-            tracing::warn!(order = order.id.as_str(), "a payment takes longer than its order waits");
+            tracing::warn!(
+                order = order.id.as_str(),
+                "a payment takes longer than its order waits"
+            );
             return remind(services, &aggregate.order, Some(now.plus(DAY)), 0).await.map(|()| true);
         }
         let wait = if is_processing { PROCESSING_WINDOW } else { LONGEST_WAIT };

@@ -114,3 +114,28 @@ pub(super) fn refund_result(refund: &Value) -> Option<RefundResult> {
         _ => RefundResult::Pending(reference),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_status_of_an_intent_has_a_state_and_an_unknown_one_keeps_the_order_waiting() {
+        use ObservedState::{Authorized, Captured, Pending, Processing, Voided};
+        for (status, expected) in [
+            ("requires_payment_method", Pending),
+            ("requires_confirmation", Pending),
+            ("requires_action", Pending),
+            ("processing", Processing),
+            ("requires_capture", Authorized),
+            ("succeeded", Captured),
+            ("canceled", Voided),
+            ("requires_a_new_thing", Processing),
+        ] {
+            let object = json!({"id": "pi_1", "status": status, "currency": "eur"});
+            assert_eq!(intent(&object).map(|observed| observed.state), Some(expected), "{status}");
+        }
+    }
+}
