@@ -64,7 +64,7 @@ impl Function {
                 Some(text) => Ok((name.clone(), text.clone())),
                 None => Err(format!(
                     "template.yaml: {}: {name}: the local system has no {to}: make it in \
-                     `gateway::embedded`",
+                     `emulators`",
                     self.name
                 )
                 .into()),

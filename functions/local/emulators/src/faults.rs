@@ -139,7 +139,7 @@ struct Rejected(Option<Rejecting>);
 
 impl fmt::Debug for Rejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Refused({})", self.0.is_some())
+        write!(f, "Rejected({})", self.0.is_some())
     }
 }
 

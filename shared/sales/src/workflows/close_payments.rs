@@ -112,8 +112,11 @@ async fn close_payment(
         return void(services, &connected, payment).await;
     }
     let observed = record_payment::look(services, &connected, payment).await?;
-    use ObservedState::{Authorized, Captured, Processing};
-    if matches!(observed.state, Authorized | Captured | Processing) {
+    let may_bring_money = matches!(
+        observed.state,
+        ObservedState::Authorized | ObservedState::Captured | ObservedState::Processing
+    );
+    if may_bring_money {
         return record(services, &connected, payment, &observed).await;
     }
     void(services, &connected, payment).await
