@@ -235,8 +235,10 @@ impl Item for Order {
             .as_ref()
             .filter(|_| self.customer_id.is_none())
             .map(|guest| key::orders_of_guest(guest, &self.id));
-        // An unpaid order expires; an open one that cannot expire still has to be delivered.
-        let is_owed = self.expires_at.is_none() && self.status == OrderStatus::Open;
+        // An unpaid order expires; an open one that cannot expire still has to be delivered, and one whose
+        // payment is processed may have to be.
+        let is_owed =
+            self.status == OrderStatus::Open && (self.expires_at.is_none() || self.is_processing());
         let due = self.due_at().map(|at| Due::Order.mark(self.id.as_str(), at));
         let owed =
             is_owed.then(|| key::open_orders_of_store(&self.store_id, self.created_at, &self.id));

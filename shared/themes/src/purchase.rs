@@ -153,12 +153,15 @@ impl ThemePurchase {
         !self.payment.is_applied && !self.payment.captured.is_zero() && !self.is_refunded()
     }
 
-    /// When its state is next fetched from the provider. While it can be paid: at intervals of up to eight
-    /// minutes, and at the deadline. After the deadline, or while a refund is outstanding: with exponential
+    /// When its state is next fetched from the provider. While the provider processes the payment: once a day.
+    /// While it can be paid: at intervals of up to eight minutes, and at the deadline. After the deadline, or while a refund is outstanding: with exponential
     /// backoff.
     pub fn due_at(&self) -> Option<Timestamp> {
         let payment = &self.payment;
         let since = payment.tried_at.unwrap_or(payment.updated_at);
+        if let Some(at) = payment.checks_processing_at() {
+            return Some(at);
+        }
         let end = payment.expires_at.filter(|end| self.is_open() && since < *end);
         match end {
             Some(end) => Some(since.plus(Due::wait(payment.tries.min(MAX_BACKOFF_TRIES))).min(end)),

@@ -19,7 +19,10 @@ struct Debit {
 
 impl Debit {
     async fn of(connected: &Connected) -> Self {
-        let order = connected.order().await;
+        Self::begin(connected, connected.order().await).await
+    }
+
+    async fn begin(connected: &Connected, order: Order) -> Self {
         let begun = connected.begin("stripe", &order).await.expect(201);
         let intent = begun.str("/provider_order_id");
         connected.providers.debit_stripe(&intent);
@@ -164,4 +167,74 @@ async fn a_debit_for_an_order_that_has_ended_is_returned_when_it_is_paid() {
     let payment = connected.payment(&debit.payment).await;
     assert_eq!(payment.int("/refunded/amount"), PRICE * 2, "{}", payment.text);
     assert_eq!(debit.order(&connected).await.str("/status"), "cancelled");
+}
+
+#[tokio::test]
+async fn an_order_that_never_expires_learns_of_its_debit_too() {
+    let mut connected = Connected::open().await;
+    let order = connected.order().await;
+    let path = format!("/v1/orders/{}/confirm", order.id);
+    connected.owner.post(&path).key(&unique("confirm")).json(json!({})).await.expect(200);
+    let debit = Debit::begin(&connected, order).await;
+    debit.hear(&connected, "payment_intent.processing").await;
+    assert_eq!(debit.statuses(&connected).await, ["processing", "open", "processing"]);
+    connected.providers.end_stripe_debit(&debit.intent, true);
+    connected.wait(DAY + HOUR).await;
+    connected.gateway.sweep().await;
+    assert_eq!(debit.statuses(&connected).await, ["captured", "open", "paid"]);
+    assert_eq!(connected.announced().await, (1, 1));
+}
+
+#[tokio::test]
+async fn a_late_failure_of_an_earlier_attempt_does_not_end_a_debit() {
+    let connected = Connected::open().await;
+    let order = connected.order().await;
+    let begun = connected.begin("stripe", &order).await.expect(201);
+    let intent = begun.str("/provider_order_id");
+    connected.providers.decline_stripe(&intent);
+    let (kind, now) = ("payment_intent.payment_failed", connected.gateway.now());
+    let late = connected.providers.stripe_event(kind, &intent, now);
+    connected.providers.debit_stripe(&intent);
+    let debit = Debit { order, payment: begun.str("/payment_id"), intent };
+    debit.hear(&connected, "payment_intent.processing").await;
+    connected.hear(&late).await.expect(200);
+    assert_eq!(debit.statuses(&connected).await, ["processing", "open", "processing"]);
+    connected.providers.end_stripe_debit(&debit.intent, false);
+    debit.hear(&connected, kind).await;
+    assert_eq!(debit.statuses(&connected).await, ["failed", "open", "failed"]);
+}
+
+#[tokio::test]
+async fn a_store_that_awaits_a_debit_is_not_deleted() {
+    let mut connected = Connected::open().await;
+    let debit = Debit::of(&connected).await;
+    debit.hear(&connected, "payment_intent.processing").await;
+    connected.wait(DAY * 3).await;
+    let path = format!("/v1/stores/{}", connected.store.id);
+    let delete = || {
+        let confirm = json!({"confirm": connected.store.subdomain});
+        connected.owner.delete(&path).json(confirm)
+    };
+    let rejected = delete().await.expect(409).problem("open_orders");
+    assert_eq!(rejected.int("/open_orders"), 1);
+    connected.providers.end_stripe_debit(&debit.intent, false);
+    debit.hear(&connected, "payment_intent.payment_failed").await;
+    connected.wait(HOUR).await;
+    connected.gateway.sweep().await;
+    let path = format!("/v1/stores/{}", connected.store.id);
+    let confirm = json!({"confirm": connected.store.subdomain});
+    connected.owner.delete(&path).json(confirm).await.expect(202);
+}
+
+#[tokio::test]
+async fn a_debit_that_was_not_reported_as_returned_lets_the_shopper_pay_again() {
+    let mut connected = Connected::open().await;
+    let debit = Debit::of(&connected).await;
+    debit.hear(&connected, "payment_intent.processing").await;
+    connected.providers.end_stripe_debit(&debit.intent, false);
+    connected.wait(DAY + HOUR).await;
+    connected.gateway.sweep().await;
+    assert_eq!(debit.statuses(&connected).await, ["failed", "open", "failed"]);
+    let begun = connected.begin("stripe", &debit.order).await.expect(201);
+    assert_eq!(begun.str("/payment_id"), debit.payment);
 }

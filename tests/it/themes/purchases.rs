@@ -1,5 +1,6 @@
 //! Buying a theme: what grants a licence, and what grants nothing.
 
+use primitives::clock::{DAY, HOUR, MINUTE};
 use support::{Merchant, RAZORPAY_KEY_ID, Trouble, deliver, json, race};
 
 use super::sale::{PRICE, Sale};
@@ -213,4 +214,23 @@ async fn a_provider_that_fails_is_asked_again_under_the_same_key() {
     let begun = begin().await.expect(201);
     assert_eq!(begin().await.expect(201).text, begun.text);
     assert_eq!(sale.providers.calls("/v1/orders").len(), 2);
+}
+
+#[tokio::test]
+async fn a_debit_for_a_theme_grants_a_licence_when_its_bank_has_paid() {
+    let sale = Sale::open().await;
+    let begun = sale.begin("stripe").await.expect(201);
+    let intent = begun.str("/provider_order_id");
+    sale.providers.debit_stripe(&intent);
+    sale.gateway.advance(HOUR * 2);
+    for _ in 0..3 {
+        sale.gateway.sweep().await;
+        sale.gateway.advance(MINUTE * 10);
+    }
+    assert_eq!(sale.providers.payment(&intent)["status"], "processing");
+    assert!(sale.providers.calls(&format!("/v1/payment_intents/{intent}/cancel")).is_empty());
+    sale.providers.end_stripe_debit(&intent, true);
+    sale.gateway.advance(DAY);
+    sale.gateway.sweep().await;
+    assert_eq!(sale.told("theme.licensed").await, 1);
 }

@@ -10,8 +10,12 @@ use super::Order;
 const GRACE: Duration = MINUTE;
 
 impl Order {
-    /// When the sweep processes it.
+    /// When the sweep processes it. An order whose payment is processed waits for the end of that, which the
+    /// payment finds out ([`Payment::due_at`](crate::payment::Payment::due_at)).
     pub fn due_at(&self) -> Option<Timestamp> {
+        if self.is_processing() {
+            return None;
+        }
         match (self.expires_at, self.attend_at) {
             (Some(expires), Some(attend)) => Some(expires.max(attend)),
             (Some(expires), None) => Some(expires),

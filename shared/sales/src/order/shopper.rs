@@ -194,7 +194,10 @@ impl Order {
 
     /// Whether its shopper may cancel it: nothing is paid, authorized or confirmed.
     pub fn is_cancellable_by_shopper(&self) -> bool {
-        self.status == OrderStatus::Open && self.stock == StockState::Reserved && !self.has_money()
+        self.status == OrderStatus::Open
+            && self.stock == StockState::Reserved
+            && !self.has_money()
+            && !self.is_processing()
     }
 }
 

@@ -120,7 +120,10 @@ impl Order {
             OrderAction::Refund => {
                 !self.refundable().is_zero() && (self.is_over() || self.is_firm())
             }
-            OrderAction::Cancel => (open || draft) && !has_left && !self.is_processing(),
+            OrderAction::Cancel => {
+                let awaits_bank = self.is_processing() && !self.outstanding().is_zero();
+                (open || draft) && !has_left && !awaits_bank
+            }
             OrderAction::CancelLines => stands && self.is_fulfillable(),
             OrderAction::ReturnLines => {
                 stands && self.items.iter().any(|item| item.returnable() > 0)

@@ -151,6 +151,10 @@ impl Order {
     pub(super) fn waits_until(&self, now: Timestamp) -> Option<Timestamp> {
         let waits = self.status == OrderStatus::Open && self.stock == StockState::Reserved;
         let window = self.payment_window.map(Duration::from_secs).filter(|_| waits);
+        let window = window.map(|window| match self.is_processing() {
+            true => window.max(PROCESSING_WINDOW),
+            false => window,
+        });
         window.map(|window| now.plus(window))
     }
 
@@ -217,7 +221,8 @@ impl Order {
     /// Expires an order that was not paid in time. `None` if it is not due.
     pub fn expire(&self, now: Timestamp) -> Option<OrderChange> {
         let is_due = self.expires_at.is_some_and(|at| at <= now);
-        (is_due && self.status == OrderStatus::Open && !self.has_money()).then_some(())?;
+        let awaits = self.status == OrderStatus::Open && !self.has_money() && !self.is_processing();
+        (is_due && awaits).then_some(())?;
         let ended = self.ended(OrderStatus::Expired, None, StockMove::Release, now);
         Some(ended.announced(&ORDER_EXPIRED))
     }

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::payment::{
     PAYMENT_AUTHORIZED, PAYMENT_CAPTURED, PAYMENT_FAILED, PAYMENT_PROCESSING, PAYMENT_REFUNDED,
-    PAYMENT_VOIDED, PROCESSING_WINDOW, can_count,
+    PAYMENT_VOIDED, can_count,
 };
 
 /// A change of a payment's state.
@@ -134,7 +134,9 @@ impl Payment {
             ObservedState::Processing if self.is_open() && !self.has_outlived(observed, source) => {
                 Ok(Some(self.processing(observed, now)))
             }
-            ObservedState::Failed if is_unpaid => Ok(self.failed(observed, source, now)),
+            ObservedState::Failed if self.is_open() || self.is_returned(observed, source) => {
+                Ok(self.failed(observed, source, now))
+            }
             ObservedState::Authorized
                 if is_unpaid
                     || self.is_authorized_anew(observed)
@@ -229,16 +231,26 @@ impl Payment {
     /// Whether a webhook reports that an attempt is processed which has failed since: webhooks arrive late.
     fn has_outlived(&self, observed: &Observed, source: Source) -> bool {
         let is_of_attempt = |attempt: &PaymentAttempt| {
-            !attempt.succeeded && attempt.provider_payment == observed.provider_payment
+            !attempt.succeeded
+                && attempt.action == Action::Authorize
+                && attempt.provider_payment == observed.provider_payment
         };
-        source == Source::Webhook && self.attempts.iter().any(is_of_attempt)
+        source == Source::Webhook
+            && observed.provider_payment.is_some()
+            && self.attempts.iter().any(is_of_attempt)
     }
 
-    /// Marks the payment as processed by its provider. Its order waits as long.
+    /// Whether a failure is that of the payment which is processed. A late webhook may report an earlier
+    /// attempt, so a webhook has to name the payment; a response of the provider is about its present state.
+    fn is_returned(&self, observed: &Observed, source: Source) -> bool {
+        let is_named =
+            self.provider_payment.is_none() || self.provider_payment == observed.provider_payment;
+        self.status == PaymentStatus::Processing && (source != Source::Webhook || is_named)
+    }
+
+    /// Marks the payment as processed by its provider. Its order waits for that.
     fn processing(&self, observed: &Observed, now: Timestamp) -> PaymentChange {
         let mut next = self.with_carrier(observed, now);
-        let until = now.plus(PROCESSING_WINDOW);
-        next.expires_at = next.expires_at.map(|at| at.max(until));
         next.status = PaymentStatus::Processing;
         PaymentChange::of(next, Transition::Processing)
     }
@@ -402,7 +414,7 @@ impl Payment {
     /// # Errors
     /// `invalid_state_transition`: it was captured or voided.
     pub fn check_voidable(&self) -> Result<(), Problem> {
-        if self.is_open() || self.status == PaymentStatus::Authorized {
+        if self.is_unsettled() {
             return Ok(());
         }
         Err(Problem::state(self.status.as_str(), &self.allowed_actions()))
@@ -414,7 +426,7 @@ impl Payment {
         if self.capture_limit().is_some() {
             actions.push("capture");
         }
-        if self.is_open() || self.status == PaymentStatus::Authorized {
+        if self.is_unsettled() {
             actions.push("void");
         }
         if self.is_acceptable() {

@@ -1,16 +1,22 @@
 //! The pending work of a payment: a refund or a dispute's evidence that its provider has not confirmed, an
-//! unapplied payment to void or refund, and once a day a look-up of an open dispute.
+//! unapplied payment to void or refund, and once a day a look-up of an open dispute, or of a payment that its
+//! provider processes.
 //!
 //! The due mark is derived from the payment, so that no write can omit it, and disappears when nothing is
 //! pending.
 
-use primitives::clock::Timestamp;
+use std::time::Duration;
+
+use primitives::clock::{DAY, Timestamp};
 use table::outbox::Due;
 
-use super::Payment;
+use super::{Payment, PaymentStatus};
+
+/// How often a payment that its provider processes is looked up (our choice): webhooks may be lost.
+const PROCESSING_INTERVAL: Duration = DAY;
 
 impl Payment {
-    /// Whether it has pending work for the sweep, apart from look-ups of disputes.
+    /// Whether it has pending work for the sweep, apart from look-ups.
     pub(super) fn has_work(&self) -> bool {
         !self.pending().is_zero() || self.has_pending_evidence() || self.is_to_go_back()
     }
@@ -19,7 +25,14 @@ impl Payment {
     pub fn due_at(&self) -> Option<Timestamp> {
         let since = self.tried_at.unwrap_or(self.updated_at);
         let work = self.has_work().then(|| since.plus(Due::wait(self.tries)));
-        work.into_iter().chain(self.asks_about_disputes_at()).min()
+        let look_ups = self.asks_about_disputes_at().into_iter().chain(self.checks_processing_at());
+        work.into_iter().chain(look_ups).min()
+    }
+
+    /// When its provider is next asked whether it still processes it; none if it does not.
+    pub fn checks_processing_at(&self) -> Option<Timestamp> {
+        let since = self.tried_at.unwrap_or(self.updated_at);
+        (self.status == PaymentStatus::Processing).then(|| since.plus(PROCESSING_INTERVAL))
     }
 
     /// Counts an attempt of the sweep, so that the payment is due later if the attempt fails.

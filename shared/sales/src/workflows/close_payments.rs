@@ -132,7 +132,7 @@ async fn void(
     record(services, connected, payment, &observed).await
 }
 
-async fn record(
+pub(super) async fn record(
     services: &Services,
     connected: &Connected,
     payment: &Payment,

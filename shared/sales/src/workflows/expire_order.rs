@@ -4,8 +4,7 @@
 //! others voided, so that nobody pays for an ended order. A provider that does not answer delays the expiry,
 //! but not forever, and does not stop calls to the others.
 //!
-//! An order whose payment is still processed by its provider does not expire: the provider is called once a
-//! day until the payment has succeeded or failed.
+//! An order whose payment is processed by its provider does not expire until that has succeeded or failed.
 //!
 //! An order that ends in any way leaves a due mark, which is removed when every payment is closed. Each step
 //! may be repeated, even concurrently: a payment is closed under one idempotency key, its update is applied
@@ -13,14 +12,14 @@
 
 use std::time::Duration;
 
-use primitives::clock::{DAY, MINUTE, Timestamp};
+use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::Problem;
 use services::Services;
 
 use super::close_payments::{ASKED_AGAIN, ask_all, close_payments, open_payments, remind};
 use super::save_change::Spending;
 use crate::order::{Order, load};
-use crate::payment::{PROCESSING_WINDOW, ProviderDeadline};
+use crate::payment::ProviderDeadline;
 
 /// How long after its expiry time an order waits for providers that do not answer (our choice). Its stock
 /// stays reserved meanwhile.
@@ -59,16 +58,7 @@ async fn expire(
     if open_payments(&aggregate).next().is_some() {
         let asked = ask_all(services, &aggregate, deadline).await;
         aggregate = load::aggregate(services, &order.store_id, &order.id).await?;
-        let is_processing = aggregate.order.is_processing();
-        if asked.is_complete() && is_processing && aggregate.order.expire(now).is_some() {
-            tracing::warn!(
-                order = order.id.as_str(),
-                "a payment takes longer than its order waits"
-            );
-            return remind(services, &aggregate.order, Some(now.plus(DAY)), 0).await.map(|()| true);
-        }
-        let wait = if is_processing { PROCESSING_WINDOW } else { LONGEST_WAIT };
-        let latest = aggregate.order.expires_at.map(|at| at.plus(wait));
+        let latest = aggregate.order.expires_at.map(|at| at.plus(LONGEST_WAIT));
         let can_wait = latest.is_some_and(|latest| now < latest);
         if !asked.is_complete() && can_wait && aggregate.order.expire(now).is_some() {
             remind(services, &aggregate.order, Some(now.plus(ASKED_AGAIN)), 0).await?;

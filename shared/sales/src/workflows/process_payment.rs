@@ -4,13 +4,17 @@
 //! the provider did not answer, or it reported the work as pending. A refund is requested under its own id,
 //! so that resuming it never refunds twice.
 
+use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use services::Services;
 
 use super::return_unapplied::return_unapplied;
-use super::{record_disputes, refund_order, submit_evidence};
+use super::{close_payments, record_disputes, record_payment, refund_order, submit_evidence};
+use crate::payment::connected::Connected;
 use crate::payment::load::connect;
-use crate::payment::{Payment, PaymentRefund, ProviderDeadline, RefundState};
+use crate::payment::{
+    ObservedState, PROCESSING_WINDOW, Payment, PaymentRefund, ProviderDeadline, RefundState,
+};
 
 /// Processes a payment whose due mark has passed. Returns whether something was done. The mark is moved on
 /// first, so that only one of two sweeps continues.
@@ -26,21 +30,33 @@ pub async fn process(
     if payment.due_at().is_none_or(|at| now < at) || deadline.has_passed(payment.provider, now) {
         return Ok(false);
     }
-    let asks = payment.asks_about_disputes_at().is_some_and(|at| at <= now);
+    let is_due = |at: Option<Timestamp>| at.is_some_and(|at| at <= now);
+    let asks = is_due(payment.asks_about_disputes_at());
+    let checks = is_due(payment.checks_processing_at());
     let mut taken = payment.retried(now);
     if asks {
         taken.disputes_asked_at = Some(now);
     }
     services.table.write().replace(&taken, Code::VersionConflict).commit().await?;
-    execute(services, &taken, asks, deadline).await.map(|()| true)
+    let look_ups = LookUps { disputes: asks, processing: checks };
+    execute(services, &taken, look_ups, deadline).await.map(|()| true)
 }
 
-/// Resumes pending refunds and evidence, returns unapplied money if no refund is pending, and fetches
-/// disputes if that is due. One failure does not stop the rest; the first one is returned.
+/// The daily look-ups of a payment that are due.
+#[derive(Debug, Clone, Copy)]
+struct LookUps {
+    /// Its disputes.
+    disputes: bool,
+    /// Its own state, while its provider processes it.
+    processing: bool,
+}
+
+/// Resumes pending refunds and evidence, returns unapplied money if no refund is pending, and makes the
+/// look-ups that are due. One failure does not stop the rest; the first one is returned.
 async fn execute(
     services: &Services,
     payment: &Payment,
-    asks: bool,
+    look_ups: LookUps,
     deadline: &ProviderDeadline,
 ) -> Result<(), Problem> {
     let provider = payment.provider;
@@ -62,16 +78,39 @@ async fn execute(
         }
         outcome = outcome.and(noted(submit_evidence::resume(services, payment, entry).await));
     }
-    if has_passed() || !(asks || (pending.is_empty() && payment.is_to_go_back())) {
+    let is_to_go_back = pending.is_empty() && payment.is_to_go_back();
+    if has_passed() || !(look_ups.disputes || look_ups.processing || is_to_go_back) {
         return outcome;
     }
     let connected = connect(services, &payment.store_id, provider).await?;
-    if pending.is_empty() && payment.is_to_go_back() {
+    if is_to_go_back {
         outcome = outcome.and(noted(return_unapplied(services, &connected, payment).await));
     }
-    if asks && !has_passed() {
+    if look_ups.processing && !has_passed() {
+        outcome = outcome.and(noted(check_processing(services, &connected, payment).await));
+    }
+    if look_ups.disputes && !has_passed() {
         let fetched = record_disputes::look(services, &connected, payment).await;
         outcome = outcome.and(noted(fetched.map(drop)));
     }
     outcome
+}
+
+/// Looks up a payment that its provider processes, and records the result. One that has failed at the bank is
+/// recorded as failed, so that its shopper can pay again.
+async fn check_processing(
+    services: &Services,
+    connected: &Connected,
+    payment: &Payment,
+) -> Result<(), Problem> {
+    let observed = record_payment::look(services, connected, payment).await?;
+    let since = payment.attempts.last().map_or(payment.created_at, |attempt| attempt.at);
+    let is_overdue = since.plus(PROCESSING_WINDOW) < services.clock.now();
+    if observed.state == ObservedState::Processing && is_overdue {
+        tracing::error!(
+            payment = payment.id.as_str(),
+            "a provider processes a payment for too long"
+        );
+    }
+    close_payments::record(services, connected, payment, &observed).await
 }

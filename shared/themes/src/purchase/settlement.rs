@@ -245,7 +245,8 @@ async fn sync_with_provider(
     let payment = &purchase.payment;
     let connected = connect(services, &payment.store_id, payment.provider).await?;
     let mut observed = look(services, &connected, purchase).await?;
-    if purchase.is_over(now) && observed.state != ObservedState::Captured {
+    let is_paid = matches!(observed.state, ObservedState::Captured | ObservedState::Processing);
+    if purchase.is_over(now) && !is_paid {
         // If it is paid at this moment, the provider's answer says so.
         observed = connected.void(services, payment).await?;
     }
