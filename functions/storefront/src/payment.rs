@@ -226,7 +226,7 @@ async fn snapshot(
 /// # Errors
 /// `order_already_paid`, `order_expired`.
 fn check_payable(order: &Order, now: Timestamp) -> Result<(), Problem> {
-    let is_late = order.expires_at.is_some_and(|at| at <= now);
+    let is_late = !order.is_processing() && order.expires_at.is_some_and(|at| at <= now);
     if order.is_over() || is_late || order.status == OrderStatus::Closed {
         return Err(Code::OrderExpired.with("order_status", order.status.as_str()));
     }
