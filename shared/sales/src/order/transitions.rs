@@ -150,12 +150,9 @@ impl Order {
     /// When an open order that is not firm expires, if it awaits payment from now on.
     pub(super) fn waits_until(&self, now: Timestamp) -> Option<Timestamp> {
         let waits = self.status == OrderStatus::Open && self.stock == StockState::Reserved;
-        let window = self.payment_window.map(Duration::from_secs).filter(|_| waits);
-        let window = window.map(|window| match self.is_processing() {
-            true => window.max(PROCESSING_WINDOW),
-            false => window,
-        });
-        window.map(|window| now.plus(window))
+        let window = self.payment_window.map(Duration::from_secs).filter(|_| waits)?;
+        let least = if self.is_processing() { PROCESSING_WINDOW } else { Duration::ZERO };
+        Some(now.plus(window.max(least)))
     }
 
     /// Extends the expiry to the payment window of the chosen provider; without a window it never expires.
