@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::State;
+use callers::{AnyMember, Visitor, WhenInstalled};
 use core_types::fields::WebUrl;
 use core_types::id::{AppId, InstallationId, MerchantId};
 use core_types::key;
@@ -12,14 +13,14 @@ use gateway::app::App;
 use gateway::caller::Public;
 use gateway::page::Paging;
 use gateway::reply::{Json, Page};
-use gateway::request::{Path, Query, request};
+use gateway::request::{Path, Query};
 use platform::app::{AppStatus, Category, CommerceApp};
-use platform::caller::{AnyMember, Visitor, WhenInstalled};
 use platform::developer::Developer;
 use platform::installation::{Installation, InstallationStatus};
 use platform::submission::{Submission, SubmissionStatus};
 use primitives::clock::Timestamp;
 use primitives::fields::{Flag, Text, Written};
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;

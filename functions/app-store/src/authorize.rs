@@ -2,6 +2,7 @@
 //! RFC 7636, RFC 9207).
 
 use axum::extract::State;
+use callers::Admin;
 use core_types::id::AppId;
 use core_types::key;
 use core_types::resource::Resource;
@@ -11,13 +12,13 @@ use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::reply::{Json, NoStore};
-use gateway::request::{Body, Path, request};
+use gateway::request::{Body, Path};
 use platform::app::{AppStatus, CommerceApp};
-use platform::caller::Admin;
 use platform::grant::{AuthorizationCode, CODE_LIFETIME, CodeChallenge, CodeState};
 use platform::installation::{APP_AUTHORIZED, APP_INSTALLED, Installation, InstallationStatus};
 use primitives::clock::Timestamp;
 use primitives::fields::{Exact, Fault, FieldErrors, FromText};
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -8,20 +8,21 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::extract::State;
+use callers::{Bridge, EmbeddedApp};
 use core_types::id::{AppId, InstallationId, StoreId};
 use core_types::key;
 use egress::{Destination, Incoming, Outgoing, SendError};
 use gateway::app::App;
 use gateway::bridged;
 use gateway::reply::{Json, NoStore};
-use gateway::request::{Body, Given, Raw, Ruled, Rules, Validation, request};
+use gateway::request::{Body, Raw, Ruled};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use identity::store::{Store, StoreStatus};
 use platform::app::CommerceApp;
-use platform::caller::{Bridge, EmbeddedApp};
 use platform::installation::Installation;
 use primitives::context::Context;
 use primitives::fields::{Exact, Fault, FromText};
+use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -108,7 +109,7 @@ fn plain_values(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 }
 
 impl Rules for BridgeRequest {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         let (headers, query) = (given.get::<Value>("headers"), given.get::<Value>("query"));
         let rejected =
             [allowed_headers(headers.as_ref()).err(), query_string(query.as_ref()).err()];

@@ -5,6 +5,7 @@ mod update;
 mod webhook;
 
 use axum::extract::State;
+use callers::Developer;
 use core_types::fields::{Handle, WebUrl};
 use core_types::id::{AppId, MerchantId};
 use core_types::key;
@@ -16,16 +17,16 @@ use gateway::bridged;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoStore, Page};
-use gateway::request::{Body, Given, Path, Query, Ruled, Rules, Validation, request};
+use gateway::request::{Body, Path, Query, RequestRules, Ruled, Validation};
 use identity::merchant::MerchantStatus;
 use platform::app::{
     APP_CREATED, AppClient, AppStatus, AppView, ClientSecret, CommerceApp, MAX_REDIRECT_URIS,
     UniqueSlug, is_loopback, is_registrable_redirect,
 };
-use platform::caller::Developer;
 use platform::developer::{self, Developer as Profile};
 use primitives::clock::Timestamp;
 use primitives::fields::{AtMost, Exact, Fault, Flag, FromText, Text};
+use primitives::input::{Given, request};
 use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -128,7 +129,7 @@ pub struct CreateAppRequest {
     require_pkce: Option<Flag>,
 }
 
-impl Rules for CreateAppRequest {
+impl RequestRules for CreateAppRequest {
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let app = case.app;
         let uris = given.get::<RedirectUris>("redirect_uris");

@@ -1,6 +1,7 @@
 //! Developer profiles. A merchant with a profile is a developer.
 
 use axum::extract::State;
+use callers::{Developer as DeveloperCaller, Merchant};
 use core_types::fields::{Country, Email, WebUrl};
 use core_types::id::DeveloperId;
 use core_types::key;
@@ -9,12 +10,12 @@ use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::reply::{Created, Json};
-use gateway::request::{Body, Given, IfMatch, Ruled, Rules, Validation, request};
-use platform::caller::{Developer as DeveloperCaller, Merchant};
+use gateway::request::{Body, IfMatch, Ruled};
 use platform::developer::{
     DEVELOPER_REGISTERED, DEVELOPER_UPDATED, Developer, DeveloperStatus, DeveloperView,
 };
 use primitives::fields::{Fault, FieldErrors, Patch, Text};
+use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 
 /// `GET /v1/app-store/developers/register` (`getDeveloperProfile`): Get your developer profile.
@@ -77,7 +78,7 @@ pub struct RegisterDeveloperRequest {
 }
 
 impl Rules for RegisterDeveloperRequest {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         let fault = match (given.has("company"), given.has("name")) {
             (false, false) => ("/company", "required", "Send `company` or `name`."),
             (true, true) => ("/name", "conflicting_fields", "Send `company` or `name`, not both."),

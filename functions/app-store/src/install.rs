@@ -1,6 +1,7 @@
 //! Installing an app on a store, and the installations of a store.
 
 use axum::extract::State;
+use callers::Admin;
 use core_types::event::Event;
 use core_types::id::{AppId, EventId, InstallationId};
 use core_types::key;
@@ -9,11 +10,11 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Either, Json, Page};
-use gateway::request::{Body, Path, Query, request};
+use gateway::request::{Body, Path, Query};
 use platform::app::{AppStatus, CommerceApp};
-use platform::caller::Admin;
 use platform::installation::{APP_INSTALLED, Installation, InstallationStatus, InstallationView};
 use primitives::clock::Timestamp;
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,6 +1,7 @@
 //! A merchant's actions on an installation: suspend, resume, revoke its tokens, uninstall.
 
 use axum::extract::State;
+use callers::Admin;
 use core_types::event::Topic;
 use core_types::id::InstallationId;
 use core_types::key;
@@ -9,15 +10,15 @@ use delivery::subscription::{Subscription, remove_of_app};
 use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::reply::Json;
-use gateway::request::{Body, IfMatch, Path, request};
+use gateway::request::{Body, IfMatch, Path};
 use platform::app::AppStatus;
-use platform::caller::Admin;
 use platform::installation::{
     APP_RESUMED, APP_SUSPENDED, APP_TOKENS_REVOKED, APP_UNINSTALLED, Installation,
     InstallationStatus, InstallationView,
 };
 use primitives::clock::Timestamp;
 use primitives::fields::Text;
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::{Change, Query, Write, retry};

@@ -24,7 +24,7 @@ pub fn routes() -> Routes {
 
 fn catalogue() -> Routes {
     Routes::default()
-        .open_to_any_origin(::platform::cross_origin::is_open)
+        .open_to_any_origin(::callers::cross_origin::is_open)
         .get("/v1/app-store/apps", Cost::List, apps::list)
         .get("/v1/app-store/apps/{id}", Cost::READ, apps::show)
         .get("/v1/app-store/apps/{id}/reviews", Cost::List, reviews::list)

@@ -9,15 +9,16 @@ mod refresh;
 mod tokens;
 
 use axum::extract::State;
+use callers::OAuthClient;
 use core_types::id::{InstallationId, StoreId};
 use core_types::scope::{Requested, Scopes};
 use gateway::app::App;
 use gateway::reply::{Json, NoStore};
-use gateway::request::{Form, Parameters, request};
+use gateway::request::{Form, Parameters};
 use platform::app::AppClient;
-use platform::caller::OAuthClient;
 use primitives::clock::Timestamp;
 use primitives::fields::Exact;
+use primitives::input::request;
 use primitives::problem::{Code, OAuthError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
+use callers::{Developer, Merchant};
 use core_types::id::AppId;
 use core_types::key;
 use core_types::rating::Rating;
 use delivery::subscription::{HealthStatus, Subscription};
 use gateway::app::App;
 use gateway::reply::Json;
-use gateway::request::{Given, Query, Ruled, Rules, Validation, request};
+use gateway::request::{Query, RequestRules, Ruled, Validation};
 use platform::app::{CommerceApp, MAX_APPS};
-use platform::caller::{Developer, Merchant};
 use platform::developer::{self, Developer as Profile};
 use platform::usage::{self, Counter};
 use primitives::clock::{DAY, Timestamp};
+use primitives::input::{Given, request};
 use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -78,7 +79,7 @@ impl DashboardQuery {
     }
 }
 
-impl Rules for DashboardQuery {
+impl RequestRules for DashboardQuery {
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let (since, until) = (given.get("since"), given.get("until"));
         if given.has("since") != since.is_some() || given.has("until") != until.is_some() {

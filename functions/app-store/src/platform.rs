@@ -1,6 +1,7 @@
 //! An operator's actions on an app: suspend and resume it.
 
 use axum::extract::State;
+use callers::Operator;
 use core_types::event::Topic;
 use core_types::id::AppId;
 use core_types::key;
@@ -8,13 +9,13 @@ use core_types::resource::{Resource, load};
 use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::reply::Json;
-use gateway::request::{Body, IfMatch, Path, request};
+use gateway::request::{Body, IfMatch, Path};
 use platform::app::{
     APP_RESUMED_BY_PLATFORM, APP_SUSPENDED_BY_PLATFORM, AppView, CommerceApp, Stop,
 };
-use platform::caller::Operator;
 use primitives::clock::Timestamp;
 use primitives::fields::Text;
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::{Write, retry};

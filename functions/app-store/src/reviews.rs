@@ -1,6 +1,7 @@
 //! Reviews of apps by the stores that use them, and the developers' replies.
 
 use axum::extract::State;
+use callers::{Admin, Developer};
 use core_types::id::{AppId, ReviewId};
 use core_types::key;
 use core_types::resource::Resource;
@@ -9,11 +10,11 @@ use gateway::caller::Public;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoContent, Page};
-use gateway::request::{Body, IfMatch, Path, Query, request};
+use gateway::request::{Body, IfMatch, Path, Query};
 use platform::app_review::{self, APP_REVIEWED, AppRating, AppReview, AppReviewView};
-use platform::caller::{Admin, Developer};
 use platform::installation::{Installation, InstallationStatus};
 use primitives::fields::{Int, Text, Written};
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;

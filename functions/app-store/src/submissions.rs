@@ -1,6 +1,7 @@
 //! Submissions: a developer proposes a version of an app, an operator decides.
 
 use axum::extract::State;
+use callers::{Developer, Operator};
 use core_types::event::Topic;
 use core_types::fields::WebUrl;
 use core_types::id::{AppId, SubmissionId};
@@ -11,9 +12,8 @@ use gateway::bridged;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, Page};
-use gateway::request::{Body, IfMatch, Path, Query, Ruled, request};
+use gateway::request::{Body, IfMatch, Path, Query, Ruled};
 use platform::app::{AppClient, Category, CommerceApp, Listing};
-use platform::caller::{Developer, Operator};
 use platform::review::{DecisionRequest, RejectionRequest};
 use platform::submission::{
     self, APP_APPROVED, APP_CHANGES_REQUESTED, APP_REJECTED, APP_SUBMISSION_WITHDRAWN,
@@ -21,6 +21,7 @@ use platform::submission::{
 };
 use primitives::clock::Timestamp;
 use primitives::fields::Text;
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::Index;

@@ -8,18 +8,19 @@ use crypto::seal;
 use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::reply::{Accepted, Json};
-use gateway::request::{Body, IfMatch, Raw, request};
+use gateway::request::{Body, IfMatch, Raw};
 use identity::account::Account;
 use identity::authentication::{PresentedCode, confirm};
 use identity::challenge::{Link, Purpose};
+use identity::merchant::stores::{own_stores, stores_of};
 use identity::merchant::{MERCHANT_DELETED, MERCHANT_UPDATED, Merchant, MerchantView, UniqueEmail};
 use identity::notifications;
 use identity::password::Guess;
 use identity::throttle::Ceiling;
-use platform::caller;
 use platform::developer::{self, Developer};
 use primitives::clock::Timestamp;
 use primitives::fields::{Patch, Text};
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -33,7 +34,7 @@ use crate::mfa;
 ///
 /// The response has the account, and whether its address and second factor are confirmed.
 pub(crate) async fn get(
-    caller: caller::Merchant,
+    caller: callers::Merchant,
     State(app): State<App>,
 ) -> Result<Json<MerchantView>, Problem> {
     Ok(to_response(&app, &caller.account))
@@ -73,7 +74,7 @@ pub(crate) struct UpdateAccountRequest {
 /// `email_taken`, `invalid_credentials`, `mfa_required`, `invalid_or_expired_code`,
 /// `too_many_attempts`.
 pub(crate) async fn update(
-    caller: caller::Merchant,
+    caller: callers::Merchant,
     State(app): State<App>,
     Raw(inbound): Raw,
     if_match: IfMatch,
@@ -100,7 +101,7 @@ pub(crate) async fn update(
     } else {
         let proof = (input.current_password.as_ref(), input.one_time_code.as_ref());
         let needed_to = "Needed to change the e-mail address.";
-        let confirmed = confirm(&app, &account, proof, needed_to, &inbound).await?;
+        let confirmed = confirm(&app, &account, proof, needed_to, &inbound.client_prefix()).await?;
         let second_factor = mfa::ensure(&app, &account, input.totp.as_ref(), &inbound).await?;
         // Each change sends mails. Counted by id, because the address differs each time.
         let moves = Ceiling::of_mails("move_mails");
@@ -171,7 +172,7 @@ pub(crate) struct AccountDeletion {
 /// `owns_active_stores`, `member_of_stores`, `owns_apps`, `invalid_credentials`, `mfa_required`,
 /// `invalid_or_expired_code`, `too_many_attempts`.
 pub(crate) async fn delete(
-    caller: caller::Merchant,
+    caller: callers::Merchant,
     State(app): State<App>,
     Raw(inbound): Raw,
     if_match: IfMatch,
@@ -183,7 +184,7 @@ pub(crate) async fn delete(
     developer::owns_no_apps(&app, &account.id).await?;
     let proof = (input.current_password.as_ref(), input.one_time_code.as_ref());
     let needed_to = "Needed to delete the account.";
-    let confirmed = confirm(&app, &account, proof, needed_to, &inbound).await?;
+    let confirmed = confirm(&app, &account, proof, needed_to, &inbound.client_prefix()).await?;
     let second_factor = mfa::ensure(&app, &account, input.totp.as_ref(), &inbound).await?;
     let key = app.secrets.mail_key().await?;
     let now = app.clock.now();
@@ -229,7 +230,7 @@ pub(crate) async fn delete(
 /// # Errors
 /// `owns_active_stores`, with the stores found; `member_of_stores`, with those of others.
 async fn ensure_no_stores(services: &Services, account: &Merchant) -> Result<(), Problem> {
-    let stores = caller::own_stores(services, account).await?;
+    let stores = own_stores(services, account).await?;
     if account.stores > 0 || !stores.is_empty() {
         let ids: Vec<&str> = stores.iter().map(|store| store.id.as_str()).collect();
         return Err(Code::OwnsActiveStores.with("store_ids", ids));
@@ -237,7 +238,7 @@ async fn ensure_no_stores(services: &Services, account: &Merchant) -> Result<(),
     if account.memberships.grants.is_empty() {
         return Ok(());
     }
-    let stores = caller::stores_of(services, account).await?;
+    let stores = stores_of(services, account).await?;
     let ids: Vec<&str> = stores.iter().map(|(store, _)| store.id.as_str()).collect();
     if ids.is_empty() { Ok(()) } else { Err(Code::MemberOfStores.with("store_ids", ids)) }
 }

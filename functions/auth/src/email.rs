@@ -9,7 +9,7 @@ use core_types::mail::Mail;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity, Public};
 use gateway::reply::{Accepted, Json};
-use gateway::request::{Body, Inbound, Raw, request};
+use gateway::request::{Body, Inbound, Raw};
 use identity::account::Account;
 use identity::authentication::{self, Found, LinkSent, MailRequest};
 use identity::challenge::{self, Purpose};
@@ -18,9 +18,9 @@ use identity::notifications;
 use identity::password::Guess;
 use identity::session::Session;
 use identity::throttle::Kind;
-use platform::caller;
 use primitives::clock::Timestamp;
 use primitives::fields::Text;
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -32,7 +32,7 @@ use table::{Write, retry};
 #[derive(Debug, Clone)]
 pub(crate) enum Prover {
     /// A merchant with a live session, of this or another account.
-    SignedIn(Box<caller::Merchant>),
+    SignedIn(Box<callers::Merchant>),
     /// A caller with the link alone.
     Anybody(Public),
 }
@@ -47,8 +47,8 @@ impl Caller for Prover {
     /// An invalid credential is rejected and not ignored: its sender expects to be signed in, and the
     /// link alone ends more sessions.
     async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        if caller::presents_credential(inbound) {
-            let merchant = caller::Merchant::authenticate(services, inbound).await?;
+        if callers::presents_credential(inbound) {
+            let merchant = callers::Merchant::authenticate(services, inbound).await?;
             return Ok(Self::SignedIn(Box::new(merchant)));
         }
         Public::authenticate(services, inbound).await.map(Self::Anybody)
@@ -120,8 +120,10 @@ pub(crate) async fn verify(
         account.password_hash().ok_or(Code::InvalidCredentials)?;
         let needed_to = "Needed to confirm the address.";
         let proof = (Some(guess), None);
-        confirmed =
-            Some(authentication::confirm(&app, &account, proof, needed_to, &inbound).await?);
+        confirmed = Some(
+            authentication::confirm(&app, &account, proof, needed_to, &inbound.client_prefix())
+                .await?,
+        );
     }
     retry(|| async {
         let (link, account) =
@@ -178,7 +180,7 @@ pub(crate) async fn resend(
 ) -> Result<Accepted<LinkSent>, Problem> {
     let at = (&Platform, &input.email);
     let found: Found<Merchant> =
-        authentication::find(&app, Kind::Verify, at, &inbound, None).await?;
+        authentication::find(&app, Kind::Verify, at, &inbound.client_prefix(), None).await?;
     let waits = |account: &Merchant| account.is_active() && !account.email_verified;
     let content =
         |to: &_, token: &str| notifications::verify_email(to, token, &app.config.base_url);

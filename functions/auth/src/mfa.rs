@@ -6,7 +6,7 @@ use core_types::mail::Mail;
 use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::reply::{Created, Json, NoContent, NoStore};
-use gateway::request::{Body, Inbound, Raw, request};
+use gateway::request::{Body, Inbound, Raw};
 use http::header;
 use identity::account::Account;
 use identity::authentication::{PresentedCode, confirm};
@@ -16,9 +16,9 @@ use identity::mfa::{Enrolment, Mfa, MfaState};
 use identity::notifications;
 use identity::password::Guess;
 use identity::throttle::{self, Kind, Subject};
-use platform::caller;
 use primitives::clock::Timestamp;
 use primitives::fields::Text;
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -60,7 +60,8 @@ async fn validate(
     expected: impl Fn(&Mfa, Timestamp) -> bool,
 ) -> Result<Shown, Problem> {
     let failed = Code::InvalidOrExpiredCode;
-    let (subject, mfa_key) = (account.attempted(Kind::Totp, inbound), key::mfa(&account.id));
+    let (subject, mfa_key) =
+        (account.attempted(Kind::Totp, &inbound.client_prefix()), key::mfa(&account.id));
     let (_, mut batch) = throttle::attempt(services, &subject, None, &[&mfa_key]).await?;
     let now = services.clock.now();
     let mfa: Option<Mfa> = batch.take(&mfa_key)?;
@@ -154,7 +155,7 @@ pub(crate) struct EnrolRequest {
 /// `email_unverified`: the proof of the address would remove the second factor; `mfa_enabled`;
 /// `invalid_credentials`, `invalid_or_expired_code`, `too_many_attempts`.
 pub(crate) async fn enrol(
-    caller: caller::Merchant,
+    caller: callers::Merchant,
     State(app): State<App>,
     Raw(inbound): Raw,
     Body(input): Body<EnrolRequest>,
@@ -168,7 +169,7 @@ pub(crate) async fn enrol(
     }
     let proof = (input.current_password.as_ref(), input.one_time_code.as_ref());
     let needed_to = "Needed to set up a second factor.";
-    let confirmed = confirm(&app, &account, proof, needed_to, &inbound).await?;
+    let confirmed = confirm(&app, &account, proof, needed_to, &inbound.client_prefix()).await?;
     let (key, now) = (app.secrets.mfa_key().await?, app.clock.now());
     let (mfa, shown) = Mfa::enrol(&account.id, &account.email, &key, now)?;
     let off = Condition::new("attribute_not_exists(mfa_enabled) OR mfa_enabled = :off");
@@ -204,7 +205,7 @@ pub(crate) struct MfaConfirmed {
 /// `mfa_enabled`; `invalid_or_expired_code`, also an hour after the secret was created, and without one;
 /// `too_many_attempts`.
 pub(crate) async fn confirm_totp(
-    caller: caller::Merchant,
+    caller: callers::Merchant,
     State(app): State<App>,
     Raw(inbound): Raw,
     Body(input): Body<ConfirmMfaRequest>,
@@ -242,7 +243,7 @@ pub(crate) struct RemoveMfaRequest {
 /// # Errors
 /// `not_found` without one; `invalid_credentials`, `invalid_or_expired_code`, `too_many_attempts`.
 pub(crate) async fn remove(
-    caller: caller::Merchant,
+    caller: callers::Merchant,
     State(app): State<App>,
     Raw(inbound): Raw,
     Body(input): Body<RemoveMfaRequest>,
@@ -253,7 +254,7 @@ pub(crate) async fn remove(
     }
     let proof = (input.current_password.as_ref(), input.one_time_code.as_ref());
     let needed_to = "Needed to give the second factor up.";
-    let confirmed = confirm(&app, &account, proof, needed_to, &inbound).await?;
+    let confirmed = confirm(&app, &account, proof, needed_to, &inbound.client_prefix()).await?;
     let active = |mfa: &Mfa, _| mfa.state == MfaState::Active;
     let shown = validate(&app, &account, input.code.as_str(), &inbound, active).await?;
     let now = app.clock.now();

@@ -6,7 +6,7 @@ use gateway::app::App;
 use gateway::caller::Public;
 use gateway::idempotency::Commit;
 use gateway::reply::{Accepted, Json, NoStore};
-use gateway::request::{Body, Given, Inbound, Raw, Ruled, Rules, Validation, request};
+use gateway::request::{Body, Inbound, Raw, Ruled};
 use identity::account::Account;
 use identity::authentication::code::{CodeSent, Named};
 use identity::authentication::{MailRequest, code};
@@ -16,6 +16,7 @@ use identity::merchant::{MERCHANT_UPDATED, Merchant, MerchantView, Platform};
 use identity::session::CreatedVia;
 use identity::throttle::Kind;
 use primitives::fields::{Flag, Text};
+use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use services::Services;
 use table::retry;
@@ -38,7 +39,7 @@ pub(crate) async fn request(
     Raw(inbound): Raw,
     Body(input): Body<MailRequest>,
 ) -> Result<Accepted<CodeSent>, Problem> {
-    code::request::<Merchant>(&app, (&Platform, &input.email), &inbound).await
+    code::request::<Merchant>(&app, (&Platform, &input.email), &inbound.client_prefix()).await
 }
 
 /// A one-time code to verify.
@@ -59,7 +60,7 @@ pub(crate) struct VerifyCodeRequest {
 }
 
 impl Rules for VerifyCodeRequest {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         Named::broken(given)
     }
 }
@@ -95,7 +96,7 @@ pub(crate) async fn verify(
     }
     let second = mfa::second(&app, &account, input.totp.as_ref(), &inbound).await?;
     let write = code::used(&app, &challenge, app.clock.now())
-        .delete(&account.attempted(Kind::Code, &inbound).key());
+        .delete(&account.attempted(Kind::Code, &inbound.client_prefix()).key());
     finish(&app, &account, write, (CreatedVia::Otp, second), &inbound, input.cookie.0).await
 }
 
@@ -121,7 +122,7 @@ async fn claim(
             .emit(account.event(&MERCHANT_UPDATED, &services.config, now))
             .emit(email::set_up_anew(services, &account, now).await?)
             .create(&session, Code::VersionConflict)
-            .delete(&account.attempted(Kind::Code, inbound).key())
+            .delete(&account.attempted(Kind::Code, &inbound.client_prefix()).key())
             .answer(session::signed_in(&body, cookie), now)
             .await
     })

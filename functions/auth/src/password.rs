@@ -1,15 +1,15 @@
 //! Passwords: reset by mail, updated by link or session.
 
 use axum::extract::State;
+use callers::Changer;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, Raw, Ruled};
-use identity::authentication::password::{Changer, PasswordUpdated, UpdateRequest};
+use identity::authentication::password::{PasswordUpdated, UpdateRequest};
 use identity::authentication::{LinkSent, MailRequest, password};
 use identity::merchant::{Merchant, Platform};
 use identity::notifications;
-use platform::caller;
 use primitives::problem::Problem;
 
 /// `POST /v1/auth/password/reset` (`requestPasswordReset`): Request a password reset mail.
@@ -29,7 +29,8 @@ pub(crate) async fn reset(
 ) -> Result<Accepted<LinkSent>, Problem> {
     let content =
         |to: &_, token: &str| notifications::password_reset(to, token, &app.config.base_url);
-    password::reset::<Merchant>(&app, (&Platform, &input.email), &inbound, content).await
+    password::reset::<Merchant>(&app, (&Platform, &input.email), &inbound.client_prefix(), content)
+        .await
 }
 
 /// `POST /v1/auth/password/update` (`updatePassword`): Update a password by reset token or session.
@@ -40,15 +41,23 @@ pub(crate) async fn reset(
 /// `invalid_or_expired_token`; `unauthenticated` with neither; `invalid_token`, `account_disabled`,
 /// `origin_not_allowed`; `invalid_credentials`, `invalid_or_expired_code`; `too_many_attempts`.
 pub(crate) async fn update(
-    caller: Changer<caller::Merchant>,
+    caller: Changer<callers::Merchant>,
     State(app): State<App>,
     Raw(inbound): Raw,
     Ruled(Body(input)): Ruled<Body<UpdateRequest>>,
 ) -> Result<Json<PasswordUpdated>, Problem> {
     match caller {
-        Changer::Link(_) => password::by_link::<Merchant>(&app, &inbound, &input).await,
+        Changer::Link(_) => {
+            password::by_link::<Merchant>(&app, &inbound.client_prefix(), &input).await
+        }
         Changer::Session(owner) => {
-            password::by_session(&app, &inbound, &input, (&owner.account, &owner.session)).await
+            password::by_session(
+                &app,
+                &inbound.client_prefix(),
+                &input,
+                (&owner.account, &owner.session),
+            )
+            .await
         }
     }
 }

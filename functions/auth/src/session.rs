@@ -4,6 +4,7 @@ use gateway::idempotency::Commit;
 use std::sync::Arc;
 
 use axum::extract::State;
+use callers::SESSION_COOKIE;
 use core_types::fields::Subdomain;
 use core_types::id::{SessionId, StoreId};
 use core_types::key;
@@ -15,10 +16,10 @@ use gateway::request::{Inbound, Path, Raw};
 use http::header;
 use identity::authentication;
 use identity::member::Role;
+use identity::merchant::stores;
 use identity::merchant::{Merchant, MerchantView};
 use identity::session::{CreatedVia, Session};
 use identity::store::{MAX_STORES, Store, StoreView};
-use platform::caller::{self, SESSION_COOKIE};
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
@@ -110,7 +111,7 @@ fn came_by_cookie(inbound: &Inbound) -> bool {
 
 /// A merchant with a live session. Without one, the problem is `session_inactive`.
 #[derive(Debug, Clone)]
-pub(crate) struct SessionHolder(caller::Merchant);
+pub(crate) struct SessionHolder(callers::Merchant);
 
 gateway::caller_argument!(SessionHolder);
 
@@ -120,7 +121,7 @@ impl Caller for SessionHolder {
     }
 
     async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let merchant = caller::Merchant::authenticate(services, inbound).await;
+        let merchant = callers::Merchant::authenticate(services, inbound).await;
         merchant.map(Self).map_err(|problem| match problem.code {
             Code::Unauthenticated => Code::SessionInactive.with("active", false),
             _ => problem,
@@ -190,7 +191,7 @@ async fn stores_of(services: &Services, account: &Merchant) -> Result<Vec<OwnSto
     let of =
         |(store, role): (Store, Role)| OwnStore { id: store.id, subdomain: store.subdomain, role };
     if !account.memberships.grants.is_empty() {
-        let all = caller::stores_of(services, account).await?.into_iter();
+        let all = stores::stores_of(services, account).await?.into_iter();
         return Ok(all.map(|(store, grant)| of((store, grant.role))).collect());
     }
     let (index, listed) = key::stores_of(&account.id, account.created_at);
@@ -223,7 +224,7 @@ core_types::view! {
 ///
 /// Lists the account's live sessions, newest first.
 pub(crate) async fn list(
-    caller: caller::Merchant,
+    caller: callers::Merchant,
     State(app): State<App>,
     paging: Paging,
 ) -> Result<Page<SessionView>, Problem> {
@@ -241,7 +242,7 @@ pub(crate) async fn list(
 /// # Errors
 /// `not_found`.
 pub(crate) async fn end(
-    caller: caller::Merchant,
+    caller: callers::Merchant,
     State(app): State<App>,
     Path(id): Path<SessionId>,
 ) -> Result<NoContent, Problem> {
@@ -263,7 +264,7 @@ pub(crate) async fn end(
 /// # Errors
 /// `unauthenticated`.
 pub(crate) async fn refresh(
-    caller: caller::Merchant,
+    caller: callers::Merchant,
     State(app): State<App>,
     Raw(inbound): Raw,
 ) -> Result<NoStore<Json<SignedIn>>, Problem> {

@@ -8,7 +8,7 @@ use gateway::app::App;
 use gateway::caller::Public;
 use gateway::idempotency::Commit;
 use gateway::reply::{Created, Json, NoContent, NoStore};
-use gateway::request::{Body, Given, Inbound, Raw, Ruled, Rules, Validation, request};
+use gateway::request::{Body, Inbound, Raw, Ruled};
 use identity::authentication::{self, SignOutRequest};
 use identity::challenge::{self, Purpose};
 use identity::merchant::{
@@ -17,9 +17,9 @@ use identity::merchant::{
 use identity::password::{Guess, NewPassword};
 use identity::session::{CreatedVia, Session};
 use identity::store::{NewStore, STORE_CREATED, Store, StoreView, UniqueSubdomain};
-use platform::caller;
 use primitives::clock::Timestamp;
 use primitives::fields::{Fault, Flag, FromText, Text};
+use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use services::Services;
 use table::Write;
@@ -64,6 +64,7 @@ impl SignupRequest {
             subdomain: subdomain.clone(),
             currency: given_or(self.currency.clone(), "USD")?,
             country: given_or(self.country.clone(), "US")?,
+            region: None,
             locale: self.locale.clone(),
             timezone: None,
         }))
@@ -71,7 +72,7 @@ impl SignupRequest {
 }
 
 impl Rules for SignupRequest {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         let of_store = ["store_name", "subdomain", "currency", "country"];
         if !of_store.into_iter().any(|name| given.has(name)) {
             return Vec::new();
@@ -226,7 +227,7 @@ pub(crate) async fn signin(
         First::Password(email, password) => {
             let at = (&Platform, email);
             let (account, subject): (Merchant, _) =
-                authentication::by_password(&app, at, password, &inbound).await?;
+                authentication::by_password(&app, at, password, &inbound.client_prefix()).await?;
             (account, begun.delete(&subject.key()), input.totp.as_ref())
         }
         First::Token(token, totp) => {
@@ -273,7 +274,7 @@ pub(crate) async fn finish(
 ///
 /// With `all`, every session of the account ends.
 pub(crate) async fn signout(
-    caller: caller::Merchant,
+    caller: callers::Merchant,
     State(app): State<App>,
     Raw(inbound): Raw,
     Body(input): Body<SignOutRequest>,

@@ -4,16 +4,17 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use callers::Operator;
 use delivery::delivery::QUEUE;
 use gateway::app::App;
 use gateway::budget::Cost;
 use gateway::caller::{Access, Caller, Identity, Public};
 use gateway::reply::{Either, File, Json, NoStore, Typed};
-use gateway::request::{Inbound, Query, request};
+use gateway::request::{Inbound, Query};
 use gateway::routes::Routes;
-use platform::caller::Operator;
 use primitives::clock::Timestamp;
 use primitives::fields::Text;
+use primitives::input::request;
 use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,7 +23,7 @@ use services::Services;
 /// The routes of this family.
 pub fn routes() -> Routes {
     Routes::default()
-        .open_to_any_origin(platform::cross_origin::is_open)
+        .open_to_any_origin(callers::cross_origin::is_open)
         .get("/health", Cost::FREE, health)
         .get("/v1/openapi.json", Cost::FREE, openapi)
 }

@@ -9,6 +9,7 @@ use ::delivery::subscription::{
     DEFAULT_GRACE, DestinationKind, OwnSecret, Subscription, SubscriptionView, hint, seal_secret,
 };
 use axum::extract::State;
+use callers::StoreAccess;
 use commerce::event_types::{self, EventType};
 use commerce::readers::ensure_reads;
 use commerce::topics;
@@ -18,10 +19,10 @@ use core_types::scope::{Required, WriteWebhooks};
 use crypto::signature::SigningSecret;
 use gateway::app::App;
 use gateway::reply::{Accepted, Either, Json, NoStore};
-use gateway::request::{Body, Given, IfMatch, Path, Ruled, Rules, Validation, request};
-use platform::caller::StoreAccess;
+use gateway::request::{Body, IfMatch, Path, Ruled};
 use primitives::clock::Timestamp;
 use primitives::fields::{Flag, Int, Text};
+use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -169,7 +170,7 @@ pub(crate) async fn test(
 }
 
 impl Rules for TestRequest {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         let named = given.get::<Text<1, 100>>("event_type");
         let unknown = named.filter(|name| topics::find(name.as_str()).is_none());
         unknown.map(|_| unknown_topic()).into_iter().collect()

@@ -1,16 +1,17 @@
 //! The audit log: the events of a store, with the principals whose requests caused them.
 
 use axum::extract::State;
+use callers::Admin;
 use core_types::event::Event;
 use core_types::id::EventId;
 use core_types::key;
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::reply::Page;
-use gateway::request::{Given, Query, Ruled, Rules, Validation, request};
-use platform::caller::Admin;
+use gateway::request::{Query, RequestRules, Ruled, Validation};
 use primitives::clock::Timestamp;
 use primitives::fields::Text;
+use primitives::input::{Given, request};
 use primitives::problem::{FieldError, Problem};
 use table::item::Index;
 
@@ -53,9 +54,9 @@ pub(crate) struct AuditQuery {
     until: Option<Timestamp>,
 }
 
-impl Rules for AuditQuery {
+impl RequestRules for AuditQuery {
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
-        range::broken(given, case, RETENTION)
+        range::broken(given, RETENTION, case.app.clock.now())
     }
 }
 

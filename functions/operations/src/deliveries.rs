@@ -1,6 +1,7 @@
 //! Webhook deliveries: the list, their attempts, redelivery, and deletion of their content.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use commerce::readers::ensure_reads_event;
 use core_types::event::EventGroup;
 use core_types::id::{DeliveryId, EventId, ReplayId, StoreId, SubscriptionId};
@@ -12,15 +13,15 @@ use delivery::delivery::{
 use delivery::subscription::Subscription;
 use gateway::app::App;
 use gateway::idempotency::Commit;
-use gateway::page;
 use gateway::page::Paging;
 use gateway::reply::{Accepted, Json, NoContent, Page};
-use gateway::request::{Given, Path, Query, Ruled, Rules, Validation, request};
-use platform::caller::StoreAccess;
+use gateway::request::{Path, Query, RequestRules, Ruled, Validation};
 use primitives::clock::Timestamp;
 use primitives::fields::Text;
+use primitives::input::{Given, request};
 use primitives::problem::{Code, FieldError, Problem};
 use services::Services;
+use table::Listed;
 use table::item::{Index, Item, Key};
 
 use crate::actions::{DeliveryAnswer, queue};
@@ -52,9 +53,9 @@ pub(crate) struct DeliveriesQuery {
     until: Option<Timestamp>,
 }
 
-impl Rules for DeliveriesQuery {
+impl RequestRules for DeliveriesQuery {
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
-        range::broken(given, case, RETENTION)
+        range::broken(given, RETENTION, case.app.clock.now())
     }
 }
 
@@ -185,7 +186,7 @@ pub(crate) async fn attempts(
         let answer = answers.take::<RecordedAnswer>(&key::recorded_answer(&id, attempt.number));
         Some(attempt.with_recorded(answer.ok().flatten()))
     });
-    page::count_read(with_answers.items.len());
+    Listed::count_read(with_answers.items.len());
     paging.finish(&app, with_answers, |attempt| AttemptView::from(&attempt)).await
 }
 

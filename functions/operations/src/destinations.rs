@@ -1,6 +1,7 @@
 //! The destination of a subscription: its validation, and the challenge that proves the ownership of a queue.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::id::SubscriptionId;
 use core_types::scope::WriteWebhooks;
 use crypto::seal::SealKey;
@@ -12,10 +13,10 @@ use egress::DestinationRejection;
 use gateway::app::App;
 use gateway::bridged;
 use gateway::reply::Json;
-use gateway::request::{Body, Given, Path, Validation, request};
-use platform::caller::StoreAccess;
+use gateway::request::{Body, Path, Validation};
 use primitives::clock::Timestamp;
 use primitives::fields::Text;
+use primitives::input::{Given, request};
 use primitives::problem::{Code, FieldError, Problem};
 use services::Services;
 use services::queue::foreign::QueueError;

@@ -2,16 +2,17 @@
 //! store and to operators alone.
 
 use axum::extract::State;
+use callers::OperatorOrStore;
 use core_types::id::{EvidenceId, StoreId};
 use core_types::key;
 use core_types::scope::ReadOperations;
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::reply::{Json, Page};
-use gateway::request::{Path, Query, request};
-use platform::caller::OperatorOrStore;
+use gateway::request::{Path, Query};
 use primitives::clock::Timestamp;
 use primitives::fields::{Int, Written};
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use reliability::evidence::{
     self, Broken, Checked, Evidence, EvidenceKind, EvidenceName, Head, MOST_CHECKED, Position,

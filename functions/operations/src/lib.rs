@@ -74,7 +74,7 @@ fn webhooks() -> Routes {
 /// The event types, the outbox, the rate limits and the audit log.
 fn platform() -> Routes {
     Routes::default()
-        .open_to_any_origin(platform::cross_origin::is_open)
+        .open_to_any_origin(callers::cross_origin::is_open)
         .get("/v1/operations/event-types", Cost::SEARCH, event_types::list)
         .get("/v1/operations/event-types/{type}", Cost::READ, event_types::show)
         .get("/v1/operations/outbox", Cost::List, outbox::list)

@@ -1,12 +1,12 @@
 //! The costs of requests, and the remaining budget of the caller.
 
 use axum::extract::State;
+use callers::AnyMember;
 use gateway::app::App;
 use gateway::budget;
 use gateway::budget::{Cost, Tier};
 use gateway::caller::Caller;
 use gateway::reply::{Json, NoStore};
-use platform::caller::AnyMember;
 use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::Serialize;

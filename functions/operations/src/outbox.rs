@@ -2,6 +2,7 @@
 //! read it and change its events, and so do operators.
 
 use axum::extract::State;
+use callers::OverseenStore;
 use commerce::readers::ensure_reads_event;
 use commerce::topics;
 use core_types::event::{Event, EventGroup, OutboxState};
@@ -12,9 +13,9 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Json, Page};
-use gateway::request::{Given, Path, Query, Ruled, Rules, Validation, request};
-use platform::caller::OverseenStore;
+use gateway::request::{Path, Query, RequestRules, Ruled, Validation};
 use primitives::clock::Timestamp;
+use primitives::input::{Given, request};
 use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -90,9 +91,9 @@ pub(crate) struct OutboxQuery {
     until: Option<Timestamp>,
 }
 
-impl Rules for OutboxQuery {
+impl RequestRules for OutboxQuery {
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
-        range::broken(given, case, RETENTION)
+        range::broken(given, RETENTION, case.app.clock.now())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Receipts: a signed statement about the last attempt of a delivery, as proof for a third party.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::event::EventGroup;
 use core_types::id::{DeliveryId, EventId, StoreId, SubscriptionId};
 use core_types::key;
@@ -12,7 +13,6 @@ use gateway::app::App;
 use gateway::reply::{Json, NoStore};
 use gateway::request::Path;
 use http::Uri;
-use platform::caller::StoreAccess;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::id::SubscriptionId;
 use core_types::key;
 use core_types::scope::{ReadWebhooks, WriteWebhooks};
@@ -12,9 +13,9 @@ use delivery::replay::{DEFAULT_RATE, MOST, MOST_RANGE, ReplayInput, ReplayKind, 
 use delivery::subscription::{HealthStatus, Stats};
 use gateway::app::App;
 use gateway::reply::{Accepted, Json};
-use gateway::request::{Body, Given, Path, Ruled, Rules, Validation, request};
-use platform::caller::StoreAccess;
+use gateway::request::{Body, Path, RequestRules, Ruled, Validation};
 use primitives::clock::{HOUR, Timestamp};
+use primitives::input::{Given, request};
 use primitives::problem::{FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -40,9 +41,13 @@ pub(crate) struct RecoverRequest {
     until: Option<Timestamp>,
 }
 
-impl Rules for RecoverRequest {
+impl RequestRules for RecoverRequest {
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
-        if given.has("since") { range::broken(given, case, MOST_RANGE) } else { Vec::new() }
+        if given.has("since") {
+            range::broken(given, MOST_RANGE, case.app.clock.now())
+        } else {
+            Vec::new()
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Certification reports: the service's targets compared with the evidence of a period, and signed.
 
 use axum::extract::State;
+use callers::{Operator, OperatorOrStore};
 use core_types::id::{EvidenceId, MerchantId, ReportId};
 use core_types::key;
 use core_types::resource::load;
@@ -10,9 +11,9 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Accepted, Either, Jose, Json, Page, TextOf};
-use gateway::request::{Accept, Body, Given, Path, Query, Ruled, Rules, Validation, request};
-use platform::caller::{Operator, OperatorOrStore};
+use gateway::request::{Accept, Body, Path, Query, RequestRules, Ruled, Validation};
 use primitives::clock::Timestamp;
+use primitives::input::{Given, request};
 use primitives::problem::{Code, FieldError, Problem};
 use reliability::evidence;
 use reliability::report::{
@@ -137,7 +138,7 @@ pub(crate) struct ReportRequest {
     framework: Option<Framework>,
 }
 
-impl Rules for ReportRequest {
+impl RequestRules for ReportRequest {
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let Some(period) = given.get::<ReportPeriod>("period") else { return Vec::new() };
         let mut errors = Vec::new();

@@ -4,6 +4,7 @@
 //! subscribe only to topics that its token's scopes can read (docs/conventions.md §10).
 
 use axum::extract::State;
+use callers::StoreAccess;
 use commerce::event_filter::{EventFilter, EventTypes};
 use commerce::readers::{ensure_reads, ensure_reads_all};
 use core_types::id::SubscriptionId;
@@ -18,10 +19,11 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoContent, NoStore, Page};
-use gateway::request::{Body, Given, IfMatch, Path, Query, Ruled, Rules, Validation, request};
-use platform::caller::{StoreAccess, StoreActor};
+use gateway::request::{Body, IfMatch, Path, Query, RequestRules, Ruled, Validation};
+use platform::actor::StoreActor;
 use primitives::clock::Timestamp;
 use primitives::fields::{Flag, Int, Patch, Text};
+use primitives::input::{Given, request};
 use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -388,7 +390,7 @@ fn authorize(actor: &StoreActor, filters: &[EventFilter]) -> Result<(), Problem>
     Ok(())
 }
 
-impl Rules for CreateSubscriptionRequest {
+impl RequestRules for CreateSubscriptionRequest {
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let mut errors = destinations::broken(given, case).await;
         if !given.has("url") && !given.has("destination") {
@@ -398,7 +400,7 @@ impl Rules for CreateSubscriptionRequest {
     }
 }
 
-impl Rules for UpdateSubscriptionRequest {
+impl RequestRules for UpdateSubscriptionRequest {
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         destinations::broken(given, case).await
     }

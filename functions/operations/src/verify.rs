@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use axum::extract::State;
+use callers::{OverseenStore, StoreAccess};
 use commerce::topics;
 use core_types::event::{Event, EventGroup, OutboxState};
 use core_types::id::{AppId, DeliveryId, EventId, StoreId, SubscriptionId};
@@ -14,11 +15,11 @@ use delivery::subscription::{Payload, Subscription};
 use gateway::app::App;
 use gateway::budget;
 use gateway::reply::Json;
-use gateway::request::{Given, Query, Ruled, Rules, Validation, request};
+use gateway::request::{Query, RequestRules, Ruled, Validation};
 use platform::app::{AppStatus, CommerceApp};
-use platform::caller::{OverseenStore, StoreAccess};
 use platform::installation::Installation;
 use primitives::clock::{DAY, MINUTE, Timestamp};
+use primitives::input::{Given, request};
 use primitives::problem::{FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -55,10 +56,10 @@ pub(crate) struct OutboxVerifyQuery {
     until: Option<Timestamp>,
 }
 
-impl Rules for OutboxVerifyQuery {
+impl RequestRules for OutboxVerifyQuery {
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         if given.has("since") || given.has("until") {
-            range::broken(given, case, MOST_RANGE)
+            range::broken(given, MOST_RANGE, case.app.clock.now())
         } else {
             Vec::new()
         }

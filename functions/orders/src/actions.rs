@@ -1,6 +1,7 @@
 //! Actions on orders: close, reopen, hold, release, mark as paid, confirm, capture.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::event::Topic;
 use core_types::id::OrderId;
 use core_types::key;
@@ -10,10 +11,10 @@ use gateway::app::App;
 use gateway::idempotency;
 use gateway::idempotency::Commit;
 use gateway::reply::Json;
-use gateway::request::{Body, IfMatch, NoFields, Path, request};
-use platform::caller::StoreAccess;
+use gateway::request::{Body, IfMatch, Path};
 use primitives::clock::Timestamp;
 use primitives::fields::Text;
+use primitives::input::{NoFields, request};
 use primitives::problem::{Code, Problem};
 use sales::order::{
     ORDER_CLOSED, ORDER_HELD, ORDER_RELEASED, ORDER_REOPENED, Order, OrderAction, OrderView, load,

@@ -1,14 +1,15 @@
 //! The route that cancels an order.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::id::OrderId;
 use core_types::scope::WriteOrders;
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::reply::Json;
-use gateway::request::{Body, IfMatch, Path, Raw, request};
-use platform::caller::StoreAccess;
+use gateway::request::{Body, IfMatch, Path, Raw};
 use primitives::fields::{Flag, Text};
+use primitives::input::request;
 use primitives::problem::Problem;
 use sales::order::refund::{Refund, RefundView};
 use sales::order::{Order, OrderView};

@@ -1,6 +1,7 @@
 //! Routes of fulfilments: create, list, update the tracking, cancel, mark as delivered.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use catalogue::inventory;
 use catalogue::location::Location;
 use core_types::fields::WebUrl;
@@ -14,11 +15,11 @@ use gateway::idempotency;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, Page};
-use gateway::request::{Body, IfMatch, NoFields, Path, request};
+use gateway::request::{Body, IfMatch, Path};
 use identity::settings::Settings;
 use identity::store::Store;
-use platform::caller::StoreAccess;
 use primitives::fields::{AtMost, Flag, Int, Patch, Text};
+use primitives::input::{NoFields, request};
 use primitives::problem::{Code, FieldError, FieldErrors, Problem};
 use sales::order::cart::fault;
 use sales::order::fulfillment::{

@@ -1,6 +1,7 @@
 //! Routes that cancel or return units of an order without a refund.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use catalogue::inventory;
 use core_types::id::{LocationId, OrderId, OrderItemId};
 use core_types::scope::WriteOrders;
@@ -8,10 +9,10 @@ use gateway::app::App;
 use gateway::idempotency;
 use gateway::idempotency::Commit;
 use gateway::reply::Json;
-use gateway::request::{Body, IfMatch, Path, request};
-use platform::caller::StoreAccess;
+use gateway::request::{Body, IfMatch, Path};
 use primitives::clock::Timestamp;
 use primitives::fields::{AtMost, Fault, Flag, Int, Text};
+use primitives::input::request;
 use primitives::problem::{FieldError, Problem};
 use sales::order::lines::{CancelledLine, LinesView, ReturnedLine};
 use sales::order::refund::RestockType;

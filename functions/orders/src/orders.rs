@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
+use callers::StoreAccess;
 use commerce::topics;
 use core_types::event::Event;
 use core_types::fields::{Email, Metadata, MetadataFilter};
@@ -13,12 +14,12 @@ use core_types::scope::{ReadOrders, WriteOrders};
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::reply::{Json, Page};
-use gateway::request::{Body, IfMatch, Path, Query, request};
+use gateway::request::{Body, IfMatch, Path, Query};
 use identity::address::{AddressInput, PostalAddress};
 use identity::store::Store;
-use platform::caller::StoreAccess;
 use primitives::clock::Timestamp;
 use primitives::fields::{AtMost, Fault, FromText, Patch, Text};
+use primitives::input::request;
 use primitives::problem::Problem;
 use sales::order::fulfillment::FulfillmentView;
 use sales::order::refund::RefundView;

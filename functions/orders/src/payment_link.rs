@@ -1,6 +1,7 @@
 //! The route that mails a payment link to the shopper of an order.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::fields::LinkTemplate;
 use core_types::id::OrderId;
 use core_types::key;
@@ -12,11 +13,11 @@ use gateway::app::App;
 use gateway::idempotency;
 use gateway::idempotency::Commit;
 use gateway::reply::Json;
-use gateway::request::{Body, IfMatch, NoFields, Path};
+use gateway::request::{Body, IfMatch, Path};
 use identity::domain::Domains;
 use identity::settings::Settings;
-use platform::caller::StoreAccess;
 use primitives::clock::Timestamp;
+use primitives::input::NoFields;
 use primitives::problem::{Code, Problem};
 use sales::order::{FinancialStatus, ORDER_PAYMENT_REQUESTED, Order, OrderView};
 use table::retry_eventual_first;

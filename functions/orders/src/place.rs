@@ -1,6 +1,7 @@
 //! Orders that a merchant or an app places: by telephone, at a counter, from a marketplace.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::fields::{Email, Locale, Metadata};
 use core_types::id::{CustomerId, ShippingRateId};
 use core_types::key;
@@ -9,12 +10,12 @@ use core_types::scope::WriteOrders;
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::reply::{Created, Either, Json};
-use gateway::request::{Body, Given, Ruled, Rules, Validation, request};
+use gateway::request::{Body, Ruled};
 use identity::address::{AddressInput, PostalAddress};
 use identity::customer::Customer;
 use identity::store::Store;
-use platform::caller::StoreAccess;
 use primitives::fields::{AtMost, Flag, Text};
+use primitives::input::{Given, Rules, request};
 use primitives::problem::{FieldError, Problem};
 use sales::discount::{DiscountCode, MAX_CODES, Shopper};
 use sales::gift_card::GiftCardCode;
@@ -81,7 +82,7 @@ pub struct PlaceRequest {
 }
 
 impl Rules for PlaceRequest {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         if given.is::<Self>() { Vec::new() } else { cart::broken(given) }
     }
 }

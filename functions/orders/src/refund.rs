@@ -1,6 +1,7 @@
 //! Routes of refunds of an order: calculate, create, list, get.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::fields::Currency;
 use core_types::id::{LocationId, OrderId, OrderItemId, PaymentId, RefundId, StoreId};
 use core_types::money::{Money, MoneyInput};
@@ -10,11 +11,9 @@ use gateway::app::App;
 use gateway::idempotency;
 use gateway::page::Paging;
 use gateway::reply::{Created, Either, Json, Page};
-use gateway::request::{
-    Body, Given, IfMatch, Inbound, Path, Raw, Ruled, Rules, Validation, request,
-};
-use platform::caller::StoreAccess;
+use gateway::request::{Body, IfMatch, Inbound, Path, Raw, Ruled};
 use primitives::fields::{AtMost, Flag, Int};
+use primitives::input::{Given, Rules, request};
 use primitives::problem::{FieldError, Problem};
 use sales::order::refund::{
     PlanView, Refund, RefundNote, RefundReason, RefundView, RestockType, WantedLine, WantedRefund,
@@ -74,7 +73,7 @@ pub struct RefundRequest {
 }
 
 impl Rules for RefundRequest {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         if given.is::<Self>() {
             return Vec::new();
         }

@@ -1,6 +1,7 @@
 //! Actions on payments: capture, accept, void, sync.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::id::PaymentId;
 use core_types::money::MoneyInput;
 use core_types::resource::Resource;
@@ -8,8 +9,8 @@ use core_types::scope::WritePayments;
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::reply::Json;
-use gateway::request::{Body, IfMatch, NoFields, Path, request};
-use platform::caller::StoreAccess;
+use gateway::request::{Body, IfMatch, Path};
+use primitives::input::{NoFields, request};
 use primitives::problem::{FieldError, Problem};
 use sales::order;
 use sales::order::aggregate::PaymentWithOrder;

@@ -1,6 +1,7 @@
 //! Routes of disputes: the list, a dispute, and its evidence.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::id::{DisputeId, PaymentId};
 use core_types::provider::ProviderName;
 use core_types::resource::Resource;
@@ -9,9 +10,9 @@ use gateway::app::App;
 use gateway::idempotency;
 use gateway::page::Paging;
 use gateway::reply::{Json, Page};
-use gateway::request::{Body, IfMatch, Path, Query, Raw, request};
-use platform::caller::StoreAccess;
+use gateway::request::{Body, IfMatch, Path, Query, Raw};
 use primitives::context::Context;
+use primitives::input::request;
 use primitives::problem::Problem;
 use sales::dispute::{Dispute, DisputeStatus, DisputeView, load};
 use sales::payment;

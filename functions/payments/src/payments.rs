@@ -1,6 +1,7 @@
 //! Routes of payments: the list, a payment, and its events.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::event::Event;
 use core_types::id::{EventId, OrderId, PaymentId, StoreId};
 use core_types::key;
@@ -10,9 +11,9 @@ use core_types::scope::ReadPayments;
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::reply::{Json, Page};
-use gateway::request::{Path, Query, request};
-use platform::caller::StoreAccess;
+use gateway::request::{Path, Query};
 use primitives::clock::Timestamp;
+use primitives::input::request;
 use primitives::problem::Problem;
 use sales::payment::{Payment, PaymentStatus, PaymentView, load};
 use schemars::JsonSchema;

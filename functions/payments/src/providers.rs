@@ -6,17 +6,18 @@
 mod credentials;
 
 use axum::extract::State;
+use callers::Admin;
 use core_types::id::PaymentId;
 use core_types::provider::ProviderName;
 use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Json, NoContent, Page};
-use gateway::request::{Body, Given, IfMatch, Path, Ruled, Rules, Validation, request};
+use gateway::request::{Body, IfMatch, Path, RequestRules, Ruled, Validation};
 use identity::store;
-use platform::caller::Admin;
 use primitives::clock::Timestamp;
 use primitives::fields::{Fault, Flag, FromText, Patch, Text};
+use primitives::input::{Given, request};
 use primitives::problem::{Code, FieldError, Problem};
 use sales::payment::account::{ProviderAccount, ProviderAccountView};
 use sales::payment::credentials::ProviderCredentials;
@@ -104,7 +105,7 @@ pub struct SaveRequest {
     instructions: Patch<Text<0, 2_000>>,
 }
 
-impl Rules for SaveRequest {
+impl RequestRules for SaveRequest {
     /// Validates the keys if the request has their mode.
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let provider = case.inbound.param("provider").unwrap_or_default();

@@ -1,6 +1,7 @@
 //! Routes of refunds of a payment.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::id::{OrderId, PaymentId, RefundId};
 use core_types::money::{Money, MoneyInput};
 use core_types::scope::{ReadRefunds, WriteRefunds};
@@ -8,9 +9,9 @@ use gateway::app::App;
 use gateway::idempotency;
 use gateway::page::Paging;
 use gateway::reply::{Created, Page};
-use gateway::request::{Body, IfMatch, Path, Raw, request};
-use platform::caller::StoreAccess;
+use gateway::request::{Body, IfMatch, Path, Raw};
 use primitives::context::Context;
+use primitives::input::request;
 use primitives::problem::{Code, FieldError, Problem};
 use sales::order::refund::{
     Refund, RefundNote, RefundReason, RefundStatus, RefundTransaction, RefundView, WantedRefund,
@@ -167,6 +168,7 @@ fn as_refund(
         amount: entry.amount.clone(),
         items: Vec::new(),
         shipping: Money::zero(&entry.amount.currency),
+        shipping_tax_lines: Vec::new(),
         transactions: vec![RefundTransaction {
             gift_card_id: None,
             payment_id: Some(payment.id.clone()),

@@ -1,6 +1,7 @@
 //! Handlers of categories, the tree into which a store sorts its products.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use catalogue::category::{
     CATEGORY_CREATED, CATEGORY_DELETED, CATEGORY_UPDATED, Category, CategoryDrain, CategoryView,
     Tree, TreeGuard,
@@ -14,11 +15,11 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoContent, Page, Reply};
-use gateway::request::{Body, IfMatch, Path, request};
+use gateway::request::{Body, IfMatch, Path};
 use identity::store::Store;
-use platform::caller::StoreAccess;
 use primitives::clock::Timestamp;
 use primitives::fields::{Int, Patch, Text};
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::{Write, retry};

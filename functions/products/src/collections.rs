@@ -3,6 +3,7 @@
 mod members;
 
 use axum::extract::State;
+use callers::StoreAccess;
 use catalogue::collection::{
     COLLECTION_CREATED, COLLECTION_DELETED, COLLECTION_UPDATED, Collection, CollectionKind,
     CollectionView, MAX_MEMBERS, MAX_RULES, MatchMode, Members, Rule, RuleInput, SortOrder,
@@ -18,10 +19,10 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoContent, Page};
-use gateway::request::{Body, Given, IfMatch, Path, Ruled, Rules, Validation, request};
-use platform::caller::StoreAccess;
+use gateway::request::{Body, IfMatch, Path, Ruled};
 use primitives::clock::Timestamp;
 use primitives::fields::{AtMost, Flag, Patch, Text, Written};
+use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use table::item::Item;
 use table::{Condition, Query, Write, retry};
@@ -121,7 +122,7 @@ fn validate(
 }
 
 impl Rules for CreateRequest {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         let rules = given.count("rules");
         let chosen = match rules {
             Some(1..) => CollectionKind::Automated,

@@ -4,6 +4,7 @@ use gateway::idempotency::Commit;
 use std::time::Duration;
 
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::event::Event;
 use core_types::id::{CustomerId, StoreId};
 use core_types::key;
@@ -15,7 +16,6 @@ use gateway::reply::{Accepted, Json};
 use gateway::request::Path;
 use identity::customer::Customer;
 use identity::settings::Settings;
-use platform::caller::StoreAccess;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use privacy::person::Person;

@@ -1,6 +1,7 @@
 //! Handlers that list, create, update and delete a store's customers.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::fields::{Email, MetadataFilter};
 use core_types::id::{CustomerId, OrderId};
 use core_types::key;
@@ -10,14 +11,14 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Accepted, Created, Json, Page};
-use gateway::request::{Body, IfMatch, Path, Query, request};
+use gateway::request::{Body, IfMatch, Path, Query};
 use identity::customer::{
     self, CreateRequest, Customer, CustomerDeleted, CustomerView, UniqueCustomerEmail,
     UpdateRequest,
 };
-use platform::caller::StoreAccess;
 use primitives::clock::Timestamp;
 use primitives::fields::Text;
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use sales::order::{Order, OrderView};
 use table::retry;

@@ -3,6 +3,7 @@
 mod input;
 
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::event::{Event, Topic};
 use core_types::id::DiscountId;
 use core_types::key;
@@ -12,11 +13,11 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoContent, Page, Reply};
-use gateway::request::{Body, IfMatch, Path, Query, request};
+use gateway::request::{Body, IfMatch, Path, Query};
 use identity::store::Store;
-use platform::caller::StoreAccess;
 use primitives::clock::Timestamp;
 use primitives::fields::{Flag, Int, Patch, Text};
+use primitives::input::request;
 use primitives::problem::{Code, FieldError, Problem};
 use sales::discount::{
     DISCOUNT_CREATED, DISCOUNT_DELETED, DISCOUNT_UPDATED, Discount, DiscountCode, DiscountKind,

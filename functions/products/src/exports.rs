@@ -4,6 +4,7 @@ use gateway::idempotency::Commit;
 use std::time::Duration;
 
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::id::ExportId;
 use core_types::key;
 use core_types::resource::load;
@@ -13,11 +14,12 @@ use gateway::app::App;
 use gateway::caller::Public;
 use gateway::page::Paging;
 use gateway::reply::{Accepted, File, Json, Page, Reply};
-use gateway::request::{Body, Given, Path, Query, Ruled, Rules, Validation, request};
+use gateway::request::{Body, Path, Query, Ruled};
 use http::header;
-use platform::caller::{StoreAccess, insufficient_scope};
+use platform::actor::insufficient_scope;
 use primitives::clock::Timestamp;
 use primitives::fields::{Int, Text, Written};
+use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use services::Services;
 use table::item::Index;
@@ -75,7 +77,7 @@ pub(crate) struct CreateRequest {
 }
 
 impl Rules for CreateRequest {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         let time = |name| given.get::<Timestamp>(name);
         let is_reversed = time("since").zip(time("until")).is_some_and(|(from, to)| to <= from);
         let fault = || FieldError::new("/until", "invalid_range", "Must be after `since`.");

@@ -1,6 +1,7 @@
 //! Handlers that list, update and delete form submissions.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use catalogue::form::{FormStatus, FormSubmission, FormSubmissionView};
 use core_types::fields::Handle;
 use core_types::id::FormSubmissionId;
@@ -11,10 +12,10 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Json, NoContent, Page};
-use gateway::request::{Body, IfMatch, Path, Query, request};
+use gateway::request::{Body, IfMatch, Path, Query};
 use identity::store::Store;
-use platform::caller::StoreAccess;
 use primitives::clock::Timestamp;
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use table::Condition;
 use table::item::Item;

@@ -3,6 +3,7 @@
 mod balance;
 
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::event::Event;
 use core_types::fields::Email;
 use core_types::id::{CustomerId, GiftCardId};
@@ -17,11 +18,11 @@ use gateway::idempotency::Commit;
 use gateway::idempotency::Required;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoStore, Page};
-use gateway::request::{Body, Given, IfMatch, Path, Query, Ruled, Rules, Validation, request};
+use gateway::request::{Body, IfMatch, Path, Query, RequestRules, Ruled, Validation};
 use identity::store::{self, Store};
-use platform::caller::StoreAccess;
 use primitives::clock::{DAY, Timestamp};
 use primitives::fields::{Fault, Patch, Text};
+use primitives::input::{Given, request};
 use primitives::problem::{Code, FieldError, Problem};
 use sales::gift_card::{
     GIFT_CARD_CREATED, GIFT_CARD_DISABLED, GIFT_CARD_UPDATED, GiftCard, GiftCardCode,
@@ -107,7 +108,7 @@ struct RecipientRequest {
     send_at: Option<Timestamp>,
 }
 
-impl Rules for IssueRequest {
+impl RequestRules for IssueRequest {
     /// Validates what does not depend on the store, if other fields are malformed.
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         if given.is::<Self>() {

@@ -2,6 +2,7 @@
 //! alone. They have the same privacy requests as customers.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::event::{Event, EventSubject};
 use core_types::fields::Email;
 use core_types::id::{CustomerId, OrderId, RedactionId};
@@ -11,11 +12,11 @@ use core_types::scope::{ReadCustomers, WriteCustomers};
 use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::reply::{Accepted, Json};
-use gateway::request::{Body, Path, Query, request};
+use gateway::request::{Body, Path, Query};
 use identity::customer::{Customer, UniqueCustomerEmail};
 use identity::settings::Settings;
 use identity::store::Store;
-use platform::caller::StoreAccess;
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use privacy::person::Person;
 use privacy::redaction::{

@@ -3,6 +3,7 @@
 mod drain;
 
 use axum::extract::State;
+use callers::StoreAccess;
 use catalogue::location::{
     self, LOCATION_ACTIVATED, LOCATION_CREATED, LOCATION_DEACTIVATED, LOCATION_UPDATED, Location,
     LocationAddress, LocationView, MAX_LOCATIONS, MAX_PRIORITY,
@@ -17,12 +18,12 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, Page};
-use gateway::request::{Body, Given, IfMatch, Path, Query, Ruled, Rules, Validation, request};
+use gateway::request::{Body, IfMatch, Path, Query, Ruled};
 use identity::address;
 use identity::store::Store;
-use platform::caller::StoreAccess;
 use primitives::clock::Timestamp;
 use primitives::fields::{Flag, Int, Text, Written};
+use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use serde_json::Value;
 use services::Services;
@@ -94,13 +95,13 @@ fn misplaced(given: Given<'_>) -> Vec<FieldError> {
 }
 
 impl Rules for CreateRequest {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         misplaced(given)
     }
 }
 
 impl Rules for UpdateRequest {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         misplaced(given)
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use axum::extract::{FromRequestParts, State};
 use bytes::Bytes;
+use callers::StoreAccess;
 use catalogue::blob::{Blob, Deposit};
 use catalogue::media::{
     self, Caption, MAX_BYTES, MEDIA_CREATED, MEDIA_DELETED, Media, MediaType, MediaView,
@@ -19,13 +20,13 @@ use gateway::app::App;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{
-    Argument, Body, Given, IfMatch, Path, Query, Raw, Reads, Ruled, Rules, Validation, request,
+    Argument, Body, IfMatch, Path, Query, Raw, Reads, RequestRules, Ruled, Validation,
 };
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, header};
 use identity::store::Store;
-use platform::caller::StoreAccess;
 use primitives::fields::{Exact, Patch, Text};
+use primitives::input::{Given, request};
 use primitives::problem::{Code, FieldError, Problem};
 use services::Services;
 use table::item::Item;
@@ -82,7 +83,7 @@ pub(crate) struct FetchRequest {
     alt: Option<Text<1, 500>>,
 }
 
-impl Rules for FetchRequest {
+impl RequestRules for FetchRequest {
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let Some(url) = given.get::<Exact<2048>>("source_url") else { return Vec::new() };
         let rejection = case.app.egress.check(url.as_str()).await.err();

@@ -6,6 +6,7 @@ mod lookup;
 use std::collections::{BTreeMap, HashSet};
 
 use axum::extract::State;
+use callers::StoreAccess;
 use catalogue::collection::{self, Collection, CollectionKind, Members, Validated};
 use catalogue::product::{self, Product, ProductStatus, ProductSummary, ProductView};
 use catalogue::search::Search;
@@ -15,18 +16,17 @@ use core_types::id::{CollectionId, ProductId, StoreId};
 use core_types::key;
 use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
-use gateway::page;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request;
-use gateway::request::{Body, Given, IfMatch, Path, Ruled, Rules, Validation, request};
-use platform::caller::StoreAccess;
+use gateway::request::{Body, IfMatch, Path, Ruled};
 use primitives::clock::Timestamp;
 use primitives::fields::{Fault, Flag, FromText, Text, Written};
+use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use serde::Serialize;
 use services::Services;
-use table::{Query, Scanned};
+use table::{Listed, Query, Scanned};
 
 pub use bulk::bulk;
 pub use lookup::ListedProduct;
@@ -86,7 +86,7 @@ pub struct ListQuery {
 }
 
 impl Rules for ListQuery {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         let others = ["collection_id", "ids", "q"];
         let clash = |name: &str, others: &[&str]| {
             let other = others.iter().find(|other| given.has(name) && given.has(other))?;
@@ -287,7 +287,7 @@ async fn resolve<V>(
 where
     V: for<'a> From<&'a Product> + Serialize,
 {
-    page::count_read(found.items.len());
+    Listed::count_read(found.items.len());
     let mut products = product::get_many(services, store, &found.items).await?;
     let found = found.filter_map(|id| {
         let position = products.iter().position(|product| product.id == id)?;

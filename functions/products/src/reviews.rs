@@ -1,6 +1,7 @@
 //! Handlers that list, approve, reject and reply to product reviews.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use catalogue::review::{
     self, REVIEW_APPROVED, REVIEW_REJECTED, REVIEW_REPLIED, Review, ReviewStatus, ReviewView,
 };
@@ -13,10 +14,10 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Json, Page};
-use gateway::request::{Body, IfMatch, Path, Query, request};
+use gateway::request::{Body, IfMatch, Path, Query};
 use identity::store::Store;
-use platform::caller::StoreAccess;
 use primitives::fields::{Int, Text, Written};
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::retry;

@@ -1,6 +1,7 @@
 //! Handlers that list, create, update and delete the variants of a product.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use catalogue::product::{
     self, Faults, MAX_VARIANTS, PRODUCT_UPDATED, Product, Sku, Variant, VariantView, variant_title,
 };
@@ -11,11 +12,11 @@ use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoContent, Page};
-use gateway::request::{Body, IfMatch, Path, Query, request};
+use gateway::request::{Body, IfMatch, Path, Query};
 use identity::store::{InventoryPolicy, Store};
-use platform::caller::StoreAccess;
 use primitives::clock::Timestamp;
 use primitives::fields::{Flag, Int, Patch, Text};
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::retry;

@@ -8,16 +8,14 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoContent, Page};
-use gateway::request::{
-    Argument, Described, IfMatch, Inbound, NoFields, Raw, Reads, Validation, request,
-};
+use gateway::request::{Argument, Described, IfMatch, Inbound, Raw, Reads, Validation};
 use http::request::Parts;
 use identity::address::{
     self, Address, AddressInput, AddressPatch, AddressView, MAX_ADDRESSES, PostalAddress,
 };
 use identity::customer::Customer;
-use platform::caller;
 use primitives::fields::{FieldErrors, Flag, Text};
+use primitives::input::{NoFields, request};
 use primitives::problem::{Code, Problem};
 use serde_json::{Map, Value};
 use services::Services;
@@ -218,7 +216,7 @@ fn to_response(address: &Address, default: Option<&AddressId>) -> Json<AddressVi
 ///
 /// Lists the customer's addresses: the default first, then newest first.
 pub(crate) async fn list(
-    caller: caller::Customer,
+    caller: callers::Customer,
     State(app): State<App>,
     mut paging: Paging,
 ) -> Result<Page<AddressView>, Problem> {
@@ -237,7 +235,7 @@ pub(crate) async fn list(
 /// # Errors
 /// `address_limit`.
 pub(crate) async fn add(
-    caller: caller::Customer,
+    caller: callers::Customer,
     State(app): State<App>,
     AddressBody { address, is_default }: AddressBody<AddressInput>,
 ) -> Result<Created<AddressView>, Problem> {
@@ -263,7 +261,7 @@ pub(crate) async fn add(
 /// # Errors
 /// `not_found`.
 pub(crate) async fn get(
-    caller: caller::Customer,
+    caller: callers::Customer,
     State(app): State<App>,
     One(id): One,
 ) -> Result<Json<AddressView>, Problem> {
@@ -290,7 +288,7 @@ async fn find(
 /// `id_required`, `not_found`; a field error of `is_default` for `false` on the default address;
 /// `required`, `invalid_region` and `invalid_postal_code`, by its country's requirements.
 pub(crate) async fn update_named(
-    caller: caller::Customer,
+    caller: callers::Customer,
     State(app): State<App>,
     One(id): One,
     if_match: IfMatch,
@@ -307,7 +305,7 @@ pub(crate) async fn update_named(
 /// `not_found`; a field error of `is_default` for `false` on the default address; `required`,
 /// `invalid_region` and `invalid_postal_code`, by its country's requirements.
 pub(crate) async fn update(
-    caller: caller::Customer,
+    caller: callers::Customer,
     State(app): State<App>,
     One(id): One,
     if_match: IfMatch,
@@ -352,7 +350,7 @@ async fn change(
 /// # Errors
 /// `id_required`, `not_found`.
 pub(crate) async fn delete_named(
-    caller: caller::Customer,
+    caller: callers::Customer,
     State(app): State<App>,
     One(id): One,
     if_match: IfMatch,
@@ -368,7 +366,7 @@ pub(crate) async fn delete_named(
 /// # Errors
 /// `not_found`.
 pub(crate) async fn delete(
-    caller: caller::Customer,
+    caller: callers::Customer,
     State(app): State<App>,
     One(id): One,
     if_match: IfMatch,

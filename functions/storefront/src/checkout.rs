@@ -2,6 +2,7 @@
 //! access to it.
 
 use axum::extract::State;
+use callers::Shopper;
 use core_types::fields::{Email, Locale, Metadata};
 use core_types::id::{OrderId, ShippingRateId};
 use core_types::money::MoneyInput;
@@ -9,13 +10,13 @@ use crypto::seal;
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::reply::{Created, Either, Json, NoStore};
-use gateway::request::{Body, Given, Path, Raw, Ruled, Rules, Validation, request};
+use gateway::request::{Body, Path, Raw, Ruled};
 use identity::address::{AddressInput, PostalAddress};
 use identity::customer::Customer;
 use identity::store::{Store, StoreStatus};
-use platform::caller::Shopper;
 use primitives::clock::Timestamp;
 use primitives::fields::{AtMost, Flag, Text};
+use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use sales::discount::{self, DiscountCode, MAX_CODES};
 use sales::gift_card::GiftCardCode;
@@ -70,7 +71,7 @@ pub struct OrderRequest {
 }
 
 impl Rules for OrderRequest {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         if given.is::<Self>() { Vec::new() } else { cart::broken(given) }
     }
 }

@@ -14,7 +14,7 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Accepted, Either, Json, NoContent, NoStore, Page, Typed};
-use gateway::request::{Body, IfMatch, Inbound, Path, Raw, request};
+use gateway::request::{Body, IfMatch, Inbound, Path, Raw};
 use identity::account::Account;
 use identity::authentication::{self, PresentedCode, SignOutRequest, confirm};
 use identity::customer::{
@@ -24,9 +24,9 @@ use identity::customer::{
 use identity::notifications;
 use identity::password::Guess;
 use identity::session::CreatedVia;
-use platform::caller;
 use primitives::clock::Timestamp;
 use primitives::fields::{Flag, Patch};
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use sales::order::shopper::ShopperOrderView;
 use sales::order::{Order, OrderStatus};
@@ -95,7 +95,7 @@ pub(crate) async fn login(
 ) -> Result<NoStore<Json<CustomerSignedIn>>, Problem> {
     let at = (&named.store.id, &input.email);
     let (account, subject): (Customer, _) =
-        authentication::by_password(&app, at, &input.password, &inbound).await?;
+        authentication::by_password(&app, at, &input.password, &inbound.client_prefix()).await?;
     let now = app.clock.now();
     let (session, answer) = begin(&account, CreatedVia::Password, &inbound, now);
     app.table
@@ -110,7 +110,7 @@ pub(crate) async fn login(
 ///
 /// Ends the session; with `all`, every session of the customer.
 pub(crate) async fn logout(
-    caller: caller::Customer,
+    caller: callers::Customer,
     State(app): State<App>,
     Body(input): Body<SignOutRequest>,
 ) -> Result<NoContent, Problem> {
@@ -125,7 +125,7 @@ fn to_response(account: &Customer) -> Json<AccountView> {
 /// `GET /v1/storefront/customer/me` (`getCustomerAccount`): Get the customer's own account.
 ///
 /// Returns the account of the session.
-pub(crate) async fn get(caller: caller::Customer) -> Result<Json<AccountView>, Problem> {
+pub(crate) async fn get(caller: callers::Customer) -> Result<Json<AccountView>, Problem> {
     Ok(to_response(&caller.account))
 }
 
@@ -159,7 +159,7 @@ type UpdateReply = Either<Json<AccountView>, Accepted<AccountWithEmailChange>>;
 /// `owner_unverified`, for a new address; `invalid_credentials`, `invalid_or_expired_code`,
 /// `too_many_attempts`.
 pub(crate) async fn update(
-    caller: caller::Customer,
+    caller: callers::Customer,
     State(app): State<App>,
     Raw(inbound): Raw,
     if_match: IfMatch,
@@ -226,7 +226,7 @@ pub(crate) struct DeleteCustomerAccountRequest {
 /// # Errors
 /// `invalid_credentials`, `invalid_or_expired_code`, `too_many_attempts`.
 pub(crate) async fn delete(
-    caller: caller::Customer,
+    caller: callers::Customer,
     State(app): State<App>,
     Raw(inbound): Raw,
     if_match: IfMatch,
@@ -236,7 +236,7 @@ pub(crate) async fn delete(
     if_match.check(account.version)?;
     let proof = (input.current_password.as_ref(), input.one_time_code.as_ref());
     let needed_to = "Needed to delete the account.";
-    let confirmed = confirm(&app, account, proof, needed_to, &inbound).await?;
+    let confirmed = confirm(&app, account, proof, needed_to, &inbound.client_prefix()).await?;
     let key = app.secrets.mail_key().await?;
     // The session is removed with the account: after a failure below, the caller can try again.
     erase_belongings(&app, &account.key(), key::SESSIONS).await?;
@@ -260,7 +260,7 @@ pub(crate) async fn delete(
 ///
 /// Drafts are left out.
 pub(crate) async fn orders(
-    caller: caller::Customer,
+    caller: callers::Customer,
     State(app): State<App>,
     paging: Paging,
 ) -> Result<Page<ShopperOrderView>, Problem> {
@@ -281,7 +281,7 @@ pub(crate) async fn orders(
 /// # Errors
 /// `not_found`, also for another customer's.
 pub(crate) async fn order(
-    caller: caller::Customer,
+    caller: callers::Customer,
     State(app): State<App>,
     Path(id): Path<OrderId>,
 ) -> Result<Json<ShopperOrderView>, Problem> {

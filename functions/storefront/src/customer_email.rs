@@ -23,7 +23,6 @@ use identity::password::Guess;
 use identity::session::CreatedVia;
 use identity::store::Store;
 use identity::throttle::{self, Kind};
-use platform::caller;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use sales::order::guest::GuestOrders;
@@ -71,7 +70,7 @@ struct EmailChange {
 /// `invalid_or_expired_code`; `too_many_attempts`.
 pub(crate) async fn request(
     services: &Services,
-    caller: &caller::Customer,
+    caller: &callers::Customer,
     email: Email,
     proof: (Option<&Guess>, Option<&PresentedCode>),
     inbound: &Inbound,
@@ -79,11 +78,11 @@ pub(crate) async fn request(
     let account = &caller.account;
     caller.store.ensure_owner_proven(services).await?;
     let needed_to = "Needed to change the e-mail address.";
-    let confirmed = confirm(services, account, proof, needed_to, inbound).await?;
+    let confirmed = confirm(services, account, proof, needed_to, &inbound.client_prefix()).await?;
     let requested_at = services.clock.now();
     let id = ChallengeId::mint(requested_at);
     let claim_key = Customer::claim_key(&account.store_id, &email.normalized());
-    let counted = account.attempted(Kind::Move, inbound);
+    let counted = account.attempted(Kind::Move, &inbound.client_prefix());
     let (throttle, mut batch) = throttle::attempt(services, &counted, None, &[&claim_key]).await?;
     let taken: Option<UniqueCustomerEmail> = batch.take(&claim_key)?;
     let holder = ChallengeSubject::EmailChange {

@@ -10,7 +10,7 @@ use gateway::app::App;
 use gateway::caller::Public;
 use gateway::idempotency::Commit;
 use gateway::reply::{Accepted, Created, Either, Json, NoStore};
-use gateway::request::{Body, Given, Inbound, Raw, Ruled, Rules, Validation, request};
+use gateway::request::{Body, Inbound, Raw, Ruled};
 use identity::account::Account;
 use identity::authentication::code::{self, CodeSent, Named, Sending};
 use identity::authentication::{self, Found, MailRequest};
@@ -26,6 +26,7 @@ use identity::store::{Store, StoreStatus};
 use identity::storefront::open_store;
 use identity::throttle::Kind;
 use primitives::fields::{Flag, Text};
+use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use sales::order::guest::GuestOrders;
 use services::Services;
@@ -71,7 +72,7 @@ pub(crate) async fn register(
     let at = (&named.store.id, &input.email);
     // Stored under the kind of a sign-in code, so that `email` and `code` can verify it, too.
     let Found::<Customer> { subject, throttle, account } =
-        authentication::find(&app, Kind::Code, at, &inbound, Some(&id)).await?;
+        authentication::find(&app, Kind::Code, at, &inbound.client_prefix(), Some(&id)).await?;
     let application = Application {
         password_hash: Some(input.password.hash().await?),
         email: input.email,
@@ -104,7 +105,7 @@ pub(crate) async fn request(
     Raw(inbound): Raw,
     StoreBody(input): StoreBody<MailRequest>,
 ) -> Result<Accepted<CodeSent>, Problem> {
-    code::request::<Customer>(&app, (&named.store.id, &input.email), &inbound).await
+    code::request::<Customer>(&app, (&named.store.id, &input.email), &inbound.client_prefix()).await
 }
 
 /// A one-time code to verify.
@@ -125,7 +126,7 @@ pub(crate) struct VerifyCustomerCodeRequest {
 }
 
 impl Rules for VerifyCustomerCodeRequest {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         Named::broken(given)
     }
 }
@@ -243,7 +244,7 @@ async fn sign_in(
             proven.save(write, Code::VersionConflict).emit(event)
         })
         .create(&session, Code::VersionConflict)
-        .delete(&account.attempted(Kind::Code, inbound).key())
+        .delete(&account.attempted(Kind::Code, &inbound.client_prefix()).key())
         .answer(answer, now)
         .await
 }
@@ -267,7 +268,7 @@ async fn enroll(
         .create(&account, Code::VersionConflict)
         .create(&session, Code::VersionConflict)
         .put(&GuestOrders::of(&store, &account, now))
-        .delete(&account.attempted(Kind::Code, inbound).key())
+        .delete(&account.attempted(Kind::Code, &inbound.client_prefix()).key())
         .emit(account.event(&CUSTOMER_CREATED, now))
         .answer(answer, now)
         .await

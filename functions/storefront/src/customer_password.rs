@@ -1,14 +1,14 @@
 //! A customer's password: reset by mail, updated by link or session.
 
 use axum::extract::State;
+use callers::Changer;
 use gateway::app::App;
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, Raw, Ruled};
-use identity::authentication::password::{Changer, PasswordUpdated, UpdateRequest};
+use identity::authentication::password::{PasswordUpdated, UpdateRequest};
 use identity::authentication::{LinkSent, MailRequest, password};
 use identity::customer::Customer;
 use identity::notifications;
-use platform::caller;
 use primitives::problem::Problem;
 
 use crate::store_by_name::{StoreBody, StoreByName};
@@ -31,7 +31,13 @@ pub(crate) async fn reset(
     let shop = &named.store.subdomain;
     let content =
         |to: &_, token: &str| notifications::customer::reset(to, shop, token, &app.config.base_url);
-    password::reset::<Customer>(&app, (&named.store.id, &input.email), &inbound, content).await
+    password::reset::<Customer>(
+        &app,
+        (&named.store.id, &input.email),
+        &inbound.client_prefix(),
+        content,
+    )
+    .await
 }
 
 /// `POST /v1/storefront/customer/password/update` (`updateCustomerPassword`): Update a customer's password.
@@ -44,15 +50,23 @@ pub(crate) async fn reset(
 /// `invalid_or_expired_token`; `unauthenticated` with neither; `invalid_token`, `account_disabled`,
 /// `store_not_found`; `invalid_credentials`, `invalid_or_expired_code`; `too_many_attempts`.
 pub(crate) async fn update(
-    caller: Changer<caller::Customer>,
+    caller: Changer<callers::Customer>,
     State(app): State<App>,
     Raw(inbound): Raw,
     Ruled(Body(input)): Ruled<Body<UpdateRequest>>,
 ) -> Result<Json<PasswordUpdated>, Problem> {
     match caller {
-        Changer::Link(_) => password::by_link::<Customer>(&app, &inbound, &input).await,
+        Changer::Link(_) => {
+            password::by_link::<Customer>(&app, &inbound.client_prefix(), &input).await
+        }
         Changer::Session(owner) => {
-            password::by_session(&app, &inbound, &input, (&owner.account, &owner.session)).await
+            password::by_session(
+                &app,
+                &inbound.client_prefix(),
+                &input,
+                (&owner.account, &owner.session),
+            )
+            .await
         }
     }
 }

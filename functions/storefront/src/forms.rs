@@ -4,16 +4,17 @@ use gateway::idempotency::Commit;
 use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, State};
+use callers::Shopfront;
 use catalogue::form::{FORM_SUBMITTED, Filled, FormStatus, FormSubmission, MAX_BYTES};
 use core_types::fields::{Handle, Subdomain};
 use core_types::id::FormSubmissionId;
 use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::reply::Accepted;
-use gateway::request::{Argument, Inbound, Path, Raw, Reads};
+use gateway::request::{Argument, Inbound, Part, Path, Raw, Reads};
 use http::request::Parts;
-use identity::storefront::Shopfront;
-use primitives::problem::{Code, Problem};
+use primitives::fields::escaped;
+use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
 use table::Write;
@@ -66,7 +67,7 @@ pub(crate) async fn submit(
     if inbound.body.len() > MAX_BYTES {
         return Err(Code::BodyTooLarge.with("limit", MAX_BYTES));
     }
-    let filled = Filled::read(&inbound).await?;
+    let filled = filled(&inbound).await?;
     let now = app.clock.now();
     let source = inbound.client_prefix();
     let submission = FormSubmission::submit(&shop.store().id, form, filled, source, now);
@@ -78,4 +79,33 @@ pub(crate) async fn submit(
         .also(event, Write::emit)
         .answer(Accepted::new(&FormReceipt { id: submission.id.clone() }), now)
         .await
+}
+
+/// Reads the fields of a request: `{"fields": {…}}` as JSON, or an HTML form in either encoding.
+///
+/// # Errors
+/// `validation_failed` with every field error; `invalid_form`.
+async fn filled(inbound: &Inbound) -> Result<Filled, Problem> {
+    match inbound.media_type().as_str() {
+        "application/x-www-form-urlencoded" => {
+            std::str::from_utf8(&inbound.body).map_err(|_| Code::InvalidForm)?;
+            Filled::of_form(form_urlencoded::parse(&inbound.body).into_owned())
+        }
+        "multipart/form-data" => Filled::of_form(texts(inbound.parts().await?)?),
+        _ => Filled::of_json(inbound.json()?.clone()),
+    }
+}
+
+/// The names and texts of a form's parts. Browsers send an empty file where none was chosen.
+fn texts(parts: Vec<Part>) -> Result<Vec<(String, String)>, Problem> {
+    let (mut pairs, mut errors) = (Vec::new(), Vec::new());
+    for Part { name, is_file, bytes } in parts {
+        if is_file && !bytes.is_empty() {
+            let pointer = format!("/{}", escaped(&name));
+            errors.push(FieldError::new(pointer, "file_refused", "A form takes no files."));
+        } else if !is_file {
+            pairs.push((name, String::from_utf8(bytes.into()).map_err(|_| Code::InvalidForm)?));
+        }
+    }
+    if errors.is_empty() { Ok(pairs) } else { Err(Problem::invalid(errors)) }
 }

@@ -1,10 +1,11 @@
 //! The balance of a gift card.
 
 use axum::extract::State;
+use callers::Shopfront;
 use gateway::app::App;
 use gateway::reply::{Json, NoStore};
-use gateway::request::{Body, Raw, request};
-use identity::storefront::Shopfront;
+use gateway::request::{Body, Raw};
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use sales::gift_card::{self, GiftCardBalance, GiftCardCode};
 

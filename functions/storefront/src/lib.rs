@@ -34,7 +34,7 @@ const SIGN_IN: &[&str] = &[
 /// The routes of this family, in document order.
 pub fn routes() -> Routes {
     Routes::default()
-        .open_to_any_origin(platform::cross_origin::is_open)
+        .open_to_any_origin(callers::cross_origin::is_open)
         .failing_closed(SIGN_IN)
         .get("/v1/storefront/lookup", Cost::READ, lookup::lookup)
         .get_cached("/v1/storefront/{subdomain}", Cost::READ, pages::store)

@@ -4,10 +4,11 @@ use axum::extract::State;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::reply::Json;
-use gateway::request::{Query, Raw, request};
+use gateway::request::{Query, Raw};
 use identity::domain::Host;
 use identity::storefront::{StorefrontView, subdomain_of};
 use primitives::fields::{Exact, Text};
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use services::Services;
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, State};
+use callers::visitor;
 use catalogue::blob::Blob;
 use catalogue::media::Media;
 use core_types::id::MediaId;
@@ -14,7 +15,7 @@ use gateway::request::{Argument, Inbound, Raw, Validation};
 use http::request::Parts;
 use http::{HeaderName, header};
 use identity::store::Store;
-use identity::storefront::{OpenStore, any_store, visitor};
+use identity::storefront::{OpenStore, any_store};
 use primitives::problem::{Code, Problem};
 use services::Services;
 

@@ -4,6 +4,7 @@ mod verify;
 mod webhook;
 
 use axum::extract::State;
+use callers::Shopper;
 use core_types::fields::{Currency, Subdomain, WebUrl};
 use core_types::id::{OrderId, PaymentId};
 use core_types::key;
@@ -15,11 +16,11 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, NoStore, Page};
-use gateway::request::{Body, Given, Path, Query, Ruled, Rules, Validation, request};
+use gateway::request::{Body, Path, Query, Ruled};
 use identity::settings::Settings;
-use platform::caller::Shopper;
 use primitives::clock::Timestamp;
 use primitives::fields::{Exact, Flag, FromText, Int, Text, Written};
+use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use sales::order::{ORDER_UPDATED, Order, OrderStatus, PresentedToken};
 use sales::payment::account::{MethodView, ProviderAccount};
@@ -66,7 +67,7 @@ pub struct OpenRequest {
 }
 
 impl Rules for OpenRequest {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         let requested = given.get::<Flag>("save_method").filter(|flag| flag.0);
         let detail = "Payment methods cannot be remembered yet.";
         let rejected = |_| FieldError::new("/save_method", "not_supported", detail);

@@ -12,12 +12,12 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Page};
-use gateway::request::{Body, Path, request};
+use gateway::request::{Body, Path};
 use identity::customer::Customer;
 use identity::settings::Settings;
 use identity::store::Store;
-use platform::caller;
 use primitives::fields::{Int, Text};
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use sales::order::{Order, OrderStatus};
 use schemars::JsonSchema;
@@ -128,7 +128,7 @@ impl From<&Review> for OwnReview {
 /// `already_reviewed`, `not_found`; `purchase_required` without a purchase by `order_item_id`, where the
 /// store accepts reviews of purchases alone; elsewhere a field error of a wrong `order_item_id`.
 pub(crate) async fn write(
-    caller: caller::Customer,
+    caller: callers::Customer,
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, Handle)>,
     Body(input): Body<WriteRequest>,

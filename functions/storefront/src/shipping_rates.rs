@@ -1,15 +1,16 @@
 //! Shipping rates for a cart.
 
 use axum::extract::State;
+use callers::Shopper;
 use core_types::fields::{Country, Phone};
 use core_types::id::{LocationId, ShippingRateId};
 use core_types::money::Money;
 use gateway::app::App;
 use gateway::reply::{Json, NoStore};
-use gateway::request::{Body, Given, Raw, Ruled, Rules, Validation, request};
+use gateway::request::{Body, Raw, Ruled};
 use identity::address;
-use platform::caller::Shopper;
 use primitives::fields::{AtMost, Text};
+use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use sales::discount::{DiscountCode, MAX_CODES};
 use sales::order::cart::{LineInput, merge};
@@ -73,7 +74,7 @@ pub struct RatesRequest {
 }
 
 impl Rules for RatesRequest {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         let mut faults = sales::order::cart::broken(given);
         if given.is::<Self>() {
             faults.clear();

@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
+use callers::visitor;
 use core_types::id::StoreId;
 use core_types::key;
 use deserr::Deserr;
 use gateway::caller::{Access, Caller, Identity};
-use gateway::request::{Argument, Described, Inbound, Raw, Reads, Validation, request};
+use gateway::request::{Argument, Described, Inbound, Raw, Reads, Validation};
 use http::request::Parts;
 use identity::store::{Store, StoreStatus};
-use identity::storefront::{open_store, visitor};
+use identity::storefront::open_store;
 use primitives::fields::{FieldErrors, Text};
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use serde_json::Value;
 use services::Services;

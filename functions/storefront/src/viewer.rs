@@ -4,13 +4,15 @@
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
+use callers::visitor;
 use gateway::answer::Keeping;
 use gateway::caller::{Access, Caller, Identity};
-use gateway::request::{Argument, Inbound, Query, Reads, Validation, request};
+use gateway::request::{Argument, Inbound, Query, Reads, Validation};
 use http::request::Parts;
 use identity::store::Store;
-use identity::storefront::{FRESH, OpenStore, StorefrontView, any_store, open_store, visitor};
+use identity::storefront::{FRESH, OpenStore, StorefrontView, any_store, open_store};
 use primitives::fields::Exact;
+use primitives::input::request;
 use primitives::problem::Problem;
 use services::Services;
 use themes::preview::Token;

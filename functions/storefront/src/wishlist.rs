@@ -9,10 +9,10 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Either, Json, NoContent, Page};
-use gateway::request::{Argument, Body, Inbound, Raw, Reads, Validation, request};
+use gateway::request::{Argument, Body, Inbound, Raw, Reads, Validation};
 use http::request::Parts;
-use platform::caller;
 use primitives::fields::Text;
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use serde_json::Value;
 use services::Services;
@@ -28,7 +28,7 @@ const TOGETHER: usize = 90;
 ///
 /// Each wish has its product's present state. Wishes for the newest products come first.
 pub(crate) async fn list(
-    caller: caller::Customer,
+    caller: callers::Customer,
     State(app): State<App>,
     paging: Paging,
 ) -> Result<Page<WishView>, Problem> {
@@ -67,7 +67,7 @@ pub(crate) struct AddRequest {
 /// `not_found` for a product that is not visible, or a variant that it does not have;
 /// `wishlist_limit`.
 pub(crate) async fn add(
-    caller: caller::Customer,
+    caller: callers::Customer,
     State(app): State<App>,
     Body(input): Body<AddRequest>,
 ) -> Result<Either<Json<WishView>, Created<WishView>>, Problem> {
@@ -181,7 +181,7 @@ fn named(inbound: &Inbound) -> Result<(ProductId, Option<VariantId>), Problem> {
 /// `not_found`: there is none.
 async fn wishes(
     services: &Services,
-    caller: &caller::Customer,
+    caller: &callers::Customer,
     (product, variant): &(ProductId, Option<VariantId>),
 ) -> Result<Vec<Wish>, Problem> {
     let partition = Query::partition(caller.account.key().pk);
@@ -198,7 +198,7 @@ async fn wishes(
 /// # Errors
 /// `not_found`: it is not on the wishlist.
 pub(crate) async fn get(
-    caller: caller::Customer,
+    caller: callers::Customer,
     State(app): State<App>,
     Wished(named): Wished,
 ) -> Result<Json<WishView>, Problem> {
@@ -217,7 +217,7 @@ pub(crate) async fn get(
 /// # Errors
 /// `id_required`, `not_found`.
 pub(crate) async fn remove(
-    caller: caller::Customer,
+    caller: callers::Customer,
     State(app): State<App>,
     Wished(named): Wished,
 ) -> Result<NoContent, Problem> {
@@ -231,7 +231,7 @@ pub(crate) async fn remove(
 /// # Errors
 /// `not_found`.
 pub(crate) async fn remove_product(
-    caller: caller::Customer,
+    caller: callers::Customer,
     State(app): State<App>,
     Wished(named): Wished,
 ) -> Result<NoContent, Problem> {
@@ -240,7 +240,7 @@ pub(crate) async fn remove_product(
 
 async fn remove_all(
     services: &Services,
-    caller: &caller::Customer,
+    caller: &callers::Customer,
     named: &(ProductId, Option<VariantId>),
 ) -> Result<NoContent, Problem> {
     retry(|| async {

@@ -3,10 +3,10 @@
 use catalogue::media::Media;
 use core_types::id::MediaId;
 use core_types::key;
-use gateway::request::request;
 use identity::store::branding::{Color, SocialLinks, unknown_picture};
 use identity::store::{Branding, Store};
 use primitives::fields::{Patch, Text};
+use primitives::input::request;
 use primitives::problem::{FieldError, Problem};
 use services::Services;
 use table::item::Key;

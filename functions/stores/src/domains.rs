@@ -1,6 +1,7 @@
 //! Handlers that add, verify, update and delete a store's own domains.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::id::StoreId;
 use core_types::key;
 use core_types::scope::{ReadStore, WriteStore};
@@ -8,14 +9,14 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoContent, Page};
-use gateway::request::{Body, Given, IfMatch, Path, Ruled, Rules, Validation, request};
+use gateway::request::{Body, IfMatch, Path, RequestRules, Ruled, Validation};
 use identity::domain::{
     DOMAIN_REMOVED, DOMAIN_VERIFIED, Domain, DomainView, Domains, Host, UniqueHost,
 };
 use identity::store::{self, STORE_UPDATED, Store, StoreStatus};
-use platform::caller::StoreAccess;
 use primitives::clock::Timestamp;
 use primitives::fields::Flag;
+use primitives::input::{Given, request};
 use primitives::problem::{Code, FieldError, Problem};
 use services::Services;
 use table::{Write, retry};
@@ -81,7 +82,7 @@ pub struct AskRequest {
     primary: Flag,
 }
 
-impl Rules for AskRequest {
+impl RequestRules for AskRequest {
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let Some(host) = given.get::<Host>("host") else { return Vec::new() };
         let is_own = is_platforms(&host, &case.app.config.base_url, &case.app.config.admin_origins);

@@ -1,6 +1,7 @@
 //! Handlers that invite members to a store, and accept invitations.
 
 use axum::extract::State;
+use callers::{Admin, Merchant};
 use core_types::fields::Email;
 use core_types::key;
 use core_types::mail::Mail;
@@ -10,16 +11,17 @@ use delivery::mail::allowance::{self, Room};
 use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::reply::{Created, Json};
-use gateway::request::{Body, Given, Ruled, Rules, Validation, request};
+use gateway::request::{Body, Ruled};
 use identity::member::{
     MAX_MEMBERSHIPS, MEMBER_INVITED, MEMBER_JOINED, MemberView, Memberships, Role, Roster,
     UnverifiedInvitation, WRONG_INVITATIONS,
 };
 use identity::merchant::Merchant as Account;
+use identity::merchant::stores::stores_of;
 use identity::notifications;
 use identity::store::{Store, StoreStatus};
-use platform::caller::{Admin, Merchant, stores_of};
 use primitives::fields::Text;
+use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use services::Services;
 use table::retry;
@@ -39,7 +41,7 @@ pub struct InviteRequest {
 }
 
 impl Rules for InviteRequest {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         let Some(role) = given.get::<Role>("role") else { return Vec::new() };
         // Malformed scopes have a field error already.
         let scopes = given.has("scopes").then(|| given.get::<Scopes>("scopes"));
@@ -184,7 +186,7 @@ async fn with_room(services: &Services, account: &Account) -> Result<Memberships
 
 #[cfg(test)]
 mod tests {
-    use gateway::request::read;
+    use primitives::input::read;
     use serde_json::json;
 
     use super::*;

@@ -1,6 +1,7 @@
 //! Handlers of a store's lifecycle: activate, pause, close, reopen, delete.
 
 use axum::extract::State;
+use callers::{Admin, ClosingOwner};
 use core_types::event::Topic;
 use core_types::id::{OrderId, StoreId};
 use core_types::key;
@@ -8,7 +9,7 @@ use core_types::resource;
 use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::reply::{Accepted, Json};
-use gateway::request::{Body, IfMatch, Query, request};
+use gateway::request::{Body, IfMatch, Query};
 use identity::domain::Domains;
 use identity::merchant::Merchant as Account;
 use identity::settings::LONGEST_PAYMENT_WINDOW;
@@ -16,9 +17,9 @@ use identity::store::{
     self, GRACE, STORE_ACTIVATED, STORE_CLOSED, STORE_DELETED, STORE_PAUSED, STORE_REOPENED, Store,
     StoreAction, StoreStatus, StoreView,
 };
-use platform::caller::{Admin, ClosingOwner};
 use primitives::clock::{MINUTE, Timestamp};
 use primitives::fields::Text;
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use sales::order::{Order, OrderStatus};
 use schemars::JsonSchema;

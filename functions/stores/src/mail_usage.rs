@@ -1,10 +1,10 @@
 //! The handler of a store's mail usage: today's mails to unproven addresses.
 
 use axum::extract::State;
+use callers::Admin;
 use delivery::mail::allowance::{Room, Usage};
 use gateway::app::App;
 use gateway::reply::Json;
-use platform::caller::Admin;
 use primitives::clock::{DAY, Timestamp};
 use primitives::problem::Problem;
 use schemars::JsonSchema;

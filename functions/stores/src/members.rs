@@ -1,6 +1,7 @@
 //! Handlers that list, update and remove the members of a store.
 
 use axum::extract::State;
+use callers::{Admin, AnyMember, StoreMember};
 use core_types::event::Topic;
 use core_types::id::{MemberId, MerchantId, StoreId};
 use core_types::key;
@@ -10,14 +11,14 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Json, NoContent, Page};
-use gateway::request::{Body, IfMatch, Path, request};
+use gateway::request::{Body, IfMatch, Path};
 use identity::member::{
     Changed, Grant, MEMBER_REMOVED, MEMBER_UPDATED, Member, MemberView, Role, Roster,
 };
 use identity::merchant::Merchant as Account;
 use identity::store::{self, STORE_UPDATED, Store};
-use platform::caller::{Admin, AnyMember, StoreMember};
 use primitives::clock::Timestamp;
+use primitives::input::request;
 use primitives::problem::{Code, FieldError, Problem};
 use services::Services;
 use table::item::Key;

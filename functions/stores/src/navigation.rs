@@ -1,6 +1,7 @@
 //! Handlers of navigation menus.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use catalogue::navigation::{
     Items, Menu, MenuView, NAVIGATION_DELETED, NAVIGATION_UPDATED, unknown_targets,
 };
@@ -12,9 +13,9 @@ use core_types::scope::{ReadContent, WriteContent};
 use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::reply::{Json, NoContent};
-use gateway::request::{Body, IfMatch, Path, request};
+use gateway::request::{Body, IfMatch, Path};
 use identity::store;
-use platform::caller::StoreAccess;
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use table::retry;
 

@@ -1,6 +1,7 @@
 //! Handlers of mail templates: a store's own texts of mails to shoppers, by language.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::event::{Event, Topic};
 use core_types::fields::Locale;
 use core_types::id::StoreId;
@@ -10,9 +11,9 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Json, Page};
-use gateway::request::{Body, IfMatch, Path, request};
-use platform::caller::StoreAccess;
+use gateway::request::{Body, IfMatch, Path};
 use primitives::fields::Text;
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use sales::notifications::{
     MAX_LANGUAGES, NOTIFICATION_TEXT_DELETED, NOTIFICATION_TEXT_UPDATED, NotificationKind,

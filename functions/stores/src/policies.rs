@@ -1,6 +1,7 @@
 //! Handlers of policy pages.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use catalogue::policy::{
     POLICY_UPDATED, Policy, PolicyHandle, PolicySummary, PolicyView, SafeHtml, Wording,
 };
@@ -12,9 +13,9 @@ use core_types::scope::{ReadContent, WriteContent};
 use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::reply::Json;
-use gateway::request::{Body, IfMatch, Path, request};
-use platform::caller::StoreAccess;
+use gateway::request::{Body, IfMatch, Path};
 use primitives::fields::{Flag, Text};
+use primitives::input::request;
 use primitives::problem::Problem;
 use table::retry;
 

@@ -1,21 +1,23 @@
 //! Handlers of a store's settings.
 
 use axum::extract::State;
+use callers::Admin;
 use core_types::fields::{DisplayName, LinkTemplate};
 use core_types::key;
 use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::reply::Json;
-use gateway::request::{Body, IfMatch, request};
+use gateway::request::{Body, IfMatch};
 use identity::domain::Domains;
 use identity::settings::{
     Checkout, LONGEST_MANUAL_PAYMENT_WINDOW, LONGEST_PAYMENT_WINDOW, LONGEST_REDACTION_DAYS,
-    Notifications, Privacy, Reviews, STORE_SETTINGS_UPDATED, Settings, SettingsView, Taxes,
+    Notifications, Privacy, Reviews, STORE_SETTINGS_UPDATED, Settings, SettingsView, ShippingTax,
+    Taxes,
 };
 use identity::store::Store;
-use platform::caller::Admin;
 use primitives::fields::{Flag, Int, Patch};
+use primitives::input::request;
 use primitives::problem::{FieldError, Problem};
 use services::Services;
 use table::item::Item;
@@ -120,6 +122,11 @@ pub struct ReviewsRequest {
 pub struct TaxesRequest {
     /// Whether prices include tax.
     prices_include_tax: Patch<Flag>,
+    /// Whether exempt customers and buyers in places without tax pay prices without the tax of the store's place,
+    /// if prices include it.
+    deducts_tax_when_exempt: Patch<Flag>,
+    /// The rates by which shipping is taxed.
+    shipping: Patch<ShippingTax>,
 }
 
 /// The changes of the privacy settings.
@@ -215,6 +222,9 @@ impl TaxesRequest {
         let default = Taxes::default();
         let included = &mut group.prices_include_tax;
         set(included, self.prices_include_tax, default.prices_include_tax, |flag| flag.0);
+        let deducts = &mut group.deducts_tax_when_exempt;
+        set(deducts, self.deducts_tax_when_exempt, default.deducts_tax_when_exempt, |flag| flag.0);
+        set(&mut group.shipping, self.shipping, default.shipping, |shipping| shipping);
         group
     }
 }
@@ -290,7 +300,7 @@ pub async fn update(
 
 #[cfg(test)]
 mod tests {
-    use gateway::request::read;
+    use primitives::input::read;
     use serde_json::{Value, json};
 
     use super::*;

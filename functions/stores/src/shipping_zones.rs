@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use axum::extract::State;
+use callers::StoreAccess;
 use catalogue::location::Location;
 use core_types::fields::Country;
 use core_types::id::{LocationId, ShippingRateId, ShippingZoneId, StoreId};
@@ -12,12 +13,12 @@ use core_types::scope::{ReadShipping, WriteShipping};
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoContent, Page};
-use gateway::request::{Body, IfMatch, Path, request};
+use gateway::request::{Body, IfMatch, Path};
 use identity::address;
 use identity::store::Store;
-use platform::caller::StoreAccess;
 use primitives::clock::Timestamp;
 use primitives::fields::{AtMost, Int, Patch, Text};
+use primitives::input::request;
 use primitives::problem::{FieldError, Problem};
 use sales::document::{self, Document, Entry};
 use sales::shipping::{

@@ -1,6 +1,7 @@
 //! Handlers that list, create, get and update a merchant's stores.
 
 use axum::extract::State;
+use callers::{Merchant, StoreAccess};
 use catalogue::location;
 use core_types::fields::{Country, Currency, Email, Locale, Phone, StoreName, Subdomain, TimeZone};
 use core_types::key;
@@ -9,18 +10,20 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, Page};
-use gateway::request::{Body, IfMatch, request};
+use gateway::request::{Body, IfMatch};
+use identity::address;
 use identity::member::Role;
 use identity::merchant::Merchant as Account;
+use identity::merchant::stores::stores_of;
 use identity::store::branding::hold_pictures;
 use identity::store::{
     self, Branding, Contact, InventoryPolicy, MAX_STORES, MOVED_FOR, NewStore, OrderPrefix,
     STORE_CREATED, STORE_UPDATED, Store, StoreStatus, StoreView, UniqueSubdomain,
 };
-use platform::caller::{Merchant, StoreAccess, stores_of};
 use primitives::clock::Timestamp;
-use primitives::fields::Patch;
-use primitives::problem::{Code, Problem};
+use primitives::fields::{Patch, Text};
+use primitives::input::request;
+use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
 use services::Services;
@@ -84,6 +87,8 @@ pub struct OpenRequest {
     currency: Currency,
     /// The country that the store trades from.
     country: Country,
+    /// The region of the country that the store trades from, by code or name.
+    region: Option<Text<1, 120>>,
     /// The default language. By default the merchant's own, or else English.
     locale: Option<Locale>,
     /// The time zone of its reports; UTC by default.
@@ -96,7 +101,8 @@ pub struct OpenRequest {
 /// `store.created`.
 ///
 /// # Errors
-/// `subdomain_taken`, `store_limit`; `subdomain_reserved` and `unsupported_currency` as field errors.
+/// `subdomain_taken`, `store_limit`; `subdomain_reserved`, `unsupported_currency` and `invalid_region` as field
+/// errors.
 pub async fn open(
     caller: Merchant,
     State(app): State<App>,
@@ -108,11 +114,13 @@ pub async fn open(
     if usize::try_from(caller.account.stores).is_ok_and(|owned| owned >= MAX_STORES) {
         return Err(Code::StoreLimit.with("limit", MAX_STORES));
     }
+    let region = region_of(&input.country, input.region.as_ref())?;
     let opening = NewStore {
         name: input.name.into(),
         subdomain: input.subdomain,
         currency: input.currency,
         country: input.country,
+        region,
         locale: input.locale.or_else(|| caller.account.locale.clone()),
         timezone: input.timezone,
     };
@@ -161,6 +169,8 @@ pub struct UpdateRequest {
     currency: Option<Currency>,
     /// The country that the store trades from.
     country: Option<Country>,
+    /// The region of the country that the store trades from, by code or name. Another country clears it.
+    region: Patch<Text<1, 120>>,
     /// The default language.
     locale: Option<Locale>,
     /// The time zone of its reports.
@@ -187,12 +197,23 @@ pub struct ContactRequest {
 
 impl UpdateRequest {
     /// The store with these changes, at its current version.
-    fn apply(self, store: &Store) -> Store {
+    ///
+    /// # Errors
+    /// `invalid_region` as a field error.
+    fn apply(self, store: &Store) -> Result<Store, Problem> {
         let mut wanted = store.clone();
         set(&mut wanted.name, self.name);
         set(&mut wanted.subdomain, self.subdomain);
         set(&mut wanted.currency, self.currency);
         set(&mut wanted.country, self.country);
+        if wanted.country != store.country {
+            wanted.region = None;
+        }
+        match &self.region {
+            Patch::Keep => {}
+            Patch::Clear => wanted.region = None,
+            Patch::Set(region) => wanted.region = region_of(&wanted.country, Some(region))?,
+        }
         set(&mut wanted.locale, self.locale);
         set(&mut wanted.timezone, self.timezone);
         set(&mut wanted.order_prefix, self.order_prefix);
@@ -210,8 +231,16 @@ impl UpdateRequest {
             Patch::Clear => wanted.branding = Branding::default(),
             Patch::Set(branding) => branding.apply(&mut wanted.branding),
         }
-        wanted
+        Ok(wanted)
     }
+}
+
+/// The code of a region of a country.
+fn region_of(country: &Country, region: Option<&Text<1, 120>>) -> Result<Option<String>, Problem> {
+    let code = region.map(|region| address::region_of(country.as_str(), region.as_str()));
+    let field_error =
+        |fault| Problem::invalid(vec![FieldError { pointer: "/region".into(), fault }]);
+    code.transpose().map_err(field_error)
 }
 
 /// Sets a field to the given value, if there is one.
@@ -229,7 +258,7 @@ fn set<T, U: Into<T>>(field: &mut T, value: Option<U>) {
 ///
 /// # Errors
 /// `subdomain_taken`, `currency_locked`, `precondition_failed`, `version_conflict`;
-/// `unknown_media` as a field error.
+/// `unknown_media` and `invalid_region` as field errors.
 pub async fn update(
     caller: StoreAccess<WriteStore>,
     State(app): State<App>,
@@ -239,7 +268,7 @@ pub async fn update(
     let before = &caller.store;
     if_match.check(before.version)?;
     let now = app.clock.now();
-    let Some(store) = before.revised(&input.apply(before), now)? else {
+    let Some(store) = before.revised(&input.apply(before)?, now)? else {
         return Ok(to_response(&view(&app, before)));
     };
     branding::validate(&app, before, &store).await?;
@@ -258,8 +287,8 @@ pub async fn update(
 #[cfg(test)]
 mod tests {
     use core_types::id::MerchantId;
-    use gateway::request::read;
     use primitives::fields::FromText;
+    use primitives::input::read;
     use serde_json::{Value, json};
 
     use super::*;
@@ -271,6 +300,7 @@ mod tests {
             subdomain: Subdomain::from_text("blue-bottle").unwrap(),
             currency: Currency::from_text("INR").unwrap(),
             country: Country::from_text("IN").unwrap(),
+            region: None,
             locale: None,
             timezone: None,
         };
@@ -278,7 +308,7 @@ mod tests {
     }
 
     fn patched(store: &Store, body: Value) -> Store {
-        read::<UpdateRequest>(body).unwrap().apply(store)
+        read::<UpdateRequest>(body).unwrap().apply(store).unwrap()
     }
 
     #[test]

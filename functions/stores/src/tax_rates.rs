@@ -1,6 +1,7 @@
 //! Handlers of a store's tax rates.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::fields::{Country, TaxClass};
 use core_types::id::{StoreId, TaxRateId};
 use core_types::key;
@@ -8,20 +9,23 @@ use core_types::scope::{ReadTaxes, WriteTaxes};
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoContent, Page};
-use gateway::request::{Body, IfMatch, Path, Query, request};
+use gateway::request::{Body, IfMatch, Path, Query, Ruled};
 use identity::address;
-use platform::caller::StoreAccess;
 use primitives::fields::{Flag, Int, Patch, Text};
+use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use sales::document::{self, Document, Entry};
 use sales::tax::{
-    MAX_RATES, TAX_RATE_CREATED, TAX_RATE_DELETED, TAX_RATE_UPDATED, TaxRate, TaxRateView, WHOLE,
+    MAX_RATES, Percentage, PostalCodes, TAX_RATE_CREATED, TAX_RATE_DELETED, TAX_RATE_UPDATED,
+    TaxRate, TaxRateView,
 };
 use services::Services;
 use table::Query as TableQuery;
 
 /// A bound above the number of countries.
 const COUNTRIES: usize = 300;
+/// 100 % in basis points.
+const WHOLE: i64 = 10_000;
 
 /// Filters of a list of tax rates.
 #[request]
@@ -92,22 +96,85 @@ pub struct CreateRequest {
     region: Option<Text<1, 120>>,
     /// Only goods of this tax class. By default all goods whose class has no rate of its own there.
     tax_class: Option<TaxClass>,
-    /// The rate in hundredths of a percent: 1900 is 19 %.
-    basis_points: Int<0, WHOLE>,
-    /// Whether it applies to shipping too.
-    on_shipping: Flag,
+    /// Only these postal codes; all by default.
+    postal_codes: Option<PostalCodesRequest>,
+    /// The percentage, as a string with up to four decimals: `"9.975"`.
+    percent: Option<Percentage>,
+    /// The percentage in hundredths of a percent (1900 is 19 %), instead of `percent`.
+    basis_points: Option<Int<0, WHOLE>>,
+    /// Whether it applies in addition to the rates of the wider jurisdiction, instead of replacing them.
+    combines: Flag,
+    /// Whether it applies to the shipping of its goods too; it does by default.
+    on_shipping: Option<Flag>,
+}
+
+impl Rules for CreateRequest {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
+        match (given.has("percent"), given.has("basis_points")) {
+            (false, false) => {
+                vec![FieldError::new("/percent", "required", "Send `percent`, or `basis_points`.")]
+            }
+            (true, true) => vec![twice()],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The error for both ways to write a percentage.
+fn twice() -> FieldError {
+    FieldError::new(
+        "/basis_points",
+        "not_applicable",
+        "Send `percent` or `basis_points`, not both.",
+    )
+}
+
+/// The percentage of a request.
+fn percentage(percent: Option<Percentage>, points: Option<&Int<0, WHOLE>>) -> Option<Percentage> {
+    percent.or_else(|| points.and_then(|points| Percentage::of_basis_points(points.0)))
+}
+
+/// Postal codes of a jurisdiction: `prefix`, or `from` and `to`.
+#[request]
+#[derive(Debug, Clone)]
+pub struct PostalCodesRequest {
+    /// The beginning of the codes. A blank at its end says that a part of the code ends there: `NG1 ` does not
+    /// cover `NG10 1AA`.
+    prefix: Option<Text<1, 20>>,
+    /// The first code of a range.
+    from: Option<Text<1, 20>>,
+    /// The last code of a range, of the same length.
+    to: Option<Text<1, 20>>,
+}
+
+impl PostalCodesRequest {
+    /// The postal codes.
+    ///
+    /// # Errors
+    /// `invalid_postal_code` as a field error.
+    fn codes(&self) -> Result<PostalCodes, Problem> {
+        let codes = match (&self.prefix, &self.from, &self.to) {
+            (Some(prefix), None, None) => PostalCodes::prefix(prefix.as_str()),
+            (None, Some(from), Some(to)) => PostalCodes::range(from.as_str(), to.as_str()),
+            _ => None,
+        };
+        let detail = "Must be a `prefix`, or a range `from` and `to` of codes of one length.";
+        codes.ok_or_else(|| Problem::field("/postal_codes", "invalid_postal_code", detail))
+    }
 }
 
 /// `POST /v1/stores/{id}/tax-rates` (`createTaxRate`): Create a tax rate.
 ///
-/// Several rates of one place are added up; they do not compound.
+/// The rates of a narrower jurisdiction replace those of a wider one unless they combine with them. Rates of one
+/// jurisdiction are added up; they do not compound.
 ///
 /// # Errors
-/// `tax_rate_limit`; `invalid_region` as a field error.
+/// `tax_rate_exists`, `tax_rate_limit`; `required` and `not_applicable` for the percentage, `invalid_region`,
+/// `invalid_percentage` and `invalid_postal_code` as field errors.
 pub async fn create(
     caller: StoreAccess<WriteTaxes>,
     State(app): State<App>,
-    Body(input): Body<CreateRequest>,
+    Ruled(Body(input)): Ruled<Body<CreateRequest>>,
 ) -> Result<Created<TaxRateView>, Problem> {
     let now = app.clock.now();
     let region = input.region.map(|region| region_code(&input.country, &region)).transpose()?;
@@ -118,8 +185,11 @@ pub async fn create(
         country: input.country,
         region,
         tax_class: input.tax_class,
-        basis_points: input.basis_points.0,
-        on_shipping: input.on_shipping.0,
+        postal_codes: input.postal_codes.as_ref().map(PostalCodesRequest::codes).transpose()?,
+        percentage: percentage(input.percent, input.basis_points.as_ref())
+            .ok_or_else(|| Problem::internal("a percentage passed the rules and is none"))?,
+        combines: input.combines.0,
+        on_shipping: input.on_shipping.is_none_or(|flag| flag.0),
         created_at: now,
         updated_at: now,
         version: 1,
@@ -134,11 +204,14 @@ fn region_code(country: &Country, region: &Text<1, 120>) -> Result<String, Probl
         .map_err(|fault| Problem::invalid(vec![FieldError { pointer: "/region".into(), fault }]))
 }
 
-/// Ensures that the document of a country has room for a rate.
+/// Ensures that the document of a country has room for a rate, and not the same rate already.
 ///
 /// # Errors
-/// `tax_rate_limit`.
+/// `tax_rate_exists`, `tax_rate_limit`.
 fn fits(document: &Document<TaxRate>, rate: &TaxRate) -> Result<(), Problem> {
+    if let Some(same) = document.others(rate.id.as_str()).find(|other| other.repeats(rate)) {
+        return Err(Code::TaxRateExists.with("tax_rate_id", same.id.to_string()));
+    }
     if document.others(rate.id.as_str()).count() < MAX_RATES {
         Ok(())
     } else {
@@ -156,9 +229,15 @@ pub struct UpdateRequest {
     region: Patch<Text<1, 120>>,
     /// Only goods of this tax class; `null` for all goods whose class has no rate of its own there.
     tax_class: Patch<TaxClass>,
-    /// The rate in hundredths of a percent: 1900 is 19 %.
+    /// Only these postal codes; `null` for all.
+    postal_codes: Patch<PostalCodesRequest>,
+    /// The percentage, as a string with up to four decimals: `"9.975"`.
+    percent: Option<Percentage>,
+    /// The percentage in hundredths of a percent (1900 is 19 %), instead of `percent`.
     basis_points: Option<Int<0, WHOLE>>,
-    /// Whether it applies to shipping too.
+    /// Whether it applies in addition to the rates of the wider jurisdiction, instead of replacing them.
+    combines: Option<Flag>,
+    /// Whether it applies to the shipping of its goods too.
     on_shipping: Option<Flag>,
 }
 
@@ -167,7 +246,8 @@ pub struct UpdateRequest {
 /// Existing orders keep the taxes with which they were placed.
 ///
 /// # Errors
-/// `not_found`, `precondition_failed`; `invalid_region` as a field error.
+/// `not_found`, `precondition_failed`, `tax_rate_exists`; `not_applicable` for two percentages, `invalid_region`,
+/// `invalid_percentage` and `invalid_postal_code` as field errors.
 pub async fn update(
     caller: StoreAccess<WriteTaxes>,
     State(app): State<App>,
@@ -175,6 +255,9 @@ pub async fn update(
     if_match: IfMatch,
     Body(input): Body<UpdateRequest>,
 ) -> Result<Json<TaxRateView>, Problem> {
+    if input.percent.is_some() && input.basis_points.is_some() {
+        return Err(Problem::invalid(vec![twice()]));
+    }
     let known = find(&app, &caller.store.id, &id).await?;
     let next = |rate: &TaxRate| {
         let mut wanted = rate.clone();
@@ -185,8 +268,14 @@ pub async fn update(
         }
         input.tax_class.clone().apply(&mut wanted.tax_class);
         wanted.name = input.name.clone().map_or(wanted.name, String::from);
-        wanted.basis_points =
-            input.basis_points.as_ref().map_or(wanted.basis_points, |points| points.0);
+        match &input.postal_codes {
+            Patch::Keep => {}
+            Patch::Clear => wanted.postal_codes = None,
+            Patch::Set(codes) => wanted.postal_codes = Some(codes.codes()?),
+        }
+        let points = input.basis_points.as_ref();
+        wanted.percentage = percentage(input.percent, points).unwrap_or(wanted.percentage);
+        wanted.combines = input.combines.as_ref().map_or(wanted.combines, |flag| flag.0);
         wanted.on_shipping = input.on_shipping.as_ref().map_or(wanted.on_shipping, |flag| flag.0);
         Ok(wanted)
     };

@@ -2,6 +2,7 @@
 
 use ::catalogue::blob::pinned::BlobRef;
 use axum::extract::State;
+use callers::{StoreAccess, Visitor, WhenNamed};
 use core_types::fields::Handle;
 use core_types::key;
 use core_types::money::Money;
@@ -10,10 +11,10 @@ use gateway::app::App;
 use gateway::caller::Public;
 use gateway::page::Paging;
 use gateway::reply::{Json, Page, Tagged};
-use gateway::request::{Path, Query, request};
+use gateway::request::{Path, Query};
 use identity::store::Store;
-use platform::caller::{StoreAccess, Visitor, WhenNamed};
 use primitives::fields::{Flag, Text, Written};
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;

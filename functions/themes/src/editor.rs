@@ -4,15 +4,16 @@ use gateway::idempotency::Commit;
 use std::collections::BTreeMap;
 
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::key;
 use core_types::resource::Resource;
 use core_types::scope::{ReadThemes, WriteThemes};
 use gateway::app::App;
 use gateway::reply::{Json, NoContent};
-use gateway::request::{Body, IfMatch, Path, Raw, request};
+use gateway::request::{Body, IfMatch, Path, Raw};
 use http::header;
-use platform::caller::StoreAccess;
 use primitives::fields::Int;
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -29,7 +30,7 @@ use themes::published::ThemeRelease;
 use themes::settings::{self, Content, Draft, Element, MAX_CONTENT};
 
 use crate::on_store::{OnStore, take};
-use gateway::request::AnyJson;
+use primitives::input::AnyJson;
 
 /// The content of the live release of this theme.
 #[derive(Debug, Serialize, JsonSchema)]

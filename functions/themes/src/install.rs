@@ -2,17 +2,18 @@
 
 use ::catalogue::blob::pinned::BlobRef;
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::key;
 use core_types::resource::Resource;
 use core_types::scope::WriteThemes;
 use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::reply::{Created, Json};
-use gateway::request::{Body, Path, request};
+use gateway::request::{Body, Path};
 use identity::store::{self, Store};
-use platform::caller::StoreAccess;
 use primitives::clock::Timestamp;
 use primitives::fields::Flag;
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -23,7 +23,7 @@ pub fn routes() -> Routes {
 /// Routes of the catalogue and of packages.
 fn marketplace() -> Routes {
     Routes::default()
-        .open_to_any_origin(platform::cross_origin::is_open)
+        .open_to_any_origin(callers::cross_origin::is_open)
         .get("/v1/themes", Cost::List, catalogue::list)
         .get("/v1/themes/{slug}", Cost::READ, catalogue::show)
         .post_large("/v1/themes/packages/upload", Cost::BULK, packages::upload)

@@ -1,6 +1,7 @@
 //! Packages: uploaded and listed by the merchant who owns the theme, with their own session.
 
 use axum::extract::State;
+use callers::Merchant;
 use core_types::id::{MerchantId, ThemePackageId};
 use core_types::key;
 use core_types::resource::{Resource, load};
@@ -8,9 +9,9 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Either, Json, Page};
-use gateway::request::{Path, Query, request};
-use platform::caller::Merchant;
+use gateway::request::{Path, Query};
 use primitives::fields::{Flag, Written};
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,6 +1,7 @@
 //! Purchases of themes: a payment to the seller's store, and the licence that it grants.
 
 use axum::extract::State;
+use callers::{Admin, StoreAccess};
 use core_types::id::ThemePurchaseId;
 use core_types::key;
 use core_types::provider::ProviderName;
@@ -10,9 +11,9 @@ use gateway::app::App;
 use gateway::idempotency;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoStore, Page};
-use gateway::request::{Body, Path, request};
-use platform::caller::{Admin, StoreAccess};
+use gateway::request::{Body, Path};
 use primitives::fields::Exact;
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use sales::payment::provider::{Provider, Returned};
 use sales::payment::{Source, load as payments};

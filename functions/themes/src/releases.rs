@@ -1,6 +1,7 @@
 //! Publishing releases of a theme, listing them, and rolling back.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use core_types::event::Topic;
 use core_types::key;
 use core_types::resource::{Resource, load};
@@ -9,9 +10,9 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, Page};
-use gateway::request::{Body, Path, request};
-use platform::caller::StoreAccess;
+use gateway::request::{Body, Path};
 use primitives::fields::{FromText, Int, Text};
+use primitives::input::request;
 use primitives::problem::{Code, FieldError, FieldErrors, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,6 +1,7 @@
 //! Submissions of packages to the catalogue, and operators' decisions.
 
 use axum::extract::State;
+use callers::{Developer, Operator};
 use core_types::fields::WebUrl;
 use core_types::id::{StoreId, ThemePackageId};
 use core_types::key;
@@ -9,13 +10,13 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Accepted, Json, Page};
-use gateway::request::{Body, IfMatch, Path, Ruled, request};
+use gateway::request::{Body, IfMatch, Path, Ruled};
 use identity::member::Role;
 use identity::store::{Store, StoreStatus};
-use platform::caller::{Developer, Operator};
 use platform::review::{DecisionRequest, RejectionRequest};
 use primitives::clock::Timestamp;
 use primitives::fields::{AtMost, Text};
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::Index;

@@ -1,11 +1,8 @@
 //! The archive in an upload: the whole body, or a part of a form.
 
-use std::convert::Infallible;
-
 use axum::extract::FromRequestParts;
 use bytes::Bytes;
-use futures_util::stream;
-use gateway::request::{Argument, Inbound, Raw, Reads, Validation};
+use gateway::request::{Argument, Raw, Reads, Validation};
 use http::request::Parts;
 use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
@@ -35,14 +32,17 @@ impl Argument for Archive {
             "application/zip" | "application/x-zip-compressed" | "application/octet-stream" => {
                 (Some(case.inbound.body.clone()), Vec::new())
             }
-            "multipart/form-data" => file_of(parts(case.inbound).await?),
+            "multipart/form-data" => {
+                let parts = case.inbound.parts().await?;
+                file_of(parts.into_iter().map(|part| (part.name, part.bytes)))
+            }
             // JSON has no archive: its members get the same field errors as a form's parts.
             "" | "application/json" => {
                 let fields = case.body()?;
                 let names = fields.as_object().map(|fields| fields.keys().cloned().collect());
                 let names: Vec<String> = names.unwrap_or_default();
                 let unread = names.into_iter().filter(|name| name != PART);
-                file_of(unread.map(|name| (name, Bytes::new())).collect())
+                file_of(unread.map(|name| (name, Bytes::new())))
             }
             _ => {
                 let detail =
@@ -72,22 +72,8 @@ impl<S: Sync> FromRequestParts<S> for Archive {
     }
 }
 
-/// Reads the parts of a form (RFC 7578) with their names.
-async fn parts(inbound: &Inbound) -> Result<Vec<(String, Bytes)>, Problem> {
-    let boundary = inbound.header("content-type").map(multer::parse_boundary);
-    let Some(Ok(boundary)) = boundary else { return Err(Code::InvalidForm.into()) };
-    let whole = stream::iter([Ok::<_, Infallible>(inbound.body.clone())]);
-    let mut form = multer::Multipart::new(whole, boundary);
-    let mut found = Vec::new();
-    while let Some(part) = form.next_field().await.map_err(|_| Code::InvalidForm)? {
-        let name = part.name().unwrap_or_default().to_owned();
-        found.push((name, part.bytes().await.map_err(|_| Code::InvalidForm)?));
-    }
-    Ok(found)
-}
-
 /// Returns the archive among the parts, and the field errors.
-fn file_of(parts: Vec<(String, Bytes)>) -> (Option<Bytes>, Vec<FieldError>) {
+fn file_of(parts: impl IntoIterator<Item = (String, Bytes)>) -> (Option<Bytes>, Vec<FieldError>) {
     let (mut file, mut faults) = (None, Vec::new());
     for (name, bytes) in parts {
         if name != PART {

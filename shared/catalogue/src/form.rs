@@ -1,7 +1,6 @@
 //! Submissions of a storefront's forms by visitors.
 
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 
 use core_types::event::{EXAMPLE_TIME, EventSubject, Example, sample};
 use core_types::fields::Handle;
@@ -9,15 +8,13 @@ use core_types::id::{FormSubmissionId, StoreId};
 use core_types::key::{self, IndexKey};
 use core_types::resource::Resource;
 use core_types::sample_id;
-use gateway::request::Inbound;
 use primitives::clock::Timestamp;
-use primitives::fields::Fault;
-use primitives::problem::{Code, FieldError, Problem};
+use primitives::fields::{Fault, escaped};
+use primitives::problem::{FieldError, Problem};
 use schemars::json_schema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use table::item::{Item, Key};
-use url::form_urlencoded;
 
 core_types::topics! {
     FORM_SUBMITTED = "form.submitted", "form_submission", Some("read_forms"), FormSubmissionView,
@@ -116,22 +113,20 @@ primitives::inline_schema!([] Filled, "FilledForm", |_generator| {
 });
 
 impl Filled {
-    /// Reads the fields of a request: `{"fields": {…}}` as JSON, or an HTML form in either encoding. In
-    /// a form, values with the same name, as of checkboxes, are joined by commas. Empty values are
-    /// dropped, and files are rejected.
+    /// The texts of an HTML form. Those with the same name, as of checkboxes, are joined by commas. Empty
+    /// values are dropped.
     ///
     /// # Errors
-    /// `validation_failed` with every field error; `invalid_form`.
-    pub async fn read(inbound: &Inbound) -> Result<Self, Problem> {
-        let object = match inbound.media_type().as_str() {
-            "application/x-www-form-urlencoded" => {
-                std::str::from_utf8(&inbound.body).map_err(|_| Code::InvalidForm)?;
-                let pairs = form_urlencoded::parse(&inbound.body).into_owned();
-                return Self::validate(joined(pairs), "");
-            }
-            "multipart/form-data" => return Self::validate(joined(parts(inbound).await?), ""),
-            _ => inbound.json()?.clone(),
-        };
+    /// `validation_failed` with every field error.
+    pub fn of_form(texts: impl IntoIterator<Item = (String, String)>) -> Result<Self, Problem> {
+        Self::validate(joined(texts), "")
+    }
+
+    /// The fields of `{"fields": {…}}`.
+    ///
+    /// # Errors
+    /// `validation_failed` with every field error.
+    pub fn of_json(object: Value) -> Result<Self, Problem> {
         let Value::Object(mut object) = object else {
             return Err(Problem::field("", "invalid_type", "Must be an object."));
         };
@@ -196,28 +191,6 @@ impl Filled {
     }
 }
 
-/// The names and texts of a `multipart/form-data` body (RFC 7578).
-async fn parts(inbound: &Inbound) -> Result<Vec<(String, String)>, Problem> {
-    let boundary = inbound.header("content-type").map(multer::parse_boundary);
-    let Some(Ok(boundary)) = boundary else { return Err(Code::InvalidForm.into()) };
-    let whole = futures_util::stream::iter([Ok::<_, Infallible>(inbound.body.clone())]);
-    let mut form = multer::Multipart::new(whole, boundary);
-    let (mut pairs, mut errors) = (Vec::new(), Vec::new());
-    while let Some(part) = form.next_field().await.map_err(|_| Code::InvalidForm)? {
-        let name = part.name().unwrap_or_default().to_owned();
-        let is_file = part.file_name().is_some();
-        let bytes = part.bytes().await.map_err(|_| Code::InvalidForm)?;
-        if is_file && !bytes.is_empty() {
-            let detail = "A form takes no files.";
-            errors.push(fault(&format!("/{}", escaped(&name)), "file_refused", detail));
-        } else if !is_file {
-            let text = String::from_utf8(bytes.into()).map_err(|_| Code::InvalidForm)?;
-            pairs.push((name, text));
-        }
-    }
-    if errors.is_empty() { Ok(pairs) } else { Err(Problem::invalid(errors)) }
-}
-
 /// The texts of a form by name; texts with the same name are joined.
 fn joined(pairs: impl IntoIterator<Item = (String, String)>) -> Map<String, Value> {
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
@@ -233,11 +206,6 @@ fn joined(pairs: impl IntoIterator<Item = (String, String)>) -> Map<String, Valu
 
 fn fault(pointer: &str, code: &'static str, detail: impl Into<String>) -> FieldError {
     FieldError { pointer: pointer.to_owned(), fault: Fault::new(code, detail.into()) }
-}
-
-/// A name as a token of a JSON pointer (RFC 6901 §3).
-fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }
 
 fn is_blank(value: &Value) -> bool {

@@ -283,7 +283,7 @@ fn levels(generator: &mut SchemaGenerator, required: &[&str]) -> Schema {
 
 #[cfg(test)]
 mod tests {
-    use gateway::request::{read, request};
+    use primitives::input::{read, request};
     use serde_json::{Value, json};
 
     use super::link::MAX_URL;

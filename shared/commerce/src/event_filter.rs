@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     fn errors_of<T: Deserr<FieldErrors>>(value: Value) -> Vec<(String, &'static str)> {
-        let problem = gateway::request::read::<T>(value).err();
+        let problem = primitives::input::read::<T>(value).err();
         let errors = problem.iter().flat_map(|problem| problem.errors().iter());
         errors.map(|error| (error.pointer.clone(), error.fault.code)).collect()
     }

@@ -7,8 +7,8 @@
 //!   creates.
 //!
 //! ```text
-//! gateway → core → identity → catalogue → sales → themes ───────┐
-//!                         └→ platform → delivery → reliability ─┴→ commerce
+//! core → identity → catalogue → sales → themes ───────┐
+//!               └→ platform → delivery → reliability ─┴→ commerce
 //! ```
 
 pub mod audience;

@@ -9,7 +9,7 @@ use core_types::event::{self, Entry};
 use delivery::delivery::Delivery;
 use delivery::replay::{Replay, ReplayKind};
 use delivery::subscription::Subscription;
-use platform::caller::{StoreActor, insufficient_scope};
+use platform::actor::{StoreActor, insufficient_scope};
 use primitives::problem::{Code, Problem};
 
 use crate::audience::Audience;

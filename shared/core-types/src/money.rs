@@ -3,8 +3,8 @@
 //! An amount is never negative and never a float. Amounts of an order are allocated to its lines by largest
 //! remainder, so that the lines add up to the total.
 
-use gateway::request::request;
 use primitives::fields::{Fault, FromText};
+use primitives::input::request;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ pub struct Money {
     pub currency: Currency,
 }
 
-/// Adds the `formatted` member, which is present on request ([`gateway::amounts`]).
+/// Adds the `formatted` member, which is present on request (docs/conventions.md §12).
 fn written_out(schema: &mut schemars::Schema) {
     let formatted = serde_json::json!({
         "type": "string",
@@ -79,7 +79,7 @@ impl MoneyInput {
 impl Currency {
     /// How many decimals it has: 0, 2 or 3 (ISO 4217).
     pub fn exponent(&self) -> u16 {
-        gateway::amounts::exponent(self.as_str())
+        primitives::currency::exponent(self.as_str())
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use gateway::request::{Given, Validation};
 use primitives::clock::{DAY, Timestamp};
+use primitives::input::Given;
 use primitives::problem::{FieldError, Problem};
 use serde::{Deserialize, Serialize};
 use table::Query;
@@ -22,14 +22,14 @@ pub struct TimeRange {
 }
 
 /// The field errors of `since` and `until`.
-pub fn broken(given: Given<'_>, case: &Validation<'_>, most: Duration) -> Vec<FieldError> {
+pub fn broken(given: Given<'_>, most: Duration, now: Timestamp) -> Vec<FieldError> {
     let (since, until) = (given.get("since"), given.get("until"));
     let is_odd = |name: &str, well_formed: bool| given.has(name) && !well_formed;
     if is_odd("since", since.is_some()) || is_odd("until", until.is_some()) {
         return Vec::new();
     }
     let floor = Timestamp::from_millis(0);
-    let validated = TimeRange::of(since, until, most, floor, case.app.clock.now());
+    let validated = TimeRange::of(since, until, most, floor, now);
     validated.err().map(|problem| problem.errors().to_vec()).unwrap_or_default()
 }
 

@@ -22,19 +22,13 @@ use icu_locale_core::Locale;
 use serde_json::Value;
 
 use crate::answer;
+use primitives::currency::exponent;
 use primitives::problem::{Code, Problem};
 
 /// The header with the language of formatted amounts.
-pub const HEADER: &str = "x-service-locale";
+const HEADER: &str = "x-service-locale";
 /// The longest language tag that is read (our choice).
 const LONGEST: usize = 35;
-
-/// The decimals of a currency: 0, 2, 3 or 4 (ISO 4217); 2 for an unknown one.
-pub fn exponent(currency: &str) -> u16 {
-    iso_currency::Currency::from_code(currency)
-        .and_then(iso_currency::Currency::exponent)
-        .unwrap_or(2)
-}
 
 /// The language in which a request wants amounts formatted, if any.
 ///

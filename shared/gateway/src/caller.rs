@@ -1,6 +1,6 @@
 //! Callers: a handler's first argument declares who may call, and a handler without one does not compile.
 //!
-//! Callers that need merchants, stores or apps are in `platform::caller`. This file has what all callers
+//! Callers that need merchants, stores or apps are in `callers`. This file has what all callers
 //! share, and the public one.
 
 use std::sync::Arc;

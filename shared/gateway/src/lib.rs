@@ -11,7 +11,7 @@
 //! - Cryptography: [`token`], [`password`], [`signature`], [`seal`].
 //! - Dependencies of handlers: [`app`]. Context of a request: [`context`]. Measurements: [`metrics`].
 
-pub mod amounts;
+mod amounts;
 pub mod answer;
 pub mod app;
 pub mod bridged;

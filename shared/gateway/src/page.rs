@@ -3,7 +3,6 @@
 //! that is there throughout exactly once: a cursor names items, and never counts them.
 
 mod body;
-mod position;
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -32,11 +31,9 @@ use primitives::problem::{Code, FieldError, Problem};
 use primitives::size::{BRIDGED_PAGE_LIMIT, PAGE_LIMIT};
 use services::Services;
 use table::item::{Attributes, Element};
-use table::{Listed, Query, ReadLimit, Scanned};
+use table::{Listed, Query, ReadLimit, Scanned, cursor};
 
 use body::{Body, Head, fitting};
-
-pub use position::{is_of_query, position_at, position_of, recall, resume, sorted};
 
 /// How many items a page may have.
 const LIMITS: RangeInclusive<u32> = 1..=100;
@@ -178,7 +175,7 @@ impl<E: Serialize> Paging<E> {
     /// Where a query goes on from.
     fn position(&self) -> Result<Option<Attributes>, Problem> {
         match &self.start {
-            Some(start) if !is_of_query(start) => Err(Code::InvalidCursor.into()),
+            Some(start) if !cursor::is_of_query(start) => Err(Code::InvalidCursor.into()),
             start => Ok(start.clone()),
         }
     }
@@ -302,7 +299,7 @@ impl<E: Serialize> Paging<E> {
     /// # Errors
     /// `invalid_cursor`.
     pub fn part<T>(&self, all: Vec<T>, key: impl Fn(&T) -> String) -> Result<Scanned<T>, Problem> {
-        position::part(all, self.limit(), self.start.as_ref(), key)
+        cursor::part(all, self.limit(), self.start.as_ref(), key)
     }
 
     fn respond(self, data: Vec<Box<RawValue>>, next: Option<String>) -> Answer {
@@ -350,10 +347,4 @@ impl<E: Serialize> Paging<E> {
         let keys: BTreeMap<String, String> = serde_json::from_slice(&position).ok()?;
         Some(keys.into_iter().map(|(name, text)| (name, AttributeValue::S(text))).collect())
     }
-}
-
-/// Counts items that were read for a list by their ids, and not by a query: not all of them may
-/// be shown.
-pub fn count_read(items: usize) {
-    Listed::count(0, items);
 }

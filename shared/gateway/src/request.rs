@@ -1,13 +1,12 @@
 //! The arguments that a handler can take of a request: a typed body, query, path and precondition.
 //!
-//! Every rejection is a [`Problem`] that names all field errors at once. So requests are `deserr` types,
-//! since serde stops at the first error, and all arguments are validated before any is extracted
-//! ([`Argument`]). Unknown fields, unknown parameters and repeated ones are rejected.
+//! Every rejection is a [`Problem`] that names all field errors at once ([`primitives::input`]). So all
+//! arguments are validated before any is extracted ([`Argument`]). Unknown fields, unknown parameters and
+//! repeated ones are rejected.
 
 mod accept;
-mod any_json;
 mod arguments;
-mod json;
+mod multipart;
 mod signed;
 
 use std::any::Any;
@@ -16,14 +15,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use axum::extract::FromRequestParts;
 use bytes::Bytes;
-use deserr::{Deserr, ValuePointerRef};
+use deserr::ValuePointerRef;
 use http::request::Parts;
 use http::{HeaderMap, Method};
 use serde_json::{Map, Value};
 
 pub use accept::Accept;
-pub use arguments::{Argument, Given, NoFields, Reads, Ruled, Rules, Validation};
-pub use gateway_macros::request;
+pub use arguments::{Argument, Reads, RequestRules, Ruled, Validation};
+pub use multipart::Part;
 use primitives::fields::{Fault, FieldErrors, FromPath};
 pub use signed::Signed;
 
@@ -41,6 +40,7 @@ impl<T> Described for T {}
 
 use crate::routes::Row;
 use primitives::context;
+use primitives::input::parse_json;
 use primitives::problem::{Code, Problem};
 
 /// A request as received, with its whole body.
@@ -154,9 +154,9 @@ impl Inbound {
             return Ok(Value::Object(Map::new()));
         }
         match self.media_type().as_str() {
-            "" | "application/json" => json::parse(&self.body),
+            "" | "application/json" => parse_json(&self.body),
             other if other.starts_with("application/") && other.ends_with("+json") => {
-                json::parse(&self.body)
+                parse_json(&self.body)
             }
             _ => Err(Code::UnsupportedMediaType.detail("Send `application/json`.")),
         }
@@ -201,14 +201,6 @@ fn pairs(encoded: &str) -> Result<Value, Problem> {
         }
     }
     if errors.is_empty() { Ok(Value::Object(object)) } else { Err(Problem::invalid(errors)) }
-}
-
-pub use any_json::AnyJson;
-pub use json::parse as parse_json;
-
-/// Reads `T` from a value, and names every invalid field.
-pub fn read<T: Deserr<FieldErrors>>(value: Value) -> Result<T, Problem> {
-    deserr::deserialize::<T, Value, FieldErrors>(value).map_err(Problem::invalid)
 }
 
 /// The IP address of the client, set by the server that accepted the connection.

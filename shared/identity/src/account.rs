@@ -7,7 +7,6 @@
 use core_types::event::Event;
 use core_types::fields::Email;
 use core_types::mail::MailContent;
-use gateway::request::Inbound;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 use services::config::Config;
@@ -101,9 +100,9 @@ pub trait Account: Item + Clone {
         self.closed().map_or(Ok(self), Err)
     }
 
-    /// The throttle subject of an attempt on this account from the request's network.
-    fn attempted(&self, kind: Kind, inbound: &Inbound) -> Subject {
-        Self::subject(kind, &self.tenant(), self.email(), &inbound.client_prefix())
+    /// The throttle subject of an attempt on this account from this network.
+    fn attempted(&self, kind: Kind, network: &str) -> Subject {
+        Self::subject(kind, &self.tenant(), self.email(), network)
     }
 
     /// The account with every session ended.

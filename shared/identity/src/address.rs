@@ -7,9 +7,9 @@ mod input;
 use core_types::fields::{Country, Phone};
 use core_types::id::{AddressId, CustomerId, StoreId};
 use core_types::key;
-use gateway::request::request;
 use primitives::clock::Timestamp;
 use primitives::fields::{Patch, Text};
+use primitives::input::request;
 use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -299,7 +299,7 @@ core_types::view! {
 
 #[cfg(test)]
 mod tests {
-    use gateway::request::read;
+    use primitives::input::read;
     use serde_json::json;
 
     use super::*;

@@ -12,9 +12,9 @@ use core_types::mail::{Mail, MailContent};
 use crypto::seal;
 use gateway::idempotency::Commit;
 use gateway::reply::{Accepted, Reply};
-use gateway::request::{Inbound, request};
 use primitives::clock::Timestamp;
 use primitives::fields::{Flag, Text};
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -51,10 +51,10 @@ pub async fn find<A: Account>(
     services: &Services,
     kind: Kind,
     (tenant, email): (&A::Tenant, &Email),
-    inbound: &Inbound,
+    network: &str,
     challenge: Option<&ChallengeId>,
 ) -> Result<Found<A>, Problem> {
-    let subject = A::subject(kind, tenant, email, &inbound.client_prefix());
+    let subject = A::subject(kind, tenant, email, network);
     let normalized = email.normalized();
     let claim_key = A::claim_key(tenant, &normalized);
     let (throttle, mut batch) =
@@ -73,10 +73,10 @@ pub async fn by_password<A: Account>(
     services: &Services,
     at: (&A::Tenant, &Email),
     guess: &Guess,
-    inbound: &Inbound,
+    network: &str,
 ) -> Result<(A, Subject), Problem> {
     let Found::<A> { subject, account, .. } =
-        find(services, Kind::SignIn, at, inbound, None).await?;
+        find(services, Kind::SignIn, at, network, None).await?;
     let right = guess.matches(account.as_ref().and_then(A::password_hash)).await;
     let account = account.filter(|_| right).ok_or(Code::InvalidCredentials)?;
     Ok((account.admit()?, subject))
@@ -127,7 +127,7 @@ pub async fn confirm<A: Account>(
     account: &A,
     (guess, code): (Option<&Guess>, Option<&PresentedCode>),
     needed_to: &'static str,
-    inbound: &Inbound,
+    network: &str,
 ) -> Result<Confirmed, Problem> {
     let required = |pointer: &str| Problem::field(pointer, "required", needed_to);
     let Some(hash) = account.password_hash() else {
@@ -139,7 +139,7 @@ pub async fn confirm<A: Account>(
         return own.ok_or_else(|| Code::InvalidOrExpiredCode.into());
     };
     let guess = guess.ok_or_else(|| required("/current_password"))?;
-    let subject = account.attempted(Kind::SignIn, inbound);
+    let subject = account.attempted(Kind::SignIn, network);
     throttle::attempt(services, &subject, None, &[]).await?;
     if guess.matches(Some(hash)).await {
         Ok(Confirmed::ByPassword(subject))

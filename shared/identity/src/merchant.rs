@@ -1,6 +1,7 @@
 //! Merchants: the accounts that own stores, publish apps, or operate the platform.
 
 mod session;
+pub mod stores;
 mod topics;
 mod view;
 

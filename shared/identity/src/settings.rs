@@ -140,12 +140,37 @@ pub struct Reviews {
     pub auto_publish: bool,
 }
 
+primitives::string_enum! {
+    /// The rates by which shipping is taxed.
+    ShippingTax {
+        /// Those of the goods, in proportion to their totals.
+        ProRata = "pro_rata",
+        /// Those of the goods with the largest total.
+        Dominant = "dominant",
+    }
+}
+
 /// The settings of taxes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Taxes {
     /// Whether prices of products and shipping include tax, so that it is not added to them.
     pub prices_include_tax: bool,
+    /// Whether those who pay no tax pay prices without the tax of the store's place, if prices include it: exempt
+    /// customers, and buyers in places without tax.
+    pub deducts_tax_when_exempt: bool,
+    /// The rates by which shipping is taxed.
+    pub shipping: ShippingTax,
+}
+
+impl Default for Taxes {
+    fn default() -> Self {
+        Self {
+            prices_include_tax: false,
+            deducts_tax_when_exempt: true,
+            shipping: ShippingTax::ProRata,
+        }
+    }
 }
 
 /// The settings of privacy.

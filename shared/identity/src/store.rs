@@ -152,6 +152,8 @@ pub struct NewStore {
     pub currency: Currency,
     /// The country that it trades from.
     pub country: Country,
+    /// The region of the country, in ISO 3166-2 without the country.
+    pub region: Option<String>,
     /// The default language; English unless given.
     pub locale: Option<Locale>,
     /// The time zone of its reports; UTC unless given.
@@ -176,6 +178,9 @@ pub struct Store {
     pub currency: Currency,
     /// The country that it trades from.
     pub country: Country,
+    /// The region of the country that it trades from, in ISO 3166-2 without the country.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<String>,
     /// The default language.
     pub locale: Locale,
     /// The time zone of its reports.
@@ -297,6 +302,7 @@ impl Store {
             primary_domain: None,
             currency: opening.currency,
             country: opening.country,
+            region: opening.region,
             locale: opening.locale.unwrap_or_default(),
             timezone: opening.timezone.unwrap_or_default(),
             contact: Contact::default(),

@@ -9,10 +9,6 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use gateway::budget::Tier;
-use gateway::caller::{Access, Caller, Identity};
-use gateway::idempotency::GUEST_KEY;
-use gateway::request::Inbound;
 use primitives::clock::Timestamp;
 use primitives::fields::FromText;
 use primitives::problem::{Code, Problem};
@@ -154,42 +150,6 @@ async fn find(services: &Services, subdomain: &Subdomain) -> Result<Option<Store
     services.table.get(&key::store(&claim.store_id)).await
 }
 
-/// A storefront of the path, for an anonymous caller.
-#[derive(Debug, Clone)]
-pub struct Shopfront {
-    /// The store of the subdomain, up to [`CACHE_TIME`] old.
-    pub open: Arc<OpenStore>,
-    /// The subdomain of the request.
-    pub asked: String,
-    identity: Identity,
-}
-
-gateway::caller_argument!(Shopfront);
-
-impl Shopfront {
-    /// The store.
-    pub fn store(&self) -> &Store {
-        &self.open.store
-    }
-}
-
-impl Caller for Shopfront {
-    fn access() -> Access {
-        Access::Public
-    }
-
-    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let asked = inbound.param("subdomain").unwrap_or_default().to_owned();
-        let open = open_store(services, &asked).await?;
-        let identity = visitor(&open.store.id, inbound);
-        Ok(Self { open, asked, identity })
-    }
-
-    fn identity(&self) -> Identity {
-        self.identity.clone()
-    }
-}
-
 core_types::view! {
     /// A storefront.
     StorefrontView of (store: Store, moved_to: Option<Subdomain>) {
@@ -263,25 +223,5 @@ impl OpenStore {
     /// The response about the storefront requested by this name.
     pub fn view(&self, asked: &str) -> StorefrontView {
         StorefrontView::of(&self.store, self.moved_to(asked).cloned())
-    }
-}
-
-/// An anonymous caller at a store: identified by network, with a budget of this store alone
-/// (docs/conventions.md §5).
-///
-/// A caller with an order's token is identified by that: an idempotent response never goes to
-/// somebody with another token. A value too short for a token is ignored, and its sender is a
-/// guest.
-pub fn visitor(store: &StoreId, inbound: &Inbound) -> Identity {
-    let anonymous = Identity::anonymous(inbound);
-    let token = inbound.header("x-service-order-token");
-    let token = token.filter(|token| token.len() >= GUEST_KEY).map(crypto::seal::digest);
-    Identity {
-        guest: anonymous.guest.filter(|_| token.is_none()),
-        principal: token.map_or(anonymous.principal, |token| format!("order_token:{token}")),
-        store: Some(store.to_string()),
-        subject: format!("{store}#{}", inbound.client_prefix()),
-        tier: Tier::Public,
-        scopes: None,
     }
 }

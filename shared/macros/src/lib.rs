@@ -1,4 +1,4 @@
-//! Attributes that `gateway` exports.
+//! The attribute that `primitives::input` exports.
 
 use proc_macro::TokenStream;
 use quote::quote;

@@ -10,7 +10,6 @@ use std::time::Duration;
 use core_types::end_reason::EndReason;
 use core_types::id::{AppId, InstallationId, MerchantId, StoreId};
 use core_types::key;
-use core_types::scope::Required;
 use identity::account::Account as _;
 use identity::merchant::Merchant;
 use identity::store::{Store, StoreStatus};
@@ -21,8 +20,8 @@ use table::Batch;
 use table::item::Key;
 use tokio::time::Instant;
 
+use crate::actor::{StoreActor, insufficient_scope};
 use crate::app::Stop;
-use crate::caller::{OverseenStore, StoreAccess, StoreActor, insufficient_scope};
 use crate::installation::{Installation, InstallationStatus};
 
 /// How long the result of a check is reused by pages that take less time than that.
@@ -67,18 +66,14 @@ impl Authority {
     }
 }
 
-impl<S: Required> StoreAccess<S> {
-    /// The store's owner, if they act in a session of their own; none for another member or an app.
-    pub fn acting_owner(&self) -> Option<&MerchantId> {
-        match &self.actor {
-            StoreActor::Merchant(id, _) => Some(id).filter(|id| **id == self.store.owner_id),
-            StoreActor::App(_) => None,
-        }
-    }
-
-    /// The caller's authority for work that requires these scopes, in addition to that of the request.
-    pub fn authority(&self, scopes: &[&str]) -> Authority {
-        let asker = match &self.actor {
+impl Authority {
+    /// The authority of an actor on a store, for work that requires these scopes.
+    pub fn of_actor<'a>(
+        actor: &StoreActor,
+        store: &StoreId,
+        scopes: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        let asker = match actor {
             StoreActor::Merchant(id, _) => RequestedBy::Member { merchant_id: id.clone() },
             StoreActor::App(actor) => RequestedBy::App {
                 app_id: actor.app_id.clone(),
@@ -87,23 +82,10 @@ impl<S: Required> StoreAccess<S> {
                 merchant_id: actor.merchant_id.clone(),
             },
         };
-        let scopes = std::iter::once(S::SCOPE).chain(scopes.iter().copied());
-        let scopes = scopes.map(str::to_owned).collect();
-        Authority { asker, store_id: Some(self.store.id.clone()), scopes }
+        let scopes = scopes.into_iter().map(str::to_owned).collect();
+        Self { asker, store_id: Some(store.clone()), scopes }
     }
-}
 
-impl<S: Required> OverseenStore<S> {
-    /// As [`StoreAccess::authority`]. That of an operator lasts as long as they are one.
-    pub fn authority_overseen(&self, scopes: &[&str]) -> Authority {
-        match (&self.actor, self.is_operator()) {
-            (StoreActor::Merchant(id, _), true) => Authority::of_operator(id, Some(&self.store.id)),
-            _ => self.authority(scopes),
-        }
-    }
-}
-
-impl Authority {
     /// The authority of an operator, on a store or for the platform.
     pub fn of_operator(operator: &MerchantId, store: Option<&StoreId>) -> Self {
         let asker = RequestedBy::Operator { merchant_id: operator.clone() };

@@ -18,6 +18,9 @@ use crate::app::CommerceApp;
 
 pub use topics::*;
 
+/// The audience of app tokens (RFC 7519 §4.1.3).
+pub const AUDIENCE: &str = "commerce-api";
+
 /// The most token hashes that an installation stores. Older ones are dropped, and their tokens expire
 /// with them (docs/data-model.md §6).
 pub const MAX_TOKEN_HASHES: usize = 20;

@@ -1,7 +1,7 @@
 //! An operator's decision on a developer's submission of an app or a theme.
 
-use gateway::request::{Given, Rules, Validation, request};
 use primitives::fields::{AtMost, Text};
+use primitives::input::{Given, Rules, request};
 use primitives::problem::FieldError;
 
 /// Notes for the developer.
@@ -42,7 +42,7 @@ impl RejectionRequest {
 }
 
 impl Rules for RejectionRequest {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         let is_empty = given.count("notes") == Some(0);
         let fault = || FieldError::new("/notes", "required", "Tell the developer why.");
         is_empty.then(fault).into_iter().collect()

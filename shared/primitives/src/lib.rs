@@ -1,16 +1,19 @@
 //! The types that every layer uses. Nothing here knows the table, a route or commerce.
 //!
 //! - [`problem`]: errors, as RFC 9457 writes them; [`fields`]: the types of request fields, and their errors;
-//!   [`schema`]: JSON Schemas of those.
+//!   [`input`]: the types that are made of them; [`schema`]: JSON Schemas of those.
 //! - [`clock`], [`id`]: time, and ids that sort by time.
 //! - [`context`]: the request under way, for logs, events and counters.
-//! - [`setting`]: a setting of the deployment. [`deflate`], [`members`], [`size`]: bytes and JSON text.
+//! - [`currency`]: the decimals of currencies. [`setting`]: a setting of the deployment.
+//! - [`deflate`], [`members`], [`size`]: bytes and JSON text.
 
 pub mod clock;
 pub mod context;
+pub mod currency;
 pub mod deflate;
 pub mod fields;
 pub mod id;
+pub mod input;
 pub mod members;
 pub mod problem;
 pub mod schema;

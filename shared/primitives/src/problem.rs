@@ -175,6 +175,7 @@ catalogue! {
     DiscountLimit = 409 "discount_limit" "The store has reached its number of automatic discounts.";
     ZoneLimit = 409 "zone_limit" "The store has reached its number of shipping zones.";
     ZoneOverlap = 409 "zone_overlap" "Another shipping zone covers one of these places as well.";
+    TaxRateExists = 409 "tax_rate_exists" "The store has a rate of this name for the same place and class.";
     TaxRateLimit = 409 "tax_rate_limit" "The store has reached its number of tax rates for the country.";
     InsufficientBalance = 409 "insufficient_balance" "The gift card holds less than this amount.";
     GiftCardDisabled = 409 "gift_card_disabled" "The gift card is disabled.";

@@ -151,6 +151,7 @@ fn open_store(now: Timestamp) -> Result<Store, Problem> {
         subdomain: parsed::<Subdomain>(&format!("canary-{drawn:016x}"))?,
         currency: parsed::<Currency>("EUR")?,
         country: parsed::<Country>("DE")?,
+        region: None,
         locale: None,
         timezone: None,
     };

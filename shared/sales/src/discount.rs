@@ -32,6 +32,9 @@ pub use standing::{DiscountRejection, Shopper, Standing};
 pub use topics::*;
 pub use view::{DiscountValueView, DiscountView};
 
+/// 100 % in basis points.
+pub const WHOLE: i64 = 10_000;
+
 /// The most products that one discount can target.
 pub const MAX_PRODUCTS: usize = 100;
 /// The most collections that one discount can target.

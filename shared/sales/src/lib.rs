@@ -14,6 +14,7 @@ pub mod gift_card;
 pub mod notifications;
 pub mod order;
 pub mod payment;
+mod postal;
 pub mod shipping;
 pub mod tax;
 pub mod workflows;

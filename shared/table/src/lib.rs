@@ -15,6 +15,7 @@ pub mod canary;
 mod conflict;
 mod consistency;
 mod counter;
+pub mod cursor;
 pub mod item;
 mod meter;
 pub mod outbox;
@@ -125,6 +126,12 @@ impl Listed {
             listed.queries = listed.queries.saturating_add(queries);
             listed.items = listed.items.saturating_add(items);
         });
+    }
+
+    /// Counts items that were read for a list by their ids, and not by a query: not all of them may be
+    /// shown.
+    pub fn count_read(items: usize) {
+        Self::count(0, items);
     }
 }
 

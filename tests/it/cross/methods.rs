@@ -96,7 +96,7 @@ pub(super) async fn a_preflight(client: &Client, page: &str) {
     };
     for row in local::routes().rows() {
         let (path, method) = (filled(row.path), row.method.as_str());
-        let any = platform::cross_origin::is_open(&row.method, &path);
+        let any = callers::cross_origin::is_open(&row.method, &path);
         let (admin, other) = if any { ("*", Some("*")) } else { (page, None) };
         assert_eq!(preflight(&path, method, page).await.as_deref(), Some(admin), "{path}");
         let stranger = preflight(&path, method, "https://other.example").await;

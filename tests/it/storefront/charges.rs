@@ -1,6 +1,7 @@
 //! Checkouts with shipping, tax and discounts.
 
 mod codes;
+mod taxes;
 
 use support::{Market, Reply, Value, address, cart, inr, json, unique};
 
@@ -83,7 +84,7 @@ async fn two_lines_are_taxed_discounted_shipped_and_one_of_them_is_refunded() {
             "gift_cards": inr(0), "due": inr(151_765),
             "tax_lines": [{
                 "tax_rate_id": order["totals"]["tax_lines"][0]["tax_rate_id"], "name": "GST",
-                "basis_points": 1_800, "taxable": inr(128_614), "amount": inr(23_151),
+                "percent": "18", "basis_points": 1_800, "taxable": inr(128_614), "amount": inr(23_151),
             }],
         })
     );

@@ -1,6 +1,7 @@
 //! Publishing and deleting apps, and their client secret.
 
 use axum::extract::State;
+use callers::Developer;
 use core_types::event::Topic;
 use core_types::id::AppId;
 use core_types::key;
@@ -13,7 +14,6 @@ use platform::app::{
     APP_DELETED, APP_PUBLISHED, APP_SECRET_ROTATED, APP_UNPUBLISHED, AppClient, AppView,
     CommerceApp, SECRET_OVERLAP,
 };
-use platform::caller::Developer;
 use platform::submission::{APP_SUBMISSION_WITHDRAWN, Submission};
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};

@@ -1,6 +1,7 @@
 //! Updating an app: its description at once, the configuration of an approved app by a submission.
 
 use axum::extract::State;
+use callers::Developer;
 use core_types::fields::{Handle, WebUrl};
 use core_types::id::AppId;
 use core_types::key;
@@ -9,11 +10,11 @@ use core_types::scope::Scopes;
 use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::reply::{Json, NoStore};
-use gateway::request::{Body, IfMatch, Path, request};
+use gateway::request::{Body, IfMatch, Path};
 use platform::app::{APP_UPDATED, CommerceApp, Configuration, Listing, UniqueSlug};
-use platform::caller::Developer;
 use platform::submission::{MIN_DESCRIPTION, is_public_https};
 use primitives::fields::{Exact, Fault, Flag, Patch, Text};
+use primitives::input::request;
 use primitives::problem::{Code, FieldError, Problem};
 use services::Services;
 use table::{Write, retry};

@@ -1,20 +1,21 @@
 //! Token exchange: a merchant session for an embedded app token (RFC 8693), which ends with the session.
 
 use axum::extract::State;
+use callers::AnyMember;
 use core_types::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
 use core_types::key;
 use core_types::scope::{Requested, Scopes};
 use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::reply::{Json, NoStore};
-use gateway::request::{Form, Parameters, request};
+use gateway::request::{Form, Parameters};
 use identity::member::Grant;
 use identity::session::UnverifiedToken;
 use platform::app::{AppClient, AppStatus, CommerceApp};
-use platform::caller::AnyMember;
 use platform::installation::{AppToken, Installation, InstallationStatus};
 use primitives::clock::Timestamp;
 use primitives::fields::Exact;
+use primitives::input::request;
 use primitives::problem::{Code, OAuthError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -9,7 +9,7 @@ use core_types::scope::Scopes;
 use crypto::seal;
 use crypto::token;
 use crypto::token::{APP_TOKEN_SECONDS, Actor, Claims, EMBEDDED_TOKEN_SECONDS};
-use platform::caller::AUDIENCE;
+use platform::installation::AUDIENCE;
 use platform::installation::{APP_TOKEN_ISSUED, AppToken, Installation, TokenIssued};
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;

@@ -1,19 +1,21 @@
 //! Revocation of tokens (RFC 7009) and of a whole grant, and introspection (RFC 7662).
 
 use axum::extract::State;
+use callers::OAuthClient;
 use core_types::id::{AppId, InstallationId, StoreId};
 use core_types::key;
 use crypto::seal;
 use gateway::app::App;
 use gateway::reply::{Json, NoStore};
-use gateway::request::{Form, Parameters, request};
+use gateway::request::{Form, Parameters};
 use identity::merchant::Merchant;
 use identity::session::Session;
 use platform::app::{AppClient, Stop};
-use platform::caller::{AUDIENCE, OAuthClient};
 use platform::grant::{AuthorizationCode, RefreshToken, Use};
+use platform::installation::AUDIENCE;
 use platform::installation::{AppToken, Installation, InstallationStatus};
 use primitives::fields::Exact;
+use primitives::input::request;
 use primitives::problem::{Code, OAuthError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -4,6 +4,7 @@ use gateway::idempotency::Commit;
 use std::time::Duration;
 
 use axum::extract::State;
+use callers::Operator;
 use core_types::id::{DrillId, StoreId, SubscriptionId};
 use core_types::key;
 use delivery::run::RunMessage;
@@ -12,11 +13,11 @@ use gateway::budget::Cost;
 use gateway::idempotency;
 use gateway::page::Paging;
 use gateway::reply::{Accepted, Either, Json, Page};
-use gateway::request::{Accept, Body, Path, request};
+use gateway::request::{Accept, Body, Path};
 use gateway::routes::Routes;
-use platform::caller::Operator;
 use primitives::clock::Timestamp;
 use primitives::fields::{AtMost, Flag, Int, Text};
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use reliability::drill::{
     BlastRadius, Drill, DrillKind, DrillPlan, DrillView, MAX_BLAST_RADIUS_PERCENT,

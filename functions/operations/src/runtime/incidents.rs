@@ -2,6 +2,7 @@
 //! reads those that concern it.
 
 use axum::extract::State;
+use callers::{Operator, StoreOrPlatform};
 use core_types::id::{IncidentId, StoreId};
 use core_types::key;
 use core_types::resource::{Resource, change, change_with, load};
@@ -10,11 +11,11 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, Page};
-use gateway::request::{Body, Given, IfMatch, Path, Query, Ruled, Rules, Validation, request};
-use platform::caller::{Operator, StoreOrPlatform};
+use gateway::request::{Body, IfMatch, Path, Query, RequestRules, Ruled, Validation};
 use primitives::clock::Timestamp;
 use primitives::context::Context;
 use primitives::fields::{AtMost, Text};
+use primitives::input::{Given, request};
 use primitives::problem::{Code, FieldError, Problem};
 use reliability::incident::{
     Component, Correction, INCIDENT_UPDATED, Incident, IncidentStatus, IncidentView, Report,
@@ -115,7 +116,7 @@ pub(crate) struct OpenIncidentRequest {
     store_id: Option<StoreId>,
 }
 
-impl Rules for OpenIncidentRequest {
+impl RequestRules for OpenIncidentRequest {
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let Some(store) = given.get::<StoreId>("store_id") else { return Vec::new() };
         let found = case.app.table.get::<identity::store::Store>(&key::store(&store)).await;

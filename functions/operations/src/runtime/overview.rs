@@ -1,6 +1,7 @@
 //! The state of the platform, or of a store's webhooks.
 
 use axum::extract::State;
+use callers::StoreOrPlatform;
 use core_types::event::{Event, OutboxState};
 use core_types::id::StoreId;
 use core_types::key;
@@ -8,9 +9,9 @@ use core_types::scope::ReadOperations;
 use futures_util::future::try_join4;
 use gateway::app::App;
 use gateway::reply::{Json, NoStore};
-use gateway::request::{Accept, Query, request};
-use platform::caller::StoreOrPlatform;
+use gateway::request::{Accept, Query};
 use primitives::clock::Timestamp;
+use primitives::input::request;
 use primitives::problem::Problem;
 use reliability::drill::Drill;
 use reliability::incident::{Incident, IncidentBrief};

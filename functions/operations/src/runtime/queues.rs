@@ -1,12 +1,13 @@
 //! The queues and their dead letters, as SQS reports them. For operators only: messages concern all stores.
 
 use axum::extract::State;
+use callers::Operator;
 use gateway::app::App;
 use gateway::reply::{Accepted, Json};
-use gateway::request::{Body, Path, Query, request};
-use platform::caller::Operator;
+use gateway::request::{Body, Path, Query};
 use primitives::clock::Timestamp;
 use primitives::fields::{Int, Text, Written};
+use primitives::input::request;
 use primitives::problem::Problem;
 use reliability::queues::{self, QueueState, RuntimeQueue};
 use schemars::JsonSchema;

@@ -2,6 +2,7 @@
 //! sends the events.
 
 use axum::extract::State;
+use callers::{OverseenStore, StoreAccess};
 use commerce::audience::Audience;
 use commerce::event_filter::EventTypes;
 use commerce::readers::ensure_reads_replay;
@@ -19,10 +20,10 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Accepted, Either, Json, Page};
-use gateway::request::{Body, Given, Path, Query, Ruled, Rules, Validation, request};
-use platform::caller::{OverseenStore, StoreAccess};
+use gateway::request::{Body, Path, Query, RequestRules, Ruled, Validation};
 use primitives::clock::Timestamp;
 use primitives::fields::{AtMost, Flag, Int};
+use primitives::input::{Given, request};
 use primitives::problem::{Code, FieldError, Problem};
 use reliability::evidence::{self, Record};
 use schemars::JsonSchema;
@@ -74,7 +75,7 @@ fn fields_of(kind: ReplayKind) -> (&'static [&'static str], &'static [&'static s
     }
 }
 
-impl Rules for ReplayRequest {
+impl RequestRules for ReplayRequest {
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let mut errors = Vec::new();
         if let Some(kind) = given.get::<ReplayKind>("kind") {
@@ -96,7 +97,7 @@ impl Rules for ReplayRequest {
             errors.push(FieldError::new("/delivery_ids", "too_few", detail));
         }
         if given.has("since") {
-            errors.extend(range::broken(given, case, MOST_RANGE));
+            errors.extend(range::broken(given, MOST_RANGE, case.app.clock.now()));
         }
         errors
     }

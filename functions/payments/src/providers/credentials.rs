@@ -1,8 +1,8 @@
 //! The keys of a store's account with a provider, in a request.
 
 use core_types::provider::ProviderName;
-use gateway::request::request;
 use primitives::fields::{Exact, Fault};
+use primitives::input::request;
 use primitives::problem::FieldError;
 use sales::payment::Mode;
 use sales::payment::credentials::ProviderCredentials;

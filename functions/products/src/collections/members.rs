@@ -1,6 +1,7 @@
 //! Handlers that list, add, remove and reorder the products of a collection.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use catalogue::collection::{
     COLLECTION_UPDATED, Collection, CollectionKind, CollectionView, MAX_MEMBERS, Members,
     MembersChange,
@@ -14,9 +15,9 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Json, Page};
-use gateway::request::{Body, IfMatch, Path, request};
-use platform::caller::StoreAccess;
+use gateway::request::{Body, IfMatch, Path};
 use primitives::fields::AtMost;
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::retry;

@@ -7,14 +7,13 @@ use catalogue::product::ProductSummary;
 use core_types::id::{CollectionId, ProductId};
 use core_types::key;
 use core_types::money::{self, Money, MoneyInput};
-use gateway::request::request;
 use identity::store::Store;
 use primitives::fields::{AtMost, Int};
+use primitives::input::request;
 use primitives::problem::{FieldError, Problem};
 use sales::discount::{
-    Discount, DiscountKind, DiscountValue, MAX_COLLECTIONS, MAX_PRODUCTS, Minimum, Targets,
+    Discount, DiscountKind, DiscountValue, MAX_COLLECTIONS, MAX_PRODUCTS, Minimum, Targets, WHOLE,
 };
-use sales::tax::WHOLE;
 use services::Services;
 use table::item::Key;
 

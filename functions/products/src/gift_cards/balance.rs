@@ -1,6 +1,7 @@
 //! Handlers that credit and debit the balance of a gift card.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use catalogue::inventory::persist;
 use core_types::event::Event;
 use core_types::id::GiftCardId;
@@ -10,10 +11,10 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::idempotency::Required;
 use gateway::reply::Json;
-use gateway::request::{Body, IfMatch, Path, request};
+use gateway::request::{Body, IfMatch, Path};
 use identity::store::Store;
-use platform::caller::StoreAccess;
 use primitives::fields::Text;
+use primitives::input::request;
 use primitives::problem::{Code, FieldError, Problem};
 use sales::gift_card::{
     GIFT_CARD_CREDITED, GIFT_CARD_DEBITED, GiftCardEntry, GiftCardEntryKind, GiftCardEntryView,

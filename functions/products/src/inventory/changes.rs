@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use axum::extract::State;
+use callers::StoreAccess;
 use catalogue::inventory::{
     AdjustmentView, InventoryChange, MAX_LEVELS, MAX_QUANTITY, MovementKind, StockState,
 };
@@ -12,9 +13,9 @@ use core_types::scope::WriteInventory;
 use gateway::app::App;
 use gateway::idempotency::Required;
 use gateway::reply::Json;
-use gateway::request::{Body, Given, Ruled, Rules, Validation, request};
-use platform::caller::StoreAccess;
+use gateway::request::{Body, Ruled};
 use primitives::fields::{AtMost, Flag, Int, Patch, Text};
+use primitives::input::{Given, Rules, request};
 use primitives::problem::{FieldError, Problem};
 
 use catalogue::workflows::adjust_stock::{Asked, execute, fault};
@@ -86,7 +87,7 @@ pub struct AdjustRequest {
 }
 
 impl Rules for AdjustRequest {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         no_changes(given)
     }
 }
@@ -153,7 +154,7 @@ pub struct SetRequest {
 }
 
 impl Rules for SetRequest {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         no_changes(given)
     }
 }
@@ -237,7 +238,7 @@ pub struct MoveRequest {
 }
 
 impl Rules for MoveRequest {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         no_changes(given)
     }
 }

@@ -9,22 +9,24 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::extract::State;
+use callers::StoreAccess;
 use catalogue::inventory::{Delta, Level, Movement, Quantities};
 use core_types::id::{LocationId, VariantId};
 use core_types::key;
 use core_types::resource::load;
 use core_types::scope::ReadInventory;
 use gateway::app::App;
-use gateway::page::{Paging, position_of, recall};
+use gateway::page::Paging;
 use gateway::reply::Page;
-use gateway::request::{Path, Query, request};
-use platform::caller::StoreAccess;
+use gateway::request::{Path, Query};
 use primitives::clock::{MINUTE, Timestamp};
 use primitives::fields::{Int, Written};
+use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
 use services::Services;
+use table::cursor::{position_of, recall};
 use table::item::{Attributes, Item, Key};
 use table::{Scanned, retry};
 

@@ -1,6 +1,7 @@
 //! Creates, updates and archives many products in one request.
 
 use axum::extract::State;
+use callers::StoreAccess;
 use catalogue::product::ProductView;
 use catalogue::workflows::save_product::{self, CreateRequest, UpdateRequest};
 use core_types::id::ProductId;
@@ -10,11 +11,10 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::idempotency::{Required, part};
 use gateway::reply::Json;
-use gateway::request;
-use gateway::request::{AnyJson, Body, IfMatch, request};
+use gateway::request::{Body, IfMatch};
 use identity::store::Store;
-use platform::caller::StoreAccess;
 use primitives::fields::{AtMost, FieldErrors, Int};
+use primitives::input::{self, AnyJson, request};
 use primitives::problem::{Code, FieldError, MAX_ERRORS, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -199,7 +199,7 @@ async fn run(
 /// Parses the product of an operation. The pointers of its field errors begin with `/product`.
 fn read<T: deserr::Deserr<FieldErrors>>(product: Option<Value>) -> Result<T, Problem> {
     let product = product.ok_or_else(|| required("/product"))?;
-    request::read(product).map_err(|problem| within(&problem))
+    input::read(product).map_err(|problem| within(&problem))
 }
 
 fn within(problem: &Problem) -> Problem {

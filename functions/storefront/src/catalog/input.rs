@@ -9,9 +9,9 @@ use catalogue::words::words;
 use core_types::fields::Handle;
 use core_types::id::{CategoryId, ProductId};
 use core_types::money::MAX_AMOUNT;
-use gateway::request::{Given, Rules, Validation, request};
 use identity::store::Store;
 use primitives::fields::{Flag, Int, Text, Written};
+use primitives::input::{Given, Rules, request};
 use primitives::problem::FieldError;
 
 primitives::string_enum! {
@@ -57,7 +57,7 @@ pub struct ListQuery {
 }
 
 impl Rules for ListQuery {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         let price = |name: &str| Some(given.get::<Written<Int<0, MAX_AMOUNT>>>(name)?.0.0);
         match price("min_price").zip(price("max_price")) {
             Some((min, max)) if min > max => {

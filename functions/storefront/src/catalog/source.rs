@@ -14,13 +14,12 @@ use catalogue::search::Search;
 use core_types::fields::Handle;
 use core_types::id::{CollectionId, ProductId, StoreId};
 use core_types::key;
-use gateway::page;
 use identity::store::Store;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::ReadLimit;
 use table::item::Attributes;
-use table::{Scanned, retry_eventual_first};
+use table::{Listed, Scanned, cursor, retry_eventual_first};
 
 use super::input::{Filter, ListQuery, order_of};
 
@@ -97,7 +96,7 @@ impl<'a> Source<'a> {
         // Later pages use the source of the first page, even if there are more products by now.
         let most = match start {
             None => Some(MAX_SORTED.0),
-            Some(position) => (!page::is_of_query(position)).then_some(MAX_SORTED.1),
+            Some(position) => (!cursor::is_of_query(position)).then_some(MAX_SORTED.1),
         };
         let order = match (search, members, sort) {
             (Some(search), members, _) if input.sort.is_none() => {
@@ -132,10 +131,10 @@ impl<'a> Source<'a> {
         match &self.order {
             Order::Index(order) => self.indexed(services, *order, limit, start).await,
             Order::Sorted(ids, order) => {
-                page::count_read(ids.len());
+                Listed::count_read(ids.len());
                 let found = summaries(services, self.store, ids).await?;
                 let found = found.into_iter().filter(|summary| self.filter.admits(summary));
-                page::sorted(found, limit, start.as_ref(), |summary| order.key(summary))
+                cursor::sorted(found, limit, start.as_ref(), |summary| order.key(summary))
             }
             Order::Listed(listed) => self.listed(services, listed, limit, start).await,
             Order::Found(search) => {
@@ -182,13 +181,13 @@ impl<'a> Source<'a> {
         start: Option<Attributes>,
     ) -> Result<Scanned<ProductSummary>, Problem> {
         let keys: Vec<&str> = listed.iter().map(ProductId::as_str).collect();
-        let mut next = start.map_or(Ok(0), |position| page::resume(&keys, &position))?;
+        let mut next = start.map_or(Ok(0), |position| cursor::resume(&keys, &position))?;
         let mut found = Scanned::at(None);
         // Without a filter, nearly all products match: only invisible ones are left out.
         let size = if self.filter.is_empty() { limit.min(BATCH.0) } else { BATCH.0 };
         for _ in 0..BATCH.1 {
             let batch: Vec<ProductId> = listed.iter().skip(next).take(size).cloned().collect();
-            page::count_read(batch.len());
+            Listed::count_read(batch.len());
             let mut read = summaries(services, self.store, &batch).await?.into_iter().peekable();
             for id in batch {
                 if found.items.len() >= limit {
@@ -197,14 +196,14 @@ impl<'a> Source<'a> {
                 next = next.saturating_add(1);
                 let summary = read.next_if(|summary| *summary.id() == id);
                 if let Some(summary) = summary.filter(|summary| self.filter.admits(summary)) {
-                    found.push(summary, page::position_at(&keys, next));
+                    found.push(summary, cursor::position_at(&keys, next));
                 }
             }
             if found.items.len() >= limit || next >= listed.len() || ReadLimit::is_reached() {
                 break;
             }
         }
-        found.next = page::position_at(&keys, next);
+        found.next = cursor::position_at(&keys, next);
         Ok(found)
     }
 }

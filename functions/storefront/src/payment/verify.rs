@@ -1,15 +1,16 @@
 //! Verifies a payment after the provider's redirect.
 
 use axum::extract::State;
+use callers::Shopper;
 use core_types::fields::Subdomain;
 use core_types::id::{OrderId, PaymentId};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
 use gateway::app::App;
 use gateway::reply::Json;
-use gateway::request::{Body, Given, Path, Ruled, Rules, Validation, request};
-use platform::caller::Shopper;
+use gateway::request::{Body, Path, RequestRules, Ruled, Validation};
 use primitives::fields::{Exact, FromText};
+use primitives::input::{Given, request};
 use primitives::problem::{Code, FieldError, Problem};
 use sales::order::aggregate::PaymentWithOrder;
 use sales::order::{FinancialStatus, OrderStatus};
@@ -62,7 +63,7 @@ fn fields_of(provider: &str) -> &'static [&'static str] {
     }
 }
 
-impl Rules for VerifyRequest {
+impl RequestRules for VerifyRequest {
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let provider = case.inbound.param("provider").unwrap_or_default();
         let missing = fields_of(provider).iter().filter(|name| !given.has(name));

@@ -3,8 +3,8 @@
 use core_types::id::CategoryId;
 use core_types::money::MAX_AMOUNT;
 use deserr::ValuePointerRef;
-use gateway::request::request;
 use primitives::fields::{Fault, FieldErrors, FromText, Text};
+use primitives::input::request;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -222,7 +222,7 @@ impl Rule {
 
 #[cfg(test)]
 mod tests {
-    use gateway::request::read;
+    use primitives::input::read;
     use serde_json::json;
 
     use super::*;

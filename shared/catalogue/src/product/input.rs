@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use core_types::fields::WebUrl;
 use core_types::id::MediaId;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
-use gateway::request::request;
 use primitives::fields::{AtMost, Fault, FieldErrors, FromText, Text};
+use primitives::input::request;
 use schemars::JsonSchema;
 
 use super::{MAX_VARIANTS, ProductOption, Seo};

@@ -9,12 +9,11 @@ use std::collections::{HashMap, HashSet};
 use core_types::id::{ProductId, StoreId};
 use core_types::key;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use gateway::page;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::ReadLimit;
 use table::item::{Attributes, Item, Key};
-use table::{Query, ReadConsistency, Scanned};
+use table::{Query, ReadConsistency, Scanned, cursor};
 
 use super::{Rank, Token, answers, have, tokens};
 use crate::product::{ProductSummary, summaries};
@@ -103,7 +102,7 @@ impl Search {
                 }
                 let rows = missing.min(BATCH);
                 let is_under_way = position.sk != beginning(rank, word);
-                let at = is_under_way.then(|| page::position_of(&position, []));
+                let at = is_under_way.then(|| cursor::position_of(&position, []));
                 let page: Scanned<Token> = services.table.page(&query, rows, at, takes).await?;
                 let rows_read = if others.is_empty() { page.items.len() } else { AHEAD };
                 read = read.saturating_add(rows_read);
@@ -239,7 +238,7 @@ fn beginning(rank: Rank, word: &str) -> String {
 
 /// The key that a position names.
 fn key_of(position: &Attributes) -> Result<Key, Problem> {
-    let (start, _) = page::recall(position, &["PK", "SK"])?;
+    let (start, _) = cursor::recall(position, &["PK", "SK"])?;
     let part = |name: &str| start.get(name).and_then(|text| text.as_s().ok()).cloned();
     let key = part("PK").zip(part("SK")).map(|(pk, sk)| Key { pk, sk });
     key.ok_or_else(|| Code::InvalidCursor.into())
@@ -255,10 +254,10 @@ fn cut(
     found.truncate(limit);
     let mut page = Scanned::at(None);
     for (summary, key) in found {
-        page.push(summary, Some(page::position_of(&key, [])));
+        page.push(summary, Some(cursor::position_of(&key, [])));
     }
     if !has_more {
-        page.next = rest.map(|key| page::position_of(&key, []));
+        page.next = rest.map(|key| cursor::position_of(&key, []));
     }
     page
 }

@@ -159,7 +159,7 @@ fn a_filter_passes_matching_and_truncated_payloads() {
     };
     assert!(wants(&subscription, serde_json::json!({"status": "closed"})));
     let given = serde_json::json!({"$.data.status": "open"});
-    subscription.filter = Some(gateway::request::read(given).unwrap());
+    subscription.filter = Some(primitives::input::read(given).unwrap());
     assert!(wants(&subscription, serde_json::json!({"status": "open"})));
     assert!(!wants(&subscription, serde_json::json!({"status": "closed"})));
     assert!(!wants(&subscription, serde_json::json!({"status": "closed", "truncated": false})));

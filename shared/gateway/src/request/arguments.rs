@@ -18,6 +18,7 @@ use crate::app::App;
 use crate::describe::{Operation, ParameterLocation};
 use crate::idempotency::Required;
 use primitives::fields::{Fault, FieldErrors, FromPath};
+use primitives::input::{self, Given, NoFields, Rules};
 use primitives::problem::{Code, FieldError, Problem};
 
 /// Query parameters that page a list.
@@ -138,7 +139,7 @@ impl<'a> Validation<'a> {
 
     /// Reads `T`, or records what is wrong with it.
     pub fn read<T: Deserr<FieldErrors>>(&mut self, fields: Value) -> Option<T> {
-        super::read(fields).map_err(|problem| self.add(problem.errors().clone())).ok()
+        input::read(fields).map_err(|problem| self.add(problem.errors().clone())).ok()
     }
 
     /// Keeps an argument, if it could be read, for its extraction.
@@ -240,12 +241,6 @@ impl<'a> Validation<'a> {
     }
 }
 
-/// A body, or a query, without fields.
-#[derive(Debug, Clone, Deserr, schemars::JsonSchema)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
-#[schemars(deny_unknown_fields)]
-pub struct NoFields {}
-
 impl<S> Argument for State<S> {}
 
 impl Argument for Raw {}
@@ -344,37 +339,8 @@ impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for Query<T> 
     }
 }
 
-/// The fields of a request that are well formed by themselves.
-#[derive(Debug, Clone, Copy)]
-pub struct Given<'a>(&'a Value);
-
-impl Given<'_> {
-    /// Whether a field is there, be it well formed or not.
-    pub fn has(&self, name: &str) -> bool {
-        self.0.get(name).is_some_and(|value| !value.is_null())
-    }
-
-    /// Whether all of them are well formed, so that `T` can be validated whole: by a handler that has
-    /// more to validate it by.
-    pub fn is<T: Deserr<FieldErrors>>(&self) -> bool {
-        super::read::<T>(self.0.clone()).is_ok()
-    }
-
-    /// How many elements a list has, be they well formed or not.
-    pub fn count(&self, name: &str) -> Option<usize> {
-        self.0.get(name)?.as_array().map(Vec::len)
-    }
-
-    /// A field that is there and well formed.
-    pub fn get<T: Deserr<FieldErrors>>(&self, name: &str) -> Option<T> {
-        super::read(self.0.get(name).filter(|value| !value.is_null())?.clone()).ok()
-    }
-}
-
-/// What must hold of a request beside the form of each field: between fields, and of fields that
-/// only the application can validate. It is said of the fields that are well formed, so that a fault in
-/// one does not hide those of others.
-pub trait Rules {
+/// [`Rules`] that depend on more than the fields: on the rest of the request, or on the application.
+pub trait RequestRules {
     /// What does not hold.
     fn broken(
         given: Given<'_>,
@@ -382,16 +348,24 @@ pub trait Rules {
     ) -> impl Future<Output = Vec<FieldError>> + Send;
 }
 
-/// A [`Body`] or [`Query`] whose [`Rules`] hold too.
+impl<T: Rules> RequestRules for T {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+        <T as Rules>::broken(given)
+    }
+}
+
+/// A [`Body`] or [`Query`] whose [`Rules`] or [`RequestRules`] hold too.
 #[derive(Debug)]
 pub struct Ruled<E>(pub E);
 
-impl<T: Deserr<FieldErrors> + Rules + Described + Send + 'static> Argument for Ruled<Body<T>> {
+impl<T: Deserr<FieldErrors> + RequestRules + Described + Send + 'static> Argument
+    for Ruled<Body<T>>
+{
     const READS: Reads = Reads::BODY;
 
     async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let fields = case.body()?;
-        let broken = T::broken(Given(&fields), case).await;
+        let broken = T::broken(Given::of(&fields), case).await;
         case.add(broken);
         let read = case.read(fields).map(Body::<T>);
         case.keep(read);
@@ -405,12 +379,14 @@ impl<T: Deserr<FieldErrors> + Rules + Described + Send + 'static> Argument for R
     }
 }
 
-impl<T: Deserr<FieldErrors> + Rules + Described + Send + 'static> Argument for Ruled<Query<T>> {
+impl<T: Deserr<FieldErrors> + RequestRules + Described + Send + 'static> Argument
+    for Ruled<Query<T>>
+{
     const READS: Reads = Reads::QUERY;
 
     async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let fields = case.query();
-        let broken = T::broken(Given(&fields), case).await;
+        let broken = T::broken(Given::of(&fields), case).await;
         case.add(broken);
         let read = case.read(fields).map(Query::<T>);
         case.keep(read);

@@ -2,8 +2,8 @@
 
 use core_types::fields::{Country, Phone};
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
-use gateway::request::request;
 use primitives::fields::{Fault, FieldErrors, FromText, Text};
+use primitives::input::request;
 use schemars::JsonSchema;
 
 use super::{PostalAddress, formats};

@@ -8,9 +8,9 @@ use core_types::mail::{Mail, MailContent};
 use crypto::password;
 use gateway::idempotency::Commit;
 use gateway::reply::Accepted;
-use gateway::request::{Given, Inbound};
 use primitives::clock::Timestamp;
 use primitives::fields::Text;
+use primitives::input::Given;
 use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -112,11 +112,11 @@ impl Outgoing for Sending {
 pub async fn request<A: Account>(
     services: &Services,
     at: (&A::Tenant, &Email),
-    inbound: &Inbound,
+    network: &str,
 ) -> Result<Accepted<CodeSent>, Problem> {
     let id = ChallengeId::mint(services.clock.now());
     let Found::<A> { subject, throttle, account } =
-        find(services, Kind::Code, at, inbound, Some(&id)).await?;
+        find(services, Kind::Code, at, network, Some(&id)).await?;
     let account = account.filter(Account::is_active);
     let content = |code: &str| Some(notifications::one_time_code(account.as_ref()?.email(), code));
     let bound = (account.as_ref().map(A::holder), account.as_ref());

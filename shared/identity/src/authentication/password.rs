@@ -1,15 +1,13 @@
 //! Passwords: reset by mail, changed with a link or a session.
 
 use gateway::idempotency::Commit;
-use std::sync::Arc;
 
 use core_types::fields::Email;
 use core_types::mail::{Mail, MailContent};
-use gateway::caller::{Access, Caller, Identity, Public};
 use gateway::reply::{Accepted, Json};
-use gateway::request::{Given, Inbound, Rules, Validation, request};
 use primitives::clock::Timestamp;
 use primitives::fields::{Flag, Text};
+use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,45 +32,12 @@ use crate::throttle::Kind;
 pub async fn reset<A: Account>(
     services: &Services,
     at: (&A::Tenant, &Email),
-    inbound: &Inbound,
+    network: &str,
     content: impl FnOnce(&Email, &str) -> MailContent,
 ) -> Result<Accepted<LinkSent>, Problem> {
-    let Found::<A> { account, .. } = find(services, Kind::Reset, at, inbound, None).await?;
+    let Found::<A> { account, .. } = find(services, Kind::Reset, at, network, None).await?;
     let account = account.filter(Account::is_active);
     send_link(services, Purpose::Reset, account.as_ref(), content).await
-}
-
-/// The authorization of a password change: a mailed token, or the signed-in owner.
-#[derive(Debug, Clone)]
-pub enum Changer<C> {
-    /// A mailed token, which [`by_link`] validates.
-    Link(Public),
-    /// The signed-in owner.
-    Session(Box<C>),
-}
-
-gateway::caller_argument!(Changer where C: Caller);
-
-impl<C: Caller> Caller for Changer<C> {
-    fn access() -> Access {
-        Access::Public
-    }
-
-    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        // A body that is not JSON is rejected as such, with or without a session.
-        let by_link = inbound.json().map_or(true, |body| body.get("token").is_some());
-        if by_link {
-            return Public::authenticate(services, inbound).await.map(Self::Link);
-        }
-        Ok(Self::Session(Box::new(C::authenticate(services, inbound).await?)))
-    }
-
-    fn identity(&self) -> Identity {
-        match self {
-            Self::Link(public) => public.identity(),
-            Self::Session(owner) => owner.identity(),
-        }
-    }
 }
 
 /// A change of password.
@@ -101,7 +66,7 @@ impl UpdateRequest {
 }
 
 impl Rules for UpdateRequest {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         if !given.has("token") {
             return Vec::new();
         }
@@ -129,7 +94,7 @@ pub struct PasswordUpdated {
 /// `invalid_or_expired_token`.
 pub async fn by_link<A: Account>(
     services: &Services,
-    inbound: &Inbound,
+    network: &str,
     input: &UpdateRequest,
 ) -> Result<Json<PasswordUpdated>, Problem> {
     let (link, account) = follow::<A>(services, Purpose::Reset, input.token_alone()?).await?;
@@ -137,7 +102,7 @@ pub async fn by_link<A: Account>(
     let now = services.clock.now();
     let ended = live_sessions(services, &account, now).await?.len();
     let next = account.with_password(hash, now).proven();
-    let subject = account.attempted(Kind::SignIn, inbound);
+    let subject = account.attempted(Kind::SignIn, network);
     let used = challenge::use_up(now);
     let write = services.table.write().update(&link.key(), used, Code::InvalidOrExpiredToken);
     let write = next.save(write, Code::VersionConflict).delete(&subject.key());
@@ -153,12 +118,12 @@ pub async fn by_link<A: Account>(
 /// `invalid_or_expired_code`, `too_many_attempts`.
 pub async fn by_session<A: Account>(
     services: &Services,
-    inbound: &Inbound,
+    network: &str,
     input: &UpdateRequest,
     (account, session): (&A, &A::Session),
 ) -> Result<Json<PasswordUpdated>, Problem> {
     let shown = (input.current_password.as_ref(), input.one_time_code.as_ref());
-    let confirmed = confirm(services, account, shown, "This field is required.", inbound).await?;
+    let confirmed = confirm(services, account, shown, "This field is required.", network).await?;
     let hash = input.new_password.hash().await?;
     let now = services.clock.now();
     let revoke = input.revoke_other_sessions.is_none_or(|flag| flag.0);

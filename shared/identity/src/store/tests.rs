@@ -14,6 +14,7 @@ fn store(status: StoreStatus) -> Store {
         subdomain: text("blue-bottle"),
         currency: text("INR"),
         country: text("IN"),
+        region: None,
         locale: None,
         timezone: None,
     };

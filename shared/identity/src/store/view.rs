@@ -27,6 +27,8 @@ core_types::view! {
         currency_exponent: u16 = store.currency.exponent(),
         /// The country that it trades from.
         country: Country,
+        /// The region of the country that it trades from, in ISO 3166-2 without the country.
+        region: Option<String>,
         /// The default language.
         locale: Locale,
         /// The time zone of its reports.
@@ -70,6 +72,7 @@ impl Example for StoreView {
             currency: sample("INR"),
             currency_exponent: 2,
             country: sample("IN"),
+            region: Some("KA".into()),
             locale: sample("en"),
             timezone: sample("Asia/Kolkata"),
             contact: Contact { email: Some(sample("hello@example.com")), phone: None },

@@ -3,14 +3,13 @@
 
 use core_types::id::EvidenceId;
 use core_types::key;
-use gateway::page;
 use primitives::clock::{DAY, Timestamp};
 use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use services::Services;
-use table::Query;
 use table::item::Key;
+use table::{Query, cursor};
 
 use super::{Evidence, GENESIS, Head, Statement};
 
@@ -230,7 +229,7 @@ impl Walk<'_> {
         limit: usize,
     ) -> Result<Step, Problem> {
         let query = Query::partition(key::evidence_in(month)).whole();
-        let mut after = start.map(|key| page::position_of(&key, []));
+        let mut after = start.map(|key| cursor::position_of(&key, []));
         loop {
             let room = limit.saturating_sub(self.checked);
             if room == 0 {

@@ -4,8 +4,8 @@ use core_types::fields::Currency;
 use core_types::id::{CollectionId, ProductId};
 use core_types::money::Money;
 
-use super::{Discount, DiscountRejection, DiscountValue, Targets};
-use crate::tax::{WHOLE, share};
+use super::{Discount, DiscountRejection, DiscountValue, Targets, WHOLE};
+use crate::tax::share;
 
 /// A line of a cart, as far as discounts need it.
 #[derive(Debug, Clone)]

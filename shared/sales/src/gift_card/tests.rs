@@ -23,6 +23,7 @@ fn card_at(zone: &str, expires_on: Option<&str>) -> GiftCard {
         subdomain: sample("a-shop"),
         currency: sample("INR"),
         country: sample("IN"),
+        region: None,
         locale: None,
         timezone: Some(sample(zone)),
     };

@@ -7,9 +7,9 @@ use core_types::fields::{Email, Metadata, Phone};
 use core_types::id::VariantId;
 use core_types::money::{Money, MoneyInput};
 use core_types::provider::ProviderName;
-use gateway::request::{Given, request};
 use identity::store::Store;
 use primitives::fields::{Fault, Int, Text};
+use primitives::input::{Given, request};
 use primitives::problem::FieldError;
 
 use super::item::OrderContact;

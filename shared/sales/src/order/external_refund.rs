@@ -53,6 +53,7 @@ impl Order {
             amount: amount.clone(),
             items: Vec::new(),
             shipping: Money::zero(&self.currency),
+            shipping_tax_lines: Vec::new(),
             to_gift_cards: Vec::new(),
             to_payments: vec![(payment.clone(), amount)],
         };

@@ -124,6 +124,20 @@ impl OrderItem {
         Money { amount, currency: self.total.currency.clone() }
     }
 
+    /// The tax in the refund for the next `quantity` units ([`OrderItem::worth`]), by rate. The parts of all units
+    /// add up to the line's tax.
+    pub fn tax_of(&self, quantity: u32) -> Vec<LineTax> {
+        let (before, whole) = (i64::from(self.refunded), i64::from(self.quantity));
+        let part = (before, before.saturating_add(i64::from(quantity)).min(whole), whole);
+        self.tax_lines.iter().map(|line| line.part(part)).collect()
+    }
+
+    /// The tax in the refunds of its units so far, by rate.
+    pub fn refunded_tax(&self) -> Vec<LineTax> {
+        let part = (0, i64::from(self.refunded), i64::from(self.quantity));
+        self.tax_lines.iter().map(|line| line.part(part)).collect()
+    }
+
     /// The amount of the line that need not be paid.
     pub fn waived_amount(&self) -> Money {
         let amount = self.worth_of_first(self.waived);

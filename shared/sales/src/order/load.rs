@@ -4,13 +4,12 @@ use catalogue::location::Location;
 use core_types::id::{LocationId, OrderId, StoreId};
 use core_types::key;
 use core_types::resource;
-use gateway::page;
 use identity::store::Store;
 use primitives::problem::{Code, FieldError, Problem};
 use services::Services;
 use table::item;
 use table::item::{Attributes, FromItem, Item, Key};
-use table::{Query, ReadConsistency};
+use table::{Listed, Query, ReadConsistency};
 
 use super::Order;
 use super::aggregate::{OrderAggregate, PaymentWithOrder};
@@ -128,7 +127,7 @@ pub async fn by_number(
     let mut found = Vec::new();
     for (serial, key) in &named {
         let Some(order) = batch.take::<Order>(key)? else { continue };
-        page::count_read(1);
+        Listed::count_read(1);
         if order.number == text || serial.to_string() == text {
             found.push(order);
         }

@@ -3,6 +3,7 @@
 mod quote;
 mod rules;
 mod sums;
+mod taxes;
 
 use std::collections::BTreeMap;
 
@@ -32,6 +33,7 @@ use crate::tax::LineTax;
 pub use quote::{LineAvailability, QuoteView, insufficient_stock};
 pub use rules::Rules;
 use sums::sum_up;
+pub use taxes::TaxRules;
 
 /// The shopper and the details that they give for the order.
 #[derive(Debug, Clone, Default)]

@@ -20,7 +20,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use table::item::{Item, Key, Packing};
 
-use super::{Order, Units};
+use super::{Order, OrderItem, Units};
+use crate::tax::{self, LineTax};
 
 pub use topics::*;
 pub use view::{PlanView, RefundView, SuggestedTransaction};
@@ -110,8 +111,11 @@ pub struct RefundLine {
     pub order_item_id: OrderItemId,
     /// The number of units.
     pub quantity: u32,
-    /// The amount for them.
+    /// The amount for them, with their tax.
     pub amount: Money,
+    /// The tax in the amount, by rate.
+    #[serde(default)]
+    pub tax_lines: Vec<LineTax>,
     /// The effect on stock.
     pub restock_type: RestockType,
     /// The units that this refund puts back into stock. Units put back before, without a refund or with a
@@ -131,8 +135,10 @@ pub struct Plan {
     pub amount: Money,
     /// The lines.
     pub items: Vec<RefundLine>,
-    /// The part for shipping.
+    /// The part for shipping, with its tax.
     pub shipping: Money,
+    /// The tax on the part for shipping, by rate.
+    pub shipping_tax_lines: Vec<LineTax>,
     /// The parts to gift cards, which come first.
     pub to_gift_cards: Vec<(GiftCardId, Money)>,
     /// The parts through payments.
@@ -169,8 +175,11 @@ pub struct Refund {
     pub amount: Money,
     /// The lines.
     pub items: Vec<RefundLine>,
-    /// The part for shipping.
+    /// The part for shipping, with its tax.
     pub shipping: Money,
+    /// The tax on the part for shipping, by rate.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shipping_tax_lines: Vec<LineTax>,
     /// The parts: to gift cards, and through payments.
     pub transactions: Vec<RefundTransaction>,
     /// The reason.
@@ -183,6 +192,30 @@ pub struct Refund {
     pub updated_at: Timestamp,
     /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
+}
+
+impl Plan {
+    /// The tax in the amounts of its lines and of shipping, by rate.
+    pub fn tax_lines(&self) -> Vec<LineTax> {
+        tax_lines(&self.items, &self.shipping_tax_lines)
+    }
+}
+
+fn tax_lines(items: &[RefundLine], of_shipping: &[LineTax]) -> Vec<LineTax> {
+    tax::merged(items.iter().flat_map(|line| &line.tax_lines).chain(of_shipping))
+}
+
+impl Order {
+    /// The tax in its refunds of lines and shipping so far.
+    pub fn refunded_tax(&self) -> Money {
+        let shipping = self.shipping_line.as_ref().map_or_else(Vec::new, |line| {
+            let part = (0, self.shipping_refunded.amount, line.total.amount);
+            line.tax_lines.iter().map(|tax| tax.part(part)).collect()
+        });
+        let lines = self.items.iter().flat_map(OrderItem::refunded_tax).chain(shipping);
+        let lines: Vec<LineTax> = lines.collect();
+        tax::sum(&lines, &self.currency).unwrap_or_else(|| Money::zero(&self.currency))
+    }
 }
 
 impl Item for Refund {
@@ -246,6 +279,7 @@ impl Refund {
             amount: plan.amount.clone(),
             items: plan.items.clone(),
             shipping: plan.shipping.clone(),
+            shipping_tax_lines: plan.shipping_tax_lines.clone(),
             transactions: cards.chain(payments).collect(),
             reason,
             note,
@@ -255,6 +289,11 @@ impl Refund {
         };
         refund.derive();
         refund
+    }
+
+    /// The tax in the amounts of its lines and of shipping, by rate.
+    pub fn tax_lines(&self) -> Vec<LineTax> {
+        tax_lines(&self.items, &self.shipping_tax_lines)
     }
 
     fn derive(&mut self) {

@@ -192,6 +192,7 @@ impl Example for RefundView {
                 order_item_id: item().id,
                 quantity: 1,
                 amount: money::sample(64_950),
+                tax_lines: item().tax_of(1),
                 restock_type: RestockType::Return,
                 restocked: 1,
                 location_id: item().location_id,
@@ -201,6 +202,7 @@ impl Example for RefundView {
                 }],
             }],
             shipping: money::sample(0),
+            shipping_tax_lines: Vec::new(),
             transactions: vec![RefundTransaction {
                 gift_card_id: None,
                 payment_id: Some(PaymentId::derive(&["example"])),

@@ -36,6 +36,7 @@ fn store(currency: &str) -> Store {
         subdomain: text("blue-bottle"),
         currency: text(currency),
         country: text("IN"),
+        region: None,
         locale: None,
         timezone: None,
     };

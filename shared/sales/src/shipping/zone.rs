@@ -11,6 +11,7 @@ use table::item::Key;
 
 use super::{MAX_RATES_IN_ALL, MAX_ZONES, ShippingRate, ShippingZoneView};
 use crate::document::{self, Document, Entry};
+use crate::postal;
 use crate::tax::TaxLocation;
 
 /// The addresses of a zone. Without countries: all addresses that no other zone covers.
@@ -21,7 +22,8 @@ pub struct Places {
     /// The regions of the only country, in ISO 3166-2 without the country; all if empty.
     #[serde(default)]
     pub regions: Vec<String>,
-    /// The beginnings of postal codes of the only country, in capitals and digits; all if empty.
+    /// The beginnings of postal codes of the only country, in capitals and digits; all if empty. A blank at the
+    /// end of one says that a part of the code ends there.
     #[serde(default)]
     pub postal_prefixes: Vec<String>,
 }
@@ -64,18 +66,12 @@ impl Entry for ShippingZone {
     }
 }
 
-/// Normalizes a postal code, or the beginning of one, for comparison: capitals and digits only.
-pub(super) fn normalized(postal_code: &str) -> String {
-    let significant = postal_code.chars().filter(char::is_ascii_alphanumeric);
-    significant.map(|c| c.to_ascii_uppercase()).collect()
-}
-
 impl Places {
     /// Normalizes the postal prefixes, and removes duplicates.
     #[must_use]
     pub fn tidy(self) -> Self {
         let mut prefixes: Vec<String> =
-            self.postal_prefixes.iter().map(|prefix| normalized(prefix)).collect();
+            self.postal_prefixes.iter().map(|prefix| postal::normalized_prefix(prefix)).collect();
         prefixes.sort_unstable();
         prefixes.dedup();
         Self { postal_prefixes: prefixes, ..self }
@@ -90,8 +86,9 @@ impl Places {
         if !self.regions.is_empty() && !self.regions.iter().any(|region| place.is_in(region)) {
             return None;
         }
-        let code = place.postal_code.as_deref().map(normalized).unwrap_or_default();
-        let prefixes = self.postal_prefixes.iter().filter(|prefix| code.starts_with(&***prefix));
+        let code = place.postal_code.as_deref().unwrap_or_default();
+        let prefixes =
+            self.postal_prefixes.iter().filter(|prefix| postal::has_prefix(code, prefix));
         let longest = prefixes.map(String::len).max();
         if !self.postal_prefixes.is_empty() && longest.is_none() {
             return None;

@@ -1,11 +1,15 @@
 //! Orders as rows, one per line item, in the columns of Shopify's order files.
 
 use core_types::fields::{Email, Phone};
+use core_types::money::Money;
 use identity::address::PostalAddress;
 use sales::discount::DiscountCode;
 use sales::order::{Order, OrderItem};
 
 use super::columns::Row;
+
+/// The taxes that have columns.
+const TAXES: usize = 5;
 
 /// The columns. Those of the order itself are filled in its first row only.
 pub(super) const COLUMNS: &[&str] = &[
@@ -23,6 +27,7 @@ pub(super) const COLUMNS: &[&str] = &[
     "Discount Amount",
     "Discount Code",
     "Refunded Amount",
+    "Refunded Tax",
     "Outstanding Balance",
     "Shipping Method",
     "Created at",
@@ -54,6 +59,16 @@ pub(super) const COLUMNS: &[&str] = &[
     "Shipping Province",
     "Shipping Country",
     "Shipping Phone",
+    "Tax 1 Name",
+    "Tax 1 Value",
+    "Tax 2 Name",
+    "Tax 2 Value",
+    "Tax 3 Name",
+    "Tax 3 Value",
+    "Tax 4 Name",
+    "Tax 4 Value",
+    "Tax 5 Name",
+    "Tax 5 Value",
     "Notes",
     "Tags",
     "Source",
@@ -80,13 +95,14 @@ fn head(row: Row, order: &Order) -> Row {
         .value("Financial Status", order.financial_status)
         .value("Fulfillment Status", order.fulfillment_status)
         .value("Currency", &order.currency)
-        .value("Subtotal", totals.subtotal.decimal())
+        .value("Subtotal", subtotal(order).decimal())
         .value("Shipping", totals.shipping.decimal())
         .value("Taxes", totals.tax.decimal())
         .value("Total", totals.total.decimal())
         .value("Discount Amount", totals.discount.decimal())
         .text("Discount Code", &codes.join(", "))
         .value("Refunded Amount", order.refunded.decimal())
+        .value("Refunded Tax", order.refunded_tax().decimal())
         .value("Outstanding Balance", order.outstanding().decimal())
         .some(
             "Shipping Method",
@@ -97,8 +113,24 @@ fn head(row: Row, order: &Order) -> Row {
         .some("Notes", order.note.as_deref())
         .text("Tags", &order.tags.join(", "))
         .text("Source", &order.source);
+    let row = taxes(row, order);
     let row = address(row, "Billing", order.billing_address.as_ref());
     address(row, "Shipping", order.shipping_address.as_ref())
+}
+
+/// The subtotal after discounts on lines, before shipping, as Shopify's export has it.
+fn subtotal(order: &Order) -> Money {
+    let discounts = Money::sum(order.items.iter().map(|item| &item.discount), &order.currency);
+    let left = discounts.and_then(|discounts| order.totals.subtotal.minus(&discounts));
+    left.unwrap_or_else(|| order.totals.subtotal.clone())
+}
+
+/// The taxes of the order, each by name with its percentage, as Shopify's export has them: five at most.
+fn taxes(row: Row, order: &Order) -> Row {
+    order.totals.tax_lines.iter().take(TAXES).zip(1..).fold(row, |row, (line, n): (_, u32)| {
+        row.text(&format!("Tax {n} Name"), &format!("{} {}%", line.name, line.percentage))
+            .value(&format!("Tax {n} Value"), line.amount.decimal())
+    })
 }
 
 fn line(row: Row, item: &OrderItem) -> Row {

@@ -78,7 +78,7 @@ fn read_all<T: deserr::Deserr<FieldErrors>>(records: Vec<Record>) -> Asked<T> {
 /// # Errors
 /// All findings about it.
 fn read<T: deserr::Deserr<FieldErrors>>(record: &Record) -> Result<T, Vec<Finding>> {
-    let read = gateway::request::read::<T>(record.body.clone());
+    let read = primitives::input::read::<T>(record.body.clone());
     let mut findings = record.faults.clone();
     match read {
         Ok(read) if findings.is_empty() => Ok(read),

@@ -301,7 +301,7 @@ fn broken(row: u64, column: Option<&str>, code: &str, detail: &str) -> Finding {
 }
 
 fn json(line: &[u8]) -> Result<Value, String> {
-    let read = gateway::request::parse_json(line);
+    let read = primitives::input::parse_json(line);
     match read {
         Ok(value @ Value::Object(_)) => Ok(value),
         Ok(_) => Err("The line is not a JSON object.".to_owned()),

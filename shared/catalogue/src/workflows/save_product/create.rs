@@ -13,10 +13,10 @@ use core_types::id::{CategoryId, ProductId, VariantId};
 use core_types::key;
 use core_types::money::Money;
 use gateway::reply::Created;
-use gateway::request::{Given, Rules, Validation, request};
 use identity::store::Store;
 use primitives::clock::Timestamp;
 use primitives::fields::{AtMost, FromText, Text};
+use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use services::Services;
 use table::item::Key;
@@ -74,7 +74,7 @@ impl CreateRequest {
 impl Rules for CreateRequest {
     /// Validates how options and variants go together, if other fields are malformed. A well-formed
     /// request is validated as a whole, along with stored references ([`plan`]).
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+    fn broken(given: Given<'_>) -> Vec<FieldError> {
         let options = given.get::<AtMost<OptionInput, MAX_OPTIONS>>("options");
         if given.is::<Self>() || given.has("options") != options.is_some() {
             return Vec::new();

@@ -8,10 +8,10 @@ use crate::product::{Faults, Image, ImageInput, MAX_OPTIONS, Sku, Variant, varia
 use core_types::fields::{Metadata, WebUrl};
 use core_types::id::{LocationId, ProductId, VariantId};
 use core_types::money::{Money, MoneyInput};
-use gateway::request::request;
 use identity::store::{InventoryPolicy, Store};
 use primitives::clock::Timestamp;
 use primitives::fields::{AtMost, Flag, Int, Text};
+use primitives::input::request;
 use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
 use services::Services;

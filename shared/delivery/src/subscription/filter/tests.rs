@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 
 fn faults(value: Value) -> Vec<(String, &'static str)> {
-    let problem = gateway::request::read::<PayloadFilter>(value).err();
+    let problem = primitives::input::read::<PayloadFilter>(value).err();
     let errors = problem.iter().flat_map(|problem| problem.errors().iter());
     errors.map(|error| (error.pointer.clone(), error.fault.code)).collect()
 }
@@ -19,7 +19,7 @@ fn passes(filter: Value) -> bool {
             "a.b": {"it's": 1}
         }
     });
-    gateway::request::read::<PayloadFilter>(filter).unwrap().passes(&payload)
+    primitives::input::read::<PayloadFilter>(filter).unwrap().passes(&payload)
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn sizes_hold_at_their_boundaries() {
 #[test]
 fn a_filter_is_stored_to_the_digit() {
     let given = json!({"$.a": {"gte": 9_007_199_254_740_993_i64, "lt": 1.10}});
-    let filter = gateway::request::read::<PayloadFilter>(given.clone()).unwrap();
+    let filter = primitives::input::read::<PayloadFilter>(given.clone()).unwrap();
     let text = serde_json::to_value(&filter).unwrap();
     assert!(text.is_string());
     let kept: PayloadFilter = serde_json::from_value(text).unwrap();

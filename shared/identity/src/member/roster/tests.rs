@@ -39,6 +39,7 @@ impl World {
             subdomain: Subdomain::from_text("a-shop").unwrap(),
             currency: Currency::from_text("INR").unwrap(),
             country: Country::from_text("IN").unwrap(),
+            region: None,
             locale: None,
             timezone: None,
         };

@@ -6,10 +6,11 @@ use core_types::id::{CollectionId, ProductId, ShippingRateId};
 use core_types::money::Money;
 use primitives::problem::FieldError;
 
+use super::taxes::TaxRules;
 use crate::discount::Discount;
 use crate::order::cart::fault;
 use crate::shipping::{self, Parcel, ShippingRate, ShippingRateKind, ShippingZone};
-use crate::tax::{TaxLocation, TaxRate};
+use crate::tax::TaxLocation;
 
 /// The shipping, tax and discount rules that a cart is priced by.
 #[derive(Debug, Clone, Default)]
@@ -22,14 +23,8 @@ pub struct Rules {
     pub shipping_rate_id: Option<ShippingRateId>,
     /// Whether a rate must be chosen.
     pub demands_rate: bool,
-    /// The tax rates of the country of taxation; with a rate chosen, those of the store's country too.
-    pub tax_rates: Vec<TaxRate>,
-    /// The place of taxation; none if the buyer is exempt.
-    pub taxed_at: Option<TaxLocation>,
-    /// The place of taxation of a pickup.
-    pub home: Option<TaxLocation>,
-    /// Whether prices include tax.
-    pub prices_include_tax: bool,
+    /// The tax rules.
+    pub taxes: TaxRules,
     /// The discount of the cart's code, with the code's position.
     pub named: Option<(usize, Discount)>,
     /// The usable automatic discounts.
@@ -39,14 +34,6 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// The place of taxation with this shipping rate.
-    pub(super) fn taxed_at(&self, rate: Option<&ShippingRate>) -> Option<&TaxLocation> {
-        let is_fetched = rate.is_some_and(|rate| rate.kind == ShippingRateKind::Pickup);
-        self.taxed_at
-            .as_ref()
-            .and_then(|place| if is_fetched { self.home.as_ref() } else { Some(place) })
-    }
-
     /// Validates the chosen rate, except for the conditions on the parcel.
     pub(super) fn rate(
         &self,

@@ -6,12 +6,13 @@ use core_types::money::Money;
 use primitives::problem::FieldError;
 
 use super::rules::charge;
+use super::taxes::Taxed;
 use super::{PricedLine, Rules};
 use crate::discount::{Discount, DiscountRejection, Goods, Saving};
 use crate::order::cart::fault;
 use crate::order::{DiscountAllocation, ShippingLine, Totals};
 use crate::shipping::{Parcel, ShippingRate, ShippingService};
-use crate::tax::{self, LineTax, TaxLocation};
+use crate::tax;
 
 /// The totals of a cart, before gift cards.
 pub(super) struct Sums {
@@ -29,9 +30,10 @@ pub(super) fn sum_up(
     currency: &Currency,
     errors: &mut Vec<FieldError>,
 ) -> Option<Sums> {
-    let subtotal = Money::sum(lines.iter().map(|line| &line.subtotal), currency)?;
     let is_sent = lines.iter().any(|line| line.sellable.requires_shipping);
     let rate = rules.rate(is_sent, errors);
+    lines.iter_mut().try_for_each(|line| line.deduct_tax(rules, rate))?;
+    let subtotal = Money::sum(lines.iter().map(|line| &line.subtotal), currency)?;
     let mut cart = Cart::of(lines, rules, rate, currency);
     if let Some((position, discount)) = &rules.named {
         match discount.saving(&cart.goods, currency) {
@@ -49,12 +51,17 @@ pub(super) fn sum_up(
             Some(DiscountAllocation { discount_id: id.id.clone(), amount: amount.clone() })
         };
         line.discounts = applied.iter().filter_map(of_line).collect();
-        line.set_total(rules, rules.taxed_at(rate))?;
+        line.set_total(rules, rate)?;
     }
     let parcel = cart.parcel();
-    let shipping = match rate.and_then(|rate| Some((rate, charge(rate, &parcel, errors)?))) {
-        Some((rate, price)) => Some(shipping_line(rate, price, free_by.as_ref(), rules)?),
-        None => None,
+    let charged = rate.and_then(|rate| Some((rate, charge(rate, &parcel, errors)?)));
+    let (shipping, taxed) = match charged {
+        Some((rate, price)) => {
+            let price = rules.taxes.net_shipping(price, rate, lines);
+            let (line, taxed) = shipping_line(rate, price, free_by.as_ref(), rules, lines)?;
+            (Some(line), Some(taxed))
+        }
+        None => (None, None),
     };
     let discounts = applied.iter().map(|(discount, saving)| {
         let of_lines = Money::sum(&saving.lines, currency)?;
@@ -74,7 +81,8 @@ pub(super) fn sum_up(
     if let Some((position, _)) = rules.named.as_ref().filter(|_| is_sound).filter(saves_nothing) {
         errors.push(rejected(*position, DiscountRejection::NotApplicable));
     }
-    let totals = totals(lines, subtotal, shipping.as_ref(), rules, currency)?;
+    let shipped = shipping.as_ref().zip(taxed.as_ref());
+    let totals = totals(lines, subtotal, shipped, rules, currency)?;
     Some(Sums { parcel, shipping, discounts, totals })
 }
 
@@ -173,24 +181,28 @@ impl<'a> Cart<'a> {
 }
 
 impl PricedLine {
+    /// Takes the tax of the store's place out of the price, if the buyer pays no tax.
+    fn deduct_tax(&mut self, rules: &Rules, rate: Option<&ShippingRate>) -> Option<()> {
+        let rates = rules.taxes.deducted(rate, self.sellable.tax_class.as_ref());
+        if rates.is_empty() {
+            return Some(());
+        }
+        let price = &self.sellable.price;
+        let tax = tax::sum(&tax::levy(price, &rates, true), &price.currency)?;
+        self.sellable.price = price.minus(&tax)?;
+        self.subtotal = self.sellable.price.times(self.line.quantity)?;
+        Some(())
+    }
+
     /// Sets the line's discount, tax and total.
-    fn set_total(&mut self, rules: &Rules, taxed_at: Option<&TaxLocation>) -> Option<()> {
+    fn set_total(&mut self, rules: &Rules, rate: Option<&ShippingRate>) -> Option<()> {
         let currency = &self.subtotal.currency;
         self.discount = Money::sum(self.discounts.iter().map(|part| &part.amount), currency)?;
         let left = self.subtotal.minus(&self.discount)?;
-        let class = self.sellable.tax_class.as_ref();
-        let rates = taxed_at.map(|at| tax::on_goods(&rules.tax_rates, at, class));
-        self.tax_lines = tax::levy(&left, &rates.unwrap_or_default(), rules.prices_include_tax);
-        (self.tax, self.total) = with_tax(left, &self.tax_lines, rules)?;
+        let taxed = rules.taxes.on_line(left, rate, self.sellable.tax_class.as_ref())?;
+        (self.tax, self.tax_lines, self.total) = (taxed.tax, taxed.lines, taxed.total);
         Some(())
     }
-}
-
-/// The tax of an amount, and the amount with it.
-fn with_tax(left: Money, lines: &[LineTax], rules: &Rules) -> Option<(Money, Money)> {
-    let tax = tax::sum(lines, &left.currency)?;
-    let total = if rules.prices_include_tax { left } else { left.plus(&tax)? };
-    Some((tax, total))
 }
 
 fn shipping_line(
@@ -198,41 +210,49 @@ fn shipping_line(
     price: Money,
     free_by: Option<&DiscountId>,
     rules: &Rules,
-) -> Option<ShippingLine> {
+    lines: &[PricedLine],
+) -> Option<(ShippingLine, Taxed)> {
     let zero = Money::zero(&price.currency);
     let discount = if free_by.is_some() { price.clone() } else { zero };
     let off = free_by.filter(|_| !discount.is_zero());
     let discounts =
         off.map(|id| DiscountAllocation { discount_id: id.clone(), amount: discount.clone() });
     let left = price.minus(&discount)?;
-    let rates = rules.taxed_at(Some(rate)).map(|place| tax::on_shipping(&rules.tax_rates, place));
-    let tax_lines = tax::levy(&left, &rates.unwrap_or_default(), rules.prices_include_tax);
-    let (tax, total) = with_tax(left, &tax_lines, rules)?;
-    let service = ShippingService::from(rate);
-    let discounts = discounts.into_iter().collect();
-    Some(ShippingLine { service, price, discount, discounts, tax, tax_lines, total })
+    let taxed = rules.taxes.on_shipping(&left, rate, lines)?;
+    let line = ShippingLine {
+        service: ShippingService::from(rate),
+        price,
+        discount,
+        discounts: discounts.into_iter().collect(),
+        tax: taxed.tax.clone(),
+        tax_lines: taxed.lines.clone(),
+        total: taxed.total.clone(),
+    };
+    Some((line, taxed))
 }
 
 fn totals(
     lines: &[PricedLine],
     subtotal: Money,
-    shipping: Option<&ShippingLine>,
+    shipped: Option<(&ShippingLine, &Taxed)>,
     rules: &Rules,
     currency: &Currency,
 ) -> Option<Totals> {
+    let shipping = shipped.map(|(line, _)| line);
     let all = |of_line: fn(&PricedLine) -> &Money, of_shipping: fn(&ShippingLine) -> &Money| {
         Money::sum(lines.iter().map(of_line).chain(shipping.map(of_shipping)), currency)
     };
     let total = all(|line| &line.total, |line| &line.total)?;
     let net = |total: &Money, tax: &Money| total.minus(tax).unwrap_or_else(|| total.clone());
     let taxed = lines.iter().map(|line| (net(&line.total, &line.tax), &*line.tax_lines));
-    let sent = shipping.iter().map(|line| (net(&line.total, &line.tax), &*line.tax_lines));
+    let parts = shipped.iter().flat_map(|(_, taxed)| &taxed.parts);
+    let sent = parts.map(|(net, lines)| (net.clone(), &**lines));
     Some(Totals {
         subtotal,
         discount: all(|line| &line.discount, |line| &line.discount)?,
         shipping: shipping.map_or_else(|| Money::zero(currency), |line| line.price.clone()),
         tax: all(|line| &line.tax, |line| &line.tax)?,
-        tax_included: rules.prices_include_tax,
+        tax_included: rules.taxes.is_included(),
         tax_lines: tax::by_rate(taxed.chain(sent)),
         gift_cards: Money::zero(currency),
         due: total.clone(),

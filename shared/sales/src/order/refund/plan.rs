@@ -12,6 +12,7 @@ use super::{
 use crate::order::restock::RestockLocations;
 use crate::order::{Order, OrderItem, Units};
 use crate::payment::disputed as payment_disputed;
+use crate::tax::LineTax;
 
 impl Order {
     /// Plans a requested refund.
@@ -75,7 +76,8 @@ impl Order {
         let to_payments = payments
             .filter_map(|payment| Some((payment.payment_id.clone(), take(payment.refundable())?)))
             .collect();
-        Ok(Plan { amount, items, shipping, to_gift_cards, to_payments })
+        let shipping_tax_lines = self.shipping_tax_of(&shipping);
+        Ok(Plan { amount, items, shipping, shipping_tax_lines, to_gift_cards, to_payments })
     }
 
     /// The refundable and the disputed amounts of the order, or of this payment alone.
@@ -141,6 +143,16 @@ impl Order {
                 )),
             },
         }
+    }
+
+    /// The tax on the next part of shipping that is refunded, by rate.
+    fn shipping_tax_of(&self, amount: &Money) -> Vec<LineTax> {
+        let Some(line) = self.shipping_line.as_ref().filter(|_| !amount.is_zero()) else {
+            return Vec::new();
+        };
+        let before = self.shipping_refunded.amount;
+        let part = (before, before.saturating_add(amount.amount), line.total.amount);
+        line.tax_lines.iter().map(|tax| tax.part(part)).collect()
     }
 
     /// The order with a plan's amounts reserved, so that no other refund can use them.
@@ -259,6 +271,7 @@ impl OrderItem {
             order_item_id: self.id.clone(),
             quantity: wanted.quantity,
             amount: self.worth(wanted.quantity),
+            tax_lines: self.tax_of(wanted.quantity),
             restock_type: wanted.restock_type,
             restocked,
             location_id: restocked_at.first().map(|units| units.location_id.clone()),

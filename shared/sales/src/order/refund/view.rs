@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::{Plan, Refund, RefundLine, RefundReason, RefundStatus, RefundTransaction};
 use crate::order::Order;
+use crate::tax::LineTax;
 
 core_types::view! {
     /// A refund.
@@ -22,8 +23,10 @@ core_types::view! {
         amount: Money,
         /// The lines.
         lines: Vec<RefundLine> = refund.items.clone(),
-        /// The part for shipping.
+        /// The part for shipping, with its tax.
         shipping: Money,
+        /// The tax in the amounts for lines and shipping, by rate. A refund of an amount alone has none.
+        tax_lines: Vec<LineTax> = refund.tax_lines(),
         /// The parts, to gift cards first.
         transactions: Vec<RefundTransaction>,
         /// The reason.
@@ -48,8 +51,10 @@ pub struct PlanView {
     pub amount: Money,
     /// The lines.
     pub lines: Vec<RefundLine>,
-    /// The part for shipping.
+    /// The part for shipping, with its tax.
     pub shipping: Money,
+    /// The tax in the amounts for lines and shipping, by rate.
+    pub tax_lines: Vec<LineTax>,
     /// The parts, to gift cards first.
     pub suggested_transactions: Vec<SuggestedTransaction>,
 }
@@ -83,6 +88,7 @@ impl PlanView {
             amount: plan.amount.clone(),
             lines: plan.items.clone(),
             shipping: plan.shipping.clone(),
+            tax_lines: plan.tax_lines(),
             suggested_transactions: cards.chain(payments).collect(),
         }
     }

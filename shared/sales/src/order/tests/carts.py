@@ -1,19 +1,25 @@
-"""Prices forty carts as docs/commerce.md says it, and writes them with their figures to carts.json beside it:
+"""Prices carts as docs/commerce.md says it, with exact fractions, and writes them with their figures:
 
-    python3 shared/sales/src/order/tests/carts.py
+    python3 shared/sales/src/order/tests/carts.py               # forty carts, to carts.json beside it
+    python3 shared/sales/src/order/tests/carts.py 10000 7 FILE  # that many random carts, from the seed 7
 
 It shares nothing with the server's own sums: where the two differ, one of them has misread the document."""
 
 import json
-from decimal import ROUND_HALF_UP, Decimal, getcontext
+import random
+import sys
+from fractions import Fraction
 from functools import partial
+from math import floor
 from pathlib import Path
 
-getcontext().prec = 60
+
+def half_up(exact):
+    return floor(exact + Fraction(1, 2))
 
 
 def part_of(amount, basis_points, whole=10000):
-    return int((Decimal(amount) * basis_points / whole).quantize(Decimal(1), ROUND_HALF_UP))
+    return half_up(Fraction(amount * basis_points, whole))
 
 
 def divide(amount, weights):
@@ -103,22 +109,104 @@ def discounted(cart):
     return left, any(map(frees_sending, used))
 
 
-def local_rates(cart):
-    country, region = cart["place"]["country"], cart["place"]["region"]
-    rates = [] if cart["is_exempt"] else cart["tax_rates"]
-    return [rate for rate in rates if rate["country"] == country and rate["region"] in (None, region)]
+def compact(code):
+    return "".join(c for c in code.upper() if c.isascii() and c.isalnum())
+
+
+def covers(rate, place):
+    code = compact(place["postal_code"] or "")
+    if rate["prefix"] and not code.startswith(rate["prefix"]):
+        return False
+    if rate["range"] and not rate["range"][0] <= code[: len(rate["range"][0])] <= rate["range"][1]:
+        return False
+    return rate["country"] == place["country"] and rate["region"] in (None, place["region"])
+
+
+def narrowness(rate):
+    """A country, then a region of it, then postal codes: the more they have in common, the narrower."""
+    common = -1
+    if rate["prefix"]:
+        common = len(rate["prefix"])
+    if rate["range"]:
+        common = next((n for n, (a, b) in enumerate(zip(*rate["range"])) if a != b), len(rate["range"][0]))
+    return (common, rate["region"] is not None)
+
+
+def rates_at(cart, place, tax_class):
+    here = [rate for rate in cart["tax_rates"] if covers(rate, place)]
+    found = []
+    for level in sorted({narrowness(rate) for rate in here}, reverse=True):
+        of = lambda name: [rate for rate in here if narrowness(rate) == level and rate["tax_class"] == name]
+        own = of(tax_class) or of(None)
+        found = own + found
+        if own and not all(rate["combines"] for rate in own):
+            break
+    return found
 
 
 def rates_of_class(cart, tax_class):
-    of = lambda name: [rate for rate in local_rates(cart) if rate["tax_class"] == name]
-    return of(tax_class) or of(None)
+    return [] if cart["is_exempt"] else rates_at(cart, cart["place"], tax_class)
 
 
-def levied(cart, left, rates):
+def levied(left, rates, is_included):
     """The tax on what is left, by the name of its rate."""
-    points = sum(rate["basis_points"] for rate in rates)
-    tax = part_of(left, points, 10000 + (points if cart["prices_include_tax"] else 0))
-    return dict(zip([rate["name"] for rate in rates], divide(tax, [rate["basis_points"] for rate in rates])))
+    percent = lambda rate: Fraction(rate["percent"])
+    whole = 100 + (sum(map(percent, rates)) if is_included else 0)
+    taxes, rest = {}, left
+    for rate in rates:
+        tax = half_up(left * percent(rate) / whole)
+        taxes[rate["name"]] = min(tax, rest) if is_included else tax
+        rest -= taxes[rate["name"]]
+    return taxes
+
+
+def deducted(cart, tax_class):
+    """The rates of the store's place that a price loses, where its buyer pays no tax."""
+    is_taxed = any(Fraction(rate["percent"]) for rate in rates_of_class(cart, tax_class))
+    deducts = cart["prices_include_tax"] and cart["deducts"] and not is_taxed
+    return rates_at(cart, cart["home"], tax_class) if deducts else []
+
+
+def with_net_prices(cart):
+    def net(line):
+        taxes = levied(line["price"], deducted(cart, line["tax_class"]), True)
+        return {**line, "price": line["price"] - sum(taxes.values())}
+
+    return {**cart, "lines": [net(line) for line in cart["lines"]]}
+
+
+def groups_of(cart, left, rates_of):
+    """What is left of the goods that are sent, by the rates that tax their shipping."""
+    groups = []
+    for line, rest in zip(cart["lines"], left):
+        if line["is_sent"]:
+            rates = [rate for rate in rates_of(line["tax_class"]) if rate["on_shipping"]]
+            known = next((group for group in groups if group[0] == rates), None)
+            if known:
+                known[1] += rest
+            else:
+                groups.append([rates, rest])
+    return [max(groups, key=lambda group: group[1])] if cart["shipping_tax"] == "dominant" else groups
+
+
+def divided(amount, groups):
+    weights = [weight for _, weight in groups]
+    return divide(amount, weights if any(weights) else [1] * len(weights))
+
+
+def shipping_taxes(cart, amount, groups, is_included):
+    taxes = {}
+    for part, (rates, _) in zip(divided(amount, groups), groups):
+        for name, tax in levied(part, rates, is_included).items():
+            taxes[name] = taxes.get(name, 0) + tax
+    return taxes
+
+
+def net_shipping(cart, price, left):
+    if not any(deducted(cart, line["tax_class"]) for line in cart["lines"]):
+        return price
+    groups = groups_of(cart, left, lambda tax_class: rates_at(cart, cart["home"], tax_class))
+    return price - sum(shipping_taxes(cart, price, groups, True).values())
 
 
 def charge(cart, price, discount, taxes):
@@ -128,15 +216,19 @@ def charge(cart, price, discount, taxes):
 
 
 def priced(cart):
+    cart = with_net_prices(cart)
     left, is_sent_free = discounted(cart)
-    taxes = [levied(cart, rest, rates_of_class(cart, line["tax_class"])) for line, rest in zip(cart["lines"], left)]
+    included = cart["prices_include_tax"]
+    of_line = lambda line, rest: levied(rest, rates_of_class(cart, line["tax_class"]), included)
+    taxes = [of_line(line, rest) for line, rest in zip(cart["lines"], left)]
     prices = [subtotal(line) for line in cart["lines"]]
     lines = [charge(cart, price, price - rest, tax) for price, rest, tax in zip(prices, left, taxes)]
     shipping = None
     if cart["rate"]:
-        price = cost_of_sending(cart["rate"], sum(left))
+        price = net_shipping(cart, cost_of_sending(cart["rate"], sum(left)), left)
         discount = price if is_sent_free else 0
-        taxes.append(levied(cart, price - discount, [rate for rate in local_rates(cart) if rate["on_shipping"]]))
+        groups = groups_of(cart, left, partial(rates_of_class, cart))
+        taxes.append(shipping_taxes(cart, price - discount, groups, included))
         shipping = {"price": price, **charge(cart, price, discount, taxes[-1])}
     charges = lines + ([shipping] if shipping else [])
     names = [rate["name"] for rate in cart["tax_rates"] if any(rate["name"] in tax for tax in taxes)]
@@ -155,7 +247,8 @@ def priced(cart):
 def check_sums(cart):
     """What section 4 says of the figures."""
     sums, added = cart["expected"], 0 if cart["prices_include_tax"] else 1
-    charges = [(subtotal(line), charge) for line, charge in zip(cart["lines"], sums["lines"])]
+    lines = with_net_prices(cart)["lines"]
+    charges = [(subtotal(line), charge) for line, charge in zip(lines, sums["lines"])]
     charges += [(sums["shipping_price"], sums["shipping"])] if cart["rate"] else []
     for price, charge in charges:
         assert 0 <= charge["discount"] <= price and charge["tax"] >= 0
@@ -165,7 +258,7 @@ def check_sums(cart):
 
 
 def check_validity(cart):
-    lines, rate, sums = cart["lines"], cart["rate"], cart["expected"]
+    lines, rate, sums = with_net_prices(cart)["lines"], cart["rate"], cart["expected"]
     if rate:
         goods = sum(subtotal(line) - charge["discount"] for line, charge in zip(lines, sums["lines"]))
         weight = sum(line["grams"] * line["quantity"] for line in lines if line["is_sent"])
@@ -175,20 +268,27 @@ def check_validity(cart):
     assert len({line["product"] for line in lines}) == len(lines)
     assert len({tax["name"] for tax in cart["tax_rates"]}) == len(cart["tax_rates"])
     if cart["code"]:
-        assert priced({**cart, "automatic": []})["discount"] or sums["shipping"]["discount"]
+        is_free = cart["code"]["kind"] == "free_shipping" and rate and sums["shipping"]["price"]
+        assert is_free or sum(taken_off(cart["code"], lines, [subtotal(line) for line in lines]))
 
 
 def place(text):
-    country, _, region = text.partition("-")
-    return {"country": country, "region": region or None}
+    """A country, a region after a hyphen, a postal code after a blank: `US-CA 90210`."""
+    where, _, postal_code = text.partition(" ")
+    country, _, region = where.partition("-")
+    return {"country": country, "region": region or None, "postal_code": postal_code or None}
 
 
 def item(product, price, quantity=1, grams=0, is_sent=True, of=None):
     return dict(product=product, price=price, quantity=quantity, grams=grams, is_sent=is_sent, tax_class=of)
 
 
-def tax(name, where, basis_points, on_shipping=False, of=None):
-    return {"name": name, **place(where), "tax_class": of, "basis_points": basis_points, "on_shipping": on_shipping}
+def tax(name, where, percent, on_shipping=False, of=None, combines=False, prefix=None, range=None):
+    at = place(where)
+    return {
+        "name": name, "country": at["country"], "region": at["region"], "prefix": prefix, "range": range,
+        "tax_class": of, "percent": percent, "combines": combines, "on_shipping": on_shipping,
+    }
 
 
 def sent(price, kind="flat", min=None, max=None, free_over=None):
@@ -209,19 +309,27 @@ percent, fixed = partial(discount, "percentage"), partial(discount, "fixed")
 gift, free_shipping = partial(discount, "buy_x_get_y"), partial(discount, "free_shipping")
 
 
-def cart(name, currency, where, lines, taxes=(), rate=None, code=None, auto=(), included=False, exempt=False):
+def cart(name, currency, where, lines, taxes=(), rate=None, code=None, auto=(), included=False, exempt=False,
+         home=None, deducts=True, shipping_tax="pro_rata"):
     return {
         "name": name, "currency": currency, "prices_include_tax": included, "is_exempt": exempt, "place": place(where),
+        "home": place(home or where), "deducts": deducts, "shipping_tax": shipping_tax,
         "lines": lines, "tax_rates": list(taxes), "rate": rate, "code": code, "automatic": list(auto),
     }
 
 
-CANADA = [tax("GST", "CA", 500, True), tax("PST", "CA-BC", 700, True), tax("RST", "CA-MB", 700)]
-NEW_YORK = [tax("State", "US-NY", 400), tax("City", "US-NY", 450), tax("Transit", "US-NY", 38)]
-GERMANY = [tax("MwSt", "DE", 1900, True), tax("Books", "DE", 700, of="books")]
-INDIA = [tax("CGST", "IN-KA", 900, True), tax("SGST", "IN-KA", 900, True)]
-JAPAN = [tax("Standard", "JP", 1000, True), tax("Reduced", "JP", 800, of="food")]
-KOREA, KUWAIT, BAHRAIN = [tax("VAT", "KR", 1000)], [tax("Zero", "KW", 0, True)], [tax("VAT", "BH", 1000, True)]
+CANADA = [tax("GST", "CA", "5", True), tax("PST", "CA-BC", "7", True, combines=True), tax("RST", "CA-MB", "7", combines=True),
+          tax("QST", "CA-QC", "9.975", True, combines=True)]
+NEW_YORK = [tax("State", "US-NY", "4"), tax("City", "US-NY", "4.5"), tax("Transit", "US-NY", "0.375")]
+CALIFORNIA = [tax("State", "US-CA", "7.25", True), tax("County", "US-CA", "0.25", True, combines=True, prefix="902"),
+              tax("City", "US-CA", "2", combines=True, prefix="90210"),
+              tax("Bay", "US-CA", "1.375", combines=True, range=["94100", "94199"]),
+              tax("Groceries", "US-CA", "0", of="food")]
+GERMANY = [tax("MwSt", "DE", "19", True), tax("Books", "DE", "7", True, of="books"), tax("Food", "DE", "7", True, of="food")]
+SPAIN = [tax("IVA", "ES", "21", True), tax("IVA reducido", "ES", "10", True, of="food"), tax("IGIC", "ES-GC", "7", True)]
+INDIA = [tax("IGST", "IN", "18", True), tax("CGST", "IN-KA", "9", True), tax("SGST", "IN-KA", "9", True)]
+JAPAN = [tax("Standard", "JP", "10", True), tax("Reduced", "JP", "8", True, of="food")]
+KOREA, KUWAIT, BAHRAIN = [tax("VAT", "KR", "10")], [tax("Zero", "KW", "0", True)], [tax("VAT", "BH", "10", True)]
 
 CARTS = [
     cart("a digital line without any tax", "JPY", "JP", [digital("song", 250, 3)]),
@@ -231,18 +339,18 @@ CARTS = [
          [item("shirt", 1999, 3), item("mug", 1250)], CANADA, sent(995)),
     cart("a place without a region has no region's rate", "CAD", "CA", [item("mug", 1250)], CANADA, sent(500)),
     cart("another country: no rate at all", "EUR", "CH", [item("book", 1290, of="books")], GERMANY, sent(900)),
-    cart("three rates of one line by the largest remainder", "USD", "US-NY",
+    cart("three rates of one line, each rounded", "USD", "US-NY",
          [item("lamp", 3333, 3), item("bulb", 199, 7)], NEW_YORK, sent(799)),
-    cart("equal rates of an odd tax: the earlier gets more", "INR", "IN-KA",
+    cart("equal rates of an odd tax are equal", "INR", "IN-KA",
          [item("sari", 129905), item("bangle", 4995, 3)], INDIA, sent(4975)),
     cart("tax included, a class with its own rate, shipping at the general one", "EUR", "DE",
          [item("book", 990, 2, of="books"), item("pen", 345, 5), digital("pdf", 99)], GERMANY, sent(490),
          included=True),
-    cart("a zero rate of its own keeps out a region's general one", "CAD", "CA-BC", [item("bread", 449, 3, of="food")],
-         [*CANADA, tax("Zero", "CA", 0, of="food")], sent(1200)),
-    cart("a rate for a class is levied on shipping too; an unknown class goes by the general rate", "EUR", "IE",
+    cart("a zero rate of its class for the country, and a rate of the region that combines with it", "CAD", "CA-BC", [item("bread", 449, 3, of="food")],
+         [*CANADA, tax("Zero", "CA", "0", of="food")], sent(1200)),
+    cart("shipping goes by the rates of its goods; an unknown class goes by the general rate", "EUR", "IE",
          [item("cake", 605, 3, of="food"), item("bowl", 1111, of="glass")],
-         [tax("VAT", "IE", 2300, True), tax("Food", "IE", 1350, True, of="food")], sent(777), included=True),
+         [tax("VAT", "IE", "23", True), tax("Food", "IE", "13.5", True, of="food")], sent(777), included=True),
     cart("zero decimals, tax included at two rates", "JPY", "JP", [item("tea", 648, 2, of="food"), item("pot", 5505)],
          JAPAN, sent(715), included=True),
     cart("zero decimals, by subtotal at its maximum only after the code", "KRW", "KR-11",
@@ -254,7 +362,7 @@ CARTS = [
          sent(1005, "by_weight", 0, 3000)),
     cart("by weight at its minimum, nothing above it", "USD", "US-NY", [item("anvil", 15000, 2, 10000)], NEW_YORK,
          sent(8950, "by_weight", 20000), auto=[percent(500)]),
-    cart("exempt: pays prices that hold tax as they are", "EUR", "DE", [item("book", 1290, 2, of="books")], GERMANY,
+    cart("exempt: prices lose the tax of the store's place", "EUR", "DE", [item("book", 1290, 2, of="books")], GERMANY,
          sent(490), percent(1000), included=True, exempt=True),
     cart("exempt where tax is added", "CAD", "CA-BC", [item("shirt", 1999)], CANADA, sent(500), exempt=True),
     cart("free over a sum that is just reached after the code", "EUR", "DE", [item("pan", 3500), item("lid", 2055)],
@@ -307,6 +415,21 @@ CARTS = [
     cart("done once an order, a free line given first, and never more than is left", "KRW", "KR-26",
          [item("sample", 0), item("serum", 18900, 3), item("toner", 9900, 2)], KOREA, sent(3000, free_over=50000),
          percent(9000, "toner"), [gift(10000, "", 1, 2, uses=1), percent(100, "serum")]),
+    cart("an island has its own rate instead of the country's", "EUR", "ES-GC", [item("vase", 10000)], SPAIN),
+    cart("state, county and city", "USD", "US-CA 90210-1234", [item("lamp", 12345), item("bread", 599, of="food")],
+         CALIFORNIA, sent(799)),
+    cart("a range of postal codes", "USD", "US-CA 94103", [item("lamp", 12345, 3)], CALIFORNIA, sent(1299)),
+    cart("Quebec has three decimals", "CAD", "CA-QC", [item("tuque", 3333, 3)], CANADA, sent(995)),
+    cart("food alone: shipping is taxed as food", "EUR", "DE", [item("jam", 2000, of="food")], GERMANY, sent(1000)),
+    cart("shipping in proportion to the goods of two rates", "EUR", "DE",
+         [item("jam", 333, 7, of="food"), item("pan", 4999)], GERMANY, sent(499), included=True),
+    cart("shipping by the larger part of the goods", "EUR", "DE", [item("jam", 333, 7, of="food"), item("pan", 1999)],
+         GERMANY, sent(499), included=True, shipping_tax="dominant"),
+    cart("equal parts of an included tax", "INR", "IN-KA", [item("shirt", 59900)], INDIA, included=True),
+    cart("an export loses the store's tax", "EUR", "CH 8001", [item("clock", 11900), item("book", 1070, of="books")],
+         GERMANY, sent(1190), included=True, home="DE-BE"),
+    cart("an export at the listed prices, by setting", "EUR", "CH", [item("clock", 11900)], GERMANY, sent(1190),
+         included=True, home="DE", deducts=False),
     cart("999 units of each line", "INR", "IN-KA",
          [item("gold", 50000000, 999, 10), item("thread", 7, 999), item("needle", 0, 999)], INDIA,
          sent(99999, "by_weight", 9990), percent(333), [gift(3333, "gold", 7, 3, uses=50), fixed(16650000)]),
@@ -316,15 +439,60 @@ CARTS = [
 ]
 
 
-def main():
-    assert len({each["name"] for each in CARTS}) == len(CARTS) == 40
-    for each in CARTS:
-        each["expected"] = priced(each)
-        check_sums(each)
-        check_validity(each)
-    rows = ",\n".join(json.dumps(each) for each in CARTS)
-    Path(__file__).with_suffix(".json").write_text(f"[\n{rows}\n]\n")
+def random_cart(dice, n):
+    country = dice.choice(["CA-BC", "CA-QC", "CA-MB", "US-CA 90210", "US-CA 94103", "US-NY", "DE", "ES-GC", "ES-M", "IN-KA",
+                           "IN-MH", "JP", "CH 8001"])
+    own = lambda: dice.choice([None, None, "food", "books"])
+    line = lambda name: item(name, dice.choice([0, 1, 99, dice.randrange(1, 100000)]), dice.randrange(1, 12),
+                             dice.randrange(0, 3000), dice.random() < 0.8, own())
+    lines = [line(f"p{n}") for n in range(dice.randrange(1, 6))]
+    percents = ["0", "5", "7", "8.875", "9", "9.975", "19", "21", "33.3333", "0.0001", "100"]
+    more = [tax(f"extra {n}", country.partition(" ")[0] if dice.random() < 0.7 else country[:2], dice.choice(percents),
+                dice.random() < 0.7, own(), dice.random() < 0.5, dice.choice([None, None, "9", "90", "94"]))
+            for n in range(dice.randrange(0, 4))]
+    taxes = [*dice.choice([CANADA, CALIFORNIA, NEW_YORK, GERMANY, SPAIN, INDIA, JAPAN, []]), *more]
+    rate = sent(dice.randrange(0, 20000), free_over=dice.choice([None, dice.randrange(1, 90000)]))
+    names = [line["product"] for line in lines]
+    some = lambda: " ".join(dice.sample(names, dice.randrange(0, len(names) + 1)))
+    offer = lambda: dice.choice([
+        lambda: percent(dice.randrange(1, 10001), some()), lambda: fixed(dice.randrange(1, 90000), some()),
+        free_shipping, lambda: gift(dice.randrange(1, 10001), some(), dice.randrange(1, 4), dice.randrange(1, 4), some(),
+                                    dice.choice([None, 1, 2])),
+    ])()
+    is_sent = any(line["is_sent"] for line in lines)
+    return cart(f"random {n}", dice.choice(["EUR", "JPY", "KWD"]), country, lines, taxes, rate if is_sent else None,
+                offer() if dice.random() < 0.4 else None, [offer() for _ in range(dice.randrange(0, 3))],
+                dice.random() < 0.5, dice.random() < 0.15, dice.choice(["DE", "ES-M", "CA-QC", country]),
+                dice.random() < 0.8, dice.choice(["pro_rata", "dominant"]))
+
+
+def finished(cart):
+    cart["expected"] = priced(cart)
+    check_sums(cart)
+    check_validity(cart)
+    return cart
+
+
+def random_carts(count, seed):
+    dice = random.Random(seed)
+    for n in range(count):
+        cart = random_cart(dice, n)
+        try:
+            yield finished(cart)
+        except (AssertionError, TypeError):
+            # A code that saves nothing is rejected; the cart is priced without it.
+            yield finished({**cart, "code": None})
+
+
+def main(count=None, seed="0", file=None):
+    if count:
+        carts = list(random_carts(int(count), int(seed)))
+    else:
+        assert len({each["name"] for each in CARTS}) == len(CARTS) == 50
+        carts = [finished(each) for each in CARTS]
+    rows = ",\n".join(map(json.dumps, carts))
+    Path(file or Path(__file__).with_suffix(".json")).write_text(f"[\n{rows}\n]\n")
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -6,13 +6,15 @@ use std::collections::HashMap;
 use core_types::event::sample;
 use core_types::fields::TaxClass;
 use core_types::id::{DiscountId, ShippingRateId, ShippingZoneId, TaxRateId};
+use identity::settings::Taxes;
 use proptest::prelude::*;
 
 use super::*;
 use crate::discount::{Discount, DiscountValue, Targets};
+use crate::order::pricing::TaxRules;
 use crate::order::refund::{RestockType, WantedLine, WantedRefund, WantedShipping};
 use crate::shipping::{Places, ShippingRate, ShippingRateKind, ShippingZone};
-use crate::tax::{TaxLocation, TaxRate};
+use crate::tax::{Percentage, TaxLocation, TaxRate};
 
 pub(super) fn place() -> TaxLocation {
     TaxLocation { country: sample("CA"), region: Some("BC".into()), postal_code: None }
@@ -22,7 +24,7 @@ pub(super) fn tax_rate(
     name: &str,
     (country, region): (&str, Option<&str>),
     class: Option<&str>,
-    (basis_points, on_shipping): (i64, bool),
+    (points, on_shipping): (i64, bool),
 ) -> TaxRate {
     TaxRate {
         id: TaxRateId::derive(&[name]),
@@ -31,7 +33,9 @@ pub(super) fn tax_rate(
         country: sample(country),
         region: region.map(str::to_owned),
         tax_class: class.map(sample),
-        basis_points,
+        postal_codes: None,
+        percentage: Percentage::of_basis_points(points).unwrap(),
+        combines: region.is_some() && points % 2 == 0,
         on_shipping,
         created_at: NOW,
         updated_at: NOW,
@@ -145,10 +149,13 @@ fn rules(currency: &'static str) -> impl Strategy<Value = Rules> {
                 zones,
                 destination: Some(place()),
                 demands_rate: false,
-                tax_rates: taxes.into_iter().enumerate().map(tax_rate).collect(),
-                taxed_at: (!is_exempt).then(place),
-                home: Some(place()),
-                prices_include_tax,
+                taxes: TaxRules {
+                    rates: taxes.into_iter().enumerate().map(tax_rate).collect(),
+                    place: (!is_exempt).then(place),
+                    pickup: None,
+                    home: Some(place()),
+                    settings: Taxes { prices_include_tax, ..Taxes::default() },
+                },
                 named: named.map(|(value, targets)| (0, discount(0, value, targets))),
                 automatic: automatic
                     .map(|(n, (value, targets))| discount(n, value, targets))

@@ -2,6 +2,7 @@
 
 mod discounts;
 
+use catalogue::location::Location;
 use core_types::id::{LocationId, ProductId};
 use core_types::key;
 use core_types::provider::ProviderName;
@@ -19,10 +20,10 @@ use crate::document::{Document, Entry};
 use crate::gift_card::{self, GiftCard, GiftCardStatus};
 use crate::order::cart;
 use crate::order::payable;
-use crate::order::pricing::{self, Offer, Rules};
+use crate::order::pricing::{self, Offer, Rules, TaxRules};
 use crate::payment::account::ProviderAccount;
 use crate::payment::load;
-use crate::shipping::ShippingZone;
+use crate::shipping::{ShippingRateKind, ShippingZone};
 use crate::tax::{TaxLocation, TaxRate};
 use discounts::Candidates;
 
@@ -80,16 +81,21 @@ pub(super) async fn price_as(
     let mut of_cards = Vec::new();
     let cards = cards(services, &context.store, cart, &mut of_cards).await?;
     let PricingContext { store, settings, offers, accounts, zones, tax_rates, .. } = context;
+    let taxes = TaxRules {
+        rates: tax_rates,
+        place: (!cart.is_exempt).then(|| cart.taxed_at(&store)),
+        pickup: None,
+        home: Some(home(&store)),
+        settings: settings.taxes.clone(),
+    };
+    let taxes = with_pickup(services, taxes, cart, &zones, &store).await?;
     let is_shopper = cart.shopper_network.is_some();
     let rules = Rules {
         zones,
         destination: cart.destination.clone(),
         shipping_rate_id: cart.shipping_rate_id.clone(),
         demands_rate: is_shopper && !cart.dry_run,
-        tax_rates,
-        taxed_at: (!cart.is_exempt).then(|| cart.taxed_at(&store)),
-        home: Some(home(&store)),
-        prices_include_tax: settings.taxes.prices_include_tax,
+        taxes,
         named: given.named,
         automatic: given.automatic,
         collections: given.collections,
@@ -116,9 +122,46 @@ impl Cart {
     }
 }
 
-/// The location of a store: its country.
+/// The location of a store: its country and region.
 fn home(store: &Store) -> TaxLocation {
-    TaxLocation { country: store.country.clone(), region: None, postal_code: None }
+    TaxLocation { country: store.country.clone(), region: store.region.clone(), postal_code: None }
+}
+
+/// The rules with the place of the pickup that the cart chose: that of its location, or else the store's. Takes
+/// a read for a pickup at a location.
+async fn with_pickup(
+    services: &Services,
+    taxes: TaxRules,
+    cart: &Cart,
+    zones: &[ShippingZone],
+    store: &Store,
+) -> Result<TaxRules, Problem> {
+    let mut rates = zones.iter().flat_map(|zone| &zone.rates);
+    let chosen = rates.find(|rate| Some(&rate.id) == cart.shipping_rate_id.as_ref());
+    let Some(rate) = chosen.filter(|rate| rate.kind == ShippingRateKind::Pickup) else {
+        return Ok(taxes);
+    };
+    let Some(id) = &rate.location_id else {
+        return Ok(TaxRules { pickup: Some(home(store)), ..taxes });
+    };
+    let key = key::location(&store.id, id);
+    let found: Option<Location> = services.table.get(&key).await?;
+    let place = found.map_or_else(
+        || home(store),
+        |location| TaxLocation {
+            country: location.address.country,
+            region: location.address.region,
+            postal_code: location.address.postal_code,
+        },
+    );
+    let is_loaded = place.country == store.country
+        || Some(&place.country) == taxes.place.as_ref().map(|at| &at.country);
+    let mut rates = taxes.rates;
+    if !is_loaded {
+        let key = key::tax_rates(&store.id, place.country.as_str());
+        rates.extend(Document::<TaxRate>::load(services, key).await?.entries);
+    }
+    Ok(TaxRules { rates, pickup: Some(place), ..taxes })
 }
 
 /// The data that a cart is priced with, from one read.
@@ -158,10 +201,9 @@ async fn load_context(
         key::tax_rates(&store.id, cart.taxed_at(store).country.as_str()),
         key::automatic_discounts(&store.id),
     );
-    // A pickup is taxed where the store is.
+    // A pickup is taxed where the store is, and prices for those who pay no tax lose the store's own.
     let at_home = key::tax_rates(&store.id, store.country.as_str());
-    let at_home =
-        Some(at_home).filter(|key| cart.shipping_rate_id.is_some() && *key != documents.1);
+    let at_home = Some(at_home).filter(|key| *key != documents.1);
     let unique = |code: &DiscountCode| key::unique_discount_code(&store.id, code.as_str());
     let codes: Vec<Key> = cart.discount_codes.iter().map(unique).collect();
     // A shopper whom an earlier order may have disqualified from a discount is read again.

@@ -67,7 +67,7 @@ async fn update(work: &Work<'_>, record: &Record, email: &str) -> Result<Outcome
     if let Some(members) = body.as_object_mut() {
         members.retain(|name, _| !matches!(name.as_str(), "email" | "address"));
     }
-    let request: UpdateRequest = match gateway::request::read(body) {
+    let request: UpdateRequest = match primitives::input::read(body) {
         Ok(request) => request,
         Err(problem) => return rejected(record, &problem),
     };

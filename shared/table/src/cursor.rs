@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
+use crate::Scanned;
+use crate::item::{Attributes, Key};
 use primitives::problem::{Code, Problem};
-use table::Scanned;
-use table::item::{Attributes, Key};
 
 /// The last item shown, of a list in its own order.
 const LAST: &str = "last";
@@ -25,7 +25,7 @@ const AFTER: &str = "after";
 ///
 /// # Errors
 /// `invalid_cursor`.
-pub(super) fn part<T>(
+pub fn part<T>(
     all: Vec<T>,
     limit: usize,
     start: Option<&Attributes>,
@@ -83,7 +83,7 @@ pub fn resume(keys: &[&str], position: &Attributes) -> Result<usize, Problem> {
 }
 
 /// The page of a list that is known whole, by ascending `key`, after `start`. Its cursor holds the
-/// key of the last item shown. To be answered by [`Paging::finish`](super::Paging::finish).
+/// key of the last item shown.
 ///
 /// # Errors
 /// `invalid_cursor`.

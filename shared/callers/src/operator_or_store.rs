@@ -7,13 +7,14 @@ use core_types::id::StoreId;
 use core_types::scope::Required;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::request::Inbound;
+use identity::merchant::stores::only_store;
 use identity::store::StoreStatus;
 use primitives::problem::{Code, Problem};
 use services::Services;
 
 use super::{
     Operator, OverseenStore, StoreAccess, StoreActor, credential, looks_like_jwt, named,
-    only_store, open_session, open_session_and_store,
+    open_session, open_session_and_store,
 };
 
 /// A platform operator, who need not name a store; a member of a store whose role covers scope `S`; or an

@@ -7,7 +7,7 @@ use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
-use super::FieldErrors;
+use crate::fields::FieldErrors;
 
 /// Any JSON: what should look like `T`.
 #[derive(Debug, Clone)]

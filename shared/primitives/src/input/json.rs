@@ -7,9 +7,9 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use primitives::fields::MAX_NAME;
-use primitives::problem::{Code, Problem};
-use primitives::size::cut;
+use crate::fields::MAX_NAME;
+use crate::problem::{Code, Problem};
+use crate::size::cut;
 
 /// Levels of arrays and objects in a body (docs/conventions.md §1).
 const MAX_DEPTH: usize = 64;

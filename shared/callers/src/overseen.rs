@@ -8,6 +8,7 @@ use gateway::caller::{Access, Caller, Identity};
 use gateway::request::Inbound;
 use identity::member::Grant;
 use identity::store::StoreStatus;
+use platform::authority::Authority;
 use primitives::problem::{Code, Problem};
 use services::Services;
 
@@ -35,6 +36,16 @@ impl<S> OverseenStore<S> {
     /// Whether the caller is an operator on a store of others.
     pub fn is_operator(&self) -> bool {
         self.by_operator
+    }
+}
+
+impl<S: Required> OverseenStore<S> {
+    /// As [`StoreAccess::authority`]. That of an operator lasts as long as they are one.
+    pub fn authority_overseen(&self, scopes: &[&str]) -> Authority {
+        match (&self.actor, self.is_operator()) {
+            (StoreActor::Merchant(id, _), true) => Authority::of_operator(id, Some(&self.store.id)),
+            _ => self.authority(scopes),
+        }
     }
 }
 

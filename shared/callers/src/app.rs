@@ -12,13 +12,13 @@ use gateway::request::Inbound;
 use http::header;
 use identity::session::Session;
 use identity::store::{Store, StoreStatus};
+use platform::app::Stop;
+use platform::installation::{AUDIENCE, AppToken, Installation};
 use primitives::problem::{Code, Problem};
 use services::Services;
 
 use super::named::{names_no_other_store, no_such_store};
-use super::{AUDIENCE, Account, AppActor, Merchant, app_identity, credential, looks_like_jwt};
-use crate::app::Stop;
-use crate::installation::{AppToken, Installation};
+use super::{Account, AppActor, Merchant, app_identity, credential, looks_like_jwt};
 
 /// An embedded app, authenticated by the token that its page presents.
 #[derive(Debug, Clone)]

@@ -1,13 +1,19 @@
-//! The callers of commerce. Each is authenticated in one round trip, or in three when a merchant does not
-//! name the store and it must be found first.
+//! Who may call a handler. Its first argument is one of these callers, or [`gateway::caller::Public`]. Each is
+//! authenticated in one round trip, or in three when a merchant does not name the store and it must be found
+//! first.
+//!
+//! [`cross_origin`] lists the routes that any web page may call.
 
 mod app;
+mod changer;
 mod closing;
+pub mod cross_origin;
 mod member;
 mod named;
 mod opened;
 mod operator_or_store;
 mod overseen;
+mod shopfront;
 mod shopper;
 mod store_or_platform;
 mod visitor;
@@ -15,36 +21,34 @@ mod visitor;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use core_types::id::{AppId, InstallationId, MerchantId, StoreId};
+use core_types::id::{MerchantId, StoreId};
 use core_types::key;
-use core_types::scope::{Required, Scopes};
+use core_types::scope::Required;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::cors;
 use gateway::request::Inbound;
 use http::header;
-use identity::member::Grant;
 use identity::merchant::Merchant as Account;
 use identity::session::{Session, UnverifiedToken};
 use identity::store::Store;
+use platform::actor::{AppActor, StoreActor, insufficient_scope};
+use platform::authority::Authority;
+use platform::developer::Developer as Profile;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::Batch;
 use table::item::Key;
 
-use crate::developer::Developer as Profile;
-
-/// The audience of app tokens (RFC 7519 §4.1.3).
-pub const AUDIENCE: &str = "commerce-api";
-
 use app::open_app_token;
 pub use app::{Bridge, EmbeddedApp, OAuthClient};
+pub use changer::Changer;
 pub use closing::ClosingOwner;
 pub use member::{Admin, AnyMember, AtLeast, Owner, StoreMember, roles};
-use opened::{Opened, only_store, open_any_store, open_session_and_store, open_store};
-pub use opened::{own_stores, stores_of};
+use opened::{Opened, open_any_store, open_session_and_store, open_store};
 pub use operator_or_store::OperatorOrStore;
 pub use overseen::OverseenStore;
+pub use shopfront::{Shopfront, visitor};
 pub use shopper::{Customer, Shopper};
 pub use store_or_platform::StoreOrPlatform;
 pub use visitor::{Personal, Visitor, WhenInstalled, WhenNamed};
@@ -85,63 +89,6 @@ pub struct StoreAccess<S> {
     /// The actor.
     pub actor: StoreActor,
     scope: PhantomData<S>,
-}
-
-/// The actor on a store.
-#[derive(Debug, Clone)]
-pub enum StoreActor {
-    /// A member.
-    Merchant(MerchantId, Grant),
-    /// An installed app.
-    App(AppActor),
-}
-
-/// An app as actor on a store.
-#[derive(Debug, Clone)]
-pub struct AppActor {
-    /// The app that the token was issued to.
-    pub app_id: AppId,
-    /// Its installation.
-    pub installation_id: InstallationId,
-    /// The generation of the installation and of the token.
-    pub generation: u64,
-    /// The scopes of its token.
-    pub scopes: Scopes,
-    /// The scopes that the store grants the app now, independent of the token.
-    pub granted: Scopes,
-    /// The merchant who uses it, for an embedded token.
-    pub merchant_id: Option<MerchantId>,
-}
-
-impl StoreActor {
-    /// The app, if an app acts.
-    pub fn app(&self) -> Option<&AppActor> {
-        match self {
-            Self::Merchant(..) => None,
-            Self::App(app) => Some(app),
-        }
-    }
-
-    /// Whether the actor has this scope.
-    pub fn may(&self, scope: &str) -> bool {
-        match self {
-            Self::Merchant(_, grant) => grant.covers(scope),
-            Self::App(app) => app.scopes.cover(scope),
-        }
-    }
-
-    /// Whether the actor may do everything, with and without a scope: a store's owners and admins.
-    pub fn is_unlimited(&self) -> bool {
-        matches!(self, Self::Merchant(_, grant) if grant.is_unlimited())
-    }
-
-    /// The actor's id, as in `created_by`: `mer_…` or `app_…`.
-    pub fn id(&self) -> &str {
-        match self {
-            Self::Merchant(id, _) => id.as_str(),
-            Self::App(app) => app.app_id.as_str(),
-        }
-    }
 }
 
 gateway::caller_argument!(Merchant);
@@ -315,14 +262,20 @@ impl<S: Required> StoreAccess<S> {
             Err(insufficient_scope(S::SCOPE))
         }
     }
-}
 
-/// 403 with the scope that is missing, in the body and in the challenge (RFC 6750 §3.1).
-pub fn insufficient_scope(scope: &str) -> Problem {
-    let challenge = format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\"");
-    Code::InsufficientScope
-        .with("required_scope", scope)
-        .header(header::WWW_AUTHENTICATE, &challenge)
+    /// The store's owner, if they act in a session of their own; none for another member or an app.
+    pub fn acting_owner(&self) -> Option<&MerchantId> {
+        match &self.actor {
+            StoreActor::Merchant(id, _) => Some(id).filter(|id| **id == self.store.owner_id),
+            StoreActor::App(_) => None,
+        }
+    }
+
+    /// The caller's authority for work that requires these scopes, in addition to that of the request.
+    pub fn authority(&self, scopes: &[&str]) -> Authority {
+        let scopes = std::iter::once(S::SCOPE).chain(scopes.iter().copied());
+        Authority::of_actor(&self.actor, &self.store.id, scopes)
+    }
 }
 
 fn looks_like_jwt(token: &str) -> bool {

@@ -1,78 +1,25 @@
-//! The store of a merchant's request, and the merchant's grant on it.
+//! The stores of a merchant.
 
 use std::collections::HashSet;
 
-use core_types::id::StoreId;
 use core_types::key;
-use gateway::request::Inbound;
-use identity::member::Grant;
-use identity::session::Session;
-use identity::store::{MAX_STORES, Store, StoreStatus};
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::Query;
 use table::item::Key;
 
-use super::named::{named_store, no_such_store};
-use super::{Account, open_session};
-
-/// Loads a member's account, session, store and grant. A deleted store is rejected.
-pub(super) async fn open_store(
-    services: &Services,
-    unverified: &str,
-    inbound: &Inbound,
-) -> Result<Opened, Problem> {
-    match open_any_store(services, unverified, inbound).await? {
-        opened if opened.store.status == StoreStatus::Deleted => Err(no_such_store(inbound)),
-        opened => Ok(opened),
-    }
-}
-
-/// A member's account, session, store and grant.
-pub(super) struct Opened {
-    pub(super) account: Account,
-    pub(super) session: Session,
-    pub(super) store: Store,
-    pub(super) grant: Grant,
-}
-
-/// Loads a member's account, session, store and grant. The store may be deleted.
-pub(super) async fn open_any_store(
-    services: &Services,
-    unverified: &str,
-    inbound: &Inbound,
-) -> Result<Opened, Problem> {
-    if named_store(inbound).is_none() {
-        let (account, session, _) = open_session(services, unverified, &[]).await?;
-        let (store, grant) = only_store(services, &account).await?;
-        return Ok(Opened { account, session, store, grant });
-    }
-    let (account, session, store) = open_session_and_store(services, unverified, inbound).await?;
-    let granted = store.and_then(|store| account.grant_on(&store).map(|grant| (store, grant)));
-    let (store, grant) = granted.ok_or_else(|| no_such_store(inbound))?;
-    Ok(Opened { account, session, store, grant })
-}
-
-/// Loads the account and the session of a token, and the store that the request names, of any owner. The
-/// session is read even when the store's id is malformed, so that a stranger learns nothing.
-pub(super) async fn open_session_and_store(
-    services: &Services,
-    unverified: &str,
-    inbound: &Inbound,
-) -> Result<(Account, Session, Option<Store>), Problem> {
-    let id = named_store(inbound).and_then(|named| StoreId::parse(&named));
-    let store_key = id.as_ref().map(key::store);
-    let more: Vec<&Key> = store_key.iter().collect();
-    let (account, session, mut batch) = open_session(services, unverified, &more).await?;
-    let store = store_key.map(|key| batch.take_recent::<Store>(&key)).transpose()?.flatten();
-    Ok((account, session, store))
-}
+use super::Merchant;
+use crate::member::Grant;
+use crate::store::{MAX_STORES, Store, StoreStatus};
 
 /// Loads the merchant's only store, and the grant on it. The account's own counter tells whether they own
 /// more.
-pub(super) async fn only_store(
+///
+/// # Errors
+/// `store_required`.
+pub async fn only_store(
     services: &Services,
-    account: &Account,
+    account: &Merchant,
 ) -> Result<(Store, Grant), Problem> {
     if account.stores > 1 {
         return Err(Code::StoreRequired.into());
@@ -98,7 +45,7 @@ pub(super) async fn only_store(
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
-pub async fn own_stores(services: &Services, account: &Account) -> Result<Vec<Store>, Problem> {
+pub async fn own_stores(services: &Services, account: &Merchant) -> Result<Vec<Store>, Problem> {
     let listed = own_store_keys(services, account).await?;
     let mut stores = read_stores(services, &listed).await?;
     stores.retain(|store| is_own(store, account));
@@ -111,7 +58,7 @@ pub async fn own_stores(services: &Services, account: &Account) -> Result<Vec<St
 /// 503 when the table cannot be reached.
 pub async fn stores_of(
     services: &Services,
-    account: &Account,
+    account: &Merchant,
 ) -> Result<Vec<(Store, Grant)>, Problem> {
     let mut named: HashSet<Key> = own_store_keys(services, account).await?.into_iter().collect();
     named.extend(account.newest_store_id.iter().map(key::store));
@@ -127,7 +74,7 @@ pub async fn stores_of(
 }
 
 /// The keys of the merchant's stores from the index.
-async fn own_store_keys(services: &Services, account: &Account) -> Result<Vec<Key>, Problem> {
+async fn own_store_keys(services: &Services, account: &Merchant) -> Result<Vec<Key>, Problem> {
     let (index, listed) = key::stores_of(&account.id, account.created_at);
     let mut listed = services.table.keys(&Query::index(index, listed.pk), MAX_STORES).await?;
     listed.truncate(MAX_STORES);
@@ -146,6 +93,6 @@ async fn read_stores(services: &Services, keys: &[Key]) -> Result<Vec<Store>, Pr
     Ok(stores)
 }
 
-fn is_own(store: &Store, account: &Account) -> bool {
+fn is_own(store: &Store, account: &Merchant) -> bool {
     store.owner_id == account.id && store.status != StoreStatus::Deleted
 }

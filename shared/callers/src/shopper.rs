@@ -9,11 +9,12 @@ use gateway::request::Inbound;
 use http::header;
 use identity::customer::{Customer as Account, CustomerSession, UnverifiedCustomerToken};
 use identity::store::{Store, StoreStatus};
-use identity::storefront::{OpenStore, open_store, visitor};
+use identity::storefront::{OpenStore, open_store};
 use primitives::problem::{Code, Problem};
 use services::Services;
 
 use super::bearer;
+use super::shopfront::visitor;
 
 /// A customer with a live session, and the store it is bound to. Where the path names a store, it
 /// is that one.

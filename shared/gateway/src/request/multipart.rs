@@ -1,0 +1,41 @@
+//! Bodies of several parts (RFC 7578).
+
+use std::convert::Infallible;
+
+use bytes::Bytes;
+use futures_util::stream;
+
+use super::Inbound;
+use primitives::problem::{Code, Problem};
+
+/// A part of a `multipart/form-data` body.
+#[derive(Debug)]
+pub struct Part {
+    /// Its name; empty without one.
+    pub name: String,
+    /// Whether it is a file, and not a text.
+    pub is_file: bool,
+    /// Its content.
+    pub bytes: Bytes,
+}
+
+impl Inbound {
+    /// The parts of the body.
+    ///
+    /// # Errors
+    /// `invalid_form`.
+    pub async fn parts(&self) -> Result<Vec<Part>, Problem> {
+        let boundary = self.header("content-type").map(multer::parse_boundary);
+        let Some(Ok(boundary)) = boundary else { return Err(Code::InvalidForm.into()) };
+        let whole = stream::iter([Ok::<_, Infallible>(self.body.clone())]);
+        let mut form = multer::Multipart::new(whole, boundary);
+        let mut found = Vec::new();
+        while let Some(part) = form.next_field().await.map_err(|_| Code::InvalidForm)? {
+            let name = part.name().unwrap_or_default().to_owned();
+            let is_file = part.file_name().is_some();
+            let bytes = part.bytes().await.map_err(|_| Code::InvalidForm)?;
+            found.push(Part { name, is_file, bytes });
+        }
+        Ok(found)
+    }
+}

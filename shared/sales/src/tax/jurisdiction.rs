@@ -1,0 +1,119 @@
+//! The places where rates are levied: a country, a region of it, or postal codes.
+
+use core_types::fields::Country;
+use identity::address::PostalAddress;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::TaxRate;
+use crate::postal;
+
+/// The location by which tax and shipping are determined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaxLocation {
+    /// The country, in ISO 3166-1.
+    pub country: Country,
+    /// The region, in ISO 3166-2 without the country, for countries that use them.
+    pub region: Option<String>,
+    /// The postal code.
+    pub postal_code: Option<String>,
+}
+
+impl TaxLocation {
+    /// Whether it is in this region, ignoring case: the regions of some countries are free text.
+    pub fn is_in(&self, region: &str) -> bool {
+        self.region.as_ref().is_some_and(|own| own.to_lowercase() == region.to_lowercase())
+    }
+}
+
+impl From<&PostalAddress> for TaxLocation {
+    fn from(address: &PostalAddress) -> Self {
+        Self {
+            country: address.country.clone(),
+            region: address.region.clone(),
+            postal_code: address.postal_code.clone(),
+        }
+    }
+}
+
+/// The postal codes of a jurisdiction: those with a prefix, or those within a range.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "TaxPostalCodes")]
+pub struct PostalCodes {
+    /// The beginning of the codes; a blank at its end says that a part of the code ends there.
+    #[serde(default)]
+    pub prefix: Option<String>,
+    /// The first code of a range.
+    #[serde(default)]
+    pub from: Option<String>,
+    /// The last code of a range, of the same length.
+    #[serde(default)]
+    pub to: Option<String>,
+}
+
+impl PostalCodes {
+    /// The codes that begin with this; none if the prefix has no letter or digit.
+    pub fn prefix(prefix: &str) -> Option<Self> {
+        let prefix = postal::normalized_prefix(prefix);
+        let codes = Self { prefix: Some(prefix.clone()), from: None, to: None };
+        (!prefix.is_empty()).then_some(codes)
+    }
+
+    /// The codes from one to another; none if they have different lengths, or the first is after the last.
+    pub fn range(from: &str, to: &str) -> Option<Self> {
+        postal::range_prefix(from, to)?;
+        Some(Self { prefix: None, from: Some(from.to_owned()), to: Some(to.to_owned()) })
+    }
+
+    fn cover(&self, code: &str) -> bool {
+        let in_range = self.from.as_deref().zip(self.to.as_deref());
+        match (&self.prefix, in_range) {
+            (Some(prefix), _) => postal::has_prefix(code, prefix),
+            (None, Some((from, to))) => postal::is_within(code, from, to),
+            (None, None) => false,
+        }
+    }
+
+    /// How narrow they are: the length of what all of them begin with.
+    fn narrowness(&self) -> usize {
+        let of_range = || postal::range_prefix(self.from.as_deref()?, self.to.as_deref()?);
+        self.prefix.as_ref().map(String::len).or_else(of_range).unwrap_or(0)
+    }
+}
+
+/// How narrow a jurisdiction is: postal codes are narrower than a region, and a region than its country.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Level {
+    postal: Option<usize>,
+    is_regional: bool,
+}
+
+impl TaxRate {
+    /// Whether the place is in its jurisdiction.
+    pub(super) fn covers(&self, place: &TaxLocation) -> bool {
+        let here = |region: &String| place.is_in(region);
+        let coded = |codes: &PostalCodes| {
+            place.postal_code.as_deref().is_some_and(|code| codes.cover(code))
+        };
+        self.country == place.country
+            && self.region.as_ref().is_none_or(here)
+            && self.postal_codes.as_ref().is_none_or(coded)
+    }
+
+    /// How narrow its jurisdiction is.
+    pub(super) fn level(&self) -> Level {
+        let postal = self.postal_codes.as_ref().map(PostalCodes::narrowness);
+        Level { postal, is_regional: self.region.is_some() }
+    }
+
+    /// Whether both are levied at one jurisdiction, on one class, under one name.
+    pub fn repeats(&self, other: &Self) -> bool {
+        let folded = |text: &str| text.to_lowercase();
+        let region = |rate: &Self| rate.region.as_deref().map(folded);
+        self.country == other.country
+            && region(self) == region(other)
+            && self.postal_codes == other.postal_codes
+            && self.tax_class == other.tax_class
+            && folded(&self.name) == folded(&other.name)
+    }
+}
