@@ -31,7 +31,7 @@ async fn measure(size: usize) {
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
     let activate = format!("/v1/stores/{}/activate", store.id);
-    merchant.post(&activate).json(json!({})).await.expect(200);
+    merchant.post(&activate).json(support::open_as_is()).await.expect(200);
     fill(&gateway, &StoreId::parse(&store.id).unwrap(), size).await;
     let list = format!("/v1/storefront/{}/products", store.subdomain);
     let first = gateway.get(&list).await.expect(200);

@@ -98,7 +98,11 @@ async fn fill(gateway: &Arc<Gateway>, orders: u64) {
     });
     let product = owner.post("/v1/products").json(product).await.expect(201);
     let variant = product.str("/variants/0/id");
-    owner.post(&format!("/v1/stores/{}/activate", store.id)).json(json!({})).await.expect(200);
+    owner
+        .post(&format!("/v1/stores/{}/activate", store.id))
+        .json(support::open_as_is())
+        .await
+        .expect(200);
     let account = json!({"credentials": {
         "publishable_key": STRIPE_KEY_ID, "secret_key": STRIPE_SECRET,
         "webhook_secret": WEBHOOK_SECRET,

@@ -1,6 +1,7 @@
 //! Orders: made, listed, changed, fulfilled, held, confirmed, closed. Refunds are in `refunds`.
 
 mod allocations;
+mod filters;
 mod lines;
 mod links;
 mod placing;

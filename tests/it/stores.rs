@@ -4,6 +4,7 @@ mod domains;
 mod members;
 mod notifications;
 mod page;
+mod readiness;
 mod shipping;
 
 use core_types::id::{MerchantId, OrderId, StoreId};

@@ -36,6 +36,11 @@ impl Deref for Merchant {
     }
 }
 
+/// The request that opens a store without shipping rates, a payment provider or tax rates.
+pub fn open_as_is() -> Value {
+    json!({"accept_missing": ["shipping", "payments", "taxes"]})
+}
+
 impl Merchant {
     /// A new merchant with an address of their own.
     pub async fn sign_up(gateway: &Gateway) -> Self {

@@ -42,7 +42,7 @@ mod trouble;
 mod wait;
 
 pub use self::providers::{Providers, deliver};
-pub use actors::{Developer, Merchant, Operator, PASSWORD, Store};
+pub use actors::{Developer, Merchant, Operator, PASSWORD, Store, open_as_is};
 pub use client::{Client, Input, unique};
 pub use deployed::Deployed;
 pub use gateway::Gateway;

@@ -47,7 +47,11 @@ impl Market {
         let shop = Shop::with_published_app(scopes).await;
         let app = shop.app_client().await;
         let (owner, id) = (shop.owner(), &shop.store.id);
-        owner.post(&format!("/v1/stores/{id}/activate")).json(json!({})).await.expect(200);
+        owner
+            .post(&format!("/v1/stores/{id}/activate"))
+            .json(crate::open_as_is())
+            .await
+            .expect(200);
         let Shop { gateway, merchant, store, .. } = shop;
         (Self { gateway, merchant, store, owner }, app)
     }

@@ -70,7 +70,7 @@ impl Merchant {
     pub async fn open_shop(&self) -> Store {
         let store = self.open_store().await;
         let path = format!("/v1/stores/{}/activate", store.id);
-        self.post(&path).json(json!({})).await.expect(200);
+        self.post(&path).json(crate::open_as_is()).await.expect(200);
         store
     }
 }

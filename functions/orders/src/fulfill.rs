@@ -79,8 +79,8 @@ pub struct FulfillRequest {
     location_id: Option<LocationId>,
     /// The tracking details.
     tracking: Option<TrackingRequest>,
-    /// Whether the customer is notified.
-    notify_customer: Flag,
+    /// Whether the customer is notified, which they are by default.
+    notify_customer: Option<Flag>,
 }
 
 impl From<FulfillRequest> for WantedFulfillment {
@@ -93,7 +93,7 @@ impl From<FulfillRequest> for WantedFulfillment {
             items: input.items.map(|items| items.0.into_iter().map(line).collect()),
             location_id: input.location_id,
             tracking: input.tracking.unwrap_or_default().apply(&Tracking::default()),
-            notify_customer: input.notify_customer.0,
+            notify_customer: input.notify_customer.is_none_or(|flag| flag.0),
         }
     }
 }

@@ -4,6 +4,7 @@ mod actions;
 mod cancel;
 mod fulfill;
 mod lines;
+mod list;
 mod orders;
 mod payment_link;
 mod place;
@@ -15,7 +16,7 @@ use gateway::routes::Routes;
 /// The routes of this family, in document order.
 pub fn routes() -> Routes {
     Routes::default()
-        .get("/v1/orders", Cost::List, orders::list)
+        .get("/v1/orders", Cost::List, list::list)
         .post_atomic("/v1/orders", Cost::CHECKOUT, place::place)
         .get("/v1/orders/{id}", Cost::READ, orders::show)
         .patch("/v1/orders/{id}", Cost::WRITE, orders::update)

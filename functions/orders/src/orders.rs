@@ -1,4 +1,4 @@
-//! Routes of orders: the list, an order with its fulfilments and refunds, updates, and the timeline.
+//! Routes of an order: with its fulfilments and refunds, its updates, and its timeline.
 
 use std::collections::BTreeMap;
 
@@ -6,28 +6,25 @@ use axum::extract::State;
 use callers::StoreAccess;
 use commerce::topics;
 use core_types::event::Event;
-use core_types::fields::{Email, Metadata, MetadataFilter};
-use core_types::id::{CustomerId, EventId, OrderId, OrderItemId};
+use core_types::fields::{Email, Metadata};
+use core_types::id::{EventId, OrderId, OrderItemId};
 use core_types::key;
 use core_types::resource::change;
 use core_types::scope::{ReadOrders, WriteOrders};
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::reply::{Json, Page};
-use gateway::request::{Body, IfMatch, Path, Query};
+use gateway::request::{Body, IfMatch, Path};
 use identity::address::{AddressInput, PostalAddress};
 use identity::store::Store;
 use primitives::clock::Timestamp;
-use primitives::fields::{AtMost, Fault, FromText, Patch, Text};
+use primitives::fields::{AtMost, Patch, Text};
 use primitives::input::request;
 use primitives::problem::Problem;
 use sales::order::fulfillment::FulfillmentView;
 use sales::order::refund::RefundView;
 use sales::order::update::OrderUpdate;
-use sales::order::{
-    FinancialStatus, FulfillmentStatus, MAX_LINES, ORDER_UPDATED, Order, OrderStatus, OrderView,
-    load,
-};
+use sales::order::{MAX_LINES, ORDER_UPDATED, Order, OrderView, load};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -35,102 +32,6 @@ use table::Query as Search;
 
 /// The most tags of one order.
 pub(crate) const MAX_TAGS: usize = 50;
-
-/// With a selective filter: the orders that one round trip reads, and the most round trips for a page. After
-/// these the page ends early, with a cursor.
-const AHEAD: (usize, u32) = (200, 10);
-
-/// A time in the query string.
-#[derive(Debug, Clone, Copy)]
-struct Since(Timestamp);
-
-impl FromText for Since {
-    const EXPECTS: &'static str = "a time";
-
-    fn from_text(text: &str) -> Result<Self, Fault> {
-        let detail = "Must be a time like `2026-11-21T07:00:00.000Z` (RFC 3339).";
-        Timestamp::parse(text).map(Self).ok_or_else(|| Fault::new("invalid_time", detail))
-    }
-}
-
-primitives::text_field!(Since);
-primitives::string_schema!(Since: {"format": "date-time"});
-
-/// The filters of orders.
-#[request]
-#[derive(Debug)]
-pub struct ListQuery {
-    /// Only orders with this status.
-    status: Option<OrderStatus>,
-    /// Only orders with this payment status.
-    financial_status: Option<FinancialStatus>,
-    /// Only orders with this fulfilment status.
-    fulfillment_status: Option<FulfillmentStatus>,
-    /// Only orders of this customer.
-    customer_id: Option<CustomerId>,
-    /// Only the order with this number, with or without the store's prefix.
-    number: Option<Text<1, 40>>,
-    /// Only orders whose metadata, or that of a line, has this key with this value: `name:text`.
-    metadata: Option<MetadataFilter>,
-    /// Only orders that were changed since then.
-    updated_since: Option<Since>,
-}
-
-impl ListQuery {
-    fn matches(&self, order: &Order) -> bool {
-        self.status.is_none_or(|status| order.status == status)
-            && self.financial_status.is_none_or(|status| order.financial_status == status)
-            && self.fulfillment_status.is_none_or(|status| order.fulfillment_status == status)
-            && self.customer_id.as_ref().is_none_or(|id| order.customer_id.as_ref() == Some(id))
-            && self.metadata.as_ref().is_none_or(|filter| {
-                filter.takes(&order.metadata)
-                    || order.items.iter().any(|line| filter.takes(&line.metadata))
-            })
-            && self.updated_since.is_none_or(|since| order.updated_at >= since.0)
-    }
-
-    /// Whether it may match few of the orders that are read.
-    fn is_narrow(&self) -> bool {
-        self.status.is_some()
-            || self.financial_status.is_some()
-            || self.fulfillment_status.is_some()
-            || self.metadata.is_some()
-            || self.updated_since.is_some()
-    }
-}
-
-/// `GET /v1/orders` (`listOrders`): List orders of a store.
-///
-/// Orders come newest first. With a number, the one order is listed, however old it is.
-///
-/// # Errors
-/// `invalid_cursor`.
-pub async fn list(
-    caller: StoreAccess<ReadOrders>,
-    State(app): State<App>,
-    Query(query): Query<ListQuery>,
-    paging: Paging,
-) -> Result<Page<OrderView>, Problem> {
-    let now = app.clock.now();
-    if let Some(number) = &query.number {
-        let mut found = load::by_number(&app, &caller.store, number.as_str()).await?;
-        found.retain(|order| query.matches(order));
-        let views = found.iter().map(OrderView::from).collect();
-        return paging.whole(&app, views, |view: &OrderView| view.id.to_string()).await;
-    }
-    let any = OrderId::mint(now);
-    let (index, position) = match &query.customer_id {
-        Some(customer) => key::orders_of_customer(&caller.store.id, customer, now, &any),
-        None => key::orders_of_store(&caller.store.id, now, &any),
-    };
-    let mut search = Search::index(index, position.pk).newest_first();
-    if query.is_narrow() {
-        search = search.looking_ahead(AHEAD.0, AHEAD.1);
-    }
-    paging
-        .answer(&app, &search, |order| query.matches(order), |order| OrderView::from(&order))
-        .await
-}
 
 /// An order with its fulfilments and refunds.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -7,6 +7,7 @@ mod credentials;
 
 use axum::extract::State;
 use callers::Admin;
+use core_types::fields::Handle;
 use core_types::id::PaymentId;
 use core_types::provider::ProviderName;
 use gateway::app::App;
@@ -14,13 +15,15 @@ use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Json, NoContent, Page};
 use gateway::request::{Body, IfMatch, Path, RequestRules, Ruled, Validation};
+use identity::settings::LONGEST_MANUAL_PAYMENT_WINDOW;
 use identity::store;
 use primitives::clock::Timestamp;
-use primitives::fields::{Fault, Flag, FromText, Patch, Text};
+use primitives::fields::{AtMost, Fault, Flag, FromText, Int, Patch, Text};
 use primitives::input::{Given, request};
 use primitives::problem::{Code, FieldError, Problem};
 use sales::payment::account::{ProviderAccount, ProviderAccountView};
 use sales::payment::credentials::ProviderCredentials;
+use sales::payment::manual_method::{MAX_METHODS, ManualMethod};
 use sales::payment::provider::{Provider, ProviderFailure};
 use sales::payment::{CaptureMethod, Mode, load};
 use schemars::JsonSchema;
@@ -103,6 +106,55 @@ pub struct SaveRequest {
     enabled: Option<Flag>,
     /// The instructions for customers, such as the account for a bank transfer.
     instructions: Patch<Text<0, 2_000>>,
+    /// The manual payment methods, in the order in which customers see them. They replace all old ones; only
+    /// `manual` has any.
+    methods: Option<AtMost<MethodRequest, MAX_METHODS>>,
+}
+
+/// A manual payment method.
+#[request]
+#[derive(Debug, Clone)]
+pub struct MethodRequest {
+    /// The id, unique in the store: `bank-transfer`.
+    id: Handle,
+    /// The name that customers see.
+    name: Text<1, 100>,
+    /// The instructions for customers, such as the account for a bank transfer.
+    instructions: Option<Text<0, 2_000>>,
+    /// The period in which an order with this method reserves its stock, in minutes. With 0, it does so until it
+    /// is paid or cancelled. By default the store's `manual_payment_window_minutes` applies.
+    payment_window_minutes: Option<Int<0, LONGEST_MANUAL_PAYMENT_WINDOW>>,
+    /// Whether customers can choose it; they can by default.
+    enabled: Option<Flag>,
+}
+
+impl From<MethodRequest> for ManualMethod {
+    fn from(input: MethodRequest) -> Self {
+        let minutes = input.payment_window_minutes;
+        Self {
+            id: input.id,
+            name: input.name.into(),
+            instructions: input.instructions.map(String::from),
+            payment_window_minutes: minutes.and_then(|minutes| u64::try_from(minutes.0).ok()),
+            enabled: input.enabled.is_none_or(|flag| flag.0),
+        }
+    }
+}
+
+/// Finds methods of one id, and methods of a provider that has none.
+fn broken_methods(provider: ProviderName, methods: &[ManualMethod]) -> Vec<FieldError> {
+    if provider != ProviderName::Manual && !methods.is_empty() {
+        let detail = "Only `manual` has methods.";
+        return vec![FieldError::new("/methods", "not_applicable", detail)];
+    }
+    let ids = methods.iter().map(|method| &method.id).enumerate();
+    let is_repeated =
+        |at: usize, id: &Handle| methods.iter().take(at).any(|earlier| earlier.id == *id);
+    let repeated = ids.filter(|(at, id)| is_repeated(*at, id)).map(|(at, _)| FieldError {
+        pointer: format!("/methods/{at}/id"),
+        fault: Fault::new("duplicate", "Another method has this id."),
+    });
+    repeated.collect()
 }
 
 impl RequestRules for SaveRequest {
@@ -131,6 +183,13 @@ impl SaveRequest {
         next.capture_method = self.capture_method.unwrap_or(next.capture_method);
         next.enabled = self.enabled.map_or(next.enabled, |flag| flag.0);
         self.instructions.apply(&mut next.instructions);
+        if let Some(methods) = self.methods {
+            next.methods = methods.0.into_iter().map(ManualMethod::from).collect();
+            let errors = broken_methods(next.provider, &next.methods);
+            if !errors.is_empty() {
+                return Err(Problem::invalid(errors));
+            }
+        }
         if next.provider == ProviderName::Manual {
             return manual(next, self.credentials.is_some(), known);
         }

@@ -15,7 +15,7 @@ use identity::store::Contact;
 use identity::store::branding::BrandingView;
 use identity::storefront::StorefrontView;
 use primitives::problem::{Code, Problem};
-use sales::payment::account::ProviderAccount;
+use sales::payment::account::{MethodView, ProviderAccount};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -70,7 +70,12 @@ pub(crate) struct StorePage {
 /// A payment method.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Method {
+    /// The payment provider.
     provider: ProviderName,
+    /// The manual method to choose at checkout.
+    method: Option<Handle>,
+    /// The name of the manual method.
+    name: Option<String>,
 }
 
 /// `GET /v1/storefront/{subdomain}` (`getStorefront`): Get a storefront.
@@ -112,10 +117,12 @@ pub(crate) async fn store(
             Fixture::Policy(_) | Fixture::Other => {}
         }
     }
-    accounts.retain(|account| account.enabled);
+    accounts.retain(ProviderAccount::is_offered);
     accounts.sort_by_key(|account| account.provider);
-    let method = |account: &ProviderAccount| Method { provider: account.provider };
-    page.payment_methods = accounts.iter().map(method).collect();
+    let methods = accounts.iter().flat_map(MethodView::all_of);
+    page.payment_methods = methods
+        .map(|MethodView { provider, method, name, .. }| Method { provider, method, name })
+        .collect();
     Ok(Json::new(&page).cached(caller.keeping()))
 }
 

@@ -5,7 +5,7 @@ mod webhook;
 
 use axum::extract::State;
 use callers::Shopper;
-use core_types::fields::{Currency, Subdomain, WebUrl};
+use core_types::fields::{Currency, Handle, Subdomain, WebUrl};
 use core_types::id::{OrderId, PaymentId};
 use core_types::key;
 use core_types::money::{MAX_AMOUNT, Money};
@@ -25,6 +25,7 @@ use primitives::problem::{Code, FieldError, Problem};
 use sales::order::{ORDER_UPDATED, Order, OrderStatus, PresentedToken};
 use sales::payment::account::{MethodView, ProviderAccount};
 use sales::payment::connected::Connected;
+use sales::payment::manual_method::payment_window;
 use sales::payment::provider::{Client, Provider};
 use sales::payment::{
     Opening, PAYMENT_CREATED, Payment, PaymentStatus, ProviderReference, can_take, load,
@@ -59,6 +60,8 @@ pub struct OpenRequest {
     order_id: OrderId,
     /// The order's token; or send it as `X-Service-Order-Token`.
     order_token: Option<Exact<200>>,
+    /// The manual payment method; by default that of the order, or the only one.
+    method: Option<Handle>,
     /// The URL to which the provider redirects the customer's browser.
     return_url: Option<WebUrl>,
     /// Whether the provider should store the payment method; `true` is not supported yet.
@@ -103,9 +106,10 @@ pub struct OpenedPayment {
 /// # Errors
 /// `unauthenticated` with an expired or revoked credential;
 /// `store_not_found`, `unknown_provider`, `provider_not_connected`, `order_already_paid`,
-/// `order_expired`, `invalid_state_transition` while a payment is processed, `amount_not_supported`, `version_conflict`, `provider_error`,
-/// `provider_timeout`; `not_supported` as a field error; `not_found` for an order that is
-/// not the caller's.
+/// `order_expired`, `invalid_state_transition` while a payment is processed, `amount_not_supported`,
+/// `version_conflict`, `provider_error`, `provider_timeout`; `not_supported`, and `required`,
+/// `not_applicable` and `payment_method_unavailable` for the method, as field errors; `not_found` for an
+/// order that is not the caller's.
 pub async fn open(
     caller: Shopper,
     State(app): State<App>,
@@ -130,15 +134,15 @@ async fn open_once(
     key: &SealKey,
 ) -> Result<NoStore<Created<OpenedPayment>>, Problem> {
     let now = services.clock.now();
-    let Snapshot { order, account, waiting } =
-        snapshot(services, caller, &input.order_id, provider, token, now).await?;
+    let Snapshot { order, account, method, waiting } =
+        snapshot(services, caller, input, provider, token, now).await?;
     check_payable(&order, now)?;
     let connected = account.connect(key)?;
     let opening = Opening {
         store_id: order.store_id.clone(),
         order_id: order.id.clone(),
         order_number: order.number.clone(),
-        amount: order.outstanding(),
+        amount: waiting.as_ref().unwrap_or(&order).outstanding(),
         expires_at: waiting.as_ref().unwrap_or(&order).expires_at,
     };
     if !can_take(provider, &opening.amount) {
@@ -152,13 +156,15 @@ async fn open_once(
             && payment.key_id == account.key_id
             && payment.capture_method == account.capture_method
             && payment.amount == opening.amount
+            && (method.is_none() || payment.method == method)
     });
     if let Some(payment) = open {
         return Ok(to_response(&connected, payment, input, key));
     }
     let id = Payment::id_of(&opening, &account, of_provider().count());
     let at_provider = connected.open(services, &id, &opening).await?;
-    let payment = Payment::begun(id, &account, opening, at_provider, key, now);
+    let begun = Payment::begun(id, &account, opening, at_provider, key, now);
+    let payment = Payment { method, ..begun };
     let has_keys = (account.version > 0).then_some(&account);
     let write = services
         .table
@@ -189,7 +195,10 @@ fn unchanged(write: Write, order: &Order, waiting: Option<&Order>, now: Timestam
 struct Snapshot {
     order: Order,
     account: ProviderAccount,
-    /// The order with a later expiry, if this payment method has a longer payment window.
+    /// The id of the manual method.
+    method: Option<String>,
+    /// The order with a later expiry, if this payment method has a longer payment window, or with its amount
+    /// due rounded to what the provider can count.
     waiting: Option<Order>,
 }
 
@@ -198,28 +207,37 @@ struct Snapshot {
 async fn snapshot(
     services: &Services,
     caller: &Shopper,
-    order: &OrderId,
+    input: &OpenRequest,
     provider: ProviderName,
     token: Option<&PresentedToken>,
     now: Timestamp,
 ) -> Result<Snapshot, Problem> {
     let store = caller.store();
-    let order_key = key::order(&store.id, order);
+    let order_key = key::order(&store.id, &input.order_id);
     let account_key = key::payment_provider(&store.id, provider.as_str());
     let settings_key = Settings::key_of(&store.id);
     let mut found = services.table.get_many(&[&order_key, &account_key, &settings_key]).await?;
     let account: Option<ProviderAccount> = found.take(&account_key)?;
     let cash = (provider == ProviderName::Manual).then(|| ProviderAccount::manual(store));
-    let account = account.or(cash).filter(|account| account.enabled);
+    let account = account.or(cash).filter(ProviderAccount::is_offered);
     let account = account.ok_or(Code::UnknownProvider)?;
     let order: Option<Order> = found.take(&order_key)?;
     let customer = caller.customer.as_ref().map(|customer| &customer.account.id);
     let order = order.filter(|order| order.is_shown_to(customer, token)).ok_or(Code::NotFound)?;
     let account = account.for_order(&order);
+    let of_order = order.payment_method.as_ref().filter(|_| provider == ProviderName::Manual);
+    let id = input.method.as_ref().or(of_order.map(|method| &method.id));
+    let chosen = account.choose_method(id, "/method");
+    let chosen = chosen.map_err(|error| Problem::invalid(vec![error]))?.cloned();
     let settings = found.take(&settings_key)?.unwrap_or_else(|| Settings::of(store));
-    let manual = (provider == ProviderName::Manual)
-        .then(|| order.waits_for(settings.checkout.payment_window(Some(provider)), now));
-    Ok(Snapshot { waiting: manual.flatten(), order, account })
+    let window = payment_window(&settings.checkout, Some(provider), chosen.as_ref());
+    let manual = (provider == ProviderName::Manual).then(|| order.waits_for(window, now));
+    Ok(Snapshot {
+        waiting: manual.flatten().or_else(|| order.rounded_for(provider, now)),
+        order,
+        method: chosen.as_ref().map(|method| method.id.as_str().to_owned()),
+        account: account.for_method(chosen.as_ref()),
+    })
 }
 
 /// Ensures that the order can be paid.
@@ -295,8 +313,8 @@ pub async fn methods(
     let due = Money { amount, currency: store.currency.clone() };
     let accounts = load::accounts(&app, store).await?;
     let usable = accounts.iter().filter(|account| {
-        account.enabled && is_own_currency && (!has_amount || can_take(account.provider, &due))
+        account.is_offered() && is_own_currency && (!has_amount || can_take(account.provider, &due))
     });
-    let name = |method: &MethodView| method.provider.to_string();
-    paging.whole(&app, usable.map(MethodView::from).collect(), name).await
+    let methods = usable.flat_map(MethodView::all_of).collect();
+    paging.whole(&app, methods, |method: &MethodView| method.id.clone()).await
 }

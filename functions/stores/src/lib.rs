@@ -10,6 +10,7 @@ mod members;
 mod navigation;
 mod notifications;
 mod policies;
+mod readiness;
 mod settings;
 mod shipping_zones;
 mod stores;
@@ -31,6 +32,7 @@ pub fn routes() -> Routes {
         .post("/v1/stores", Cost::WRITE, stores::open)
         .get("/v1/stores/{id}", Cost::READ, stores::show)
         .patch("/v1/stores/{id}", Cost::WRITE, stores::update)
+        .get("/v1/stores/{id}/readiness", Cost::READ, readiness::show)
         .post("/v1/stores/{id}/activate", Cost::WRITE, lifecycle::activate)
         .post("/v1/stores/{id}/pause", Cost::WRITE, lifecycle::pause)
         .post("/v1/stores/{id}/close", Cost::WRITE, lifecycle::close)

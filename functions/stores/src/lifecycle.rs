@@ -18,7 +18,7 @@ use identity::store::{
     StoreAction, StoreStatus, StoreView,
 };
 use primitives::clock::{MINUTE, Timestamp};
-use primitives::fields::Text;
+use primitives::fields::{AtMost, Text};
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use sales::order::{Order, OrderStatus};
@@ -26,6 +26,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use services::Services;
 
+use crate::readiness::{self, Requirement};
 use crate::stores::{give_up, to_response};
 
 /// A change of a store's status.
@@ -36,18 +37,37 @@ pub struct ActRequest {
     reason: Option<Text<1, 500>>,
 }
 
+/// The opening of a storefront.
+#[request]
+#[derive(Debug)]
+pub struct ActivateRequest {
+    /// The reason, in the owner's words; returned with the status.
+    reason: Option<Text<1, 500>>,
+    /// The requirements without which the store opens for the first time nonetheless.
+    accept_missing: Option<AtMost<Requirement, 3>>,
+}
+
 /// `POST /v1/stores/{id}/activate` (`activateStore`): Activate a store.
 ///
-/// The storefront takes orders. The event is `store.activated`.
+/// The storefront takes orders. The event is `store.activated`. A store that opens for the first time needs
+/// shipping rates, a payment provider and tax rates, or the merchant's word in `accept_missing` that it sells
+/// without them: with free shipping, paid by hand, without tax.
 ///
 /// # Errors
-/// `invalid_state_transition`, `precondition_failed`, `version_conflict`.
+/// `store_not_ready`, with what is missing; `invalid_state_transition`, `precondition_failed`,
+/// `version_conflict`.
 pub async fn activate(
     caller: Admin,
     State(app): State<App>,
     if_match: IfMatch,
-    Body(input): Body<ActRequest>,
+    Body(input): Body<ActivateRequest>,
 ) -> Result<Json<StoreView>, Problem> {
+    if caller.store.status == StoreStatus::Draft {
+        if_match.check(caller.store.version)?;
+        let accepted = input.accept_missing.map(|missing| missing.0).unwrap_or_default();
+        readiness::ensure(&app, &caller, &accepted).await?;
+    }
+    let input = ActRequest { reason: input.reason };
     act(&caller, &app, if_match, input, StoreAction::Activate, &STORE_ACTIVATED).await
 }
 

@@ -23,6 +23,36 @@ pub struct Money {
     pub currency: Currency,
 }
 
+/// A difference of two amounts, which may be negative.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = written_out)]
+pub struct MoneyDifference {
+    /// Minor units; negative if the amount is less.
+    pub amount: i64,
+    /// ISO 4217.
+    pub currency: Currency,
+}
+
+impl MoneyDifference {
+    /// No difference, in this currency.
+    pub fn zero(currency: &Currency) -> Self {
+        Self { amount: 0, currency: currency.clone() }
+    }
+
+    /// The difference from `before` to `after`, in the currency of `after`.
+    pub fn between(before: &Money, after: &Money) -> Self {
+        let amount = after.amount.saturating_sub(before.amount);
+        Self { amount, currency: after.currency.clone() }
+    }
+
+    /// The sum of both differences.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        let amount = self.amount.saturating_add(other.amount);
+        Self { amount, currency: self.currency.clone() }
+    }
+}
+
 /// Adds the `formatted` member, which is present on request (docs/conventions.md §12).
 fn written_out(schema: &mut schemars::Schema) {
     let formatted = serde_json::json!({
@@ -117,6 +147,18 @@ impl Money {
     /// This amount times `quantity`; none when it is out of range.
     pub fn times(&self, quantity: u32) -> Option<Self> {
         Self::new(self.amount.checked_mul(i64::from(quantity))?, &self.currency)
+    }
+
+    /// The nearest multiple of `step` minor units; half of a step is rounded up.
+    #[must_use]
+    pub fn rounded_to(&self, step: i64) -> Self {
+        let half = step.checked_div(2).unwrap_or(0);
+        let raised = self.amount.saturating_add(half);
+        let rest = raised.checked_rem(step).unwrap_or(half);
+        Self {
+            amount: raised.saturating_sub(rest).min(MAX_AMOUNT),
+            currency: self.currency.clone(),
+        }
     }
 
     /// The smaller of the two.

@@ -196,6 +196,7 @@ catalogue! {
     RefundExceedsCaptured = 409 "refund_exceeds_captured" "More would go back than can still be refunded.";
     InsufficientStock = 409 "insufficient_stock" "There is not enough stock for one or more lines.";
     PriceChanged = 409 "price_changed" "The total is not what was expected.";
+    StoreNotReady = 409 "store_not_ready" "The store lacks what it needs to sell: `missing` names it.";
     StoreNotAcceptingOrders = 409 "store_not_accepting_orders" "The store takes no orders now.";
     NothingToFulfill = 409 "nothing_to_fulfill" "Nothing of the order is left to be fulfilled.";
     QuantityExceedsRemaining = 409 "quantity_exceeds_remaining" "A line does not have so many units left.";

@@ -34,6 +34,7 @@ pub mod pricing;
 mod redact;
 pub mod refund;
 pub mod restock;
+mod rounding;
 mod samples;
 pub mod shopper;
 mod state;
@@ -60,6 +61,7 @@ use table::item::{Item, Key, Packing};
 use table::outbox::Due;
 
 use crate::payment::CaptureMethod;
+use crate::payment::manual_method::ChosenMethod;
 
 pub use change::{OrderChange, RefundChange};
 pub use charges::{DiscountAllocation, OrderDiscount, OrderDiscountView, ShippingLine, Totals};
@@ -175,6 +177,9 @@ pub struct Order {
     /// The payment provider that the shopper chose at checkout.
     #[serde(default)]
     pub payment_provider: Option<String>,
+    /// The manual payment method that the shopper chose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payment_method: Option<ChosenMethod>,
     /// The capture method at that provider; the setting of the store's provider account if none.
     #[serde(default)]
     pub capture_method: Option<CaptureMethod>,
@@ -297,7 +302,12 @@ impl Order {
         let zero = || Money::zero(&self.currency);
         let waived = self.items.iter().map(OrderItem::waived_amount).collect::<Vec<_>>();
         let waived = Money::sum(waived.iter().chain([&self.waived_shipping()]), &self.currency);
-        self.totals.total.minus(&waived.unwrap_or_else(zero)).unwrap_or_else(zero)
+        let waived = waived.unwrap_or_else(zero);
+        if waived.is_zero() {
+            return self.totals.total.clone();
+        }
+        let left = self.totals.exact_total().minus(&waived).unwrap_or_else(zero);
+        left.rounded_to(self.rounds_to())
     }
 
     /// Whether the order accepts this additional amount.

@@ -19,6 +19,7 @@ mod deadline;
 pub mod load;
 pub mod lookup;
 pub mod manual;
+pub mod manual_method;
 pub mod provider;
 pub mod provider_event;
 pub mod razorpay;
@@ -54,7 +55,7 @@ pub use provider::{Observed, ObservedState};
 pub(crate) use state::disputed;
 pub use state::{PaymentChange, Transition};
 pub use topics::*;
-pub use units::{can_count, can_take};
+pub use units::{can_count, can_take, step};
 pub use view::PaymentView;
 
 /// How long an order waits for a payment that its provider processes (our choice): a bank debit takes up to

@@ -48,6 +48,7 @@ const NO_OBJECTS: &[&str] = &[
     "/v1/payments/{id}/events",
     "/v1/storefront/{subdomain}/media/{id}",
     "/v1/stores/{id}/mail-usage",
+    "/v1/stores/{id}/readiness",
     "/v1/storefront/{subdomain}/theme",
     "/v1/storefront/{subdomain}/theme/files/{sha256}",
     "/v1/themes/{slug}/editor",
@@ -475,7 +476,7 @@ async fn world() -> World {
     let shop = Shop::with_installed_app().await;
     let owner = shop.owner();
     let activate = format!("/v1/stores/{}/activate", shop.store.id);
-    owner.post(&activate).json(json!({})).await.expect(200);
+    owner.post(&activate).json(support::open_as_is()).await.expect(200);
     shop.gateway.advance(identity::storefront::CACHE_TIME);
     let platform_of = Platform {
         developer: (**shop.developer).clone(),

@@ -31,7 +31,7 @@ impl Callers {
     async fn all() -> Self {
         let shop = Shop::with_installed_app().await;
         let activate = format!("/v1/stores/{}/activate", shop.store.id);
-        shop.merchant.post(&activate).json(json!({})).await.expect(200);
+        shop.merchant.post(&activate).json(support::open_as_is()).await.expect(200);
         shop.gateway.advance(identity::storefront::CACHE_TIME);
         let shopper = Shopper::register(&shop.gateway, &shop.store).await;
         let embedded = shop.embedded_client().await;

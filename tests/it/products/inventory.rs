@@ -64,7 +64,11 @@ impl Stock {
     async fn on_sale(&self, inventory: Value) -> (String, String) {
         let store = self.owner.get("/v1/stores").await.expect(200);
         let (id, subdomain) = (store.str("/data/0/id"), store.str("/data/0/subdomain"));
-        self.owner.post(&format!("/v1/stores/{id}/activate")).json(json!({})).await.expect(200);
+        self.owner
+            .post(&format!("/v1/stores/{id}/activate"))
+            .json(support::open_as_is())
+            .await
+            .expect(200);
         let input = json!({
             "title": "Lamp", "status": "active", "variants": [{
                 "price": {"amount": 1_000, "currency": "INR"}, "inventory": inventory,

@@ -22,7 +22,7 @@ impl World {
         let shop = Shop::with_installed_app().await;
         let owner = shop.owner();
         let of_store = |rest: &str| format!("/v1/stores/{}{rest}", shop.store.id);
-        shop.merchant.post(&of_store("/activate")).json(json!({})).await.expect(200);
+        shop.merchant.post(&of_store("/activate")).json(support::open_as_is()).await.expect(200);
         for name in ["a", "b"] {
             let made =
                 async |path: &str, input: Value| owner.post(path).json(input).await.expect(201);

@@ -135,7 +135,7 @@ async fn stores_pay_for_their_own_visitors() {
     let front = Front::open().await;
     let other = front.merchant.open_store().await;
     let activate = format!("/v1/stores/{}/activate", other.id);
-    front.merchant.post(&activate).json(json!({})).await.expect(200);
+    front.merchant.post(&activate).json(support::open_as_is()).await.expect(200);
     front.gateway.app().clock.stop();
     let available = |reply: &Reply| -> i64 {
         reply.header("x-service-cost-available").unwrap().parse().unwrap()

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use core_types::fields::{Email, Metadata, Phone};
+use core_types::fields::{Email, Handle, Metadata, Phone};
 use core_types::id::VariantId;
 use core_types::money::{Money, MoneyInput};
 use core_types::provider::ProviderName;
@@ -94,6 +94,8 @@ pub fn who(
 pub struct PaymentInput {
     /// The payment provider.
     pub provider: ProviderName,
+    /// The manual payment method. It is required of shoppers if the store offers several.
+    pub method: Option<Handle>,
     /// The capture method; by default that of the store's account with the provider.
     pub capture_method: Option<CaptureMethod>,
 }

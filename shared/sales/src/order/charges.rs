@@ -2,7 +2,7 @@
 
 use core_types::fields::Currency;
 use core_types::id::DiscountId;
-use core_types::money::Money;
+use core_types::money::{Money, MoneyDifference};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use crate::tax::{LineTax, TaxLine};
 
 /// The amounts of an order at placement (docs/commerce.md §4).
 ///
-/// `total` is `subtotal` less `discount` plus `shipping`, plus `tax` unless prices include it.
+/// `total` is `subtotal` less `discount` plus `shipping`, plus `tax` unless prices include it, plus `rounding`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "OrderTotals")]
 pub struct Totals {
@@ -30,6 +30,9 @@ pub struct Totals {
     pub tax_included: bool,
     /// The tax by rate.
     pub tax_lines: Vec<TaxLine>,
+    /// The rounding of the amount due to what the payment provider can count; zero for most currencies.
+    #[serde(default)]
+    pub rounding: Option<MoneyDifference>,
     /// The amount to be paid.
     pub total: Money,
     /// The part of the total that gift cards pay.
@@ -39,6 +42,31 @@ pub struct Totals {
 }
 
 impl Totals {
+    /// These totals with the amount due rounded to multiples of `step` minor units, if it is not one.
+    #[must_use]
+    pub fn rounded_to(self, step: i64) -> Self {
+        let due = self.due.rounded_to(step);
+        let difference = MoneyDifference::between(&self.due, &due);
+        let total = self.total.amount.saturating_add(difference.amount);
+        match Money::new(total, &self.due.currency) {
+            Some(total) if difference.amount != 0 => {
+                let rounding =
+                    self.rounding.map_or(difference.clone(), |before| before.plus(&difference));
+                Self { total, due, rounding: Some(rounding), ..self }
+            }
+            _ => self,
+        }
+    }
+
+    /// The total before it was rounded.
+    pub fn exact_total(&self) -> Money {
+        let rounding = self.rounding.as_ref().map_or(0, |rounding| rounding.amount);
+        Money {
+            amount: self.total.amount.saturating_sub(rounding),
+            currency: self.total.currency.clone(),
+        }
+    }
+
     /// Totals of zero.
     pub fn zero(currency: &Currency) -> Self {
         let zero = Money::zero(currency);
@@ -49,6 +77,7 @@ impl Totals {
             tax: zero.clone(),
             tax_included: false,
             tax_lines: Vec::new(),
+            rounding: None,
             total: zero.clone(),
             gift_cards: zero.clone(),
             due: zero,

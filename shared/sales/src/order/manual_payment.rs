@@ -29,7 +29,7 @@ impl Order {
         self.ensure(OrderAction::MarkPaid)?;
         let payment = match self.opened_manually(payments, now)? {
             Some(payment) => Payment { method: method.or(payment.method.clone()), ..payment },
-            None => self.new_payment(method, now),
+            None => self.new_payment(method.or_else(|| self.chosen_method()), now),
         };
         let receipt = IncomingPayment {
             payment_id: &payment.id,
@@ -38,6 +38,11 @@ impl Order {
         };
         let change = self.apply_payment(receipt, now)?.ok_or(Code::OrderAlreadyPaid)?;
         Ok(change.with_payment(PaymentChange::of(payment, Transition::Captured)))
+    }
+
+    /// The id of the manual method that the shopper chose.
+    fn chosen_method(&self) -> Option<String> {
+        self.payment_method.as_ref().map(|method| method.id.as_str().to_owned())
     }
 
     /// The manual payment that the shopper opened for the outstanding amount, as captured.

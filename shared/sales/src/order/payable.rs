@@ -8,6 +8,7 @@ use super::Order;
 use super::cart::{PaymentInput, fault};
 use crate::payment::account::ProviderAccount;
 use crate::payment::can_take;
+use crate::payment::manual_method::ManualMethod;
 
 impl ProviderAccount {
     /// The account with the order's capture method, if the order chose this provider and sets one. Manual
@@ -23,6 +24,16 @@ impl ProviderAccount {
     }
 }
 
+/// The manual method of a cart's payment, which [`validate`] accepts.
+pub(crate) fn manual_method(
+    accounts: &[ProviderAccount],
+    chosen: Option<&PaymentInput>,
+) -> Option<ManualMethod> {
+    let chosen = chosen?;
+    let account = accounts.iter().find(|account| account.provider == chosen.provider)?;
+    account.choose_method(chosen.method.as_ref(), "").ok()?.cloned()
+}
+
 /// Validates the payment of a cart. `due` is the amount after gift cards, none if the total is not known.
 ///
 /// A shopper who has not chosen a provider must have a usable one; a merchant can always record a manual
@@ -33,9 +44,10 @@ pub(crate) fn validate(
     is_shopper: bool,
     due: Option<&Money>,
 ) -> Option<FieldError> {
-    let is_usable = |provider: ProviderName| {
-        accounts.iter().any(|account| account.provider == provider && account.enabled)
+    let account = |provider: ProviderName| {
+        accounts.iter().find(|account| account.provider == provider && account.is_offered())
     };
+    let is_usable = |provider: ProviderName| account(provider).is_some();
     let can_take =
         |provider: ProviderName| due.is_none_or(|due| due.is_zero() || can_take(provider, due));
     match chosen {
@@ -47,7 +59,15 @@ pub(crate) fn validate(
             let detail = "The provider does not take this amount of this currency.";
             Some(fault("/payment/provider", "amount_not_supported", detail))
         }
-        Some(_) => None,
+        Some(chosen) => {
+            // A merchant may leave open by which method an order is paid.
+            let is_open = chosen.method.is_none() && !is_shopper;
+            let method = account(chosen.provider).filter(|_| !is_open);
+            let choose = |account: &ProviderAccount| {
+                account.choose_method(chosen.method.as_ref(), "/payment/method").err()
+            };
+            method.and_then(choose)
+        }
         None => {
             let is_due = due.is_some_and(|due| !due.is_zero());
             let can_pay = ProviderName::ALL.iter().any(|one| is_usable(*one) && can_take(*one));
@@ -77,7 +97,7 @@ mod tests {
     #[test]
     fn a_shopper_needs_a_provider_that_accepts_the_amount_due() {
         use ProviderName::{Razorpay, Stripe};
-        let through = |provider| PaymentInput { provider, capture_method: None };
+        let through = |provider| PaymentInput { provider, method: None, capture_method: None };
         let (inr, none) = (money::sample(100), money::sample(0));
         // The currency has three decimals, of which the provider supports two.
         let odd: Money =

@@ -27,6 +27,7 @@ use super::{
 };
 use crate::discount::Discount;
 use crate::gift_card::GiftCard;
+use crate::payment::manual_method::ChosenMethod;
 use crate::shipping::Parcel;
 use crate::tax::LineTax;
 
@@ -163,6 +164,7 @@ pub fn price(
         };
     };
     let (cards, totals) = pay(sums.totals, cards);
+    let totals = totals.rounded_to(rules.rounds_to);
     Quote {
         lines,
         parcel: Some(sums.parcel),
@@ -235,6 +237,8 @@ pub struct Terms {
     pub draft: bool,
     /// When it expires unless it is paid.
     pub expires_at: Option<Timestamp>,
+    /// The manual payment method that the shopper chose.
+    pub payment_method: Option<ChosenMethod>,
     /// The digest of the shopper's order token.
     pub order_token_digest: Option<String>,
 }
@@ -295,6 +299,7 @@ impl Order {
             metadata: buyer.metadata,
             source: buyer.source,
             payment_provider: payment.map(|payment| payment.provider.to_string()),
+            payment_method: terms.payment_method,
             capture_method: payment.and_then(|payment| payment.capture_method),
             order_token_digest: terms.order_token_digest,
             expires_at: terms.expires_at.filter(|_| !is_paid && !terms.draft),

@@ -19,6 +19,7 @@ use super::{
     DiscountAllocation, FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderContact,
     OrderDiscountView, OrderItem, OrderStatus, PresentedToken, ShippingLine, Totals,
 };
+use crate::payment::manual_method::ChosenMethod;
 use crate::tax::LineTax;
 
 /// An order, for its shopper.
@@ -64,6 +65,8 @@ pub struct ShopperOrderView {
     pub billing_address: Option<PostalAddress>,
     /// The chosen payment provider.
     pub payment_provider: Option<String>,
+    /// The chosen manual payment method.
+    pub payment_method: Option<ChosenMethod>,
     /// Whether a payment is required now.
     pub payment_required: bool,
     /// When it expires unless it is paid; none if it cannot expire.
@@ -228,6 +231,7 @@ impl ShopperOrderView {
             shipping_address: order.shipping_address.clone(),
             billing_address: order.billing_address.clone(),
             payment_provider: order.payment_provider.clone(),
+            payment_method: order.payment_method.clone(),
             payment_required,
             expires_at: order.expires_at,
             cancelled_at: order.cancelled_at,

@@ -18,6 +18,7 @@ use super::{
     OrderContact, OrderDiscountView, OrderItem, OrderPayment, OrderStatus, ShippingLine, Totals,
 };
 use crate::payment::CaptureMethod;
+use crate::payment::manual_method::ChosenMethod;
 use crate::tax::LineTax;
 
 core_types::view! {
@@ -83,6 +84,8 @@ core_types::view! {
         source: String,
         /// The payment provider that the shopper chose at checkout.
         payment_provider: Option<String>,
+        /// The manual payment method that the shopper chose.
+        payment_method: Option<ChosenMethod>,
         /// The capture method at that provider, if the order sets one.
         capture_method: Option<CaptureMethod>,
         /// When it expires unless it is paid; none if it cannot expire.

@@ -1,5 +1,6 @@
 //! A store's account with a payment provider. Its credentials are write-only in the API.
 
+use core_types::fields::Handle;
 use core_types::id::StoreId;
 use core_types::key;
 use core_types::provider::ProviderName;
@@ -15,6 +16,7 @@ use table::item::{Item, Key};
 use super::connected::Connected;
 use super::credentials::ProviderCredentials;
 use super::manual::Manual;
+use super::manual_method::ManualMethod;
 use super::razorpay::Razorpay;
 use super::stripe::Stripe;
 use super::{CaptureMethod, Mode};
@@ -35,6 +37,9 @@ pub struct ProviderAccount {
     /// The instructions for customers, such as the account for a bank transfer.
     #[serde(default)]
     pub instructions: Option<String>,
+    /// The manual payment methods; only `manual` has any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub methods: Vec<ManualMethod>,
     /// The public key.
     #[serde(default)]
     pub key_id: Option<String>,
@@ -97,6 +102,7 @@ impl ProviderAccount {
             },
             enabled: false,
             instructions: None,
+            methods: Vec::new(),
             key_id: None,
             last4: None,
             has_webhook_secret: false,
@@ -202,6 +208,8 @@ pub struct ProviderAccountView {
     pub enabled: bool,
     /// The instructions for customers.
     pub instructions: Option<String>,
+    /// The manual payment methods that customers choose from; only `manual` has any.
+    pub methods: Vec<ManualMethod>,
     /// The masked credentials; none for `manual`, or if none are set.
     pub credentials: Option<MaskedCredentials>,
     /// The URL that the provider has to send its webhooks to; none for `manual`.
@@ -232,6 +240,7 @@ impl ProviderAccountView {
             capture_method: account.capture_method,
             enabled: account.enabled,
             instructions: account.instructions.clone(),
+            methods: account.methods.clone(),
             credentials: masked.map(|(key_id, last4)| MaskedCredentials {
                 key_id,
                 last4,
@@ -246,27 +255,61 @@ impl ProviderAccountView {
     }
 }
 
-core_types::view! {
-    /// A payment method of a store, for the customer.
-    #[schemars(rename = "PaymentMethod")]
-    MethodView of account: ProviderAccount {
-        /// The provider's name, because a store has one account with each.
-        id: ProviderName = account.provider,
-        /// The payment provider: `manual`, `razorpay` or `stripe`.
-        provider: ProviderName,
-        /// Test or live.
-        mode: Mode,
-        /// The capture method.
-        capture_method: CaptureMethod,
-        /// The public key, for the provider's script.
-        key_id: Option<String>,
-        /// The instructions for customers.
-        instructions: Option<String>,
-        /// When the account was connected.
-        created_at: Timestamp,
-        /// When it was last changed.
-        updated_at: Timestamp,
-        /// Starts at 1, and grows by 1 with each write.
-        version: u64,
+/// A payment method of a store, for the customer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "PaymentMethod")]
+pub struct MethodView {
+    /// The provider's name, with the id of a manual method: `stripe`, `manual:bank-transfer`.
+    pub id: String,
+    /// The payment provider: `manual`, `razorpay` or `stripe`.
+    pub provider: ProviderName,
+    /// The manual method to choose at checkout; null for a provider without methods.
+    pub method: Option<Handle>,
+    /// The name of the manual method.
+    pub name: Option<String>,
+    /// Test or live.
+    pub mode: Mode,
+    /// The capture method.
+    pub capture_method: CaptureMethod,
+    /// The public key, for the provider's script.
+    pub key_id: Option<String>,
+    /// The instructions for customers.
+    pub instructions: Option<String>,
+    /// When the account was connected.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+    /// Starts at 1, and grows by 1 with each write.
+    pub version: u64,
+}
+
+impl MethodView {
+    /// The methods of an account: its manual methods that customers can choose, or else the account itself.
+    pub fn all_of(account: &ProviderAccount) -> Vec<Self> {
+        let methods: Vec<Self> =
+            account.offered_methods().map(|method| Self::of(account, Some(method))).collect();
+        if methods.is_empty() { vec![Self::of(account, None)] } else { methods }
+    }
+
+    fn of(account: &ProviderAccount, method: Option<&ManualMethod>) -> Self {
+        let provider = account.provider;
+        let instructions =
+            method.map_or(&account.instructions, |method| &method.instructions).clone();
+        Self {
+            id: method.map_or_else(
+                || provider.to_string(),
+                |method| format!("{provider}:{}", method.id.as_str()),
+            ),
+            provider,
+            method: method.map(|method| method.id.clone()),
+            name: method.map(|method| method.name.clone()),
+            mode: account.mode,
+            capture_method: account.capture_method,
+            key_id: account.key_id.clone(),
+            instructions,
+            created_at: account.created_at,
+            updated_at: account.updated_at,
+            version: account.version,
+        }
     }
 }

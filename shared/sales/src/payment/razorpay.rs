@@ -90,7 +90,7 @@ fn segment(reference: &str) -> String {
 
 /// Converts an amount to Razorpay's unit.
 fn units(amount: &Money) -> Result<i64, ProviderFailure> {
-    let counted = ProviderUnits::of_razorpay(amount).count(amount);
+    let counted = ProviderUnits::of_razorpay(&amount.currency).count(amount);
     counted.ok_or_else(|| ProviderFailure::Rejected("amount_not_supported".into()))
 }
 
@@ -124,7 +124,7 @@ impl Provider for Razorpay {
     fn client(&self, payment: &Payment, _: Option<String>) -> Client {
         let options = json!({
             "order_id": payment.provider_reference,
-            "amount": ProviderUnits::of_razorpay(&payment.amount).count(&payment.amount),
+            "amount": ProviderUnits::of_razorpay(&payment.amount.currency).count(&payment.amount),
             "currency": payment.amount.currency,
             "receipt": payment.order_number,
             "notes": {"order_id": payment.order_id, "payment_id": payment.id},
@@ -363,7 +363,7 @@ fn observation(entity: &Value) -> Option<Observed> {
         }
     };
     let currency = Currency::from_text(entity.get("currency")?.as_str()?).ok()?;
-    let units = ProviderUnits::of_razorpay(&Money::zero(&currency));
+    let units = ProviderUnits::of_razorpay(&currency);
     let money = |name| Money::new(units.read(entity.get(name)?.as_i64()?)?, &currency);
     let failed = state == ObservedState::Failed;
     Some(Observed {

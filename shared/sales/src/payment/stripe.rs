@@ -112,7 +112,7 @@ fn path_of(payment: &Payment, rest: &str) -> String {
 
 /// Converts an amount to Stripe's unit.
 fn units(amount: &Money) -> Result<i64, ProviderFailure> {
-    let counted = ProviderUnits::of_stripe(amount).count(amount);
+    let counted = ProviderUnits::of_stripe(&amount.currency).count(amount);
     counted.ok_or_else(|| ProviderFailure::Rejected("amount_not_supported".into()))
 }
 
@@ -151,7 +151,7 @@ impl Provider for Stripe {
     fn client(&self, payment: &Payment, secret: Option<String>) -> Client {
         let options = json!({
             "payment_intent": payment.provider_reference,
-            "amount": ProviderUnits::of_stripe(&payment.amount).count(&payment.amount),
+            "amount": ProviderUnits::of_stripe(&payment.amount.currency).count(&payment.amount),
             "currency": payment.amount.currency.as_str().to_ascii_lowercase(),
         });
         Client { key_id: Some(self.credentials.key_id.clone()), client_secret: secret, options }

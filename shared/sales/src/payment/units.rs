@@ -1,5 +1,6 @@
 //! The units in which providers count amounts, where they differ from ISO 4217, and their minimum amounts.
 
+use core_types::fields::Currency;
 use core_types::money::Money;
 use core_types::provider::ProviderName;
 
@@ -20,25 +21,34 @@ pub(super) enum ProviderUnits {
 
 impl ProviderUnits {
     /// Stripe's unit (<https://docs.stripe.com/currencies>).
-    pub(super) fn of_stripe(amount: &Money) -> Self {
-        match amount.currency.as_str() {
+    pub(super) fn of_stripe(currency: &Currency) -> Self {
+        match currency.as_str() {
             "ISK" | "UGX" => Self::Hundredths,
             "MGA" => Self::Whole,
-            _ => Self::of_decimals(amount),
+            _ => Self::of_decimals(currency),
         }
     }
 
     /// Razorpay's unit (<https://razorpay.com/docs/payments/international-payments>). It does not document
     /// how it counts the ariary, whose unit has five parts.
-    pub(super) fn of_razorpay(amount: &Money) -> Self {
-        match amount.currency.as_str() {
+    pub(super) fn of_razorpay(currency: &Currency) -> Self {
+        match currency.as_str() {
             "MGA" => Self::None,
-            _ => Self::of_decimals(amount),
+            _ => Self::of_decimals(currency),
         }
     }
 
-    fn of_decimals(amount: &Money) -> Self {
-        if amount.exponent() == 3 { Self::Tens } else { Self::Iso }
+    fn of_decimals(currency: &Currency) -> Self {
+        if currency.exponent() == 3 { Self::Tens } else { Self::Iso }
+    }
+
+    /// The minor units between two amounts that it can express.
+    const fn step(self) -> i64 {
+        match self {
+            Self::Iso | Self::Hundredths | Self::None => 1,
+            Self::Tens => 10,
+            Self::Whole => 100,
+        }
     }
 
     /// Converts an amount to the provider's unit; none if it cannot be expressed in it.
@@ -66,18 +76,27 @@ impl ProviderUnits {
     }
 }
 
-/// Whether the amount can be expressed in the provider's unit.
-pub fn can_count(provider: ProviderName, amount: &Money) -> bool {
-    let units = match provider {
+fn units(provider: ProviderName, currency: &Currency) -> ProviderUnits {
+    match provider {
         ProviderName::Manual => ProviderUnits::Iso,
-        ProviderName::Razorpay => ProviderUnits::of_razorpay(amount),
-        ProviderName::Stripe => ProviderUnits::of_stripe(amount),
-    };
-    units.count(amount).is_some()
+        ProviderName::Razorpay => ProviderUnits::of_razorpay(currency),
+        ProviderName::Stripe => ProviderUnits::of_stripe(currency),
+    }
 }
 
-/// Whether the provider accepts this amount as a payment: it can be expressed in its unit, and is not below
-/// its documented minimum for the currency.
+/// Whether the amount can be expressed in the provider's unit.
+pub fn can_count(provider: ProviderName, amount: &Money) -> bool {
+    units(provider, &amount.currency).count(amount).is_some()
+}
+
+/// The minor units between two amounts that the provider can express: 10 for the dinar at Stripe, 1 for most
+/// currencies.
+pub fn step(provider: ProviderName, currency: &Currency) -> i64 {
+    units(provider, currency).step()
+}
+
+/// Whether the provider accepts this amount as a payment, rounded to [`step`]: it supports the currency, and the
+/// amount is not below its documented minimum.
 pub fn can_take(provider: ProviderName, amount: &Money) -> bool {
     let currency = amount.currency.as_str();
     let least = match provider {
@@ -85,7 +104,8 @@ pub fn can_take(provider: ProviderName, amount: &Money) -> bool {
         ProviderName::Razorpay => minimum_of_razorpay(currency),
         ProviderName::Stripe => minimum_of_stripe(currency),
     };
-    least <= amount.amount && can_count(provider, amount)
+    let amount = amount.rounded_to(step(provider, &amount.currency));
+    least <= amount.amount && can_count(provider, &amount)
 }
 
 /// Razorpay's minimum: one rupee (<https://razorpay.com/docs/api/orders/create>). It documents no other.
@@ -116,7 +136,6 @@ mod tests {
     use primitives::fields::FromText;
 
     use super::*;
-    use core_types::fields::Currency;
 
     fn money(amount: i64, code: &str) -> Money {
         Money::new(amount, &Currency::from_text(code).unwrap()).unwrap()
@@ -154,11 +173,16 @@ mod tests {
         ];
         for (amount, code, stripe, razorpay) in cases {
             let amount = money(amount, code);
-            let counted = ProviderUnits::of_stripe(&amount).count(&amount);
+            let counted = ProviderUnits::of_stripe(&amount.currency).count(&amount);
             assert_eq!(counted, stripe, "{code}");
-            let back = counted.and_then(|counted| ProviderUnits::of_stripe(&amount).read(counted));
+            let back = counted
+                .and_then(|counted| ProviderUnits::of_stripe(&amount.currency).read(counted));
             assert_eq!(back, stripe.map(|_| amount.amount), "{code}");
-            assert_eq!(ProviderUnits::of_razorpay(&amount).count(&amount), razorpay, "{code}");
+            assert_eq!(
+                ProviderUnits::of_razorpay(&amount.currency).count(&amount),
+                razorpay,
+                "{code}"
+            );
         }
         assert_eq!(ProviderUnits::Hundredths.read(150), None, "there is no half crown");
     }

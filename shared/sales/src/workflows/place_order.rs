@@ -34,6 +34,7 @@ use crate::order::number;
 use crate::order::pricing::{Buyer, Quote, Terms, insufficient_stock};
 use crate::order::{ORDER_CREATED, ORDER_PAID, Order, StockState, stock};
 use crate::payment::PaymentChange;
+use crate::payment::manual_method::{ChosenMethod, ManualMethod, payment_window};
 use crate::shipping::ShippingZone;
 use crate::tax::TaxLocation;
 
@@ -103,6 +104,8 @@ pub struct Priced {
     pub quote: Quote,
     /// The store's shipping zones.
     pub zones: Vec<ShippingZone>,
+    /// The manual payment method, if the cart has one.
+    pub method: Option<ManualMethod>,
     /// The field errors of the cart.
     pub faults: Vec<FieldError>,
 }
@@ -198,10 +201,12 @@ fn order_of(
     now: Timestamp,
 ) -> Result<(Order, Vec<PaymentChange>), Problem> {
     let provider = placing.buyer.payment.as_ref().map(|payment| payment.provider);
-    let window = priced.settings.checkout.payment_window(provider);
+    let (checkout, method) = (&priced.settings.checkout, priced.method.as_ref());
+    let window = payment_window(checkout, provider, method);
     let terms = Terms {
         draft: placing.draft,
         expires_at: window.filter(|_| placing.expires).map(|window| now.plus(window)),
+        payment_method: method.map(ChosenMethod::from),
         order_token_digest: placing.order_token_digest.clone(),
     };
     let buyer = placing.buyer.clone();

@@ -28,7 +28,11 @@ async fn an_order_is_placed_and_its_webhook_arrives_over_real_processes() {
     let input =
         json!({"name": "A Shop", "subdomain": subdomain, "currency": "INR", "country": "IN"});
     let store = merchant.post("/v1/stores").json(input).await.expect(201).str("/id");
-    merchant.post(&format!("/v1/stores/{store}/activate")).json(json!({})).await.expect(200);
+    merchant
+        .post(&format!("/v1/stores/{store}/activate"))
+        .json(support::open_as_is())
+        .await
+        .expect(200);
     let owner = merchant.with_store(&store);
     let variant = json!({"price": inr(250), "inventory": {"levels": [{"quantity": 2}]}});
     let input = json!({"title": "A Thing", "status": "active", "variants": [variant]});

@@ -23,6 +23,9 @@ pub struct Rules {
     pub shipping_rate_id: Option<ShippingRateId>,
     /// Whether a rate must be chosen.
     pub demands_rate: bool,
+    /// The step in minor units that the amount due is rounded to, as the payment provider counts: 1 for most
+    /// currencies.
+    pub rounds_to: i64,
     /// The tax rules.
     pub taxes: TaxRules,
     /// The discount of the cart's code, with the code's position.

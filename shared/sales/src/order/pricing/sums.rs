@@ -137,9 +137,10 @@ impl<'a> Cart<'a> {
         }
     }
 
-    /// The parcel at the current discounts.
+    /// The parcel at the current discounts: the goods that are shipped, without those that are not.
     fn parcel(&self) -> Parcel {
-        let left = Money::sum(self.goods.iter().map(|goods| &goods.left), self.currency);
+        let sent = self.goods.iter().filter(|goods| goods.requires_shipping);
+        let left = Money::sum(sent.map(|goods| &goods.left), self.currency);
         Parcel { grams: self.grams, goods: left.unwrap_or_else(|| Money::zero(self.currency)) }
     }
 
@@ -254,6 +255,7 @@ fn totals(
         tax: all(|line| &line.tax, |line| &line.tax)?,
         tax_included: rules.taxes.is_included(),
         tax_lines: tax::by_rate(taxed.chain(sent)),
+        rounding: None,
         gift_cards: Money::zero(currency),
         due: total.clone(),
         total,

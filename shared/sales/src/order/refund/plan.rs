@@ -46,7 +46,7 @@ impl Order {
         let amount = match &wanted.amount {
             Some(amount) => amount.clone(),
             None if wanted.items.is_empty() && wanted.shipping.is_none() => refundable.clone(),
-            None => named.ok_or(Code::NothingToRefund)?,
+            None => self.refund_of(&named.ok_or(Code::NothingToRefund)?),
         };
         if amount.is_zero() {
             return Err(Code::NothingToRefund.into());

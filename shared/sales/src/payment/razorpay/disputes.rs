@@ -43,7 +43,7 @@ pub(super) fn dispute(entity: &Value) -> Option<ObservedDispute> {
         _ => DisputeType::Chargeback,
     };
     let currency = Currency::from_text(entity.get("currency")?.as_str()?).ok()?;
-    let units = ProviderUnits::of_razorpay(&Money::zero(&currency));
+    let units = ProviderUnits::of_razorpay(&currency);
     let money = |name| Money::new(units.read(entity.get(name)?.as_i64()?)?, &currency);
     Some(ObservedDispute {
         reference: text(entity, "/id")?,

@@ -19,7 +19,7 @@ fn number(object: &Value, name: &str) -> Option<i64> {
 fn counted(object: &Value, units: i64) -> Option<Money> {
     let code = object.get("currency")?.as_str()?.to_ascii_uppercase();
     let currency = Currency::from_text(&code).ok()?;
-    let amount = ProviderUnits::of_stripe(&Money::zero(&currency)).read(units)?;
+    let amount = ProviderUnits::of_stripe(&currency).read(units)?;
     Money::new(amount, &currency)
 }
 

@@ -23,6 +23,7 @@ use crate::order::payable;
 use crate::order::pricing::{self, Offer, Rules, TaxRules};
 use crate::payment::account::ProviderAccount;
 use crate::payment::load;
+use crate::payment::step;
 use crate::shipping::{ShippingRateKind, ShippingZone};
 use crate::tax::{TaxLocation, TaxRate};
 use discounts::Candidates;
@@ -95,6 +96,7 @@ pub(super) async fn price_as(
         destination: cart.destination.clone(),
         shipping_rate_id: cart.shipping_rate_id.clone(),
         demands_rate: is_shopper && !cart.dry_run,
+        rounds_to: cart.rounds_to(&store),
         taxes,
         named: given.named,
         automatic: given.automatic,
@@ -111,7 +113,8 @@ pub(super) async fn price_as(
     }
     faults.extend(fault);
     faults.extend(of_cards);
-    Ok(Priced { store, settings, quote, zones: rules.zones, faults })
+    let method = payable::manual_method(&accounts, cart.payment.as_ref());
+    Ok(Priced { store, settings, quote, zones: rules.zones, method, faults })
 }
 
 impl Cart {
@@ -119,6 +122,22 @@ impl Cart {
     fn taxed_at(&self, store: &Store) -> TaxLocation {
         let known = self.destination.as_ref().or(self.billed_at.as_ref());
         known.cloned().unwrap_or_else(|| home(store))
+    }
+}
+
+impl Cart {
+    /// The step that its amount due is rounded to. A shopper who has not chosen a provider may choose any; a
+    /// merchant who has not takes the exact amount.
+    fn rounds_to(&self, store: &Store) -> i64 {
+        let chosen = self.payment.as_ref().map(|payment| payment.provider);
+        match chosen {
+            Some(provider) => step(provider, &store.currency),
+            None if self.shopper_network.is_some() => {
+                let steps = ProviderName::ALL.iter().map(|one| step(*one, &store.currency));
+                steps.min_by_key(|step| if *step == 1 { i64::MAX } else { *step }).unwrap_or(1)
+            }
+            None => 1,
+        }
     }
 }
 

@@ -1,0 +1,148 @@
+//! What a store lacks before it can sell: shipping, payments, taxes, and a proven address of its owner.
+
+use axum::extract::State;
+use callers::Admin;
+use core_types::key;
+use gateway::app::App;
+use gateway::reply::Json;
+use identity::merchant::Merchant;
+use identity::store::Store;
+use primitives::problem::{Code, Problem};
+use sales::document::Document;
+use sales::payment::load;
+use sales::shipping::ShippingZone;
+use schemars::JsonSchema;
+use serde::Serialize;
+use services::Services;
+use table::Query;
+
+primitives::string_enum! {
+    /// A decision that a store needs before it sells.
+    Requirement {
+        /// A shipping zone with rates. Without one, goods are shipped everywhere for free.
+        Shipping = "shipping",
+        /// A payment provider that the merchant has set up. Without one, orders are paid by hand, without
+        /// instructions.
+        Payments = "payments",
+        /// A tax rate. Without one, no tax is charged.
+        Taxes = "taxes",
+        /// A proven e-mail address of the store's owner. Without one, the store sends no mail. It does not stand
+        /// in the way of activation.
+        OwnerEmail = "owner_email",
+    }
+}
+
+impl Requirement {
+    /// Whether the store does not open without it, unless the merchant accepts that.
+    pub(crate) const fn is_required(self) -> bool {
+        !matches!(self, Self::OwnerEmail)
+    }
+
+    /// What happens without it, and how it is met.
+    const fn detail(self) -> &'static str {
+        match self {
+            Self::Shipping => {
+                "There is no shipping rate: goods are shipped everywhere for free. Create a shipping zone."
+            }
+            Self::Payments => {
+                "No payment provider is set up: orders are paid by hand, without instructions. Save a provider."
+            }
+            Self::Taxes => "There is no tax rate: no tax is charged. Create a tax rate.",
+            Self::OwnerEmail => {
+                "The owner's e-mail address is not proven: the store sends no mail. Verify the address."
+            }
+        }
+    }
+}
+
+/// A requirement of a store.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ReadinessItem {
+    /// The requirement.
+    requirement: Requirement,
+    /// Whether it is met.
+    met: bool,
+    /// Whether the store does not open without it, unless the merchant accepts that.
+    required: bool,
+    /// What happens without it; null if it is met.
+    detail: Option<&'static str>,
+}
+
+/// Whether a store is ready to sell.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Readiness {
+    /// Whether everything required is there.
+    ready: bool,
+    /// The requirements.
+    items: Vec<ReadinessItem>,
+}
+
+/// `GET /v1/stores/{id}/readiness` (`getStoreReadiness`): Get what a store lacks to sell.
+///
+/// The storefront does not open while a required item is missing, unless the activation accepts that.
+pub(crate) async fn show(
+    caller: Admin,
+    State(app): State<App>,
+) -> Result<Json<Readiness>, Problem> {
+    let missing = missing(&app, &caller.store).await?;
+    let items = Requirement::ALL.iter().map(|requirement| {
+        let met = !missing.contains(requirement);
+        ReadinessItem {
+            requirement: *requirement,
+            met,
+            required: requirement.is_required(),
+            detail: (!met).then(|| requirement.detail()),
+        }
+    });
+    let ready = !missing.iter().any(|requirement| requirement.is_required());
+    Ok(Json::new(&Readiness { ready, items: items.collect() }))
+}
+
+/// Ensures that a store lacks nothing that the merchant has not accepted.
+///
+/// # Errors
+/// `store_not_ready`.
+pub(crate) async fn ensure(
+    services: &Services,
+    caller: &Admin,
+    accepted: &[Requirement],
+) -> Result<(), Problem> {
+    let missing = missing(services, &caller.store).await?;
+    let is_open =
+        |requirement: &&Requirement| requirement.is_required() && !accepted.contains(requirement);
+    let open: Vec<&Requirement> = missing.iter().filter(is_open).collect();
+    if open.is_empty() {
+        return Ok(());
+    }
+    let named =
+        open.iter().map(|one| serde_json::json!({"requirement": one, "detail": one.detail()}));
+    Err(Code::StoreNotReady.with("missing", named.collect::<Vec<_>>()))
+}
+
+/// Finds the requirements that a store does not meet, in one round trip.
+async fn missing(services: &Services, store: &Store) -> Result<Vec<Requirement>, Problem> {
+    let owner = key::merchant(&store.owner_id);
+    let (zones, accounts, has_rate, owner) = tokio::try_join!(
+        Document::<ShippingZone>::load(services, key::shipping_zones(&store.id)),
+        load::accounts(services, store),
+        has_tax_rate(services, store),
+        services.table.get::<Merchant>(&owner),
+    )?;
+    let is_met = |requirement: Requirement| match requirement {
+        Requirement::Shipping => zones.entries.iter().any(|zone| !zone.rates.is_empty()),
+        // The default account has version 0.
+        Requirement::Payments => {
+            accounts.iter().any(|account| account.version > 0 && account.is_offered())
+        }
+        Requirement::Taxes => has_rate,
+        Requirement::OwnerEmail => owner.as_ref().is_some_and(|owner| owner.email_verified),
+    };
+    Ok(Requirement::ALL.iter().copied().filter(|one| !is_met(*one)).collect())
+}
+
+/// Whether the store has a tax rate, in any country.
+async fn has_tax_rate(services: &Services, store: &Store) -> Result<bool, Problem> {
+    let query = Query::partition(key::store(&store.id).pk).begins_with(key::TAX_RATES);
+    let documents: Vec<Document<sales::tax::TaxRate>> = services.table.all(&query, 300).await?;
+    Ok(documents.iter().any(|document| !document.entries.is_empty()))
+}
