@@ -4,6 +4,7 @@ mod allocations;
 mod filters;
 mod lines;
 mod links;
+mod mails;
 mod placing;
 mod refunds;
 mod windows;

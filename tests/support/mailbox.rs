@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+
 use crate::eventually;
 
 /// How long a mail may take: one stream poll, one queue, one file.
@@ -21,6 +24,7 @@ pub struct Mail {
     pub reply_to: Option<String>,
     pub subject: String,
     pub text: String,
+    pub html: Option<String>,
 }
 
 impl Mailbox {
@@ -53,14 +57,17 @@ impl Mailbox {
         let to = field("To:")?;
         let address =
             to.rsplit_once('<').map_or(to.as_str(), |(_, rest)| rest.trim_end_matches('>'));
+        let kind = field("Content-Type:").unwrap_or_default();
+        let (text, html) = match kind.split_once("boundary=") {
+            Some((_, boundary)) => alternatives(text, boundary.trim_matches('"')),
+            None => (decoded(&head, text), None),
+        };
         address.eq_ignore_ascii_case(&self.address).then(|| Mail {
             from: field("From:").unwrap_or_default(),
             reply_to: field("Reply-To:"),
             subject: field("Subject:").unwrap_or_default(),
-            text: match field("Content-Transfer-Encoding:").as_deref() {
-                Some("quoted-printable") => unquoted(text),
-                _ => text.to_owned(),
-            },
+            text,
+            html,
         })
     }
 
@@ -98,6 +105,28 @@ impl Mailbox {
             newest.text.lines().find_map(|line| line.strip_prefix("Token: ")).map(str::to_owned)
         };
         eventually(DEADLINE, look).await
+    }
+}
+
+/// The text and the HTML of a mail that has both (RFC 2046 §5.1.4).
+fn alternatives(body: &str, boundary: &str) -> (String, Option<String>) {
+    let mut parts = body.split(&format!("--{boundary}")).skip(1).filter_map(|part| {
+        let (head, text) = part.trim_start().split_once("\n\n")?;
+        Some(decoded(head, text.strip_suffix('\n').unwrap_or(text)))
+    });
+    (parts.next().expect("a text"), parts.next())
+}
+
+/// A text in its transfer encoding (RFC 2045 §6).
+fn decoded(head: &str, text: &str) -> String {
+    let encoding = head.lines().find_map(|line| line.strip_prefix("Content-Transfer-Encoding:"));
+    match encoding.map(str::trim) {
+        Some("quoted-printable") => unquoted(text),
+        Some("base64") => {
+            let bytes = BASE64_STANDARD.decode(text.replace('\n', "")).expect("base64");
+            String::from_utf8(bytes).expect("mails are UTF-8")
+        }
+        _ => text.to_owned(),
     }
 }
 

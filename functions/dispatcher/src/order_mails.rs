@@ -236,7 +236,8 @@ impl OrderContext {
             None => None,
         };
         let news = OrderNews { link: link.as_deref(), ..news };
-        let mail = about_order(&self.to, &self.texts, (&self.store, &self.order), news)?;
+        let mail =
+            about_order(&self.to, &self.texts, (&self.store, &self.settings), &self.order, news)?;
         Ok(Some((if self.order.is_email_proven { mail } else { mail.to_stranger() }, None)))
     }
 
@@ -264,18 +265,21 @@ async fn shipped(services: &Services, event: &Event) -> Result<Composed, Problem
     let mut tracking = fulfillment.tracking.clone();
     let base_url = &services.config.base_url;
     tracking.url = tracking.url.filter(|url| may_be_followed(url, &on.domains, base_url));
-    on.mail_about_order(services, OrderNews { tracking: Some(&tracking), ..Default::default() })
-        .await
+    let (fulfillment, tracking) = (Some(&fulfillment), Some(&tracking));
+    on.mail_about_order(services, OrderNews { fulfillment, tracking, ..Default::default() }).await
 }
 
 /// To the customer: a parcel was delivered, if the store wants that mail.
 async fn delivered(services: &Services, event: &Event) -> Result<Composed, Problem> {
-    match load_order(services, event, NotificationKind::OrderDelivered).await? {
-        Some(on) if on.settings.delivery_confirmation => {
-            on.mail_about_order(services, OrderNews::default()).await
-        }
-        _ => Ok(None),
-    }
+    let id = FulfillmentId::parse(&event.entity_id);
+    let key = |store: &_, order: &_| Some(key::fulfillment(store, order, id.as_ref()?));
+    let kind = NotificationKind::OrderDelivered;
+    let found = load_order_and::<Fulfillment>(services, event, kind, key).await?;
+    let Some((on, fulfillment)) = found.filter(|(on, _)| on.settings.delivery_confirmation) else {
+        return Ok(None);
+    };
+    let fulfillment = fulfillment.as_ref();
+    on.mail_about_order(services, OrderNews { fulfillment, ..Default::default() }).await
 }
 
 /// To the customer: a refund was made, if the store wants that mail.

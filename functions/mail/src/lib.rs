@@ -34,7 +34,7 @@ use core_types::key;
 use core_types::mail::{Mail, MailContent, MailMessage, MailState, Take};
 use delivery::mail::{Sender, allowance};
 use lettre::message::header::{HeaderName, HeaderValue};
-use lettre::message::{Mailbox, SinglePart};
+use lettre::message::{Mailbox, MultiPart, SinglePart};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
 use primitives::problem::{Code, Problem};
 use sales::notifications;
@@ -307,7 +307,12 @@ fn compose(
         Some(to) => message.reply_to(Mailbox::new(None, to)),
         None => message,
     };
-    message.singlepart(SinglePart::plain(content.text.clone())).map_err(SendFailure::permanent)
+    let text = content.text.clone();
+    match &content.html {
+        Some(html) => message.multipart(MultiPart::alternative_plain_html(text, html.clone())),
+        None => message.singlepart(SinglePart::plain(text)),
+    }
+    .map_err(SendFailure::permanent)
 }
 
 async fn send_by_smtp(url: &str, message: lettre::Message) -> Result<(), SendFailure> {

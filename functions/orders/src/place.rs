@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use callers::StoreAccess;
-use core_types::fields::{Email, Locale, Metadata};
+use core_types::fields::{Email, Locale, Metadata, TaxNumber};
 use core_types::id::{CustomerId, ShippingRateId};
 use core_types::key;
 use core_types::money::MoneyInput;
@@ -63,6 +63,8 @@ pub struct PlaceRequest {
     gift_card_codes: Option<AtMost<GiftCardCode, MAX_GIFT_CARDS>>,
     /// The total that the caller expects.
     expected_total: Option<MoneyInput>,
+    /// The buyer's tax registration number, such as a VAT or GST number. It does not change the tax.
+    tax_number: Option<TaxNumber>,
     /// The merchant's note.
     note: Option<Text<0, 2000>>,
     /// Key-value pairs of the order.
@@ -153,6 +155,7 @@ pub async fn place(
             contact,
             shipping_address,
             billing_address,
+            tax_number: input.tax_number,
             note: input.note.map(String::from).filter(|note| !note.is_empty()),
             metadata: input.metadata.map(|metadata| metadata.0).unwrap_or_default(),
             tags: input.tags.into_iter().flat_map(|tags| tags.0).map(String::from).collect(),

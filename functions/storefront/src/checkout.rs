@@ -3,7 +3,7 @@
 
 use axum::extract::State;
 use callers::Shopper;
-use core_types::fields::{Email, Locale, Metadata};
+use core_types::fields::{Email, Locale, Metadata, TaxNumber};
 use core_types::id::{OrderId, ShippingRateId};
 use core_types::money::MoneyInput;
 use crypto::seal;
@@ -60,6 +60,8 @@ pub struct OrderRequest {
     gift_card_codes: Option<AtMost<GiftCardCode, MAX_GIFT_CARDS>>,
     /// The total that the shopper expects; another one is rejected with `price_changed`.
     expected_total: Option<MoneyInput>,
+    /// The buyer's tax registration number, such as a VAT or GST number. It does not change the tax.
+    tax_number: Option<TaxNumber>,
     /// A note to the merchant.
     note: Option<Text<0, 2000>>,
     /// Metadata to store with the order.
@@ -175,6 +177,7 @@ fn buyer(caller: &Shopper, input: &OrderRequest, faults: &mut Vec<FieldError>) -
         contact,
         shipping_address: input.shipping_address.clone().map(PostalAddress::from),
         billing_address: input.billing_address.clone().map(PostalAddress::from),
+        tax_number: input.tax_number.clone(),
         note: input.note.clone().map(String::from).filter(|note| !note.is_empty()),
         metadata: input.metadata.clone().map(|metadata| metadata.0).unwrap_or_default(),
         tags: Vec::new(),

@@ -16,7 +16,7 @@ use identity::settings::{
     Taxes,
 };
 use identity::store::Store;
-use primitives::fields::{Flag, Int, Patch};
+use primitives::fields::{Flag, Int, Patch, Text};
 use primitives::input::request;
 use primitives::problem::{FieldError, Problem};
 use services::Services;
@@ -104,6 +104,9 @@ pub struct NotificationsRequest {
     order_status_url: Patch<LinkTemplate>,
     /// The store's page on which an order is paid; `order_status_url` by default.
     payment_url: Patch<LinkTemplate>,
+    /// The store's terms, and what else the law asks of it, at the end of mails that confirm an order. It has no
+    /// links.
+    terms: Patch<Text<1, 5_000>>,
 }
 
 /// The changes of the review settings.
@@ -182,6 +185,7 @@ impl NotificationsRequest {
         self.sender_name.apply(&mut group.sender_name);
         set(&mut group.order_status_url, self.order_status_url, None, Some);
         set(&mut group.payment_url, self.payment_url, None, Some);
+        self.terms.apply(&mut group.terms);
         group
     }
 }

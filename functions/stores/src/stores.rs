@@ -3,7 +3,9 @@
 use axum::extract::State;
 use callers::{Merchant, StoreAccess};
 use catalogue::location;
-use core_types::fields::{Country, Currency, Email, Locale, Phone, StoreName, Subdomain, TimeZone};
+use core_types::fields::{
+    Country, Currency, Email, Locale, Phone, StoreName, Subdomain, TaxNumber, TimeZone,
+};
 use core_types::key;
 use core_types::scope::{ReadStore, WriteStore};
 use gateway::app::App;
@@ -11,7 +13,7 @@ use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{Body, IfMatch};
-use identity::address;
+use identity::address::{self, AddressInput, PostalAddress};
 use identity::member::Role;
 use identity::merchant::Merchant as Account;
 use identity::merchant::stores::stores_of;
@@ -177,6 +179,8 @@ pub struct UpdateRequest {
     timezone: Option<TimeZone>,
     /// The contact for customers; `null` clears it.
     contact: Patch<ContactRequest>,
+    /// The tax registration number, which orders and mails about them show; `null` clears it.
+    tax_number: Patch<TaxNumber>,
     /// The branding; `null` clears it.
     branding: Patch<BrandingRequest>,
     /// The prefix of order numbers.
@@ -193,6 +197,8 @@ pub struct ContactRequest {
     email: Patch<Email>,
     /// The telephone number that customers see.
     phone: Patch<Phone>,
+    /// The postal address, which mails about orders show.
+    address: Patch<AddressInput>,
 }
 
 impl UpdateRequest {
@@ -218,12 +224,24 @@ impl UpdateRequest {
         set(&mut wanted.timezone, self.timezone);
         set(&mut wanted.order_prefix, self.order_prefix);
         set(&mut wanted.inventory_policy, self.inventory_policy);
+        match self.tax_number {
+            Patch::Keep => {}
+            Patch::Clear => wanted.tax_number = None,
+            Patch::Set(number) => wanted.tax_number = Some(number),
+        }
         match self.contact {
             Patch::Keep => {}
             Patch::Clear => wanted.contact = Contact::default(),
             Patch::Set(contact) => {
                 contact.email.apply(&mut wanted.contact.email);
                 contact.phone.apply(&mut wanted.contact.phone);
+                match contact.address {
+                    Patch::Keep => {}
+                    Patch::Clear => wanted.contact.address = None,
+                    Patch::Set(address) => {
+                        wanted.contact.address = Some(PostalAddress::from(address));
+                    }
+                }
             }
         }
         match self.branding {

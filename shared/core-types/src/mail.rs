@@ -306,6 +306,9 @@ pub struct MailContent {
     pub subject: String,
     /// The text.
     pub text: String,
+    /// The same as HTML, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<String>,
     /// How long it is useful after it was written.
     pub useful_for: Duration,
 }
@@ -322,6 +325,7 @@ impl MailContent {
             asks_to_pay: false,
             subject: subject.to_owned(),
             text,
+            html: None,
             useful_for,
         }
     }

@@ -100,6 +100,8 @@ pub struct Notifications {
     pub order_status_url: Option<LinkTemplate>,
     /// The store's page on which an order is paid by its token; `order_status_url` if null.
     pub payment_url: Option<LinkTemplate>,
+    /// The store's terms, and what else the law asks of it, at the end of mails that confirm an order.
+    pub terms: Option<String>,
 }
 
 impl Default for Notifications {
@@ -113,6 +115,7 @@ impl Default for Notifications {
             sender_name: None,
             order_status_url: None,
             payment_url: None,
+            terms: None,
         }
     }
 }

@@ -11,7 +11,9 @@ use std::collections::BTreeSet;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use core_types::event::{Event, EventSubject, Topic};
-use core_types::fields::{Country, Currency, Email, Handle, Locale, Subdomain, TimeZone};
+use core_types::fields::{
+    Country, Currency, Email, Handle, Locale, Subdomain, TaxNumber, TimeZone,
+};
 use core_types::id::{LocationId, MerchantId, OrderId, StoreId};
 use core_types::key::{self, IndexKey};
 use crypto::seal;
@@ -25,6 +27,7 @@ use services::Services;
 use table::item::{Item, Key, Packing};
 use table::outbox::Due;
 
+use crate::address::PostalAddress;
 use crate::domain::Host;
 use crate::merchant::Merchant;
 
@@ -130,6 +133,9 @@ pub struct Contact {
     pub email: Option<Email>,
     /// The telephone number for customers.
     pub phone: Option<String>,
+    /// The postal address, which mails about orders show.
+    #[serde(default)]
+    pub address: Option<PostalAddress>,
 }
 
 /// The live release of a theme, which the storefront shows.
@@ -187,6 +193,9 @@ pub struct Store {
     pub timezone: TimeZone,
     /// The contact details for customers.
     pub contact: Contact,
+    /// The tax registration number, which orders and mails about them show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tax_number: Option<TaxNumber>,
     /// Its logo, colors, texts and social profiles.
     pub branding: Branding,
     /// The prefix of order numbers.
@@ -306,6 +315,7 @@ impl Store {
             locale: opening.locale.unwrap_or_default(),
             timezone: opening.timezone.unwrap_or_default(),
             contact: Contact::default(),
+            tax_number: None,
             branding: Branding::default(),
             order_prefix: FIRST_ORDER_PREFIX.to_owned(),
             order_secret: seal::random_secret(),

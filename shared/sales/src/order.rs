@@ -49,7 +49,7 @@ mod view;
 use std::collections::BTreeMap;
 
 use core_types::event::EventSubject;
-use core_types::fields::{Currency, Email, Locale};
+use core_types::fields::{Currency, Email, Locale, TaxNumber};
 use core_types::id::{CustomerId, OrderId, OrderItemId, PaymentId, StoreId};
 use core_types::key::{self, IndexKey};
 use core_types::money::Money;
@@ -163,6 +163,12 @@ pub struct Order {
     /// The billing address.
     #[serde(default)]
     pub billing_address: Option<PostalAddress>,
+    /// The buyer's tax registration number, such as a VAT or GST number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tax_number: Option<TaxNumber>,
+    /// The store's tax registration number at placement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store_tax_number: Option<TaxNumber>,
     /// A note of the shopper or the merchant.
     #[serde(default)]
     pub note: Option<String>,
@@ -180,6 +186,9 @@ pub struct Order {
     /// The manual payment method that the shopper chose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payment_method: Option<ChosenMethod>,
+    /// The instructions of a manual payment, as the shopper was given them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payment_instructions: Option<String>,
     /// The capture method at that provider; the setting of the store's provider account if none.
     #[serde(default)]
     pub capture_method: Option<CaptureMethod>,

@@ -1,7 +1,7 @@
 //! Responses about stores.
 
 use core_types::event::{EXAMPLE_TIME, Example, sample};
-use core_types::fields::{Country, Currency, Locale, Subdomain, TimeZone};
+use core_types::fields::{Country, Currency, Locale, Subdomain, TaxNumber, TimeZone};
 use core_types::id::{MerchantId, StoreId};
 use core_types::sample_id;
 use primitives::clock::Timestamp;
@@ -35,6 +35,8 @@ core_types::view! {
         timezone: TimeZone,
         /// The contact details for customers.
         contact: Contact,
+        /// The tax registration number, which orders and mails about them show.
+        tax_number: Option<TaxNumber>,
         /// Its logo, colors, texts and social profiles.
         branding: BrandingView = BrandingView::of(&store.branding, base_url, &store.subdomain),
         /// The prefix of order numbers.
@@ -75,7 +77,12 @@ impl Example for StoreView {
             region: Some("KA".into()),
             locale: sample("en"),
             timezone: sample("Asia/Kolkata"),
-            contact: Contact { email: Some(sample("hello@example.com")), phone: None },
+            contact: Contact {
+                email: Some(sample("hello@example.com")),
+                phone: None,
+                address: None,
+            },
+            tax_number: None,
             branding: BrandingView::default(),
             order_prefix: "BB-".into(),
             inventory_policy: InventoryPolicy::Deny,

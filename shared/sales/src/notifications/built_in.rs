@@ -6,46 +6,110 @@ use super::template::Wording;
 /// The end of a mail about an order, if the store has a page for the order.
 const SEE: &str = "{% if link %}\n\nSee your order:\n{{ link }}\n{% endif %}";
 
+/// The lines, the amounts, the payment and the addresses of an order.
+const SUMMARY: &str = "\
+{% for line in lines %}\n\
+{{ line.quantity }} x {{ line.title }}{% if line.variant %}, {{ line.variant }}{% endif %}\
+{% if line.properties %} ({{ line.properties }}){% endif %}\t{{ line.total }}\n\
+{% endfor %}\n\
+Subtotal\t{{ subtotal }}\n\
+{% for discount in discounts %}\n\
+Discount, {{ discount.title }}\t-{{ discount.amount }}\n\
+{% endfor %}\n\
+{% if shipping %}\nShipping, {{ shipping_method }}\t{{ shipping }}\n{% endif %}\n\
+{% for tax in taxes %}\n\
+{% if tax_included %}Includes {% endif %}{{ tax.name }} {{ tax.percent }} %\t{{ tax.amount }}\n\
+{% endfor %}\n\
+{% if rounding %}\nRounding\t{{ rounding }}\n{% endif %}\n\
+Total\t{{ total }}\n\
+{% if gift_cards %}\nPaid by gift card\t{{ gift_cards }}\n{% endif %}\n\
+{% if outstanding %}\nLeft to pay\t{{ outstanding }}\n{% endif %}\n\
+\n\
+{% if payment_method %}\nPayment: {{ payment_method }}\n{% endif %}\n\
+{% if payment_instructions %}\n{{ payment_instructions }}\n{% endif %}\n\
+{% if not outstanding %}\nIt is paid.\n{% endif %}\n\
+{% if shipping_address %}\n\nShipping address\n{{ shipping_address }}\n{% endif %}\n\
+{% if billing_address %}\n\nBilling address\n{{ billing_address }}\n{% endif %}\n\
+{% if tax_number %}\n\nYour tax number: {{ tax_number }}\n{% endif %}\n\
+{% if note %}\n\nNote\n{{ note }}\n{% endif %}\n";
+
+/// The units of a parcel or of an ended order.
+const UNITS: &str = "\
+\n{% for line in lines %}\n\
+{{ line.quantity }} x {{ line.title }}{% if line.variant %}, {{ line.variant }}{% endif %}\
+{% if line.properties %} ({{ line.properties }}){% endif %}\n\n{% endfor %}\n";
+
+/// The store, as the law wants it in a mail.
+const SHOP: &str = "\
+{% if shop_address %}\n\n{{ shop_address }}\n{% endif %}\n\
+{% if shop_phone %}\nTelephone: {{ shop_phone }}\n{% endif %}\n";
+
+/// The store with its tax number.
+const SHOP_AND_TAX: &str = "\
+{% if shop_address %}\n\n{{ shop_address }}\n{% endif %}\n\
+{% if shop_tax_number %}\nTax number of the shop: {{ shop_tax_number }}\n{% endif %}\n\
+{% if shop_phone %}\nTelephone: {{ shop_phone }}\n{% endif %}\n";
+
+const TERMS: &str = "{% if terms %}\n\nTerms\n{{ terms }}\n{% endif %}\n";
+
 /// The built-in text of a mail.
 pub(super) fn wording(kind: NotificationKind) -> Wording {
-    let (subject, body) = match kind {
+    let (subject, begin, parts): (_, _, &[&str]) = match kind {
         NotificationKind::OrderPlaced => (
             "Your order {{ order_number }}",
-            "Thank you for your order at the shop\n\n    {{ shop }}\n\n\
-             Order: {{ order_number }}\nItems: {{ items }}\nTotal: {{ total }}\n\n\
-             {% if outstanding %}Left to pay: {{ outstanding }}{% else %}It is paid.{% endif %}\n\n",
+            "Thank you for your order {{ order_number }} at the shop\n\n    {{ shop }}\n\n",
+            &[SUMMARY, SEE, SHOP_AND_TAX, TERMS],
         ),
         NotificationKind::OrderShipped => (
             "Your order {{ order_number }} is on its way",
-            "Something of your order left the shop\n\n    {{ shop }}\n\nOrder: {{ order_number }}\n\
-             {% if carrier %}Carrier: {{ carrier }}\n{% endif %}\
-             {% if tracking_number %}Number: {{ tracking_number }}\n{% endif %}\
-             {% if tracking_url %}Follow it: {{ tracking_url }}\n{% endif %}",
+            "Goods of your order {{ order_number }} left the shop\n\n    {{ shop }}\n\n\
+             {% if carrier %}\nCarrier: {{ carrier }}\n{% endif %}\n\
+             {% if tracking_number %}\nNumber: {{ tracking_number }}\n{% endif %}\n\
+             {% if tracking_url %}\nFollow it: {{ tracking_url }}\n{% endif %}\n",
+            &[
+                UNITS,
+                "{% if shipping_address %}\n\nShipping address\n{{ shipping_address }}\n{% endif %}\n",
+                SEE,
+                SHOP,
+            ],
         ),
         NotificationKind::OrderDelivered => (
             "Your order {{ order_number }} has arrived",
-            "A parcel arrived that you ordered at the shop\n\n    {{ shop }}\n\n\
-             Order: {{ order_number }}\n",
+            "A parcel of your order {{ order_number }} arrived from the shop\n\n    {{ shop }}\n\n",
+            &[UNITS, SEE, SHOP],
         ),
         NotificationKind::OrderRefunded => (
             "Your order {{ order_number }} was refunded",
-            "Money went back to you for an order at the shop\n\n    {{ shop }}\n\n\
-             Order: {{ order_number }}\nRefunded: {{ refunded }}\n",
+            "You get money back for your order {{ order_number }} at the shop\n\n    {{ shop }}\n\n\
+             {% for line in lines %}\n\
+             {{ line.quantity }} x {{ line.title }}{% if line.variant %}, {{ line.variant }}{% endif %}\
+             {% if line.properties %} ({{ line.properties }}){% endif %}\t{{ line.amount }}\n\
+             {% endfor %}\n\
+             {% if refunded_shipping %}\nShipping\t{{ refunded_shipping }}\n{% endif %}\n\
+             {% for tax in taxes %}\n\
+             Includes {{ tax.name }} {{ tax.percent }} %\t{{ tax.amount }}\n\
+             {% endfor %}\n\
+             Refunded\t{{ refunded }}\n\
+             {% if refunded_to %}\n\n{{ refunded_to }}\n{% endif %}\n",
+            &[SEE, SHOP_AND_TAX],
         ),
         NotificationKind::OrderCancelled => (
             "Your order {{ order_number }} was cancelled",
-            "Your order was called off at the shop\n\n    {{ shop }}\n\nOrder: {{ order_number }}\n\
-             {% if reason %}Reason: {{ reason }}\n{% endif %}",
+            "Your order {{ order_number }} was cancelled at the shop\n\n    {{ shop }}\n\n\
+             {% if reason %}\nReason: {{ reason }}\n{% endif %}\n",
+            &[UNITS, SEE, SHOP],
         ),
         NotificationKind::OrderExpired => (
             "Your order {{ order_number }} has expired",
-            "Your order was not paid in time at the shop\n\n    {{ shop }}\n\n\
-             Order: {{ order_number }}\nNothing was charged. You can order again.\n",
+            "Your order {{ order_number }} was not paid in time at the shop\n\n    {{ shop }}\n\n\
+             Nothing was charged. You can order again.\n",
+            &[UNITS, SEE, SHOP],
         ),
         NotificationKind::PaymentRequested => (
             "Your order {{ order_number }} waits to be paid",
-            "Your order waits to be paid at the shop\n\n    {{ shop }}\n\nOrder: {{ order_number }}\n\
-             Left to pay: {{ outstanding }}\n\nPay it here:\n{{ link }}\n",
+            "Your order {{ order_number }} waits to be paid at the shop\n\n    {{ shop }}\n\n\
+             Left to pay: {{ outstanding }}\n\nPay it here:\n{{ link }}\n\n",
+            &[SUMMARY, SHOP_AND_TAX, TERMS],
         ),
         NotificationKind::GiftCard => (
             "You have a gift card",
@@ -53,11 +117,8 @@ pub(super) fn wording(kind: NotificationKind) -> Wording {
              {% if message %}With these words:\n\n{{ message }}\n\n{% endif %}\
              Code: {{ code }}\n\n{% if expires_on %}It is good until {{ expires_on }}.\n{% endif %}\
              Whoever has the code can spend it: keep it to yourself.\n",
+            &[],
         ),
     };
-    let see = match kind {
-        NotificationKind::PaymentRequested | NotificationKind::GiftCard => "",
-        _ => SEE,
-    };
-    Wording { subject: subject.to_owned(), body: format!("{body}{see}") }
+    Wording { subject: subject.to_owned(), body: format!("{begin}{}", parts.concat()) }
 }

@@ -62,5 +62,6 @@ fn values(store: &Store, card: &GiftCard, to: &Recipient, code: &str) -> Values 
         ("message", to.message.as_ref().map(quoted)),
         ("expires_on", card.expires_on.as_ref().map(LastDay::as_str).map(str::to_owned)),
     ];
-    known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    let fields = known.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    Values::from(fields.collect::<Vec<_>>())
 }

@@ -24,6 +24,65 @@ pub enum Place {
     Link,
 }
 
+/// A list in a text, which a loop goes through: `{% for line in lines %} … {% endfor %}`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct List {
+    /// The name of the list.
+    pub name: &'static str,
+    /// The name of an entry in the loop.
+    pub entry: &'static str,
+    /// The fields of an entry, with their values in a preview.
+    pub fields: &'static [(&'static str, &'static str)],
+}
+
+const LINES: List = List {
+    name: "lines",
+    entry: "line",
+    fields: &[
+        ("quantity", "2"),
+        ("title", "Blue mug"),
+        ("variant", "Large"),
+        ("sku", "MUG-L"),
+        ("properties", "Engraving: Ann"),
+        ("price", "500.00 INR"),
+        ("discount", "0.00 INR"),
+        ("total", "1000.00 INR"),
+    ],
+};
+const UNITS: List = List {
+    name: "lines",
+    entry: "line",
+    fields: &[
+        ("quantity", "2"),
+        ("title", "Blue mug"),
+        ("variant", "Large"),
+        ("sku", "MUG-L"),
+        ("properties", "Engraving: Ann"),
+    ],
+};
+const REFUNDED_LINES: List = List {
+    name: "lines",
+    entry: "line",
+    fields: &[
+        ("quantity", "1"),
+        ("title", "Blue mug"),
+        ("variant", "Large"),
+        ("sku", "MUG-L"),
+        ("properties", "Engraving: Ann"),
+        ("amount", "500.00 INR"),
+    ],
+};
+const TAXES: List = List {
+    name: "taxes",
+    entry: "tax",
+    fields: &[("name", "GST"), ("percent", "18"), ("amount", "198.00 INR")],
+};
+const DISCOUNTS: List = List {
+    name: "discounts",
+    entry: "discount",
+    fields: &[("title", "Summer sale"), ("code", "SUMMER"), ("amount", "100.00 INR")],
+};
+
 const fn anywhere(name: &'static str, sample: &'static str) -> Placeholder {
     Placeholder { name, sample, place: Place::Anywhere }
 }
@@ -47,6 +106,29 @@ const TRACKING_NUMBER: Placeholder = anywhere("tracking_number", "EE123456789IN"
 const TRACKING_URL: Placeholder = link("tracking_url", "https://track.example.com/EE123456789IN");
 const REFUNDED: Placeholder = anywhere("refunded", "500.00 INR");
 const REASON: Placeholder = anywhere("reason", "Out of stock");
+const SUBTOTAL: Placeholder = in_body("subtotal", "1000.00 INR");
+const SHIPPING: Placeholder = in_body("shipping", "100.00 INR");
+const SHIPPING_METHOD: Placeholder = in_body("shipping_method", "Standard");
+const TAX: Placeholder = in_body("tax", "198.00 INR");
+const TAX_INCLUDED: Placeholder = in_body("tax_included", "");
+const ROUNDING: Placeholder = in_body("rounding", "");
+const GIFT_CARDS: Placeholder = in_body("gift_cards", "");
+const PAYMENT_METHOD: Placeholder = in_body("payment_method", "Bank transfer");
+const PAYMENT_INSTRUCTIONS: Placeholder =
+    in_body("payment_instructions", "    Transfer the total with the order number.");
+const SHIPPING_ADDRESS: Placeholder =
+    in_body("shipping_address", "    Asha Rao\n    1 MG Road\n    560001 Bengaluru\n    IN");
+const BILLING_ADDRESS: Placeholder = in_body("billing_address", "");
+const TAX_NUMBER: Placeholder = in_body("tax_number", "");
+const NOTE: Placeholder = in_body("note", "");
+const SHOP_ADDRESS: Placeholder =
+    in_body("shop_address", "    Asha's Books\n    7 Church Street\n    560001 Bengaluru\n    IN");
+const SHOP_TAX_NUMBER: Placeholder = in_body("shop_tax_number", "29AAGCB7383J1Z4");
+const SHOP_PHONE: Placeholder = in_body("shop_phone", "+918040000000");
+const TERMS: Placeholder = in_body("terms", "    Goods can be returned within 14 days.");
+const REFUNDED_TAX: Placeholder = in_body("refunded_tax", "90.00 INR");
+const REFUNDED_SHIPPING: Placeholder = in_body("refunded_shipping", "");
+const REFUNDED_TO: Placeholder = in_body("refunded_to", "");
 const VALUE: Placeholder = anywhere("value", "500.00 INR");
 const CODE: Placeholder = in_body("code", "ABCD-EFGH-JKMN-PQRS");
 const MESSAGE: Placeholder = in_body("message", "    Happy birthday!");
@@ -78,13 +160,72 @@ impl NotificationKind {
     /// The placeholders that its text may use.
     pub const fn placeholders(self) -> &'static [Placeholder] {
         match self {
-            Self::OrderPlaced => &[SHOP, NUMBER, ITEMS, TOTAL, OUTSTANDING, LINK],
-            Self::OrderShipped => &[SHOP, NUMBER, CARRIER, TRACKING_NUMBER, TRACKING_URL, LINK],
-            Self::OrderDelivered | Self::OrderExpired => &[SHOP, NUMBER, LINK],
-            Self::OrderRefunded => &[SHOP, NUMBER, REFUNDED, LINK],
-            Self::OrderCancelled => &[SHOP, NUMBER, REASON, LINK],
-            Self::PaymentRequested => &[SHOP, NUMBER, OUTSTANDING, LINK],
+            Self::OrderPlaced | Self::PaymentRequested => &[
+                SHOP,
+                NUMBER,
+                ITEMS,
+                SUBTOTAL,
+                SHIPPING,
+                SHIPPING_METHOD,
+                TAX,
+                TAX_INCLUDED,
+                ROUNDING,
+                TOTAL,
+                GIFT_CARDS,
+                OUTSTANDING,
+                PAYMENT_METHOD,
+                PAYMENT_INSTRUCTIONS,
+                SHIPPING_ADDRESS,
+                BILLING_ADDRESS,
+                TAX_NUMBER,
+                NOTE,
+                SHOP_ADDRESS,
+                SHOP_TAX_NUMBER,
+                SHOP_PHONE,
+                TERMS,
+                LINK,
+            ],
+            Self::OrderShipped => &[
+                SHOP,
+                NUMBER,
+                CARRIER,
+                TRACKING_NUMBER,
+                TRACKING_URL,
+                SHIPPING_ADDRESS,
+                SHOP_ADDRESS,
+                SHOP_PHONE,
+                LINK,
+            ],
+            Self::OrderDelivered | Self::OrderExpired => {
+                &[SHOP, NUMBER, SHOP_ADDRESS, SHOP_PHONE, LINK]
+            }
+            Self::OrderRefunded => &[
+                SHOP,
+                NUMBER,
+                REFUNDED,
+                REFUNDED_SHIPPING,
+                REFUNDED_TAX,
+                REFUNDED_TO,
+                SHOP_ADDRESS,
+                SHOP_TAX_NUMBER,
+                SHOP_PHONE,
+                LINK,
+            ],
+            Self::OrderCancelled => &[SHOP, NUMBER, REASON, TOTAL, SHOP_ADDRESS, SHOP_PHONE, LINK],
             Self::GiftCard => &[SHOP, VALUE, CODE, MESSAGE, EXPIRES_ON],
+        }
+    }
+
+    /// The lists that its body may go through.
+    pub const fn lists(self) -> &'static [List] {
+        match self {
+            Self::OrderPlaced | Self::PaymentRequested => &[LINES, TAXES, DISCOUNTS],
+            Self::OrderShipped
+            | Self::OrderDelivered
+            | Self::OrderCancelled
+            | Self::OrderExpired => &[UNITS],
+            Self::OrderRefunded => &[REFUNDED_LINES, TAXES],
+            Self::GiftCard => &[],
         }
     }
 

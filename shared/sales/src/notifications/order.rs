@@ -3,21 +3,26 @@
 use core_types::fields::Email;
 use core_types::mail::{MailContent, on_one_line};
 use core_types::money::Money;
+use identity::address::PostalAddress;
+use identity::settings::Notifications;
 use identity::store::Store;
 use primitives::clock::DAY;
 use primitives::problem::Problem;
 
 use super::kind::NotificationKind;
-use super::template::Values;
+use super::template::{Fields, Values};
 use super::texts::NotificationTexts;
-use crate::order::Order;
-use crate::order::fulfillment::Tracking;
+use crate::order::fulfillment::{Fulfillment, Tracking};
 use crate::order::refund::Refund;
+use crate::order::{Order, OrderItem};
+use crate::tax;
 
 /// The data of a mail about an order, in addition to the order.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OrderNews<'a> {
-    /// The tracking details of the parcel.
+    /// The parcel.
+    pub fulfillment: Option<&'a Fulfillment>,
+    /// Its tracking details that may be shown.
     pub tracking: Option<&'a Tracking>,
     /// The refund.
     pub refund: Option<&'a Refund>,
@@ -29,29 +34,204 @@ fn money(money: &Money) -> String {
     format!("{} {}", money.decimal(), money.currency)
 }
 
-fn values(store: &Store, order: &Order, news: OrderNews<'_>) -> Values {
-    let units: u32 = order.items.iter().map(|item| item.quantity).fold(0, u32::saturating_add);
-    let outstanding = order.outstanding();
+/// The amount, unless it is zero.
+fn some_money(amount: &Money) -> Option<String> {
+    (!amount.is_zero()).then(|| money(amount))
+}
+
+/// Several lines, indented so that they are read as one block.
+fn block<'t>(lines: impl IntoIterator<Item = &'t str>) -> Option<String> {
+    let lines = lines.into_iter().map(on_one_line).filter(|line| !line.trim().is_empty());
+    let lines: Vec<String> = lines.map(|line| format!("    {line}")).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+fn address(address: &PostalAddress, name: Option<&str>) -> Option<String> {
+    let of = |part: &Option<String>| part.clone().unwrap_or_default();
+    let person = format!("{} {}", of(&address.first_name), of(&address.last_name));
+    let city = format!("{} {}", of(&address.postal_code), address.city);
+    let lines = [
+        name.unwrap_or_default().to_owned(),
+        person.trim().to_owned(),
+        of(&address.company),
+        address.line1.clone(),
+        of(&address.line2),
+        city.trim().to_owned(),
+        of(&address.region),
+        address.country.to_string(),
+    ];
+    block(lines.iter().map(String::as_str))
+}
+
+/// The store, as the law wants it in a mail that confirms an order.
+fn of_store(store: &Store) -> Fields {
+    let own = store.contact.address.as_ref();
     let known = [
         ("shop", Some(on_one_line(&store.name))),
-        ("order_number", Some(order.number.clone())),
-        ("items", Some(units.to_string())),
-        ("total", Some(money(&order.totals.total))),
-        ("outstanding", (!outstanding.is_zero()).then(|| money(&outstanding))),
-        ("reason", order.cancel_reason.as_deref().map(on_one_line)),
-        (
-            "carrier",
-            news.tracking.and_then(|tracking| tracking.company.as_deref().map(on_one_line)),
-        ),
-        (
-            "tracking_number",
-            news.tracking.and_then(|tracking| tracking.number.as_deref().map(on_one_line)),
-        ),
-        ("tracking_url", news.tracking.and_then(|tracking| tracking.url.clone())),
-        ("refunded", news.refund.map(|refund| money(&refund.amount))),
-        ("link", news.link.map(str::to_owned)),
+        ("shop_address", own.and_then(|own| address(own, Some(&store.name)))),
+        ("shop_tax_number", store.tax_number.as_ref().map(|number| number.as_str().to_owned())),
+        ("shop_phone", store.contact.phone.as_deref().map(on_one_line)),
     ];
     known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+fn of_order(order: &Order, settings: &Notifications) -> Fields {
+    let units: u32 = order.items.iter().map(|item| item.quantity).fold(0, u32::saturating_add);
+    let totals = &order.totals;
+    let shipping = order.shipping_line.as_ref();
+    let method = order.payment_method.as_ref().map(|method| on_one_line(&method.name));
+    let provider = order.payment_provider.clone().filter(|provider| provider != "manual");
+    let text = |text: &Option<String>| text.as_deref().and_then(|text| block(text.lines()));
+    let rounding = totals.rounding.as_ref().filter(|rounding| rounding.amount != 0);
+    let rounding = rounding.map(|rounding| {
+        let amount =
+            Money { amount: rounding.amount.saturating_abs(), currency: rounding.currency.clone() };
+        let sign = if rounding.amount < 0 { "-" } else { "" };
+        format!("{sign}{}", money(&amount))
+    });
+    let to = |to: &Option<PostalAddress>| to.as_ref().and_then(|to| address(to, None));
+    let known = [
+        ("order_number", Some(order.number.clone())),
+        ("items", Some(units.to_string())),
+        ("subtotal", Some(money(&totals.subtotal))),
+        ("shipping", shipping.map(|line| money(&line.price))),
+        ("shipping_method", shipping.map(|line| on_one_line(&line.service.name))),
+        ("tax", some_money(&totals.tax)),
+        ("tax_included", totals.tax_included.then(|| "yes".to_owned())),
+        ("rounding", rounding),
+        ("total", Some(money(&totals.total))),
+        ("gift_cards", some_money(&totals.gift_cards)),
+        ("outstanding", some_money(&order.outstanding())),
+        ("payment_method", method.or(provider)),
+        ("payment_instructions", text(&order.payment_instructions)),
+        ("shipping_address", to(&order.shipping_address)),
+        ("billing_address", to(&order.billing_address)),
+        ("tax_number", order.tax_number.as_ref().map(|number| number.as_str().to_owned())),
+        ("note", text(&order.note)),
+        ("reason", order.cancel_reason.as_deref().map(on_one_line)),
+        ("terms", text(&settings.terms)),
+    ];
+    known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// What names a line, and how many units of it.
+fn of_line(item: &OrderItem, quantity: u32) -> Fields {
+    let variant = item.variant_title.as_deref().filter(|title| *title != "Default");
+    let known = [
+        ("quantity", Some(quantity.to_string())),
+        ("title", Some(on_one_line(&item.title))),
+        ("variant", variant.map(on_one_line)),
+        ("sku", item.sku.as_deref().map(on_one_line)),
+    ];
+    known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// The lines of an order with their amounts.
+fn lines(order: &Order) -> Vec<Fields> {
+    let line = |item: &OrderItem| {
+        let mut fields = of_line(item, item.quantity);
+        fields.push(("price", money(&item.price)));
+        fields.extend(some_money(&item.discount).map(|amount| ("discount", amount)));
+        fields.push(("total", money(&item.subtotal)));
+        fields
+    };
+    order.items.iter().map(line).collect()
+}
+
+/// The lines of a part of an order, each with its number of units.
+fn lines_of<'l>(
+    order: &Order,
+    part: impl IntoIterator<Item = (&'l core_types::id::OrderItemId, u32, Option<&'l Money>)>,
+) -> Vec<Fields> {
+    let line = |(id, quantity, amount): (_, u32, Option<&Money>)| {
+        let mut fields = of_line(order.item(id)?, quantity);
+        fields.extend(amount.map(|amount| ("amount", money(amount))));
+        Some(fields)
+    };
+    part.into_iter().filter_map(line).collect()
+}
+
+fn of_discounts(order: &Order) -> Vec<Fields> {
+    let saving = order.discounts.iter().filter(|discount| !discount.amount.is_zero());
+    let fields = saving.map(|discount| {
+        let code = discount.code.as_ref().map(|code| ("code", code.as_str().to_owned()));
+        let title = ("title", on_one_line(&discount.title));
+        [title, ("amount", money(&discount.amount))].into_iter().chain(code).collect()
+    });
+    fields.collect()
+}
+
+fn of_tracking(tracking: &Tracking) -> Fields {
+    let known = [
+        ("carrier", tracking.company.as_deref().map(on_one_line)),
+        ("tracking_number", tracking.number.as_deref().map(on_one_line)),
+        ("tracking_url", tracking.url.clone()),
+    ];
+    known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+fn of_refund(order: &Order, refund: &Refund) -> Values {
+    let lines = refund.tax_lines();
+    let tax = tax::sum(&lines, &order.currency).as_ref().and_then(some_money);
+    let cards = refund.transactions.iter().filter(|part| part.gift_card_id.is_some());
+    let to_cards = Money::sum(cards.map(|part| &part.amount), &order.currency);
+    let to_cards = to_cards.as_ref().and_then(some_money);
+    let known = [
+        ("refunded", Some(money(&refund.amount))),
+        ("refunded_shipping", some_money(&refund.shipping)),
+        ("refunded_tax", tax),
+        ("refunded_to", to_cards.map(|amount| format!("{amount} to a gift card"))),
+    ];
+    let taxes = lines.iter().filter(|line| !line.amount.is_zero()).map(|line| {
+        vec![
+            ("name", on_one_line(&line.name)),
+            ("percent", line.percentage.to_string()),
+            ("amount", money(&line.amount)),
+        ]
+    });
+    let part =
+        refund.items.iter().map(|line| (&line.order_item_id, line.quantity, Some(&line.amount)));
+    Values {
+        fields: known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect(),
+        lists: vec![("lines", lines_of(order, part)), ("taxes", taxes.collect())],
+    }
+}
+
+fn values(
+    kind: NotificationKind,
+    (store, settings): (&Store, &Notifications),
+    order: &Order,
+    news: OrderNews<'_>,
+) -> Values {
+    let taxes = order.totals.tax_lines.iter().filter(|line| !line.amount.is_zero()).map(|line| {
+        vec![
+            ("name", on_one_line(&line.name)),
+            ("percent", line.percentage.to_string()),
+            ("amount", money(&line.amount)),
+        ]
+    });
+    let mut values = match (news.refund, news.fulfillment) {
+        (Some(refund), _) => of_refund(order, refund),
+        (None, Some(parcel)) => {
+            let part = parcel.items.iter().map(|line| (&line.order_item_id, line.quantity, None));
+            Values { fields: Vec::new(), lists: vec![("lines", lines_of(order, part))] }
+        }
+        (None, None) => {
+            let lists = vec![
+                ("lines", lines(order)),
+                ("taxes", taxes.collect()),
+                ("discounts", of_discounts(order)),
+            ];
+            Values { fields: Vec::new(), lists }
+        }
+    };
+    values.fields.extend(of_store(store));
+    values.fields.extend(of_order(order, settings));
+    values.fields.extend(news.tracking.map(of_tracking).unwrap_or_default());
+    values.fields.extend(news.link.map(|link| ("link", link.to_owned())));
+    // What this mail has no placeholder for stays out.
+    values.fields.retain(|(name, _)| kind.placeholders().iter().any(|known| known.name == *name));
+    values
 }
 
 /// A mail about an order, in the store's text or the built-in one.
@@ -61,10 +241,12 @@ fn values(store: &Store, order: &Order, news: OrderNews<'_>) -> Values {
 pub fn about_order(
     to: &Email,
     texts: &NotificationTexts,
-    (store, order): (&Store, &Order),
+    (store, settings): (&Store, &Notifications),
+    order: &Order,
     news: OrderNews<'_>,
 ) -> Result<MailContent, Problem> {
-    let said = texts.render(order.locale.as_ref(), &store.locale, &values(store, order, news))?;
+    let values = values(texts.kind, (store, settings), order, news);
+    let said = texts.render(order.locale.as_ref(), &store.locale, &values)?;
     let mail = MailContent::new(to, "", String::new(), DAY.saturating_mul(3));
     let mail = said.to(mail.of_business(&order.store_id));
     Ok(MailContent { asks_to_pay: texts.kind == NotificationKind::PaymentRequested, ..mail })

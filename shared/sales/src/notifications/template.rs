@@ -1,8 +1,10 @@
-//! Mail templates with placeholders: `{{ name }}`, and `{% if name %} … {% else %} … {% endif %}`. They have
-//! no arithmetic, calls or comparisons.
+//! Mail templates with placeholders: `{{ name }}`, `{% if name %} … {% else %} … {% endif %}`, and loops over
+//! the lists of an order: `{% for line in lines %} {{ line.title }} {% endfor %}`. They have no arithmetic, calls
+//! or comparisons. A tab in a line separates a label from its amount.
 
 use std::collections::BTreeMap;
 
+use core_types::fields::Locale;
 use core_types::mail::{holds_link, unlinked};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior, Value};
@@ -11,10 +13,14 @@ use primitives::problem::{FieldError, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::kind::{NotificationKind, Place, Placeholder};
+use super::html;
+use super::kind::{List, NotificationKind, Place, Placeholder};
+use super::tags::{broken, used};
 
 /// The first of the characters that stand for links while other links are broken up.
 const LINK_MARK: char = '\u{e000}';
+/// The longest text of a mail, in bytes; the built-in one is sent instead of a longer one (our choice).
+const LONGEST: usize = 60_000;
 /// The numbers of the links that a mail may have.
 const LINKS: std::ops::Range<u32> = 0..8;
 
@@ -35,10 +41,27 @@ pub struct Rendered {
     pub subject: String,
     /// The text.
     pub text: String,
+    /// The same as HTML.
+    pub html: String,
 }
 
-/// The values of placeholders; one without a value is empty.
-pub type Values = Vec<(&'static str, String)>;
+/// The values of placeholders by name; one without a value is empty.
+pub type Fields = Vec<(&'static str, String)>;
+
+/// The values of a mail.
+#[derive(Debug, Clone, Default)]
+pub struct Values {
+    /// The values of placeholders.
+    pub fields: Fields,
+    /// The entries of each list.
+    pub lists: Vec<(&'static str, Vec<Fields>)>,
+}
+
+impl From<Fields> for Values {
+    fn from(fields: Fields) -> Self {
+        Self { fields, lists: Vec::new() }
+    }
+}
 
 fn environment<'a>() -> Result<Environment<'a>, Problem> {
     let mut environment = Environment::empty();
@@ -53,50 +76,6 @@ fn environment<'a>() -> Result<Environment<'a>, Problem> {
     Ok(environment)
 }
 
-/// The names of the placeholders in a text.
-///
-/// # Errors
-/// `invalid_template`: the first broken tag.
-fn names(text: &str) -> Result<Vec<&str>, Fault> {
-    let mut found = Vec::new();
-    let mut rest = text;
-    while let Some(at) = rest.find('{') {
-        let tag = rest.get(at..).unwrap_or_default();
-        let (is_shown, end) = match tag.as_bytes() {
-            [b'{', b'{', ..] => (true, "}}"),
-            [b'{', b'%', ..] => (false, "%}"),
-            [b'{', b'#', ..] => return Err(broken("A comment has no place here.")),
-            _ => {
-                rest = tag.get(1..).unwrap_or_default();
-                continue;
-            }
-        };
-        let Some(length) = tag.find(end) else {
-            return Err(broken(&format!("`{}` is not closed.", cut(tag))));
-        };
-        let inner = tag.get(2..length).unwrap_or_default().trim_matches(['-', '+']).trim();
-        let words: Vec<&str> = inner.split_whitespace().collect();
-        match (is_shown, words.as_slice()) {
-            (true, [name]) | (false, ["if" | "elif", name] | ["if" | "elif", "not", name]) => {
-                found.push(*name);
-            }
-            (false, ["else" | "endif"]) => {}
-            _ => return Err(broken(&format!("`{}` is no placeholder.", cut(tag)))),
-        }
-        rest = tag.get(length.saturating_add(2)..).unwrap_or_default();
-    }
-    Ok(found)
-}
-
-/// The beginning of a tag, for an error's detail.
-fn cut(tag: &str) -> String {
-    tag.chars().take(40).collect()
-}
-
-fn broken(detail: &str) -> Fault {
-    Fault::new("invalid_template", detail.to_owned())
-}
-
 impl Wording {
     /// Validates the texts for a mail of this kind.
     ///
@@ -108,8 +87,10 @@ impl Wording {
         let mut fault = |pointer: &str, fault| {
             errors.push(FieldError { pointer: pointer.to_owned(), fault });
         };
-        for (pointer, text) in [("/subject", &self.subject), ("/body", &self.body)] {
-            match used(text, kind) {
+        for (pointer, text, place) in
+            [("/subject", &self.subject, Place::Anywhere), ("/body", &self.body, Place::Body)]
+        {
+            match checked(text, kind, place) {
                 Err(wrong) => fault(pointer, wrong),
                 Ok(used) => {
                     let hidden = used.iter().find(|one| one.place != Place::Anywhere);
@@ -134,9 +115,14 @@ impl Wording {
     ///
     /// # Errors
     /// `internal` if a text is no valid template, which [`Wording::validate`] rejects.
-    pub fn render(&self, kind: NotificationKind, values: &Values) -> Result<Rendered, Problem> {
+    pub fn render(
+        &self,
+        kind: NotificationKind,
+        language: &Locale,
+        values: &Values,
+    ) -> Result<Rendered, Problem> {
         let text = |name: &str| {
-            let found = values.iter().find(|(known, _)| *known == name);
+            let found = values.fields.iter().find(|(known, _)| *known == name);
             found.map(|(_, text)| text.as_str()).filter(|text| !text.is_empty())
         };
         let known = kind.placeholders();
@@ -148,10 +134,11 @@ impl Wording {
         let stands = |one: &Placeholder| match (text(one.name), mark(one)) {
             (None, _) => String::new(),
             (Some(_), Some(mark)) => mark.to_string(),
-            (Some(text), None) => text.chars().filter(|c| !is_mark(*c)).collect(),
+            (Some(text), None) => unmarked(text),
         };
+        let of_lists = kind.lists().iter().map(|list| (list.name, entries(list, values)));
         let given: BTreeMap<&str, Value> =
-            known.iter().map(|one| (one.name, stands(one).into())).collect();
+            known.iter().map(|one| (one.name, stands(one).into())).chain(of_lists).collect();
         let given = Value::from_object(given);
         let environment = environment()?;
         let say = |template: &str| {
@@ -167,35 +154,55 @@ impl Wording {
         let subject = say(&self.subject)?;
         let subject: Vec<&str> = subject.split(|c: char| c.is_control()).collect();
         let text = format!("{}\n", say(&self.body)?.trim_end());
-        Ok(Rendered { subject: subject.join(" ").trim().to_owned(), text })
+        if text.len() > LONGEST {
+            return Err(Problem::internal("a mail is too long"));
+        }
+        let subject = subject.join(" ").trim().to_owned();
+        let html = html::page(&subject, &text, language);
+        Ok(Rendered { text: html::plain(&text), html, subject })
     }
 
     /// Renders the mail with sample values.
     ///
     /// # Errors
     /// `internal` if a text is no valid template.
-    pub fn preview(&self, kind: NotificationKind) -> Result<Rendered, Problem> {
-        let samples = kind.placeholders().iter().map(|one| (one.name, one.sample.to_owned()));
-        self.render(kind, &samples.collect())
+    pub fn preview(&self, kind: NotificationKind, language: &Locale) -> Result<Rendered, Problem> {
+        let fields = kind.placeholders().iter().map(|one| (one.name, one.sample.to_owned()));
+        let entry = |list: &List| {
+            let fields = list.fields.iter().map(|(name, sample)| (*name, (*sample).to_owned()));
+            (list.name, vec![fields.collect()])
+        };
+        let lists = kind.lists().iter().map(entry).collect();
+        self.render(kind, language, &Values { fields: fields.collect(), lists })
     }
+}
+
+/// The entries of a list, each with all of its fields.
+fn entries(list: &List, values: &Values) -> Value {
+    let found = values.lists.iter().find(|(name, _)| *name == list.name);
+    let entries = found.map(|(_, entries)| entries.as_slice()).unwrap_or_default();
+    let entry = |entry: &Fields| {
+        let text = |name: &str| entry.iter().find(|(known, _)| *known == name);
+        let fields = list.fields.iter().map(|(name, _)| {
+            (*name, text(name).map(|(_, text)| unmarked(text)).unwrap_or_default())
+        });
+        Value::from_iter(fields)
+    };
+    entries.iter().map(entry).collect()
+}
+
+/// A text without the characters that stand for links.
+fn unmarked(text: &str) -> String {
+    text.chars().filter(|c| !is_mark(*c)).collect()
 }
 
 fn is_mark(c: char) -> bool {
     LINKS.contains(&u32::from(c).wrapping_sub(u32::from(LINK_MARK)))
 }
 
-/// The placeholders that a text uses.
-fn used(text: &str, kind: NotificationKind) -> Result<Vec<Placeholder>, Fault> {
-    let mut used = Vec::new();
-    for name in names(text)? {
-        let known = kind.placeholders().iter().find(|known| known.name == name);
-        let Some(known) = known else {
-            let all: Vec<&str> = kind.placeholders().iter().map(|known| known.name).collect();
-            let detail = format!("`{}` is not one of: {}.", cut(name), all.join(", "));
-            return Err(Fault::new("unknown_placeholder", detail));
-        };
-        used.push(*known);
-    }
+/// The placeholders of a text that is a valid template.
+fn checked(text: &str, kind: NotificationKind, place: Place) -> Result<Vec<Placeholder>, Fault> {
+    let used = used(text, kind, place)?;
     let environment = environment().map_err(|problem| broken(&problem.to_string()))?;
     environment.template_from_str(text).map_err(|error| broken(&error.to_string()))?;
     if holds_link(text) || text.contains(is_mark) {
@@ -219,8 +226,10 @@ mod tests {
         for kind in NotificationKind::ALL {
             let words = built_in::wording(*kind);
             words.validate(*kind).unwrap();
-            for values in [words.preview(*kind).unwrap(), words.render(*kind, &Vec::new()).unwrap()]
-            {
+            for values in [
+                words.preview(*kind, &Locale::default()).unwrap(),
+                words.render(*kind, &Locale::default(), &Values::default()).unwrap(),
+            ] {
                 assert!(values.text.is_ascii() && values.text.ends_with('\n'), "{values:?}");
                 assert!(!values.text.contains("\n\n\n") && !values.text.contains(['{', '%']));
                 assert!(values.text.lines().all(|line| line.len() < 75), "{}", values.text);
@@ -240,6 +249,22 @@ mod tests {
             (
                 "Pay",
                 "{% for a in link %}{{ link }}{% endfor %}",
+                vec![("/body", "unknown_placeholder")],
+            ),
+            (
+                "{% for line in lines %}{% endfor %}",
+                "{{ link }}",
+                vec![("/subject", "placeholder_not_allowed")],
+            ),
+            ("Pay", "{{ link }}{{ line.title }}", vec![("/body", "placeholder_not_allowed")]),
+            (
+                "Pay",
+                "{% for line in lines %}{{ line.cost }}{% endfor %}{{ link }}",
+                vec![("/body", "unknown_placeholder")],
+            ),
+            (
+                "Pay",
+                "{% for line in lines %}{% for tax in taxes %}{% endfor %}{% endfor %}{{ link }}",
                 vec![("/body", "invalid_template")],
             ),
             ("Pay", "{{ link * 9 }}", vec![("/body", "invalid_template")]),
@@ -271,7 +296,7 @@ mod tests {
             ("carrier", "example".to_owned()),
             ("tracking_url", "https://post.example/1".to_owned()),
         ];
-        let mail = words.render(kind, &values).unwrap();
+        let mail = words.render(kind, &Locale::default(), &values.into()).unwrap();
         assert_eq!(mail.subject, "evil shop");
         assert_eq!(mail.text, "evil\nshop. example\nhttps://post.example/1|\n");
     }

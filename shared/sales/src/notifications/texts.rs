@@ -142,7 +142,15 @@ impl NotificationTexts {
         store: &Locale,
         values: &Values,
     ) -> Result<Rendered, Problem> {
-        self.wording(reader, store).render(self.kind, values)
+        let chosen = self.choose(reader, store);
+        let own = chosen.map(|text| text.wording.render(self.kind, &text.locale, values));
+        match own {
+            Some(Ok(rendered)) => Ok(rendered),
+            // A store's text that grows too long with the order is not sent.
+            Some(Err(_)) | None => {
+                built_in::wording(self.kind).render(self.kind, &Locale::default(), values)
+            }
+        }
     }
 
     /// The subject of the events of a text.
@@ -162,9 +170,9 @@ impl NotificationTexts {
 }
 
 impl Rendered {
-    /// Fills the subject and text into a mail.
+    /// Fills the subject, text and HTML into a mail.
     pub fn to(self, mail: MailContent) -> MailContent {
-        MailContent { subject: self.subject, text: self.text, ..mail }
+        MailContent { subject: self.subject, text: self.text, html: Some(self.html), ..mail }
     }
 }
 

@@ -24,14 +24,20 @@ impl ProviderAccount {
     }
 }
 
-/// The manual method of a cart's payment, which [`validate`] accepts.
+/// The manual method of a cart's payment, which [`validate`] accepts, and the instructions for it.
 pub(crate) fn manual_method(
     accounts: &[ProviderAccount],
     chosen: Option<&PaymentInput>,
-) -> Option<ManualMethod> {
-    let chosen = chosen?;
-    let account = accounts.iter().find(|account| account.provider == chosen.provider)?;
-    account.choose_method(chosen.method.as_ref(), "").ok()?.cloned()
+) -> (Option<ManualMethod>, Option<String>) {
+    let account = |chosen: &PaymentInput| {
+        accounts.iter().find(|account| account.provider == chosen.provider).cloned()
+    };
+    let Some((account, chosen)) = chosen.and_then(|chosen| Some((account(chosen)?, chosen))) else {
+        return (None, None);
+    };
+    let method = account.choose_method(chosen.method.as_ref(), "").ok().flatten().cloned();
+    let instructions = account.for_method(method.as_ref()).instructions;
+    (method, instructions.filter(|text| !text.is_empty()))
 }
 
 /// Validates the payment of a cart. `due` is the amount after gift cards, none if the total is not known.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use catalogue::inventory::{self, Level};
 use catalogue::product::{ProductStatus, Sellable};
-use core_types::fields::{Email, Locale};
+use core_types::fields::{Email, Locale, TaxNumber};
 use core_types::id::{CustomerId, OrderItemId};
 use core_types::money::Money;
 use identity::address::PostalAddress;
@@ -53,6 +53,8 @@ pub struct Buyer {
     pub shipping_address: Option<PostalAddress>,
     /// The billing address.
     pub billing_address: Option<PostalAddress>,
+    /// The buyer's tax registration number.
+    pub tax_number: Option<TaxNumber>,
     /// A note of the shopper or the merchant.
     pub note: Option<String>,
     /// Key-value pairs of the order.
@@ -239,6 +241,8 @@ pub struct Terms {
     pub expires_at: Option<Timestamp>,
     /// The manual payment method that the shopper chose.
     pub payment_method: Option<ChosenMethod>,
+    /// The instructions of a manual payment.
+    pub payment_instructions: Option<String>,
     /// The digest of the shopper's order token.
     pub order_token_digest: Option<String>,
 }
@@ -294,12 +298,15 @@ impl Order {
             currency: currency.clone(),
             shipping_address: buyer.shipping_address,
             billing_address: buyer.billing_address,
+            tax_number: buyer.tax_number,
+            store_tax_number: store.tax_number.clone(),
             note: buyer.note,
             tags: buyer.tags,
             metadata: buyer.metadata,
             source: buyer.source,
             payment_provider: payment.map(|payment| payment.provider.to_string()),
             payment_method: terms.payment_method,
+            payment_instructions: terms.payment_instructions,
             capture_method: payment.and_then(|payment| payment.capture_method),
             order_token_digest: terms.order_token_digest,
             expires_at: terms.expires_at.filter(|_| !is_paid && !terms.draft),

@@ -59,6 +59,7 @@ impl Order {
             shipping_address: address(&self.shipping_address),
             billing_address: address(&self.billing_address),
             note: None,
+            tax_number: None,
             cancel_reason: None,
             order_token_digest: None,
             guest: None,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use core_types::fields::{Currency, Email};
+use core_types::fields::{Currency, Email, TaxNumber};
 use core_types::id::{
     CustomerId, FulfillmentId, OrderId, OrderItemId, ProductId, StoreId, VariantId,
 };
@@ -67,6 +67,12 @@ pub struct ShopperOrderView {
     pub payment_provider: Option<String>,
     /// The chosen manual payment method.
     pub payment_method: Option<ChosenMethod>,
+    /// The instructions of a manual payment.
+    pub payment_instructions: Option<String>,
+    /// The buyer's tax registration number, such as a VAT or GST number.
+    pub tax_number: Option<TaxNumber>,
+    /// The store's tax registration number at placement.
+    pub store_tax_number: Option<TaxNumber>,
     /// Whether a payment is required now.
     pub payment_required: bool,
     /// When it expires unless it is paid; none if it cannot expire.
@@ -232,6 +238,9 @@ impl ShopperOrderView {
             billing_address: order.billing_address.clone(),
             payment_provider: order.payment_provider.clone(),
             payment_method: order.payment_method.clone(),
+            payment_instructions: order.payment_instructions.clone(),
+            tax_number: order.tax_number.clone(),
+            store_tax_number: order.store_tax_number.clone(),
             payment_required,
             expires_at: order.expires_at,
             cancelled_at: order.cancelled_at,

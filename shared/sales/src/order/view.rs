@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use core_types::fields::{Currency, Email, Locale};
+use core_types::fields::{Currency, Email, Locale, TaxNumber};
 use core_types::id::{
     CustomerId, GiftCardId, LocationId, OrderId, OrderItemId, PaymentId, ProductId, StoreId,
     VariantId,
@@ -74,6 +74,10 @@ core_types::view! {
         shipping_address: Option<PostalAddress>,
         /// The billing address.
         billing_address: Option<PostalAddress>,
+        /// The buyer's tax registration number, such as a VAT or GST number.
+        tax_number: Option<TaxNumber>,
+        /// The store's tax registration number at placement.
+        store_tax_number: Option<TaxNumber>,
         /// A note of the shopper or the merchant.
         note: Option<String>,
         /// The merchant's tags.
@@ -86,6 +90,8 @@ core_types::view! {
         payment_provider: Option<String>,
         /// The manual payment method that the shopper chose.
         payment_method: Option<ChosenMethod>,
+        /// The instructions of a manual payment, as the shopper was given them.
+        payment_instructions: Option<String>,
         /// The capture method at that provider, if the order sets one.
         capture_method: Option<CaptureMethod>,
         /// When it expires unless it is paid; none if it cannot expire.

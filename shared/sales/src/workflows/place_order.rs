@@ -106,6 +106,8 @@ pub struct Priced {
     pub zones: Vec<ShippingZone>,
     /// The manual payment method, if the cart has one.
     pub method: Option<ManualMethod>,
+    /// The instructions of a manual payment.
+    pub instructions: Option<String>,
     /// The field errors of the cart.
     pub faults: Vec<FieldError>,
 }
@@ -207,6 +209,7 @@ fn order_of(
         draft: placing.draft,
         expires_at: window.filter(|_| placing.expires).map(|window| now.plus(window)),
         payment_method: method.map(ChosenMethod::from),
+        payment_instructions: priced.instructions.clone(),
         order_token_digest: placing.order_token_digest.clone(),
     };
     let buyer = placing.buyer.clone();

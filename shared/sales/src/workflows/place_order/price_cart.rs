@@ -113,8 +113,8 @@ pub(super) async fn price_as(
     }
     faults.extend(fault);
     faults.extend(of_cards);
-    let method = payable::manual_method(&accounts, cart.payment.as_ref());
-    Ok(Priced { store, settings, quote, zones: rules.zones, method, faults })
+    let (method, instructions) = payable::manual_method(&accounts, cart.payment.as_ref());
+    Ok(Priced { store, settings, quote, zones: rules.zones, method, instructions, faults })
 }
 
 impl Cart {

@@ -1,0 +1,134 @@
+//! The tags of a mail template, read before the template is rendered: only what is listed here is allowed.
+
+use primitives::fields::Fault;
+
+use super::kind::{List, NotificationKind, Place, Placeholder};
+
+/// A tag in a template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tag<'t> {
+    /// `{{ name }}`, `{% if name %}`, `{% elif not name %}`.
+    Name(&'t str),
+    /// `{% for entry in list %}`.
+    For(&'t str, &'t str),
+    /// `{% endfor %}`.
+    EndFor,
+    /// `{% else %}`, `{% endif %}`.
+    Other,
+}
+
+/// Reads the tags of a text in order.
+///
+/// # Errors
+/// `invalid_template`: the first broken tag.
+fn tags(text: &str) -> Result<Vec<Tag<'_>>, Fault> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('{') {
+        let tag = rest.get(at..).unwrap_or_default();
+        let (is_value, end) = match tag.as_bytes() {
+            [b'{', b'{', ..] => (true, "}}"),
+            [b'{', b'%', ..] => (false, "%}"),
+            [b'{', b'#', ..] => return Err(broken("A comment has no place here.")),
+            _ => {
+                rest = tag.get(1..).unwrap_or_default();
+                continue;
+            }
+        };
+        let Some(length) = tag.find(end) else {
+            return Err(broken(&format!("`{}` is not closed.", cut(tag))));
+        };
+        let inner = tag.get(2..length).unwrap_or_default().trim_matches(['-', '+']).trim();
+        let words: Vec<&str> = inner.split_whitespace().collect();
+        found.push(match (is_value, words.as_slice()) {
+            (true, [name]) | (false, ["if" | "elif", name] | ["if" | "elif", "not", name]) => {
+                Tag::Name(name)
+            }
+            (false, ["for", entry, "in", list]) => Tag::For(entry, list),
+            (false, ["endfor"]) => Tag::EndFor,
+            (false, ["else" | "endif"]) => Tag::Other,
+            _ => return Err(broken(&format!("`{}` is no placeholder.", cut(tag)))),
+        });
+        rest = tag.get(length.saturating_add(2)..).unwrap_or_default();
+    }
+    Ok(found)
+}
+
+/// The placeholders that a text uses, outside its loops. Loops go through the lists of this kind, and have the
+/// placeholders of their entries.
+///
+/// # Errors
+/// `invalid_template`, `unknown_placeholder`, `placeholder_not_allowed`.
+pub(super) fn used(
+    text: &str,
+    kind: NotificationKind,
+    place: Place,
+) -> Result<Vec<Placeholder>, Fault> {
+    let mut used = Vec::new();
+    let mut within: Option<&List> = None;
+    for tag in tags(text)? {
+        match tag {
+            Tag::Name(name) => match entry_field(name) {
+                Some((entry, field)) => ensure_field(within, entry, field)?,
+                None => used.push(*named(name, kind)?),
+            },
+            Tag::For(entry, list) => {
+                if within.is_some() {
+                    return Err(broken("A loop has no place within a loop."));
+                }
+                if place != Place::Body {
+                    let detail = "A loop stands in the body alone.";
+                    return Err(Fault::new("placeholder_not_allowed", detail));
+                }
+                within = Some(listed(entry, list, kind)?);
+            }
+            Tag::EndFor => within = None,
+            Tag::Other => {}
+        }
+    }
+    Ok(used)
+}
+
+/// The entry and the field of `line.title`.
+fn entry_field(name: &str) -> Option<(&str, &str)> {
+    name.split_once('.')
+}
+
+fn named(name: &str, kind: NotificationKind) -> Result<&'static Placeholder, Fault> {
+    let known = kind.placeholders().iter().find(|known| known.name == name);
+    known.ok_or_else(|| unknown(name, kind.placeholders().iter().map(|known| known.name)))
+}
+
+fn listed(entry: &str, name: &str, kind: NotificationKind) -> Result<&'static List, Fault> {
+    let known = kind.lists().iter().find(|list| list.name == name && list.entry == entry);
+    known.ok_or_else(|| {
+        let loops = kind.lists().iter().map(|list| format!("for {} in {}", list.entry, list.name));
+        let loops = loops.collect::<Vec<_>>().join(", ");
+        let tag = format!("for {} in {}", cut(entry), cut(name));
+        Fault::new("unknown_placeholder", format!("`{tag}` is not one of: {loops}."))
+    })
+}
+
+fn ensure_field(within: Option<&List>, entry: &str, field: &str) -> Result<(), Fault> {
+    let Some(list) = within.filter(|list| list.entry == entry) else {
+        let detail = format!("`{}.{}` stands in a loop alone.", cut(entry), cut(field));
+        return Err(Fault::new("placeholder_not_allowed", detail));
+    };
+    let mut names = list.fields.iter().map(|(name, _)| *name);
+    if names.clone().any(|name| name == field) { Ok(()) } else { Err(unknown(field, &mut names)) }
+}
+
+fn unknown<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Fault {
+    let all = known.collect::<Vec<_>>().join(", ");
+    Fault::new("unknown_placeholder", format!("`{}` is not one of: {all}.", cut(name)))
+}
+
+/// The beginning of a tag, for an error's detail.
+fn cut(tag: &str) -> String {
+    tag.chars().take(40).collect()
+}
+
+/// A template that cannot be rendered.
+pub(super) fn broken(detail: &str) -> Fault {
+    Fault::new("invalid_template", detail.to_owned())
+}
