@@ -50,6 +50,8 @@ pub struct CreateRequest {
     note: Option<Text<1, MAX_NOTE>>,
     /// Whether their orders are not taxed.
     tax_exempt: Flag,
+    /// Whether the account may be used; `active` by default.
+    status: Option<CustomerStatus>,
     /// Metadata of apps and merchants.
     metadata: Option<Metadata>,
     /// The first address of their address book, which is the default.
@@ -103,6 +105,7 @@ pub async fn create(
         groups: input.groups.map(words).unwrap_or_default(),
         note: input.note.map(String::from),
         tax_exempt: input.tax_exempt.0,
+        status: input.status.unwrap_or(CustomerStatus::Active),
         metadata: input.metadata.map(|metadata| metadata.0).unwrap_or_default(),
         ..made
     };

@@ -28,6 +28,7 @@ pub(super) const COLUMNS: &[&str] = &[
     "Variant Price",
     "Variant Compare At Price",
     "Variant Requires Shipping",
+    "Variant Taxable",
     "Variant Barcode",
     "Image Src",
     "Image Position",
@@ -107,6 +108,7 @@ fn variant(row: Row, variant: &Variant, product: &Product, is_first: bool) -> Ro
             variant.compare_at.as_ref().map(amount).unwrap_or_default(),
         )
         .value("Variant Requires Shipping", truth(variant.requires_shipping))
+        .value("Variant Taxable", truth(variant.taxable))
         .some("Variant Barcode", variant.barcode.as_deref())
         .some("Variant Image", variant.image_url.as_deref())
 }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::Record;
 use super::cells::{self, Reading};
 use crate::import::columns::{Columns, Slot};
+use crate::import::finding::Finding;
 use crate::import::rows::Row;
 
 /// A column that is read.
@@ -20,6 +21,7 @@ pub(super) enum Column {
     Groups,
     Note,
     TaxExempt,
+    Status,
     /// A member of the address.
     Address(&'static str),
 }
@@ -36,6 +38,7 @@ const NAMES: &[(Column, &[&str])] = &[
     (Column::Groups, &["Groups"]),
     (Column::Note, &["Note"]),
     (Column::TaxExempt, &["Tax Exempt"]),
+    (Column::Status, &["Status"]),
     (Column::Address("company"), &["Default Address Company", "Company"]),
     (Column::Address("line1"), &["Default Address Address1", "Address1"]),
     (Column::Address("line2"), &["Default Address Address2", "Address2"]),
@@ -46,6 +49,10 @@ const NAMES: &[(Column, &[&str])] = &[
     (Column::Address("phone"), &["Default Address Phone"]),
 ];
 
+/// The country of the address, without which there is none.
+const COUNTRY: Column = Column::Address("country");
+/// Members of an address that are codes.
+const CODES: &[&str] = &["region", "country", "postal_code", "phone"];
 /// Members of an address, by their columns.
 const ADDRESS: &[&str] =
     &["company", "line1", "line2", "city", "region", "country", "postal_code", "phone"];
@@ -61,9 +68,20 @@ fn slot(column: Column) -> Slot {
     cells::slot(&column, NAMES)
 }
 
-/// The comma-separated words of a cell.
-fn words(cell: &str) -> Value {
-    cell.split(',').map(str::trim).filter(|word| !word.is_empty()).collect()
+/// The required columns that are missing, and a warning for the one without which no address is read.
+pub(super) fn missing(columns: &Columns, row: u64) -> Vec<Finding> {
+    let is_missing = |column| columns.first(slot(column)).is_none();
+    if is_missing(Column::Email) {
+        let detail = "The file needs this column.";
+        return vec![Finding::error((row, Some("Email")), "missing_column", detail)];
+    }
+    let has_address = ADDRESS.iter().any(|member| !is_missing(Column::Address(member)));
+    let country = (has_address && is_missing(COUNTRY)).then(|| {
+        let detail = "Without this column no address is read.";
+        let column = Some("Default Address Country Code");
+        Finding::warning((row, column), "missing_column", detail)
+    });
+    country.into_iter().collect()
 }
 
 /// The record of a row: a body of `POST /v1/customers`.
@@ -78,10 +96,12 @@ pub(super) fn record(columns: &Columns, row: &Row) -> Record {
         reading.source("/name", number, column);
         body.insert("name".into(), names.join(" ").into());
     }
-    for (member, column) in
-        [("email", Column::Email), ("phone", Column::Phone), ("note", Column::Note)]
-    {
-        reading.text(&mut body, ("", member), row, slot(column));
+    reading.text(&mut body, ("", "email"), row, slot(Column::Email));
+    reading.code_text(&mut body, ("", "phone"), row, slot(Column::Phone));
+    reading.text(&mut body, ("", "note"), row, slot(Column::Note));
+    if let Some((cell, column)) = reading.cell(row, slot(Column::Status)) {
+        reading.source("/status", number, column);
+        body.insert("status".into(), cell.to_ascii_lowercase().into());
     }
     for (member, column) in
         [("accepts_marketing", Column::AcceptsMarketing), ("tax_exempt", Column::TaxExempt)]
@@ -95,12 +115,18 @@ pub(super) fn record(columns: &Columns, row: &Row) -> Record {
     for (member, column) in [("tags", Column::Tags), ("groups", Column::Groups)] {
         if let Some((cell, column)) = reading.cell(row, slot(column)) {
             reading.source(&format!("/{member}"), number, column);
-            body.insert(member.into(), words(cell));
+            body.insert(member.into(), cells::words(cell).collect());
         }
     }
     let mut address = Map::new();
-    for member in ADDRESS {
-        reading.text(&mut address, ("/address", member), row, slot(Column::Address(member)));
+    let members = if reading.has(slot(COUNTRY)) { ADDRESS } else { &[] };
+    for member in members {
+        let column = slot(Column::Address(member));
+        if CODES.contains(member) {
+            reading.code_text(&mut address, ("/address", member), row, column);
+        } else {
+            reading.text(&mut address, ("/address", member), row, column);
+        }
     }
     if !address.is_empty() {
         let persons = [("first_name", first), ("last_name", last)];
