@@ -98,7 +98,7 @@ fn variant(row: Row, variant: &Variant, product: &Product, is_first: bool) -> Ro
         InventoryPolicy::Continue => "continue",
     });
     let amount = |money: &core_types::money::Money| money.decimal();
-    row.some("Variant SKU", variant.sku.as_deref())
+    row.code("Variant SKU", variant.sku.as_deref())
         .value("Variant Grams", variant.weight_grams.map(|it| it.to_string()).unwrap_or_default())
         .value("Variant Inventory Tracker", if variant.tracked { TRACKER } else { "" })
         .value("Variant Inventory Policy", policy.unwrap_or_default())
@@ -109,7 +109,7 @@ fn variant(row: Row, variant: &Variant, product: &Product, is_first: bool) -> Ro
         )
         .value("Variant Requires Shipping", truth(variant.requires_shipping))
         .value("Variant Taxable", truth(variant.taxable))
-        .some("Variant Barcode", variant.barcode.as_deref())
+        .code("Variant Barcode", variant.barcode.as_deref())
         .some("Variant Image", variant.image_url.as_deref())
 }
 

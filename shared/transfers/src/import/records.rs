@@ -152,16 +152,26 @@ impl<'a> Format<'a> {
         }
     }
 
-    /// The handle that the rows of one record share; none where each row is a record.
-    pub(super) fn handle(kind: ImportKind, columns: &Columns, row: &Row) -> Option<String> {
-        (kind == ImportKind::Products).then(|| products::handle(columns, row)).flatten()
+    /// What the rows of one record share; none where each row is a record.
+    pub(super) fn shared_key(kind: ImportKind, columns: &Columns, row: &Row) -> Option<String> {
+        match kind {
+            ImportKind::Products => products::handle(columns, row),
+            ImportKind::Customers => customers::email(columns, row),
+            ImportKind::Inventory => None,
+        }
+    }
+
+    /// Whether a row belongs to the record whose rows share this key.
+    pub(super) fn continues(kind: ImportKind, columns: &Columns, key: &str, row: &Row) -> bool {
+        let is_same = Self::shared_key(kind, columns, row).as_deref() == Some(key);
+        is_same && (kind != ImportKind::Customers || customers::is_further_address(columns, row))
     }
 
     /// The record of these rows.
     pub(super) fn record(&self, rows: &[Row]) -> Option<Record> {
         match self.kind {
             ImportKind::Products => products::record(self.columns, rows, self.currency),
-            ImportKind::Customers => rows.first().map(|row| customers::record(self.columns, row)),
+            ImportKind::Customers => customers::record(self.columns, rows),
             ImportKind::Inventory => stock::record(self.columns, rows.first()?),
         }
     }

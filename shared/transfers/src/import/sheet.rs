@@ -174,10 +174,10 @@ impl<S: Source> Sheet<S> {
     async fn record(&mut self) -> Result<Vec<Row>, Problem> {
         let Some(first) = self.row().await? else { return Ok(Vec::new()) };
         let mut rows = vec![first];
-        let Some(key) = self.handle(&rows) else { return Ok(rows) };
+        let Some(key) = self.shared_key(&rows) else { return Ok(rows) };
         let mut size = rows.iter().fold(0_usize, |sum, row| sum.saturating_add(row.size));
         while let Some(row) = self.row().await? {
-            if self.handle(std::slice::from_ref(&row)).as_ref() != Some(&key) {
+            if !Format::continues(self.kind, &self.columns, &key, &row) {
                 self.ahead.push_back(row);
                 break;
             }
@@ -192,10 +192,10 @@ impl<S: Source> Sheet<S> {
         Ok(rows)
     }
 
-    /// The handle that the rows of one product share.
-    fn handle(&self, rows: &[Row]) -> Option<String> {
+    /// What the rows of one product or customer share.
+    fn shared_key(&self, rows: &[Row]) -> Option<String> {
         let first = rows.first().filter(|_| self.format == FileFormat::Csv)?;
-        Format::handle(self.kind, &self.columns, first)
+        Format::shared_key(self.kind, &self.columns, first)
     }
 
     /// Reads the next row within the limit of rows; blank ones are skipped.

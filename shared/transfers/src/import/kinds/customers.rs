@@ -67,7 +67,7 @@ async fn update(work: &Work<'_>, record: Record, email: &str) -> Result<Outcome,
     let holder = holder.ok_or_else(|| Problem::unavailable("an address was given up"))?;
     let mut body = record.body.clone();
     if let Some(members) = body.as_object_mut() {
-        members.retain(|name, _| !matches!(name.as_str(), "email" | "address"));
+        members.retain(|name, _| !matches!(name.as_str(), "email" | "address" | "addresses"));
     }
     let request: UpdateRequest = match primitives::input::read(body) {
         Ok(request) => request,

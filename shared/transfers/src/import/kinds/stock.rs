@@ -113,13 +113,10 @@ impl Known {
         };
         let by_sku = asked.sku.clone().map(|sku| self.skus.get(&String::from(sku).to_lowercase()));
         let by_choice = asked.choice().map(|choice| self.chosen.get(&choice));
-        // Shopify's files name the product and its options; a SKU may be on several items there.
-        let item = match (&asked.item_id, by_choice, by_sku) {
-            (Some(id), ..) => Some(id).filter(|id| self.tracked.contains_key(*id)),
-            (None, Some(Some(found)), _) => Some(found),
-            (None, _, Some(found)) => found,
-            (None, _, None) => None,
-        };
+        // An id may be of the store that exported the file. Shopify's files name the product and its
+        // options; a SKU may be on several items there.
+        let by_id = asked.item_id.as_ref().filter(|id| self.tracked.contains_key(*id));
+        let item = by_id.or(by_choice.flatten()).or(by_sku.flatten());
         let named = match asked {
             Quantity { item_id: Some(_), .. } => "/item_id",
             Quantity { sku: None, product_handle: Some(_), .. } => "/product_handle",
@@ -135,10 +132,13 @@ impl Known {
         }
         let by_name =
             |name: &str| self.locations.iter().find(|it| it.name.eq_ignore_ascii_case(name));
-        let by_id = |id: &LocationId| self.locations.iter().find(|it| it.id == *id);
-        let (at, location) = match (&asked.location_id, &asked.location) {
-            (Some(id), _) => ("/location_id", by_id(id).map(|it| &it.id)),
-            (None, Some(name)) => ("/location", by_name(name.as_str()).map(|it| &it.id)),
+        let by_location = |id: &LocationId| self.locations.iter().find(|it| it.id == *id);
+        let named = asked.location.as_ref().map(|name| by_name(name.as_str()));
+        let (at, location) = match (&asked.location_id, named) {
+            (Some(id), named) => {
+                ("/location_id", by_location(id).or(named.flatten()).map(|it| &it.id))
+            }
+            (None, Some(named)) => ("/location", named.map(|it| &it.id)),
             (None, None) => ("/location", Some(&self.home)),
         };
         if location.is_none() {
@@ -172,9 +172,8 @@ async fn chosen(
     asked: &[&Quantity],
 ) -> Result<HashMap<(String, Vec<String>), VariantId>, Problem> {
     let (services, store) = (work.services, &work.store.id);
-    let named = asked.iter().filter(|it| it.item_id.is_none());
     let handles: HashSet<&str> =
-        named.filter_map(|it| it.product_handle.as_ref()).map(Handle::as_str).collect();
+        asked.iter().filter_map(|it| it.product_handle.as_ref()).map(Handle::as_str).collect();
     let keys: Vec<Key> =
         handles.iter().map(|handle| key::unique_product_handle(store, handle)).collect();
     let claims: Vec<UniqueProductHandle> = load(services, &keys).await?;

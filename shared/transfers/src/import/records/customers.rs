@@ -24,6 +24,8 @@ pub(super) enum Column {
     Status,
     /// A member of the address.
     Address(&'static str),
+    /// The recipient's name in the address, where it is not the customer's.
+    Recipient(&'static str),
 }
 
 /// The names of the columns.
@@ -39,6 +41,8 @@ const NAMES: &[(Column, &[&str])] = &[
     (Column::Note, &["Note"]),
     (Column::TaxExempt, &["Tax Exempt"]),
     (Column::Status, &["Status"]),
+    (Column::Recipient("first_name"), &["Default Address First Name"]),
+    (Column::Recipient("last_name"), &["Default Address Last Name"]),
     (Column::Address("company"), &["Default Address Company", "Company"]),
     (Column::Address("line1"), &["Default Address Address1", "Address1"]),
     (Column::Address("line2"), &["Default Address Address2", "Address2"]),
@@ -51,6 +55,8 @@ const NAMES: &[(Column, &[&str])] = &[
 
 /// The country of the address, without which there is none.
 const COUNTRY: Column = Column::Address("country");
+/// The most addresses besides the default one.
+const FURTHER: usize = 49;
 /// Members of an address that are codes.
 const CODES: &[&str] = &["region", "country", "postal_code", "phone"];
 /// Members of an address, by their columns.
@@ -84,8 +90,27 @@ pub(super) fn missing(columns: &Columns, row: u64) -> Vec<Finding> {
     country.into_iter().collect()
 }
 
-/// The record of a row: a body of `POST /v1/customers`.
-pub(super) fn record(columns: &Columns, row: &Row) -> Record {
+/// The e-mail address of a row, in lower case.
+pub(super) fn email(columns: &Columns, row: &Row) -> Option<String> {
+    let reading = Reading::of(columns);
+    reading.cell(row, slot(Column::Email)).map(|(email, _)| email.to_lowercase())
+}
+
+/// Whether a row has a further address of the customer before it: the customer's e-mail address, a postal
+/// one, and nothing else.
+pub(super) fn is_further_address(columns: &Columns, row: &Row) -> bool {
+    let reading = Reading::of(columns);
+    let is_of_address = |(column, _): &(Column, &[&str])| {
+        matches!(column, Column::Address(_) | Column::Recipient(_) | Column::Email)
+    };
+    let mut others = NAMES.iter().filter(|known| !is_of_address(known));
+    reading.cell(row, slot(Column::Address("line1"))).is_some()
+        && others.all(|(column, _)| reading.cell(row, slot(*column)).is_none())
+}
+
+/// The record of a customer's rows: a body of `POST /v1/customers`.
+pub(super) fn record(columns: &Columns, rows: &[Row]) -> Option<Record> {
+    let row = rows.first()?;
     let mut reading = Reading::of(columns);
     let mut body = Map::new();
     let number = row.number;
@@ -118,23 +143,50 @@ pub(super) fn record(columns: &Columns, row: &Row) -> Record {
             body.insert(member.into(), cells::words(cell).collect());
         }
     }
+    let default = address(&mut reading, "/address", row);
+    if !default.is_empty() {
+        body.insert("address".into(), default.into());
+    }
+    let mut further = Vec::new();
+    for row in rows.get(1..).unwrap_or_default() {
+        if further.len() == FURTHER {
+            let detail = format!("A customer has at most {FURTHER} further addresses.");
+            reading.warn_of_row(row.number, "too_many_addresses", &detail);
+            break;
+        }
+        let at = format!("/addresses/{}", further.len());
+        reading.source(&at, row.number, "");
+        further.push(address(&mut reading, &at, row));
+    }
+    if !further.is_empty() {
+        body.insert("addresses".into(), further.into());
+    }
+    Some(reading.record(number, body))
+}
+
+/// The address of a row; none without a column for the country.
+fn address(reading: &mut Reading<'_>, at: &str, row: &Row) -> Map<String, Value> {
     let mut address = Map::new();
     let members = if reading.has(slot(COUNTRY)) { ADDRESS } else { &[] };
     for member in members {
         let column = slot(Column::Address(member));
         if CODES.contains(member) {
-            reading.code_text(&mut address, ("/address", member), row, column);
+            reading.code_text(&mut address, (at, member), row, column);
         } else {
-            reading.text(&mut address, ("/address", member), row, column);
+            reading.text(&mut address, (at, member), row, column);
         }
     }
-    if !address.is_empty() {
-        let persons = [("first_name", first), ("last_name", last)];
-        let person = |(member, name): (&str, Option<(&str, &str)>)| {
-            name.map(|(name, _)| (member.to_owned(), Value::from(name)))
-        };
-        address.extend(persons.into_iter().filter_map(person));
-        body.insert("address".into(), address.into());
+    if address.is_empty() {
+        return address;
     }
-    reading.record(number, body)
+    for (member, customers) in [("first_name", Column::FirstName), ("last_name", Column::LastName)]
+    {
+        let own = reading.cell(row, slot(Column::Recipient(member)));
+        let name = own.or_else(|| reading.cell(row, slot(customers)));
+        if let Some((name, column)) = name {
+            reading.source(&format!("{at}/{member}"), row.number, column);
+            address.insert(member.to_owned(), name.into());
+        }
+    }
+    address
 }
