@@ -38,6 +38,8 @@ primitives::string_enum! {
         Orders = "orders",
         /// Customers.
         Customers = "customers",
+        /// Stock, by product and location.
+        Inventory = "inventory",
         /// Movements of stock, by product.
         Movements = "movements",
     }
@@ -49,6 +51,7 @@ impl From<Exported> for ExportKind {
             Exported::Products => Self::Products,
             Exported::Orders => Self::Orders,
             Exported::Customers => Self::Customers,
+            Exported::Inventory => Self::Inventory,
             Exported::Movements => Self::Movements,
         }
     }

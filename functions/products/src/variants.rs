@@ -156,6 +156,8 @@ pub struct UpdateRequest {
     barcode: Patch<Text<1, 64>>,
     /// Whether the variant must be shipped.
     requires_shipping: Option<Flag>,
+    /// Whether tax is levied on the variant.
+    taxable: Option<Flag>,
     /// The URL of the product image that shows the variant. `null` selects the product's first image.
     image_url: Patch<WebUrl>,
     /// Metadata of merchants and apps. It replaces all entries; `null` removes them.
@@ -207,6 +209,9 @@ impl UpdateRequest {
         self.barcode.apply(&mut wanted.barcode);
         if let Some(flag) = self.requires_shipping {
             wanted.requires_shipping = flag.0;
+        }
+        if let Some(flag) = self.taxable {
+            wanted.taxable = flag.0;
         }
         match self.image_url {
             Patch::Keep => {}

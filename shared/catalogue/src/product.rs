@@ -230,6 +230,9 @@ pub struct Variant {
     pub barcode: Option<String>,
     /// Whether it is shipped.
     pub requires_shipping: bool,
+    /// Whether tax is levied on it.
+    #[serde(default = "is_taxable")]
+    pub taxable: bool,
     /// Whether its stock is tracked.
     pub tracked: bool,
     /// Whether it is sold beyond its stock; the store's policy by default.
@@ -254,6 +257,11 @@ pub struct Variant {
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
+}
+
+/// The value of variants that were stored before the field existed.
+const fn is_taxable() -> bool {
+    true
 }
 
 impl Item for Variant {

@@ -19,9 +19,28 @@ fn is_formula(text: &str) -> bool {
     text.trim_start_matches('\'').starts_with(FORMULA_STARTS)
 }
 
-/// The text of a cell: the inverse of [`text`].
+/// The text of a cell: the inverse of [`text`]. A formula that is a text, `="00123"`, is that text.
 pub fn plain(cell: &str) -> &str {
-    cell.strip_prefix('\'').filter(|rest| is_formula(rest)).unwrap_or(cell)
+    let plain = cell.strip_prefix('\'').filter(|rest| is_formula(rest));
+    plain.or_else(|| quoted_text(cell)).unwrap_or(cell)
+}
+
+/// The cell for a code, a number or a telephone number, in which an apostrophe is a sign that it is text:
+/// the inverse of [`plain_code`].
+pub fn code(code: &str) -> String {
+    if is_formula(code) || code.starts_with('\'') { format!("'{code}") } else { code.to_owned() }
+}
+
+/// The text of a cell of codes. Spreadsheets and Shopify write an apostrophe before those that would
+/// otherwise be read as numbers: `'00123`.
+pub fn plain_code(cell: &str) -> &str {
+    cell.strip_prefix('\'').or_else(|| quoted_text(cell)).unwrap_or(cell)
+}
+
+/// The text of a formula like `="00123"`, by which spreadsheets are kept from reading a number.
+fn quoted_text(cell: &str) -> Option<&str> {
+    let text = cell.strip_prefix("=\"")?.strip_suffix('"')?;
+    (!text.contains('"')).then_some(text)
 }
 
 /// Encodes rows as CSV.
@@ -63,6 +82,22 @@ mod tests {
         }
         for harmless in ["", "a=1", "1-2", "'s-Hertogenbosch", "5"] {
             assert_eq!((text(harmless).as_str(), plain(harmless)), (harmless, harmless));
+        }
+    }
+
+    #[test]
+    fn codes_lose_the_apostrophe_that_makes_them_text() {
+        for (cell, text) in [
+            ("'M5C1N7", "M5C1N7"),
+            ("'+14165550123", "+14165550123"),
+            ("=\"00123\"", "00123"),
+            ("00123", "00123"),
+        ] {
+            assert_eq!(plain_code(cell), text);
+        }
+        assert_eq!((plain("'s-Hertogenbosch"), plain("=\"00123\"")), ("'s-Hertogenbosch", "00123"));
+        for text in ["'00123", "=\"1\"", "+1", "AB-1", "''", ""] {
+            assert_eq!(plain_code(&code(text)), text);
         }
     }
 

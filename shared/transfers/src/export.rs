@@ -13,6 +13,7 @@ mod orders;
 mod person;
 mod products;
 mod step;
+mod stock;
 mod view;
 
 use core_types::end_reason::EndReason;
@@ -47,6 +48,8 @@ primitives::string_enum! {
         Orders = "orders",
         /// Customers.
         Customers = "customers",
+        /// Stock: a row for each tracked variant and location.
+        Inventory = "inventory",
         /// Movements of stock, by product.
         Movements = "movements",
         /// All data stored about one customer, for a data request.
@@ -61,7 +64,7 @@ impl ExportKind {
             Self::Products => &["read_products"],
             Self::Orders => &["read_orders"],
             Self::Customers => &["read_customers"],
-            Self::Movements => &["read_inventory"],
+            Self::Inventory | Self::Movements => &["read_inventory"],
             Self::Customer => &["read_customers", "read_orders"],
         }
     }

@@ -143,6 +143,10 @@ pub struct Place {
     pub header: Vec<String>,
     /// The delimiter of cells; none before the header was read.
     pub delimiter: Option<char>,
+    /// The number of blank rows before it, which do not count towards the limit. None where the progress
+    /// was stored before they were counted.
+    #[serde(default)]
+    pub blank: Option<u64>,
 }
 
 /// An import.
@@ -182,6 +186,9 @@ pub struct Import {
     pub counts: Counts,
     /// The number of findings.
     pub findings_count: u64,
+    /// The number of those that are warnings.
+    #[serde(default)]
+    pub warnings_count: u64,
     /// The number of pages of findings.
     pub findings_pages: u64,
     /// The number of pages of unique values that a dry run has seen.
@@ -274,6 +281,7 @@ impl Import {
             place: Place::default(),
             counts: Counts::default(),
             findings_count: 0,
+            warnings_count: 0,
             findings_pages: 0,
             seen_pages: 0,
             ignored_columns: Vec::new(),
@@ -358,9 +366,10 @@ impl Import {
             principal: principal.to_owned(),
             status: ImportStatus::Running,
             runs: self.runs.saturating_add(1),
-            place: Place { row: 1, ..Place::default() },
+            place: Place { row: 1, blank: Some(0), ..Place::default() },
             counts: Counts::default(),
             findings_count: 0,
+            warnings_count: 0,
             findings_pages: 0,
             seen_pages: 0,
             ignored_columns: Vec::new(),
@@ -408,7 +417,8 @@ impl Import {
     /// The import after its last row.
     fn read(&self, now: Timestamp) -> Self {
         let right = self.counts.all() > self.counts.failed;
-        let status = match (self.dry_run, self.findings_count, right) {
+        let errors = self.findings_count.saturating_sub(self.warnings_count);
+        let status = match (self.dry_run, errors, right) {
             (true, ..) => ImportStatus::Checked,
             (false, 0, _) => ImportStatus::Succeeded,
             (false, _, true) => ImportStatus::Partial,

@@ -1,5 +1,7 @@
 //! Exports: products, orders, customers and movements in a file.
 
+mod round_trips;
+
 use std::fmt::Write as _;
 use std::time::Duration;
 

@@ -42,6 +42,9 @@ pub struct Sellable {
     pub policy: Option<InventoryPolicy>,
     /// Whether it is shipped.
     pub requires_shipping: bool,
+    /// Whether tax is levied on it.
+    #[serde(default = "super::is_taxable")]
+    pub taxable: bool,
     /// The weight.
     #[serde(default)]
     pub weight_grams: Option<u32>,
@@ -99,7 +102,7 @@ impl Sellable {
         let set = "SET product_title = :title, variant_title = :variant, price = :price, \
                    #status = :status, tracked = :tracked, requires_shipping = :shipping, \
                    sku = :sku, image_url = :image, #policy = :policy, \
-                   weight_grams = :weight, tax_class = :class, \
+                   weight_grams = :weight, tax_class = :class, taxable = :taxable, \
                    #version = #version + :one";
         Change::new(set)
             .only_if("attribute_exists(PK)")
@@ -117,6 +120,7 @@ impl Sellable {
             .value(":policy", self.policy)
             .value(":weight", self.weight_grams)
             .value(":class", &self.tax_class)
+            .value(":taxable", self.taxable)
             .value(":one", 1)
     }
 }
@@ -140,6 +144,7 @@ impl Product {
             tracked: variant.tracked,
             policy: variant.policy,
             requires_shipping: variant.requires_shipping,
+            taxable: variant.taxable,
             weight_grams: variant.weight_grams,
             tax_class: self.tax_class.clone(),
             was_ordered: false,

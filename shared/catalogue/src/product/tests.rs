@@ -54,6 +54,7 @@ pub(crate) fn variant(name: &str, price: i64) -> Variant {
         weight_grams: None,
         barcode: None,
         requires_shipping: true,
+        taxable: true,
         image_url: None,
         metadata: BTreeMap::new(),
         tracked: true,

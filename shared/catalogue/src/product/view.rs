@@ -151,6 +151,8 @@ core_types::view! {
         barcode: Option<String>,
         /// Whether it is shipped.
         requires_shipping: bool,
+        /// Whether tax is levied on it.
+        taxable: bool,
         /// The address of its image among the product's; null: the product's first image.
         image_url: Option<String>,
         /// Key-value pairs that apps and merchants store with it.
@@ -212,6 +214,7 @@ impl Example for ProductView {
             weight_grams: Some(350),
             barcode: None,
             requires_shipping: true,
+            taxable: true,
             image_url: None,
             metadata: BTreeMap::new(),
             inventory: InventoryView { tracked: true, policy: None },

@@ -1,5 +1,7 @@
 //! Customers created and changed by the store.
 
+use std::time::Duration;
+
 use core_types::fields::{Email, Metadata, PersonName, Phone};
 use core_types::id::CustomerId;
 use core_types::resource::{Resource, change_with};
@@ -25,6 +27,8 @@ use crate::store::Store;
 pub(super) const MAX_WORDS: usize = 50;
 /// The maximum length of a store's note about a customer, in characters.
 pub(super) const MAX_NOTE: usize = 2_000;
+/// The maximum number of addresses of a new customer, besides the default one.
+const FURTHER_ADDRESSES: usize = 49;
 /// The source of a consent that the store records, unless it gives another.
 const BY_STORE: &str = "store";
 
@@ -50,10 +54,14 @@ pub struct CreateRequest {
     note: Option<Text<1, MAX_NOTE>>,
     /// Whether their orders are not taxed.
     tax_exempt: Flag,
+    /// Whether the account may be used; `active` by default.
+    status: Option<CustomerStatus>,
     /// Metadata of apps and merchants.
     metadata: Option<Metadata>,
     /// The first address of their address book, which is the default.
     address: Option<AddressInput>,
+    /// Further addresses of their address book, at most 49.
+    addresses: Option<AtMost<AddressInput, FURTHER_ADDRESSES>>,
 }
 
 impl CreateRequest {
@@ -92,26 +100,42 @@ pub async fn create(
         source,
         now,
     );
-    let address = input.address.map(|input| Address::add(&store.id, &id, input.into(), now));
+    let further = input.addresses.map(|addresses| addresses.0).unwrap_or_default();
+    let all = input.address.into_iter().chain(further);
+    // Addresses sort by their ids, which begin with their time.
+    let addresses = all.enumerate().map(|(number, input)| {
+        let number = u64::try_from(number).unwrap_or(u64::MAX);
+        let at = now.plus(Duration::from_millis(number));
+        Address {
+            created_at: now,
+            updated_at: now,
+            ..Address::add(&store.id, &id, input.into(), at)
+        }
+    });
+    let addresses: Vec<Address> = addresses.collect();
     let customer = Customer {
         id,
         // Their owner proves it by signing in.
         is_email_proven: false,
-        addresses_count: u32::from(address.is_some()),
-        default_address_id: address.as_ref().map(|address| address.id.clone()),
+        addresses_count: u32::try_from(addresses.len()).unwrap_or(u32::MAX),
+        default_address_id: addresses.first().map(|address| address.id.clone()),
         tags: input.tags.map(words).unwrap_or_default(),
         groups: input.groups.map(words).unwrap_or_default(),
         note: input.note.map(String::from),
         tax_exempt: input.tax_exempt.0,
+        status: input.status.unwrap_or(CustomerStatus::Active),
         metadata: input.metadata.map(|metadata| metadata.0).unwrap_or_default(),
         ..made
     };
-    services
+    let write = services
         .table
         .write()
         .create(&customer, Code::VersionConflict)
-        .create(&UniqueCustomerEmail::of(&customer), Code::EmailTaken)
-        .also(address, |write, address| write.create(&address, Code::VersionConflict))
+        .create(&UniqueCustomerEmail::of(&customer), Code::EmailTaken);
+    let create = |write: Write, address: &Address| write.create(address, Code::VersionConflict);
+    addresses
+        .iter()
+        .fold(write, create)
         .emit(customer.event(&CUSTOMER_CREATED, now))
         .answer(customer.created(), now)
         .await

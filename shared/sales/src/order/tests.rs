@@ -61,6 +61,7 @@ fn offer(store: &Store, name: &str, amount: i64, available: i64) -> Offer {
             tracked: true,
             policy: None,
             requires_shipping: true,
+            taxable: true,
             weight_grams: None,
             tax_class: None,
             was_ordered: false,

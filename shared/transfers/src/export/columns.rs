@@ -29,6 +29,14 @@ impl Row {
         self.put(column, crate::csv::text(text))
     }
 
+    /// Sets a code or a telephone number, in which a leading apostrophe is not text.
+    pub(super) fn code(self, column: &str, code: Option<&str>) -> Self {
+        match code {
+            Some(code) => self.put(column, crate::csv::code(code)),
+            None => self,
+        }
+    }
+
     /// Sets such a text, if there is one.
     pub(super) fn some(self, column: &str, text: Option<&str>) -> Self {
         match text {

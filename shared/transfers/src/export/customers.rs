@@ -1,7 +1,10 @@
-//! Customers as rows, in the columns of Shopify's customer files.
+//! Customers as rows, in the columns of Shopify's customer files: a row with the default address, and a row
+//! of the e-mail address and the postal one for each further address.
 
 use core_types::fields::Phone;
-use identity::customer::Customer;
+use identity::address::{Address, PostalAddress};
+use identity::customer::{Customer, CustomerView};
+use serde::Serialize;
 
 use super::columns::Row;
 
@@ -15,6 +18,16 @@ pub(super) const COLUMNS: &[&str] = &[
     "Accepts Email Marketing",
     "Consent At",
     "Consent Source",
+    "Default Address First Name",
+    "Default Address Last Name",
+    "Default Address Company",
+    "Default Address Address1",
+    "Default Address Address2",
+    "Default Address City",
+    "Default Address Province Code",
+    "Default Address Country Code",
+    "Default Address Zip",
+    "Default Address Phone",
     "Tags",
     "Groups",
     "Note",
@@ -26,18 +39,46 @@ pub(super) const COLUMNS: &[&str] = &[
     "Created At",
 ];
 
-/// The row of a customer.
-pub(super) fn rows(customer: &Customer) -> Vec<Vec<String>> {
+/// A customer with their addresses, the default one first, as a JSON line.
+#[derive(Debug, Serialize)]
+pub(super) struct Line<'a> {
+    #[serde(flatten)]
+    customer: CustomerView,
+    address: Option<&'a PostalAddress>,
+    addresses: Vec<&'a PostalAddress>,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn of(customer: &Customer, addresses: &'a [Address]) -> Self {
+        let mut postal = addresses.iter().map(|address| &address.postal);
+        let address = postal.next();
+        Self { customer: CustomerView::from(customer), address, addresses: postal.collect() }
+    }
+}
+
+/// The rows of a customer with their addresses, the default one first.
+pub(super) fn rows(customer: &Customer, addresses: &[Address]) -> Vec<Vec<String>> {
+    let email = |row: Row| row.text("Email", customer.email.as_str());
+    let further = addresses.iter().skip(1);
+    let further = further.map(|address| place(email(Row::of(COLUMNS)), &address.postal).cells());
+    let first = email(head(customer));
+    let first = match addresses.first() {
+        Some(address) => place(first, &address.postal),
+        None => first,
+    };
+    std::iter::once(first.cells()).chain(further).collect()
+}
+
+fn head(customer: &Customer) -> Row {
     let name = customer.name.as_deref().unwrap_or_default();
     let (first, last) = name.split_once(' ').unwrap_or((name, ""));
     let consent = customer.marketing_consent.as_ref();
     let yes = |flag: bool| if flag { "yes" } else { "no" };
-    let row = Row::of(COLUMNS)
+    Row::of(COLUMNS)
         .value("Customer ID", &customer.id)
         .text("First Name", first)
         .text("Last Name", last)
-        .text("Email", customer.email.as_str())
-        .some("Phone", customer.phone.as_ref().map(Phone::as_str))
+        .code("Phone", customer.phone.as_ref().map(Phone::as_str))
         .value("Accepts Email Marketing", yes(customer.accepts_marketing))
         .value("Consent At", consent.map(|consent| consent.at.to_string()).unwrap_or_default())
         .some("Consent Source", consent.map(|consent| consent.source.as_str()))
@@ -49,6 +90,18 @@ pub(super) fn rows(customer: &Customer) -> Vec<Vec<String>> {
         .value("Total Orders", customer.orders_count)
         .value("Total Spent", customer.total_spent.decimal())
         .value("Currency", &customer.total_spent.currency)
-        .value("Created At", customer.created_at);
-    vec![row.cells()]
+        .value("Created At", customer.created_at)
+}
+
+fn place(row: Row, address: &PostalAddress) -> Row {
+    row.some("Default Address First Name", address.first_name.as_deref())
+        .some("Default Address Last Name", address.last_name.as_deref())
+        .some("Default Address Company", address.company.as_deref())
+        .text("Default Address Address1", &address.line1)
+        .some("Default Address Address2", address.line2.as_deref())
+        .text("Default Address City", &address.city)
+        .code("Default Address Province Code", address.region.as_deref())
+        .value("Default Address Country Code", &address.country)
+        .code("Default Address Zip", address.postal_code.as_deref())
+        .code("Default Address Phone", address.phone.as_ref().map(Phone::as_str))
 }

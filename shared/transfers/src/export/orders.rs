@@ -32,6 +32,11 @@ pub(super) const COLUMNS: &[&str] = &[
     "Shipping Method",
     "Created at",
     "Cancelled at",
+    "Payment Method",
+    "Payment ID",
+    "Payment Amount",
+    "Gift Card",
+    "Gift Card Amount",
     "Lineitem quantity",
     "Lineitem name",
     "Lineitem price",
@@ -113,7 +118,7 @@ fn head(row: Row, order: &Order) -> Row {
         .some("Notes", order.note.as_deref())
         .text("Tags", &order.tags.join(", "))
         .text("Source", &order.source);
-    let row = taxes(row, order);
+    let row = paid(taxes(row, order), order);
     let row = address(row, "Billing", order.billing_address.as_ref());
     address(row, "Shipping", order.shipping_address.as_ref())
 }
@@ -123,6 +128,20 @@ fn subtotal(order: &Order) -> Money {
     let discounts = Money::sum(order.items.iter().map(|item| &item.discount), &order.currency);
     let left = discounts.and_then(|discounts| order.totals.subtotal.minus(&discounts));
     left.unwrap_or_else(|| order.totals.subtotal.clone())
+}
+
+/// What paid for the order: its payments, as the captured amounts at their providers, and its gift cards.
+/// Shopify joins several by ` + `.
+fn paid(row: Row, order: &Order) -> Row {
+    let payments = || order.payments.iter().filter(|payment| !payment.voided);
+    let cards = order.gift_cards.iter();
+    let joined = |parts: Vec<String>| parts.join(" + ");
+    let amounts = payments().map(|payment| payment.captured.decimal()).collect();
+    row.value("Payment Method", joined(payments().map(|it| it.provider.clone()).collect()))
+        .value("Payment ID", joined(payments().map(|it| it.payment_id.to_string()).collect()))
+        .value("Payment Amount", joined(amounts))
+        .text("Gift Card", &joined(cards.clone().map(|it| it.last_characters.clone()).collect()))
+        .value("Gift Card Amount", joined(cards.map(|it| it.amount.decimal()).collect()))
 }
 
 /// The taxes of the order, each by name with its percentage, as Shopify's export has them: five at most.

@@ -28,6 +28,7 @@ pub(super) const COLUMNS: &[&str] = &[
     "Variant Price",
     "Variant Compare At Price",
     "Variant Requires Shipping",
+    "Variant Taxable",
     "Variant Barcode",
     "Image Src",
     "Image Position",
@@ -97,7 +98,7 @@ fn variant(row: Row, variant: &Variant, product: &Product, is_first: bool) -> Ro
         InventoryPolicy::Continue => "continue",
     });
     let amount = |money: &core_types::money::Money| money.decimal();
-    row.some("Variant SKU", variant.sku.as_deref())
+    row.code("Variant SKU", variant.sku.as_deref())
         .value("Variant Grams", variant.weight_grams.map(|it| it.to_string()).unwrap_or_default())
         .value("Variant Inventory Tracker", if variant.tracked { TRACKER } else { "" })
         .value("Variant Inventory Policy", policy.unwrap_or_default())
@@ -107,7 +108,8 @@ fn variant(row: Row, variant: &Variant, product: &Product, is_first: bool) -> Ro
             variant.compare_at.as_ref().map(amount).unwrap_or_default(),
         )
         .value("Variant Requires Shipping", truth(variant.requires_shipping))
-        .some("Variant Barcode", variant.barcode.as_deref())
+        .value("Variant Taxable", truth(variant.taxable))
+        .code("Variant Barcode", variant.barcode.as_deref())
         .some("Variant Image", variant.image_url.as_deref())
 }
 

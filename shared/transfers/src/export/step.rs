@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
-use catalogue::inventory::{Movement, MovementView};
+use catalogue::inventory::{Level, Movement, MovementView};
+use catalogue::location::Location;
 use catalogue::product::{Product, ProductView, Variant};
 use core_types::end_reason::EndReason;
-use core_types::id::{CustomerId, ExportId, OrderId, ProductId};
+use core_types::id::{CustomerId, ExportId, LocationId, OrderId, ProductId};
 use core_types::key;
-use identity::customer::{Customer, CustomerView};
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use identity::address::{Address, MAX_ADDRESSES};
+use identity::customer::Customer;
 use platform::authority::Standing;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
@@ -20,6 +23,7 @@ use tokio::time::Instant;
 
 use super::{
     Export, ExportKind, ExportStatus, columns, customers, movements, orders, person, products,
+    stock,
 };
 use crate::FileFormat;
 use crate::chunk::{self, CHUNK, Chunk};
@@ -30,6 +34,10 @@ const STAY: Duration = Duration::from_secs(10);
 const PAGE: usize = 100;
 /// The number of movements in one page.
 const MOVEMENTS: usize = 500;
+/// The most locations of one store that are loaded.
+const MAX_LOCATIONS: usize = 1_000;
+/// The number of customers or variants whose further items are read at once.
+const AT_ONCE: usize = 8;
 
 /// The output of some pages.
 #[derive(Debug, Default)]
@@ -168,6 +176,7 @@ fn names(kind: ExportKind) -> &'static [&'static str] {
         ExportKind::Orders => orders::COLUMNS,
         ExportKind::Customers => customers::COLUMNS,
         ExportKind::Movements => movements::COLUMNS,
+        ExportKind::Inventory => stock::COLUMNS,
         // This kind is always written as JSON lines.
         ExportKind::Customer => &[],
     }
@@ -200,15 +209,38 @@ async fn page(
             let wanted = move |customer: &Customer| asked.is_asked_for(customer.created_at);
             let (found, place) =
                 walk(services, export, Query::partition_of(listed), wanted).await?;
-            for customer in &found {
-                let view = CustomerView::from(customer);
-                written.add(export.format, || customers::rows(customer), &view);
+            let addresses = each(&found, |customer| addresses_of(services, customer)).await?;
+            for (customer, addresses) in found.iter().zip(&addresses) {
+                let line = customers::Line::of(customer, addresses);
+                written.add(export.format, || customers::rows(customer, addresses), &line);
             }
             Ok(place)
         }
+        ExportKind::Inventory => stock_page(services, export, written).await,
         ExportKind::Movements => movements_page(services, export, written).await,
         ExportKind::Customer => person::page(services, export, written).await,
     }
+}
+
+/// Reads something of each item, several at once. Returns the results in their order.
+async fn each<'a, T, R, F>(items: &'a [T], read: impl Fn(&'a T) -> F) -> Result<Vec<R>, Problem>
+where
+    F: Future<Output = Result<R, Problem>>,
+{
+    let reads: Vec<F> = items.iter().map(read).collect();
+    stream::iter(reads).buffered(AT_ONCE).try_collect().await
+}
+
+/// Loads the addresses of a customer, the default one first.
+async fn addresses_of(services: &Services, customer: &Customer) -> Result<Vec<Address>, Problem> {
+    if customer.addresses_count == 0 {
+        return Ok(Vec::new());
+    }
+    let query = Query::partition(customer.key().pk).begins_with(key::ADDRESSES);
+    let most = usize::try_from(MAX_ADDRESSES).unwrap_or(usize::MAX);
+    let mut addresses: Vec<Address> = services.table.all(&query, most).await?;
+    addresses.sort_by_key(|address| customer.default_address_id.as_ref() != Some(&address.id));
+    Ok(addresses)
 }
 
 /// Reads the next page of a list. Returns its items, and whether it was the last page.
@@ -242,6 +274,39 @@ async fn products_page(
         written.add(export.format, || products::rows(&product, &variants), &view);
     }
     Ok(is_last)
+}
+
+/// Reads the stock of a page of products, at all locations.
+async fn stock_page(
+    services: &Services,
+    export: &mut Export,
+    written: &mut Written,
+) -> Result<bool, Problem> {
+    let asked = export.clone();
+    let wanted = move |product: &Product| asked.is_asked_for(product.created_at);
+    let (found, is_last) = walk(services, export, all_products(export), wanted).await?;
+    let all = Query::partition(key::store(&export.store_id).pk).begins_with(key::LOCATIONS);
+    let locations: Vec<Location> = services.table.all(&all, MAX_LOCATIONS).await?;
+    for (product, mut variants) in with_variants(services, found).await? {
+        variants.retain(|variant| variant.tracked);
+        let levels = each(&variants, |variant| levels_of(services, variant)).await?;
+        for (variant, levels) in variants.iter().zip(&levels) {
+            for level in levels {
+                let location = locations.iter().find(|one| one.id == level.location_id);
+                let item = (&product, variant);
+                let line = stock::Line::of(item, level, location);
+                written.add(export.format, || vec![stock::row(item, level, location)], &line);
+            }
+        }
+    }
+    Ok(is_last)
+}
+
+async fn levels_of(services: &Services, variant: &Variant) -> Result<Vec<Level>, Problem> {
+    let any = LocationId::derive(&[]);
+    let key = key::level(&variant.store_id, &variant.id, &any);
+    let query = Query::partition(key.pk).begins_with(key::LEVELS);
+    services.table.all(&query, MAX_LOCATIONS).await
 }
 
 /// Loads the variants of products, a hundred in one round trip.

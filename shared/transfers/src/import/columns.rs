@@ -9,11 +9,26 @@ const MAX_NAME: usize = 100;
 
 /// A column that is read, by its index among the columns of the kind of import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Slot(pub(super) usize);
+pub(super) struct Slot {
+    pub(super) index: usize,
+    /// Whether all columns with this slot are read, not just the first with a value.
+    pub(super) is_repeated: bool,
+}
+
+/// The shop system whose columns a file has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// Shopify, as in the exports of a store.
+    #[default]
+    Shopify,
+    /// WooCommerce.
+    WooCommerce,
+}
 
 /// The columns of a file.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
+    layout: Layout,
     /// The name of each column in the file, and the slot it is read into.
     all: Vec<(String, Option<Slot>)>,
     is_header: bool,
@@ -23,12 +38,22 @@ impl Columns {
     /// Columns of these names; `of` returns the slots of those that are read.
     pub(super) fn of(names: &[String], of: impl Fn(&str) -> Option<Slot>) -> Self {
         let all = names.iter().map(|name| (name.clone(), of(name))).collect();
-        Self { all, is_header: false }
+        Self { layout: Layout::default(), all, is_header: false }
+    }
+
+    /// The columns, of this shop system.
+    pub(super) fn in_layout(self, layout: Layout) -> Self {
+        Self { layout, ..self }
+    }
+
+    /// The shop system whose columns they are.
+    pub(super) const fn layout(&self) -> Layout {
+        self.layout
     }
 
     /// The columns of a header row: all of its cells are read.
     pub(super) const fn unknown() -> Self {
-        Self { all: Vec::new(), is_header: true }
+        Self { layout: Layout::Shopify, all: Vec::new(), is_header: true }
     }
 
     /// The number of columns, once it is known.
@@ -81,7 +106,8 @@ impl Columns {
             is_text = is_text && std::str::from_utf8(cell).is_ok();
             let text = String::from_utf8_lossy(cell);
             let text = text.trim();
-            let is_known = |cell: &Cell| !self.is_header && self.slot(cell.place) == slot;
+            let is_once = slot.is_some_and(|slot| !slot.is_repeated);
+            let is_known = |cell: &Cell| is_once && self.slot(cell.place) == slot;
             if self.is_header || (!text.is_empty() && !cells.iter().any(is_known)) {
                 cells.push(Cell { place, text: text.to_owned() });
             }

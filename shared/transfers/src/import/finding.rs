@@ -1,4 +1,4 @@
-//! Findings: errors in the rows of a file.
+//! Findings: errors in the rows of a file, and warnings about cells that were read otherwise or not at all.
 
 use core_types::id::ImportId;
 use core_types::key;
@@ -9,10 +9,30 @@ use table::item::{Element, Item, Key};
 
 use crate::chunk::RETENTION;
 
-/// An error in a row.
+primitives::string_enum! {
+    /// Whether a finding kept its record from being imported.
+    Severity {
+        /// The record was not imported.
+        Error = "error",
+        /// The record was imported without this cell, or with another value.
+        Warning = "warning",
+    }
+}
+
+impl Severity {
+    /// The severity of findings that were stored before there were warnings.
+    const fn before_warnings() -> Self {
+        Self::Error
+    }
+}
+
+/// An error or a warning about a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ImportFinding")]
 pub struct Finding {
+    /// Whether the record was not imported (`error`), or was imported all the same (`warning`).
+    #[serde(default = "Severity::before_warnings")]
+    pub severity: Severity,
     /// The row, from 1; row 1 of CSV is the header. Of a product of several rows, the one with the error.
     pub row: u64,
     /// The name of the column; for a JSON line, a JSON Pointer into it. `null` when the row as a whole
@@ -24,6 +44,9 @@ pub struct Finding {
     pub detail: String,
 }
 
+/// The place of a finding: a row, and the name of a column.
+pub(super) type At<'a> = (u64, Option<&'a str>);
+
 /// The most characters of a column's name, and of a detail.
 const MAX_COLUMN: usize = 200;
 const MAX_DETAIL: usize = 500;
@@ -33,6 +56,27 @@ const PAGE: usize = 200_000;
 const PAGES: usize = 10;
 
 impl Finding {
+    /// An error.
+    pub(super) fn error((row, column): At<'_>, code: &str, detail: &str) -> Self {
+        Self {
+            severity: Severity::Error,
+            row,
+            column: column.map(str::to_owned),
+            code: code.to_owned(),
+            detail: detail.to_owned(),
+        }
+    }
+
+    /// A warning.
+    pub(super) fn warning(at: At<'_>, code: &str, detail: &str) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(at, code, detail) }
+    }
+
+    /// Whether it kept its record from being imported.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
     /// The finding, truncated to a bounded length.
     pub(super) fn cut(self) -> Self {
         let cut = |text: String, most: usize| match text.char_indices().nth(most) {
@@ -123,8 +167,7 @@ mod tests {
     use super::*;
 
     fn finding(column: String) -> Finding {
-        let (code, detail) = ("unknown_field".to_owned(), "x".repeat(1_000));
-        Finding { row: 1, column: Some(column), code, detail }.cut()
+        Finding::error((1, Some(&column)), "unknown_field", &"x".repeat(1_000)).cut()
     }
 
     #[test]
@@ -132,6 +175,13 @@ mod tests {
         let cut = finding("\u{1f375}".repeat(300));
         assert_eq!(cut.column.unwrap().chars().count(), MAX_COLUMN);
         assert_eq!(cut.detail.len(), MAX_DETAIL);
+    }
+
+    #[test]
+    fn findings_that_were_stored_before_there_were_warnings_are_errors() {
+        let stored = r#"{"row":2,"column":null,"code":"required","detail":"x"}"#;
+        let finding: Finding = serde_json::from_str(stored).unwrap();
+        assert!(finding.is_error());
     }
 
     #[test]

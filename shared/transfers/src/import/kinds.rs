@@ -18,13 +18,37 @@ use super::records::Record;
 use super::seen::Seen;
 use super::{Import, ImportKind};
 
-/// The outcome of a record.
-#[derive(Debug)]
-pub(super) enum Outcome {
+/// How often a record is read anew without the cells that its fields rejected. Each time up to a hundred
+/// of them are left out.
+const ROUNDS: usize = 20;
+
+/// What became of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Done {
     Created,
     Updated,
     Skipped,
-    Failed(Vec<Finding>),
+    Failed,
+}
+
+/// What became of a record, and all findings about it.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    pub(super) result: Done,
+    pub(super) findings: Vec<Finding>,
+}
+
+impl Outcome {
+    /// A record that was treated in this way, with the warnings about its cells.
+    fn of(record: Record, result: Done) -> Self {
+        Self { result, findings: record.faults }
+    }
+
+    /// A record that failed, for these reasons and for those that it has already.
+    fn failed(record: Record, reasons: Vec<Finding>) -> Self {
+        let findings = record.faults.into_iter().chain(reasons).collect();
+        Self { result: Done::Failed, findings }
+    }
 }
 
 /// The work on one page.
@@ -62,52 +86,53 @@ impl Work<'_> {
     }
 }
 
-/// Records, each with its request or with all findings about it.
-type Asked<T> = Vec<(Record, Result<T, Vec<Finding>>)>;
+/// Records, each with its request; none when it is rejected, with the reasons among its faults.
+type Asked<T> = Vec<(Record, Option<T>)>;
 
 fn read_all<T: deserr::Deserr<FieldErrors>>(records: Vec<Record>) -> Asked<T> {
-    let read = |record: Record| {
-        let read = read(&record);
+    let read = |mut record: Record| {
+        let read = read(&mut record);
         (record, read)
     };
     records.into_iter().map(read).collect()
 }
 
-/// Reads a record's body as a request.
-///
-/// # Errors
-/// All findings about it.
-fn read<T: deserr::Deserr<FieldErrors>>(record: &Record) -> Result<T, Vec<Finding>> {
-    let read = primitives::input::read::<T>(record.body.clone());
-    let mut findings = record.faults.clone();
-    match read {
-        Ok(read) if findings.is_empty() => Ok(read),
-        Ok(_) => Err(findings),
-        // A body that is no object has no members with errors.
-        Err(_) if record.body.is_null() => Err(findings),
-        Err(problem) => {
-            findings.extend(findings_of(record, &problem));
-            Err(findings)
+/// Reads a record's body as a request. Cells that their fields reject are left out, with a warning, if the
+/// record can do without them; otherwise the record is rejected, and the result is none.
+fn read<T: deserr::Deserr<FieldErrors>>(record: &mut Record) -> Option<T> {
+    for _ in 0..ROUNDS {
+        if record.body.is_null() {
+            return None;
+        }
+        match primitives::input::read::<T>(record.body.clone()) {
+            Ok(read) => return (!record.is_rejected()).then_some(read),
+            Err(problem) if record.spare(problem.errors()) => {}
+            Err(problem) => {
+                record.reject(findings_of(record, &problem));
+                return None;
+            }
         }
     }
+    record.reject(vec![record.wrong("more_findings", "The record has too many errors.")]);
+    None
 }
 
 /// The outcome of a record whose request was rejected.
 ///
 /// # Errors
 /// The problem itself if it is `internal`; 503 if it is transient, so that the step is repeated.
-fn rejected(record: &Record, problem: &Problem) -> Result<Outcome, Problem> {
+fn rejected(record: Record, problem: &Problem) -> Result<Outcome, Problem> {
     if problem.code == Code::Internal {
         return Err(problem.clone());
     }
     if problem.code.is_passing() {
         return Err(Problem::unavailable(format!("row {}: {problem}", record.row)));
     }
-    let findings = findings_of(record, problem);
+    let mut findings = findings_of(&record, problem);
     if findings.is_empty() {
-        return Ok(Outcome::Failed(vec![record.wrong(problem.code.as_str(), problem.text())]));
+        findings.push(record.wrong(problem.code.as_str(), problem.text()));
     }
-    Ok(Outcome::Failed(findings))
+    Ok(Outcome::failed(record, findings))
 }
 
 /// The findings from a problem's field errors. Errors that it only counts are one finding with their
@@ -123,8 +148,14 @@ fn findings_of(record: &Record, problem: &Problem) -> Vec<Finding> {
 }
 
 /// A failure with a finding at a member of the body.
-fn found_at(record: &Record, pointer: &str, code: Code) -> Outcome {
-    let (code, detail) = (code.as_str(), Problem::from(code).text().to_owned());
-    let found = record.finding(&FieldError::new(pointer, code, detail.clone()));
-    Outcome::Failed(vec![found.unwrap_or_else(|| record.wrong(code, &detail))])
+fn found_at(record: Record, pointer: &str, code: Code) -> Outcome {
+    let error = field_error(pointer, code);
+    let found = record.finding(&error);
+    let found = found.unwrap_or_else(|| record.wrong(code.as_str(), &error.fault.detail));
+    Outcome::failed(record, vec![found])
+}
+
+/// The field error at a member of the body that stands for a problem of this code.
+fn field_error(pointer: &str, code: Code) -> FieldError {
+    FieldError::new(pointer, code.as_str(), Problem::from(code).text().to_owned())
 }

@@ -1,9 +1,13 @@
 //! Rows as requests: the cells of a row become the body of a request of the API, and are validated like
-//! one.
+//! one. A cell that its field rejects costs that cell, and not its row ([`Record::spare`]).
 
 mod cells;
 mod customers;
+mod layout;
+mod notation;
+mod parts;
 mod products;
+mod response;
 mod stock;
 
 use core_types::fields::Currency;
@@ -11,9 +15,10 @@ use primitives::problem::FieldError;
 use serde_json::Value;
 
 use super::ImportKind;
-use super::columns::Columns;
+use super::columns::{Columns, Layout};
 use super::finding::Finding;
 use super::rows::Row;
+use products::woocommerce;
 
 /// The content of a row, or of several rows of a product.
 #[derive(Debug, Clone)]
@@ -22,30 +27,67 @@ pub(super) struct Record {
     pub(super) row: u64,
     /// The body of the equivalent request.
     pub(super) body: Value,
-    /// Findings about cells that have no place in the body.
+    /// The findings about it so far.
     pub(super) faults: Vec<Finding>,
-    /// The sources of members of the body: a pointer, a row, a column.
-    sources: Vec<(String, u64, String)>,
+    /// The sources of members of the body: a pointer, a row, a column. None in a file of JSON lines.
+    sources: Vec<Source>,
+    /// Whether a member that its field rejects is left out: in rows, and in lines of an export.
+    is_spared: bool,
+    /// Variants that the file has no price for.
+    unpriced: Unpriced,
+}
+
+/// The source of a member of the body: its pointer, and the row and the column that it comes from.
+type Source = (String, u64, String);
+
+/// Variants that the file has no price for. They are created with the price 0, in a product that is a draft.
+#[derive(Debug, Clone, Default)]
+struct Unpriced {
+    variants: Vec<usize>,
+    /// The status that the file has for the product.
+    status: Option<Value>,
 }
 
 impl Record {
     /// The record of a JSON line; its findings have pointers in place of columns.
-    pub(super) fn line(row: u64, read: Result<Value, String>) -> Self {
-        let fault =
-            |detail: String| Finding { row, column: None, code: "invalid_json".into(), detail };
-        let faults = read.as_ref().err().cloned().map(fault).into_iter().collect();
-        Self { row, body: read.unwrap_or_default(), faults, sources: Vec::new() }
+    pub(super) fn line(kind: ImportKind, row: u64, read: Result<Value, String>) -> Self {
+        let fault = |detail: &String| Finding::error((row, None), "invalid_json", detail);
+        let faults = read.as_ref().err().map(fault).into_iter().collect();
+        let (body, is_spared) =
+            read.map(|line| response::request_of(kind, line)).unwrap_or_default();
+        Self { body, faults, is_spared, ..Self::rejected(row) }
     }
 
     /// The record of rows that cannot be read at all.
-    pub(super) const fn rejected(row: u64) -> Self {
-        Self { row, body: Value::Null, faults: Vec::new(), sources: Vec::new() }
+    pub(super) fn rejected(row: u64) -> Self {
+        let unpriced = Unpriced { variants: Vec::new(), status: None };
+        let (faults, sources) = (Vec::new(), Vec::new());
+        Self { row, body: Value::Null, faults, sources, is_spared: false, unpriced }
+    }
+
+    /// Whether it cannot be imported.
+    pub(super) fn is_rejected(&self) -> bool {
+        self.body.is_null() || self.faults.iter().any(Finding::is_error)
+    }
+
+    /// Rejects it for these reasons. A cell whose only finding is a warning is among them.
+    pub(super) fn reject(&mut self, reasons: Vec<Finding>) {
+        let is_same = |one: &Finding, other: &Finding| {
+            (one.row, &one.column, &one.code) == (other.row, &other.column, &other.code)
+        };
+        self.faults.retain(|known| !reasons.iter().any(|reason| is_same(known, reason)));
+        self.faults.extend(reasons);
+        if !self.faults.iter().any(Finding::is_error) {
+            for fault in &mut self.faults {
+                fault.severity = super::finding::Severity::Error;
+            }
+        }
     }
 
     /// The finding for a field error of the body, at its place in the file. None when that cell already
     /// has a finding.
     pub(super) fn finding(&self, error: &FieldError) -> Option<Finding> {
-        let holds = |(pointer, ..): &&(String, u64, String)| {
+        let holds = |(pointer, ..): &&Source| {
             let rest = error.pointer.strip_prefix(pointer.as_str());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
@@ -57,14 +99,13 @@ impl Record {
         };
         let known = self.faults.iter().any(|fault| (fault.row, &fault.column) == (row, &column));
         let column = column.filter(|column| !column.is_empty());
-        let (code, detail) = (error.fault.code.to_owned(), error.fault.detail.to_string());
-        (!known || column.is_none()).then_some(Finding { row, column, code, detail })
+        let found = Finding::error((row, column.as_deref()), error.fault.code, &error.fault.detail);
+        (!known || column.is_none()).then_some(found)
     }
 
     /// A finding about the whole record.
     pub(super) fn wrong(&self, code: &str, detail: &str) -> Finding {
-        let (code, detail) = (code.to_owned(), detail.to_owned());
-        Finding { row: self.row, column: None, code, detail }
+        Finding::error((self.row, None), code, detail)
     }
 }
 
@@ -83,42 +124,55 @@ impl<'a> Format<'a> {
 
     /// The columns of these names.
     pub(super) fn columns(kind: ImportKind, names: &[String]) -> Columns {
-        let of = match kind {
-            ImportKind::Products => products::Column::slot_of,
-            ImportKind::Customers => customers::Column::slot_of,
-            ImportKind::Inventory => stock::Column::slot_of,
-        };
-        Columns::of(names, of)
-    }
-
-    /// The required columns that are missing.
-    pub(super) fn missing(kind: ImportKind, names: &[String]) -> Vec<&'static str> {
-        let has = |wanted: &[&str]| {
-            let same = |name: &String| wanted.iter().any(|one| one.eq_ignore_ascii_case(name));
-            names.iter().any(same)
-        };
-        let needed: &[&[&'static str]] = match kind {
-            ImportKind::Products => &[&["Title"]],
-            ImportKind::Customers => &[&["Email"]],
-            ImportKind::Inventory => {
-                &[&["SKU", "Item ID"], &["Available", "On hand", "On hand (new)"]]
+        match kind {
+            ImportKind::Products if woocommerce::has_columns(names) => {
+                Columns::of(names, woocommerce::Column::slot_of).in_layout(Layout::WooCommerce)
             }
-        };
-        let absent = needed.iter().filter(|names| !has(names));
-        absent.filter_map(|names| names.first().copied()).collect()
+            ImportKind::Products => Columns::of(names, products::Column::slot_of),
+            ImportKind::Customers => Columns::of(names, customers::Column::slot_of),
+            ImportKind::Inventory => Columns::of(names, stock::Column::slot_of),
+        }
     }
 
-    /// The handle that the rows of one record share; none where each row is a record.
-    pub(super) fn handle(kind: ImportKind, columns: &Columns, row: &Row) -> Option<String> {
-        (kind == ImportKind::Products).then(|| products::handle(columns, row)).flatten()
+    /// The findings about the columns of these names: an error for each required one that is missing, or
+    /// for a file of another kind.
+    pub(super) fn findings(
+        kind: ImportKind,
+        columns: &Columns,
+        names: &[String],
+        row: u64,
+    ) -> Vec<Finding> {
+        if let Some(detail) = layout::other_kind(kind, names) {
+            return vec![Finding::error((row, None), "unknown_layout", detail)];
+        }
+        match kind {
+            ImportKind::Products => products::missing(columns, row),
+            ImportKind::Customers => customers::missing(columns, row),
+            ImportKind::Inventory => stock::missing(columns, row),
+        }
+    }
+
+    /// What the rows of one record share; none where each row is a record.
+    pub(super) fn shared_key(kind: ImportKind, columns: &Columns, row: &Row) -> Option<String> {
+        match kind {
+            ImportKind::Products => products::handle(columns, row),
+            ImportKind::Customers => customers::email(columns, row),
+            ImportKind::Inventory => None,
+        }
+    }
+
+    /// Whether a row belongs to the record whose rows share this key.
+    pub(super) fn continues(kind: ImportKind, columns: &Columns, key: &str, row: &Row) -> bool {
+        let is_same = Self::shared_key(kind, columns, row).as_deref() == Some(key);
+        is_same && (kind != ImportKind::Customers || customers::is_further_address(columns, row))
     }
 
     /// The record of these rows.
     pub(super) fn record(&self, rows: &[Row]) -> Option<Record> {
         match self.kind {
             ImportKind::Products => products::record(self.columns, rows, self.currency),
-            ImportKind::Customers => rows.first().map(|row| customers::record(self.columns, row)),
-            ImportKind::Inventory => rows.first().map(|row| stock::record(self.columns, row)),
+            ImportKind::Customers => customers::record(self.columns, rows),
+            ImportKind::Inventory => stock::record(self.columns, rows.first()?),
         }
     }
 }

@@ -1,9 +1,12 @@
 //! Rows of a file, bounded while they are read: no more of a row is in memory than its limit, whatever
 //! the file has.
 
+mod quotes;
+
 use super::Place;
 use super::columns::Columns;
 use crate::FileFormat;
+use quotes::Quotes;
 
 /// The most bytes in the cells of one row.
 pub const MAX_ROW: usize = 1 << 20;
@@ -11,7 +14,7 @@ pub const MAX_ROW: usize = 1 << 20;
 pub const MAX_COLUMNS: usize = 500;
 
 /// The byte order mark of UTF-8.
-const MARK: &[u8] = b"\xef\xbb\xbf";
+pub(super) const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Why a row cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +23,8 @@ pub(super) enum RowError {
     TooManyCells,
     RecordTooLarge,
     InvalidEncoding,
+    UnclosedQuote,
+    MisplacedQuote,
 }
 
 impl RowError {
@@ -32,6 +37,14 @@ impl RowError {
                 ("record_too_large", "A product has at most 1,000 rows, which have 1 MiB together.")
             }
             Self::InvalidEncoding => ("invalid_encoding", "The row is not UTF-8."),
+            Self::UnclosedQuote => (
+                "unclosed_quote",
+                "A quote that this row opens is never closed: nothing after it was read.",
+            ),
+            Self::MisplacedQuote => (
+                "misplaced_quote",
+                "Text follows the closing quote of a cell of several lines: rows may be missing.",
+            ),
         }
     }
 }
@@ -60,6 +73,10 @@ pub(super) struct Row {
     pub(super) width: usize,
     /// The number of bytes read.
     pub(super) size: usize,
+    /// Whether all of its cells are empty, and those of ignored columns too.
+    pub(super) is_blank: bool,
+    /// The number of blank rows so far.
+    pub(super) blank: u64,
     /// The offset of the next row in the file.
     pub(super) end: u64,
 }
@@ -75,7 +92,15 @@ pub(super) struct Rows {
     ended: usize,
     /// A row with an error, whose rest is passed over.
     rejected: Option<Row>,
+    /// A row that has ended with a carriage return, to which a line feed may belong.
+    ended_row: Option<Row>,
+    /// Whether the last byte was a carriage return, to which a line feed may belong.
+    is_after_return: bool,
+    is_within: bool,
+    delimiter: u8,
+    quotes: Quotes,
     number: u64,
+    blank: u64,
     byte: u64,
 }
 
@@ -93,7 +118,14 @@ impl Rows {
             ends,
             ended: 0,
             rejected: None,
+            ended_row: None,
+            // Progress that was stored without the number of blank rows may be before a line feed.
+            is_after_return: place.blank.is_none() && place.byte > 0,
+            is_within: false,
+            delimiter,
+            quotes: Quotes::default(),
             number: place.row,
+            blank: place.blank.unwrap_or(0),
             byte: place.byte,
         }
     }
@@ -119,7 +151,10 @@ impl Rows {
     ) -> (usize, Option<Row>) {
         use csv_core::ReadRecordResult as Found;
 
-        let (mut used, is_end) = (0_usize, input.is_empty());
+        let (mut used, is_end) = (self.skip_line_ends(input), input.is_empty());
+        if let Some(row) = self.ended_row.take() {
+            return (used, Some(Row { end: self.byte, ..row }));
+        }
         loop {
             let rest = input.get(used..).unwrap_or_default();
             if rest.is_empty() && !is_end {
@@ -129,6 +164,9 @@ impl Rows {
             let output = self.output.get_mut(self.filled..).unwrap_or_default();
             let ends = self.ends.get_mut(self.ended..).unwrap_or_default();
             let (found, read, written, ended) = csv.read_record(rest, output, ends);
+            let bytes = rest.get(..read).unwrap_or_default();
+            self.quotes.follow(bytes, self.delimiter);
+            self.is_within |= read > 0;
             used = used.saturating_add(read);
             self.byte = self.byte.saturating_add(size(read));
             if self.rejected.is_none() {
@@ -138,12 +176,56 @@ impl Rows {
             match found {
                 Found::OutputFull => self.reject(RowError::TooLarge, columns),
                 Found::OutputEndsFull => self.reject(RowError::TooManyCells, columns),
-                Found::Record => return (used, Some(self.finish(columns))),
+                Found::Record => {
+                    let row = self.finish(columns);
+                    if bytes.last() != Some(&b'\r') {
+                        return (used, Some(row));
+                    }
+                    self.ended_row = Some(row);
+                    self.is_after_return = true;
+                    let rest = input.get(used..).unwrap_or_default();
+                    if rest.is_empty() {
+                        return (used, None);
+                    }
+                    used = used.saturating_add(self.skip_line_end(rest));
+                    let row = self.ended_row.take();
+                    return (used, row.map(|row| Row { end: self.byte, ..row }));
+                }
                 Found::InputEmpty if is_end => return (used, None),
                 Found::InputEmpty => {}
                 Found::End => return (used, None),
             }
         }
+    }
+
+    /// Passes over the line feed that belongs to a carriage return. Returns how many bytes it has used.
+    fn skip_line_end(&mut self, input: &[u8]) -> usize {
+        let is_rest = std::mem::take(&mut self.is_after_return) && input.first() == Some(&b'\n');
+        self.byte = self.byte.saturating_add(u64::from(is_rest));
+        usize::from(is_rest)
+    }
+
+    /// Passes over blank lines before a row, and counts them as rows. Returns how many bytes it has used.
+    fn skip_line_ends(&mut self, input: &[u8]) -> usize {
+        if input.is_empty() {
+            return 0;
+        }
+        let mut used = self.skip_line_end(input);
+        if self.is_within || self.ended_row.is_some() {
+            return used;
+        }
+        while let Some(byte @ (b'\r' | b'\n')) = input.get(used) {
+            self.is_after_return = *byte == b'\r';
+            (self.number, self.blank) =
+                (self.number.saturating_add(1), self.blank.saturating_add(1));
+            self.byte = self.byte.saturating_add(1);
+            used = used.saturating_add(1);
+            let rest = input.get(used..).unwrap_or_default();
+            if self.is_after_return && !rest.is_empty() {
+                used = used.saturating_add(self.skip_line_end(rest));
+            }
+        }
+        used
     }
 
     /// Reads a line; the last one may end with the file.
@@ -182,10 +264,15 @@ impl Rows {
             Some(row) => row,
             None => self.row(columns),
         };
-        (self.filled, self.ended) = (0, 0);
-        let row = Row { number: self.number, end: self.byte, ..row };
+        (self.filled, self.ended, self.is_within) = (0, 0, false);
+        let misplaced = self.quotes.take_misplaced().then_some(RowError::MisplacedQuote);
+        let unclosed = self.quotes.is_open().then_some(RowError::UnclosedQuote);
+        let error = unclosed.or(row.error).or(misplaced);
+        let is_blank = row.is_blank && error.is_none();
+        self.blank = self.blank.saturating_add(u64::from(is_blank));
+        let (number, blank, end) = (self.number, self.blank, self.byte);
         self.number = self.number.saturating_add(1);
-        row
+        Row { number, error, is_blank, blank, end, ..row }
     }
 
     /// The row read so far.
@@ -194,17 +281,26 @@ impl Rows {
         if self.ends.is_empty() {
             let is_first = self.number == 1;
             let bytes = bytes.strip_prefix(MARK).filter(|_| is_first).unwrap_or(bytes);
-            return Row { line: bytes.to_vec(), size: bytes.len(), ..Row::default() };
+            let (is_blank, size) = (bytes.trim_ascii().is_empty(), bytes.len());
+            return Row { line: bytes.to_vec(), is_blank, size, ..Row::default() };
         }
         let ends = self.ends.get(..self.ended).unwrap_or_default();
         let (cells, is_text) = columns.cells(bytes, ends);
         let error = match (is_text, columns.width()) {
             (false, _) => Some(RowError::InvalidEncoding),
-            (true, Some(width)) if ends.len() > width => Some(RowError::TooManyCells),
+            (true, Some(width)) if has_more(bytes, ends, width) => Some(RowError::TooManyCells),
             _ => None,
         };
-        Row { cells, error, width: ends.len(), size: bytes.len(), ..Row::default() }
+        let is_blank = bytes.trim_ascii().is_empty();
+        let (width, size) = (ends.len(), bytes.len());
+        Row { cells, error, width, is_blank, size, ..Row::default() }
     }
+}
+
+/// Whether a row has text behind the last column.
+fn has_more(bytes: &[u8], ends: &[usize], width: usize) -> bool {
+    let end = width.checked_sub(1).and_then(|last| ends.get(last)).copied().unwrap_or(0);
+    ends.len() > width && !bytes.get(end..).unwrap_or_default().trim_ascii().is_empty()
 }
 
 fn size(bytes: usize) -> u64 {

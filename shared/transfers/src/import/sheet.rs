@@ -10,7 +10,7 @@ use super::columns::Columns;
 use super::file::Source;
 use super::finding::Finding;
 use super::records::{Format, Record};
-use super::rows::{MAX_COLUMNS, MAX_ROW, Row, RowError, Rows};
+use super::rows::{MARK, MAX_COLUMNS, MAX_ROW, Row, RowError, Rows};
 use super::{Import, ImportKind, MAX_ROWS, Place};
 use crate::FileFormat;
 
@@ -36,6 +36,8 @@ pub(super) struct Page {
     pub(super) place: Place,
     /// The first ignored columns and the number of all, on the page of the header.
     pub(super) ignored: Option<(Vec<String>, u64)>,
+    /// Warnings about columns, on the page of the header.
+    pub(super) warnings: Vec<Finding>,
     /// Whether it is the last page.
     pub(super) is_last: bool,
 }
@@ -106,12 +108,19 @@ impl<S: Source> Sheet<S> {
                     None => self.last(records),
                 });
             };
-            (self.place.byte, self.place.row) = (last.end, last.number.saturating_add(1));
+            self.go_on_after(last);
             cells = rows.iter().fold(cells, |sum, row| sum.saturating_add(row.width));
             bytes = rows.iter().fold(bytes, |sum, row| sum.saturating_add(row.size));
             records.extend(self.read(&rows, currency));
         }
         Ok(self.full(records))
+    }
+
+    fn go_on_after(&mut self, row: &Row) {
+        let (number, header) =
+            (row.number.saturating_add(1), std::mem::take(&mut self.place.header));
+        let (byte, blank) = (row.end, Some(row.blank));
+        self.place = Place { byte, row: number, blank, header, ..self.place };
     }
 
     const fn most(&self) -> usize {
@@ -122,29 +131,31 @@ impl<S: Source> Sheet<S> {
     }
 
     fn full(&self, records: Vec<Record>) -> Read {
-        Read::Page(Page { records, place: self.place.clone(), ignored: None, is_last: false })
+        let place = self.place.clone();
+        Read::Page(Page { records, place, ignored: None, warnings: Vec::new(), is_last: false })
     }
 
     fn last(&self, records: Vec<Record>) -> Read {
         let place = Place { byte: self.total, ..self.place.clone() };
-        Read::Page(Page { records, place, ignored: None, is_last: true })
+        Read::Page(Page { records, place, ignored: None, warnings: Vec::new(), is_last: true })
     }
 
     fn too_many(&self) -> Option<Read> {
-        let row = self.ahead.front().filter(|row| row.number > self.most_rows())?;
-        let detail = format!("A file has at most {MAX_ROWS} rows.");
-        Some(Read::Broken(vec![broken(row.number, None, "too_many_rows", &detail)]))
+        let row = self.ahead.front().filter(|row| self.is_beyond(row))?;
+        let detail = format!("A file has at most {MAX_ROWS} rows, blank ones aside.");
+        Some(Read::Broken(vec![Finding::error((row.number, None), "too_many_rows", &detail)]))
     }
 
-    fn most_rows(&self) -> u64 {
-        MAX_ROWS.saturating_add(u64::from(self.format == FileFormat::Csv))
+    fn is_beyond(&self, row: &Row) -> bool {
+        let most = MAX_ROWS.saturating_add(u64::from(self.format == FileFormat::Csv));
+        row.number.saturating_sub(row.blank) > most
     }
 
     /// The record of these rows.
     fn read(&self, rows: &[Row], currency: &Currency) -> Option<Record> {
         let first = rows.first()?;
         let mut record = match (self.format, first.error) {
-            (FileFormat::Jsonl, None) => Record::line(first.number, json(&first.line)),
+            (FileFormat::Jsonl, None) => Record::line(self.kind, first.number, json(&first.line)),
             (FileFormat::Jsonl, Some(_)) => Record::rejected(first.number),
             // A truncated row does not tell its whole request.
             (FileFormat::Csv, _) if rows.iter().any(is_cut) => Record::rejected(first.number),
@@ -152,7 +163,7 @@ impl<S: Source> Sheet<S> {
         };
         let fault = |row: &Row| {
             let (code, detail) = row.error?.text();
-            Some(broken(row.number, None, code, detail))
+            Some(Finding::error((row.number, None), code, detail))
         };
         record.faults.extend(rows.iter().filter_map(fault));
         Some(record)
@@ -163,10 +174,10 @@ impl<S: Source> Sheet<S> {
     async fn record(&mut self) -> Result<Vec<Row>, Problem> {
         let Some(first) = self.row().await? else { return Ok(Vec::new()) };
         let mut rows = vec![first];
-        let Some(key) = self.handle(&rows) else { return Ok(rows) };
+        let Some(key) = self.shared_key(&rows) else { return Ok(rows) };
         let mut size = rows.iter().fold(0_usize, |sum, row| sum.saturating_add(row.size));
         while let Some(row) = self.row().await? {
-            if self.handle(std::slice::from_ref(&row)).as_ref() != Some(&key) {
+            if !Format::continues(self.kind, &self.columns, &key, &row) {
                 self.ahead.push_back(row);
                 break;
             }
@@ -181,29 +192,27 @@ impl<S: Source> Sheet<S> {
         Ok(rows)
     }
 
-    /// The handle that the rows of one product share.
-    fn handle(&self, rows: &[Row]) -> Option<String> {
+    /// What the rows of one product or customer share.
+    fn shared_key(&self, rows: &[Row]) -> Option<String> {
         let first = rows.first().filter(|_| self.format == FileFormat::Csv)?;
-        Format::handle(self.kind, &self.columns, first)
+        Format::shared_key(self.kind, &self.columns, first)
     }
 
-    /// Reads the next row within the limit of rows; blank JSON lines are skipped.
+    /// Reads the next row within the limit of rows; blank ones are skipped.
     async fn row(&mut self) -> Result<Option<Row>, Problem> {
         if let Some(row) = self.ahead.pop_front() {
             return Ok(self.within(row));
         }
         while let Some(row) = self.next(false).await? {
-            let is_blank = row.error.is_none() && row.line.trim_ascii().is_empty();
-            if self.format == FileFormat::Jsonl && is_blank && row.number <= self.most_rows() {
-                continue;
+            if !row.is_blank {
+                return Ok(self.within(row));
             }
-            return Ok(self.within(row));
         }
         Ok(None)
     }
 
     fn within(&mut self, row: Row) -> Option<Row> {
-        if row.number <= self.most_rows() {
+        if !self.is_beyond(&row) {
             return Some(row);
         }
         self.ahead.push_front(row);
@@ -249,55 +258,105 @@ impl<S: Source> Sheet<S> {
         while !self.is_end && self.bytes.len() < SAMPLE && !self.bytes.contains(&b'\n') {
             self.further().await?;
         }
-        let sample = self.bytes.get(..SAMPLE).unwrap_or(&self.bytes);
-        self.place.delimiter = Some(delimiter(sample));
-        self.rows = Rows::from(self.format, &self.place);
+        self.begin();
         let Some(row) = self.next(true).await? else {
-            return Ok(Read::Broken(vec![broken(1, None, "empty_file", "The file is empty.")]));
+            let empty = Finding::error((1, None), "empty_file", "The file is empty.");
+            return Ok(Read::Broken(vec![empty]));
         };
-        let error = row.error.or((row.width > MAX_COLUMNS).then_some(RowError::TooManyCells));
-        if let Some(error) = error {
-            let (code, detail) = match error {
-                RowError::TooManyCells => {
-                    ("too_many_columns", format!("A file has at most {MAX_COLUMNS} columns."))
-                }
-                _ => (error.text().0, error.text().1.to_owned()),
-            };
-            return Ok(Read::Broken(vec![broken(1, None, code, &detail)]));
+        if let Some(broken) = unreadable(&row) {
+            return Ok(Read::Broken(vec![broken]));
         }
+        self.go_on_after(&row);
         let names: Vec<String> = row.cells.into_iter().map(|cell| cell.text).collect();
         self.columns = Format::columns(self.kind, &names);
-        let missing =
-            |name: &str| broken(1, Some(name), "missing_column", "The file needs this column.");
-        let missing: Vec<Finding> =
-            Format::missing(self.kind, &names).into_iter().map(missing).collect();
-        if !missing.is_empty() {
-            return Ok(Read::Broken(missing));
+        let found = Format::findings(self.kind, &self.columns, &names, row.number);
+        if found.iter().any(Finding::is_error) {
+            return Ok(Read::Broken(found));
         }
         self.place.header = self.columns.kept();
-        (self.place.byte, self.place.row) = (row.end, row.number.saturating_add(1));
-        let (place, ignored) = (self.place.clone(), Some(self.columns.ignored()));
-        Ok(Read::Page(Page { records: Vec::new(), place, ignored, is_last: false }))
+        let (ignored, count) = self.columns.ignored();
+        let warnings = found.into_iter().chain(ignored_columns(&ignored, count, row.number));
+        let warnings = warnings.collect();
+        let (place, ignored) = (self.place.clone(), Some((ignored, count)));
+        Ok(Read::Page(Page { records: Vec::new(), place, ignored, warnings, is_last: false }))
     }
+
+    /// Finds the delimiter of cells: the one that a first line `sep=;` names, as spreadsheets write it, or
+    /// the one that occurs most in the first row.
+    fn begin(&mut self) {
+        self.used = if self.bytes.starts_with(MARK) { MARK.len() } else { 0 };
+        let rest = self.bytes.get(self.used..).unwrap_or_default();
+        let (line, end) = match rest.iter().position(|byte| *byte == b'\n') {
+            Some(end) => (rest.get(..end).unwrap_or_default(), end.saturating_add(1)),
+            None => (rest, rest.len()),
+        };
+        if let Some(delimiter) = named_delimiter(line) {
+            self.place.delimiter = Some(delimiter);
+            self.place.row = self.place.row.saturating_add(1);
+            self.place.blank = self.place.blank.map(|blank| blank.saturating_add(1));
+            self.used = self.used.saturating_add(end);
+        } else {
+            let sample = rest.get(..SAMPLE).unwrap_or(rest);
+            self.place.delimiter = Some(delimiter(sample));
+        }
+        self.place.byte = u64::try_from(self.used).unwrap_or(u64::MAX);
+        self.rows = Rows::from(self.format, &self.place);
+    }
+}
+
+/// The finding about a first row that cannot be read.
+fn unreadable(row: &Row) -> Option<Finding> {
+    let error = row.error.or((row.width > MAX_COLUMNS).then_some(RowError::TooManyCells))?;
+    let at = (row.number, None);
+    Some(match error {
+        RowError::TooManyCells => {
+            let detail = format!("A file has at most {MAX_COLUMNS} columns.");
+            Finding::error(at, "too_many_columns", &detail)
+        }
+        _ => Finding::error(at, error.text().0, error.text().1),
+    })
+}
+
+/// Warnings that name the ignored columns, the last one with the number of those that are not named.
+fn ignored_columns(names: &[String], count: u64, row: u64) -> Vec<Finding> {
+    let named = names.iter().filter(|name| !name.is_empty()).map(|name| {
+        let detail = "An import does not read this column.";
+        Finding::warning((row, Some(name)), "ignored_column", detail)
+    });
+    let rest = count.saturating_sub(u64::try_from(names.len()).unwrap_or(u64::MAX));
+    let rest = (rest > 0).then(|| {
+        let detail = format!("{rest} more columns are not read.");
+        Finding::warning((row, None), "ignored_column", &detail)
+    });
+    named.chain(rest).collect()
 }
 
 /// Whether a part of the row, or a row after it of the same record, was passed over.
 fn is_cut(row: &Row) -> bool {
-    let cut = [RowError::TooLarge, RowError::RecordTooLarge];
+    let cut = [
+        RowError::TooLarge,
+        RowError::RecordTooLarge,
+        RowError::UnclosedQuote,
+        RowError::MisplacedQuote,
+    ];
     row.error.is_some_and(|error| cut.contains(&error)) || row.width > MAX_COLUMNS
 }
 
-/// The delimiter that occurs most in the first row.
+/// The delimiter that a line `sep=;` names.
+fn named_delimiter(line: &[u8]) -> Option<char> {
+    let text = std::str::from_utf8(line).ok()?.trim_end_matches('\r').trim_matches('"');
+    let (name, delimiter) = text.split_at_checked("sep=".len())?;
+    let is_named = |known: &char| delimiter == known.to_string();
+    DELIMITERS.into_iter().find(is_named).filter(|_| name.eq_ignore_ascii_case("sep="))
+}
+
+/// The delimiter that occurs most in the first row that is not blank.
 fn delimiter(sample: &[u8]) -> char {
-    let line = sample.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line = sample.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
+    let line = line.unwrap_or_default();
     let count =
         |delimiter: &char| line.iter().filter(|byte| char::from(**byte) == *delimiter).count();
     DELIMITERS.into_iter().rev().max_by_key(count).unwrap_or(',')
-}
-
-fn broken(row: u64, column: Option<&str>, code: &str, detail: &str) -> Finding {
-    let (code, detail) = (code.to_owned(), detail.to_owned());
-    Finding { row, column: column.map(str::to_owned), code, detail }
 }
 
 fn json(line: &[u8]) -> Result<Value, String> {

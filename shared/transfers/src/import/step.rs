@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 use super::file::Chunks;
 use super::finding::{Finding, Findings, paged};
-use super::kinds::{Outcome, Work};
+use super::kinds::{Done, Work};
 use super::seen::Seen;
 use super::sheet::{Page, Read, Sheet};
 use super::{Import, ImportStatus, MAX_FINDINGS};
@@ -28,6 +28,8 @@ use crate::chunk;
 const STAY: Duration = Duration::from_secs(10);
 /// The most findings of one record that are stored; further ones are only counted.
 const FINDINGS_OF_RECORD: usize = 100;
+/// The most findings about the columns that are stored.
+const FINDINGS_OF_HEADER: usize = 200;
 
 /// Takes the next step. Returns when the following step is due; none when the import has ended.
 ///
@@ -118,18 +120,17 @@ async fn process(
     let now = services.clock.now();
     let mut next = import.changed(now);
     let mut findings = Found::default();
+    findings.add(page.warnings, FINDINGS_OF_HEADER);
     for outcome in outcomes {
         let counts = &mut next.counts;
-        let count = match outcome {
-            Outcome::Created => &mut counts.created,
-            Outcome::Updated => &mut counts.updated,
-            Outcome::Skipped => &mut counts.skipped,
-            Outcome::Failed(found) => {
-                findings.add(found);
-                &mut counts.failed
-            }
+        let count = match outcome.result {
+            Done::Created => &mut counts.created,
+            Done::Updated => &mut counts.updated,
+            Done::Skipped => &mut counts.skipped,
+            Done::Failed => &mut counts.failed,
         };
         *count = count.saturating_add(1);
+        findings.add(outcome.findings, FINDINGS_OF_RECORD);
     }
     next.place = page.place;
     next.due_at = Some(now.plus(MINUTE));
@@ -140,25 +141,42 @@ async fn process(
         next.seen_pages = seen.write(services, import).await?;
     }
     if page.is_last {
-        next.findings_count = next.findings_count.saturating_add(findings.count);
-        let read = next.read(now);
-        next = Import { version: next.version, findings_count: import.findings_count, ..read };
+        next = findings.counted_in(next).read(now);
+        next = Import {
+            version: import.version.saturating_add(1),
+            findings_count: import.findings_count,
+            warnings_count: import.warnings_count,
+            ..next
+        };
     }
     save(services, import, next, findings).await
 }
 
-/// The findings of a page: the first of each record, and the number of all.
+/// The findings of a page: the first of each record, the number of all, and the number of warnings.
 #[derive(Debug, Default)]
 struct Found {
     first: Vec<Finding>,
     count: u64,
+    warnings: u64,
 }
 
 impl Found {
-    fn add(&mut self, found: Vec<Finding>) {
-        let count = u64::try_from(found.len()).unwrap_or(u64::MAX);
-        self.count = self.count.saturating_add(count);
-        self.first.extend(found.into_iter().take(FINDINGS_OF_RECORD).map(Finding::cut));
+    fn add(&mut self, found: Vec<Finding>, most: usize) {
+        let count = |found: usize| u64::try_from(found).unwrap_or(u64::MAX);
+        let errors = found.iter().filter(|finding| finding.is_error()).count();
+        self.count = self.count.saturating_add(count(found.len()));
+        let warnings = count(found.len().saturating_sub(errors));
+        self.warnings = self.warnings.saturating_add(warnings);
+        self.first.extend(found.into_iter().take(most).map(Finding::cut));
+    }
+
+    /// The import with the number of its findings and warnings.
+    fn counted_in(&self, import: Import) -> Import {
+        Import {
+            findings_count: import.findings_count.saturating_add(self.count),
+            warnings_count: import.warnings_count.saturating_add(self.warnings),
+            ..import
+        }
     }
 }
 
@@ -169,11 +187,13 @@ async fn broken(
     found: Vec<Finding>,
 ) -> Result<Import, Problem> {
     let mut findings = Found::default();
-    findings.add(found);
-    let mut counted = import.clone();
-    counted.findings_count = counted.findings_count.saturating_add(findings.count);
-    let over = counted.read(services.clock.now());
-    save(services, import, Import { findings_count: import.findings_count, ..over }, findings).await
+    findings.add(found, FINDINGS_OF_RECORD);
+    let over = Import {
+        findings_count: import.findings_count,
+        warnings_count: import.warnings_count,
+        ..findings.counted_in(import.clone()).read(services.clock.now())
+    };
+    save(services, import, over, findings).await
 }
 
 /// Saves an import with its findings: both, or neither.
@@ -185,7 +205,7 @@ async fn save(
 ) -> Result<Import, Problem> {
     let remaining = MAX_FINDINGS.saturating_sub(next.findings_count);
     let remaining = usize::try_from(remaining).unwrap_or(usize::MAX);
-    next.findings_count = next.findings_count.saturating_add(findings.count);
+    next = findings.counted_in(next);
     let mut pages = Vec::new();
     for page in paged(findings.first.into_iter().take(remaining).collect()) {
         let number = import.findings_page(next.findings_pages);

@@ -69,6 +69,8 @@ core_types::view! {
         /// The number of findings. `GET …/findings` returns the first 10,000, at most 100 of one product,
         /// customer or quantity.
         findings_count: u64,
+        /// The number of findings that are warnings: their records were imported all the same.
+        warnings_count: u64,
         /// The ignored columns: the first 100, each by the first 100 characters of its name.
         ignored_columns: Vec<String>,
         /// The number of ignored columns.

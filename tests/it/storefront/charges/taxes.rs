@@ -308,3 +308,32 @@ async fn a_refund_says_its_tax_by_line_shipping_and_rate() {
     assert_eq!(of_shipping(&half) + of_shipping(&rest), 95);
     assert_eq!(rest.str("/order/financial_status"), "refunded");
 }
+
+#[tokio::test]
+async fn goods_that_are_not_taxable_are_levied_no_tax_and_keep_their_price() {
+    let shop = Shop::open().await;
+    shop.levy_all(&[json!({"name": "GST", "country": "IN", "percent": "18"})]).await;
+    let taxed = shop.variant(10_000, None).await;
+    let product = json!({
+        "title": unique("Thing"), "status": "active",
+        "variants": [{"price": inr(10_000), "taxable": false}],
+    });
+    let made = shop.market.owner.post("/v1/products").json(product).await.expect(201);
+    let untaxed = made.str("/variants/0/id");
+    assert_eq!(*made.at("/variants/0/taxable"), json!(false));
+    let home = at("IN", Some("KA"), "Bengaluru", "560001");
+    let quote = shop.totals(&[&taxed, &untaxed], home.clone(), json!({})).await;
+    assert_eq!(taxes(&quote), named(&[("GST", 1_800)]));
+    assert_eq!(quote.int("/totals/total/amount"), 21_800);
+    // A price without tax has none to lose where no tax is levied.
+    shop.set(json!({"prices_include_tax": true})).await;
+    let abroad = at("CH", None, "Zürich", "8001");
+    let quote = shop.totals(&[&untaxed], abroad, json!({})).await;
+    assert_eq!(quote.int("/totals/total/amount"), 10_000);
+    // Changed, it is taxed.
+    let path = format!("/v1/products/{}/variants/{untaxed}", made.str("/id"));
+    let changed = shop.market.owner.patch(&path).json(json!({"taxable": true})).await.expect(200);
+    assert_eq!(*changed.at("/taxable"), json!(true));
+    let quote = shop.totals(&[&untaxed], home, json!({})).await;
+    assert_eq!(quote.int("/totals/tax/amount"), 1_525);
+}

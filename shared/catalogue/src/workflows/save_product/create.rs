@@ -22,7 +22,7 @@ use services::Services;
 use table::item::Key;
 
 use super::input::{
-    Draft, VariantInput, at_home, images, locations, media, placed, validate_pictures,
+    Draft, GivenFlags, VariantInput, at_home, images, locations, media, placed, validate_pictures,
     validate_references,
 };
 use super::write::{self, WriteStep, release_orphans};
@@ -159,7 +159,10 @@ pub async fn plan(
             at_home(services, store, &mut variants.0).await?;
             several(&id, &options, variants.0, (store, &mut faults), now)
         }
-        _ if options.is_empty() => vec![Draft { variant: only(&id, store, now), levels: vec![] }],
+        _ if options.is_empty() => {
+            let (variant, given) = (only(&id, store, now), GivenFlags::default());
+            vec![Draft { variant, levels: vec![], given }]
+        }
         _ => {
             let detail = "A product with options needs a variant that chooses among them.";
             faults.add("/variants", "required", detail);
@@ -293,6 +296,7 @@ fn only(product: &ProductId, store: &Store, now: Timestamp) -> Variant {
         weight_grams: None,
         barcode: None,
         requires_shipping: true,
+        taxable: true,
         image_url: None,
         metadata: BTreeMap::new(),
         tracked: false,

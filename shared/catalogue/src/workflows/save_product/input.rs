@@ -45,6 +45,8 @@ pub struct VariantInput {
     barcode: Option<Text<1, 64>>,
     /// Whether it is shipped; true by default.
     requires_shipping: Option<Flag>,
+    /// Whether tax is levied on it; true by default.
+    taxable: Option<Flag>,
     /// The address of one of the product's images; the first one by default.
     pub(super) image_url: Option<WebUrl>,
     /// Key-value pairs that apps and merchants store with it.
@@ -82,6 +84,17 @@ pub struct Draft {
     pub variant: Variant,
     /// Its stock.
     pub levels: Vec<Level>,
+    /// The flags that the request gives.
+    pub given: GivenFlags,
+}
+
+/// Flags of a variant that a request gives; the others have their defaults in a draft.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct GivenFlags {
+    /// Whether it is shipped.
+    pub requires_shipping: Option<bool>,
+    /// Whether tax is levied on it.
+    pub taxable: Option<bool>,
 }
 
 /// The amount in the store's currency; another currency is a field error.
@@ -138,6 +151,10 @@ impl VariantInput {
             opened.push(Level::open(&store.id, &id, &location, level.quantity.0, now));
         }
         let grams = self.weight_grams.or(self.weight);
+        let given = GivenFlags {
+            requires_shipping: self.requires_shipping.map(|flag| flag.0),
+            taxable: self.taxable.map(|flag| flag.0),
+        };
         let variant = Variant {
             title: variant_title(&options),
             id,
@@ -150,7 +167,8 @@ impl VariantInput {
             options,
             weight_grams: grams.and_then(|grams| u32::try_from(grams.0).ok()),
             barcode: self.barcode.map(String::from),
-            requires_shipping: self.requires_shipping.is_none_or(|flag| flag.0),
+            requires_shipping: given.requires_shipping.unwrap_or(true),
+            taxable: given.taxable.unwrap_or(true),
             image_url: self.image_url.map(String::from),
             metadata: self.metadata.map(|metadata| metadata.0).unwrap_or_default(),
             tracked,
@@ -161,7 +179,7 @@ impl VariantInput {
             updated_at: now,
             version: 1,
         };
-        Draft { variant, levels: opened }
+        Draft { variant, levels: opened, given }
     }
 }
 

@@ -161,14 +161,15 @@ fn arranged(
     for mut draft in drafts {
         let found = after.iter_mut().find(|variant| variant.options == draft.variant.options);
         if let Some(variant) = found {
-            let given = draft.variant;
+            let (given, flags) = (draft.variant, draft.given);
             let wanted = Variant {
                 sku: given.sku.or_else(|| variant.sku.clone()),
                 price: given.price,
                 compare_at: given.compare_at.or_else(|| variant.compare_at.clone()),
                 weight_grams: given.weight_grams.or(variant.weight_grams),
                 barcode: given.barcode.or_else(|| variant.barcode.clone()),
-                requires_shipping: given.requires_shipping,
+                requires_shipping: flags.requires_shipping.unwrap_or(variant.requires_shipping),
+                taxable: flags.taxable.unwrap_or(variant.taxable),
                 image_url: given.image_url.or_else(|| variant.image_url.clone()),
                 metadata: variant.metadata.iter().chain(&given.metadata).map(owned).collect(),
                 tracked: given.tracked || variant.tracked,

@@ -184,7 +184,7 @@ impl<'a> Cart<'a> {
 impl PricedLine {
     /// Takes the tax of the store's place out of the price, if the buyer pays no tax.
     fn deduct_tax(&mut self, rules: &Rules, rate: Option<&ShippingRate>) -> Option<()> {
-        let rates = rules.taxes.deducted(rate, self.sellable.tax_class.as_ref());
+        let rates = rules.taxes.deducted(rate, &self.sellable);
         if rates.is_empty() {
             return Some(());
         }
@@ -200,7 +200,7 @@ impl PricedLine {
         let currency = &self.subtotal.currency;
         self.discount = Money::sum(self.discounts.iter().map(|part| &part.amount), currency)?;
         let left = self.subtotal.minus(&self.discount)?;
-        let taxed = rules.taxes.on_line(left, rate, self.sellable.tax_class.as_ref())?;
+        let taxed = rules.taxes.on_line(left, rate, &self.sellable)?;
         (self.tax, self.tax_lines, self.total) = (taxed.tax, taxed.lines, taxed.total);
         Some(())
     }

@@ -1,6 +1,7 @@
 //! The tax of a cart: on its lines, and on its shipping by the rates of the goods.
 
-use core_types::fields::{Currency, TaxClass};
+use catalogue::product::Sellable;
+use core_types::fields::Currency;
 use core_types::id::TaxRateId;
 use core_types::money::Money;
 use identity::settings::{ShippingTax, Taxes};
@@ -45,9 +46,10 @@ impl TaxRules {
         Some(self.pickup.as_ref().filter(|_| is_fetched).unwrap_or(place))
     }
 
-    /// The rates of goods of a class with this shipping rate.
-    fn rates(&self, rate: Option<&ShippingRate>, class: Option<&TaxClass>) -> Vec<&TaxRate> {
-        let place = self.place(rate);
+    /// The rates of goods with this shipping rate: by their class, and none if they are not taxable.
+    fn rates(&self, rate: Option<&ShippingRate>, goods: &Sellable) -> Vec<&TaxRate> {
+        let place = self.place(rate).filter(|_| goods.taxable);
+        let class = goods.tax_class.as_ref();
         place.map(|place| tax::applicable(&self.rates, place, class)).unwrap_or_default()
     }
 
@@ -56,15 +58,14 @@ impl TaxRules {
         self.settings.prices_include_tax
     }
 
-    /// The rates of the store's place that prices of a class lose, because the buyer pays no tax.
-    pub(super) fn deducted(
-        &self,
-        rate: Option<&ShippingRate>,
-        class: Option<&TaxClass>,
-    ) -> Vec<&TaxRate> {
-        let deducts = self.is_included() && self.settings.deducts_tax_when_exempt;
+    /// The rates of the store's place that the price of goods loses, because the buyer pays no tax. The
+    /// price of goods that are not taxable has no tax to lose.
+    pub(super) fn deducted(&self, rate: Option<&ShippingRate>, goods: &Sellable) -> Vec<&TaxRate> {
+        let has_tax = self.is_included() && goods.taxable;
+        let deducts = has_tax && self.settings.deducts_tax_when_exempt;
         let Some(home) = self.home.as_ref().filter(|_| deducts) else { return Vec::new() };
-        let is_taxed = self.rates(rate, class).iter().any(|rate| rate.percentage.parts() > 0);
+        let is_taxed = self.rates(rate, goods).iter().any(|rate| rate.percentage.parts() > 0);
+        let class = goods.tax_class.as_ref();
         if is_taxed { Vec::new() } else { tax::applicable(&self.rates, home, class) }
     }
 
@@ -73,9 +74,9 @@ impl TaxRules {
         &self,
         left: Money,
         rate: Option<&ShippingRate>,
-        class: Option<&TaxClass>,
+        goods: &Sellable,
     ) -> Option<Taxed> {
-        let lines = tax::levy(&left, &self.rates(rate, class), self.is_included());
+        let lines = tax::levy(&left, &self.rates(rate, goods), self.is_included());
         self.with_tax(vec![(left, lines)])
     }
 
@@ -103,8 +104,7 @@ impl TaxRules {
         rate: &ShippingRate,
         lines: &[PricedLine],
     ) -> Money {
-        let classes = || lines.iter().map(|line| line.sellable.tax_class.as_ref());
-        if classes().all(|class| self.deducted(Some(rate), class).is_empty()) {
+        if lines.iter().all(|line| self.deducted(Some(rate), &line.sellable).is_empty()) {
             return price;
         }
         let home = Self { place: self.home.clone(), pickup: None, ..self.clone() };
@@ -124,7 +124,7 @@ impl TaxRules {
     ) -> Vec<(Money, Vec<&TaxRate>)> {
         let mut groups: Vec<(Vec<&TaxRate>, i64)> = Vec::new();
         for line in lines.iter().filter(|line| line.sellable.requires_shipping) {
-            let mut rates = self.rates(rate, line.sellable.tax_class.as_ref());
+            let mut rates = self.rates(rate, &line.sellable);
             rates.retain(|rate| rate.on_shipping);
             let ids = |rates: &[&TaxRate]| -> Vec<TaxRateId> {
                 rates.iter().map(|rate| rate.id.clone()).collect()

@@ -8,7 +8,7 @@ use identity::customer::{self, CreateRequest, Customer, UniqueCustomerEmail, Upd
 use primitives::problem::{Code, Problem};
 
 use super::order::{Keys, in_order, is_done, last_row};
-use super::{Asked, Finding, Outcome, Record, Seen, Work, found_at, read_all, rejected};
+use super::{Asked, Done, Outcome, Record, Seen, Work, found_at, read_all, rejected};
 use crate::import::OnExisting;
 
 pub(super) async fn apply(
@@ -25,14 +25,14 @@ pub(super) async fn apply(
         shared: Vec::new(),
     };
     let create =
-        |record: Record, request| async move { create(work, &record, request).await }.boxed();
+        |record: Record, request| async move { create(work, record, request).await }.boxed();
     in_order(read, keys, create).await
 }
 
 /// Creates a customer, or treats an existing one as `on_existing` says.
 async fn create(
     work: &Work<'_>,
-    record: &Record,
+    record: Record,
     request: CreateRequest,
 ) -> Result<Outcome, Problem> {
     let Work { services, store, import } = work;
@@ -40,11 +40,13 @@ async fn create(
     let id = CustomerId::derive_at(work.time_of(record.row), &parts);
     let email = request.email().normalized();
     let made = customer::create(services, store, (id.clone(), request), services.clock.now()).await;
-    let Err(problem) = made else { return Ok(Outcome::Created) };
+    let Err(problem) = made else { return Ok(Outcome::of(record, Done::Created)) };
     match (problem.code, import.on_existing) {
         // Created by an interrupted step.
-        (Code::VersionConflict, _) if is_there(work, &id).await? => Ok(Outcome::Created),
-        (Code::EmailTaken, OnExisting::Skip) => Ok(Outcome::Skipped),
+        (Code::VersionConflict, _) if is_there(work, &id).await? => {
+            Ok(Outcome::of(record, Done::Created))
+        }
+        (Code::EmailTaken, OnExisting::Skip) => Ok(Outcome::of(record, Done::Skipped)),
         (Code::EmailTaken, OnExisting::Update) => update(work, record, &email).await,
         (Code::EmailTaken, OnExisting::Fail) => Ok(found_at(record, "/email", Code::EmailTaken)),
         _ => rejected(record, &problem),
@@ -58,14 +60,14 @@ async fn is_there(work: &Work<'_>, id: &CustomerId) -> Result<bool, Problem> {
 }
 
 /// Updates the customer of an address. The customer's address book is not changed.
-async fn update(work: &Work<'_>, record: &Record, email: &str) -> Result<Outcome, Problem> {
+async fn update(work: &Work<'_>, record: Record, email: &str) -> Result<Outcome, Problem> {
     let Work { services, store, .. } = work;
     let claim = key::unique_customer_email(&store.id, email);
     let holder: Option<UniqueCustomerEmail> = services.table.get(&claim).await?;
     let holder = holder.ok_or_else(|| Problem::unavailable("an address was given up"))?;
     let mut body = record.body.clone();
     if let Some(members) = body.as_object_mut() {
-        members.retain(|name, _| !matches!(name.as_str(), "email" | "address"));
+        members.retain(|name, _| !matches!(name.as_str(), "email" | "address" | "addresses"));
     }
     let request: UpdateRequest = match primitives::input::read(body) {
         Ok(request) => request,
@@ -74,8 +76,8 @@ async fn update(work: &Work<'_>, record: &Record, email: &str) -> Result<Outcome
     let key = key::customer(&store.id, &holder.customer_id);
     let last = last_row(work, email, record.row);
     match customer::update_with(services, &key, IfMatch::default(), request, last).await {
-        Ok(_) => Ok(Outcome::Updated),
-        Err(problem) if is_done(&problem) => Ok(Outcome::Updated),
+        Ok(_) => Ok(Outcome::of(record, Done::Updated)),
+        Err(problem) if is_done(&problem) => Ok(Outcome::of(record, Done::Updated)),
         Err(problem) => rejected(record, &problem),
     }
 }
@@ -86,7 +88,7 @@ async fn check(
     read: Asked<CreateRequest>,
     seen: &mut Seen,
 ) -> Result<Vec<Outcome>, Problem> {
-    let emails = read.iter().filter_map(|(_, request)| request.as_ref().ok());
+    let emails = read.iter().filter_map(|(_, request)| request.as_ref());
     let emails: std::collections::BTreeSet<String> =
         emails.map(|request| request.email().normalized()).collect();
     let keys: Vec<_> =
@@ -99,18 +101,15 @@ async fn check(
             taken.extend(batch.take::<UniqueCustomerEmail>(key)?.map(|claim| claim.email));
         }
     }
-    let outcome = |(record, request): (Record, Result<CreateRequest, Vec<Finding>>)| {
-        let request = match request {
-            Ok(request) => request,
-            Err(findings) => return Outcome::Failed(findings),
-        };
+    let outcome = |(record, request): (Record, Option<CreateRequest>)| {
+        let Some(request) = request else { return Outcome::of(record, Done::Failed) };
         let email = request.email().normalized();
         let is_new = seen.is_new(&format!("email {email}"));
         match (taken.contains(&email) || !is_new, work.import.on_existing) {
-            (false, _) => Outcome::Created,
-            (true, OnExisting::Skip) => Outcome::Skipped,
-            (true, OnExisting::Update) => Outcome::Updated,
-            (true, OnExisting::Fail) => found_at(&record, "/email", Code::EmailTaken),
+            (false, _) => Outcome::of(record, Done::Created),
+            (true, OnExisting::Skip) => Outcome::of(record, Done::Skipped),
+            (true, OnExisting::Update) => Outcome::of(record, Done::Updated),
+            (true, OnExisting::Fail) => found_at(record, "/email", Code::EmailTaken),
         }
     };
     Ok(read.into_iter().map(outcome).collect())

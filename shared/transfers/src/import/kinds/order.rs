@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
 use table::{Condition, Write};
 
-use super::{Asked, Finding, Outcome, Record, Work};
+use super::{Asked, Done, Outcome, Record, Work};
 
 /// The number of records written at once.
 const AT_ONCE: usize = 8;
@@ -60,9 +60,9 @@ pub(super) async fn in_order<'a, T>(
 ) -> Result<Vec<Outcome>, Problem> {
     let mut outcomes = Vec::new();
     for batch in batches(read, keys) {
-        let make = |(record, asked): (Record, Result<T, Vec<Finding>>)| match asked {
-            Ok(asked) => make(record, asked),
-            Err(findings) => ready(Ok(Outcome::Failed(findings))).boxed(),
+        let make = |(record, asked): (Record, Option<T>)| match asked {
+            Some(asked) => make(record, asked),
+            None => ready(Ok(Outcome::of(record, Done::Failed))).boxed(),
         };
         let all: Vec<_> = batch.into_iter().map(make).collect();
         let done: Vec<Outcome> = stream::iter(all).buffered(AT_ONCE).try_collect().await?;
@@ -150,7 +150,7 @@ mod tests {
         let texts = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         let read: Asked<(Vec<String>, Vec<String>)> = (0..)
             .zip(all)
-            .map(|(row, (own, shared))| (Record::rejected(row), Ok((texts(own), texts(shared)))))
+            .map(|(row, (own, shared))| (Record::rejected(row), Some((texts(own), texts(shared)))))
             .collect();
         let keys = |(own, shared): &(Vec<String>, Vec<String>)| Keys {
             own: own.clone(),

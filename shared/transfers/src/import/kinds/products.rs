@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use catalogue::product::{Product, Sku, UniqueProductHandle, UniqueSku, slug};
+use catalogue::product::{self, Product, Sku, UniqueProductHandle, UniqueSku, slug};
 use catalogue::workflows::save_product::{self, CreateRequest};
 use core_types::fields::Handle;
 use core_types::id::ProductId;
@@ -12,7 +12,10 @@ use primitives::problem::{Code, Problem};
 use table::item::Key;
 
 use super::order::{Keys, in_order, is_done, last_row, part_of_row};
-use super::{Asked, Outcome, Record, Seen, Work, found_at, read_all, rejected};
+use super::{
+    Asked, Done, Outcome, ROUNDS, Record, Seen, Work, field_error, found_at, read, read_all,
+    rejected,
+};
 use crate::import::OnExisting;
 
 /// The highest number that is appended to the handle of a product without one, as at its creation.
@@ -71,7 +74,7 @@ pub(super) async fn apply(
         return check(work, read, seen).await;
     }
     let create =
-        |record: Record, request| async move { create(work, &record, request).await }.boxed();
+        |record: Record, request| async move { create(work, record, request).await }.boxed();
     in_order(read, keys, create).await
 }
 
@@ -113,33 +116,110 @@ fn lower(sku: &Sku) -> String {
 /// import and the row, so that a repetition creates nothing twice.
 async fn create(
     work: &Work<'_>,
-    record: &Record,
-    request: CreateRequest,
+    mut record: Record,
+    mut request: CreateRequest,
 ) -> Result<Outcome, Problem> {
-    let Work { services, store, import } = work;
+    let Work { services, store, .. } = work;
     let id = id_of(work, record.row);
     let handle = request.handle().cloned();
-    let again = request.clone();
-    let made =
-        save_product::create(services, store, (id.clone(), request), services.clock.now()).await;
-    let Err(problem) = made else { return Ok(Outcome::Created) };
-    // A large product claims SKUs before its handle: those of the product with the same handle are no
-    // conflict.
-    let code = match (&problem.code, &handle) {
-        (Code::SkuTaken, Some(handle)) if is_held(work, handle).await? => Code::HandleTaken,
-        (code, _) => *code,
-    };
-    match code {
-        // Created by an interrupted step.
-        Code::VersionConflict if is_there(work, &id).await? => Ok(Outcome::Created),
-        Code::HandleTaken if import.on_existing == OnExisting::Skip => Ok(Outcome::Skipped),
-        Code::HandleTaken if import.on_existing == OnExisting::Update => {
-            overwrite(work, record, handle.as_ref(), again).await
+    for _ in 0..ROUNDS {
+        let planned = (id.clone(), request.clone());
+        let made = save_product::create(services, store, planned, services.clock.now()).await;
+        let Err(problem) = made else { return Ok(Outcome::of(record, Done::Created)) };
+        // A large product claims SKUs before its handle: those of the product with the same handle are no
+        // conflict.
+        let code = match (&problem.code, &handle) {
+            (Code::SkuTaken, Some(handle)) if is_held(work, handle).await? => Code::HandleTaken,
+            (code, _) => *code,
+        };
+        match code {
+            // Created by an interrupted step.
+            Code::VersionConflict if is_there(work, &id).await? => {
+                return Ok(Outcome::of(record, Done::Created));
+            }
+            Code::HandleTaken => return existing(work, record, request).await,
+            _ => match again(work, record, (&request, &id), &problem).await? {
+                Again::Request(without, next) => (record, request) = (without, next),
+                Again::Outcome(outcome) => return Ok(outcome),
+            },
         }
-        Code::HandleTaken => Ok(found_at(record, "/handle", Code::HandleTaken)),
-        Code::SkuTaken => Ok(sku_taken(record, &again, &taken_sku(&problem))),
-        _ => rejected(record, &problem),
     }
+    Err(Problem::unavailable("a product is being changed"))
+}
+
+/// Treats a product whose handle is taken as `on_existing` says.
+async fn existing(
+    work: &Work<'_>,
+    record: Record,
+    request: CreateRequest,
+) -> Result<Outcome, Problem> {
+    match work.import.on_existing {
+        OnExisting::Skip => Ok(Outcome::of(record, Done::Skipped)),
+        OnExisting::Update => overwrite(work, record, request).await,
+        OnExisting::Fail => Ok(found_at(record, "/handle", Code::HandleTaken)),
+    }
+}
+
+/// What follows a rejection.
+enum Again {
+    /// The record and its request, without the cells that were rejected.
+    Request(Record, CreateRequest),
+    Outcome(Outcome),
+}
+
+/// The request without the cells for which it was rejected, or the failure of the record. A SKU of another
+/// product is left out, and so are all others of the record that other products have.
+async fn again(
+    work: &Work<'_>,
+    mut record: Record,
+    (request, id): (&CreateRequest, &ProductId),
+    problem: &Problem,
+) -> Result<Again, Problem> {
+    let is_spared = if problem.code == Code::SkuTaken {
+        let named = position_of(request, &taken_sku(problem));
+        let mut taken = skus_of_others(work, request, id).await?;
+        if taken.is_empty() {
+            taken.push(named);
+        }
+        let at = |number: usize| field_error(&format!("/variants/{number}/sku"), Code::SkuTaken);
+        record.spare(&taken.into_iter().map(at).collect::<Vec<_>>())
+    } else {
+        record.spare(problem.errors())
+    };
+    if is_spared {
+        return Ok(match read(&mut record) {
+            Some(request) => Again::Request(record, request),
+            None => Again::Outcome(Outcome::of(record, Done::Failed)),
+        });
+    }
+    if problem.code == Code::SkuTaken {
+        let pointer = format!("/variants/{}/sku", position_of(request, &taken_sku(problem)));
+        return Ok(Again::Outcome(found_at(record, &pointer, Code::SkuTaken)));
+    }
+    rejected(record, problem).map(Again::Outcome)
+}
+
+/// The variants of a request whose SKUs other products have.
+async fn skus_of_others(
+    work: &Work<'_>,
+    request: &CreateRequest,
+    id: &ProductId,
+) -> Result<Vec<usize>, Problem> {
+    let (services, store) = (work.services, &work.store.id);
+    let skus = request.skus().enumerate();
+    let skus = skus.filter_map(|(number, sku)| Some((number, sku?.clone())));
+    let keys = skus.map(|(number, sku)| (number, UniqueSku::key_of(store, &String::from(sku))));
+    let keys: Vec<(usize, Key)> = keys.collect();
+    let mut taken = Vec::new();
+    for keys in keys.chunks(100) {
+        let all: Vec<&Key> = keys.iter().map(|(_, key)| key).collect();
+        let mut batch = services.table.get_many(&all).await?;
+        for (number, key) in keys {
+            let claim: Option<UniqueSku> = batch.take(key)?;
+            taken.extend(claim.filter(|it| it.product_id != *id).map(|_| *number));
+        }
+    }
+    Ok(taken)
 }
 
 /// Whether a product of the store has this handle.
@@ -152,42 +232,58 @@ async fn is_held(work: &Work<'_>, handle: &Handle) -> Result<bool, Problem> {
 /// Updates the product of a handle.
 async fn overwrite(
     work: &Work<'_>,
-    record: &Record,
-    handle: Option<&Handle>,
+    mut record: Record,
     request: CreateRequest,
 ) -> Result<Outcome, Problem> {
     let Work { services, store, .. } = work;
-    let Some(handle) = handle else {
+    let Some(handle) = request.handle().cloned() else {
         return Ok(found_at(record, "/handle", Code::HandleTaken));
     };
     let claim = key::unique_product_handle(&store.id, handle.as_str());
     let holder: Option<UniqueProductHandle> = services.table.get(&claim).await?;
     // The handle was released meanwhile: the next attempt creates the product.
     let holder = holder.ok_or_else(|| Problem::unavailable("a handle was given up"))?;
-    let last = last_row(work, handle.as_str(), record.row);
     let id = &holder.product_id;
-    let whole = save_product::overwrite(services, store, (id, request.clone()), last).await;
-    let written = match whole {
-        Err(problem) if problem.code == Code::ChangeTooLarge => {
-            let each = part_of_row(work, handle.as_str(), record.row);
-            let mut parts = request.clone().in_parts(VARIANTS_AT_ONCE).into_iter();
-            let mut written = Ok(());
-            while let (Ok(()), Some(part)) = (&written, parts.next()) {
-                let part = save_product::overwrite(services, store, (id, part), &each).await;
-                written = part.map(drop);
-            }
-            written
-        }
-        whole => whole.map(drop),
-    };
-    match written {
-        Ok(()) => Ok(Outcome::Updated),
-        Err(problem) if is_done(&problem) => Ok(Outcome::Updated),
-        Err(problem) if problem.code == Code::SkuTaken => {
-            Ok(sku_taken(record, &request, &taken_sku(&problem)))
-        }
-        Err(problem) => rejected(record, &problem),
+    let mut request = request;
+    if record.has_unpriced() {
+        let (_, variants) =
+            product::load(services, &store.id, id).await?.ok_or(Code::Unavailable)?;
+        record.price_as(&variants);
+        let Some(priced) = read(&mut record) else { return Ok(Outcome::of(record, Done::Failed)) };
+        request = priced;
     }
+    for _ in 0..ROUNDS {
+        match write_over(work, (id, &handle), &record, &request).await {
+            Ok(()) => return Ok(Outcome::of(record, Done::Updated)),
+            Err(problem) if is_done(&problem) => return Ok(Outcome::of(record, Done::Updated)),
+            Err(problem) => match again(work, record, (&request, id), &problem).await? {
+                Again::Request(without, next) => (record, request) = (without, next),
+                Again::Outcome(outcome) => return Ok(outcome),
+            },
+        }
+    }
+    Err(Problem::unavailable("a product is being changed"))
+}
+
+/// Overwrites a product in one transaction, or in several if its change is too large for one.
+async fn write_over(
+    work: &Work<'_>,
+    (id, handle): (&ProductId, &Handle),
+    record: &Record,
+    request: &CreateRequest,
+) -> Result<(), Problem> {
+    let Work { services, store, .. } = work;
+    let last = last_row(work, handle.as_str(), record.row);
+    let whole = save_product::overwrite(services, store, (id, request.clone()), last).await;
+    match whole {
+        Err(problem) if problem.code == Code::ChangeTooLarge => {}
+        whole => return whole.map(drop),
+    }
+    let each = part_of_row(work, handle.as_str(), record.row);
+    for part in request.clone().in_parts(VARIANTS_AT_ONCE) {
+        save_product::overwrite(services, store, (id, part), &each).await?;
+    }
+    Ok(())
 }
 
 fn id_of(work: &Work<'_>, row: u64) -> ProductId {
@@ -205,10 +301,10 @@ fn taken_sku(problem: &Problem) -> String {
     problem.extra("sku").and_then(|sku| sku.as_str()).unwrap_or_default().to_lowercase()
 }
 
-fn sku_taken(record: &Record, request: &CreateRequest, taken: &str) -> Outcome {
+/// The variant of a request with this SKU in lower case.
+fn position_of(request: &CreateRequest, taken: &str) -> usize {
     let is_it = |sku: &Sku| String::from(sku.clone()).to_lowercase() == taken;
-    let number = request.skus().position(|sku| sku.is_some_and(is_it)).unwrap_or(0);
-    found_at(record, &format!("/variants/{number}/sku"), Code::SkuTaken)
+    request.skus().position(|sku| sku.is_some_and(is_it)).unwrap_or(0)
 }
 
 /// Returns the outcomes of a dry run, one after the other in the order of creation.
@@ -217,14 +313,13 @@ async fn check(
     read: Asked<CreateRequest>,
     seen: &mut Seen,
 ) -> Result<Vec<Outcome>, Problem> {
-    let sound: Vec<CreateRequest> =
-        read.iter().filter_map(|(_, it)| it.as_ref().ok().cloned()).collect();
+    let sound: Vec<CreateRequest> = read.iter().filter_map(|(_, it)| it.clone()).collect();
     let taken = Taken::of(work, &sound).await?;
     let mut outcomes = Vec::new();
     for (record, request) in read {
         outcomes.push(match request {
-            Ok(request) => check_one(work, (&record, request), &taken, seen).await?,
-            Err(findings) => Outcome::Failed(findings),
+            Some(request) => check_one(work, record, request, (&taken, seen)).await?,
+            None => Outcome::of(record, Done::Failed),
         });
     }
     Ok(outcomes)
@@ -234,15 +329,21 @@ async fn check(
 /// ones, unless it fails.
 async fn check_one(
     work: &Work<'_>,
-    (record, request): (&Record, CreateRequest),
-    taken: &Taken,
-    seen: &mut Seen,
+    mut record: Record,
+    mut request: CreateRequest,
+    (taken, seen): (&Taken, &mut Seen),
 ) -> Result<Outcome, Problem> {
-    let planned = (id_of(work, record.row), request.clone());
-    if let Err(problem) =
-        save_product::plan(work.services, work.store, planned, work.services.clock.now()).await
-    {
-        return rejected(record, &problem);
+    let id = id_of(work, record.row);
+    for _ in 0..ROUNDS {
+        let planned = (id.clone(), request.clone());
+        let now = work.services.clock.now();
+        match save_product::plan(work.services, work.store, planned, now).await {
+            Ok(_) => break,
+            Err(problem) => match again(work, record, (&request, &id), &problem).await? {
+                Again::Request(without, next) => (record, request) = (without, next),
+                Again::Outcome(outcome) => return Ok(outcome),
+            },
+        }
     }
     let handle = match request.handle() {
         Some(handle) => handle.as_str().to_owned(),
@@ -250,11 +351,12 @@ async fn check_one(
     };
     let holder = taken.handles.get(&handle).filter(|_| request.handle().is_some());
     let exists = holder.is_some() || seen.has(&format!("handle {handle}"));
-    if exists && work.import.on_existing != OnExisting::Update {
-        return Ok(match work.import.on_existing {
-            OnExisting::Skip => Outcome::Skipped,
-            _ => found_at(record, "/handle", Code::HandleTaken),
-        });
+    match work.import.on_existing {
+        OnExisting::Skip if exists => return Ok(Outcome::of(record, Done::Skipped)),
+        OnExisting::Fail if exists => {
+            return Ok(found_at(record, "/handle", Code::HandleTaken));
+        }
+        _ => {}
     }
     let mut words = vec![format!("handle {handle}")];
     for (number, sku) in request.skus().enumerate() {
@@ -263,14 +365,18 @@ async fn check_one(
         let owner = taken.skus.get(&sku);
         let is_anothers = owner.is_some() && owner != holder;
         if is_anothers || (seen.has(&any) && !seen.has(&own)) {
-            return Ok(found_at(record, &format!("/variants/{number}/sku"), Code::SkuTaken));
+            let pointer = format!("/variants/{number}/sku");
+            if !record.spare(&[field_error(&pointer, Code::SkuTaken)]) {
+                return Ok(found_at(record, &pointer, Code::SkuTaken));
+            }
+            continue;
         }
         words.extend([any, own]);
     }
     for word in words {
         seen.is_new(&word);
     }
-    Ok(if exists { Outcome::Updated } else { Outcome::Created })
+    Ok(Outcome::of(record, if exists { Done::Updated } else { Done::Created }))
 }
 
 /// The handle that a product without one would get.

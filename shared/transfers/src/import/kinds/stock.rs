@@ -5,17 +5,21 @@ use std::collections::{HashMap, HashSet};
 
 use catalogue::inventory::{InventoryChange, MAX_QUANTITY, MovementKind, StockState};
 use catalogue::location::{self, Location};
-use catalogue::product::{Sellable, Sku, UniqueSku};
-use catalogue::workflows::adjust_stock::{Asked, Mark, execute};
-use core_types::id::{LocationId, VariantId};
+use catalogue::product::{
+    MAX_OPTIONS, Product, Sellable, Sku, UniqueProductHandle, UniqueSku, Variant,
+};
+use catalogue::workflows::adjust_stock::{Asked as Adjustment, Mark, execute};
+use core_types::fields::Handle;
+use core_types::id::{LocationId, ProductId, VariantId};
 use core_types::key;
-use primitives::fields::{Int, Text};
+use primitives::fields::{AtMost, Int, Text};
 use primitives::input::request;
 use primitives::problem::{Code, FieldError, Problem};
+use services::Services;
 use table::Query;
-use table::item::Key;
+use table::item::{Item, Key};
 
-use super::{Outcome, Record, Work, read, rejected};
+use super::{Asked, Done, Outcome, Record, Work, read_all, rejected};
 
 /// The most quantities of one transaction: each takes three actions, where no level exists yet.
 const TOGETHER: usize = 30;
@@ -30,6 +34,10 @@ struct Quantity {
     sku: Option<Sku>,
     /// The item, by id.
     item_id: Option<VariantId>,
+    /// The product of the item, by handle.
+    product_handle: Option<Handle>,
+    /// The item's values of the options of that product.
+    option_values: Option<AtMost<Text<1, 60>, MAX_OPTIONS>>,
     /// The location, by name.
     location: Option<Text<1, 100>>,
     /// The location, by id; the store's first one, if neither is given.
@@ -45,7 +53,18 @@ struct Known {
     locations: Vec<Location>,
     home: LocationId,
     skus: HashMap<String, VariantId>,
+    /// Items by the handle of their product and their option values.
+    chosen: HashMap<(String, Vec<String>), VariantId>,
     tracked: HashMap<VariantId, bool>,
+}
+
+impl Quantity {
+    /// The product's handle and the option values by which the item is found, in lower case.
+    fn choice(&self) -> Option<(String, Vec<String>)> {
+        let values = self.option_values.iter().flat_map(|values| &values.0);
+        let values = values.map(|value| value.as_str().to_lowercase()).collect();
+        Some((self.product_handle.as_ref()?.as_str().to_owned(), values))
+    }
 }
 
 impl Known {
@@ -61,7 +80,9 @@ impl Known {
             .map(|sku| String::from(sku).to_lowercase())
             .collect();
         let keys: Vec<Key> = skus.iter().map(|sku| UniqueSku::key_of(&store.id, sku)).collect();
-        let mut known = Self { locations, home, skus: HashMap::new(), tracked: HashMap::new() };
+        let chosen = chosen(work, asked).await?;
+        let (skus_found, tracked) = (HashMap::new(), HashMap::new());
+        let mut known = Self { locations, home, skus: skus_found, chosen, tracked };
         for keys in keys.chunks(100) {
             let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
             for key in keys {
@@ -70,7 +91,8 @@ impl Known {
             }
         }
         let named = asked.iter().filter_map(|it| it.item_id.clone());
-        let items: HashSet<VariantId> = known.skus.values().cloned().chain(named).collect();
+        let found = known.skus.values().chain(known.chosen.values()).cloned();
+        let items: HashSet<VariantId> = found.chain(named).collect();
         let items: Vec<VariantId> = items.into_iter().collect();
         for items in items.chunks(100) {
             let keys: Vec<Key> = items.iter().map(|id| key::sellable(&store.id, id)).collect();
@@ -90,26 +112,33 @@ impl Known {
             faults.push(FieldError::new(at.to_owned(), code, detail));
         };
         let by_sku = asked.sku.clone().map(|sku| self.skus.get(&String::from(sku).to_lowercase()));
-        let item = match (&asked.item_id, by_sku) {
-            (Some(id), _) => Some(id).filter(|id| self.tracked.contains_key(*id)),
-            (None, Some(found)) => found,
-            (None, None) => None,
+        let by_choice = asked.choice().map(|choice| self.chosen.get(&choice));
+        // An id may be of the store that exported the file. Shopify's files name the product and its
+        // options; a SKU may be on several items there.
+        let by_id = asked.item_id.as_ref().filter(|id| self.tracked.contains_key(*id));
+        let item = by_id.or(by_choice.flatten()).or(by_sku.flatten());
+        let named = match asked {
+            Quantity { item_id: Some(_), .. } => "/item_id",
+            Quantity { sku: None, product_handle: Some(_), .. } => "/product_handle",
+            _ => "/sku",
         };
-        let named = if asked.item_id.is_some() { "/item_id" } else { "/sku" };
         match item.map(|id| self.tracked.get(id)) {
             Some(Some(true)) => {}
             Some(_) => fault(named, "item_not_tracked", "The item's stock is not counted."),
-            None if asked.item_id.is_none() && asked.sku.is_none() => {
+            None if named == "/sku" && asked.sku.is_none() => {
                 fault(named, "required", "A row needs a SKU or the id of an item.");
             }
             None => fault(named, "unknown_item", "There is no such item."),
         }
         let by_name =
             |name: &str| self.locations.iter().find(|it| it.name.eq_ignore_ascii_case(name));
-        let by_id = |id: &LocationId| self.locations.iter().find(|it| it.id == *id);
-        let (at, location) = match (&asked.location_id, &asked.location) {
-            (Some(id), _) => ("/location_id", by_id(id).map(|it| &it.id)),
-            (None, Some(name)) => ("/location", by_name(name.as_str()).map(|it| &it.id)),
+        let by_location = |id: &LocationId| self.locations.iter().find(|it| it.id == *id);
+        let named = asked.location.as_ref().map(|name| by_name(name.as_str()));
+        let (at, location) = match (&asked.location_id, named) {
+            (Some(id), named) => {
+                ("/location_id", by_location(id).or(named.flatten()).map(|it| &it.id))
+            }
+            (None, Some(named)) => ("/location", named.map(|it| &it.id)),
             (None, None) => ("/location", Some(&self.home)),
         };
         if location.is_none() {
@@ -137,34 +166,76 @@ impl Known {
     }
 }
 
+/// Finds the items of products that are named by handle, in three round trips for a hundred of them.
+async fn chosen(
+    work: &Work<'_>,
+    asked: &[&Quantity],
+) -> Result<HashMap<(String, Vec<String>), VariantId>, Problem> {
+    let (services, store) = (work.services, &work.store.id);
+    let handles: HashSet<&str> =
+        asked.iter().filter_map(|it| it.product_handle.as_ref()).map(Handle::as_str).collect();
+    let keys: Vec<Key> =
+        handles.iter().map(|handle| key::unique_product_handle(store, handle)).collect();
+    let claims: Vec<UniqueProductHandle> = load(services, &keys).await?;
+    let keys: Vec<Key> = claims.iter().map(|it| key::product(store, &it.product_id)).collect();
+    let products: Vec<Product> = load(services, &keys).await?;
+    let of = |product: &Product| -> Vec<Key> {
+        product.variant_ids.iter().map(|id| key::variant(store, &product.id, id)).collect()
+    };
+    let keys: Vec<Key> = products.iter().flat_map(of).collect();
+    let variants: Vec<Variant> = load(services, &keys).await?;
+    let handles: HashMap<&ProductId, &Handle> =
+        products.iter().map(|product| (&product.id, &product.handle)).collect();
+    let item = |variant: Variant| {
+        let handle = handles.get(&variant.product_id)?.as_str().to_owned();
+        let values = variant.options.iter().map(|value| value.to_lowercase()).collect();
+        Some(((handle, values), variant.id))
+    };
+    Ok(variants.into_iter().filter_map(item).collect())
+}
+
+/// Loads items, a hundred in one round trip. Those that do not exist are left out.
+async fn load<T: Item>(services: &Services, keys: &[Key]) -> Result<Vec<T>, Problem> {
+    let mut all = Vec::new();
+    for keys in keys.chunks(100) {
+        let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+        for key in keys {
+            all.extend(batch.take::<T>(key)?);
+        }
+    }
+    Ok(all)
+}
+
 pub(super) async fn apply(work: &Work<'_>, records: Vec<Record>) -> Result<Vec<Outcome>, Problem> {
-    let asked: Vec<Result<Quantity, _>> = records.iter().map(read::<Quantity>).collect();
-    let sound: Vec<&Quantity> = asked.iter().filter_map(|asked| asked.as_ref().ok()).collect();
+    let asked: Asked<Quantity> = read_all(records);
+    let sound: Vec<&Quantity> = asked.iter().filter_map(|(_, asked)| asked.as_ref()).collect();
     let known = Known::of(work, &sound).await?;
     let (mut outcomes, mut open) = (Vec::new(), Vec::new());
-    for (record, asked) in records.iter().zip(asked) {
-        let change = asked.and_then(|asked| {
-            known
-                .change(&asked)
-                .map_err(|faults| faults.iter().filter_map(|fault| record.finding(fault)).collect())
-        });
-        match change {
+    for (record, asked) in asked {
+        let Some(asked) = asked else {
+            outcomes.push(Outcome::of(record, Done::Failed));
+            continue;
+        };
+        match known.change(&asked) {
             Ok(change) => open.push((record, change)),
-            Err(findings) => outcomes.push(Outcome::Failed(findings)),
+            Err(errors) => {
+                let findings = errors.iter().filter_map(|error| record.finding(error)).collect();
+                outcomes.push(Outcome::failed(record, findings));
+            }
         }
     }
     for together in distinct(open) {
-        outcomes.extend(set(work, &together).await?);
+        outcomes.extend(set(work, together).await?);
     }
     Ok(outcomes)
 }
 
-type Change<'a> = (&'a Record, InventoryChange);
+type Change = (Record, InventoryChange);
 
 /// Splits the changes into transactions, in order. No transaction has a level twice, so that the last row
 /// of a file wins.
-fn distinct(changes: Vec<Change<'_>>) -> Vec<Vec<Change<'_>>> {
-    let mut all: Vec<Vec<Change<'_>>> = Vec::new();
+fn distinct(changes: Vec<Change>) -> Vec<Vec<Change>> {
+    let mut all: Vec<Vec<Change>> = Vec::new();
     let mut levels = HashSet::new();
     for change in changes {
         let level: Vec<_> = change.1.lookups().into_iter().cloned().collect();
@@ -181,24 +252,27 @@ fn distinct(changes: Vec<Change<'_>>) -> Vec<Vec<Change<'_>>> {
 }
 
 /// Sets quantities in one transaction. If it is rejected, each is set by itself.
-async fn set(work: &Work<'_>, changes: &[Change<'_>]) -> Result<Vec<Outcome>, Problem> {
-    match write(work, changes, 'T').await {
-        Ok(()) => return Ok(changes.iter().map(|_| Outcome::Updated).collect()),
+async fn set(work: &Work<'_>, changes: Vec<Change>) -> Result<Vec<Outcome>, Problem> {
+    match write(work, &changes, 'T').await {
+        Ok(()) => {
+            let updated = |(record, _)| Outcome::of(record, Done::Updated);
+            return Ok(changes.into_iter().map(updated).collect());
+        }
         Err(problem) if problem.code.status() >= 500 => return Err(problem),
         Err(_) => {}
     }
     let mut outcomes = Vec::new();
     for change in changes {
-        let written = write(work, std::slice::from_ref(change), 'O').await;
+        let written = write(work, std::slice::from_ref(&change), 'O').await;
         outcomes.push(match written {
-            Ok(()) => Outcome::Updated,
+            Ok(()) => Outcome::of(change.0, Done::Updated),
             Err(problem) => rejected(change.0, &problem)?,
         });
     }
     Ok(outcomes)
 }
 
-async fn write(work: &Work<'_>, changes: &[Change<'_>], how: char) -> Result<(), Problem> {
+async fn write(work: &Work<'_>, changes: &[Change], how: char) -> Result<(), Problem> {
     let import = work.import;
     let row = changes.first().map_or(0, |(record, _)| record.row);
     let place = key::import_rows_done(&import.id, row);
@@ -206,7 +280,7 @@ async fn write(work: &Work<'_>, changes: &[Change<'_>], how: char) -> Result<(),
         key: Key::new(place.pk, format!("{}#{}{how}", place.sk, import.runs)),
         forgotten_at: import.expires_at(),
     };
-    let asked = Asked {
+    let asked = Adjustment {
         kind: MovementKind::Set,
         reason: "import".to_owned(),
         reference: Some(import.id.to_string()),

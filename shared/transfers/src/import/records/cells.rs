@@ -4,9 +4,10 @@ use core_types::fields::Currency;
 use core_types::money::Money;
 use serde_json::{Map, Value, json};
 
-use super::Record;
+use super::notation::Number;
+use super::{Record, Source, Unpriced};
 use crate::import::columns::{Columns, Slot};
-use crate::import::finding::Finding;
+use crate::import::finding::{Finding, Severity};
 use crate::import::rows::Row;
 
 /// A record under construction.
@@ -14,18 +15,65 @@ use crate::import::rows::Row;
 pub(super) struct Reading<'a> {
     columns: &'a Columns,
     faults: Vec<Finding>,
-    sources: Vec<(String, u64, String)>,
+    sources: Vec<Source>,
+    pub(super) unpriced: Unpriced,
 }
 
 impl<'a> Reading<'a> {
-    pub(super) const fn of(columns: &'a Columns) -> Self {
-        Self { columns, faults: Vec::new(), sources: Vec::new() }
+    pub(super) fn of(columns: &'a Columns) -> Self {
+        Self { columns, faults: Vec::new(), sources: Vec::new(), unpriced: Unpriced::default() }
     }
 
     /// The text of a row in a column, with the column's name; none when the cell is empty.
     pub(super) fn cell<'r>(&self, row: &'r Row, column: Slot) -> Option<(&'r str, &'a str)> {
-        let found = row.cells.iter().find(|cell| self.columns.slot(cell.place) == Some(column))?;
-        Some((crate::csv::plain(&found.text), self.columns.name(found.place)))
+        let (text, name) = self.raw(row, column)?;
+        Some((crate::csv::plain(text), name))
+    }
+
+    /// As [`Self::cell`], of a column of codes and numbers.
+    pub(super) fn code<'r>(&self, row: &'r Row, column: Slot) -> Option<(&'r str, &'a str)> {
+        let (text, name) = self.raw(row, column)?;
+        Some((crate::csv::plain_code(text), name))
+    }
+
+    fn raw<'r>(&self, row: &'r Row, column: Slot) -> Option<(&'r str, &'a str)> {
+        self.all(row, column).next()
+    }
+
+    /// The texts of a row in all columns with this slot, with their names.
+    pub(super) fn all<'r>(
+        &self,
+        row: &'r Row,
+        column: Slot,
+    ) -> impl Iterator<Item = (&'r str, &'a str)> {
+        let columns = self.columns;
+        let cells = row.cells.iter().filter(move |cell| columns.slot(cell.place) == Some(column));
+        cells.map(|cell| (cell.text.as_str(), columns.name(cell.place)))
+    }
+
+    /// Whether the file has this column.
+    pub(super) fn has(&self, column: Slot) -> bool {
+        self.columns.first(column).is_some()
+    }
+
+    /// The name of the first column with this slot.
+    pub(super) fn name(&self, column: Slot) -> &'a str {
+        self.columns.first(column).unwrap_or_default()
+    }
+
+    /// Moves the sources of an array's elements, of which `order` has the numbers in their new order.
+    pub(super) fn reorder(&mut self, at: &str, order: &[usize]) {
+        let prefix = format!("{at}/");
+        for (pointer, ..) in &mut self.sources {
+            let Some(rest) = pointer.strip_prefix(&prefix) else { continue };
+            let (number, below) = rest.split_once('/').unwrap_or((rest, ""));
+            let number: Option<usize> = number.parse().ok();
+            let Some(now) = order.iter().position(|before| Some(*before) == number) else {
+                continue;
+            };
+            let slash = if below.is_empty() { "" } else { "/" };
+            *pointer = format!("{prefix}{now}{slash}{below}");
+        }
     }
 
     /// Records the column that a missing member of the body would come from: its findings are reported
@@ -41,31 +89,73 @@ impl<'a> Reading<'a> {
         self.sources.push((pointer.to_owned(), row, column.to_owned()));
     }
 
-    pub(super) fn fault(&mut self, row: u64, column: &str, code: &str, detail: &str) {
-        let (code, detail) = (code.to_owned(), detail.to_owned());
-        self.faults.push(Finding { row, column: Some(column.to_owned()), code, detail });
+    /// Adds a warning about a cell that is left out or changed.
+    pub(super) fn warn(&mut self, row: u64, column: &str, code: &str, detail: &str) {
+        self.faults.push(Finding::warning((row, Some(column)), code, detail));
+    }
+
+    /// Adds a warning about a whole row.
+    pub(super) fn warn_of_row(&mut self, row: u64, code: &str, detail: &str) {
+        self.faults.push(Finding::warning((row, None), code, detail));
+    }
+
+    /// Makes errors of the warnings so far: the record cannot do without these cells.
+    pub(super) fn escalate(&mut self) {
+        for fault in &mut self.faults {
+            fault.severity = Severity::Error;
+        }
+    }
+
+    /// Adds an error about a row, or about a cell of it.
+    pub(super) fn reject(&mut self, row: u64, column: Option<&str>, code: &str, detail: &str) {
+        self.faults.push(Finding::error((row, column), code, detail));
     }
 
     /// Reads a boolean: `true` or `false`, `yes` or `no`, `1` or `0`.
     pub(super) fn flag(&mut self, row: u64, (cell, column): (&str, &str)) -> Option<bool> {
         match cell.to_ascii_lowercase().as_str() {
-            "true" | "yes" | "1" => Some(true),
-            "false" | "no" | "0" => Some(false),
+            "true" | "yes" | "y" | "1" => Some(true),
+            "false" | "no" | "n" | "0" => Some(false),
             _ => {
-                self.fault(row, column, "invalid_boolean", "Must be `true` or `false`.");
+                let detail = "Must be `true` or `false`. The cell was left out.";
+                self.warn(row, column, "invalid_boolean", detail);
                 None
             }
         }
     }
 
-    /// Reads a whole number; a decimal point may be followed by zeroes.
-    pub(super) fn number(&mut self, row: u64, (cell, column): (&str, &str)) -> Option<i64> {
-        let (whole, decimals) = cell.split_once('.').unwrap_or((cell, ""));
-        let number = whole.parse().ok().filter(|_| decimals.bytes().all(|digit| digit == b'0'));
+    /// Reads a number, multiplied by `10^places`. Its further decimals are rounded.
+    pub(super) fn rounded(
+        &mut self,
+        row: u64,
+        (cell, column): (&str, &str),
+        places: usize,
+    ) -> Option<i64> {
+        let number = Number::of(cell).and_then(|number| number.rounded(places));
         if number.is_none() {
-            self.fault(row, column, "invalid_number", "Must be a whole number.");
+            self.warn(row, column, "invalid_number", "Must be a number. The cell was left out.");
         }
         number
+    }
+
+    /// Reads a whole number; a decimal point may be followed by zeroes.
+    pub(super) fn number(&mut self, row: u64, (cell, column): (&str, &str)) -> Option<i64> {
+        let number = Number::of(cell).and_then(|number| number.with_decimals(0));
+        if number.is_none() {
+            let detail = "Must be a whole number. The cell was left out.";
+            self.warn(row, column, "invalid_number", detail);
+        }
+        number
+    }
+
+    /// Reads a quantity of stock. One below zero is stock that was sold beyond what there was: none is left.
+    pub(super) fn quantity(&mut self, row: u64, cell: (&str, &str)) -> Option<i64> {
+        let number = self.number(row, cell)?;
+        if number < 0 {
+            let detail = format!("Stock is never negative: 0 stands in for {number}.");
+            self.warn(row, cell.1, "negative_quantity", &detail);
+        }
+        Some(number.max(0))
     }
 
     /// Reads an amount in major units, like `1299.00`, as the money object of a request.
@@ -73,30 +163,53 @@ impl<'a> Reading<'a> {
         &mut self,
         row: u64,
         (cell, column): (&str, &str),
-        currency: &Currency,
-    ) -> Value {
+        (currency, then): (&Currency, &str),
+    ) -> Option<Value> {
         let amount = minor_units(cell, currency);
         if amount.is_none() {
             let decimals = Money::zero(currency).exponent();
             let detail = format!(
                 "Must be an amount in {currency}, in digits with a point before at most {decimals} \
-                 decimals."
+                 decimals. {then}"
             );
-            self.fault(row, column, "invalid_price", &detail);
+            self.warn(row, column, "invalid_price", &detail);
         }
-        json!({"amount": amount.unwrap_or(0), "currency": currency})
+        amount.map(|amount| json!({"amount": amount, "currency": currency}))
     }
 
     /// Adds a text member to a body, if the cell is not empty.
     pub(super) fn text(
         &mut self,
         body: &mut Map<String, Value>,
-        (at, member): (&str, &str),
+        member: (&str, &str),
         row: &Row,
         column: Slot,
     ) {
+        let cell = self.cell(row, column);
+        self.put(body, member, row, (column, cell));
+    }
+
+    /// As [`Self::text`], of a column of codes.
+    pub(super) fn code_text(
+        &mut self,
+        body: &mut Map<String, Value>,
+        member: (&str, &str),
+        row: &Row,
+        column: Slot,
+    ) {
+        let cell = self.code(row, column);
+        self.put(body, member, row, (column, cell));
+    }
+
+    fn put(
+        &mut self,
+        body: &mut Map<String, Value>,
+        (at, member): (&str, &str),
+        row: &Row,
+        (column, cell): (Slot, Option<(&str, &str)>),
+    ) {
         let pointer = format!("{at}/{member}");
-        match self.cell(row, column) {
+        match cell {
             Some((cell, column)) => {
                 self.source(&pointer, row.number, column);
                 body.insert(member.to_owned(), cell.into());
@@ -107,35 +220,36 @@ impl<'a> Reading<'a> {
 
     /// The record.
     pub(super) fn record(self, row: u64, body: Map<String, Value>) -> Record {
-        let Self { faults, mut sources, .. } = self;
+        let Self { faults, mut sources, unpriced, .. } = self;
         // A member without a column is reported for the row.
         sources.push((String::new(), row, String::new()));
-        Record { row, body: Value::Object(body), faults, sources }
+        Record { row, body: Value::Object(body), faults, sources, is_spared: true, unpriced }
     }
 }
 
 /// An amount in minor units.
-fn minor_units(text: &str, currency: &Currency) -> Option<i64> {
+pub(super) fn minor_units(text: &str, currency: &Currency) -> Option<i64> {
     let exponent = usize::from(Money::zero(currency).exponent());
-    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
-    let decimals = decimals.trim_end_matches('0');
-    let is_number = |text: &str| text.bytes().all(|digit| digit.is_ascii_digit());
-    if whole.is_empty() || !is_number(whole) || !is_number(decimals) || decimals.len() > exponent {
-        return None;
-    }
-    format!("{whole}{decimals:0<exponent$}").parse().ok()
+    let number = Number::of(text).filter(|number| !number.is_negative)?;
+    number.with_decimals(exponent)
+}
+
+/// The words of a cell between commas.
+pub(super) fn words(cell: &str) -> impl Iterator<Item = &str> {
+    cell.split(',').map(str::trim).filter(|word| !word.is_empty())
 }
 
 /// The slot of the column with this name, ignoring case.
 pub(super) fn slot_of<C>(name: &str, all: &[(C, &[&str])]) -> Option<Slot> {
     let is_it =
         |(_, names): &(C, &[&str])| names.iter().any(|one| one.eq_ignore_ascii_case(name.trim()));
-    all.iter().position(is_it).map(Slot)
+    all.iter().position(is_it).map(|index| Slot { index, is_repeated: false })
 }
 
 /// The slot of a column: its index among all of its kind.
 pub(super) fn slot<C: PartialEq>(column: &C, all: &[(C, &[&str])]) -> Slot {
-    Slot(all.iter().position(|(known, _)| known == column).unwrap_or(usize::MAX))
+    let index = all.iter().position(|(known, _)| known == column).unwrap_or(usize::MAX);
+    Slot { index, is_repeated: false }
 }
 
 #[cfg(test)]
@@ -150,6 +264,7 @@ mod tests {
         for (text, code, amount) in [
             ("19.99", "EUR", Some(1_999)),
             ("19.9", "EUR", Some(1_990)),
+            ("19,90", "EUR", Some(1_990)),
             ("19", "EUR", Some(1_900)),
             ("19.990", "EUR", Some(1_999)),
             ("19.999", "EUR", None),
@@ -157,11 +272,9 @@ mod tests {
             ("1299.00", "JPY", Some(1_299)),
             ("1299.5", "JPY", None),
             ("1.234", "KWD", Some(1_234)),
+            ("1,299.00", "EUR", Some(129_900)),
             ("", "EUR", None),
-            (".5", "EUR", None),
             ("-1", "EUR", None),
-            ("1,299.00", "EUR", None),
-            ("1e3", "EUR", None),
             ("99999999999999999999", "EUR", None),
         ] {
             assert_eq!(minor_units(text, &currency(code)), amount, "{text} {code}");

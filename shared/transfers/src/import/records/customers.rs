@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::Record;
 use super::cells::{self, Reading};
 use crate::import::columns::{Columns, Slot};
+use crate::import::finding::Finding;
 use crate::import::rows::Row;
 
 /// A column that is read.
@@ -20,8 +21,11 @@ pub(super) enum Column {
     Groups,
     Note,
     TaxExempt,
+    Status,
     /// A member of the address.
     Address(&'static str),
+    /// The recipient's name in the address, where it is not the customer's.
+    Recipient(&'static str),
 }
 
 /// The names of the columns.
@@ -36,6 +40,9 @@ const NAMES: &[(Column, &[&str])] = &[
     (Column::Groups, &["Groups"]),
     (Column::Note, &["Note"]),
     (Column::TaxExempt, &["Tax Exempt"]),
+    (Column::Status, &["Status"]),
+    (Column::Recipient("first_name"), &["Default Address First Name"]),
+    (Column::Recipient("last_name"), &["Default Address Last Name"]),
     (Column::Address("company"), &["Default Address Company", "Company"]),
     (Column::Address("line1"), &["Default Address Address1", "Address1"]),
     (Column::Address("line2"), &["Default Address Address2", "Address2"]),
@@ -46,6 +53,12 @@ const NAMES: &[(Column, &[&str])] = &[
     (Column::Address("phone"), &["Default Address Phone"]),
 ];
 
+/// The country of the address, without which there is none.
+const COUNTRY: Column = Column::Address("country");
+/// The most addresses besides the default one.
+const FURTHER: usize = 49;
+/// Members of an address that are codes.
+const CODES: &[&str] = &["region", "country", "postal_code", "phone"];
 /// Members of an address, by their columns.
 const ADDRESS: &[&str] =
     &["company", "line1", "line2", "city", "region", "country", "postal_code", "phone"];
@@ -61,13 +74,43 @@ fn slot(column: Column) -> Slot {
     cells::slot(&column, NAMES)
 }
 
-/// The comma-separated words of a cell.
-fn words(cell: &str) -> Value {
-    cell.split(',').map(str::trim).filter(|word| !word.is_empty()).collect()
+/// The required columns that are missing, and a warning for the one without which no address is read.
+pub(super) fn missing(columns: &Columns, row: u64) -> Vec<Finding> {
+    let is_missing = |column| columns.first(slot(column)).is_none();
+    if is_missing(Column::Email) {
+        let detail = "The file needs this column.";
+        return vec![Finding::error((row, Some("Email")), "missing_column", detail)];
+    }
+    let has_address = ADDRESS.iter().any(|member| !is_missing(Column::Address(member)));
+    let country = (has_address && is_missing(COUNTRY)).then(|| {
+        let detail = "Without this column no address is read.";
+        let column = Some("Default Address Country Code");
+        Finding::warning((row, column), "missing_column", detail)
+    });
+    country.into_iter().collect()
 }
 
-/// The record of a row: a body of `POST /v1/customers`.
-pub(super) fn record(columns: &Columns, row: &Row) -> Record {
+/// The e-mail address of a row, in lower case.
+pub(super) fn email(columns: &Columns, row: &Row) -> Option<String> {
+    let reading = Reading::of(columns);
+    reading.cell(row, slot(Column::Email)).map(|(email, _)| email.to_lowercase())
+}
+
+/// Whether a row has a further address of the customer before it: the customer's e-mail address, a postal
+/// one, and nothing else.
+pub(super) fn is_further_address(columns: &Columns, row: &Row) -> bool {
+    let reading = Reading::of(columns);
+    let is_of_address = |(column, _): &(Column, &[&str])| {
+        matches!(column, Column::Address(_) | Column::Recipient(_) | Column::Email)
+    };
+    let mut others = NAMES.iter().filter(|known| !is_of_address(known));
+    reading.cell(row, slot(Column::Address("line1"))).is_some()
+        && others.all(|(column, _)| reading.cell(row, slot(*column)).is_none())
+}
+
+/// The record of a customer's rows: a body of `POST /v1/customers`.
+pub(super) fn record(columns: &Columns, rows: &[Row]) -> Option<Record> {
+    let row = rows.first()?;
     let mut reading = Reading::of(columns);
     let mut body = Map::new();
     let number = row.number;
@@ -78,10 +121,12 @@ pub(super) fn record(columns: &Columns, row: &Row) -> Record {
         reading.source("/name", number, column);
         body.insert("name".into(), names.join(" ").into());
     }
-    for (member, column) in
-        [("email", Column::Email), ("phone", Column::Phone), ("note", Column::Note)]
-    {
-        reading.text(&mut body, ("", member), row, slot(column));
+    reading.text(&mut body, ("", "email"), row, slot(Column::Email));
+    reading.code_text(&mut body, ("", "phone"), row, slot(Column::Phone));
+    reading.text(&mut body, ("", "note"), row, slot(Column::Note));
+    if let Some((cell, column)) = reading.cell(row, slot(Column::Status)) {
+        reading.source("/status", number, column);
+        body.insert("status".into(), cell.to_ascii_lowercase().into());
     }
     for (member, column) in
         [("accepts_marketing", Column::AcceptsMarketing), ("tax_exempt", Column::TaxExempt)]
@@ -95,20 +140,53 @@ pub(super) fn record(columns: &Columns, row: &Row) -> Record {
     for (member, column) in [("tags", Column::Tags), ("groups", Column::Groups)] {
         if let Some((cell, column)) = reading.cell(row, slot(column)) {
             reading.source(&format!("/{member}"), number, column);
-            body.insert(member.into(), words(cell));
+            body.insert(member.into(), cells::words(cell).collect());
         }
     }
+    let default = address(&mut reading, "/address", row);
+    if !default.is_empty() {
+        body.insert("address".into(), default.into());
+    }
+    let mut further = Vec::new();
+    for row in rows.get(1..).unwrap_or_default() {
+        if further.len() == FURTHER {
+            let detail = format!("A customer has at most {FURTHER} further addresses.");
+            reading.warn_of_row(row.number, "too_many_addresses", &detail);
+            break;
+        }
+        let at = format!("/addresses/{}", further.len());
+        reading.source(&at, row.number, "");
+        further.push(address(&mut reading, &at, row));
+    }
+    if !further.is_empty() {
+        body.insert("addresses".into(), further.into());
+    }
+    Some(reading.record(number, body))
+}
+
+/// The address of a row; none without a column for the country.
+fn address(reading: &mut Reading<'_>, at: &str, row: &Row) -> Map<String, Value> {
     let mut address = Map::new();
-    for member in ADDRESS {
-        reading.text(&mut address, ("/address", member), row, slot(Column::Address(member)));
+    let members = if reading.has(slot(COUNTRY)) { ADDRESS } else { &[] };
+    for member in members {
+        let column = slot(Column::Address(member));
+        if CODES.contains(member) {
+            reading.code_text(&mut address, (at, member), row, column);
+        } else {
+            reading.text(&mut address, (at, member), row, column);
+        }
     }
-    if !address.is_empty() {
-        let persons = [("first_name", first), ("last_name", last)];
-        let person = |(member, name): (&str, Option<(&str, &str)>)| {
-            name.map(|(name, _)| (member.to_owned(), Value::from(name)))
-        };
-        address.extend(persons.into_iter().filter_map(person));
-        body.insert("address".into(), address.into());
+    if address.is_empty() {
+        return address;
     }
-    reading.record(number, body)
+    for (member, customers) in [("first_name", Column::FirstName), ("last_name", Column::LastName)]
+    {
+        let own = reading.cell(row, slot(Column::Recipient(member)));
+        let name = own.or_else(|| reading.cell(row, slot(customers)));
+        if let Some((name, column)) = name {
+            reading.source(&format!("{at}/{member}"), row.number, column);
+            address.insert(member.to_owned(), name.into());
+        }
+    }
+    address
 }

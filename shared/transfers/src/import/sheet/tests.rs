@@ -51,7 +51,7 @@ fn import(kind: ImportKind, format: FileFormat) -> Import {
     let input = ImportInput { kind, format, dry_run: false, on_existing: OnExisting::Fail };
     let now = Timestamp::from_millis(0);
     let import = Import::new(input, &StoreId::derive(&[]), "mer_", now);
-    Import { place: Place { row: 1, ..Place::default() }, ..import }
+    Import { place: Place { row: 1, blank: Some(0), ..Place::default() }, ..import }
 }
 
 /// The result of reading a file: the numbers of records and pages, and the findings.
@@ -145,13 +145,13 @@ async fn a_stored_header_fits_into_the_imports_item() {
 
 #[tokio::test]
 async fn a_row_that_is_too_large_is_reported_and_the_others_are_read() {
-    let parts = [("Handle,Title\na,A\nb,", 1), ("x", 2_000_000), ("\nc,C\n", 1)];
+    let parts = [("Handle,Price,Title\na,1,A\nb,1,", 1), ("x", 2_000_000), ("\nc,1,C\n", 1)];
     let sum = read(Repeated::of(&parts)).await;
     assert_eq!((sum.records, sum.faults), (3, vec![at(3, "row_too_large")]));
-    let parts = [("Handle,Title\na,A\nb,B", 1), (",", 2_000), ("\nc,C\nd,D,", 1), ("\n", 1)];
+    let parts = [("Title,Price\nA,1\nB", 1), (",", 2_000), ("\nC,1\nD,1,more\nE,1,,\n", 1)];
     let sum = read(Repeated::of(&parts)).await;
     let expected = vec![at(3, "too_many_cells"), at(5, "too_many_cells")];
-    assert_eq!((sum.records, sum.faults), (4, expected));
+    assert_eq!((sum.records, sum.faults), (5, expected));
     let parts = [("x,", 600), ("\n", 1)];
     assert_eq!(read(Repeated::of(&parts)).await.faults, [at(1, "too_many_columns")]);
     let parts = [("{}\n", 1), ("x", 2_000_000), ("\n{}", 1)];
@@ -220,5 +220,88 @@ async fn a_file_is_read_the_same_for_any_size_of_its_pieces() {
         let rows: Vec<u64> = page.records.iter().map(|it| it.row).collect();
         all.push(rows);
     }
-    assert!(all.iter().all(|rows| *rows == [2, 3, 5]), "{all:?}");
+    assert!(all.iter().all(|rows| *rows == [2, 4, 6]), "{all:?}");
+}
+
+/// The rows of the records of a file, and its findings.
+async fn rows_of(text: &str) -> (Vec<u64>, Vec<(u64, String)>) {
+    let currency = Currency::from_text("EUR").unwrap();
+    let source = Repeated::of(&[(text, 1)]);
+    let mut sheet = Sheet::of(&import(ImportKind::Customers, FileFormat::Csv), source);
+    let (mut rows, mut found) = (Vec::new(), Vec::new());
+    loop {
+        let page = match sheet.page(&currency).await.unwrap() {
+            Read::Page(page) => page,
+            Read::Broken(findings) => {
+                found.extend(findings.into_iter().map(|it| (it.row, it.code)));
+                return (rows, found);
+            }
+        };
+        rows.extend(page.records.iter().map(|record| record.row));
+        let faults = page.records.iter().flat_map(|record| &record.faults);
+        found.extend(faults.map(|it| (it.row, it.code.clone())));
+        if page.is_last {
+            return (rows, found);
+        }
+    }
+}
+
+#[tokio::test]
+async fn rows_are_counted_as_a_spreadsheet_shows_them() {
+    for (text, expected) in [
+        ("Email,Note\na@b.co,\n\nc@d.co,\n", vec![2, 4]),
+        ("Email,Note\r\na@b.co,\r\n\r\n\r\nc@d.co,\r\n", vec![2, 5]),
+        ("Email,Note\ra@b.co,\r\rc@d.co,\r", vec![2, 4]),
+        ("\n\nEmail,Note\n,\n , \na@b.co,\"x\n\ny\"\nc@d.co,", vec![6, 7]),
+        ("\u{feff}sep=;\r\nEmail;Note\r\na@b.co;x, y\r\n", vec![3]),
+        ("\"sep=\t\"\nEmail\tNote\na@b.co\tx\n", vec![3]),
+    ] {
+        assert_eq!(rows_of(text).await, (expected, vec![]), "{text:?}");
+    }
+}
+
+#[tokio::test]
+async fn blank_rows_cost_nothing() {
+    let parts = [("Email,Note\n", 1), (",\n", 200_000), ("\n", 200_000), ("a@b.co,\n", 100_000)];
+    let sum = read_as(ImportKind::Customers, FileFormat::Csv, Repeated::of(&parts)).await;
+    assert_eq!((sum.records, sum.faults), (100_000, vec![]));
+}
+
+#[tokio::test]
+async fn a_quote_that_is_not_closed_is_an_error_of_its_row() {
+    for (text, expected) in [
+        ("Email,Note\na@b.co,\"12 in\nc@d.co,\n", vec![(2, "unclosed_quote")]),
+        ("Email,Note\na@b.co,\"12 in\nc@d.co,\"x\"\n", vec![(2, "misplaced_quote")]),
+        ("Email,\"Note\na@b.co,x\n", vec![(1, "unclosed_quote")]),
+        ("Email,Note\na@b.co,12\" pipe\n", vec![]),
+    ] {
+        let expected: Vec<(u64, String)> = expected.into_iter().map(|it| at(it.0, it.1)).collect();
+        assert_eq!(rows_of(text).await.1, expected, "{text:?}");
+    }
+    let parts = [("Email,Note\na@b.co,\"", 1), ("x", 2_000_000), ("\nc@d.co,\n", 1)];
+    let sum = read_as(ImportKind::Customers, FileFormat::Csv, Repeated::of(&parts)).await;
+    assert_eq!(sum.faults, [at(2, "unclosed_quote")]);
+}
+
+#[tokio::test]
+async fn reading_goes_on_after_any_row_with_the_same_numbers() {
+    let text = "Email,Note\r\na@b.co,\r\n\r\n,\r\nc@d.co,x\r\n\r\ne@f.co,\r\n";
+    let currency = Currency::from_text("EUR").unwrap();
+    let mut whole = import(ImportKind::Customers, FileFormat::Csv);
+    let mut sheet = Sheet::of(&whole, Repeated::of(&[(text, 1)]));
+    let Read::Page(page) = sheet.page(&currency).await.unwrap() else { panic!("no header") };
+    whole.place = page.place;
+    let mut rows = Vec::new();
+    // One row at a time, each by a reader that begins there.
+    for _ in 0..3 {
+        let rest = text.get(usize::try_from(whole.place.byte).unwrap()..).unwrap();
+        let mut sheet = Sheet::of(&whole, Repeated::of(&[(rest, 1)]));
+        let read = sheet.record().await.unwrap();
+        let last = read.last().unwrap();
+        rows.push(last.number);
+        sheet.go_on_after(last);
+        whole.place = sheet.place;
+    }
+    assert_eq!(rows, [2, 5, 7]);
+    assert_eq!(whole.place.blank, Some(3));
 }

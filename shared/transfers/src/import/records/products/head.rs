@@ -1,0 +1,99 @@
+//! The members of a product that its first row has, and whether it is on sale.
+
+use serde_json::{Map, Value};
+
+use super::super::cells::{self, Reading};
+use super::{Column, slot};
+use crate::import::rows::Row;
+
+/// The most tags of one product.
+const MAX_TAGS: usize = 250;
+
+/// The members of the product that its first row has.
+pub(super) fn head(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
+    let mut body = Map::new();
+    for (member, column) in [
+        ("title", Column::Title),
+        ("handle", Column::Handle),
+        ("description", Column::Description),
+        ("vendor", Column::Vendor),
+        ("product_type", Column::Type),
+    ] {
+        reading.text(&mut body, ("", member), row, slot(column));
+    }
+    reading.code_text(&mut body, ("", "tax_class"), row, slot(Column::TaxClass));
+    if let Some(cell) = reading.cell(row, slot(Column::Tags)) {
+        body.insert("tags".into(), tags(reading, row.number, cell));
+    }
+    if let Some(status) = status(reading, row) {
+        body.insert("status".into(), status.into());
+    }
+    let mut seo = Map::new();
+    for (member, column) in [("title", Column::SeoTitle), ("description", Column::SeoDescription)] {
+        reading.text(&mut seo, ("/seo", member), row, slot(column));
+    }
+    if !seo.is_empty() {
+        body.insert("seo".into(), seo.into());
+    }
+    for (cell, column) in reading.all(row, slot(Column::Included)).collect::<Vec<_>>() {
+        if reading.flag(row.number, (cell, column)) == Some(false) {
+            let detail = "A store has no markets: the product is sold wherever the store sells.";
+            reading.warn(row.number, column, "market_not_supported", detail);
+        }
+    }
+    body
+}
+
+/// The tags of a cell.
+pub(super) fn tags(reading: &mut Reading<'_>, row: u64, (cell, column): (&str, &str)) -> Value {
+    reading.source("/tags", row, column);
+    let all: Vec<&str> = cells::words(cell).collect();
+    if all.len() > MAX_TAGS {
+        let detail = format!("A product has at most {MAX_TAGS} tags: the others were left out.");
+        reading.warn(row, column, "too_many_tags", &detail);
+    }
+    all.into_iter().take(MAX_TAGS).collect()
+}
+
+/// The status of the product; none if the row has neither a status nor whether it is published. What is not
+/// published, is not for everybody, or is no ordinary product, is not put on sale.
+fn status(reading: &mut Reading<'_>, row: &Row) -> Option<&'static str> {
+    let published = reading.cell(row, slot(Column::Published));
+    let is_hidden = published.map(|cell| reading.flag(row.number, cell) != Some(true));
+    let said = reading.cell(row, slot(Column::Status));
+    let said = said.map(|cell| known_status(reading, row.number, cell));
+    let status = match (said, is_hidden) {
+        (Some("active"), Some(true)) => Some("draft"),
+        (None, Some(is_hidden)) => Some(if is_hidden { "draft" } else { "active" }),
+        (said, _) => said,
+    };
+    let gift_card = reading.cell(row, slot(Column::GiftCard));
+    match gift_card.map(|cell| (reading.flag(row.number, cell), cell.1)) {
+        Some((Some(true), column)) => {
+            let detail = "Gift cards are not sold as products: this one is imported as a draft. \
+                          Issue gift cards at `/v1/products/gift-cards`.";
+            reading.warn(row.number, column, "gift_card_not_supported", detail);
+            Some("draft")
+        }
+        _ => status,
+    }
+}
+
+fn known_status(reading: &mut Reading<'_>, row: u64, (cell, column): (&str, &str)) -> &'static str {
+    match cell.to_ascii_lowercase().as_str() {
+        "active" => "active",
+        "archived" => "archived",
+        "draft" => "draft",
+        "unlisted" => {
+            let detail = "A product is on sale for everybody or for nobody: this one is imported \
+                          as a draft.";
+            reading.warn(row, column, "status_not_supported", detail);
+            "draft"
+        }
+        _ => {
+            let detail = "Must be `active`, `draft` or `archived`: it is imported as a draft.";
+            reading.warn(row, column, "invalid_choice", detail);
+            "draft"
+        }
+    }
+}

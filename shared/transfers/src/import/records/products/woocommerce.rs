@@ -1,0 +1,396 @@
+//! Products of WooCommerce's product files. A row is a simple product, a variable one, or a variation, which
+//! follows its product and names it by SKU or id.
+
+use catalogue::product::slug;
+use core_types::fields::Currency;
+use serde_json::{Map, Value, json};
+
+use super::super::Record;
+use super::super::cells::{self, Reading};
+use super::assembly::Product;
+use super::{OPTIONS, head, variants};
+use crate::import::columns::{Columns, Slot};
+use crate::import::rows::Row;
+
+/// A column that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::import) enum Column {
+    Id,
+    Type,
+    Sku,
+    Barcode,
+    Name,
+    Published,
+    Visibility,
+    ShortDescription,
+    Description,
+    SaleStarts,
+    SaleEnds,
+    TaxStatus,
+    TaxClass,
+    InStock,
+    Stock,
+    Backorders,
+    SoldIndividually,
+    Kilograms,
+    Grams,
+    Pounds,
+    Ounces,
+    SalePrice,
+    RegularPrice,
+    Tags,
+    Brands,
+    Images,
+    Parent,
+    AttributeName(usize),
+    AttributeValues(usize),
+}
+
+/// The names of the columns.
+const NAMES: &[(Column, &[&str])] = &[
+    (Column::Id, &["ID"]),
+    (Column::Type, &["Type"]),
+    (Column::Sku, &["SKU"]),
+    (Column::Barcode, &["GTIN, UPC, EAN, or ISBN"]),
+    (Column::Name, &["Name"]),
+    (Column::Published, &["Published"]),
+    (Column::Visibility, &["Visibility in catalog"]),
+    (Column::ShortDescription, &["Short description"]),
+    (Column::Description, &["Description"]),
+    (Column::SaleStarts, &["Date sale price starts"]),
+    (Column::SaleEnds, &["Date sale price ends"]),
+    (Column::TaxStatus, &["Tax status"]),
+    (Column::TaxClass, &["Tax class"]),
+    (Column::InStock, &["In stock?"]),
+    (Column::Stock, &["Stock"]),
+    (Column::Backorders, &["Backorders allowed?"]),
+    (Column::SoldIndividually, &["Sold individually?"]),
+    (Column::Kilograms, &["Weight (kg)"]),
+    (Column::Grams, &["Weight (g)"]),
+    (Column::Pounds, &["Weight (lbs)"]),
+    (Column::Ounces, &["Weight (oz)"]),
+    (Column::SalePrice, &["Sale price"]),
+    (Column::RegularPrice, &["Regular price"]),
+    (Column::Tags, &["Tags"]),
+    (Column::Brands, &["Brands"]),
+    (Column::Images, &["Images"]),
+    (Column::Parent, &["Parent"]),
+    (Column::AttributeName(0), &["Attribute 1 name"]),
+    (Column::AttributeValues(0), &["Attribute 1 value(s)"]),
+    (Column::AttributeName(1), &["Attribute 2 name"]),
+    (Column::AttributeValues(1), &["Attribute 2 value(s)"]),
+    (Column::AttributeName(2), &["Attribute 3 name"]),
+    (Column::AttributeValues(2), &["Attribute 3 value(s)"]),
+    (Column::AttributeName(3), &["Attribute 4 name"]),
+    (Column::AttributeValues(3), &["Attribute 4 value(s)"]),
+    (Column::AttributeName(4), &["Attribute 5 name"]),
+    (Column::AttributeValues(4), &["Attribute 5 value(s)"]),
+];
+
+/// The most attributes that are read.
+const ATTRIBUTES: usize = 5;
+/// The decimals with which weights are converted.
+const DECIMALS: usize = 6;
+/// Units of weight, in hundred-millionths of a gram.
+const UNITS: [(Column, i128); 4] = [
+    (Column::Kilograms, 100_000_000_000),
+    (Column::Grams, 100_000_000),
+    (Column::Pounds, 45_359_237_000),
+    (Column::Ounces, 2_834_952_313),
+];
+/// The value of a variation that is for every value of an attribute.
+const ANY: &str = "Any";
+
+impl Column {
+    /// The slot of the column with this name.
+    pub(in crate::import) fn slot_of(name: &str) -> Option<Slot> {
+        cells::slot_of(name, NAMES)
+    }
+}
+
+fn slot(column: Column) -> Slot {
+    cells::slot(&column, NAMES)
+}
+
+/// Whether these are the columns of WooCommerce's files. All of them are read, so that the columns that are
+/// stored with an import have them too.
+pub(in crate::import) fn has_columns(names: &[String]) -> bool {
+    let has = |wanted: &str| names.iter().any(|name| name.trim().eq_ignore_ascii_case(wanted));
+    has("Type") && has("Name") && has("Regular price") && !has("Title")
+}
+
+/// The product that a row belongs to: the SKU of a variable product, or its id.
+pub(super) fn product_of(columns: &Columns, row: &Row) -> Option<String> {
+    let reading = Reading::of(columns);
+    let text = |column| reading.code(row, slot(column)).map(|(text, _)| text.to_owned());
+    if is_variation(&reading, row) {
+        return text(Column::Parent);
+    }
+    let id = || Some(format!("id:{}", text(Column::Id)?));
+    text(Column::Sku).or_else(id)
+}
+
+fn is_variation(reading: &Reading<'_>, row: &Row) -> bool {
+    kinds(reading, row).iter().any(|kind| kind == "variation")
+}
+
+/// The words of a row's type: `simple`, `variable`, `simple, virtual`, …
+fn kinds(reading: &Reading<'_>, row: &Row) -> Vec<String> {
+    let cell = reading.cell(row, slot(Column::Type)).map_or("", |(cell, _)| cell);
+    cells::words(cell).map(str::to_ascii_lowercase).collect()
+}
+
+/// The record of a product's rows: a body of `POST /v1/products`.
+pub(super) fn record(columns: &Columns, rows: &[Row], currency: &Currency) -> Option<Record> {
+    let first = rows.first()?;
+    let mut reading = Reading::of(columns);
+    if is_variation(&reading, first) {
+        let detail = "A variation must follow the row of its product, or another variation of it.";
+        reading.reject(first.number, Some("Parent"), "parent_missing", detail);
+        return Some(reading.record(first.number, Map::new()));
+    }
+    let own = rows.get(1..).unwrap_or_default();
+    let mut product = Product::of(product_head(&mut reading, first));
+    product.options = options(&mut reading, first, own);
+    for (number, url) in images(&reading, first).into_iter().enumerate() {
+        let column = reading.name(slot(Column::Images));
+        reading.source(&product.next_image(), first.number, column);
+        let position = i64::try_from(number).ok();
+        product.add_image(&mut reading, first.number, position, json!({"url": url}));
+    }
+    for row in if own.is_empty() { rows } else { own } {
+        if is_disabled(&mut reading, row, first)
+            || !product.has_room_for_variant(&mut reading, row.number)
+        {
+            continue;
+        }
+        let at = product.next_variant();
+        let variant = variant(&mut reading, &at, (row, first), currency);
+        let values = values(&mut reading, &at, row, &product.options);
+        product.add_variant(&mut reading, row.number, variant, values);
+    }
+    if own.is_empty() && kinds(&reading, first).iter().any(|kind| kind == "variable") {
+        let detail = "The rows after a variable product must be its variations: it has none there.";
+        reading.reject(first.number, Some("Type"), "variations_missing", detail);
+    }
+    Some(product.record(reading, first.number))
+}
+
+/// The members of the product itself.
+fn product_head(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
+    let mut body = Map::new();
+    reading.text(&mut body, ("", "title"), row, slot(Column::Name));
+    if let Some((name, column)) = reading.cell(row, slot(Column::Name)) {
+        reading.source("/handle", row.number, column);
+        body.insert("handle".into(), slug(name, "product").into());
+    }
+    let description = [Column::Description, Column::ShortDescription];
+    let description = description.into_iter().find_map(|one| reading.cell(row, slot(one)));
+    if let Some((text, column)) = description {
+        reading.source("/description", row.number, column);
+        body.insert("description".into(), text.replace("\\n", "\n").into());
+    }
+    reading.text(&mut body, ("", "vendor"), row, slot(Column::Brands));
+    if let Some((class, column)) = reading.code(row, slot(Column::TaxClass))
+        && !["standard", "parent"].contains(&class)
+    {
+        reading.source("/tax_class", row.number, column);
+        body.insert("tax_class".into(), class.into());
+    }
+    if let Some(cell) = reading.cell(row, slot(Column::Tags)) {
+        body.insert("tags".into(), head::tags(reading, row.number, cell));
+    }
+    body.insert("status".into(), status(reading, row).into());
+    if let Some((cell, column)) = reading.code(row, slot(Column::SoldIndividually))
+        && cell == "1"
+    {
+        let detail = "There is no limit to one unit an order: the product is sold without it.";
+        reading.warn(row.number, column, "limit_not_supported", detail);
+    }
+    body
+}
+
+/// The status: what is private, hidden, or sold in another way than as goods is not put on sale.
+fn status(reading: &mut Reading<'_>, row: &Row) -> &'static str {
+    const SOLD: [&str; 5] = ["simple", "variable", "virtual", "downloadable", "variation"];
+    let is_published = reading.code(row, slot(Column::Published)).is_some_and(|it| it.0 == "1");
+    let column = reading.name(slot(Column::Type));
+    if let Some(kind) = kinds(reading, row).iter().find(|kind| !SOLD.contains(&kind.as_str())) {
+        let detail =
+            format!("Products of the type {kind} are not sold: it is imported as a draft.");
+        reading.warn(row.number, column, "product_type_not_supported", &detail);
+        return "draft";
+    }
+    match reading.cell(row, slot(Column::Visibility)) {
+        Some(("hidden", column)) => {
+            let detail =
+                "A product is on sale for everybody or for nobody: it is imported as a draft.";
+            reading.warn(row.number, column, "visibility_not_supported", detail);
+            return "draft";
+        }
+        Some((cell @ ("search" | "catalog"), column)) => {
+            let detail = format!("A product that is shown in {cell} alone is shown everywhere.");
+            reading.warn(row.number, column, "visibility_not_supported", &detail);
+        }
+        _ => {}
+    }
+    if is_published { "active" } else { "draft" }
+}
+
+/// Whether a variation is disabled: it is left out, with a warning.
+fn is_disabled(reading: &mut Reading<'_>, row: &Row, first: &Row) -> bool {
+    let published = reading.code(row, slot(Column::Published));
+    let is_off = row.number != first.number && published.is_some_and(|(cell, _)| cell != "1");
+    if is_off {
+        let detail = "The variation is disabled. It was left out.";
+        let column = reading.name(slot(Column::Published));
+        reading.warn(row.number, column, "variation_disabled", detail);
+    }
+    is_off
+}
+
+/// The names of the attributes in which the variations differ.
+fn options(reading: &mut Reading<'_>, first: &Row, own: &[Row]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for row in own {
+        for number in 0..ATTRIBUTES {
+            let Some((name, column)) = reading.cell(row, slot(Column::AttributeName(number)))
+            else {
+                continue;
+            };
+            if !names.iter().any(|known| known == name) {
+                reading.source(&format!("/options/{}", names.len()), row.number, column);
+                names.push(name.to_owned());
+            }
+        }
+    }
+    if names.len() > OPTIONS {
+        let detail = format!("Variants differ in at most {OPTIONS} attributes.");
+        reading.reject(first.number, None, "too_many_options", &detail);
+    }
+    names
+}
+
+/// The values that a variation has of the options.
+fn values(
+    reading: &mut Reading<'_>,
+    at: &str,
+    row: &Row,
+    options: &[String],
+) -> Vec<(String, String)> {
+    let mut values = Vec::new();
+    for (option, name) in options.iter().enumerate() {
+        let is_it = |number: &usize| {
+            let cell = reading.cell(row, slot(Column::AttributeName(*number)));
+            cell.is_some_and(|(cell, _)| cell == name)
+        };
+        let number = (0..ATTRIBUTES).find(is_it);
+        let column = slot(Column::AttributeValues(number.unwrap_or(0)));
+        let cell = number.and_then(|_| reading.cell(row, column));
+        let name = reading.name(column);
+        reading.source(&format!("{at}/options/{option}"), row.number, name);
+        values.push((cell.map_or(ANY, |(value, _)| value).to_owned(), name.to_owned()));
+    }
+    values
+}
+
+/// The addresses of the images.
+fn images<'r>(reading: &Reading<'_>, row: &'r Row) -> Vec<&'r str> {
+    let cell = reading.cell(row, slot(Column::Images));
+    cell.map(|(cell, _)| cells::words(cell).collect()).unwrap_or_default()
+}
+
+/// The variant of a row; what a variation leaves out it has from its product.
+fn variant(
+    reading: &mut Reading<'_>,
+    at: &str,
+    (row, first): (&Row, &Row),
+    currency: &Currency,
+) -> Map<String, Value> {
+    let mut body = Map::new();
+    reading.source(at, row.number, "");
+    reading.code_text(&mut body, (at, "sku"), row, slot(Column::Sku));
+    variants::barcode(reading, (at, &mut body), row, slot(Column::Barcode));
+    prices(reading, (at, &mut body), row, currency);
+    let weight = weight(reading, row).or_else(|| weight(reading, first));
+    body.extend(weight.map(|grams| ("weight_grams".to_owned(), grams.into())));
+    let is_virtual = kinds(reading, row).iter().any(|kind| kind == "virtual");
+    body.insert("requires_shipping".into(), (!is_virtual).into());
+    body.insert("taxable".into(), is_taxable(reading, row, first).into());
+    if row.number != first.number
+        && let Some(url) = images(reading, row).first()
+    {
+        let column = reading.name(slot(Column::Images));
+        reading.source(&format!("{at}/image_url"), row.number, column);
+        body.insert("image_url".into(), (*url).into());
+    }
+    body.extend(inventory(reading, at, row).map(|inventory| ("inventory".to_owned(), inventory)));
+    body
+}
+
+/// Adds the price, and the regular one as compare-at price of a sale. A sale of some days is none here.
+fn prices(
+    reading: &mut Reading<'_>,
+    (at, body): (&str, &mut Map<String, Value>),
+    row: &Row,
+    currency: &Currency,
+) {
+    let is_dated = [Column::SaleStarts, Column::SaleEnds];
+    let is_dated = is_dated.into_iter().any(|column| reading.cell(row, slot(column)).is_some());
+    match reading.code(row, slot(Column::SalePrice)) {
+        Some((_, column)) if is_dated => {
+            let detail = "A sale has no dates: the regular price was imported.";
+            reading.warn(row.number, column, "sale_not_supported", detail);
+            variants::price(reading, (at, body), row, (slot(Column::RegularPrice), currency));
+        }
+        Some(_) => {
+            variants::price(reading, (at, body), row, (slot(Column::SalePrice), currency));
+            if let Some(cell) = reading.code(row, slot(Column::RegularPrice)) {
+                reading.source(&format!("{at}/compare_at"), row.number, cell.1);
+                let money = reading.money(row.number, cell, (currency, "The cell was left out."));
+                body.extend(money.map(|money| ("compare_at".to_owned(), money)));
+            }
+        }
+        None => variants::price(reading, (at, body), row, (slot(Column::RegularPrice), currency)),
+    }
+}
+
+/// The weight in grams.
+fn weight(reading: &mut Reading<'_>, row: &Row) -> Option<i64> {
+    let unit = |(column, unit)| reading.code(row, slot(column)).map(|cell| (cell, unit));
+    let (cell, unit) = UNITS.into_iter().find_map(unit)?;
+    let number = i128::from(reading.rounded(row.number, cell, DECIMALS)?);
+    let scale = 100_000_000_i128.saturating_mul(1_000_000);
+    let grams = number.saturating_mul(unit).saturating_add(scale / 2).checked_div(scale)?;
+    i64::try_from(grams).ok()
+}
+
+/// Whether tax is levied: `taxable`, `shipping` (on it alone) or `none`.
+fn is_taxable(reading: &mut Reading<'_>, row: &Row, first: &Row) -> bool {
+    let cell = reading.cell(row, slot(Column::TaxStatus));
+    let cell = cell.or_else(|| reading.cell(first, slot(Column::TaxStatus)));
+    if let Some(("shipping", column)) = cell {
+        let detail = "Shipping is taxed as its goods are: neither is taxed.";
+        reading.warn(row.number, column, "tax_status_not_supported", detail);
+    }
+    cell.is_none_or(|(cell, _)| cell == "taxable")
+}
+
+/// The inventory: a quantity is tracked, and so is that there is none.
+fn inventory(reading: &mut Reading<'_>, at: &str, row: &Row) -> Option<Value> {
+    let stock = reading.code(row, slot(Column::Stock)).filter(|(cell, _)| *cell != "parent");
+    let is_out = reading.code(row, slot(Column::InStock)).is_some_and(|(cell, _)| cell == "0");
+    if stock.is_none() && !is_out {
+        return None;
+    }
+    let quantity = match stock {
+        Some(cell) => {
+            reading.source(&format!("{at}/inventory/levels"), row.number, cell.1);
+            reading.rounded(row.number, cell, 0).unwrap_or(0).max(0)
+        }
+        None => 0,
+    };
+    let backorders = reading.code(row, slot(Column::Backorders)).map_or("0", |(cell, _)| cell);
+    let policy = if backorders == "0" { "deny" } else { "continue" };
+    Some(json!({"tracked": true, "policy": policy, "levels": [{"quantity": quantity}]}))
+}

@@ -1,0 +1,108 @@
+//! Lines of an export as lines of an import: the members that only responses have are left out.
+
+use serde_json::{Map, Value};
+
+use super::ImportKind;
+
+/// Members of a product's response that its request has not.
+const OF_PRODUCT: [&str; 9] = [
+    "id",
+    "store_id",
+    "variants_count",
+    "price_range",
+    "rating",
+    "published_at",
+    "created_at",
+    "updated_at",
+    "version",
+];
+/// Members of a variant's response that its request has not.
+const OF_VARIANT: [&str; 7] =
+    ["id", "product_id", "title", "position", "created_at", "updated_at", "version"];
+/// Members of a customer's response that its request has not.
+const OF_CUSTOMER: [&str; 7] = [
+    "id",
+    "marketing_consent",
+    "orders_count",
+    "total_spent",
+    "created_at",
+    "updated_at",
+    "version",
+];
+
+/// The body of the request that creates what a line describes, and whether the line is a response, which has
+/// an `id` and a `version`. Other lines are requests already.
+pub(super) fn request_of(kind: ImportKind, line: Value) -> (Value, bool) {
+    match line {
+        Value::Object(mut body) if body.contains_key("id") && body.contains_key("version") => {
+            match kind {
+                ImportKind::Products => product(&mut body),
+                ImportKind::Customers => customer(&mut body),
+                ImportKind::Inventory => {}
+            }
+            (Value::Object(body), true)
+        }
+        line => (line, false),
+    }
+}
+
+fn product(body: &mut Map<String, Value>) {
+    body.retain(|name, _| !OF_PRODUCT.contains(&name.as_str()));
+    for variant in elements(body, "variants") {
+        variant.retain(|name, value| !OF_VARIANT.contains(&name.as_str()) && !value.is_null());
+        if let Some(Value::Object(inventory)) = variant.get_mut("inventory") {
+            inventory.retain(|_, value| !value.is_null());
+        }
+    }
+    for image in elements(body, "images") {
+        // Media are of the store that exported them; their address is everybody's.
+        image.remove("media_id");
+    }
+    if let Some(Value::Object(seo)) = body.get_mut("seo") {
+        seo.retain(|_, value| !value.is_null());
+    }
+    body.retain(|_, value| !value.is_null());
+}
+
+fn customer(body: &mut Map<String, Value>) {
+    let source = body.get("marketing_consent").and_then(|consent| consent.get("source")).cloned();
+    body.extend(source.map(|source| ("marketing_source".to_owned(), source)));
+    body.retain(|name, value| !OF_CUSTOMER.contains(&name.as_str()) && !value.is_null());
+}
+
+/// The objects in an array of the body.
+fn elements<'a>(
+    body: &'a mut Map<String, Value>,
+    name: &str,
+) -> impl Iterator<Item = &'a mut Map<String, Value>> {
+    let all = body.get_mut(name).and_then(Value::as_array_mut);
+    all.into_iter().flatten().filter_map(Value::as_object_mut)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_response_becomes_the_request_that_creates_it() {
+        let line = json!({
+            "id": "prd_1", "version": 3, "title": "Mug", "vendor": null, "rating": {"count": 0},
+            "seo": {"title": null, "description": "x"},
+            "images": [{"media_id": "med_1", "url": "https://a.example/1.png", "alt": ""}],
+            "variants": [{
+                "id": "var_1", "title": "Default", "sku": null, "price": {"amount": 1},
+                "inventory": {"tracked": true, "policy": null},
+            }],
+        });
+        let expected = json!({
+            "title": "Mug", "seo": {"description": "x"},
+            "images": [{"url": "https://a.example/1.png", "alt": ""}],
+            "variants": [{"price": {"amount": 1}, "inventory": {"tracked": true}}],
+        });
+        assert_eq!(request_of(ImportKind::Products, line), (expected, true));
+        let request = json!({"title": "Mug", "rating": 5});
+        assert_eq!(request_of(ImportKind::Products, request.clone()), (request, false));
+    }
+}

@@ -1,0 +1,94 @@
+//! Quotes of a file: the reader of CSV forgives those that are not closed, or closed too early, and then
+//! takes the rows that follow for text of one cell.
+
+/// The place within a cell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Place {
+    /// Before its first byte.
+    #[default]
+    Start,
+    /// In a cell without quotes, or after its closing quote.
+    Plain,
+    /// Between its quotes.
+    Quoted,
+    /// After a quote that closes it, or is the first of two.
+    Quote,
+}
+
+/// Follows the quotes of the bytes that the reader has used.
+#[derive(Debug, Default)]
+pub(super) struct Quotes {
+    place: Place,
+    has_lines: bool,
+    is_misplaced: bool,
+}
+
+impl Quotes {
+    /// Follows the next bytes.
+    pub(super) fn follow(&mut self, bytes: &[u8], delimiter: u8) {
+        for byte in bytes {
+            self.place = self.after(*byte, delimiter);
+        }
+    }
+
+    fn after(&mut self, byte: u8, delimiter: u8) -> Place {
+        let is_end = byte == delimiter || matches!(byte, b'\r' | b'\n');
+        match self.place {
+            Place::Quoted => {
+                self.has_lines |= matches!(byte, b'\r' | b'\n');
+                if byte == b'"' { Place::Quote } else { Place::Quoted }
+            }
+            Place::Quote if byte == b'"' => Place::Quoted,
+            Place::Quote if !is_end => {
+                // `"5 inch` up to the next quote of the file, many rows below, is no cell.
+                self.is_misplaced |= self.has_lines && byte != b' ';
+                Place::Plain
+            }
+            Place::Start if byte == b'"' => {
+                self.has_lines = false;
+                Place::Quoted
+            }
+            _ if is_end => Place::Start,
+            _ => Place::Plain,
+        }
+    }
+
+    /// Whether a quoted cell is still open.
+    pub(super) fn is_open(&self) -> bool {
+        self.place == Place::Quoted
+    }
+
+    /// Whether text followed the closing quote of a cell of several lines, since the last call.
+    pub(super) fn take_misplaced(&mut self) -> bool {
+        std::mem::take(&mut self.is_misplaced)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_open_quote_and_text_behind_one_are_seen() {
+        for (text, is_open, is_misplaced) in [
+            ("a,b\n", false, false),
+            ("a,\"b\nc\"\n", false, false),
+            ("a,\"b \"\"c\"\" d\"\n", false, false),
+            ("a,12\" pipe\n", false, false),
+            ("a,\"12\" pipe\n", false, false),
+            ("a,\"b\" \n", false, false),
+            ("a,\"12 pipe\nb,c\n", true, false),
+            ("a,\"12 pipe\nb,\"c\"\n", false, true),
+            ("a,\"", true, false),
+            ("a,\"\"", false, false),
+        ] {
+            let mut quotes = Quotes::default();
+            quotes.follow(text.as_bytes(), b',');
+            assert_eq!(
+                (quotes.is_open(), quotes.take_misplaced()),
+                (is_open, is_misplaced),
+                "{text}"
+            );
+        }
+    }
+}
