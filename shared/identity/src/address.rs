@@ -18,7 +18,7 @@ use table::{Change, Condition, Write};
 
 use crate::customer::Customer;
 
-pub use formats::{region_of, validate};
+pub use formats::{postal_code_of, region_of, validate, without_country};
 pub use input::{AddressInput, faults_in_country};
 
 /// The maximum number of addresses per customer.
