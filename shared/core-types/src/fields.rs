@@ -247,8 +247,9 @@ impl FromText for TimeZone {
 }
 
 text_type! {
-    /// A telephone number as it is written: `+91 22 5550 1234`.
-    #[schemars(extend("pattern" = "^[+]?([ .()-]*[0-9]){6,15}[ .()-]*$", "maxLength" = 32))]
+    /// A telephone number as it is written, in any notation: `+91 22 5550 1234`, `030/1234567`, `1-800-FLOWERS`,
+    /// `(212) 555-0100 ext. 7`.
+    #[schemars(extend("minLength" = 5, "maxLength" = 50))]
     Phone
 }
 
@@ -256,19 +257,41 @@ impl FromText for Phone {
     const EXPECTS: &'static str = "a telephone number";
 
     fn from_text(text: &str) -> Result<Self, Fault> {
-        let text = text.trim();
-        let digits = text.chars().filter(char::is_ascii_digit).count();
-        let written = text.chars().enumerate().all(|(index, c)| {
-            c.is_ascii_digit()
-                || matches!(c, ' ' | '-' | '.' | '(' | ')')
-                || (c == '+' && index == 0)
-        });
-        if written && text.len() <= 32 && (6..=15).contains(&digits) {
-            Ok(Self(text.to_owned()))
+        let text = String::from(Text::<0, 50>::from_text(text)?);
+        // Full width, and the digits of other scripts.
+        let ascii = any_ascii::any_ascii(&text);
+        let digits = ascii.bytes().filter(u8::is_ascii_digit).count();
+        let letters = ascii.bytes().filter(u8::is_ascii_alphabetic).count();
+        let is_written =
+            ascii.chars().all(|c| c.is_ascii_alphanumeric() || " +-./\\()[],;:~*#=".contains(c));
+        // Letters are an extension, or stand for digits.
+        let is_vanity = digits >= 4 && digits.saturating_add(letters) >= 10;
+        let is_number = digits <= 25 && (digits >= 5 || is_vanity);
+        if is_written && is_number && letters <= 16 {
+            Ok(Self(text))
         } else {
-            let detail = "Must be a telephone number of 6 to 15 digits like `+91 22 5550 1234`.";
+            let detail = "Must be a telephone number like `+91 22 5550 1234` or `030/1234567`.";
             Err(Fault::new("invalid_phone", detail))
         }
+    }
+}
+
+text_type! {
+    /// A telephone number in E.164 (ITU): `+912255501234`.
+    #[schemars(extend("pattern" = "^[+][1-9][0-9]{1,14}$"))]
+    E164
+}
+
+impl FromText for E164 {
+    const EXPECTS: &'static str = "a telephone number in E.164";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let digits = text.strip_prefix('+').unwrap_or_default();
+        let is_number = (2..=15).contains(&digits.len())
+            && digits.bytes().all(|b| b.is_ascii_digit())
+            && !digits.starts_with('0');
+        let fault = || Fault::new("invalid_phone", "Must be a number like `+912255501234`.");
+        is_number.then(|| Self(text.to_owned())).ok_or_else(fault)
     }
 }
 
@@ -448,7 +471,29 @@ mod tests {
         assert!(Country::from_text("IN").is_ok() && Country::from_text("in").is_err());
         assert!(Currency::from_text("JPY").is_ok() && Currency::from_text("XAU").is_err());
         assert!(Locale::from_text("zh-Hant-TW").is_ok() && Locale::from_text("english").is_err());
-        assert!(Phone::from_text("+91 (22) 5550-1234").is_ok() && Phone::from_text("12").is_err());
+    }
+
+    #[test]
+    fn telephone_numbers_are_taken_in_any_notation() {
+        for good in [
+            "+91 (22) 5550-1234",
+            "030/1234567",
+            "030 / 12 34 56",
+            "1-800-FLOWERS",
+            "(212) 555-0100 ext. 7",
+            "Tel. 030 1234567",
+            "＋４９ ３０ １２３４５６７",
+            "٠١٠٠١٢٣٤٥٦٧",
+            "06.12.34.56.78",
+            "+49\u{a0}30\u{2011}1234567",
+        ] {
+            assert_eq!(Phone::from_text(good).unwrap().as_str(), good);
+        }
+        for bad in ["", "12", "no number", "a@b.co", "+", "030<1234567>", &"1".repeat(30)] {
+            assert_eq!(Phone::from_text(bad).unwrap_err().code, "invalid_phone", "{bad}");
+        }
+        assert!(E164::from_text("+493012345").is_ok());
+        assert!(E164::from_text("+0301234567").is_err() && E164::from_text("4930").is_err());
     }
 
     #[test]

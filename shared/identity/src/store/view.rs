@@ -75,7 +75,7 @@ impl Example for StoreView {
             region: Some("KA".into()),
             locale: sample("en"),
             timezone: sample("Asia/Kolkata"),
-            contact: Contact { email: Some(sample("hello@example.com")), phone: None },
+            contact: Contact { email: Some(sample("hello@example.com")), ..Contact::default() },
             branding: BrandingView::default(),
             order_prefix: "BB-".into(),
             inventory_policy: InventoryPolicy::Deny,
