@@ -41,6 +41,25 @@ async fn a_subdomain_is_opened_once_by_50_parallel_merchants() {
 }
 
 #[tokio::test]
+async fn a_store_names_its_place_and_its_time_zone_as_people_do() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let open = |place: Value| {
+        let mut input = fields(&unique("placed"));
+        for (name, value) in place.as_object().unwrap() {
+            input[name] = value.clone();
+        }
+        merchant.post("/v1/stores").json(input)
+    };
+    let wrong = open(json!({"timezone": "Europe/Pariss"})).await.expect(422);
+    assert_eq!(wrong.field_errors(), [("/timezone".into(), "invalid_timezone".into())]);
+    let made = open(json!({"country": "BR", "region": "Sao Paulo", "timezone": "europe/paris"}));
+    let made = made.await.expect(201);
+    assert_eq!((made.str("/region"), made.str("/timezone")), ("SP".into(), "Europe/Paris".into()));
+    open(json!({"country": "XK"})).await.expect(201);
+}
+
+#[tokio::test]
 async fn a_store_goes_through_its_states_and_no_others() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;

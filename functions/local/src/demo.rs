@@ -181,6 +181,7 @@ async fn register(services: &Services, store: &StoreId) -> Result<(), AnyError> 
         password_hash: Some(hash),
         name: Some(CUSTOMER.name.to_owned()),
         phone: None,
+        phone_e164: None,
         accepts_marketing: false,
     };
     let currency = Currency::from_text("INR").map_err(|fault| format!("{fault:?}"))?;

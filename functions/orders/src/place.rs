@@ -108,15 +108,17 @@ pub async fn place(
     let mut faults = Vec::new();
     let customer = input.customer_id.as_ref();
     let account = find_customer(&app, store, customer, &mut faults).await?;
-    let (email, contact) = who(input.email, input.customer, &mut faults);
+    let shipping_address = input.shipping_address.map(PostalAddress::from);
+    let billing_address = input.billing_address.map(PostalAddress::from);
+    let address = shipping_address.as_ref().or(billing_address.as_ref());
+    let country = address.map_or(&store.country, |address| &address.country);
+    let (email, contact) = who(input.email, input.customer, country, &mut faults);
     let email = email.or_else(|| account.as_ref().map(|account| account.email.clone()));
     let shopper = Shopper {
         account: account.as_ref().map(|account| (account.id.clone(), account.orders_count)),
         email: email.clone(),
     };
     let who = shopper.who(&store.id);
-    let shipping_address = input.shipping_address.map(PostalAddress::from);
-    let billing_address = input.billing_address.map(PostalAddress::from);
     if let Some(payment) = &input.payment {
         payment.validate(&mut faults);
     }

@@ -2,7 +2,8 @@
 
 use axum::extract::State;
 use callers::StoreAccess;
-use core_types::fields::{Email, MetadataFilter};
+use core_types::fields::{E164, Email, MetadataFilter, Phone};
+use core_types::fold::fold;
 use core_types::id::{CustomerId, OrderId};
 use core_types::key;
 use core_types::resource::{Resource, load};
@@ -17,7 +18,7 @@ use identity::customer::{
     UpdateRequest,
 };
 use primitives::clock::Timestamp;
-use primitives::fields::Text;
+use primitives::fields::{FromText, Text};
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use sales::order::{Order, OrderView};
@@ -31,7 +32,8 @@ const AHEAD: (usize, u32) = (200, 10);
 #[request]
 #[derive(Debug)]
 pub(crate) struct ListQuery {
-    /// Only customers whose name, e-mail address or telephone number contains this text. Case is ignored.
+    /// Only customers whose name, e-mail address or telephone number, as it was written or in E.164, contains this
+    /// text. Case and accents are ignored.
     q: Option<Text<1, 100>>,
     /// Only the customer with this e-mail address.
     email: Option<Email>,
@@ -45,14 +47,23 @@ pub(crate) struct ListQuery {
     updated_since: Option<Timestamp>,
 }
 
+/// Whether the text is a part of the customer's telephone number in whatever notation.
+fn is_called(customer: &Customer, text: &str) -> bool {
+    // Without what stands for the country, as in `+49` and `0`, or `00`.
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    let number = digits.trim_start_matches('0');
+    let own = customer.phone_e164.as_ref().map_or("", E164::as_str);
+    Phone::from_text(text).is_ok() && own.contains(number)
+}
+
 impl ListQuery {
     fn takes(&self, customer: &Customer) -> bool {
-        let contains = |text: &str, part: &str| text.to_lowercase().contains(part);
         let found = self.q.as_ref().is_none_or(|q| {
-            let part = q.as_str().to_lowercase();
-            let name = customer.name.as_deref().unwrap_or_default();
-            let phone = customer.phone.as_ref().map_or("", |phone| phone.as_str());
-            [customer.email.as_str(), name, phone].iter().any(|text| contains(text, &part))
+            let part = fold(q.as_str());
+            let phone = customer.phone.as_ref().map(Phone::as_str);
+            let texts = [Some(customer.email.as_str()), customer.name.as_deref(), phone];
+            texts.into_iter().flatten().any(|text| fold(text).contains(&part))
+                || is_called(customer, q.as_str())
         });
         let tagged =
             self.tag.as_ref().is_none_or(|tag| customer.tags.iter().any(|own| own == tag.as_str()));
@@ -149,7 +160,8 @@ pub(crate) async fn update(
     if_match: IfMatch,
     Body(input): Body<UpdateRequest>,
 ) -> Result<Json<CustomerView>, Problem> {
-    customer::update(&app, &key::customer(&access.store.id, &id), if_match, input).await
+    let key = key::customer(&access.store.id, &id);
+    customer::update(&app, (&access.store, &key), if_match, input).await
 }
 
 /// `DELETE /v1/customers/{id}` (`deleteCustomer`): Delete a customer.

@@ -20,6 +20,7 @@ use gateway::page::Paging;
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{Body, IfMatch, Path, Query, Ruled};
 use identity::address;
+use identity::phone;
 use identity::store::Store;
 use primitives::clock::Timestamp;
 use primitives::fields::{Flag, Int, Text, Written};
@@ -119,6 +120,7 @@ impl From<AddressRequest> for LocationAddress {
             city: input.city.map(String::from),
             region,
             postal_code,
+            phone_e164: phone::e164_of(input.phone.as_ref(), &input.country),
             country: input.country,
             phone: input.phone,
         }

@@ -163,7 +163,11 @@ fn placed(order: &Order, token: &str) -> NoStore<Created<PlacedOrder>> {
 /// The buyer: a guest with an e-mail address, or the signed-in customer.
 fn buyer(caller: &Shopper, input: &OrderRequest, faults: &mut Vec<FieldError>) -> Buyer {
     let account = caller.customer.as_ref().map(|customer| &customer.account);
-    let (email, contact) = who(input.email.clone(), input.customer.clone(), faults);
+    let shipping_address = input.shipping_address.clone().map(PostalAddress::from);
+    let billing_address = input.billing_address.clone().map(PostalAddress::from);
+    let address = shipping_address.as_ref().or(billing_address.as_ref());
+    let country = address.map_or(&caller.store().country, |address| &address.country);
+    let (email, contact) = who(input.email.clone(), input.customer.clone(), country, faults);
     if let Some(payment) = &input.payment {
         payment.validate(faults);
     }
@@ -175,8 +179,8 @@ fn buyer(caller: &Shopper, input: &OrderRequest, faults: &mut Vec<FieldError>) -
         email,
         locale: input.locale.clone(),
         contact,
-        shipping_address: input.shipping_address.clone().map(PostalAddress::from),
-        billing_address: input.billing_address.clone().map(PostalAddress::from),
+        shipping_address,
+        billing_address,
         tax_number: input.tax_number.clone(),
         note: input.note.clone().map(String::from).filter(|note| !note.is_empty()),
         metadata: input.metadata.clone().map(|metadata| metadata.0).unwrap_or_default(),

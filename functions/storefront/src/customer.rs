@@ -169,7 +169,11 @@ pub(crate) async fn update(
     if_match.check(account.version)?;
     let mut next = account.changed(app.clock.now());
     input.name.apply(&mut next.name);
-    input.phone.apply(&mut next.phone);
+    if input.phone != Patch::Keep {
+        let mut phone = None;
+        input.phone.apply(&mut phone);
+        next = next.reached_at(phone, &caller.store.country);
+    }
     if let Some(accepts) = input.accepts_marketing {
         next = next.with_consent(accepts.0, BY_CUSTOMER, app.clock.now());
     }

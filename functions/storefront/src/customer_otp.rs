@@ -21,6 +21,7 @@ use identity::customer::{
 use identity::holder::{Application, ChallengeSubject};
 use identity::notifications;
 use identity::password::NewPassword;
+use identity::phone;
 use identity::session::CreatedVia;
 use identity::store::{Store, StoreStatus};
 use identity::storefront::open_store;
@@ -77,6 +78,7 @@ pub(crate) async fn register(
         password_hash: Some(input.password.hash().await?),
         email: input.email,
         name: input.name.map(String::from),
+        phone_e164: phone::e164_of(input.phone.as_ref(), &named.store.country),
         phone: input.phone,
         accepts_marketing: input.accepts_marketing.0,
     };

@@ -53,10 +53,13 @@ pub struct DestinationRequest {
 
 impl From<DestinationRequest> for TaxLocation {
     fn from(input: DestinationRequest) -> Self {
-        let (region, code) = (input.region.map(String::from), input.postal_code.map(String::from));
-        let named =
-            |region: String| address::region_of(input.country.as_str(), &region).unwrap_or(region);
-        Self { region: region.map(named), country: input.country, postal_code: code }
+        let country = input.country.as_str();
+        let named = |region: Text<1, 120>| {
+            address::region_of(country, region.as_str()).unwrap_or_else(|_| region.into())
+        };
+        let region = input.region.map(named);
+        let code = input.postal_code.map(|code| address::postal_code_of(country, code.as_str()));
+        Self { region, postal_code: code, country: input.country }
     }
 }
 

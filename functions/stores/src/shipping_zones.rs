@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use axum::extract::State;
 use callers::StoreAccess;
 use catalogue::location::Location;
-use core_types::fields::Country;
+use core_types::fields::{Country, PostalPrefix};
 use core_types::id::{LocationId, ShippingRateId, ShippingZoneId, StoreId};
 use core_types::key;
 use core_types::money::{MAX_AMOUNT, Money, MoneyInput};
@@ -101,8 +101,9 @@ pub struct CreateRequest {
     countries: AtMost<Country, MAX_COUNTRIES>,
     /// Only these regions; allowed if the zone has one country.
     regions: Option<AtMost<Text<1, 120>, MAX_PLACES>>,
-    /// Only postal codes with these prefixes; allowed if the zone has one country.
-    postal_prefixes: Option<AtMost<Text<1, 20>, MAX_PLACES>>,
+    /// Only postal codes with these prefixes; allowed if the zone has one country. A blank at the end of a prefix
+    /// says that a part of the code ends there: `NG1 ` does not cover `NG10 1AA`.
+    postal_prefixes: Option<AtMost<PostalPrefix, MAX_PLACES>>,
     /// The shipping rates of the zone.
     rates: Option<AtMost<RateRequest, MAX_RATES>>,
 }
@@ -154,7 +155,7 @@ pub struct UpdateRequest {
     /// Only these regions; `null` for all of them.
     regions: Patch<AtMost<Text<1, 120>, MAX_PLACES>>,
     /// Only postal codes with these prefixes; `null` for all of them.
-    postal_prefixes: Patch<AtMost<Text<1, 20>, MAX_PLACES>>,
+    postal_prefixes: Patch<AtMost<PostalPrefix, MAX_PLACES>>,
     /// The shipping rates, which replace all current ones. A rate with the `id` of a current one keeps it.
     rates: Option<AtMost<RateRequest, MAX_RATES>>,
 }
@@ -224,7 +225,7 @@ fn sound(faults: Vec<FieldError>) -> Result<(), Problem> {
 struct PlacesRequest {
     countries: Option<AtMost<Country, MAX_COUNTRIES>>,
     regions: Patch<AtMost<Text<1, 120>, MAX_PLACES>>,
-    postal_prefixes: Patch<AtMost<Text<1, 20>, MAX_PLACES>>,
+    postal_prefixes: Patch<AtMost<PostalPrefix, MAX_PLACES>>,
 }
 
 impl PlacesRequest {
@@ -249,6 +250,7 @@ impl PlacesRequest {
             postal_prefixes: prefixes,
         }
         .tidy();
+        // Letters of other scripts may leave nothing.
         if places.postal_prefixes.iter().any(String::is_empty) {
             let detail = "A prefix has letters or digits.";
             faults.push(FieldError::new("/postal_prefixes", "invalid_postal_code", detail));

@@ -17,6 +17,7 @@ use identity::address::{self, AddressInput, PostalAddress};
 use identity::member::Role;
 use identity::merchant::Merchant as Account;
 use identity::merchant::stores::stores_of;
+use identity::phone;
 use identity::store::branding::hold_pictures;
 use identity::store::{
     self, Branding, Contact, InventoryPolicy, MAX_STORES, MOVED_FOR, NewStore, OrderPrefix,
@@ -244,6 +245,11 @@ impl UpdateRequest {
                 }
             }
         }
+        let place = |store: &Store| (store.contact.phone.clone(), store.country.clone());
+        if place(&wanted) != place(store) {
+            let (phone, country) = place(&wanted);
+            wanted.contact.phone_e164 = phone::e164_of(phone.as_ref(), &country);
+        }
         match self.branding {
             Patch::Keep => {}
             Patch::Clear => wanted.branding = Branding::default(),
@@ -354,7 +360,7 @@ mod tests {
         let both = patched(&store(), both);
         assert!(both.contact.email.is_some() && both.contact.phone.is_some());
         let one = patched(&both, json!({"contact": {"phone": null}}));
-        assert_eq!(one.contact, Contact { phone: None, ..both.contact.clone() });
+        assert_eq!(one.contact, Contact { phone: None, phone_e164: None, ..both.contact.clone() });
         assert_eq!(patched(&both, json!({"contact": null})).contact, Contact::default());
     }
 }

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use callers::StoreAccess;
-use core_types::fields::{Country, TaxClass};
+use core_types::fields::{Country, PostalPrefix, TaxClass};
 use core_types::id::{StoreId, TaxRateId};
 use core_types::key;
 use core_types::scope::{ReadTaxes, WriteTaxes};
@@ -140,7 +140,7 @@ fn percentage(percent: Option<Percentage>, points: Option<&Int<0, WHOLE>>) -> Op
 pub struct PostalCodesRequest {
     /// The beginning of the codes. A blank at its end says that a part of the code ends there: `NG1 ` does not
     /// cover `NG10 1AA`.
-    prefix: Option<Text<1, 20>>,
+    prefix: Option<PostalPrefix>,
     /// The first code of a range.
     from: Option<Text<1, 20>>,
     /// The last code of a range, of the same length.

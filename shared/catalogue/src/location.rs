@@ -12,7 +12,7 @@
 mod topics;
 
 use core_types::event::{EXAMPLE_TIME, Event, EventSubject, Example, Topic, sample};
-use core_types::fields::{Country, Phone};
+use core_types::fields::{Country, E164, Phone};
 use core_types::id::{LocationId, StoreId};
 use core_types::key;
 use core_types::resource::Resource;
@@ -49,8 +49,11 @@ pub struct LocationAddress {
     pub postal_code: Option<String>,
     /// ISO 3166-1.
     pub country: Country,
-    /// The phone number for the carrier.
+    /// The telephone number for the carrier, as it was written.
     pub phone: Option<Phone>,
+    /// The telephone number in E.164; none if it is no number of the country, nor one with a country code.
+    #[serde(default)]
+    pub phone_e164: Option<E164>,
 }
 
 /// A stock location.
@@ -120,6 +123,7 @@ impl Location {
                 postal_code: None,
                 country: store.country.clone(),
                 phone: None,
+                phone_e164: None,
             },
             active: true,
             closing: false,
@@ -294,6 +298,7 @@ impl Example for LocationView {
                 postal_code: Some("400001".into()),
                 country: sample::<Country>("IN"),
                 phone: None,
+                phone_e164: None,
             },
             active: true,
             closing: false,

@@ -340,6 +340,7 @@ mod tests {
             password_hash: None,
             name: Some("Cleo".into()),
             phone: None,
+            phone_e164: None,
             accepts_marketing: false,
         };
         let currency = Currency::from_text("INR").unwrap();

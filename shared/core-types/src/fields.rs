@@ -3,7 +3,7 @@
 mod line;
 mod metadata;
 
-use primitives::fields::{Fault, FromText};
+use primitives::fields::{Fault, FromText, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -223,7 +223,7 @@ fn is_numeric_region(part: &str) -> bool {
 
 text_type! {
     /// A time zone of the IANA database, by name: `Asia/Kolkata`.
-    #[schemars(extend("pattern" = "^(UTC|[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)+)$", "maxLength" = 64))]
+    #[schemars(extend("pattern" = "^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$", "maxLength" = 64))]
     TimeZone
 }
 
@@ -238,25 +238,20 @@ impl FromText for TimeZone {
     const EXPECTS: &'static str = "a time zone name";
 
     fn from_text(text: &str) -> Result<Self, Fault> {
-        let word = |part: &str| {
-            !part.is_empty()
-                && part
-                    .bytes()
-                    .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+'))
-        };
-        let valid =
-            text == "UTC" || (text.len() <= 64 && text.contains('/') && text.split('/').all(word));
-        if valid {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Fault::new("invalid_timezone", "Must be an IANA name like `Europe/Paris`."))
-        }
+        let found = jiff::tz::TimeZone::get(text.trim()).ok();
+        // The name as the database spells it.
+        let name =
+            found.as_ref().filter(|zone| !zone.is_unknown()).and_then(|zone| zone.iana_name());
+        name.map(|name| Self(name.to_owned())).ok_or_else(|| {
+            Fault::new("invalid_timezone", "Must be a name of the tz database like `Europe/Paris`.")
+        })
     }
 }
 
 text_type! {
-    /// A telephone number as it is written: `+91 22 5550 1234`.
-    #[schemars(extend("pattern" = "^[+]?([ .()-]*[0-9]){6,15}[ .()-]*$", "maxLength" = 32))]
+    /// A telephone number as it is written, in any notation: `+91 22 5550 1234`, `030/1234567`, `1-800-FLOWERS`,
+    /// `(212) 555-0100 ext. 7`.
+    #[schemars(extend("minLength" = 5, "maxLength" = 50))]
     Phone
 }
 
@@ -264,29 +259,52 @@ impl FromText for Phone {
     const EXPECTS: &'static str = "a telephone number";
 
     fn from_text(text: &str) -> Result<Self, Fault> {
-        let text = text.trim();
-        let digits = text.chars().filter(char::is_ascii_digit).count();
-        let written = text.chars().enumerate().all(|(index, c)| {
-            c.is_ascii_digit()
-                || matches!(c, ' ' | '-' | '.' | '(' | ')')
-                || (c == '+' && index == 0)
-        });
-        if written && text.len() <= 32 && (6..=15).contains(&digits) {
-            Ok(Self(text.to_owned()))
+        let text = String::from(Text::<0, 50>::from_text(text)?);
+        // Full width, and the digits of other scripts.
+        let ascii = any_ascii::any_ascii(&text);
+        let digits = ascii.bytes().filter(u8::is_ascii_digit).count();
+        let letters = ascii.bytes().filter(u8::is_ascii_alphabetic).count();
+        let is_written =
+            ascii.chars().all(|c| c.is_ascii_alphanumeric() || " +-./\\()[],;:~*#=".contains(c));
+        // Letters are an extension, or stand for digits.
+        let is_vanity = digits >= 4 && digits.saturating_add(letters) >= 10;
+        let is_number = digits <= 25 && (digits >= 5 || is_vanity);
+        if is_written && is_number && letters <= 16 {
+            Ok(Self(text))
         } else {
-            let detail = "Must be a telephone number of 6 to 15 digits like `+91 22 5550 1234`.";
+            let detail = "Must be a telephone number like `+91 22 5550 1234` or `030/1234567`.";
             Err(Fault::new("invalid_phone", detail))
         }
     }
 }
 
 text_type! {
-    /// A country: ISO 3166-1 alpha-2.
+    /// A telephone number in E.164 (ITU): `+912255501234`.
+    #[schemars(extend("pattern" = "^[+][1-9][0-9]{1,14}$"))]
+    E164
+}
+
+impl FromText for E164 {
+    const EXPECTS: &'static str = "a telephone number in E.164";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let digits = text.strip_prefix('+').unwrap_or_default();
+        let is_number = (2..=15).contains(&digits.len())
+            && digits.bytes().all(|b| b.is_ascii_digit())
+            && !digits.starts_with('0');
+        let fault = || Fault::new("invalid_phone", "Must be a number like `+912255501234`.");
+        is_number.then(|| Self(text.to_owned())).ok_or_else(fault)
+    }
+}
+
+text_type! {
+    /// A country: ISO 3166-1 alpha-2, or `XK` for Kosovo.
     #[schemars(extend("pattern" = "^[A-Z]{2}$"))]
     Country
 }
 
-/// All officially assigned codes of ISO 3166-1 alpha-2.
+/// All officially assigned codes of ISO 3166-1 alpha-2, and `XK`: ISO leaves it to users, and Unicode (CLDR),
+/// libaddressinput and carriers use it for Kosovo.
 const COUNTRIES: &str = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ \
 BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ \
 DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT \
@@ -294,7 +312,7 @@ GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI
 KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX \
 MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS \
 RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN \
-TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW";
+TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW";
 
 impl FromText for Country {
     const EXPECTS: &'static str = "a country code";
@@ -306,6 +324,28 @@ impl FromText for Country {
             let detail = "Must be a two-letter country code (ISO 3166-1) like `IN`.";
             Err(Fault::new("invalid_country", detail))
         }
+    }
+}
+
+text_type! {
+    /// The beginning of postal codes. A blank at its end says that a part of the code ends there: `NG1 ` does not
+    /// cover `NG10 1AA`.
+    #[schemars(extend("maxLength" = 20))]
+    PostalPrefix
+}
+
+impl FromText for PostalPrefix {
+    const EXPECTS: &'static str = "the beginning of a postal code";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let text = text.trim_start();
+        if !text.contains(char::is_alphanumeric) {
+            let detail = "A prefix has letters or digits.";
+            return Err(Fault::new("invalid_postal_code", detail));
+        }
+        let ends_part = text.ends_with(char::is_whitespace);
+        let prefix = String::from(Text::<1, 20>::from_text(text)?);
+        Ok(Self(if ends_part { prefix + " " } else { prefix }))
     }
 }
 
@@ -428,12 +468,46 @@ mod tests {
 
     #[test]
     fn codes_are_those_of_the_standards() {
-        assert_eq!(COUNTRIES.split_whitespace().count(), 249);
+        assert_eq!(COUNTRIES.split_whitespace().count(), 249 + 1);
+        assert!(Country::from_text("XK").is_ok());
         assert!(Country::from_text("IN").is_ok() && Country::from_text("in").is_err());
         assert!(Currency::from_text("JPY").is_ok() && Currency::from_text("XAU").is_err());
         assert!(Locale::from_text("zh-Hant-TW").is_ok() && Locale::from_text("english").is_err());
-        assert!(Phone::from_text("+91 (22) 5550-1234").is_ok() && Phone::from_text("12").is_err());
-        assert!(TimeZone::from_text("Asia/Kolkata").is_ok() && TimeZone::from_text("IST").is_err());
+    }
+
+    #[test]
+    fn telephone_numbers_are_taken_in_any_notation() {
+        for good in [
+            "+91 (22) 5550-1234",
+            "030/1234567",
+            "030 / 12 34 56",
+            "1-800-FLOWERS",
+            "(212) 555-0100 ext. 7",
+            "Tel. 030 1234567",
+            "＋４９ ３０ １２３４５６７",
+            "٠١٠٠١٢٣٤٥٦٧",
+            "06.12.34.56.78",
+            "+49\u{a0}30\u{2011}1234567",
+        ] {
+            assert_eq!(Phone::from_text(good).unwrap().as_str(), good);
+        }
+        for bad in ["", "12", "no number", "a@b.co", "+", "030<1234567>", &"1".repeat(30)] {
+            assert_eq!(Phone::from_text(bad).unwrap_err().code, "invalid_phone", "{bad}");
+        }
+        assert!(E164::from_text("+493012345").is_ok());
+        assert!(E164::from_text("+0301234567").is_err() && E164::from_text("4930").is_err());
+    }
+
+    #[test]
+    fn time_zones_are_those_of_the_database() {
+        for (text, name) in
+            [("Asia/Kolkata", "Asia/Kolkata"), ("europe/paris", "Europe/Paris"), ("utc", "UTC")]
+        {
+            assert_eq!(TimeZone::from_text(text).unwrap().as_str(), name);
+        }
+        for bad in ["", "IST", "Europe/Pariss", "Etc/Unknown", "Europe", "+05:30"] {
+            assert_eq!(TimeZone::from_text(bad).unwrap_err().code, "invalid_timezone", "{bad}");
+        }
     }
 
     #[test]

@@ -7,12 +7,14 @@
 //! - [`range`]: a range of time and its day partitions.
 //! - [`resource`]: versioned objects of the API, and how a change of one is written and emitted.
 //! - [`pointer`]: lookup items, for objects whose key does not follow from their id.
+//! - [`fold`]: text as it is compared.
 //! - [`end_reason`]: why long work ended early.
 //! - Shared by two domain crates: [`image`], [`provider`], [`rating`].
 
 pub mod end_reason;
 pub mod event;
 pub mod fields;
+pub mod fold;
 pub mod id;
 pub mod image;
 pub mod key;

@@ -4,7 +4,7 @@
 mod formats;
 mod input;
 
-use core_types::fields::{Country, Phone};
+use core_types::fields::{Country, E164, Phone};
 use core_types::id::{AddressId, CustomerId, StoreId};
 use core_types::key;
 use primitives::clock::Timestamp;
@@ -17,8 +17,9 @@ use table::item::{Item, Key};
 use table::{Change, Condition, Write};
 
 use crate::customer::Customer;
+use crate::phone;
 
-pub use formats::{region_of, validate};
+pub use formats::{postal_code_of, region_of, validate, without_country};
 pub use input::{AddressInput, faults_in_country};
 
 /// The maximum number of addresses per customer.
@@ -71,8 +72,11 @@ pub struct PostalAddress {
     pub postal_code: Option<String>,
     /// The country, ISO 3166-1 alpha-2.
     pub country: Country,
-    /// The telephone number for the carrier.
+    /// The telephone number for the carrier, as it was written.
     pub phone: Option<Phone>,
+    /// The telephone number in E.164; none if it is no number of the country, nor one with a country code.
+    #[serde(default)]
+    pub phone_e164: Option<E164>,
 }
 
 impl PostalAddress {
@@ -90,11 +94,12 @@ impl PostalAddress {
             postal_code: None,
             country: self.country.clone(),
             phone: None,
+            phone_e164: None,
         }
     }
 
-    /// Normalizes the address: its region as a code, its postal code in capitals. Requires the
-    /// fields that its country needs.
+    /// Normalizes the address: its region as a code, its postal code as its country writes it, its telephone
+    /// number in E.164. Requires the fields that its country needs.
     ///
     /// # Errors
     /// `required`, `invalid_region`, `invalid_postal_code`, as field errors.
@@ -105,7 +110,8 @@ impl PostalAddress {
             let error = |(field, fault)| FieldError { pointer: format!("/{field}"), fault };
             Problem::invalid(faults.into_iter().map(error).collect::<Vec<_>>())
         })?;
-        Ok(Self { region, postal_code, ..self })
+        let phone_e164 = phone::e164_of(self.phone.as_ref(), &self.country);
+        Ok(Self { region, postal_code, phone_e164, ..self })
     }
 
     /// Applies a patch.
@@ -329,6 +335,12 @@ mod tests {
         let at: Vec<_> = rejected.errors().iter().map(|error| error.pointer.as_str()).collect();
         assert_eq!(at, ["/region", "/postal_code"]);
         assert_eq!(next.patched(AddressPatch::default()).unwrap(), next);
+        let called =
+            AddressPatch { phone: Patch::Set(text("022/55501234")), ..AddressPatch::default() };
+        let called = next.patched(called).unwrap();
+        assert_eq!(called.phone_e164, Some(text("+912255501234")));
+        let silent = AddressPatch { phone: Patch::Clear, ..AddressPatch::default() };
+        assert_eq!(called.patched(silent).unwrap().phone_e164, None);
     }
 
     #[test]

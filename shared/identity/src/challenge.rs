@@ -325,6 +325,7 @@ mod tests {
             password_hash: None,
             name: None,
             phone: None,
+            phone_e164: None,
             accepts_marketing: false,
         };
         let customer_id = CustomerId::derive(&["c"]);

@@ -15,7 +15,7 @@ mod view;
 use std::collections::BTreeMap;
 
 use core_types::event::EventSubject;
-use core_types::fields::{Currency, Email, Phone};
+use core_types::fields::{Country, Currency, E164, Email, Phone};
 use core_types::id::{AddressId, CustomerId, StoreId};
 use core_types::key::{self, IndexKey};
 use core_types::money::Money;
@@ -29,6 +29,7 @@ use table::{Change, Condition, Write};
 
 use crate::account::{Account, Generations};
 use crate::holder::{Application, ChallengeSubject};
+use crate::phone;
 use crate::throttle::{Kind, Subject};
 
 pub use erase::{erase_belongings, remove};
@@ -85,8 +86,11 @@ pub struct Customer {
     pub is_email_proven: bool,
     /// The person's name.
     pub name: Option<String>,
-    /// The person's telephone number.
+    /// The person's telephone number, as it was written.
     pub phone: Option<Phone>,
+    /// The telephone number in E.164; without a country code it is one of the store's country.
+    #[serde(default)]
+    pub phone_e164: Option<E164>,
     /// The Argon2id hash of the password, in PHC form. Secret. None if they only sign in by one-time code.
     pub password_hash: Option<String>,
     /// Whether the account may be used.
@@ -166,6 +170,7 @@ impl Customer {
             is_email_proven: true,
             name: application.name,
             phone: application.phone,
+            phone_e164: application.phone_e164,
             password_hash: application.password_hash,
             status: CustomerStatus::Active,
             accepts_marketing: application.accepts_marketing,
@@ -189,6 +194,13 @@ impl Customer {
             updated_at: now,
             version: 1,
         }
+    }
+
+    /// The account with another telephone number, or none; without a country code it is one of the store's.
+    #[must_use]
+    pub fn reached_at(self, phone: Option<Phone>, country: &Country) -> Self {
+        let phone_e164 = phone::e164_of(phone.as_ref(), country);
+        Self { phone, phone_e164, ..self }
     }
 
     /// The account at its next version.
@@ -390,6 +402,7 @@ pub(crate) mod tests {
             password_hash: Some("$argon2id$".into()),
             name: Some("Cleo".into()),
             phone: None,
+            phone_e164: None,
             accepts_marketing: false,
         };
         let currency = Currency::from_text("INR").unwrap();

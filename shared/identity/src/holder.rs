@@ -1,6 +1,6 @@
 //! Subjects of challenges: a merchant, a customer, or an applicant for a customer's account.
 
-use core_types::fields::{Email, Phone};
+use core_types::fields::{E164, Email, Phone};
 use core_types::id::{CustomerId, MerchantId, StoreId};
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +66,9 @@ pub struct Application {
     pub name: Option<String>,
     /// The person's telephone number.
     pub phone: Option<Phone>,
+    /// The telephone number in E.164.
+    #[serde(default)]
+    pub phone_e164: Option<E164>,
     /// Whether the store may send marketing.
     pub accepts_marketing: bool,
 }

@@ -6,7 +6,7 @@
 //!   the mails about it.
 //! - A [`store`] is a tenant, with its [`settings`]; [`storefront`] finds it by its subdomain. Its
 //!   people are its [`member`]s.
-//! - [`address`]es of customers, checkouts and locations.
+//! - [`address`]es of customers, checkouts and locations; [`phone`] numbers in E.164.
 
 pub mod account;
 pub mod address;
@@ -20,6 +20,7 @@ pub mod merchant;
 pub mod mfa;
 pub mod notifications;
 pub mod password;
+pub mod phone;
 pub mod session;
 pub mod settings;
 pub mod store;

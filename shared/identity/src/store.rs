@@ -12,7 +12,7 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use core_types::event::{Event, EventSubject, Topic};
 use core_types::fields::{
-    Country, Currency, Email, Handle, Locale, Subdomain, TaxNumber, TimeZone,
+    Country, Currency, E164, Email, Handle, Locale, Phone, Subdomain, TaxNumber, TimeZone,
 };
 use core_types::id::{LocationId, MerchantId, OrderId, StoreId};
 use core_types::key::{self, IndexKey};
@@ -131,8 +131,11 @@ const FIRST_ORDER_PREFIX: &str = "#";
 pub struct Contact {
     /// The e-mail address for customers, and the `Reply-To` of mails to them.
     pub email: Option<Email>,
-    /// The telephone number for customers.
-    pub phone: Option<String>,
+    /// The telephone number for customers, as it was written.
+    pub phone: Option<Phone>,
+    /// The telephone number in E.164; none if it is no number of the store's country, nor one with a country code.
+    #[serde(default)]
+    pub phone_e164: Option<E164>,
     /// The postal address, which mails about orders show.
     #[serde(default)]
     pub address: Option<PostalAddress>,

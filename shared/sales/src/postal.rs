@@ -1,17 +1,31 @@
 //! Postal codes as places: prefixes and ranges of them.
 
+use core_types::fields::Country;
+use identity::address;
+
 /// A postal code for comparison: capitals and digits only.
 fn compact(text: &str) -> String {
     let significant = text.chars().filter(char::is_ascii_alphanumeric);
     significant.map(|c| c.to_ascii_uppercase()).collect()
 }
 
+/// A postal code, or a part of one, for comparison: as it is, and without the sign of its country, which may be part
+/// of the code (`LV-1050`) and is often left out.
+fn spellings(country: &Country, text: &str) -> [String; 2] {
+    [compact(text), compact(address::without_country(country.as_str(), text))]
+}
+
 /// A postal code or the beginning of one, in capitals. Its parts are separated by one blank; a blank at the end
 /// of a prefix says that a part ends there: `NG1 ` does not cover `NG10 1AA`.
 pub(crate) fn normalized_prefix(text: &str) -> String {
+    // Full width and the digits of other scripts as well.
+    let text = any_ascii::any_ascii(text).to_uppercase();
     let ends_part = text.ends_with(char::is_whitespace);
-    let parts: Vec<String> =
-        text.split_whitespace().map(compact).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<String> = text
+        .split_whitespace()
+        .map(|part| part.chars().filter(char::is_ascii_alphanumeric).collect())
+        .filter(|part: &String| !part.is_empty())
+        .collect();
     let mut prefix = parts.join(" ");
     if ends_part && !prefix.is_empty() {
         prefix.push(' ');
@@ -19,21 +33,25 @@ pub(crate) fn normalized_prefix(text: &str) -> String {
     prefix
 }
 
-/// Whether a postal code begins with a normalized prefix. Blanks count only if the prefix has one.
-pub(crate) fn has_prefix(code: &str, prefix: &str) -> bool {
+/// Whether a postal code of a country begins with a normalized prefix. Blanks count only if the prefix has one.
+pub(crate) fn has_prefix(country: &Country, code: &str, prefix: &str) -> bool {
     if prefix.contains(' ') {
         // The end of a code ends its last part.
+        let code = address::postal_code_of(country.as_str(), code);
         let code = normalized_prefix(&code.replace('-', " "));
         return format!("{} ", code.trim_end()).starts_with(prefix);
     }
-    compact(code).starts_with(prefix)
+    let spelt = spellings(country, code).into_iter().zip(spellings(country, prefix));
+    spelt.into_iter().any(|(code, prefix)| code.starts_with(&prefix))
 }
 
 /// Whether the beginning of a postal code is within a range of codes that have one length: `90210-1234` is
 /// within `90001` and `90899`.
-pub(crate) fn is_within(code: &str, from: &str, to: &str) -> bool {
-    let (code, from, to) = (compact(code), compact(from), compact(to));
-    code.get(..from.len()).is_some_and(|code| *from <= *code && *code <= *to)
+pub(crate) fn is_within(country: &Country, code: &str, (from, to): (&str, &str)) -> bool {
+    let [codes, from, to] = [code, from, to].map(|code| spellings(country, code));
+    codes.iter().zip(from.iter().zip(&to)).any(|(code, (from, to))| {
+        code.get(..from.len()).is_some_and(|code| **from <= *code && *code <= **to)
+    })
 }
 
 /// The length of a range's common prefix, and whether it is a range: both ends have one length, and the first
@@ -46,24 +64,44 @@ pub(crate) fn range_prefix(from: &str, to: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use core_types::event::sample;
+
     use super::*;
 
     #[test]
     fn a_blank_in_a_prefix_ends_a_part() {
-        let covers = |prefix: &str, code: &str| has_prefix(code, &normalized_prefix(prefix));
+        let covers =
+            |prefix: &str, code: &str| has_prefix(&sample("GB"), code, &normalized_prefix(prefix));
         assert!(covers("NG1", "NG1 1AA") && covers("NG1", "NG10 1AA"));
         assert!(covers("NG1 ", "NG1 1AA") && covers("ng1 ", "ng1"));
         assert!(!covers("NG1 ", "NG10 1AA"));
         assert!(covers("ng1 1", "NG1 1AA") && !covers("NG1 1", "NG11 1AA"));
-        assert!(covers("00-9", "00-950") && covers("009", "00-950"));
+        assert!(covers("NG1 ", "NG11AA") && !covers("NG1 ", "ng101aa"));
+        assert!(covers("00-9", "00-950") && covers("009", "00-950") && covers("００", "00-950"));
     }
 
     #[test]
     fn a_range_covers_codes_of_its_length_and_longer_ones() {
-        assert!(is_within("90210", "90001", "90899") && is_within("90210-1234", "90001", "90899"));
-        assert!(!is_within("91000", "90001", "90899") && !is_within("902", "90001", "90899"));
+        let us = sample("US");
+        let is_within = |code: &str| is_within(&us, code, ("90001", "90899"));
+        assert!(is_within("90210") && is_within("90210-1234"));
+        assert!(!is_within("91000") && !is_within("902"));
         assert_eq!(range_prefix("90001", "90899"), Some(2));
         assert_eq!(range_prefix("90899", "90001"), None);
         assert_eq!(range_prefix("1", "20"), None);
+    }
+
+    #[test]
+    fn the_sign_of_a_country_makes_no_difference() {
+        let latvia = sample("LV");
+        for prefix in ["10", "LV-10", "lv10"] {
+            let prefix = normalized_prefix(prefix);
+            assert!(has_prefix(&latvia, "LV-1050", &prefix), "{prefix}");
+            assert!(!has_prefix(&latvia, "LV-1150", &prefix), "{prefix}");
+        }
+        assert!(is_within(&latvia, "LV-1050", ("1001", "1099")));
+        let malta = sample("MT");
+        assert!(has_prefix(&malta, "MTA 1234", "MT") && has_prefix(&malta, "MTA 1234", "MTA 1"));
+        assert!(!has_prefix(&malta, "BZN 1130", "MT"));
     }
 }

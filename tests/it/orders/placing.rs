@@ -119,7 +119,9 @@ async fn a_guest_says_who_they_are_and_a_customer_need_not() {
         "email": "ann@example.com", "first_name": "Ann", "last_name": "Li", "phone": "+4930123456",
     });
     let placed = market.order(request(guest)).await;
-    let contact = json!({"first_name": "Ann", "last_name": "Li", "phone": "+4930123456"});
+    let contact = json!({
+        "first_name": "Ann", "last_name": "Li", "phone": "+4930123456", "phone_e164": "+4930123456",
+    });
     assert_eq!(placed.reply.str("/order/email"), "ann@example.com");
     assert_eq!(*placed.reply.at("/order/contact"), contact);
     let shown = market.show(&placed.id).await;

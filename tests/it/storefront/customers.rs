@@ -7,6 +7,7 @@ mod email;
 mod forms;
 mod joined;
 mod orders;
+mod phones;
 mod reviews;
 mod squatters;
 mod wishlist;

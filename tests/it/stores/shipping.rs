@@ -101,6 +101,38 @@ async fn zones_do_not_overlap_whoever_makes_them_at_once() {
     owner.post(&path).json(input).await.expect(201);
 }
 
+/// A blank at the end of a postal prefix ends a part of the code: `NG1 ` is not `NG10`.
+#[tokio::test]
+async fn a_postal_prefix_means_what_it_says() {
+    let market = Market::open().await;
+    let prefixes = json!(["NG1 ", "ng2"]);
+    let zone = json!({
+        "name": "Nottingham", "countries": ["GB"], "postal_prefixes": prefixes,
+        "rates": [flat("Courier", 500)],
+    });
+    let zone = market.owner.post(&zones(&market)).json(zone).await.expect(201);
+    assert_eq!(*zone.at("/postal_prefixes"), json!(["NG1 ", "NG2"]));
+    let book = market.stock(1_000, 5).await;
+    let path = format!("/v1/storefront/{}/shipping-rates", market.store.subdomain);
+    for (code, offered) in
+        [("NG1 1AA", true), ("ng11aa", true), ("NG10 1AA", false), ("NG20 8AA", true)]
+    {
+        let to = json!({"country": "GB", "postal_code": code});
+        let cart = json!({"items": [{"variant_id": book, "quantity": 1}], "shipping_address": to});
+        let reply = market.gateway.client().post(&path).json(cart).await;
+        assert_eq!(reply.status == 200, offered, "{code}: {}", reply.json);
+    }
+    let vat = |prefix: &str| {
+        let codes = json!({"prefix": prefix});
+        json!({"name": "VAT", "country": "GB", "postal_codes": codes, "percent": "20"})
+    };
+    let made = market.owner.post(&rates(&market)).json(vat("NG1 ")).await.expect(201);
+    assert_eq!(made.str("/postal_codes/prefix"), "NG1 ");
+    let wrong = market.owner.post(&rates(&market)).json(vat(" - ")).await.expect(422);
+    let error = ("/postal_codes/prefix".into(), "invalid_postal_code".into());
+    assert_eq!(wrong.field_errors(), [error]);
+}
+
 #[tokio::test]
 async fn tax_rates_are_made_by_country_changed_and_removed() {
     let market = Market::open().await;

@@ -84,6 +84,7 @@ impl From<AddressInput> for PostalAddress {
             postal_code: fields.postal_code.map(String::from),
             country: fields.country,
             phone: fields.phone,
+            phone_e164: None,
         };
         postal.clone().in_its_country().unwrap_or(postal)
     }

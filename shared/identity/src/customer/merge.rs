@@ -30,9 +30,11 @@ impl Customer {
         let own = |entry: &(&String, &String)| !self.metadata.contains_key(entry.0);
         let new = other.metadata.iter().filter(own);
         let metadata = self.metadata.iter().chain(new);
+        let reached = if self.phone.is_some() { self } else { other };
         Self {
             name: self.name.clone().or_else(|| other.name.clone()),
-            phone: self.phone.clone().or_else(|| other.phone.clone()),
+            phone: reached.phone.clone(),
+            phone_e164: reached.phone_e164.clone(),
             tags: united(&self.tags, &other.tags),
             groups: united(&self.groups, &other.groups),
             note: noted(self.note.as_deref(), other.note.as_deref()),

@@ -21,6 +21,7 @@ use super::{
 };
 use crate::address::{Address, AddressInput};
 use crate::holder::Application;
+use crate::phone;
 use crate::store::Store;
 
 /// The maximum number of tags, and of groups, of a customer.
@@ -91,6 +92,7 @@ pub async fn create(
         email: input.email,
         password_hash: None,
         name: input.name.map(String::from),
+        phone_e164: phone::e164_of(input.phone.as_ref(), &store.country),
         phone: input.phone,
         accepts_marketing: false,
     };
@@ -169,10 +171,14 @@ pub struct UpdateRequest {
 
 impl UpdateRequest {
     /// Returns the customer with the changes.
-    fn apply(self, before: &Customer, now: Timestamp) -> Customer {
+    fn apply(self, before: &Customer, store: &Store, now: Timestamp) -> Customer {
         let mut wanted = before.clone();
         self.name.apply(&mut wanted.name);
-        self.phone.apply(&mut wanted.phone);
+        if self.phone != Patch::Keep {
+            let mut phone = None;
+            self.phone.apply(&mut phone);
+            wanted = wanted.reached_at(phone, &store.country);
+        }
         self.note.apply(&mut wanted.note);
         wanted.tags = self.tags.map_or(wanted.tags, words);
         wanted.groups = self.groups.map_or(wanted.groups, words);
@@ -197,11 +203,11 @@ impl UpdateRequest {
 /// `not_found`, `precondition_failed`.
 pub async fn update(
     services: &Services,
-    key: &Key,
+    at: (&Store, &Key),
     if_match: IfMatch,
     input: UpdateRequest,
 ) -> Result<Json<CustomerView>, Problem> {
-    update_with(services, key, if_match, input, |write| write).await
+    update_with(services, at, if_match, input, |write| write).await
 }
 
 /// As [`update`], with what `extend` adds to the transaction.
@@ -210,13 +216,13 @@ pub async fn update(
 /// As [`update`], and those of the added actions.
 pub async fn update_with(
     services: &Services,
-    key: &Key,
+    (store, key): (&Store, &Key),
     if_match: IfMatch,
     input: UpdateRequest,
     extend: impl Fn(Write) -> Write,
 ) -> Result<Json<CustomerView>, Problem> {
     let next = |before: &Customer, now| {
-        let wanted = input.clone().apply(before, now);
+        let wanted = input.clone().apply(before, store, now);
         let seen = |customer: &Customer| serde_json::to_value(customer).map_err(Problem::internal);
         Ok((seen(&wanted)? != seen(before)?).then(|| wanted.changed(now)))
     };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use core_types::event::{EXAMPLE_TIME, Example, sample};
-use core_types::fields::{Email, Phone};
+use core_types::fields::{E164, Email, Phone};
 use core_types::id::{AddressId, CustomerId, StoreId};
 use core_types::money::{self, Money};
 use core_types::sample_id;
@@ -22,8 +22,11 @@ core_types::view! {
         email: Email,
         /// The person's name.
         name: Option<String>,
-        /// The person's telephone number.
+        /// The person's telephone number, as it was written.
         phone: Option<Phone>,
+        /// The telephone number in E.164; none if it is no number of the store's country, nor one with a country
+        /// code.
+        phone_e164: Option<E164>,
         /// Whether the account may be used.
         status: CustomerStatus,
         /// Whether the store may send marketing.
@@ -64,8 +67,11 @@ core_types::view! {
         email: Email,
         /// The person's name.
         name: Option<String>,
-        /// The person's telephone number.
+        /// The person's telephone number, as it was written.
         phone: Option<Phone>,
+        /// The telephone number in E.164; none if it is no number of the store's country, nor one with a country
+        /// code.
+        phone_e164: Option<E164>,
         /// Whether the store may send marketing.
         accepts_marketing: bool,
         /// Whether there is a password to sign in with.
@@ -98,7 +104,8 @@ impl Example for CustomerView {
             id: sample_id!(CustomerId),
             email: sample::<Email>("cleo@example.com"),
             name: Some("Cleo Cruz".into()),
-            phone: Some(sample::<Phone>("+91 22 5550 1234")),
+            phone: Some(sample::<Phone>("022/55501234")),
+            phone_e164: Some(sample::<E164>("+912255501234")),
             status: CustomerStatus::Active,
             accepts_marketing: true,
             marketing_consent: Some(MarketingConsent {

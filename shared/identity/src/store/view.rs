@@ -77,11 +77,7 @@ impl Example for StoreView {
             region: Some("KA".into()),
             locale: sample("en"),
             timezone: sample("Asia/Kolkata"),
-            contact: Contact {
-                email: Some(sample("hello@example.com")),
-                phone: None,
-                address: None,
-            },
+            contact: Contact { email: Some(sample("hello@example.com")), ..Contact::default() },
             tax_number: None,
             branding: BrandingView::default(),
             order_prefix: "BB-".into(),

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use core_types::fields::{Email, Handle, Metadata, Phone};
+use core_types::fields::{Country, Email, Handle, Metadata, Phone};
 use core_types::id::VariantId;
 use core_types::money::{Money, MoneyInput};
 use core_types::provider::ProviderName;
+use identity::phone;
 use identity::store::Store;
 use primitives::fields::{Fault, Int, Text};
 use primitives::input::{Given, request};
@@ -66,10 +67,11 @@ pub struct CustomerInput {
 }
 
 /// Returns the shopper's address and contact details: from an e-mail address alone, or from a customer
-/// object. Both at once are a field error.
+/// object. Both at once are a field error. A telephone number without a country code is one of `country`.
 pub fn who(
     email: Option<Email>,
     customer: Option<CustomerInput>,
+    country: &Country,
     faults: &mut Vec<FieldError>,
 ) -> (Option<Email>, Option<OrderContact>) {
     let Some(CustomerInput { email: theirs, first_name, last_name, phone }) = customer else {
@@ -83,6 +85,7 @@ pub fn who(
     let contact = OrderContact {
         first_name: first_name.map(String::from),
         last_name: last_name.map(String::from),
+        phone_e164: phone::e164_of(phone.as_ref(), country),
         phone,
     };
     (Some(theirs), (!is_bare).then_some(contact))

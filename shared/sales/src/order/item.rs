@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use core_types::fields::Phone;
+use core_types::fields::{E164, Phone};
 use core_types::id::{GiftCardId, LocationId, OrderItemId, PaymentId, ProductId, VariantId};
 use core_types::money::Money;
 use schemars::JsonSchema;
@@ -18,8 +18,12 @@ pub struct OrderContact {
     pub first_name: Option<String>,
     /// The family name.
     pub last_name: Option<String>,
-    /// The telephone number.
+    /// The telephone number, as it was written.
     pub phone: Option<Phone>,
+    /// The telephone number in E.164; without a country code it is one of the address's country, or else of the
+    /// store's.
+    #[serde(default)]
+    pub phone_e164: Option<E164>,
 }
 
 /// A line of an order: units of a variant, with its titles and price at placement.

@@ -87,8 +87,10 @@ impl Places {
             return None;
         }
         let code = place.postal_code.as_deref().unwrap_or_default();
-        let prefixes =
-            self.postal_prefixes.iter().filter(|prefix| postal::has_prefix(code, prefix));
+        let prefixes = self
+            .postal_prefixes
+            .iter()
+            .filter(|prefix| postal::has_prefix(&place.country, code, prefix));
         let longest = prefixes.map(String::len).max();
         if !self.postal_prefixes.is_empty() && longest.is_none() {
             return None;

@@ -65,11 +65,11 @@ impl PostalCodes {
         Some(Self { prefix: None, from: Some(from.to_owned()), to: Some(to.to_owned()) })
     }
 
-    fn cover(&self, code: &str) -> bool {
+    fn cover(&self, country: &Country, code: &str) -> bool {
         let in_range = self.from.as_deref().zip(self.to.as_deref());
         match (&self.prefix, in_range) {
-            (Some(prefix), _) => postal::has_prefix(code, prefix),
-            (None, Some((from, to))) => postal::is_within(code, from, to),
+            (Some(prefix), _) => postal::has_prefix(country, code, prefix),
+            (None, Some(range)) => postal::is_within(country, code, range),
             (None, None) => false,
         }
     }
@@ -93,7 +93,7 @@ impl TaxRate {
     pub(super) fn covers(&self, place: &TaxLocation) -> bool {
         let here = |region: &String| place.is_in(region);
         let coded = |codes: &PostalCodes| {
-            place.postal_code.as_deref().is_some_and(|code| codes.cover(code))
+            place.postal_code.as_deref().is_some_and(|code| codes.cover(&place.country, code))
         };
         self.country == place.country
             && self.region.as_ref().is_none_or(here)

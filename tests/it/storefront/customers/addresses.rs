@@ -180,3 +180,35 @@ async fn an_address_has_what_its_country_needs() {
     shopper.patch(&last).json(moved).await.expect(200);
     shopper.patch(&last).json(json!({"city": "New York"})).await.expect(200);
 }
+
+/// What people write is taken, and stored as its country writes it.
+#[tokio::test]
+async fn regions_and_postal_codes_are_taken_as_people_write_them() {
+    let front = Front::open().await;
+    let shopper = front.shopper().await;
+    for (country, region, postal_code, stored) in [
+        ("BR", "Sao Paulo", "01310100", (Some("SP"), Some("01310-100"))),
+        ("ES", "Malaga", "29001", (Some("MA"), Some("29001"))),
+        ("ES", "Gipuzkoa", "E-20001", (Some("SS"), Some("20001"))),
+        ("IE", "Dublin", "d02af30", (Some("D"), Some("D02 AF30"))),
+        ("IE", "County Cork", "", (Some("CO"), None)),
+        ("IN", "Orissa", "751 001", (Some("OD"), Some("751001"))),
+        ("JP", "東京", "１５４－００２３", (Some("13"), Some("154-0023"))),
+        ("PL", "", "00950", (None, Some("00-950"))),
+        ("LV", "", "1050", (None, Some("LV-1050"))),
+        ("DE", "", "D-10115", (None, Some("10115"))),
+        ("GB", "", "sw1a1aa", (None, Some("SW1A 1AA"))),
+        ("HK", "", "", (None, None)),
+        ("XK", "", "10000", (None, Some("10000"))),
+    ] {
+        let mut input = json!({"line1": "1 Main Street", "city": "Town", "country": country});
+        for (field, value) in [("region", region), ("postal_code", postal_code)] {
+            if !value.is_empty() {
+                input[field] = json!(value);
+            }
+        }
+        let made = shopper.post(&at("/addresses")).json(input).await.expect(201);
+        let found = (made.at("/region").as_str(), made.at("/postal_code").as_str());
+        assert_eq!(found, stored, "{country} {region} {postal_code}");
+    }
+}

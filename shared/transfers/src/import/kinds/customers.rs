@@ -75,7 +75,7 @@ async fn update(work: &Work<'_>, record: Record, email: &str) -> Result<Outcome,
     };
     let key = key::customer(&store.id, &holder.customer_id);
     let last = last_row(work, email, record.row);
-    match customer::update_with(services, &key, IfMatch::default(), request, last).await {
+    match customer::update_with(services, (store, &key), IfMatch::default(), request, last).await {
         Ok(_) => Ok(Outcome::of(record, Done::Updated)),
         Err(problem) if is_done(&problem) => Ok(Outcome::of(record, Done::Updated)),
         Err(problem) => rejected(record, &problem),

@@ -1,0 +1,158 @@
+//! Text as it is compared, regardless of case, accents and spelling: for search, sorting, and names of regions.
+
+use std::borrow::Cow;
+
+use icu_normalizer::DecomposingNormalizerBorrowed;
+use icu_normalizer::properties::CanonicalCombiningClassMapBorrowed;
+use icu_properties::props::{EnumeratedProperty, GeneralCategory, Script};
+
+/// Folds a text as ICU's collation for searching compares it at its first level (CLDR, `root.xml`): `Smørrebrød`
+/// and `SMORREBROD` fold to the same text.
+///
+/// - Compatibility forms are decomposed (NFKD), and marks that only modify a letter are dropped: accents, the points
+///   of Arabic and Hebrew, the nukta of Devanagari. Signs that are letters of their own stay: vowel signs, viramas,
+///   the voicing marks of kana.
+/// - Letters of Latin that have no decomposition are written in ASCII (`ø`, `ł`, `ß`), and so are quotation marks.
+/// - Characters that are not seen are dropped.
+pub fn fold(text: &str) -> String {
+    const NFKD: DecomposingNormalizerBorrowed<'static> = DecomposingNormalizerBorrowed::new_nfkd();
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let small: String = NFKD.normalize(text).chars().flat_map(unmarked).flat_map(small).collect();
+    // Lower case may bring marks with it, as of `İ`.
+    let plain: String = NFKD.normalize(&small).chars().flat_map(unmarked).collect();
+    let mut folded = String::with_capacity(plain.len());
+    for c in plain.chars() {
+        match c {
+            ..='\u{7f}' => folded.push(c),
+            // CLDR, `root.xml`, search: these differ at the second level.
+            'ى' => folded.push('ي'),
+            'ة' => folded.push('ه'),
+            'ـ' | '׳' | '״' => {}
+            c if is_latin(c) || is_quotation_mark(c) => {
+                folded.push_str(any_ascii::any_ascii_char(c))
+            }
+            c => folded.push(c),
+        }
+    }
+    nasals(&folded).to_lowercase()
+}
+
+/// The character, unless it only modifies the one before it, or is not seen.
+fn unmarked(c: char) -> Option<char> {
+    const CLASSES: CanonicalCombiningClassMapBorrowed<'static> =
+        CanonicalCombiningClassMapBorrowed::new();
+    let is_mark = match CLASSES.get_u8(c) {
+        // Overlays, nuktas; the points of Hebrew, Arabic and Syriac; marks above and below.
+        1 | 7 | 10..=36 | 200..=240 => true,
+        _ => !c.is_ascii() && GeneralCategory::for_char(c) == GeneralCategory::Format,
+    };
+    (!is_mark).then_some(c)
+}
+
+/// The lower case of the upper case, in which `ς` and `σ` are one letter.
+fn small(c: char) -> impl Iterator<Item = char> {
+    c.to_uppercase().flat_map(char::to_lowercase)
+}
+
+fn is_latin(c: char) -> bool {
+    Script::for_char(c) == Script::Latin
+}
+
+fn is_quotation_mark(c: char) -> bool {
+    matches!(
+        GeneralCategory::for_char(c),
+        GeneralCategory::InitialPunctuation | GeneralCategory::FinalPunctuation
+    ) || c == '\u{2bc}'
+}
+
+/// Writes nasals of Devanagari as the anusvara, as most do: `हिन्दी` and `हिंदी`, `पञ्जाब` and `पंजाब`, `चाँद` and
+/// `चांद` are spellings of one word.
+fn nasals(text: &str) -> Cow<'_, str> {
+    const ANUSVARA: char = 'ं';
+    const CANDRABINDU: char = 'ँ';
+    const VIRAMA: char = '्';
+    if !text.contains([CANDRABINDU, VIRAMA]) {
+        return text.into();
+    }
+    let mut written = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let is_nasal = matches!(c, 'ङ' | 'ञ' | 'ण' | 'न' | 'म');
+        if c == CANDRABINDU || (is_nasal && rest.next_if_eq(&VIRAMA).is_some()) {
+            written.push(ANUSVARA);
+        } else {
+            written.push(c);
+        }
+    }
+    written.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn case_and_accents_make_no_difference() {
+        for (text, expected) in [
+            ("Café au lait", "cafe au lait"),
+            ("CAFE\u{301}", "cafe"),
+            ("Straße", "strasse"),
+            ("İstanbul", "istanbul"),
+            ("ﬁn", "fin"),
+            ("Ἀθῆναι", "αθηναι"),
+            ("ΟΔΟΣ", "οδοσ"),
+            ("οδός", "οδοσ"),
+            ("茶", "茶"),
+            ("ガ", "ガ"),
+        ] {
+            assert_eq!(fold(text).nfd(), expected.nfd(), "{text}");
+        }
+        assert_ne!(fold("バンド"), fold("ハンド"));
+    }
+
+    #[test]
+    fn letters_without_a_decomposition_are_written_in_ascii() {
+        for (text, expected) in [
+            ("Smørrebrød", "smorrebrod"),
+            ("Łódź", "lodz"),
+            ("Ærø", "aero"),
+            ("Đà Nẵng", "da nang"),
+            ("women’s", "women's"),
+            ("ｗｏｍｅｎ＇ｓ", "women's"),
+        ] {
+            assert_eq!(fold(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn spellings_of_other_scripts_fold_to_one() {
+        for (one, other) in [
+            ("مُحَمَّد", "محمد"),
+            ("أحمد", "احمد"),
+            ("إسلام", "اسلام"),
+            ("مكتبة", "مكتبه"),
+            ("مصطفى", "مصطفي"),
+            ("كتـــاب", "كتاب"),
+            ("हिन्दी", "हिंदी"),
+            ("चाँद", "चांद"),
+            ("क़लम", "कलम"),
+            ("שָׁלוֹם", "שלום"),
+            ("می\u{200c}خواهم", "میخواهم"),
+        ] {
+            assert_eq!(fold(one), fold(other), "{one}");
+        }
+        assert_ne!(fold("कम"), fold("काम"));
+    }
+
+    trait Nfd {
+        fn nfd(&self) -> String;
+    }
+
+    impl Nfd for str {
+        fn nfd(&self) -> String {
+            DecomposingNormalizerBorrowed::new_nfd().normalize(self).into_owned()
+        }
+    }
+}
