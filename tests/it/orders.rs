@@ -3,7 +3,9 @@
 mod allocations;
 mod lines;
 mod links;
+mod pickups;
 mod placing;
+mod properties;
 mod refunds;
 mod windows;
 

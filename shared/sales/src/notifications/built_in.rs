@@ -12,7 +12,8 @@ pub(super) fn wording(kind: NotificationKind) -> Wording {
         NotificationKind::OrderPlaced => (
             "Your order {{ order_number }}",
             "Thank you for your order at the shop\n\n    {{ shop }}\n\n\
-             Order: {{ order_number }}\nItems: {{ items }}\nTotal: {{ total }}\n\n\
+             Order: {{ order_number }}\nItems: {{ items }}\n\
+             {% if lines %}{{ lines }}\n{% endif %}Total: {{ total }}\n\n\
              {% if outstanding %}Left to pay: {{ outstanding }}{% else %}It is paid.{% endif %}\n\n",
         ),
         NotificationKind::OrderShipped => (

@@ -41,6 +41,8 @@ const NUMBER: Placeholder = anywhere("order_number", "#1001");
 const LINK: Placeholder = link("link", "https://shop.example.com/orders/1001");
 const OUTSTANDING: Placeholder = anywhere("outstanding", "1299.00 INR");
 const ITEMS: Placeholder = anywhere("items", "2");
+const LINES: Placeholder =
+    in_body("lines", "    2 x A Book - Paperback\n      Dedication: For Ann");
 const TOTAL: Placeholder = anywhere("total", "1299.00 INR");
 const CARRIER: Placeholder = anywhere("carrier", "India Post");
 const TRACKING_NUMBER: Placeholder = anywhere("tracking_number", "EE123456789IN");
@@ -78,7 +80,7 @@ impl NotificationKind {
     /// The placeholders that its text may use.
     pub const fn placeholders(self) -> &'static [Placeholder] {
         match self {
-            Self::OrderPlaced => &[SHOP, NUMBER, ITEMS, TOTAL, OUTSTANDING, LINK],
+            Self::OrderPlaced => &[SHOP, NUMBER, ITEMS, LINES, TOTAL, OUTSTANDING, LINK],
             Self::OrderShipped => &[SHOP, NUMBER, CARRIER, TRACKING_NUMBER, TRACKING_URL, LINK],
             Self::OrderDelivered | Self::OrderExpired => &[SHOP, NUMBER, LINK],
             Self::OrderRefunded => &[SHOP, NUMBER, REFUNDED, LINK],

@@ -14,6 +14,9 @@ use crate::order::Order;
 use crate::order::fulfillment::Tracking;
 use crate::order::refund::Refund;
 
+/// The most bytes of the lines in a mail (our choice).
+const MAX_LINES_TEXT: usize = 10_000;
+
 /// The data of a mail about an order, in addition to the order.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OrderNews<'a> {
@@ -29,6 +32,30 @@ fn money(money: &Money) -> String {
     format!("{} {}", money.decimal(), money.currency)
 }
 
+/// The lines with their properties, as far as a mail has room for them.
+fn lines(order: &Order) -> String {
+    let mut text = String::new();
+    for item in &order.items {
+        let variant = item.variant_title.as_deref().filter(|title| !title.is_empty());
+        let variant = variant.map(|title| format!(" - {}", on_one_line(title)));
+        let title = on_one_line(&item.title);
+        let mut line = format!("    {} x {title}{}", item.quantity, variant.unwrap_or_default());
+        for (name, value) in &item.properties {
+            let (name, value) = (on_one_line(name), on_one_line(value));
+            line.push_str(&format!("\n      {name}: {value}"));
+        }
+        if text.len().saturating_add(line.len()) > MAX_LINES_TEXT {
+            text.push_str("\n    ...");
+            break;
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&line);
+    }
+    text
+}
+
 fn values(store: &Store, order: &Order, news: OrderNews<'_>) -> Values {
     let units: u32 = order.items.iter().map(|item| item.quantity).fold(0, u32::saturating_add);
     let outstanding = order.outstanding();
@@ -36,6 +63,7 @@ fn values(store: &Store, order: &Order, news: OrderNews<'_>) -> Values {
         ("shop", Some(on_one_line(&store.name))),
         ("order_number", Some(order.number.clone())),
         ("items", Some(units.to_string())),
+        ("lines", Some(lines(order))),
         ("total", Some(money(&order.totals.total))),
         ("outstanding", (!outstanding.is_zero()).then(|| money(&outstanding))),
         ("reason", order.cancel_reason.as_deref().map(on_one_line)),
