@@ -5,7 +5,9 @@ mod filters;
 mod lines;
 mod links;
 mod mails;
+mod pickups;
 mod placing;
+mod properties;
 mod refunds;
 mod windows;
 

@@ -136,7 +136,7 @@ pub struct OfferedRates {
 
 /// `POST /v1/storefront/{subdomain}/shipping-rates` (`listShippingRates`): List shipping rates for a cart.
 ///
-/// Rates come cheapest first. A checkout computes the price of its rate again.
+/// Rates come cheapest first. A pickup is listed if all goods are at its location. A checkout computes the price of its rate again.
 ///
 /// # Errors
 /// `unauthenticated` with an expired or revoked credential; `store_not_found`,
@@ -159,7 +159,7 @@ pub async fn offer(
         dry_run: true,
         ..Cart::default()
     };
-    let priced = place_order::price(&app, caller.store(), &cart).await?;
+    let mut priced = place_order::price(&app, caller.store(), &cart).await?;
     // The payment method is not chosen yet.
     let cart_faults = priced.faults.iter().filter(|fault| !fault.pointer.starts_with("/payment"));
     let cart_faults: Vec<FieldError> = cart_faults.cloned().collect();
@@ -168,10 +168,15 @@ pub async fn offer(
     }
     let mut data = Vec::new();
     if priced.quote.requires_shipping() && !priced.zones.is_empty() {
-        let zone = shipping::find(&priced.zones, &place).ok_or(Code::NoShippingToAddress)?;
-        let parcel = priced.quote.parcel.iter();
-        let offered = parcel.flat_map(|parcel| shipping::offered(zone, parcel));
-        data.extend(offered.map(OfferedRate::from));
+        let zone = shipping::find(&priced.zones, &place).ok_or(Code::NoShippingToAddress)?.clone();
+        place_order::load_pickup_stock(&app, &mut priced, &zone.rates).await?;
+        let quote = &priced.quote;
+        let is_there = |rate: &ShippingRate| {
+            rate.pickup_location().is_none_or(|location| quote.is_at(location))
+        };
+        let parcel = quote.parcel.iter();
+        let offered = parcel.flat_map(|parcel| shipping::offered(&zone, parcel));
+        data.extend(offered.filter(|(rate, _)| is_there(rate)).map(OfferedRate::from));
     }
     Ok(Json::new(&OfferedRates { data }).no_store())
 }

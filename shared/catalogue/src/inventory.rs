@@ -2,7 +2,7 @@
 //!
 //! A [`Level`] counts one variant at one location: `on_hand = available + committed + reserved`.
 //! The sum always holds, because every change is a [`Delta`], which has no `on_hand` of its own. Orders
-//! change levels in place ([`apply`], [`oversell`]): arithmetic and condition of a [`StockStep`] are in
+//! change levels in place ([`StockSteps`]): arithmetic and condition of a [`StockStep`] are in
 //! the write itself, so no number of parallel orders oversells. A manual change ([`plan`]) is decided
 //! over the level as read, and written on condition of its version, so the response has the resulting
 //! quantities.
@@ -28,7 +28,7 @@ use table::{ReadConsistency, needs_strong_read, retry};
 use tokio::sync::Mutex;
 
 pub use adjustment::{Adjustment, InventoryChange, LevelLookup, MAX_LEVELS, StockSnapshot, plan};
-pub use orders::{Line, StockStep, apply, oversell};
+pub use orders::{StockStep, StockSteps};
 pub use topics::*;
 pub use view::{AdjustmentView, ChangeView, LevelView, MovementView, Quantities};
 
@@ -291,29 +291,42 @@ impl Movement {
     }
 }
 
-/// Allocates a line of an order to online locations, with the quantity from each. It takes as few
-/// locations as hold all of it, at most `most`; among equally small choices, the first by priority.
-/// If the stock is not enough and `continue_selling`, all of it comes from the first online location
-/// that has a level, or else from the first. Otherwise none. `levels` may be in any order.
+/// Allocates a line of an order to locations in the order of their priority, with the quantity from each. It
+/// takes as few locations as hold all of it, at most `most`; among equally small choices, the first by priority.
+///
+/// If the stock is not enough and `continue_selling`, all that is there is taken. The rest comes from the first
+/// of these locations; if nothing is anywhere, from the first location that has a level, or else from the first.
+/// Otherwise none. `levels` may be in any order.
 pub fn allocate(
     levels: &[Level],
-    online: &[LocationId],
+    locations: &[LocationId],
     quantity: u32,
     continue_selling: bool,
     most: usize,
 ) -> Option<Vec<(LocationId, u32)>> {
     let level_at = |location: &&LocationId| levels.iter().find(|l| l.location_id == **location);
     let available = |location: &LocationId| {
-        let available = level_at(&location).map_or(0, |level| level.available);
-        u32::try_from(available).unwrap_or(0).min(quantity)
+        let available = level_at(&location).map_or(0, |level| level.available.max(0));
+        u32::try_from(available).unwrap_or(u32::MAX).min(quantity)
     };
     let stock: Vec<_> =
-        online.iter().map(|at| (at, available(at))).filter(|one| one.1 > 0).collect();
-    let any = || online.iter().find(|location| level_at(location).is_some()).or(online.first());
-    split(&stock, quantity, most).or_else(|| {
-        let beyond = continue_selling.then(any).flatten()?;
-        Some(vec![(beyond.clone(), quantity)])
-    })
+        locations.iter().map(|at| (at, available(at))).filter(|one| one.1 > 0).collect();
+    let there = largest(amounts(&stock), most).min(quantity);
+    let owed = quantity.saturating_sub(there);
+    if owed == 0 || !continue_selling {
+        return split(&stock, quantity, most);
+    }
+    let mut parts = split(&stock, there, most).unwrap_or_default();
+    if let Some((_, first)) = parts.first_mut() {
+        *first = first.saturating_add(owed);
+        return Some(parts);
+    }
+    let any = locations.iter().find(|location| level_at(location).is_some());
+    any.or(locations.first()).map(|beyond| vec![(beyond.clone(), quantity)])
+}
+
+fn amounts(stock: &[(&LocationId, u32)]) -> Vec<u32> {
+    stock.iter().map(|one| one.1).collect()
 }
 
 /// Splits a quantity over as few of these locations as hold it. Among equally small choices, it is the
@@ -323,7 +336,6 @@ fn split(
     quantity: u32,
     most: usize,
 ) -> Option<Vec<(LocationId, u32)>> {
-    let amounts = |stock: &[(&LocationId, u32)]| stock.iter().map(|one| one.1).collect::<Vec<_>>();
     let all = amounts(stock);
     let mut sites = (1..=most.min(stock.len())).find(|n| largest(all.clone(), *n) >= quantity)?;
     let (mut left, mut parts) = (quantity, Vec::new());

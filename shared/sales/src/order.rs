@@ -74,7 +74,7 @@ pub use topics::*;
 pub use transitions::IncomingPayment;
 pub use view::{AllocationView, GiftCardUseView, OrderItemView, OrderPaymentView, OrderView};
 
-/// Lines of one order, after lines of one variant were merged (docs/conventions.md §13).
+/// Lines of one order, after lines of one variant with equal properties were merged (docs/conventions.md §13).
 pub const MAX_LINES: usize = 40;
 /// Allocations of one order: the locations of each line, summed over its lines.
 ///
@@ -126,7 +126,7 @@ pub struct Order {
     pub fulfillment_status: FulfillmentStatus,
     /// Whether its remaining units are reserved or committed in the stock.
     pub stock: StockState,
-    /// The lines; no two of one variant.
+    /// The lines; no two of one variant with equal properties.
     pub items: Vec<OrderItem>,
     /// The amounts at placement, from the subtotal to the amount due.
     pub totals: Totals,

@@ -120,7 +120,7 @@ async fn delete_archives_and_only_what_was_never_ordered_is_removed() {
     );
     let sellable: catalogue::product::Sellable =
         gateway.app().table.get(&key).await.unwrap().unwrap();
-    catalogue::product::note_ordered(gateway.app(), &[sellable]).await.unwrap();
+    catalogue::product::note_ordered(gateway.app(), &[&sellable]).await.unwrap();
     let hard = format!("{}?hard=true", path(&made));
     owner.delete(&hard).await.expect(409).problem("product_in_use");
     owner.get(&path(&made)).await.expect(200);

@@ -119,6 +119,7 @@ async fn orders_customers_and_movements_are_exported_as_rows_and_as_lines() {
     let (first, second) = (market.stock(1_000, 10).await, market.stock(2_500, 10).await);
     let mut input = cart(&[(&first, 2), (&second, 1)]);
     input["shipping_address"] = address();
+    input["items"][1]["properties"] = json!({"Engraving": "=Ann"});
     let placed =
         shopper.post(&market.orders_path()).key(&unique("o")).json(input).await.expect(201);
     let done = export(owner, json!({"kind": "orders"})).await;
@@ -128,6 +129,8 @@ async fn orders_customers_and_movements_are_exported_as_rows_and_as_lines() {
     assert_eq!(all[0]["Total"], "45.00");
     assert_eq!((&all[1]["Total"], &all[1]["Lineitem price"]), (&json!(""), &json!("25.00")));
     assert_eq!(all[0]["Lineitem quantity"], "2");
+    let properties = (&all[0]["Lineitem properties"], &all[1]["Lineitem properties"]);
+    assert_eq!(properties, (&json!(""), &json!(r#"{"Engraving":"=Ann"}"#)));
     let lines = export(owner, json!({"kind": "orders", "format": "jsonl"})).await;
     let line: Value = serde_json::from_str(file(&market, &lines).await.trim()).unwrap();
     let order = placed.str("/order/id");

@@ -1,7 +1,7 @@
-//! Changes of stock by orders. Each step is one update, with arithmetic and condition in the write, and
-//! one movement: two actions of a transaction, so that an order of 40 lines fits into one. A transaction
-//! must not touch a level twice, so an order merges lines of the same variant first
-//! (docs/platform.md §1).
+//! Changes of stock by orders. Each step at a level is one update, with arithmetic and condition in the
+//! write, and one movement: two actions of a transaction, so that an order of 40 lines fits into one. A
+//! transaction must not touch a level twice, so steps of lines that share a variant are merged by level
+//! ([`StockSteps`]; docs/platform.md §1).
 
 use core_types::id::{LocationId, OrderId, StoreId, VariantId};
 use core_types::key;
@@ -11,21 +11,6 @@ use table::item::Item;
 use table::{Change, Write};
 
 use super::{Delta, Level, Movement, MovementKind};
-
-/// A line of an order, at the location that fulfils it.
-#[derive(Debug, Clone, Copy)]
-pub struct Line<'a> {
-    /// The store.
-    pub store: &'a StoreId,
-    /// The variant, which is tracked: others have no levels.
-    pub variant: &'a VariantId,
-    /// The location.
-    pub location: &'a LocationId,
-    /// The quantity.
-    pub quantity: u32,
-    /// The order.
-    pub order: &'a OrderId,
-}
 
 /// A step of an order through stock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,45 +88,127 @@ impl StockStep {
     }
 }
 
-/// Adds one step of one line to a transaction, rejected if the level does not have the quantity. Steps
-/// that only add cannot be rejected, and create a level that does not exist.
-pub fn apply(
-    write: Write,
-    step: StockStep,
-    line: &Line<'_>,
-    rejected: impl Into<Problem>,
-    now: Timestamp,
-) -> Write {
-    let Some(counter) = step.needs() else { return oversell(write, step, line, now) };
-    let change = moved(step.delta(line.quantity), now)
-        .only_if("#need >= :need")
-        .name("#need", counter)
-        .value(":need", line.quantity);
-    put(write, step, line, (change, rejected.into()), now)
+/// The steps of an order in one transaction, merged by level.
+#[derive(Debug)]
+pub struct StockSteps<'a> {
+    store: &'a StoreId,
+    order: &'a OrderId,
+    levels: Vec<LevelSteps>,
 }
 
-/// Adds one step of one line to a transaction, whatever the level has: for a variant that is sold
-/// beyond its stock. Creates a level that does not exist.
-pub fn oversell(write: Write, step: StockStep, line: &Line<'_>, now: Timestamp) -> Write {
-    let change = moved_or_opened(step.delta(line.quantity), line, now);
-    let rejected = Problem::internal("a step without a condition");
-    put(write, step, line, (change, rejected), now)
+/// The steps at one level.
+#[derive(Debug)]
+struct LevelSteps {
+    variant: VariantId,
+    location: LocationId,
+    /// The units of each kind of step.
+    steps: Vec<(StockStep, u32)>,
+    /// The problem if the level has less than they need; none if they are taken whatever it has.
+    rejected: Option<Problem>,
 }
 
-fn put(
-    write: Write,
-    step: StockStep,
-    line: &Line<'_>,
-    (change, rejected): (Change, Problem),
-    now: Timestamp,
-) -> Write {
-    let at = (line.store, line.variant, line.location);
-    let movement = Movement {
-        order_id: Some(line.order.clone()),
-        ..Movement::new(at, step.kind(), step.delta(line.quantity), now)
-    };
-    let level = key::level(line.store, line.variant, line.location);
-    write.update(&level, change, rejected).create(&movement, Code::VersionConflict)
+impl<'a> StockSteps<'a> {
+    /// No steps of this order yet.
+    pub const fn new(store: &'a StoreId, order: &'a OrderId) -> Self {
+        Self { store, order, levels: Vec::new() }
+    }
+
+    /// Adds a step of units of a tracked variant, rejected if the level does not have them. Steps that only add
+    /// cannot be rejected, and create a level that does not exist.
+    pub fn add(
+        &mut self,
+        step: StockStep,
+        at: (&VariantId, &LocationId),
+        quantity: u32,
+        rejected: impl Into<Problem>,
+    ) {
+        self.push(step, at, quantity, step.needs().map(|_| rejected.into()));
+    }
+
+    /// Adds a step whatever the level has: for a variant that is sold beyond its stock. Creates a level that does
+    /// not exist.
+    pub fn add_beyond_stock(
+        &mut self,
+        step: StockStep,
+        at: (&VariantId, &LocationId),
+        quantity: u32,
+    ) {
+        self.push(step, at, quantity, None);
+    }
+
+    fn push(
+        &mut self,
+        step: StockStep,
+        (variant, location): (&VariantId, &LocationId),
+        quantity: u32,
+        rejected: Option<Problem>,
+    ) {
+        let here =
+            |level: &&mut LevelSteps| level.variant == *variant && level.location == *location;
+        let Some(level) = self.levels.iter_mut().find(here) else {
+            let (variant, location) = (variant.clone(), location.clone());
+            self.levels.push(LevelSteps {
+                variant,
+                location,
+                steps: vec![(step, quantity)],
+                rejected,
+            });
+            return;
+        };
+        match level.steps.iter_mut().find(|(known, _)| *known == step) {
+            Some((_, units)) => *units = units.saturating_add(quantity),
+            None => level.steps.push((step, quantity)),
+        }
+        level.rejected = level.rejected.take().or(rejected);
+    }
+
+    /// Adds all steps to a transaction.
+    #[must_use]
+    pub fn write(self, write: Write, now: Timestamp) -> Write {
+        let (store, order) = (self.store, self.order);
+        self.levels.into_iter().fold(write, |write, level| level.write(write, (store, order), now))
+    }
+}
+
+impl LevelSteps {
+    fn write(self, write: Write, (store, order): (&StoreId, &OrderId), now: Timestamp) -> Write {
+        let deltas = self.steps.iter().map(|(step, units)| step.delta(*units));
+        let delta = deltas.fold(Delta::default(), Delta::plus);
+        let at = (store, &self.variant, &self.location);
+        let (change, rejected) = match self.rejected.clone() {
+            Some(rejected) => (self.conditioned(moved(delta, now)), rejected),
+            None => {
+                (moved_or_opened(delta, at, now), Problem::internal("a step without a condition"))
+            }
+        };
+        let level = key::level(store, &self.variant, &self.location);
+        let write = write.update(&level, change, rejected);
+        self.steps.iter().fold(write, |write, (step, units)| {
+            let movement = Movement {
+                order_id: Some(order.clone()),
+                ..Movement::new(at, step.kind(), step.delta(*units), now)
+            };
+            write.create(&movement, Code::VersionConflict)
+        })
+    }
+
+    /// The change on condition that each counter has what the steps need of it.
+    fn conditioned(&self, change: Change) -> Change {
+        let mut needs: Vec<(&'static str, u32)> = Vec::new();
+        for (step, units) in &self.steps {
+            let Some(counter) = step.needs() else { continue };
+            match needs.iter_mut().find(|(known, _)| *known == counter) {
+                Some((_, needed)) => *needed = needed.saturating_add(*units),
+                None => needs.push((counter, *units)),
+            }
+        }
+        let condition: Vec<String> =
+            needs.iter().map(|(counter, _)| format!("#{counter} >= :need_{counter}")).collect();
+        let change = change.only_if(condition.join(" AND "));
+        needs.iter().fold(change, |change, (counter, units)| {
+            change.value(&format!(":need_{counter}"), units)
+        })
+    }
 }
 
 /// The update of a level that exists.
@@ -153,7 +220,11 @@ fn moved(delta: Delta, now: Timestamp) -> Change {
 }
 
 /// The update of a level that may not exist yet, and is then created from zero.
-fn moved_or_opened(delta: Delta, line: &Line<'_>, now: Timestamp) -> Change {
+fn moved_or_opened(
+    delta: Delta,
+    (store, variant, location): (&StoreId, &VariantId, &LocationId),
+    now: Timestamp,
+) -> Change {
     let update = "SET #available = if_not_exists(#available, :zero) + :available, \
                   #reserved = if_not_exists(#reserved, :zero) + :reserved, \
                   #committed = if_not_exists(#committed, :zero) + :committed, \
@@ -164,7 +235,7 @@ fn moved_or_opened(delta: Delta, line: &Line<'_>, now: Timestamp) -> Change {
                   #entity = :entity, #index_pk = :index_pk, #index_sk = :index_sk, \
                   #created_at = if_not_exists(#created_at, :now), #updated_at = :now, \
                   #version = if_not_exists(#version, :zero) + :one";
-    let (index, entry) = key::levels_of_location(line.store, line.location, line.variant);
+    let (index, entry) = key::levels_of_location(store, location, variant);
     let (index_pk, index_sk) = index.key_names();
     bound(update, delta, now)
         .name("#held", "held")
@@ -177,9 +248,9 @@ fn moved_or_opened(delta: Delta, line: &Line<'_>, now: Timestamp) -> Change {
         .name("#index_pk", index_pk)
         .name("#index_sk", index_sk)
         .value(":zero", 0)
-        .value(":store", line.store)
-        .value(":variant", line.variant)
-        .value(":location", line.location)
+        .value(":store", store)
+        .value(":variant", variant)
+        .value(":location", location)
         .value(":entity", Level::KIND)
         .value(":index_pk", entry.pk)
         .value(":index_sk", entry.sk)

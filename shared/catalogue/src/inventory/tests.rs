@@ -188,14 +188,16 @@ fn a_line_is_allocated_to_the_fewest_locations_and_the_first_of_those() {
 }
 
 #[test]
-fn a_quantity_beyond_the_stock_is_allocated_to_one_location() {
+fn a_quantity_beyond_the_stock_takes_what_is_there_first() {
     let snapshot = snapshot(&[("a", 2), ("b", 9)]);
     let levels: Vec<Level> = snapshot.levels.into_values().collect();
     let online = [lookup("c").1, lookup("a").1, lookup("b").1];
     let chosen = |quantity| allocate(&levels, &online, quantity, true, 40);
     assert_eq!(chosen(2), Some(vec![(lookup("a").1, 2)]));
     assert_eq!(chosen(10), Some(vec![(lookup("a").1, 2), (lookup("b").1, 8)]));
-    assert_eq!(chosen(12), Some(vec![(lookup("a").1, 12)]));
+    assert_eq!(chosen(12), Some(vec![(lookup("a").1, 3), (lookup("b").1, 9)]));
+    let few = |most| allocate(&levels, &online, 12, true, most);
+    assert_eq!(few(1), Some(vec![(lookup("b").1, 12)]));
     assert_eq!(allocate(&[], &online, 1, true, 40), Some(vec![(lookup("c").1, 1)]));
     assert_eq!(allocate(&levels, &[], 1, true, 40), None);
 }

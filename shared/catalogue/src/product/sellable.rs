@@ -156,7 +156,7 @@ impl Product {
 /// Marks variants as ordered, before the order is placed. From then on their products can be archived,
 /// but not deleted. Only the first order of a variant costs a write. It is not part of the order's own
 /// transaction, which 40 lines fill; a mark without an order is harmless.
-pub async fn note_ordered(services: &Services, read: &[Sellable]) -> Result<(), Problem> {
+pub async fn note_ordered(services: &Services, read: &[&Sellable]) -> Result<(), Problem> {
     let mut write = services.table.write();
     for sellable in read.iter().filter(|sellable| !sellable.was_ordered) {
         write = write.update(&sellable.key(), sellable.ordered(), Code::VersionConflict);

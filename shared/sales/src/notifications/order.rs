@@ -70,7 +70,7 @@ fn of_store(store: &Store) -> Fields {
         ("shop", Some(on_one_line(&store.name))),
         ("shop_address", own.and_then(|own| address(own, Some(&store.name)))),
         ("shop_tax_number", store.tax_number.as_ref().map(|number| number.as_str().to_owned())),
-        ("shop_phone", store.contact.phone.as_deref().map(on_one_line)),
+        ("shop_phone", store.contact.phone.as_ref().map(|phone| on_one_line(phone.as_str()))),
     ];
     known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
@@ -114,6 +114,13 @@ fn of_order(order: &Order, settings: &Notifications) -> Fields {
     known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
+/// The properties of a line: `Engraving: Ann, Font: Serif`.
+fn properties(item: &OrderItem) -> String {
+    let pairs = item.properties.iter();
+    let pairs = pairs.map(|(name, value)| format!("{}: {}", on_one_line(name), on_one_line(value)));
+    pairs.collect::<Vec<_>>().join(", ")
+}
+
 /// What names a line, and how many units of it.
 fn of_line(item: &OrderItem, quantity: u32) -> Fields {
     let variant = item.variant_title.as_deref().filter(|title| *title != "Default");
@@ -122,6 +129,7 @@ fn of_line(item: &OrderItem, quantity: u32) -> Fields {
         ("title", Some(on_one_line(&item.title))),
         ("variant", variant.map(on_one_line)),
         ("sku", item.sku.as_deref().map(on_one_line)),
+        ("properties", (!item.properties.is_empty()).then(|| properties(item))),
     ];
     known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }

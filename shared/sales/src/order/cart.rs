@@ -25,7 +25,10 @@ pub struct LineInput {
     pub variant_id: VariantId,
     /// The number of units.
     pub quantity: Int<1, MAX_QUANTITY>,
-    /// Key-value pairs of the line. Lines of one variant are merged, and must not have different ones.
+    /// How these units differ from others of the variant, such as the text of an engraving. Lines of one
+    /// variant with equal properties are merged; with different ones they stay apart.
+    pub properties: Option<Metadata>,
+    /// Key-value pairs of the line. Lines that are merged must not have different ones.
     pub metadata: Option<Metadata>,
 }
 
@@ -39,13 +42,15 @@ fn empty() -> FieldError {
     fault("/items", "empty_cart", "There is nothing in the cart.")
 }
 
-/// A line of a cart, merged by variant.
+/// A line of a cart, merged by variant and properties.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CartLine {
     /// The variant.
     pub variant_id: VariantId,
     /// The number of units.
     pub quantity: u32,
+    /// How these units differ from others of the variant.
+    pub properties: BTreeMap<String, String>,
     /// Key-value pairs of the line.
     pub metadata: BTreeMap<String, String>,
     /// The index of its first appearance in the request.
@@ -125,23 +130,28 @@ pub fn expected(
     validated.map_err(|fault| faults.push(FieldError { pointer, fault })).ok()
 }
 
-/// Merges lines of one variant, so that a transaction writes each stock level once (docs/platform.md §1). Of
-/// too many lines it returns the first ones, so that errors in those are reported too.
+/// Merges lines of one variant with equal properties. Of too many lines it returns the first ones, so that
+/// errors in those are reported too.
 pub fn merge(
     named: impl IntoIterator<Item = LineInput>,
     errors: &mut Vec<FieldError>,
 ) -> Vec<CartLine> {
     let mut lines: Vec<CartLine> = Vec::new();
-    for (position, LineInput { variant_id, quantity, metadata }) in named.into_iter().enumerate() {
+    for (position, line) in named.into_iter().enumerate() {
+        let LineInput { variant_id, quantity, properties, metadata } = line;
         let quantity = u32::try_from(quantity.0).unwrap_or(0);
+        let properties = properties.map(|properties| properties.0).unwrap_or_default();
         let metadata = metadata.map(|metadata| metadata.0).unwrap_or_default();
-        let Some(line) = lines.iter_mut().find(|line| line.variant_id == variant_id) else {
-            lines.push(CartLine { variant_id, quantity, metadata, position });
+        let same =
+            |line: &&mut CartLine| line.variant_id == variant_id && line.properties == properties;
+        let Some(line) = lines.iter_mut().find(same) else {
+            lines.push(CartLine { variant_id, quantity, properties, metadata, position });
             continue;
         };
         line.quantity = line.quantity.saturating_add(quantity);
         if !metadata.is_empty() && metadata != line.metadata {
-            let detail = "Lines of one variant become one, and cannot say different things.";
+            let detail = "Lines of one variant with equal properties become one, and cannot say different \
+                          things. Use `properties` to keep them apart.";
             errors.push(fault(&format!("/items/{position}/metadata"), "metadata_conflict", detail));
         }
     }
@@ -149,12 +159,12 @@ pub fn merge(
         errors.push(empty());
     }
     if lines.len() > MAX_LINES {
-        let detail = format!("Must have at most {MAX_LINES} different variants.");
+        let detail = format!("Must have at most {MAX_LINES} lines after merging.");
         errors.push(fault("/items", "too_many", detail));
     }
     for line in lines.iter().filter(|line| i64::from(line.quantity) > MAX_QUANTITY) {
         let pointer = format!("/items/{}/quantity", line.position);
-        let detail = format!("Must be at most {MAX_QUANTITY} of one variant.");
+        let detail = format!("Must be at most {MAX_QUANTITY} in one line.");
         errors.push(fault(&pointer, "out_of_range", detail));
     }
     lines.truncate(MAX_LINES);

@@ -129,7 +129,7 @@ pub struct OrderDiscount {
     pub amount: Money,
     /// The counters that its use was counted on.
     pub used: Used,
-    /// Whether the use was given back, because the order ended unpaid.
+    /// Whether the use was given back, because the order ended unpaid or wholly refunded.
     #[serde(default)]
     pub given_back: bool,
 }
@@ -178,8 +178,12 @@ impl Order {
         if is_called_off { self.shipping_total() } else { Money::zero(&self.currency) }
     }
 
-    /// Marks the uses of its discounts as given back, each once. Returns those that are new.
+    /// Marks the uses of its discounts as given back, each once, if the order has ended and nothing of its money
+    /// is left. Returns those that are new.
     pub(super) fn give_back_uses(&mut self) -> Vec<OrderDiscount> {
+        if !self.is_over() || !self.unreturned().is_zero() {
+            return Vec::new();
+        }
         let open = self.discounts.iter_mut().filter(|discount| !discount.given_back);
         open.map(|discount| {
             discount.given_back = true;

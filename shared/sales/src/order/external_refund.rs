@@ -30,9 +30,11 @@ impl OrderChange {
             return self;
         };
         let version = self.before.version.saturating_add(1);
-        let order = Order { version, ..order };
+        let mut order = Order { version, ..order };
+        let mut uses = self.uses;
+        uses.extend(order.give_back_uses());
         let refund = Some(RefundChange { refund, before: None });
-        Self { order, refund, ..self }.announced(&ORDER_REFUNDED)
+        Self { order, refund, uses, ..self }.announced(&ORDER_REFUNDED)
     }
 }
 

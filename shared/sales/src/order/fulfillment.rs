@@ -3,7 +3,7 @@
 mod topics;
 mod view;
 
-use catalogue::inventory::{self, StockStep};
+use catalogue::inventory::{StockStep, StockSteps};
 use core_types::event::{Event, EventSubject, Topic};
 use core_types::id::{FulfillmentId, LocationId, OrderId, OrderItemId, StoreId};
 use core_types::key;
@@ -378,19 +378,23 @@ impl Fulfillment {
 
 /// Takes the units of a fulfilment out of stock, in the transaction that writes it.
 pub fn take_out(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -> Write {
-    order.items.iter().fold(write, |write, item| {
-        of.units_of(item).iter().fold(write, |write, units| {
+    let mut steps = StockSteps::new(&order.store_id, &order.id);
+    for item in &order.items {
+        for units in of.units_of(item) {
             let missing = json!({"order_item_id": item.id, "location_id": units.location_id});
             let rejected = Code::InsufficientCommitted.with("items", vec![missing]);
-            let line = stock::line(order, item, &units.location_id, units.quantity);
-            inventory::apply(write, StockStep::Fulfil, &line, rejected, now)
-        })
-    })
+            let at = (&item.variant_id, &units.location_id);
+            steps.add(StockStep::Fulfil, at, units.quantity, rejected);
+        }
+    }
+    steps.write(write, now)
 }
 
 /// Puts the units of a fulfilment back into stock as committed, in the transaction that cancels it.
 pub fn bring_back(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -> Write {
-    order.items.iter().fold(write, |write, item| {
-        stock::step_all(write, StockStep::BringBack, (order, item), &of.units_of(item), now)
-    })
+    let mut steps = StockSteps::new(&order.store_id, &order.id);
+    for item in &order.items {
+        stock::step_all(&mut steps, StockStep::BringBack, item, &of.units_of(item));
+    }
+    steps.write(write, now)
 }

@@ -94,6 +94,9 @@ pub struct OrderItem {
     pub tracked: bool,
     /// Whether it needs shipping.
     pub requires_shipping: bool,
+    /// How its units differ from others of the variant, as the shopper gave it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub properties: BTreeMap<String, String>,
     /// Key-value pairs of merchants and apps, and those that the shopper gave.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<String, String>,

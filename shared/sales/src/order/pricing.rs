@@ -1,5 +1,6 @@
 //! Prices a cart, allocates its stock, and places the order.
 
+mod allocation;
 mod quote;
 mod rules;
 mod sums;
@@ -7,7 +8,7 @@ mod taxes;
 
 use std::collections::BTreeMap;
 
-use catalogue::inventory::{self, Level};
+use catalogue::inventory::Level;
 use catalogue::product::{ProductStatus, Sellable};
 use core_types::fields::{Email, Locale, TaxNumber};
 use core_types::id::{CustomerId, OrderItemId};
@@ -22,8 +23,8 @@ use super::cart::{CartLine, PaymentInput, fault};
 use super::item::{Allocation, GiftCardUse, OrderContact, OrderItem, Units};
 use super::stock::StockState;
 use super::{
-    DiscountAllocation, FinancialStatus, FulfillmentStatus, MAX_ALLOCATIONS, Order, OrderDiscount,
-    OrderStatus, ShippingLine,
+    DiscountAllocation, FinancialStatus, FulfillmentStatus, Order, OrderDiscount, OrderStatus,
+    ShippingLine,
 };
 use crate::discount::Discount;
 use crate::gift_card::GiftCard;
@@ -33,6 +34,7 @@ use crate::tax::LineTax;
 
 pub use quote::{LineAvailability, QuoteView, insufficient_stock};
 pub use rules::Rules;
+use rules::UNAVAILABLE;
 use sums::sum_up;
 pub use taxes::TaxRules;
 
@@ -80,6 +82,8 @@ pub struct PricedLine {
     pub subtotal: Money,
     /// The units by location; none if its stock is not tracked or insufficient.
     pub units: Vec<Units>,
+    /// The stock of the variant by location, as far as it was read.
+    pub levels: Vec<Level>,
     /// Whether that many units are available now.
     pub is_available: bool,
     /// Whether it may be sold beyond its stock.
@@ -99,7 +103,7 @@ pub struct PricedLine {
 /// A priced cart.
 #[derive(Debug, Clone)]
 pub struct Quote {
-    /// The lines: at most 40, each with another variant.
+    /// The lines: at most 40; those of one variant have different properties.
     pub lines: Vec<PricedLine>,
     /// The weight and value of the goods to ship; none if the total is out of the range of money.
     pub parcel: Option<Parcel>,
@@ -152,7 +156,15 @@ pub fn price(
         };
         priced.push((line, sellable, subtotal, offer.levels));
     }
-    let mut lines = allocate_all(store, priced);
+    let pickup = rules.pickup_location();
+    let mut lines = allocation::allocate_all(store, pickup, priced);
+    if pickup.is_some_and(|location| !allocation::are_at(&lines, location)) {
+        errors.push(fault(
+            "/shipping_rate_id",
+            UNAVAILABLE,
+            "The goods are not where this is collected.",
+        ));
+    }
     let Some(sums) = sum_up(&mut lines, rules, &store.currency, errors) else {
         errors.push(fault("/items", "amount_out_of_range", "The order's total is too large."));
         let totals = Totals::zero(&store.currency);
@@ -175,46 +187,6 @@ pub fn price(
         cards,
         totals,
     }
-}
-
-/// Allocates lines to locations, at most [`MAX_ALLOCATIONS`] in all: one for each line, and the rest to the
-/// first lines that need more.
-fn allocate_all(
-    store: &Store,
-    lines: Vec<(CartLine, Sellable, Money, Vec<Level>)>,
-) -> Vec<PricedLine> {
-    let mut spare = MAX_ALLOCATIONS.saturating_sub(lines.len());
-    let mut priced = Vec::new();
-    for (line, sellable, subtotal, levels) in lines {
-        let oversells = sellable.continues_selling(store);
-        let most = spare.saturating_add(1);
-        let found = sellable
-            .tracked
-            .then(|| {
-                let online = &store.online_locations;
-                inventory::allocate(&levels, online, line.quantity, oversells, most)
-            })
-            .flatten();
-        let is_available = !sellable.tracked || oversells || found.is_some();
-        let unit = |(location_id, quantity)| Units { location_id, quantity };
-        let units: Vec<Units> = found.into_iter().flatten().map(unit).collect();
-        spare = spare.saturating_sub(units.len().saturating_sub(1));
-        let zero = Money::zero(&subtotal.currency);
-        priced.push(PricedLine {
-            line,
-            sellable,
-            units,
-            is_available,
-            oversells,
-            discount: zero.clone(),
-            discounts: Vec::new(),
-            tax: zero,
-            tax_lines: Vec::new(),
-            total: subtotal.clone(),
-            subtotal,
-        });
-    }
-    priced
 }
 
 /// Pays from the gift cards in their order, up to the balance of each.
@@ -358,6 +330,7 @@ impl OrderItem {
             allocations: priced.units.iter().cloned().map(Allocation::from).collect(),
             tracked: sellable.tracked,
             requires_shipping: sellable.requires_shipping,
+            properties: priced.line.properties.clone(),
             metadata: priced.line.metadata.clone(),
         }
     }

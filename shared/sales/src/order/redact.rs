@@ -46,11 +46,15 @@ impl Order {
         }
     }
 
-    /// The order without contact details, addresses, notes and metadata; of addresses, country and region
+    /// The order without contact details, addresses, notes, properties and metadata; of addresses, country and region
     /// stay. None if there is nothing to remove.
     pub fn redacted(&self, now: Timestamp) -> Option<Self> {
         let address = |kept: &Option<PostalAddress>| kept.as_ref().map(PostalAddress::redacted);
-        let silent = |line: &OrderItem| OrderItem { metadata: BTreeMap::new(), ..line.clone() };
+        let silent = |line: &OrderItem| OrderItem {
+            properties: BTreeMap::new(),
+            metadata: BTreeMap::new(),
+            ..line.clone()
+        };
         let next = Self {
             items: self.items.iter().map(silent).collect(),
             metadata: BTreeMap::new(),

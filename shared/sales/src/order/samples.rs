@@ -52,6 +52,7 @@ fn item() -> OrderItem {
         allocations: vec![Allocation::new(LocationId::derive(&["example"]), 2)],
         tracked: true,
         requires_shipping: true,
+        properties: BTreeMap::from([("Dedication".into(), "For Ann".into())]),
         metadata: BTreeMap::new(),
     }
 }

@@ -132,7 +132,9 @@ core_types::view! {
         refunded: u32,
         /// Whether it needs shipping.
         requires_shipping: bool,
-        /// Key-value pairs of the line, such as the text of an engraving.
+        /// How its units differ from others of the variant, such as the text of an engraving.
+        properties: BTreeMap<String, String>,
+        /// Key-value pairs of the line.
         metadata: BTreeMap<String, String>,
     }
 }

@@ -1,12 +1,9 @@
 //! The stock that an order holds, and the moves between its states.
 //!
-//! A line has each location once, and no two lines share a variant, so a transaction writes each level once.
+//! Lines may share a variant, and so a level: [`StockSteps`] merges what a transaction does to it.
 
-use catalogue::inventory::{self, Line, StockStep};
-use core_types::id::LocationId;
-use primitives::clock::Timestamp;
+use catalogue::inventory::{StockStep, StockSteps};
 use primitives::problem::Problem;
-use table::Write;
 
 use super::{Order, OrderItem, Units};
 
@@ -35,27 +32,21 @@ pub enum StockMove {
     WriteOff,
 }
 
-/// Moves the remaining units of every line, at each of their locations.
-pub fn move_all(write: Write, order: &Order, how: StockMove, now: Timestamp) -> Write {
-    order.items.iter().fold(write, |write, item| {
-        let held = item.allocations();
-        let held = held.iter().filter(|one| one.remaining() > 0);
-        held.fold(write, |write, one| {
-            let line = line(order, item, &one.location_id, one.remaining());
-            move_line(write, order, &line, how, now)
-        })
-    })
+/// Adds the moves of the remaining units of every line, at each of their locations.
+pub fn move_all(steps: &mut StockSteps<'_>, order: &Order, how: StockMove) {
+    let Some(step) = step_of(order.stock, how) else { return };
+    for item in &order.items {
+        for held in item.allocations().iter().filter(|one| one.remaining() > 0) {
+            let at = (&item.variant_id, &held.location_id);
+            steps.add(step, at, held.remaining(), lost());
+        }
+    }
 }
 
-fn move_line(
-    write: Write,
-    order: &Order,
-    line: &Line<'_>,
-    how: StockMove,
-    now: Timestamp,
-) -> Write {
-    let step = match (how, order.stock) {
-        (_, StockState::Released) => return write,
+/// The step of a move from this state; none if nothing is held.
+const fn step_of(from: StockState, how: StockMove) -> Option<StockStep> {
+    Some(match (how, from) {
+        (_, StockState::Released) => return None,
         // Transitions decide these two moves only in the state that they start from.
         (StockMove::Commit, _) => StockStep::Commit,
         (StockMove::Uncommit, _) => StockStep::Uncommit,
@@ -64,32 +55,19 @@ fn move_line(
         }
         (StockMove::Release, StockState::Committed) => StockStep::ReleaseCommitted,
         (StockMove::WriteOff, StockState::Committed) => StockStep::Fulfil,
-    };
-    inventory::apply(write, step, line, lost(), now)
-}
-
-/// Units of a line at a location.
-pub fn line<'a>(
-    order: &'a Order,
-    item: &'a OrderItem,
-    location: &'a LocationId,
-    quantity: u32,
-) -> Line<'a> {
-    Line { store: &order.store_id, variant: &item.variant_id, location, quantity, order: &order.id }
-}
-
-/// Adds a stock movement of units of a line, at each of their locations.
-pub(crate) fn step_all(
-    write: Write,
-    step: StockStep,
-    (order, item): (&Order, &OrderItem),
-    at: &[Units],
-    now: Timestamp,
-) -> Write {
-    at.iter().fold(write, |write, units| {
-        let line = line(order, item, &units.location_id, units.quantity);
-        inventory::apply(write, step, &line, lost(), now)
     })
+}
+
+/// Adds a step of units of a line, at each of their locations.
+pub(crate) fn step_all(
+    steps: &mut StockSteps<'_>,
+    step: StockStep,
+    item: &OrderItem,
+    at: &[Units],
+) {
+    for units in at {
+        steps.add(step, (&item.variant_id, &units.location_id), units.quantity, lost());
+    }
 }
 
 /// The error for a level with less stock than the order holds: a defect, never caused by the caller.

@@ -103,7 +103,8 @@ fn price_by(
 }
 
 fn line(name: &str, quantity: i64) -> LineInput {
-    LineInput { variant_id: VariantId::derive(&[name]), quantity: Int(quantity), metadata: None }
+    let variant_id = VariantId::derive(&[name]);
+    LineInput { variant_id, quantity: Int(quantity), properties: None, metadata: None }
 }
 
 fn card(store: &Store, name: &str, balance: i64) -> GiftCard {

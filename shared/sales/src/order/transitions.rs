@@ -244,8 +244,8 @@ impl Order {
         Ok(ended.announced(&ORDER_CANCELLED))
     }
 
-    /// Ends the order before fulfilment. If it was not paid, its gift cards are refunded in full and its
-    /// uses of discounts given back.
+    /// Ends the order before fulfilment. If it was not paid, its gift cards are refunded in full and its uses of
+    /// discounts given back. Those of a paid order come back when all of its money has been refunded.
     fn ended(
         &self,
         status: OrderStatus,
@@ -263,10 +263,9 @@ impl Order {
         // Authorizations end with the order; the provider is called afterwards.
         next.void_authorizations();
         next.attend(now);
-        let (mut cards, mut uses) = (Vec::new(), Vec::new());
+        let mut cards = Vec::new();
         // A paid order is refunded by a refund of its own.
         if !next.has_money() && !self.totals.due.is_zero() {
-            uses = next.give_back_uses();
             for card in &mut next.gift_cards {
                 let back = card.refundable();
                 if !back.is_zero() {
@@ -276,6 +275,7 @@ impl Order {
                 }
             }
         }
+        let uses = next.give_back_uses();
         next.stock = StockState::Released;
         // Reserved stock is released even if committed stock is written off.
         let is_written_off = how == StockMove::WriteOff && self.stock == StockState::Committed;

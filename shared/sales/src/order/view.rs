@@ -46,7 +46,7 @@ core_types::view! {
         financial_status: FinancialStatus,
         /// The fulfilment status.
         fulfillment_status: FulfillmentStatus,
-        /// The lines: at most 40, each with another variant.
+        /// The lines: at most 40; those of one variant have different properties.
         items: Vec<OrderItemView> = order.items.iter().map(OrderItemView::from).collect(),
         /// The amounts at placement, from the subtotal to the amount due.
         totals: Totals,
@@ -166,6 +166,8 @@ core_types::view! {
         tracked: bool,
         /// Whether it needs shipping.
         requires_shipping: bool,
+        /// How its units differ from others of the variant, such as the text of an engraving.
+        properties: BTreeMap<String, String>,
         /// Key-value pairs of merchants and apps, and those that the shopper gave.
         metadata: BTreeMap<String, String>,
     }

@@ -75,6 +75,11 @@ impl ShippingRate {
         fits.then_some(price)
     }
 
+    /// The location where the goods are collected, if it is a pickup at one.
+    pub fn pickup_location(&self) -> Option<&LocationId> {
+        self.location_id.as_ref().filter(|_| self.kind == ShippingRateKind::Pickup)
+    }
+
     /// Whether its amounts are in this currency. A store without orders may have changed its currency.
     pub fn is_in(&self, currency: &Currency) -> bool {
         self.price.currency == *currency

@@ -7,8 +7,10 @@
 
 mod price_cart;
 
-use catalogue::inventory::{self, StockStep};
-use catalogue::product;
+use std::collections::HashSet;
+
+use catalogue::inventory::{StockStep, StockSteps};
+use catalogue::product::{self, Sellable};
 use core_types::id::ShippingRateId;
 use core_types::key;
 use core_types::mail::Notice;
@@ -24,6 +26,7 @@ use services::Services;
 use table::item::Item;
 use table::{ReadConsistency, Write, needs_strong_read};
 
+pub use price_cart::pickup::load_stock as load_pickup_stock;
 pub use price_cart::price;
 use price_cart::price_as;
 
@@ -32,7 +35,7 @@ use crate::gift_card::{self, GiftCardCode};
 use crate::order::cart::{CartLine, PaymentInput};
 use crate::order::number;
 use crate::order::pricing::{Buyer, Quote, Terms, insufficient_stock};
-use crate::order::{ORDER_CREATED, ORDER_PAID, Order, StockState, stock};
+use crate::order::{ORDER_CREATED, ORDER_PAID, Order, StockState};
 use crate::payment::PaymentChange;
 use crate::payment::manual_method::{ChosenMethod, ManualMethod, payment_window};
 use crate::shipping::ShippingZone;
@@ -263,31 +266,36 @@ fn is_confirmed(priced: &Priced, order: &Order) -> bool {
 fn take_stock(write: Write, order: &Order, quote: &Quote, now: Timestamp) -> Write {
     let is_firm = order.stock == StockState::Committed;
     let step = if is_firm { StockStep::CommitAtOnce } else { StockStep::Reserve };
-    order.items.iter().zip(&quote.lines).fold(write, |write, (item, priced)| {
-        priced.units.iter().fold(write, |write, units| {
-            let line = stock::line(order, item, &units.location_id, units.quantity);
+    let mut steps = StockSteps::new(&order.store_id, &order.id);
+    for (item, priced) in order.items.iter().zip(&quote.lines) {
+        for units in &priced.units {
+            let at = (&item.variant_id, &units.location_id);
             if priced.oversells {
-                inventory::oversell(write, step, &line, now)
+                steps.add_beyond_stock(step, at, units.quantity);
             } else {
-                inventory::apply(write, step, &line, insufficient_stock(&[priced]), now)
+                steps.add(step, at, units.quantity, insufficient_stock(&[priced]));
             }
-        })
-    })
+        }
+    }
+    steps.write(write, now)
 }
 
 /// Marks variants that were never ordered before as ordered. That happens in the transaction, or before it
 /// if it has no room left; a mark without an order does no harm.
 async fn mark_ordered(services: &Services, write: Write, quote: &Quote) -> Result<Write, Problem> {
-    let new = || quote.lines.iter().map(|line| &line.sellable).filter(|one| !one.was_ordered);
+    let mut seen = HashSet::new();
+    let variants = quote.lines.iter().map(|line| &line.sellable);
+    let new: Vec<&Sellable> =
+        variants.filter(|one| !one.was_ordered && seen.insert(&one.variant_id)).collect();
     let allocations =
         quote.lines.iter().map(|line| line.units.len()).fold(0, usize::saturating_add);
     let moves = allocations.saturating_mul(2);
-    let needed = moves.saturating_add(new().count()).saturating_add(OTHER_ACTIONS);
+    let needed = moves.saturating_add(new.len()).saturating_add(OTHER_ACTIONS);
     if needed > MAX_ACTIONS {
-        product::note_ordered(services, &new().cloned().collect::<Vec<_>>()).await?;
+        product::note_ordered(services, &new).await?;
         return Ok(write);
     }
-    Ok(new().fold(write, |write, sellable| {
+    Ok(new.into_iter().fold(write, |write, sellable| {
         write.update(&sellable.key(), sellable.ordered(), Code::VersionConflict)
     }))
 }

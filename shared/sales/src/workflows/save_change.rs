@@ -7,6 +7,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use catalogue::inventory::StockSteps;
 use core_types::event::{Event, Topic};
 use core_types::key;
 use core_types::mail::Notice;
@@ -72,14 +73,9 @@ impl OrderChange {
 
     fn write(&self, write: Write, now: Timestamp) -> Write {
         let changed = self.is_order_changed().then_some(&self.order);
-        let write = write
-            .also(changed, |write, order| write.replace(order, Code::VersionConflict))
-            .also(self.stock, |write, how| stock::move_all(write, &self.before, how, now));
+        let write = write.also(changed, |write, order| write.replace(order, Code::VersionConflict));
+        let write = self.stock_steps().write(write, now);
         let write = self.payments.iter().fold(write, |write, payment| payment.write(write, now));
-        let write = self.units.iter().fold(write, |write, (step, id, units)| {
-            let Some(item) = self.order.item(id) else { return write };
-            stock::step_all(write, *step, (&self.order, item), units, now)
-        });
         let write = self.cards.iter().fold(write, |write, (card, amount)| {
             let missing = Problem::internal("a gift card that paid for an order is gone");
             let order = (&self.order.store_id, &self.order.id);
@@ -92,6 +88,20 @@ impl OrderChange {
             .also(self.refund.as_ref(), |write, refund| refund.write(write, &self.order, now))
             .also(self.lines.clone(), Write::emit);
         self.topics.iter().fold(write, |write, topic| write.emit(self.event_of(topic, now)))
+    }
+
+    /// The steps of its units through stock.
+    fn stock_steps(&self) -> StockSteps<'_> {
+        let mut steps = StockSteps::new(&self.order.store_id, &self.order.id);
+        if let Some(how) = self.stock {
+            stock::move_all(&mut steps, &self.before, how);
+        }
+        for (step, id, units) in &self.units {
+            if let Some(item) = self.order.item(id) {
+                stock::step_all(&mut steps, *step, item, units);
+            }
+        }
+        steps
     }
 
     /// The event of a topic, with a mail to the shopper if there is one for it.

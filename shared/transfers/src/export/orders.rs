@@ -45,6 +45,7 @@ pub(super) const COLUMNS: &[&str] = &[
     "Lineitem total",
     "Lineitem sku",
     "Lineitem variant id",
+    "Lineitem properties",
     "Lineitem fulfilled",
     "Billing Name",
     "Billing Company",
@@ -163,7 +164,14 @@ fn line(row: Row, item: &OrderItem) -> Row {
         .value("Lineitem total", item.total.decimal())
         .some("Lineitem sku", item.sku.as_deref())
         .value("Lineitem variant id", &item.variant_id)
+        .some("Lineitem properties", properties(item).as_deref())
         .value("Lineitem fulfilled", item.fulfilled)
+}
+
+/// The properties as a JSON object, because names and texts may contain any separator; none if there are none.
+fn properties(item: &OrderItem) -> Option<String> {
+    let properties = Some(&item.properties).filter(|properties| !properties.is_empty())?;
+    serde_json::to_string(properties).ok()
 }
 
 fn address(row: Row, whose: &str, address: Option<&PostalAddress>) -> Row {

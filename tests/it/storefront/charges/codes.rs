@@ -134,6 +134,44 @@ async fn one_customer_uses_a_discount_as_often_as_it_says_in_fifty_orders_at_onc
     shopper.post(&shop).json(json!({})).await.expect(404);
 }
 
+/// Refunds that providers make one after the other are in `payments::refunds`.
+#[tokio::test]
+async fn a_cancelled_order_gives_its_use_back_when_it_is_wholly_refunded() {
+    let market = Market::open().await;
+    let book = market.stock(1_000, 500).await;
+    let input = json!({"code": "ONCE", "value": {"basis_points": 1_000}, "usage_limit": 1,
+        "per_customer_limit": 1});
+    let id = discount(&market, input).await;
+    let order = || async {
+        let input = with(cart(&[(&book, 2)]), json!({"discount_codes": ["ONCE"]}));
+        let placed = market.order(input).await;
+        market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
+        assert_eq!(used(&market, &id).await, 1);
+        placed.id
+    };
+    let whole = order().await;
+    market.act(&whole, "cancel", json!({})).await.expect(200);
+    assert_eq!(used(&market, &id).await, 0, "cancelled and refunded at once");
+    let later = order().await;
+    market.act(&later, "cancel", json!({"refund": "none"})).await.expect(200);
+    assert_eq!(used(&market, &id).await, 1, "nothing is refunded yet");
+    market.act(&later, "refund", json!({"amount": inr(1_000)})).await.expect(201);
+    assert_eq!(used(&market, &id).await, 1, "800 are left");
+    market.act(&later, "refund", json!({})).await.expect(201);
+    assert_eq!(used(&market, &id).await, 0);
+    // A refund alone cancels nothing: the goods are still to be sent.
+    let kept = order().await;
+    market.act(&kept, "refund", json!({})).await.expect(201);
+    assert_eq!(used(&market, &id).await, 1);
+    market.act(&kept, "cancel", json!({})).await.expect(200);
+    assert_eq!(used(&market, &id).await, 0, "nothing was left to refund");
+    let card = market.gift_card(1_800).await.1;
+    let fields = json!({"discount_codes": ["ONCE"], "gift_card_codes": [card]});
+    let placed = market.order(with(cart(&[(&book, 2)]), fields)).await;
+    market.act(&placed.id, "cancel", json!({})).await.expect(200);
+    assert_eq!(used(&market, &id).await, 0, "paid by its gift card");
+}
+
 #[tokio::test]
 async fn a_first_order_is_the_first_also_of_forty_at_once() {
     let (market, app) = Market::with_app(&["write_orders"]).await;

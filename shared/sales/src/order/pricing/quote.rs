@@ -1,5 +1,7 @@
 //! The checks of a priced cart, and its representation in the response of a dry run.
 
+use std::collections::BTreeMap;
+
 use core_types::id::VariantId;
 use core_types::money::Money;
 use primitives::problem::{Code, Problem};
@@ -95,6 +97,8 @@ pub struct LineAvailability {
     pub title: String,
     /// The variant's title.
     pub variant_title: String,
+    /// How the units differ from others of the variant.
+    pub properties: BTreeMap<String, String>,
     /// The units requested.
     pub quantity: u32,
     /// Whether that many are available now.
@@ -121,6 +125,7 @@ impl From<&PricedLine> for LineAvailability {
             variant_id: line.sellable.variant_id.clone(),
             title: line.sellable.product_title.clone(),
             variant_title: line.sellable.variant_title.clone(),
+            properties: line.line.properties.clone(),
             quantity: line.line.quantity,
             available: line.is_available,
             price: line.sellable.price.clone(),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use core_types::id::{CollectionId, ProductId, ShippingRateId};
+use core_types::id::{CollectionId, LocationId, ProductId, ShippingRateId};
 use core_types::money::Money;
 use primitives::problem::FieldError;
 
@@ -37,6 +37,13 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// The location where the goods are collected, if the chosen rate is a pickup at one.
+    pub(super) fn pickup_location(&self) -> Option<&LocationId> {
+        let mut rates = self.zones.iter().flat_map(|zone| &zone.rates);
+        let chosen = rates.find(|rate| Some(&rate.id) == self.shipping_rate_id.as_ref());
+        chosen.and_then(ShippingRate::pickup_location)
+    }
+
     /// Validates the chosen rate, except for the conditions on the parcel.
     pub(super) fn rate(
         &self,
@@ -87,7 +94,7 @@ impl Rules {
 }
 
 /// The error code of a rate that does not apply to the address or the goods.
-const UNAVAILABLE: &str = "shipping_rate_unavailable";
+pub(super) const UNAVAILABLE: &str = "shipping_rate_unavailable";
 
 /// The price of a rate for a parcel.
 pub(super) fn charge(

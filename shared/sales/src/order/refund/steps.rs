@@ -34,8 +34,17 @@ impl OrderAggregate {
             change.payments.push(self.reserve(&mut refund, &id, &amount, now)?);
         }
         let is_done = refund.status == RefundStatus::Succeeded;
+        if is_done && !self.has_pending_refund(&refund.id) {
+            change.uses.extend(change.order.give_back_uses());
+        }
         change.refund = Some(RefundChange { refund, before: None });
         Ok(change.announced(if is_done { &ORDER_REFUNDED } else { &ORDER_UPDATED }))
+    }
+
+    /// Whether a refund other than this one is pending.
+    fn has_pending_refund(&self, except: &RefundId) -> bool {
+        let mut others = self.refunds.iter().filter(|refund| refund.id != *except);
+        others.any(|refund| refund.status == RefundStatus::Pending)
     }
 
     /// Reserves a part of a refund on its payment. A manual payment is refunded manually, so its part
@@ -97,7 +106,11 @@ impl OrderAggregate {
         }
         let change = OrderChange { payments, ..OrderChange::none(&self.order) };
         Some(match refund.zip(known).filter(|_| is_final) {
-            Some((refund, known)) => change.with_refund(refund, known.status, &rejected, now),
+            Some((refund, known)) => {
+                let is_last = !self.has_pending_refund(&refund.id);
+                let change = change.with_refund(refund, known.status, &rejected, now);
+                if is_last { change.giving_back_uses(now) } else { change }
+            }
             None => change,
         })
     }
@@ -123,6 +136,21 @@ impl OrderChange {
         };
         self.topics.extend(topic);
         self.refund = Some(RefundChange { refund, before: Some(before) });
+        self
+    }
+
+    /// Gives the order's uses of discounts back if its last refund has succeeded after it ended.
+    fn giving_back_uses(mut self, now: Timestamp) -> Self {
+        let succeeded = |change: &RefundChange| change.refund.status == RefundStatus::Succeeded;
+        if !self.refund.as_ref().is_some_and(succeeded) {
+            return self;
+        }
+        let mut order = self.order.clone();
+        let uses = order.give_back_uses();
+        if !uses.is_empty() {
+            self.order = if self.is_order_changed() { order } else { order.changed(now) };
+            self.uses.extend(uses);
+        }
         self
     }
 }

@@ -1,9 +1,11 @@
 //! Prices a cart at its store's current data.
 
 mod discounts;
+pub mod pickup;
 
-use catalogue::location::Location;
-use core_types::id::{LocationId, ProductId};
+use std::collections::HashMap;
+
+use core_types::id::{LocationId, ProductId, VariantId};
 use core_types::key;
 use core_types::provider::ProviderName;
 use identity::customer::Customer;
@@ -24,7 +26,7 @@ use crate::order::pricing::{self, Offer, Rules, TaxRules};
 use crate::payment::account::ProviderAccount;
 use crate::payment::load;
 use crate::payment::step;
-use crate::shipping::{ShippingRateKind, ShippingZone};
+use crate::shipping::ShippingZone;
 use crate::tax::{TaxLocation, TaxRate};
 use discounts::Candidates;
 
@@ -81,7 +83,7 @@ pub(super) async fn price_as(
     .await?;
     let mut of_cards = Vec::new();
     let cards = cards(services, &context.store, cart, &mut of_cards).await?;
-    let PricingContext { store, settings, offers, accounts, zones, tax_rates, .. } = context;
+    let PricingContext { store, settings, mut offers, accounts, zones, tax_rates, .. } = context;
     let taxes = TaxRules {
         rates: tax_rates,
         place: (!cart.is_exempt).then(|| cart.taxed_at(&store)),
@@ -89,7 +91,10 @@ pub(super) async fn price_as(
         home: Some(home(&store)),
         settings: settings.taxes.clone(),
     };
-    let taxes = with_pickup(services, taxes, cart, &zones, &store).await?;
+    let taxes = match pickup::chosen(&zones, cart.shipping_rate_id.as_ref()) {
+        Some(rate) => pickup::load(services, (&store, rate), cart, taxes, &mut offers).await?,
+        None => taxes,
+    };
     let is_shopper = cart.shopper_network.is_some();
     let rules = Rules {
         zones,
@@ -146,43 +151,6 @@ fn home(store: &Store) -> TaxLocation {
     TaxLocation { country: store.country.clone(), region: store.region.clone(), postal_code: None }
 }
 
-/// The rules with the place of the pickup that the cart chose: that of its location, or else the store's. Takes
-/// a read for a pickup at a location.
-async fn with_pickup(
-    services: &Services,
-    taxes: TaxRules,
-    cart: &Cart,
-    zones: &[ShippingZone],
-    store: &Store,
-) -> Result<TaxRules, Problem> {
-    let mut rates = zones.iter().flat_map(|zone| &zone.rates);
-    let chosen = rates.find(|rate| Some(&rate.id) == cart.shipping_rate_id.as_ref());
-    let Some(rate) = chosen.filter(|rate| rate.kind == ShippingRateKind::Pickup) else {
-        return Ok(taxes);
-    };
-    let Some(id) = &rate.location_id else {
-        return Ok(TaxRules { pickup: Some(home(store)), ..taxes });
-    };
-    let key = key::location(&store.id, id);
-    let found: Option<Location> = services.table.get(&key).await?;
-    let place = found.map_or_else(
-        || home(store),
-        |location| TaxLocation {
-            country: location.address.country,
-            region: location.address.region,
-            postal_code: location.address.postal_code,
-        },
-    );
-    let is_loaded = place.country == store.country
-        || Some(&place.country) == taxes.place.as_ref().map(|at| &at.country);
-    let mut rates = taxes.rates;
-    if !is_loaded {
-        let key = key::tax_rates(&store.id, place.country.as_str());
-        rates.extend(Document::<TaxRate>::load(services, key).await?.entries);
-    }
-    Ok(TaxRules { rates, pickup: Some(place), ..taxes })
-}
-
 /// The data that a cart is priced with, from one read.
 struct PricingContext {
     store: Store,
@@ -205,12 +173,18 @@ async fn load_context(
     cart: &Cart,
     consistency: ReadConsistency,
 ) -> Result<PricingContext, Problem> {
-    let of_line = |line: &cart::CartLine| {
-        let level = |at: &LocationId| key::level(&store.id, &line.variant_id, at);
+    let of_variant = |variant: &VariantId| {
+        let level = |at: &LocationId| key::level(&store.id, variant, at);
         let levels: Vec<_> = store.online_locations.iter().map(level).collect();
-        (key::sellable(&store.id, &line.variant_id), levels)
+        (variant.clone(), key::sellable(&store.id, variant), levels)
     };
-    let keys: Vec<_> = cart.lines.iter().map(of_line).collect();
+    let mut variants: Vec<&VariantId> = Vec::new();
+    for line in &cart.lines {
+        if !variants.contains(&&line.variant_id) {
+            variants.push(&line.variant_id);
+        }
+    }
+    let keys: Vec<_> = variants.into_iter().map(of_variant).collect();
     let (store_key, untouched) = (store.key(), Settings::of(store));
     let settings_key = untouched.key();
     let chosen = cart.payment.as_ref().map_or(ProviderName::Manual, |payment| payment.provider);
@@ -229,20 +203,22 @@ async fn load_context(
     let account = cart.shopper.account.as_ref().filter(|_| consistency == ReadConsistency::Strong);
     let account = account.map(|(id, _)| key::customer(&store.id, id));
     let of_lines =
-        keys.iter().flat_map(|(sellable, levels)| std::iter::once(sellable).chain(levels));
+        keys.iter().flat_map(|(_, sellable, levels)| std::iter::once(sellable).chain(levels));
     let of_store =
         [&store_key, &settings_key, &account_key, &documents.0, &documents.1, &documents.2];
     let wanted =
         of_store.into_iter().chain(&at_home).chain(&codes).chain(account.as_ref()).chain(of_lines);
     let mut found = Found::read(services, &wanted.collect::<Vec<_>>(), consistency).await?;
-    let mut offers = Vec::new();
-    for (sellable, levels) in &keys {
+    let mut known = HashMap::new();
+    for (variant, sellable, levels) in &keys {
         let mut offer = Offer { sellable: found.take(sellable)?, levels: Vec::new() };
         for level in levels {
             offer.levels.extend(found.take(level)?);
         }
-        offers.push(offer);
+        known.insert(variant, offer);
     }
+    let offer = |line: &cart::CartLine| known.get(&line.variant_id).cloned().unwrap_or_default();
+    let offers = cart.lines.iter().map(offer).collect();
     let settings = found.take(&settings_key)?.unwrap_or(untouched);
     let mut accounts = Vec::new();
     accounts.extend(found.take::<ProviderAccount>(&account_key)?);

@@ -1,0 +1,158 @@
+//! Lines of one variant that differ by their properties: each is a line of its own, over the same stock.
+
+use std::time::Duration;
+
+use support::{Market, Placed, Reply, Value, address, cart, inr, json, unique};
+
+/// A line of a variant with these properties.
+fn line(variant: &str, quantity: i64, properties: Value) -> Value {
+    let mut line = json!({"variant_id": variant, "quantity": quantity});
+    if !properties.is_null() {
+        line["properties"] = properties;
+    }
+    line
+}
+
+fn of(lines: Vec<Value>) -> Value {
+    json!({"email": "shopper@example.com", "shipping_address": address(), "items": lines})
+}
+
+fn ann() -> Value {
+    json!({"Engraving": "Ann"})
+}
+
+fn units(placed: &Placed, place: usize, quantity: i64) -> Value {
+    json!({"order_item_id": placed.line(place), "quantity": quantity})
+}
+
+/// Quantity and properties of each line.
+fn lines(order: &Value) -> Vec<(i64, Value)> {
+    let items = order["items"].as_array().unwrap().iter();
+    items.map(|item| (item["quantity"].as_i64().unwrap(), item["properties"].clone())).collect()
+}
+
+#[tokio::test]
+async fn equal_properties_merge_and_different_ones_do_not_in_any_order() {
+    let market = Market::open().await;
+    let ring = market.stock(1_000, 20).await;
+    let (plain, engraved) = (|n| line(&ring, n, Value::Null), |n| line(&ring, n, ann()));
+    let empty = line(&ring, 1, json!({}));
+    let placed = market.order(of(vec![engraved(1), plain(2), engraved(3), empty])).await;
+    assert_eq!(lines(placed.reply.at("/order")), [(4, ann()), (3, json!({}))]);
+    let placed = market.order(of(vec![plain(2), engraved(1), plain(1), engraved(3)])).await;
+    assert_eq!(lines(placed.reply.at("/order")), [(3, json!({})), (4, ann())]);
+    assert_eq!(lines(&market.show(&placed.id).await.json), [(3, json!({})), (4, ann())]);
+    assert_eq!(lines(&market.look(&placed).await.json), [(3, json!({})), (4, ann())]);
+    let event = market.gateway.events("order.created").await.pop().unwrap();
+    assert_eq!(lines(&event["data"]), [(3, json!({})), (4, ann())]);
+    assert_eq!(market.levels(&ring).await, [6, 14, 0, 20]);
+    // What is left suffices for one of the two lines, not for both.
+    let mut dry = of(vec![engraved(4), plain(3)]);
+    dry["dry_run"] = json!(true);
+    let quote = market.try_order(dry.clone()).await.expect(200);
+    let available = |n: usize| quote.at(&format!("/availability/{n}/available")).clone();
+    assert_eq!((available(0), available(1)), (json!(true), json!(false)));
+    assert_eq!(*quote.at("/availability/0/properties"), ann());
+    let rejected = market.try_order(of(vec![engraved(4), plain(3)])).await.expect(409);
+    let rejected = rejected.problem("insufficient_stock");
+    assert_eq!(*rejected.at("/items/0/pointer"), json!("/items/1"));
+    let wrong = market.try_order(of(vec![line(&ring, 1, json!({"Engraving": 5}))])).await;
+    let wrong = wrong.expect(422).field_errors();
+    assert_eq!(wrong[0].0, "/items/0/properties/Engraving");
+    market.audit(&ring).await;
+}
+
+#[tokio::test]
+async fn each_line_is_fulfilled_returned_and_refunded_by_itself() {
+    let market = Market::open().await;
+    let ring = market.stock(1_000, 10).await;
+    let placed = market.order(of(vec![line(&ring, 3, ann()), line(&ring, 4, Value::Null)])).await;
+    market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
+    assert_eq!(market.levels(&ring).await, [3, 0, 7, 10]);
+    let both = json!({"items": [units(&placed, 0, 2), units(&placed, 1, 1)]});
+    let first = market.act(&placed.id, "fulfill", both).await.expect(201);
+    assert_eq!(market.levels(&ring).await, [3, 0, 4, 7]);
+    let counts =
+        |order: &Reply, name: &str| [0, 1].map(|n| order.int(&format!("/items/{n}/{name}")));
+    let order = market.show(&placed.id).await;
+    assert_eq!((counts(&order, "fulfilled"), counts(&order, "remaining")), ([2, 1], [1, 3]));
+    let path = format!("fulfillments/{}/cancel", first.str("/fulfillment/id"));
+    market.act(&placed.id, &path, json!({})).await.expect(200);
+    assert_eq!(market.levels(&ring).await, [3, 0, 7, 10]);
+    market.act(&placed.id, "fulfill", json!({"items": [units(&placed, 0, 2)]})).await.expect(201);
+    let back = json!({"items": [units(&placed, 0, 1)]});
+    let back = market.act(&placed.id, "lines/return", back).await.expect(200);
+    assert_eq!(counts(&back, "returned"), [1, 0]);
+    assert_eq!(market.levels(&ring).await, [4, 0, 5, 9]);
+    // One unit of each comes back with its money: one was fulfilled, the other was not. Both are of one level.
+    let with = |mut line: Value, kind: &str| {
+        line["restock_type"] = json!(kind);
+        line
+    };
+    let both = [with(units(&placed, 0, 2), "return"), with(units(&placed, 1, 3), "cancel")];
+    let done = market.act(&placed.id, "refund", json!({"items": both})).await.expect(201);
+    assert_eq!(*done.at("/refund/amount"), inr(5_000));
+    let order = market.show(&placed.id).await;
+    assert_eq!((counts(&order, "refunded"), counts(&order, "cancelled")), ([2, 3], [0, 3]));
+    assert_eq!((counts(&order, "returned"), counts(&order, "remaining")), ([2, 0], [1, 1]));
+    assert_eq!(market.levels(&ring).await, [8, 0, 2, 10]);
+    market.act(&placed.id, "lines/cancel", json!({})).await.expect(200);
+    assert_eq!(market.levels(&ring).await, [10, 0, 0, 10]);
+    market.audit(&ring).await;
+}
+
+#[tokio::test]
+async fn an_order_of_40_lines_of_one_variant_is_one_transaction() {
+    let market = Market::open().await;
+    let ring = market.stock(100, 80).await;
+    let lines = |count: usize| {
+        of((0..count).map(|n| line(&ring, 1, json!({"Engraving": n.to_string()}))).collect())
+    };
+    let placed = market.order(lines(40)).await;
+    market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
+    market.act(&placed.id, "fulfill", json!({"items": [units(&placed, 7, 1)]})).await.expect(201);
+    assert_eq!(market.levels(&ring).await, [40, 0, 39, 79]);
+    let expired = market.order(lines(40)).await;
+    assert_eq!(market.levels(&ring).await, [0, 40, 39, 79]);
+    market.gateway.advance(Duration::from_mins(31));
+    market.gateway.sweep().await;
+    assert_eq!(market.show(&expired.id).await.str("/status"), "expired");
+    assert_eq!(market.levels(&ring).await, [40, 0, 39, 79]);
+    let rejected = market.try_order(lines(41)).await.expect(422);
+    assert_eq!(rejected.field_errors(), [("/items".into(), "too_many".into())]);
+    market.audit(&ring).await;
+}
+
+#[tokio::test]
+async fn properties_are_mailed_and_removed_with_the_customers_data() {
+    let market = Market::proven().await;
+    let ring = market.stock(1_000, 10).await;
+    let email = format!("{}@example.com", unique("engraved"));
+    let mut input = of(vec![line(&ring, 2, ann())]);
+    input["email"] = json!(email);
+    let placed = market.order(input).await;
+    let mail = market.gateway.mailbox(&email).nth(1).await;
+    assert!(mail.text.contains("2 x Thing"), "{}", mail.text);
+    assert!(mail.text.contains("\n      Engraving: Ann\n"), "{}", mail.text);
+    market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
+    market.act(&placed.id, "fulfill", json!({})).await.expect(201);
+    let order = core_types::id::OrderId::parse(&placed.id).unwrap();
+    let store = core_types::id::StoreId::parse(&market.store.id).unwrap();
+    let order = sales::order::load::order(market.gateway.app(), &store, &order).await.unwrap();
+    let redacted = order.redacted(market.gateway.now()).unwrap();
+    assert!(redacted.items[0].properties.is_empty());
+}
+
+#[tokio::test]
+async fn a_merchant_adds_properties_too_and_a_draft_keeps_them() {
+    let market = Market::open().await;
+    let ring = market.stock(1_000, 10).await;
+    let mut input = cart(&[]);
+    input["items"] = json!([line(&ring, 1, ann()), line(&ring, 1, json!({"Engraving": "Bob"}))]);
+    input["draft"] = json!(true);
+    let made = market.owner.post("/v1/orders").key(&unique("made")).json(input).await.expect(201);
+    assert_eq!(lines(&made.json), [(1, ann()), (1, json!({"Engraving": "Bob"}))]);
+    assert_eq!(market.levels(&ring).await, [8, 2, 0, 10]);
+    market.act(&made.str("/id"), "cancel", json!({})).await.expect(200);
+    assert_eq!(market.levels(&ring).await, [10, 0, 0, 10]);
+}
