@@ -9,9 +9,10 @@ use core_types::event::Event;
 use core_types::fields::{Email, Metadata};
 use core_types::id::{EventId, OrderId, OrderItemId};
 use core_types::key;
-use core_types::resource::change;
+use core_types::resource::{Resource, change, load_as};
 use core_types::scope::{ReadOrders, WriteOrders};
 use gateway::app::App;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Json, Page};
 use gateway::request::{Body, IfMatch, Path};
@@ -20,15 +21,16 @@ use identity::store::Store;
 use primitives::clock::Timestamp;
 use primitives::fields::{AtMost, Patch, Text};
 use primitives::input::request;
-use primitives::problem::Problem;
+use primitives::problem::{Code, Problem};
 use sales::order::fulfillment::FulfillmentView;
 use sales::order::refund::RefundView;
 use sales::order::update::OrderUpdate;
+use sales::workflows::tax_order;
 use sales::order::{MAX_LINES, ORDER_UPDATED, Order, OrderView, load};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use table::Query as Search;
+use table::{Query as Search, retry_eventual_first};
 
 /// The most tags of one order.
 pub(crate) const MAX_TAGS: usize = 50;
@@ -139,7 +141,8 @@ impl UpdateRequest {
 
 /// `PATCH /v1/orders/{id}` (`updateOrder`): Update an order.
 ///
-/// Note, tags, metadata and e-mail can change, and the shipping address until something was fulfilled.
+/// Note, tags, metadata and e-mail can change, and the shipping address until something was fulfilled. An order
+/// that is not paid is taxed again at its new address; the tax of a paid one stays, and `tax_is_outdated` says so.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.
@@ -151,8 +154,26 @@ pub async fn update(
     Body(input): Body<UpdateRequest>,
 ) -> Result<Json<OrderView>, Problem> {
     let key = key::order(&caller.store.id, &id);
-    change(&app, &key, if_match, &ORDER_UPDATED, |order: &Order, now| {
-        order.updated(input.clone().at(&caller.store), now)
+    if input.shipping_address.is_none() {
+        return change(&app, &key, if_match, &ORDER_UPDATED, |order: &Order, now| {
+            order.updated(input.clone().at(&caller.store), now)
+        })
+        .await;
+    }
+    retry_eventual_first(|consistency| async {
+        let now = app.clock.now();
+        let before: Order = load_as(&app, &key, consistency).await?;
+        if_match.check(before.version)?;
+        let Some(moved) = before.updated(input.clone().at(&caller.store), now)? else {
+            consistency.ensure_strong()?;
+            return Ok(before.to_response());
+        };
+        let after = tax_order::taxed(&app, &caller.store, moved).await?;
+        after
+            .replace(app.table.write(), Code::VersionConflict)
+            .emit(after.event(&ORDER_UPDATED, now))
+            .answer(after.to_response(), now)
+            .await
     })
     .await
 }

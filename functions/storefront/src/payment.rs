@@ -8,7 +8,7 @@ use callers::Shopper;
 use core_types::fields::{Currency, Handle, Subdomain, WebUrl};
 use core_types::id::{OrderId, PaymentId};
 use core_types::key;
-use core_types::money::{MAX_AMOUNT, Money};
+use core_types::money::{MAX_AMOUNT, Money, MoneyInput};
 use core_types::provider::ProviderName;
 use core_types::resource::Resource;
 use crypto::seal::SealKey;
@@ -60,6 +60,8 @@ pub struct OpenRequest {
     order_id: OrderId,
     /// The order's token; or send it as `X-Service-Order-Token`.
     order_token: Option<Exact<200>>,
+    /// The amount that the shopper expects to pay. The payment is not opened for another one.
+    expected_amount: Option<MoneyInput>,
     /// The manual payment method; by default that of the order, or the only one.
     method: Option<Handle>,
     /// The URL to which the provider redirects the customer's browser.
@@ -106,6 +108,7 @@ pub struct OpenedPayment {
 /// # Errors
 /// `unauthenticated` with an expired or revoked credential;
 /// `store_not_found`, `unknown_provider`, `provider_not_connected`, `order_already_paid`,
+/// `price_changed` if the amount is not the expected one,
 /// `order_expired`, `invalid_state_transition` while a payment is processed, `amount_not_supported`,
 /// `version_conflict`, `provider_error`, `provider_timeout`; `not_supported`, and `required`,
 /// `not_applicable` and `payment_method_unavailable` for the method, as field errors; `not_found` for an
@@ -145,6 +148,11 @@ async fn open_once(
         amount: waiting.as_ref().unwrap_or(&order).outstanding(),
         expires_at: waiting.as_ref().unwrap_or(&order).expires_at,
     };
+    let expected = input.expected_amount.as_ref();
+    if expected.is_some_and(|expected| expected.in_currency(&order.currency).as_ref() != Ok(&opening.amount)) {
+        let totals = serde_json::to_value(&order.totals).unwrap_or_default();
+        return Err(Code::PriceChanged.with("totals", totals));
+    }
     if !can_take(provider, &opening.amount) {
         return Err(Code::AmountNotSupported.with("provider", provider.as_str()));
     }

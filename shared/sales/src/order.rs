@@ -34,6 +34,7 @@ pub mod pricing;
 mod redact;
 pub mod refund;
 pub mod restock;
+mod retax;
 mod rounding;
 mod samples;
 pub mod shopper;
@@ -62,6 +63,7 @@ use table::outbox::Due;
 
 use crate::payment::CaptureMethod;
 use crate::payment::manual_method::ChosenMethod;
+use crate::tax::TaxLocation;
 
 pub use change::{OrderChange, RefundChange};
 pub use charges::{DiscountAllocation, OrderDiscount, OrderDiscountView, ShippingLine, Totals};
@@ -130,6 +132,9 @@ pub struct Order {
     pub items: Vec<OrderItem>,
     /// The amounts at placement, from the subtotal to the amount due.
     pub totals: Totals,
+    /// The place whose tax rates it was taxed by; none if its buyer pays no tax.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taxed_at: Option<TaxLocation>,
     /// The chosen shipping rate.
     #[serde(default)]
     pub shipping_line: Option<ShippingLine>,

@@ -29,3 +29,4 @@ pub mod refund_order;
 pub mod return_unapplied;
 pub mod save_change;
 pub mod submit_evidence;
+pub mod tax_order;

@@ -100,6 +100,9 @@ pub struct ShippingLine {
     /// The chosen rate.
     #[serde(flatten)]
     pub service: ShippingService,
+    /// The price before the store's tax was deducted from it, for a buyer who pays no tax.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list_price: Option<Money>,
     /// The price.
     pub price: Money,
     /// The discount on the price.
@@ -112,6 +115,15 @@ pub struct ShippingLine {
     pub tax_lines: Vec<LineTax>,
     /// The price less the discount, plus tax unless prices include it.
     pub total: Money,
+}
+
+impl ShippingLine {
+    /// The line with this price before the store's tax was deducted from it.
+    #[must_use]
+    pub(super) fn listed_at(self, price: Money) -> Self {
+        let list_price = (price != self.price).then_some(price);
+        Self { list_price, ..self }
+    }
 }
 
 /// A discount of an order.

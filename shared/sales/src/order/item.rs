@@ -45,6 +45,9 @@ pub struct OrderItem {
     pub image_url: Option<String>,
     /// The units ordered.
     pub quantity: u32,
+    /// The price of one unit before the store's tax was deducted from it, for a buyer who pays no tax.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list_price: Option<Money>,
     /// The price of one unit.
     pub price: Money,
     /// The price times the quantity.

@@ -2,6 +2,7 @@
 
 mod allocation;
 mod quote;
+mod retax;
 mod rules;
 mod sums;
 mod taxes;
@@ -30,9 +31,10 @@ use crate::discount::Discount;
 use crate::gift_card::GiftCard;
 use crate::payment::manual_method::ChosenMethod;
 use crate::shipping::Parcel;
-use crate::tax::LineTax;
+use crate::tax::{LineTax, TaxLocation};
 
 pub use quote::{LineAvailability, QuoteView, insufficient_stock};
+pub use retax::{Retaxed, retax};
 pub use rules::Rules;
 use rules::UNAVAILABLE;
 use sums::sum_up;
@@ -78,6 +80,8 @@ pub struct PricedLine {
     pub line: CartLine,
     /// The variant.
     pub sellable: Sellable,
+    /// The price of one unit before the store's tax was deducted from it.
+    pub list_price: Option<Money>,
     /// The price times the quantity.
     pub subtotal: Money,
     /// The units by location; none if its stock is not tracked or insufficient.
@@ -115,6 +119,8 @@ pub struct Quote {
     pub cards: Vec<(GiftCard, Money)>,
     /// The amounts, from the subtotal to the amount due.
     pub totals: Totals,
+    /// The place of taxation; none if the buyer is exempt.
+    pub taxed_at: Option<TaxLocation>,
 }
 
 /// The store's variant for a line and its stock.
@@ -175,6 +181,7 @@ pub fn price(
             discounts: Vec::new(),
             cards: Vec::new(),
             totals,
+            taxed_at: None,
         };
     };
     let (cards, totals) = pay(sums.totals, cards);
@@ -186,6 +193,7 @@ pub fn price(
         discounts: sums.discounts,
         cards,
         totals,
+        taxed_at: rules.taxes.taxed_at(),
     }
 }
 
@@ -252,6 +260,7 @@ impl Order {
             stock: if is_paid { StockState::Committed } else { StockState::Reserved },
             items: quote.lines.iter().map(|line| OrderItem::of(line, now)).collect(),
             totals: quote.totals.clone(),
+            taxed_at: quote.taxed_at.clone(),
             shipping_line: quote.shipping.clone(),
             discounts: quote
                 .discounts
@@ -310,6 +319,7 @@ impl OrderItem {
             sku: sellable.sku.clone(),
             image_url: sellable.image_url.clone(),
             quantity: priced.line.quantity,
+            list_price: priced.list_price.clone(),
             price: sellable.price.clone(),
             subtotal: priced.subtotal.clone(),
             discount: priced.discount.clone(),

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::payment::CaptureMethod;
 use crate::payment::manual_method::ChosenMethod;
-use crate::tax::LineTax;
+use crate::tax::{LineTax, TaxLocation};
 
 core_types::view! {
     /// An order.
@@ -50,6 +50,11 @@ core_types::view! {
         items: Vec<OrderItemView> = order.items.iter().map(OrderItemView::from).collect(),
         /// The amounts at placement, from the subtotal to the amount due.
         totals: Totals,
+        /// The place whose tax rates it was taxed by; null if its buyer pays no tax.
+        taxed_at: Option<TaxLocation>,
+        /// Whether its shipping address is in another place than the one that its tax is of, because the address
+        /// changed after the order was paid.
+        tax_is_outdated: bool = order.other_tax_place().is_some(),
         /// The chosen shipping rate.
         shipping_line: Option<ShippingLine>,
         /// The discounts.

@@ -9,7 +9,8 @@ use super::TaxRate;
 use crate::postal;
 
 /// The location by which tax and shipping are determined.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "TaxPlace")]
 pub struct TaxLocation {
     /// The country, in ISO 3166-1.
     pub country: Country,

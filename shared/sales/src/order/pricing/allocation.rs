@@ -43,6 +43,7 @@ pub(super) fn allocate_all(
             levels,
             is_available,
             oversells,
+            list_price: None,
             discount: zero.clone(),
             discounts: Vec::new(),
             tax: zero,

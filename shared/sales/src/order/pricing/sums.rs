@@ -57,9 +57,9 @@ pub(super) fn sum_up(
     let charged = rate.and_then(|rate| Some((rate, charge(rate, &parcel, errors)?)));
     let (shipping, taxed) = match charged {
         Some((rate, price)) => {
-            let price = rules.taxes.net_shipping(price, rate, lines);
-            let (line, taxed) = shipping_line(rate, price, free_by.as_ref(), rules, lines)?;
-            (Some(line), Some(taxed))
+            let net = rules.taxes.net_shipping(price.clone(), rate, lines);
+            let (line, taxed) = shipping_line(rate, net, free_by.as_ref(), rules, lines)?;
+            (Some(line.listed_at(price)), Some(taxed))
         }
         None => (None, None),
     };
@@ -183,20 +183,22 @@ impl<'a> Cart<'a> {
 
 impl PricedLine {
     /// Takes the tax of the store's place out of the price, if the buyer pays no tax.
-    fn deduct_tax(&mut self, rules: &Rules, rate: Option<&ShippingRate>) -> Option<()> {
+    pub(super) fn deduct_tax(&mut self, rules: &Rules, rate: Option<&ShippingRate>) -> Option<()> {
         let rates = rules.taxes.deducted(rate, &self.sellable);
         if rates.is_empty() {
             return Some(());
         }
         let price = &self.sellable.price;
         let tax = tax::sum(&tax::levy(price, &rates, true), &price.currency)?;
-        self.sellable.price = price.minus(&tax)?;
+        let net = price.minus(&tax)?;
+        self.list_price = (net != *price).then(|| price.clone());
+        self.sellable.price = net;
         self.subtotal = self.sellable.price.times(self.line.quantity)?;
         Some(())
     }
 
     /// Sets the line's discount, tax and total.
-    fn set_total(&mut self, rules: &Rules, rate: Option<&ShippingRate>) -> Option<()> {
+    pub(super) fn set_total(&mut self, rules: &Rules, rate: Option<&ShippingRate>) -> Option<()> {
         let currency = &self.subtotal.currency;
         self.discount = Money::sum(self.discounts.iter().map(|part| &part.amount), currency)?;
         let left = self.subtotal.minus(&self.discount)?;
@@ -206,7 +208,7 @@ impl PricedLine {
     }
 }
 
-fn shipping_line(
+pub(super) fn shipping_line(
     rate: &ShippingRate,
     price: Money,
     free_by: Option<&DiscountId>,
@@ -222,6 +224,7 @@ fn shipping_line(
     let taxed = rules.taxes.on_shipping(&left, rate, lines)?;
     let line = ShippingLine {
         service: ShippingService::from(rate),
+        list_price: None,
         price,
         discount,
         discounts: discounts.into_iter().collect(),
@@ -232,7 +235,7 @@ fn shipping_line(
     Some((line, taxed))
 }
 
-fn totals(
+pub(super) fn totals(
     lines: &[PricedLine],
     subtotal: Money,
     shipped: Option<(&ShippingLine, &Taxed)>,

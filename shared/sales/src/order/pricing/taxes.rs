@@ -46,6 +46,12 @@ impl TaxRules {
         Some(self.pickup.as_ref().filter(|_| is_fetched).unwrap_or(place))
     }
 
+    /// The place of taxation: that of a pickup, if it has one. None if the buyer is exempt.
+    pub(super) fn taxed_at(&self) -> Option<TaxLocation> {
+        let place = self.place.as_ref()?;
+        Some(self.pickup.as_ref().unwrap_or(place).clone())
+    }
+
     /// The rates of goods with this shipping rate: by their class, and none if they are not taxable.
     fn rates(&self, rate: Option<&ShippingRate>, goods: &Sellable) -> Vec<&TaxRate> {
         let place = self.place(rate).filter(|_| goods.taxable);
