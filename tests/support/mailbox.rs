@@ -110,7 +110,8 @@ impl Mailbox {
 
 /// The text and the HTML of a mail that has both (RFC 2046 §5.1.4).
 fn alternatives(body: &str, boundary: &str) -> (String, Option<String>) {
-    let mut parts = body.split(&format!("--{boundary}")).skip(1).filter_map(|part| {
+    let delimiter = format!("--{boundary}");
+    let mut parts = body.split(&delimiter).skip(1).filter_map(|part| {
         let (head, text) = part.trim_start().split_once("\n\n")?;
         Some(decoded(head, text.strip_suffix('\n').unwrap_or(text)))
     });
