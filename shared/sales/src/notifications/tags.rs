@@ -89,6 +89,22 @@ pub(super) fn used(
     Ok(used)
 }
 
+/// The text with tags that have no dots: what is left of them is the text's own.
+pub(super) fn without_dots_in_tags(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("{{").into_iter().chain(rest.find("{%")).min() {
+        let (before, tag) = rest.split_at(at);
+        let end = if tag.starts_with("{{") { "}}" } else { "%}" };
+        let length = tag.find(end).map_or(tag.len(), |end| end.saturating_add(2));
+        let (tag, after) = tag.split_at(length);
+        plain.push_str(before);
+        plain.push_str(&tag.replace('.', "_"));
+        rest = after;
+    }
+    plain + rest
+}
+
 /// The entry and the field of `line.title`.
 fn entry_field(name: &str) -> Option<(&str, &str)> {
     name.split_once('.')

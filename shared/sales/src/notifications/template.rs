@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::html;
 use super::kind::{List, NotificationKind, Place, Placeholder};
-use super::tags::{broken, used};
+use super::tags::{broken, used, without_dots_in_tags};
 
 /// The first of the characters that stand for links while other links are broken up.
 const LINK_MARK: char = '\u{e000}';
@@ -184,9 +184,10 @@ fn entries(list: &List, values: &Values) -> Value {
     let entry = |entry: &Fields| {
         let text = |name: &str| entry.iter().find(|(known, _)| *known == name);
         let fields = list.fields.iter().map(|(name, _)| {
-            (*name, text(name).map(|(_, text)| unmarked(text)).unwrap_or_default())
+            let text = text(name).map(|(_, text)| unmarked(text)).unwrap_or_default();
+            (*name, Value::from(text))
         });
-        Value::from_iter(fields)
+        Value::from_object(fields.collect::<BTreeMap<&str, Value>>())
     };
     entries.iter().map(entry).collect()
 }
@@ -205,7 +206,7 @@ fn checked(text: &str, kind: NotificationKind, place: Place) -> Result<Vec<Place
     let used = used(text, kind, place)?;
     let environment = environment().map_err(|problem| broken(&problem.to_string()))?;
     environment.template_from_str(text).map_err(|error| broken(&error.to_string()))?;
-    if holds_link(text) || text.contains(is_mark) {
+    if holds_link(&without_dots_in_tags(text)) || text.contains(is_mark) {
         let detail = "A mail has no links but its placeholders: write no addresses.";
         return Err(Fault::new("link_not_allowed", detail));
     }
