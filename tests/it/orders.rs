@@ -5,6 +5,7 @@ mod filters;
 mod lines;
 mod links;
 mod mails;
+mod moved;
 mod pickups;
 mod placing;
 mod properties;
