@@ -5,7 +5,7 @@ use callers::StoreAccess;
 use catalogue::product::{
     self, Faults, MAX_VARIANTS, PRODUCT_UPDATED, Product, Sku, Variant, VariantView, variant_title,
 };
-use core_types::fields::{Metadata, MetadataFilter, WebUrl};
+use core_types::fields::{Country, HsCode, Metadata, MetadataFilter, WebUrl};
 use core_types::id::{ProductId, VariantId};
 use core_types::money::MoneyInput;
 use core_types::scope::{ReadProducts, WriteProducts};
@@ -154,6 +154,10 @@ pub struct UpdateRequest {
     weight_grams: Patch<Int<0, MAX_GRAMS>>,
     /// The barcode: GTIN, EAN, UPC or ISBN. `null` removes it.
     barcode: Patch<Text<1, 64>>,
+    /// The code of the Harmonized System, for customs. `null` removes it.
+    hs_code: Patch<HsCode>,
+    /// The country in which it was made, for customs. `null` removes it.
+    country_of_origin: Patch<Country>,
     /// Whether the variant must be shipped.
     requires_shipping: Option<Flag>,
     /// Whether tax is levied on the variant.
@@ -207,6 +211,8 @@ impl UpdateRequest {
             }
         }
         self.barcode.apply(&mut wanted.barcode);
+        self.hs_code.apply(&mut wanted.hs_code);
+        self.country_of_origin.apply(&mut wanted.country_of_origin);
         if let Some(flag) = self.requires_shipping {
             wanted.requires_shipping = flag.0;
         }

@@ -27,7 +27,7 @@ mod view;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use core_types::fields::{Currency, Handle, TaxClass};
+use core_types::fields::{Country, Currency, Handle, HsCode, TaxClass};
 use core_types::id::{CategoryId, LocationId, MediaId, ProductId, StoreId, VariantId};
 use core_types::key::{self, IndexKey};
 use core_types::money::Money;
@@ -228,6 +228,12 @@ pub struct Variant {
     pub weight_grams: Option<u32>,
     /// GTIN, EAN, UPC or ISBN.
     pub barcode: Option<String>,
+    /// The code of the Harmonized System, for customs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hs_code: Option<HsCode>,
+    /// The country in which it was made, for customs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub country_of_origin: Option<Country>,
     /// Whether it is shipped.
     pub requires_shipping: bool,
     /// Whether tax is levied on it.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 pub use line::{DisplayName, Line, PersonName, StoreName, is_format, misleads};
 pub use link_template::LinkTemplate;
 pub use metadata::{MOST_METADATA, Metadata, MetadataFilter};
+pub use hs_code::HsCode;
 pub use tax_number::TaxNumber;
 
 /// Implements the common parts of text types: parsing, schema (with the `schemars` attributes of the type),
@@ -45,6 +46,7 @@ macro_rules! text_type {
     };
 }
 
+mod hs_code;
 mod link_template;
 mod tax_number;
 

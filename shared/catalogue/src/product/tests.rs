@@ -53,6 +53,8 @@ pub(crate) fn variant(name: &str, price: i64) -> Variant {
         options: vec![name.into()],
         weight_grams: None,
         barcode: None,
+        hs_code: None,
+        country_of_origin: None,
         requires_shipping: true,
         taxable: true,
         image_url: None,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use core_types::event::{EXAMPLE_TIME, Example, sample};
-use core_types::fields::{Currency, Handle, TaxClass};
+use core_types::fields::{Country, Currency, Handle, HsCode, TaxClass};
 use core_types::id::{CategoryId, ProductId, StoreId, VariantId};
 use core_types::money::{self, Money};
 use core_types::rating::Rating;
@@ -149,6 +149,10 @@ core_types::view! {
         weight_grams: Option<u32>,
         /// GTIN, EAN, UPC or ISBN.
         barcode: Option<String>,
+        /// The code of the Harmonized System, for customs.
+        hs_code: Option<HsCode>,
+        /// The country in which it was made, for customs.
+        country_of_origin: Option<Country>,
         /// Whether it is shipped.
         requires_shipping: bool,
         /// Whether tax is levied on it.
@@ -213,6 +217,8 @@ impl Example for ProductView {
             options: Vec::new(),
             weight_grams: Some(350),
             barcode: None,
+            hs_code: None,
+            country_of_origin: None,
             requires_shipping: true,
             taxable: true,
             image_url: None,

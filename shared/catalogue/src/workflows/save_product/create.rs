@@ -295,6 +295,8 @@ fn only(product: &ProductId, store: &Store, now: Timestamp) -> Variant {
         options: Vec::new(),
         weight_grams: None,
         barcode: None,
+        hs_code: None,
+        country_of_origin: None,
         requires_shipping: true,
         taxable: true,
         image_url: None,
