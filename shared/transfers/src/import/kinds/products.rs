@@ -120,7 +120,7 @@ async fn create(
     mut request: CreateRequest,
 ) -> Result<Outcome, Problem> {
     let Work { services, store, .. } = work;
-    let id = id_of(work, record.row);
+    let id = work.import.product_id(record.row);
     let handle = request.handle().cloned();
     for _ in 0..ROUNDS {
         let planned = (id.clone(), request.clone());
@@ -286,11 +286,6 @@ async fn write_over(
     Ok(())
 }
 
-fn id_of(work: &Work<'_>, row: u64) -> ProductId {
-    let parts = [work.import.id.as_str(), &row.to_string()];
-    ProductId::derive_at(work.time_of(row), &parts)
-}
-
 async fn is_there(work: &Work<'_>, id: &ProductId) -> Result<bool, Problem> {
     let found: Option<Product> = work.services.table.get(&key::product(&work.store.id, id)).await?;
     Ok(found.is_some())
@@ -333,7 +328,7 @@ async fn check_one(
     mut request: CreateRequest,
     (taken, seen): (&Taken, &mut Seen),
 ) -> Result<Outcome, Problem> {
-    let id = id_of(work, record.row);
+    let id = work.import.product_id(record.row);
     for _ in 0..ROUNDS {
         let planned = (id.clone(), request.clone());
         let now = work.services.clock.now();
