@@ -24,7 +24,7 @@ use table::item::{Item, Key, Packing};
 use table::{Change, Condition, Write};
 
 use super::{Image, PriceRange, Product, ProductStatus, Variant};
-use crate::words::words;
+use crate::words::{index_words, words};
 
 pub use order::SummaryOrder;
 pub(crate) use order::{id_of, newest_first};
@@ -284,7 +284,9 @@ impl ProductSummary {
 /// The first distinct words of the SKUs of these variants.
 fn sku_words(variants: &[Variant]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for word in variants.iter().filter_map(|variant| variant.sku.as_deref()).flat_map(words) {
+    let skus = || variants.iter().filter_map(|variant| variant.sku.as_deref());
+    // What is joined, or part of a word, comes after the words of every SKU.
+    for word in skus().flat_map(words).chain(skus().flat_map(index_words)) {
         if found.len() < SKU_WORDS && !found.contains(&word) {
             found.push(word);
         }
