@@ -1,12 +1,14 @@
 //! Orders: made, listed, changed, fulfilled, held, confirmed, closed. Refunds are in `refunds`.
 
 mod allocations;
+mod drafts;
 mod lines;
 mod links;
 mod pickups;
 mod placing;
 mod properties;
 mod refunds;
+mod unusable;
 mod windows;
 
 use support::{Market, Merchant, Placed, Reply, Value, cart, inr, json, race, unique};

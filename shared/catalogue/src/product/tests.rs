@@ -58,6 +58,7 @@ pub(crate) fn variant(name: &str, price: i64) -> Variant {
         metadata: BTreeMap::new(),
         tracked: true,
         policy: None,
+        discontinued: false,
         stocked_at: Vec::new(),
         position: 0,
         created_at: NOW,

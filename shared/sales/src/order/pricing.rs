@@ -9,7 +9,7 @@ mod taxes;
 use std::collections::BTreeMap;
 
 use catalogue::inventory::Level;
-use catalogue::product::{ProductStatus, Sellable};
+use catalogue::product::Sellable;
 use core_types::fields::{Email, Locale};
 use core_types::id::{CustomerId, OrderItemId};
 use core_types::money::Money;
@@ -26,7 +26,7 @@ use super::{
     DiscountAllocation, FinancialStatus, FulfillmentStatus, Order, OrderDiscount, OrderStatus,
     ShippingLine,
 };
-use crate::discount::Discount;
+use crate::discount::{Discount, Who};
 use crate::gift_card::GiftCard;
 use crate::shipping::Parcel;
 use crate::tax::LineTax;
@@ -64,8 +64,8 @@ pub struct Buyer {
     pub source: String,
     /// The chosen payment provider, if known.
     pub payment: Option<PaymentInput>,
-    /// The key that the shopper's uses of discounts are counted under.
-    pub who: Option<String>,
+    /// The ids that the shopper's uses of discounts are counted under.
+    pub who: Who,
 }
 
 /// A line of a cart at the store's price and stock.
@@ -81,6 +81,8 @@ pub struct PricedLine {
     pub units: Vec<Units>,
     /// The stock of the variant by location, as far as it was read.
     pub levels: Vec<Level>,
+    /// The units that are not there, of a variant that is sold beyond its stock.
+    pub backordered: u32,
     /// Whether that many units are available now.
     pub is_available: bool,
     /// Whether it may be sold beyond its stock.
@@ -138,9 +140,8 @@ pub fn price(
 ) -> Quote {
     let mut priced = Vec::new();
     for (line, offer) in lines.into_iter().zip(offers) {
-        let sold = |sellable: &Sellable| {
-            sellable.is_on_sale() || (everything && sellable.status != ProductStatus::Archived)
-        };
+        let sold =
+            |sellable: &Sellable| sellable.is_on_sale() || (everything && sellable.is_orderable());
         let Some(sellable) = offer.sellable.filter(sold) else {
             let pointer = format!("/items/{}/variant_id", line.position);
             errors.push(fault(&pointer, "unknown_variant", "The store sells no such variant."));
@@ -207,6 +208,8 @@ pub struct Terms {
     pub draft: bool,
     /// When it expires unless it is paid.
     pub expires_at: Option<Timestamp>,
+    /// When the hold of a draft on its stock ends.
+    pub stock_held_until: Option<Timestamp>,
     /// The digest of the shopper's order token.
     pub order_token_digest: Option<String>,
 }
@@ -248,9 +251,7 @@ impl Order {
             discounts: quote
                 .discounts
                 .iter()
-                .map(|(discount, amount)| {
-                    OrderDiscount::of(discount, amount.clone(), number, who.clone())
-                })
+                .map(|(discount, amount)| OrderDiscount::of(discount, amount.clone(), number, &who))
                 .collect(),
             gift_cards: quote.cards.iter().map(GiftCardUse::of).collect(),
             payments: Vec::new(),
@@ -270,6 +271,7 @@ impl Order {
             capture_method: payment.and_then(|payment| payment.capture_method),
             order_token_digest: terms.order_token_digest,
             expires_at: terms.expires_at.filter(|_| !is_paid && !terms.draft),
+            stock_held_until: terms.stock_held_until.filter(|_| terms.draft),
             payment_window: terms.expires_at.map(|at| now.until(at).as_secs()),
             confirmed: false,
             attend_at: None,
@@ -317,6 +319,8 @@ impl OrderItem {
             location_id: priced.units.first().map(|units| units.location_id.clone()),
             allocations: priced.units.iter().cloned().map(Allocation::from).collect(),
             tracked: sellable.tracked,
+            oversells: sellable.tracked && priced.oversells,
+            backordered: priced.backordered,
             requires_shipping: sellable.requires_shipping,
             properties: priced.line.properties.clone(),
             metadata: priced.line.metadata.clone(),
