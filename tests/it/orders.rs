@@ -2,6 +2,7 @@
 
 mod allocations;
 mod filters;
+mod drafts;
 mod lines;
 mod links;
 mod mails;
@@ -10,6 +11,7 @@ mod pickups;
 mod placing;
 mod properties;
 mod refunds;
+mod unusable;
 mod windows;
 
 use support::{Market, Merchant, Placed, Reply, Value, cart, inr, json, race, unique};

@@ -18,15 +18,16 @@ use primitives::clock::Timestamp;
 use primitives::fields::{Flag, Int, Patch, Text};
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
+use sales::workflows::ended_orders;
 use services::Services;
 use table::retry;
 
-use catalogue::workflows::save_product::close;
 use catalogue::workflows::save_product::input::{
     ChoiceInput, MAX_GRAMS, VariantInput, amount, at_home, locations, validate_pictures,
     validate_references,
 };
 use catalogue::workflows::save_product::write::{Revision, WriteStep, release_orphans};
+use catalogue::workflows::save_product::{close, released};
 
 /// Loads the product with its variants.
 async fn load(
@@ -168,6 +169,8 @@ pub struct UpdateRequest {
     metadata: Patch<Metadata>,
     /// How stock is tracked. Quantities are changed through `/v1/inventory/levels`.
     inventory: Option<StockRequest>,
+    /// Whether the variant is discontinued: shoppers do not see it, and nobody can order it. Its orders keep it.
+    discontinued: Option<Flag>,
     /// The position among the product's variants, 1 to 100. Other variants shift.
     position: Option<Int<1, 100>>,
 }
@@ -218,6 +221,9 @@ impl UpdateRequest {
         }
         if let Some(flag) = self.taxable {
             wanted.taxable = flag.0;
+        }
+        if let Some(flag) = self.discontinued {
+            wanted.discontinued = flag.0;
         }
         match self.image_url {
             Patch::Keep => {}
@@ -309,11 +315,12 @@ pub async fn update(
 
 /// `DELETE /v1/products/{id}/variants/{vid}` (`deleteVariant`): Delete a variant and its stock.
 ///
-/// Only a variant that was never ordered can be deleted, and a product keeps at least one variant. The
-/// variant's stock levels are deleted with it. The event is `product.updated`.
+/// Only a variant whose orders were all cancelled or have expired can be deleted; others can be discontinued. A
+/// product keeps at least one variant. The variant's stock levels are deleted with it. The event is `product.updated`.
 ///
 /// # Errors
-/// `not_found`, `last_variant`, `precondition_failed`; `product_in_use` when the variant was ever ordered.
+/// `not_found`, `last_variant`, `precondition_failed`; `product_in_use` when the variant has orders that
+/// were neither cancelled nor expired.
 pub async fn remove(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
@@ -333,8 +340,10 @@ pub async fn remove(
         let product = before.changed(now).over(&after);
         let after = product.arranged(after);
         let revision = Revision { before: (&before, &variants), after: (&product, &after) };
+        let have_ended = |ordered: Vec<Variant>| ended_orders::ensure(&app, ordered);
+        let released = released(&app, std::slice::from_ref(&gone), have_ended).await?;
         let closed = close(&app, &gone).await?;
-        let more = (vec![WriteStep::Drop(Box::new(gone))], closed);
+        let more = (vec![WriteStep::remove(gone, &released)], closed);
         revision.write(&app, more, &PRODUCT_UPDATED, NoContent::default(), now).await
     })
     .await

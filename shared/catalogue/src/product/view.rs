@@ -86,7 +86,7 @@ core_types::view! {
         tax_class: Option<TaxClass>,
         /// The number of variants.
         variants_count: u32,
-        /// The price range over its variants.
+        /// The price range over its variants that are not discontinued.
         price_range: PriceRange = product.price_range(),
         /// The average rating and the number of published reviews.
         rating: Rating = product.rating(),
@@ -163,6 +163,8 @@ core_types::view! {
         metadata: BTreeMap<String, String>,
         /// How its stock is handled.
         inventory: InventoryView = InventoryView { tracked: variant.tracked, policy: variant.policy },
+        /// Whether it is discontinued: shoppers do not see it, and nobody can order it.
+        discontinued: bool,
         /// Its position among the product's variants, from 1.
         position: u32,
         /// When it was created.
@@ -224,6 +226,7 @@ impl Example for ProductView {
             image_url: None,
             metadata: BTreeMap::new(),
             inventory: InventoryView { tracked: true, policy: None },
+            discontinued: false,
             position: 1,
             created_at: EXAMPLE_TIME,
             updated_at: EXAMPLE_TIME,

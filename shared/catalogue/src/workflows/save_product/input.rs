@@ -179,6 +179,7 @@ impl VariantInput {
             metadata: self.metadata.map(|metadata| metadata.0).unwrap_or_default(),
             tracked,
             policy,
+            discontinued: false,
             stocked_at: stocked_at(&opened),
             position,
             created_at: now,
