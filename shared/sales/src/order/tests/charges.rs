@@ -10,7 +10,7 @@ use identity::settings::Taxes;
 use proptest::prelude::*;
 
 use super::*;
-use crate::discount::{CombinesWith, Discount, DiscountValue, Targets};
+use crate::discount::{Discount, DiscountValue, Targets};
 use crate::order::pricing::TaxRules;
 use crate::order::refund::{RestockType, WantedLine, WantedRefund, WantedShipping};
 use crate::shipping::{Places, ShippingRate, ShippingRateKind, ShippingZone};
