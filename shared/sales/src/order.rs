@@ -111,7 +111,7 @@ pub struct Order {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub locale: Option<Locale>,
     /// The contact details that the shopper gave.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact: Option<OrderContact>,
     /// The status.
     pub status: OrderStatus,
@@ -159,7 +159,7 @@ pub struct Order {
     #[serde(default)]
     pub shipping_address: Option<PostalAddress>,
     /// The billing address.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub billing_address: Option<PostalAddress>,
     /// A note of the shopper or the merchant.
     #[serde(default)]
