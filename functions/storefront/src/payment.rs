@@ -149,7 +149,9 @@ async fn open_once(
         expires_at: waiting.as_ref().unwrap_or(&order).expires_at,
     };
     let expected = input.expected_amount.as_ref();
-    if expected.is_some_and(|expected| expected.in_currency(&order.currency).as_ref() != Ok(&opening.amount)) {
+    if expected.is_some_and(|expected| {
+        expected.in_currency(&order.currency).as_ref() != Ok(&opening.amount)
+    }) {
         let totals = serde_json::to_value(&order.totals).unwrap_or_default();
         return Err(Code::PriceChanged.with("totals", totals));
     }

@@ -8,7 +8,7 @@ use core_types::id::{StoreId, VariantId};
 use core_types::money::Money;
 
 use super::cart::CartLine;
-use super::pricing::{PricedLine, Rules, Retaxed, TaxRules, retax};
+use super::pricing::{PricedLine, Retaxed, Rules, TaxRules, retax};
 use super::{Order, OrderItem, OrderStatus, ShippingLine};
 use crate::shipping::{ShippingRate, ShippingRateKind};
 use crate::tax::TaxLocation;
@@ -29,8 +29,7 @@ impl Order {
     pub fn other_tax_place(&self) -> Option<TaxLocation> {
         let taxed_at = self.taxed_at.as_ref()?;
         let shipping = self.shipping_line.as_ref();
-        let is_fetched =
-            shipping.is_some_and(|line| line.service.kind == ShippingRateKind::Pickup);
+        let is_fetched = shipping.is_some_and(|line| line.service.kind == ShippingRateKind::Pickup);
         let place = TaxLocation::from(self.shipping_address.as_ref()?);
         (!is_fetched && place != *taxed_at).then_some(place)
     }
