@@ -2,13 +2,16 @@
 
 mod allocations;
 mod filters;
+mod drafts;
 mod lines;
 mod links;
 mod mails;
+mod moved;
 mod pickups;
 mod placing;
 mod properties;
 mod refunds;
+mod unusable;
 mod windows;
 
 use support::{Market, Merchant, Placed, Reply, Value, cart, inr, json, race, unique};

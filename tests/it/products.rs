@@ -3,6 +3,7 @@
 mod bulk;
 mod changing;
 mod customers;
+mod discontinued;
 mod discounts;
 mod exports;
 mod gift_cards;

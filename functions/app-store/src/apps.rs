@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use axum::extract::State;
 use callers::{AnyMember, Visitor, WhenInstalled};
 use core_types::fields::WebUrl;
+use core_types::fold::fold;
 use core_types::id::{AppId, InstallationId, MerchantId};
 use core_types::key;
 use core_types::rating::Rating;
@@ -65,12 +66,12 @@ impl CatalogueQuery {
             .is_none_or(|wanted| listing.is_some_and(|listing| listing.category == wanted));
         in_category
             && self.q.as_ref().is_none_or(|q| {
-                let q = q.as_str().to_lowercase();
+                let q = fold(q.as_str());
                 let tagline = listing.map(|listing| listing.tagline.as_str());
                 [Some(app.name.as_str()), Some(app.slug.as_str()), tagline]
                     .into_iter()
                     .flatten()
-                    .any(|text| text.to_lowercase().contains(&q))
+                    .any(|text| fold(text).contains(&q))
             })
     }
 }

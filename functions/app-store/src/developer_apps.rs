@@ -6,7 +6,7 @@ mod webhook;
 
 use axum::extract::State;
 use callers::Developer;
-use core_types::fields::{Handle, WebUrl};
+use core_types::fields::{Slug, WebUrl};
 use core_types::id::{AppId, MerchantId};
 use core_types::key;
 use core_types::resource::{Resource, load};
@@ -111,7 +111,7 @@ pub struct CreateAppRequest {
     /// The name.
     name: Text<1, 100>,
     /// The readable name in URLs, unique among all apps.
-    slug: Handle,
+    slug: Slug,
     /// The URL at which the app runs. It must not be on this service's host.
     app_url: WebUrl,
     /// The redirect URIs of authorizations: one to ten, compared character by character.

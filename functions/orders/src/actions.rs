@@ -116,7 +116,8 @@ pub struct MarkPaidRequest {
 ///
 /// # Errors
 /// `not_found`, `order_already_paid`, `amount_mismatch`, `invalid_state_transition`,
-/// `precondition_failed`, `version_conflict`.
+/// `precondition_failed`, `version_conflict`; `insufficient_stock`: it is a draft whose hold on its stock has
+/// ended, and the stock was sold.
 pub async fn mark_paid(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,
@@ -144,7 +145,8 @@ pub async fn mark_paid(
 /// (docs/conventions.md §13).
 ///
 /// # Errors
-/// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.
+/// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`; `insufficient_stock`: it is
+/// a draft whose hold on its stock has ended, and the stock was sold.
 pub async fn confirm(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,

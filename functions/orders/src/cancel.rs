@@ -11,7 +11,7 @@ use gateway::request::{Body, IfMatch, Path, Raw};
 use primitives::fields::{Flag, Text};
 use primitives::input::request;
 use primitives::problem::Problem;
-use sales::order::refund::{Refund, RefundView};
+use sales::order::refund::{Refund, RefundView, ReturnedMoney, UnusableGiftCards};
 use sales::order::{Order, OrderView};
 use sales::workflows::cancel_order::{self, CancelOrder};
 use schemars::JsonSchema;
@@ -39,6 +39,9 @@ pub struct CancelRequest {
     restock: Option<Flag>,
     /// The refund; by default `full`.
     refund: Option<RefundChoice>,
+    /// Where the money of gift cards goes that are disabled or have expired, if the order's payments have not taken
+    /// enough for it: to the gift cards nevertheless, or back by hand.
+    unusable_gift_cards: Option<UnusableGiftCards>,
 }
 
 /// A cancelled order with its refund.
@@ -49,16 +52,18 @@ pub struct CancelledOrder {
     order: OrderView,
     /// The refund of the cancellation; null if there was nothing to refund, or none was requested.
     refund: Option<RefundView>,
+    /// Where everything that was paid or authorized went.
+    returned: Vec<ReturnedMoney>,
 }
 
 /// `POST /v1/orders/{id}/cancel` (`cancelOrder`): Cancel an order.
 ///
 /// The stock is released, and unless the request has `none` as `refund`, the captured amount is refunded.
 /// Payments that are authorized or can still be paid are voided afterwards, so that a provider that does not
-/// respond does not prevent the cancellation.
+/// respond does not prevent the cancellation. `returned` says where everything went.
 ///
 /// # Errors
-/// `not_found`, `already_fulfilled`, `invalid_state_transition`, `precondition_failed`,
+/// `not_found`, `already_fulfilled`, `invalid_state_transition`, `precondition_failed`, `gift_card_unusable`,
 /// `amount_not_supported`, `provider_not_connected`, `provider_error`, `provider_timeout`,
 /// `version_conflict`.
 pub async fn cancel(
@@ -74,12 +79,16 @@ pub async fn cancel(
         reason: input.reason.map(String::from),
         restock: input.restock.is_none_or(|restock| restock.0),
         refund: input.refund != Some(RefundChoice::None),
+        unusable_gift_cards: input.unusable_gift_cards,
         seed: seed(&inbound),
         if_match,
     };
     let to_response = |order: &Order, refund: Option<&Refund>| {
-        let view =
-            CancelledOrder { order: OrderView::from(order), refund: refund.map(RefundView::from) };
+        let view = CancelledOrder {
+            order: OrderView::from(order),
+            refund: refund.map(RefundView::from),
+            returned: ReturnedMoney::of(order, refund),
+        };
         Json::new(&view).version(order.version)
     };
     Box::pin(cancel_order::cancel(&app, &caller.store.id, &id, &input, to_response)).await

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use callers::StoreAccess;
-use catalogue::words::{fold, words};
+use catalogue::words::words;
 use core_types::fields::{Email, MetadataFilter};
 use core_types::id::{CustomerId, OrderId};
 use core_types::key;
@@ -119,8 +119,8 @@ impl ListQuery {
                     || order.items.iter().any(|line| filter.takes(&line.metadata))
             })
             && self.tag.as_ref().is_none_or(|tag| {
-                let tag = fold(tag.as_str());
-                order.tags.iter().any(|other| fold(other) == tag)
+                let tag = tag.as_str().to_lowercase();
+                order.tags.iter().any(|other| other.to_lowercase() == tag)
             })
             && self.name.as_ref().is_none_or(|name| has_words(name.as_str(), names(order)))
             && self.q.as_ref().is_none_or(|wanted| has_words(wanted.as_str(), texts(order)))

@@ -160,15 +160,16 @@ pub async fn update(
         })
         .await;
     }
-    retry_eventual_first(|consistency| async {
+    let (app, key, if_match, input, store) = (&app, &key, &if_match, &input, &caller.store);
+    retry_eventual_first(|consistency| async move {
         let now = app.clock.now();
-        let before: Order = load_as(&app, &key, consistency).await?;
+        let before: Order = load_as(app, key, consistency).await?;
         if_match.check(before.version)?;
-        let Some(moved) = before.updated(input.clone().at(&caller.store), now)? else {
+        let Some(moved) = before.updated(input.clone().at(store), now)? else {
             consistency.ensure_strong()?;
             return Ok(before.to_response());
         };
-        let after = tax_order::taxed(&app, &caller.store, moved).await?;
+        let after = tax_order::taxed(app, store, moved).await?;
         after
             .replace(app.table.write(), Code::VersionConflict)
             .emit(after.event(&ORDER_UPDATED, now))

@@ -75,7 +75,8 @@ pub struct PlaceRequest {
     tags: Option<AtMost<Text<1, 100>, MAX_TAGS>>,
     /// Where it was placed: `phone`, `counter`, or the name of a marketplace. By default `admin`.
     source: Option<Text<1, 50>>,
-    /// Whether it is a draft, which is not binding. Its stock is held until it is paid or cancelled.
+    /// Whether it is a draft, which is not binding. Its stock is held for as long as the store's settings say, by
+    /// default seven days, or until it is paid, confirmed or cancelled.
     draft: Flag,
     /// The payment, if it is paid already.
     mark_paid: Option<PaidRequest>,
@@ -92,7 +93,8 @@ impl Rules for PlaceRequest {
 /// `POST /v1/orders` (`createOrder`): Create an order.
 ///
 /// The merchant or an app places it. It does not expire: its stock is held until it is paid or cancelled (our
-/// choice; a shopper's order expires if it is not paid in time).
+/// choice; a shopper's order expires if it is not paid in time). A draft's hold on its stock ends after a time; then
+/// it takes the stock when it is paid or confirmed.
 ///
 /// # Errors
 /// `insufficient_stock`, `price_changed`, `store_not_found`, `version_conflict`. All field errors at once:
@@ -114,10 +116,7 @@ pub async fn place(
     let country = address.map_or(&store.country, |address| &address.country);
     let (email, contact) = who(input.email, input.customer, country, &mut faults);
     let email = email.or_else(|| account.as_ref().map(|account| account.email.clone()));
-    let shopper = Shopper {
-        account: account.as_ref().map(|account| (account.id.clone(), account.orders_count)),
-        email: email.clone(),
-    };
+    let shopper = Shopper::of(account.as_ref(), email.as_ref());
     let who = shopper.who(&store.id);
     if let Some(payment) = &input.payment {
         payment.validate(&mut faults);

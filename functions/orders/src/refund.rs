@@ -16,8 +16,8 @@ use primitives::fields::{AtMost, Flag, Int};
 use primitives::input::{Given, Rules, request};
 use primitives::problem::{FieldError, Problem};
 use sales::order::refund::{
-    PlanView, Refund, RefundNote, RefundReason, RefundView, RestockType, WantedLine, WantedRefund,
-    WantedShipping,
+    PlanView, Refund, RefundNote, RefundReason, RefundView, RestockType, UnusableGiftCards,
+    WantedLine, WantedRefund, WantedShipping,
 };
 use sales::order::{
     FinancialStatus, FulfillmentStatus, MAX_LINES, MAX_QUANTITY, Order, OrderStatus, load,
@@ -62,6 +62,11 @@ pub struct RefundRequest {
     items: Option<AtMost<RefundedLine, MAX_LINES>>,
     /// The shipping.
     shipping: Option<ShippingRequest>,
+    /// The amount that the merchant retains of the lines and the shipping.
+    restocking_fee: Option<MoneyInput>,
+    /// Where the money of gift cards goes that are disabled or have expired, if the order's payments have not taken
+    /// enough for it: to the gift cards nevertheless, or back by hand.
+    unusable_gift_cards: Option<UnusableGiftCards>,
     /// The reason.
     reason: Option<RefundReason>,
     /// The merchant's note.
@@ -82,6 +87,7 @@ impl Rules for RefundRequest {
             no_lines: given.count("items") == Some(0),
             has_amount: given.has("amount"),
             has_parts: given.has("items") || given.has("shipping"),
+            has_fee: given.has("restocking_fee"),
             ambiguous_shipping: shipping.is_some_and(|shipping| shipping.is_ambiguous()),
         }
         .errors()
@@ -101,6 +107,7 @@ struct Shape {
     no_lines: bool,
     has_amount: bool,
     has_parts: bool,
+    has_fee: bool,
     ambiguous_shipping: bool,
 }
 
@@ -108,9 +115,11 @@ impl Shape {
     fn errors(&self) -> Vec<FieldError> {
         let too_few = "Name at least one line; leave `items` out to refund all that is left.";
         let exclusive = "Name an amount, or lines and shipping, not both.";
+        let without = "Name the lines that it is retained of.";
         let errors = [
             (self.no_lines, "/items", "too_few", too_few),
             (self.has_amount && self.has_parts, "/amount", "mutually_exclusive", exclusive),
+            (self.has_fee && !self.has_parts, "/restocking_fee", "not_applicable", without),
             (
                 self.ambiguous_shipping,
                 "/shipping",
@@ -133,12 +142,14 @@ impl RefundRequest {
             validated.map_err(|fault| errors.push(FieldError { pointer, fault })).ok()
         };
         let amount = money(self.amount.as_ref(), "/amount");
+        let restocking_fee = money(self.restocking_fee.as_ref(), "/restocking_fee");
         let shipping_amount =
             money(self.shipping.as_ref().and_then(|s| s.amount.as_ref()), "/shipping/amount");
         let shape = Shape {
             no_lines: self.items.as_ref().is_some_and(|items| items.0.is_empty()),
             has_amount: self.amount.is_some(),
             has_parts: self.items.is_some() || self.shipping.is_some(),
+            has_fee: self.restocking_fee.is_some(),
             ambiguous_shipping: self.shipping.as_ref().is_some_and(ShippingRequest::is_ambiguous),
         };
         errors.extend(shape.errors());
@@ -157,7 +168,9 @@ impl RefundRequest {
             items: self.items.iter().flat_map(|items| &items.0).map(line).collect(),
             shipping: shipping
                 .map(|_| shipping_amount.map_or(WantedShipping::Full, WantedShipping::Amount)),
+            restocking_fee,
             payment_id: self.payment_id.clone(),
+            unusable_gift_cards: self.unusable_gift_cards,
         })
     }
 }
@@ -223,15 +236,18 @@ impl RefundAnswer {
 
 /// `POST /v1/orders/{id}/refund` (`refundOrder`): Refund an order.
 ///
-/// Gift cards are refunded first.
+/// Gift cards are refunded first. The money of those that are disabled or have expired goes to the order's payments,
+/// and what these have not taken to where `unusable_gift_cards` says. A `restocking_fee` is retained of lines and
+/// shipping.
 ///
 /// # Errors
+/// `gift_card_unusable`: without `unusable_gift_cards`; its `choices` are the values to choose from.
 /// `not_found`, `payment_not_captured`, `nothing_to_refund`, `payment_disputed`,
 /// `refund_exceeds_captured`,
 /// `quantity_exceeds_remaining`, `amount_not_supported`, `invalid_state_transition`,
 /// `precondition_failed`, `version_conflict`, `store_not_found`, `location_inactive`,
 /// `provider_not_connected`, `provider_error`, `provider_timeout`; `too_few`, `mutually_exclusive`,
-/// `unknown_order_item`, `unknown_payment` and `unknown_location` as field errors.
+/// `not_applicable`, `out_of_range`, `unknown_order_item`, `unknown_payment` and `unknown_location` as field errors.
 pub async fn refund(
     caller: StoreAccess<WriteRefunds>,
     State(app): State<App>,
@@ -264,6 +280,7 @@ pub async fn refund(
 /// refunded to.
 ///
 /// # Errors
+/// `gift_card_unusable`, as of a refund.
 /// `not_found`, `payment_not_captured`, `nothing_to_refund`, `payment_disputed`,
 /// `refund_exceeds_captured`,
 /// `quantity_exceeds_remaining`, `invalid_state_transition`, `store_not_found`,
@@ -286,7 +303,9 @@ async fn plan(
     wanted: &WantedRefund,
 ) -> Result<Json<PlanView>, Problem> {
     let order = load::order(services, store, id).await?;
-    let plan = order.plan_refund(wanted)?;
+    let now = services.clock.now();
+    let unusable = load::unusable_gift_cards(services, &order, wanted, now).await?;
+    let plan = order.plan_refund_without(wanted, &unusable)?;
     let _ = load::restock_locations(services, store, &plan.restock_locations()).await?;
     Ok(Json::new(&PlanView::of(&order, &plan)))
 }

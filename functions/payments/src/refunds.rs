@@ -169,9 +169,11 @@ fn as_refund(
         items: Vec::new(),
         shipping: Money::zero(&entry.amount.currency),
         shipping_tax_lines: Vec::new(),
+        restocking_fee: None,
         transactions: vec![RefundTransaction {
             gift_card_id: None,
             payment_id: Some(payment.id.clone()),
+            manual: false,
             amount: entry.amount,
             status,
             failure_code: entry.failure_code,

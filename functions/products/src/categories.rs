@@ -6,7 +6,6 @@ use catalogue::category::{
     CATEGORY_CREATED, CATEGORY_DELETED, CATEGORY_UPDATED, Category, CategoryDrain, CategoryView,
     Tree, TreeGuard,
 };
-use catalogue::product::slug;
 use core_types::event::{Event, EventSubject, Topic};
 use core_types::fields::Handle;
 use core_types::id::CategoryId;
@@ -158,11 +157,11 @@ fn taken_or(tree: &Tree, handle: Handle, id: &CategoryId) -> Result<Handle, Prob
 
 /// Derives a free handle from a name. A number is appended if the handle is taken.
 fn free_handle(tree: &Tree, name: &str, id: &CategoryId) -> Result<Handle, Problem> {
-    let slug = slug(name, "category");
-    let numbered = (2..).map(|number: u32| format!("{slug}-{number}"));
-    let mut candidates = std::iter::once(slug.clone()).chain(numbered);
+    let made = Handle::made_of(name, "category");
+    let numbered = (2..).map(|number: u32| format!("{made}-{number}"));
+    let mut candidates = std::iter::once(made.clone()).chain(numbered);
     // The tree is finite, so one of them is free.
-    let free = candidates.find(|handle| tree.is_free(handle, id)).unwrap_or(slug.clone());
+    let free = candidates.find(|handle| tree.is_free(handle, id)).unwrap_or(made.clone());
     derived(&free)
 }
 

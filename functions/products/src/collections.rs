@@ -9,7 +9,7 @@ use catalogue::collection::{
     CollectionView, MAX_MEMBERS, MAX_RULES, MatchMode, Members, Rule, RuleInput, SortOrder,
 };
 use catalogue::policy::SafeHtml;
-use catalogue::product::{Seo, SeoInput, slug};
+use catalogue::product::{Seo, SeoInput};
 use core_types::fields::{Handle, WebUrl};
 use core_types::id::{CollectionId, ProductId, StoreId};
 use core_types::key;
@@ -146,7 +146,7 @@ impl CreateRequest {
         let product_ids = self.product_ids.map(|ids| ids.0).unwrap_or_default();
         let handle = match self.handle {
             Some(handle) => handle,
-            None => derived(&slug(self.title.as_str(), "collection"))?,
+            None => derived(&Handle::made_of(self.title.as_str(), "collection"))?,
         };
         let mut collection = Collection {
             id: CollectionId::mint(now),

@@ -20,15 +20,15 @@ use primitives::fields::{Flag, Int, Patch, Text};
 use primitives::input::request;
 use primitives::problem::{Code, FieldError, Problem};
 use sales::discount::{
-    DISCOUNT_CREATED, DISCOUNT_DELETED, DISCOUNT_UPDATED, Discount, DiscountCode, DiscountKind,
-    DiscountStatus, DiscountView, Minimum, Targets, UniqueDiscountCode, listed, uses,
+    CombinesWith, DISCOUNT_CREATED, DISCOUNT_DELETED, DISCOUNT_UPDATED, Discount, DiscountCode,
+    DiscountKind, DiscountStatus, DiscountView, Minimum, Targets, UniqueDiscountCode, listed, uses,
 };
 use sales::document::{Document, Entry};
 use services::Services;
 use table::item::Item;
 use table::{Query as TableQuery, retry};
 
-use input::{MinimumRequest, TargetsRequest, ValueRequest, ensure_targets};
+use input::{CombinesWithRequest, MinimumRequest, TargetsRequest, ValueRequest, ensure_targets};
 
 /// The highest usage limit of a discount.
 const MAX_USES: i64 = 1_000_000_000;
@@ -87,12 +87,15 @@ pub struct CreateRequest {
     /// The kind of the discount.
     kind: DiscountKind,
     /// The value: `basis_points` of a percentage, `amount` of a fixed discount, `buy_quantity` and
-    /// `get_quantity` of buy X get Y.
+    /// `get_quantity` of buy X get Y; of free shipping it may have `max_amount` and `shipping_rate_ids`.
     value: Option<ValueRequest>,
     /// The lines to which it applies; all of them by default.
     applies_to: Option<TargetsRequest>,
     /// The minimum of these lines, before the discount.
     minimum: Option<MinimumRequest>,
+    /// The classes of other discounts that it may be used with; by default all. Two discounts combine if each
+    /// allows the class of the other.
+    combines_with: Option<CombinesWithRequest>,
     /// Whether it is only for customers with an account who have not ordered yet.
     first_order_only: Flag,
     /// The number of orders that may use it; unlimited by default.
@@ -111,7 +114,7 @@ pub struct CreateRequest {
 ///
 /// # Errors
 /// `code_taken`, `discount_limit`; `required`, `not_applicable`, `currency_mismatch`,
-/// `unknown_product`, `unknown_collection`, `invalid_range` and `out_of_range` as field errors.
+/// `unknown_product`, `unknown_collection`, `unknown_shipping_rate`, `too_few`, `invalid_range` and `out_of_range` as field errors.
 pub async fn create(
     caller: StoreAccess<WriteDiscounts>,
     State(app): State<App>,
@@ -130,6 +133,7 @@ pub async fn create(
         value,
         applies_to: input.applies_to.map(Targets::from).unwrap_or_default(),
         minimum: minimum.unwrap_or_default(),
+        combines_with: input.combines_with.map(CombinesWith::from).unwrap_or_default(),
         first_order_only: input.first_order_only.0,
         usage_limit: limit(input.usage_limit),
         per_customer_limit: limit(input.per_customer_limit),
@@ -243,6 +247,8 @@ pub struct UpdateRequest {
     applies_to: Patch<TargetsRequest>,
     /// The minimum of these lines, before the discount; `null` removes it.
     minimum: Patch<MinimumRequest>,
+    /// The classes of other discounts that it may be used with, which replace the current ones; `null` for all.
+    combines_with: Patch<CombinesWithRequest>,
     /// Whether it is only for customers with an account who have not ordered yet.
     first_order_only: Option<Flag>,
     /// The number of orders that may use it. `null` removes the limit permanently: a discount without a
@@ -273,6 +279,11 @@ impl UpdateRequest {
             Patch::Keep => wanted.minimum,
             Patch::Clear => Minimum::default(),
             Patch::Set(minimum) => minimum.read(store, faults),
+        };
+        wanted.combines_with = match self.combines_with {
+            Patch::Keep => wanted.combines_with,
+            Patch::Clear => CombinesWith::default(),
+            Patch::Set(input) => CombinesWith::from(input),
         };
         wanted.first_order_only =
             self.first_order_only.map_or(wanted.first_order_only, |flag| flag.0);

@@ -4,7 +4,7 @@ mod balance;
 
 use axum::extract::State;
 use callers::StoreAccess;
-use core_types::event::Event;
+use core_types::event::{Event, Topic};
 use core_types::fields::Email;
 use core_types::id::{CustomerId, GiftCardId};
 use core_types::key;
@@ -25,9 +25,9 @@ use primitives::fields::{Fault, Patch, Text};
 use primitives::input::{Given, request};
 use primitives::problem::{Code, FieldError, Problem};
 use sales::gift_card::{
-    GIFT_CARD_CREATED, GIFT_CARD_DISABLED, GIFT_CARD_UPDATED, GiftCard, GiftCardCode,
-    GiftCardEntry, GiftCardEntryKind, GiftCardEntryView, GiftCardStatus, GiftCardView, Issue,
-    IssuedGiftCardView, LastDay, Recipient,
+    GIFT_CARD_CREATED, GIFT_CARD_DISABLED, GIFT_CARD_ENABLED, GIFT_CARD_UPDATED, GiftCard,
+    GiftCardCode, GiftCardEntry, GiftCardEntryKind, GiftCardEntryView, GiftCardStatus,
+    GiftCardView, Issue, IssuedGiftCardView, LastDay, Recipient,
 };
 use sales::notifications;
 use services::Services;
@@ -326,9 +326,9 @@ pub async fn update(
         .await
 }
 
-/// `POST /v1/products/gift-cards/{id}/disable` (`disableGiftCard`): Disable a gift card for good.
+/// `POST /v1/products/gift-cards/{id}/disable` (`disableGiftCard`): Disable a gift card.
 ///
-/// Its balance stays recorded, and cannot be spent. The event is `gift_card.disabled`.
+/// Its balance stays recorded, and cannot be spent until it is enabled again. The event is `gift_card.disabled`.
 ///
 /// # Errors
 /// `not_found`, `gift_card_disabled`, `precondition_failed`, `version_conflict`.
@@ -338,16 +338,43 @@ pub async fn disable(
     Path(id): Path<GiftCardId>,
     if_match: IfMatch,
 ) -> Result<Json<GiftCardView>, Problem> {
+    switch(&app, &caller.store, (&id, &if_match), GiftCard::disabled, &GIFT_CARD_DISABLED).await
+}
+
+/// `POST /v1/products/gift-cards/{id}/enable` (`enableGiftCard`): Enable a disabled gift card.
+///
+/// Its balance can be spent again, unless it has expired. The event is `gift_card.enabled`.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.
+pub async fn enable(
+    caller: StoreAccess<WriteGiftCards>,
+    State(app): State<App>,
+    Path(id): Path<GiftCardId>,
+    if_match: IfMatch,
+) -> Result<Json<GiftCardView>, Problem> {
+    switch(&app, &caller.store, (&id, &if_match), GiftCard::enabled, &GIFT_CARD_ENABLED).await
+}
+
+/// Disables or enables a card.
+async fn switch(
+    services: &Services,
+    store: &Store,
+    (id, if_match): (&GiftCardId, &IfMatch),
+    transition: fn(&GiftCard, Timestamp) -> Result<GiftCard, Problem>,
+    topic: &Topic<GiftCardView>,
+) -> Result<Json<GiftCardView>, Problem> {
     catalogue::inventory::persist(|| async {
-        let now = app.clock.now();
-        let before = load(&app, &caller.store, &id).await?;
+        let now = services.clock.now();
+        let before = load(services, store, id).await?;
         if_match.check(before.version)?;
-        let card = before.disabled(now)?;
+        let card = transition(&before, now)?;
         let view = GiftCardView::of(&card, now);
-        app.table
+        services
+            .table
             .write()
             .replace(&card, Code::VersionConflict)
-            .emit(Event::new(&GIFT_CARD_DISABLED, card.event_subject(), &view, now))
+            .emit(Event::new(topic, card.event_subject(), &view, now))
             .answer(to_response(&card, now), now)
             .await
     })

@@ -62,6 +62,7 @@ fn catalogue_routes() -> Routes {
         .get("/v1/products/gift-cards/{id}", Cost::READ, gift_cards::show)
         .patch("/v1/products/gift-cards/{id}", Cost::WRITE, gift_cards::update)
         .post("/v1/products/gift-cards/{id}/disable", Cost::WRITE, gift_cards::disable)
+        .post("/v1/products/gift-cards/{id}/enable", Cost::WRITE, gift_cards::enable)
         .post("/v1/products/gift-cards/{id}/credit", Cost::WRITE, gift_cards::credit)
         .post("/v1/products/gift-cards/{id}/debit", Cost::WRITE, gift_cards::debit)
         .get("/v1/products/gift-cards/{id}/transactions", Cost::List, gift_cards::transactions)

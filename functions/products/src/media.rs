@@ -8,14 +8,14 @@ use bytes::Bytes;
 use callers::StoreAccess;
 use catalogue::blob::{Blob, Deposit};
 use catalogue::media::{
-    self, Caption, MAX_BYTES, MEDIA_CREATED, MEDIA_DELETED, Media, MediaType, MediaView,
+    self, Caption, FetchError, MAX_BYTES, MEDIA_CREATED, MEDIA_DELETED, Media, MediaType, MediaView,
 };
 use core_types::event::Event;
 use core_types::id::{MediaId, StoreId};
 use core_types::key;
 use core_types::resource;
 use core_types::scope::{ReadMedia, WriteMedia};
-use egress::{DestinationRejection, Outgoing, SendError};
+use egress::{DestinationRejection, SendError};
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoContent, Page};
@@ -23,7 +23,6 @@ use gateway::request::{
     Argument, Body, IfMatch, Path, Query, Raw, Reads, RequestRules, Ruled, Validation,
 };
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, header};
 use identity::store::Store;
 use primitives::fields::{Exact, Patch, Text};
 use primitives::input::{Given, request};
@@ -34,8 +33,6 @@ use table::retry;
 
 /// Maximum time to fetch an image.
 const FETCH_LIMIT: Duration = Duration::from_secs(10);
-/// The `User-Agent` of requests that fetch images.
-const USER_AGENT: &str = "Service-Media/1";
 
 fn view(services: &Services, store: &Store, media: &Media) -> MediaView {
     MediaView::of(media, &services.config.base_url, &store.subdomain)
@@ -183,38 +180,19 @@ pub(crate) async fn upload(
     answer
 }
 
-/// Fetches the image from `source_url`. Private addresses are rejected, and redirects are not followed.
+/// Fetches the image from `source_url`.
 async fn fetched(services: &Services, input: FetchRequest) -> Result<(Bytes, Caption), Problem> {
     let source_url = input.source_url.as_str().to_owned();
-    let rejected = |error: SendError| match error {
-        SendError::Blocked(rejection) => {
+    let fetched = media::fetch(services, &source_url, FETCH_LIMIT).await;
+    let bytes = fetched.map_err(|error| match error {
+        FetchError::Send(SendError::Blocked(rejection)) => {
             Problem::field("/source_url", rejection.code(), rejection.to_string())
         }
+        FetchError::TooLarge => Code::BodyTooLarge.with("limit", MAX_BYTES),
         error => Code::SourceUnreachable.detail(error.to_string()),
-    };
-    let destination =
-        services.egress.check(&source_url).await.map_err(|error| rejected(error.into()))?;
-    let mut headers = HeaderMap::new();
-    headers.insert(header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
-    headers.insert(header::ACCEPT, HeaderValue::from_static("image/*"));
-    let request = Outgoing {
-        method: Method::GET,
-        destination,
-        headers,
-        body: Bytes::new(),
-        deadline: FETCH_LIMIT,
-        max_body: MAX_BYTES,
-    };
-    let answer = services.egress.send(request).await.map_err(rejected)?;
-    if answer.status != 200 {
-        let detail = format!("The source URL answered with status {}.", answer.status);
-        return Err(Code::SourceUnreachable.detail(detail));
-    }
-    if answer.truncated {
-        return Err(Code::BodyTooLarge.with("limit", MAX_BYTES));
-    }
+    })?;
     let caption = Caption { alt: input.alt.map(String::from), source_url: Some(source_url) };
-    Ok((answer.body, caption))
+    Ok((bytes, caption))
 }
 
 async fn find(services: &Services, store: &StoreId, id: &MediaId) -> Result<Media, Problem> {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 use axum::extract::State;
 use callers::StoreAccess;
 use catalogue::collection::{self, Collection, CollectionKind, Members, Validated};
-use catalogue::product::{self, Product, ProductStatus, ProductSummary, ProductView};
+use catalogue::product::{self, Product, ProductStatus, ProductSummary, ProductView, Variant};
 use catalogue::search::Search;
 use catalogue::workflows::save_product::{self, CreateRequest, UpdateRequest, write};
 use core_types::fields::MetadataFilter;
@@ -24,6 +24,7 @@ use primitives::clock::Timestamp;
 use primitives::fields::{Fault, Flag, FromText, Text, Written};
 use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
+use sales::workflows::ended_orders;
 use serde::Serialize;
 use services::Services;
 use table::{Listed, Query, Scanned};
@@ -364,7 +365,8 @@ pub struct RemoveQuery {
 /// and `product.deleted` is sent.
 ///
 /// # Errors
-/// `not_found`, `precondition_failed`; `product_in_use` when `hard` is set and a variant was ever ordered.
+/// `not_found`, `precondition_failed`; `product_in_use` when `hard` is set and a variant has
+/// orders that were neither cancelled nor expired.
 pub async fn remove(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
@@ -374,7 +376,8 @@ pub async fn remove(
 ) -> Result<NoContent, Problem> {
     let store = &caller.store.id;
     if query.hard.0.0 {
-        return save_product::remove(&app, store, &id, if_match).await;
+        let have_ended = |ordered: Vec<Variant>| ended_orders::ensure(&app, ordered);
+        return save_product::remove(&app, store, &id, if_match, have_ended).await;
     }
     save_product::archive(&app, store, &id, if_match).await
 }

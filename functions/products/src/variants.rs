@@ -5,7 +5,7 @@ use callers::StoreAccess;
 use catalogue::product::{
     self, Faults, MAX_VARIANTS, PRODUCT_UPDATED, Product, Sku, Variant, VariantView, variant_title,
 };
-use core_types::fields::{Metadata, MetadataFilter, WebUrl};
+use core_types::fields::{Country, HsCode, Metadata, MetadataFilter, WebUrl};
 use core_types::id::{ProductId, VariantId};
 use core_types::money::MoneyInput;
 use core_types::scope::{ReadProducts, WriteProducts};
@@ -18,15 +18,16 @@ use primitives::clock::Timestamp;
 use primitives::fields::{Flag, Int, Patch, Text};
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
+use sales::workflows::ended_orders;
 use services::Services;
 use table::retry;
 
-use catalogue::workflows::save_product::close;
 use catalogue::workflows::save_product::input::{
     ChoiceInput, MAX_GRAMS, VariantInput, amount, at_home, locations, validate_pictures,
     validate_references,
 };
 use catalogue::workflows::save_product::write::{Revision, WriteStep, release_orphans};
+use catalogue::workflows::save_product::{close, released};
 
 /// Loads the product with its variants.
 async fn load(
@@ -154,6 +155,10 @@ pub struct UpdateRequest {
     weight_grams: Patch<Int<0, MAX_GRAMS>>,
     /// The barcode: GTIN, EAN, UPC or ISBN. `null` removes it.
     barcode: Patch<Text<1, 64>>,
+    /// The code of the Harmonized System, for customs. `null` removes it.
+    hs_code: Patch<HsCode>,
+    /// The country in which it was made, for customs. `null` removes it.
+    country_of_origin: Patch<Country>,
     /// Whether the variant must be shipped.
     requires_shipping: Option<Flag>,
     /// Whether tax is levied on the variant.
@@ -164,6 +169,8 @@ pub struct UpdateRequest {
     metadata: Patch<Metadata>,
     /// How stock is tracked. Quantities are changed through `/v1/inventory/levels`.
     inventory: Option<StockRequest>,
+    /// Whether the variant is discontinued: shoppers do not see it, and nobody can order it. Its orders keep it.
+    discontinued: Option<Flag>,
     /// The position among the product's variants, 1 to 100. Other variants shift.
     position: Option<Int<1, 100>>,
 }
@@ -207,11 +214,16 @@ impl UpdateRequest {
             }
         }
         self.barcode.apply(&mut wanted.barcode);
+        self.hs_code.apply(&mut wanted.hs_code);
+        self.country_of_origin.apply(&mut wanted.country_of_origin);
         if let Some(flag) = self.requires_shipping {
             wanted.requires_shipping = flag.0;
         }
         if let Some(flag) = self.taxable {
             wanted.taxable = flag.0;
+        }
+        if let Some(flag) = self.discontinued {
+            wanted.discontinued = flag.0;
         }
         match self.image_url {
             Patch::Keep => {}
@@ -303,11 +315,12 @@ pub async fn update(
 
 /// `DELETE /v1/products/{id}/variants/{vid}` (`deleteVariant`): Delete a variant and its stock.
 ///
-/// Only a variant that was never ordered can be deleted, and a product keeps at least one variant. The
-/// variant's stock levels are deleted with it. The event is `product.updated`.
+/// Only a variant whose orders were all cancelled or have expired can be deleted; others can be discontinued. A
+/// product keeps at least one variant. The variant's stock levels are deleted with it. The event is `product.updated`.
 ///
 /// # Errors
-/// `not_found`, `last_variant`, `precondition_failed`; `product_in_use` when the variant was ever ordered.
+/// `not_found`, `last_variant`, `precondition_failed`; `product_in_use` when the variant has orders that
+/// were neither cancelled nor expired.
 pub async fn remove(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
@@ -327,8 +340,10 @@ pub async fn remove(
         let product = before.changed(now).over(&after);
         let after = product.arranged(after);
         let revision = Revision { before: (&before, &variants), after: (&product, &after) };
+        let have_ended = |ordered: Vec<Variant>| ended_orders::ensure(&app, ordered);
+        let released = released(&app, std::slice::from_ref(&gone), have_ended).await?;
         let closed = close(&app, &gone).await?;
-        let more = (vec![WriteStep::Drop(Box::new(gone))], closed);
+        let more = (vec![WriteStep::remove(gone, &released)], closed);
         revision.write(&app, more, &PRODUCT_UPDATED, NoContent::default(), now).await
     })
     .await

@@ -187,17 +187,13 @@ fn buyer(caller: &Shopper, input: &OrderRequest, faults: &mut Vec<FieldError>) -
         tags: Vec::new(),
         source: "storefront".to_owned(),
         payment: input.payment.clone(),
-        who: None,
+        who: discount::Who::default(),
     }
 }
 
 /// The shopper, as the rules of discounts see them.
 pub(crate) fn shopper(caller: &Shopper, email: Option<&Email>) -> discount::Shopper {
-    let account = caller.customer.as_ref().map(|customer| &customer.account);
-    discount::Shopper {
-        account: account.map(|account| (account.id.clone(), account.orders_count)),
-        email: email.cloned(),
-    }
+    discount::Shopper::of(caller.customer.as_ref().map(|customer| &customer.account), email)
 }
 
 /// Ensures that the store is active.

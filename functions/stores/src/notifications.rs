@@ -221,7 +221,7 @@ pub(crate) async fn preview(
         required: kind.required() == Some(one.name),
     };
     let placeholders = kind.placeholders().iter().map(view).collect();
-    let language = input.locale.as_ref().unwrap_or(&caller.store.locale);
-    let rendered = wording.preview(kind, language)?;
+    let language = texts.language(input.locale.as_ref(), &caller.store.locale);
+    let rendered = wording.preview(kind, &language)?;
     Ok(Json::new(&Preview { kind, wording, rendered, placeholders }))
 }

@@ -11,9 +11,9 @@ use gateway::reply::Json;
 use gateway::request::{Body, IfMatch};
 use identity::domain::Domains;
 use identity::settings::{
-    Checkout, LONGEST_MANUAL_PAYMENT_WINDOW, LONGEST_PAYMENT_WINDOW, LONGEST_REDACTION_DAYS,
-    Notifications, Privacy, Reviews, STORE_SETTINGS_UPDATED, Settings, SettingsView, ShippingTax,
-    Taxes,
+    Checkout, LONGEST_DRAFT_HOLD_DAYS, LONGEST_MANUAL_PAYMENT_WINDOW, LONGEST_PAYMENT_WINDOW,
+    LONGEST_REDACTION_DAYS, Notifications, Privacy, Reviews, STORE_SETTINGS_UPDATED, Settings,
+    SettingsView, ShippingTax, Taxes,
 };
 use identity::store::Store;
 use primitives::fields::{Flag, Int, Patch, Text};
@@ -76,6 +76,8 @@ pub struct CheckoutRequest {
     /// The minutes for which an order with a manual payment reserves its stock; 0: until it is paid
     /// or cancelled.
     manual_payment_window_minutes: Patch<Int<0, LONGEST_MANUAL_PAYMENT_WINDOW>>,
+    /// The days for which a draft holds its stock; 0: until it is paid, confirmed or cancelled.
+    draft_hold_days: Patch<Int<0, LONGEST_DRAFT_HOLD_DAYS>>,
     /// Whether customers can order without an account.
     guest_checkout: Patch<Flag>,
     /// Whether customers must give a telephone number.
@@ -160,6 +162,8 @@ impl CheckoutRequest {
         let window = &mut group.manual_payment_window_minutes;
         let manual = self.manual_payment_window_minutes;
         set(window, manual, default.manual_payment_window_minutes, minutes);
+        let days = |Int(days): Int<0, LONGEST_DRAFT_HOLD_DAYS>| days.unsigned_abs();
+        set(&mut group.draft_hold_days, self.draft_hold_days, default.draft_hold_days, days);
         let guest = &mut group.guest_checkout;
         set(guest, self.guest_checkout, default.guest_checkout, |flag| flag.0);
         set(&mut group.require_phone, self.require_phone, default.require_phone, |flag| flag.0);
@@ -318,6 +322,7 @@ mod tests {
         let changed = Checkout {
             payment_window_minutes: 60,
             manual_payment_window_minutes: 0,
+            draft_hold_days: 2,
             guest_checkout: false,
             require_phone: true,
         };

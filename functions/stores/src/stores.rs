@@ -13,7 +13,7 @@ use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{Body, IfMatch};
-use identity::address::{self, AddressInput, PostalAddress};
+use identity::address::{self, AddressInput};
 use identity::member::Role;
 use identity::merchant::Merchant as Account;
 use identity::merchant::stores::stores_of;
@@ -225,24 +225,14 @@ impl UpdateRequest {
         set(&mut wanted.timezone, self.timezone);
         set(&mut wanted.order_prefix, self.order_prefix);
         set(&mut wanted.inventory_policy, self.inventory_policy);
-        match self.tax_number {
-            Patch::Keep => {}
-            Patch::Clear => wanted.tax_number = None,
-            Patch::Set(number) => wanted.tax_number = Some(number),
-        }
+        self.tax_number.apply(&mut wanted.tax_number);
         match self.contact {
             Patch::Keep => {}
             Patch::Clear => wanted.contact = Contact::default(),
             Patch::Set(contact) => {
                 contact.email.apply(&mut wanted.contact.email);
                 contact.phone.apply(&mut wanted.contact.phone);
-                match contact.address {
-                    Patch::Keep => {}
-                    Patch::Clear => wanted.contact.address = None,
-                    Patch::Set(address) => {
-                        wanted.contact.address = Some(PostalAddress::from(address));
-                    }
-                }
+                contact.address.apply(&mut wanted.contact.address);
             }
         }
         let place = |store: &Store| (store.contact.phone.clone(), store.country.clone());

@@ -3,7 +3,8 @@
 use ::catalogue::blob::pinned::BlobRef;
 use axum::extract::State;
 use callers::{StoreAccess, Visitor, WhenNamed};
-use core_types::fields::Handle;
+use core_types::fields;
+use core_types::fold::fold;
 use core_types::key;
 use core_types::money::Money;
 use core_types::scope::ReadThemes;
@@ -49,7 +50,7 @@ primitives::string_enum! {
 #[derive(Debug)]
 pub struct CatalogueQuery {
     /// Only themes of this category.
-    category: Option<Handle>,
+    category: Option<fields::Slug>,
     /// Only free or only paid themes.
     price: Option<PriceKind>,
     /// Only themes whose name, author, description or slug contains this text, ignoring case.
@@ -65,18 +66,18 @@ pub struct CatalogueQuery {
 impl CatalogueQuery {
     fn admits(&self, theme: &Theme) -> bool {
         let kind = if theme.price.is_some() { PriceKind::Paid } else { PriceKind::Free };
-        let in_category = |wanted: &Handle| match &theme.category {
+        let in_category = |wanted: &fields::Slug| match &theme.category {
             Some(category) => category == wanted,
             None => wanted.as_str() == themes::theme::UNSORTED,
         };
         self.category.as_ref().is_none_or(in_category)
             && self.price.is_none_or(|wanted| wanted == kind)
             && self.q.as_ref().is_none_or(|q| {
-                let q = q.as_str().to_lowercase();
+                let q = fold(q.as_str());
                 let texts = [&theme.name, &theme.author].map(String::as_str);
                 let more = [Some(theme.slug.as_str()), theme.description.as_deref()];
                 let mut all = texts.into_iter().chain(more.into_iter().flatten());
-                all.any(|text| text.to_lowercase().contains(&q))
+                all.any(|text| fold(text).contains(&q))
             })
     }
 }

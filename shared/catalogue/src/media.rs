@@ -4,7 +4,9 @@
 //! the store's own. Items that use an image take a reference to it ([`image::hold`]), so that it is not
 //! deleted while it is in use.
 
-use core_types::event::{EXAMPLE_TIME, EventSubject, Example};
+mod fetch;
+
+use core_types::event::{EXAMPLE_TIME, Event, EventSubject, Example};
 use core_types::fields::Subdomain;
 use core_types::id::{MediaId, StoreId};
 use core_types::image;
@@ -15,9 +17,13 @@ use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
-use table::{Condition, Write};
+use table::{Condition, Write, retry};
 
-use crate::blob::Blob;
+use crate::blob::{Blob, Deposit};
+use identity::store::Store;
+use services::Services;
+
+pub use fetch::{FetchError, fetch};
 
 core_types::topics! {
     MEDIA_CREATED = "media.created", "media", Some("read_media"), MediaView,
@@ -153,6 +159,39 @@ impl Media {
     pub fn url(&self, base_url: &str, subdomain: &Subdomain) -> String {
         image::url(&self.id, base_url, subdomain)
     }
+}
+
+/// Stores an image of this id, once: a repetition returns the stored one.
+///
+/// # Errors
+/// `media_type_refused`; 503.
+pub async fn create(
+    services: &Services,
+    store: &Store,
+    (id, bytes, caption): (MediaId, Vec<u8>, Caption),
+) -> Result<Media, Problem> {
+    let kind = MediaType::of(&bytes)?;
+    let deposit = Deposit::new(bytes, services.clock.now());
+    let (id, caption, deposit) = (&id, &caption, &deposit);
+    let made = retry(|| async move {
+        if let Some(known) = services.table.get::<Media>(&key::media(&store.id, id)).await? {
+            return Ok(known);
+        }
+        let (write, blob) = deposit.refer(services, services.table.write()).await?;
+        let now = services.clock.now();
+        let made = Media::upload(&store.id, kind, &blob, caption.clone(), now);
+        let made = Media { id: id.clone(), ..made };
+        let view = MediaView::of(&made, &services.config.base_url, &store.subdomain);
+        write
+            .create(&made, Code::VersionConflict)
+            .emit(Event::new(&MEDIA_CREATED, made.event_subject(), &view, now))
+            .commit()
+            .await?;
+        Ok(made)
+    })
+    .await;
+    deposit.tidy(services).await;
+    made
 }
 
 /// Adds a changed image to a transaction, without its counted attributes.

@@ -27,7 +27,7 @@ mod view;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use core_types::fields::{Currency, Handle, TaxClass};
+use core_types::fields::{Country, Currency, Handle, HsCode, TaxClass};
 use core_types::id::{CategoryId, LocationId, MediaId, ProductId, StoreId, VariantId};
 use core_types::key::{self, IndexKey};
 use core_types::money::Money;
@@ -42,7 +42,7 @@ pub use barcode::Barcode;
 pub use deferred_work::{DeferredWork, RemovedVariant, refresh};
 pub use find::{find, get_eventually, get_many, load};
 pub use input::{ImageInput, OptionInput, SeoInput, Sku, Tags};
-pub use options::{Faults, slug, variant_title};
+pub use options::{Faults, variant_title};
 pub use outline::Outline;
 pub use restock::{restock, restock_product};
 pub use sellable::{Sellable, note_ordered};
@@ -149,6 +149,9 @@ pub struct Product {
     pub tax_class: Option<TaxClass>,
     /// The number of variants.
     pub variants_count: u32,
+    /// The number of those that are discontinued.
+    #[serde(default)]
+    pub discontinued_count: u32,
     /// Its variants, in their order.
     pub variant_ids: Vec<VariantId>,
     /// The distinct prices of its variants, in minor units, ascending.
@@ -228,6 +231,12 @@ pub struct Variant {
     pub weight_grams: Option<u32>,
     /// GTIN, EAN, UPC or ISBN.
     pub barcode: Option<String>,
+    /// The code of the Harmonized System, for customs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hs_code: Option<HsCode>,
+    /// The country in which it was made, for customs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub country_of_origin: Option<Country>,
     /// Whether it is shipped.
     pub requires_shipping: bool,
     /// Whether tax is levied on it.
@@ -237,6 +246,9 @@ pub struct Variant {
     pub tracked: bool,
     /// Whether it is sold beyond its stock; the store's policy by default.
     pub policy: Option<InventoryPolicy>,
+    /// Whether it is discontinued: shoppers do not see it, and nobody can order it. Its orders keep it.
+    #[serde(default)]
+    pub discontinued: bool,
     /// The address of its image among the product's; none: the product's first image.
     #[serde(default)]
     pub image_url: Option<String>,
@@ -279,13 +291,14 @@ impl Variant {
     /// does not touch them (`Write::replace_except`).
     pub const STOCK: &[&str] = &["stocked_at"];
 
-    /// Whether it can be bought online: it is not tracked, sold beyond its stock, or available at one
-    /// of the store's online locations.
+    /// Whether it can be bought online: it is not discontinued, and not tracked, sold beyond its stock, or
+    /// available at one of the store's online locations.
     pub fn is_in_stock(&self, store: &Store) -> bool {
         let policy = self.policy.unwrap_or(store.inventory_policy);
-        !self.tracked
+        let is_there = !self.tracked
             || policy == InventoryPolicy::Continue
-            || self.stocked_at.iter().any(|at| store.online_locations.contains(at))
+            || self.stocked_at.iter().any(|at| store.online_locations.contains(at));
+        is_there && !self.discontinued
     }
 
     /// The compare-at price in minor units, if it is above the price.
@@ -315,27 +328,33 @@ impl Product {
         Self { status, published_at: self.published_at.or(on_sale), ..self }
     }
 
-    /// The product with its aggregates computed over `variants`, which must be all of its variants.
+    /// The product with its aggregates computed over `variants`, which must be all of its variants. Those that are
+    /// discontinued count for none of what shoppers see, unless all are.
     #[must_use]
     pub fn over(self, variants: &[Variant]) -> Self {
-        let prices: BTreeSet<i64> = variants.iter().map(|variant| variant.price.amount).collect();
+        let offered = || variants.iter().filter(|variant| !variant.discontinued);
+        let all_are_gone = offered().next().is_none();
+        let counted = || variants.iter().filter(|variant| all_are_gone || !variant.discontinued);
+        let prices: BTreeSet<i64> = counted().map(|variant| variant.price.amount).collect();
         let lowest = prices.first().copied();
-        let cheapest = variants.iter().filter(|variant| Some(variant.price.amount) == lowest);
+        let cheapest = counted().filter(|variant| Some(variant.price.amount) == lowest);
         let free = |variant: &Variant| {
             !variant.tracked || variant.policy == Some(InventoryPolicy::Continue)
         };
         let follows = |variant: &Variant| variant.tracked && variant.policy.is_none();
         Self {
             variants_count: u32::try_from(variants.len()).unwrap_or(u32::MAX),
+            discontinued_count: u32::try_from(variants.len().saturating_sub(offered().count()))
+                .unwrap_or(u32::MAX),
             variant_ids: variants.iter().map(|variant| variant.id.clone()).collect(),
             compare_at: cheapest.filter_map(Variant::reduced_from).min(),
-            on_sale: variants.iter().any(|variant| variant.reduced_from().is_some()),
+            on_sale: counted().any(|variant| variant.reduced_from().is_some()),
             prices: prices.into_iter().collect(),
             currency: variants
                 .first()
                 .map_or_else(|| self.currency.clone(), |variant| variant.price.currency.clone()),
-            always_sells: variants.iter().any(free),
-            follows_store: variants.iter().any(follows),
+            always_sells: offered().any(free),
+            follows_store: offered().any(follows),
             ..self
         }
     }
@@ -374,9 +393,10 @@ impl Product {
         self.images.first()
     }
 
-    /// Whether shoppers see it.
+    /// Whether shoppers see it: it is active, and not all of its variants are discontinued.
     pub fn is_visible(&self) -> bool {
         self.status == ProductStatus::Active
+            && (self.discontinued_count == 0 || self.discontinued_count < self.variants_count)
     }
 
     /// Ensures that the product fits into an item of the table.

@@ -1,5 +1,6 @@
-//! Product search over the folded [`words`](crate::words) of title, SKUs, vendor, type and tags. A word
-//! of the query matches every word that begins with it, and every word of the query must match.
+//! Product search over the folded [`words`](crate::words) of title, SKUs, vendor, type and tags, over joined
+//! words and parts of them. A word of the query matches every word that begins with it, and every word of the
+//! query must match.
 //!
 //! Each word of a product is an item of its own ([`Token`]), written and deleted by the product's change
 //! or its deferred work. Tokens only give candidates: each is validated by the product's summary, so that
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
 
 use crate::product::{ProductSummary, id_of, newest_first};
-use crate::words::words;
+use crate::words::index_words;
 
 pub use walk::Search;
 
@@ -34,9 +35,9 @@ primitives::string_enum! {
 
 /// The words of a product, each with its best rank.
 pub fn tokens(summary: &ProductSummary) -> BTreeMap<String, Rank> {
-    let title = words(&summary.title).into_iter().map(|word| (word, Rank::Title));
+    let title = index_words(&summary.title).into_iter().map(|word| (word, Rank::Title));
     let texts = [summary.vendor.as_deref(), summary.product_type.as_deref()].into_iter().flatten();
-    let texts = texts.chain(summary.tags.iter().map(String::as_str)).flat_map(words);
+    let texts = texts.chain(summary.tags.iter().map(String::as_str)).flat_map(index_words);
     let others = summary.sku_words.iter().cloned().chain(texts).map(|word| (word, Rank::Other));
     let mut tokens = BTreeMap::new();
     for (word, rank) in title.chain(others) {
@@ -118,6 +119,7 @@ mod tests {
     use super::*;
     use crate::product::Product;
     use crate::product::tests::{product, variant};
+    use crate::words::words;
 
     fn summary() -> ProductSummary {
         let text = |text: &str| Some(text.to_owned());
@@ -138,6 +140,7 @@ mod tests {
             ("CAF mu", true),
             ("blue ete", true),
             ("tee-l", true),
+            ("teel", true),
             ("ug", false),
             ("mug red", false),
             ("", true),
@@ -171,7 +174,7 @@ mod tests {
         let found = tokens(&summary());
         assert_eq!(found.get("mug"), Some(&Rank::Title));
         assert_eq!(found.get("tee"), Some(&Rank::Other));
-        assert_eq!(found.len(), 8, "{found:?}");
+        assert_eq!(found.len(), 10, "{found:?}");
         let many = (0..90).map(|n| format!("tag{n}")).collect();
         let many = ProductSummary::of(
             &Product { title: "Last but kept".into(), tags: many, ..product() },

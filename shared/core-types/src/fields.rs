@@ -7,9 +7,13 @@ use primitives::fields::{Fault, FromText, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::fold::{in_usual_width, latin_ascii};
+
+pub use handle::{Handle, Slug};
 pub use line::{DisplayName, Line, PersonName, StoreName, is_format, misleads};
 pub use link_template::LinkTemplate;
 pub use metadata::{MOST_METADATA, Metadata, MetadataFilter};
+pub use hs_code::HsCode;
 pub use tax_number::TaxNumber;
 
 /// Implements the common parts of text types: parsing, schema (with the `schemars` attributes of the type),
@@ -45,6 +49,8 @@ macro_rules! text_type {
     };
 }
 
+mod handle;
+mod hs_code;
 mod link_template;
 mod tax_number;
 
@@ -169,25 +175,6 @@ fn is_label(text: &str, min: usize, max: usize) -> bool {
 }
 
 text_type! {
-    /// A readable name in a URL: `summer-sale`.
-    #[schemars(extend("pattern" = LABEL, "maxLength" = 100))]
-    Handle
-}
-
-impl FromText for Handle {
-    const EXPECTS: &'static str = "a handle";
-
-    fn from_text(text: &str) -> Result<Self, Fault> {
-        if is_label(text, 1, 100) {
-            Ok(Self(text.to_owned()))
-        } else {
-            let detail = "Must be 1 to 100 lower-case letters, digits and inner hyphens.";
-            Err(Fault::new("invalid_handle", detail))
-        }
-    }
-}
-
-text_type! {
     /// A language tag (RFC 5646): language, and optionally script and region.
     #[schemars(extend("pattern" = "^[A-Za-z]{2,3}(-([A-Za-z]{2}|[A-Za-z]{4}|[0-9]{3})){0,2}$"))]
     Locale
@@ -260,13 +247,15 @@ impl FromText for Phone {
 
     fn from_text(text: &str) -> Result<Self, Fault> {
         let text = String::from(Text::<0, 50>::from_text(text)?);
-        // Full width, and the digits of other scripts.
-        let ascii = any_ascii::any_ascii(&text);
-        let digits = ascii.bytes().filter(u8::is_ascii_digit).count();
-        let letters = ascii.bytes().filter(u8::is_ascii_alphabetic).count();
-        let is_written =
-            ascii.chars().all(|c| c.is_ascii_alphanumeric() || " +-./\\()[],;:~*#=".contains(c));
-        // Letters are an extension, or stand for digits.
+        let usual = in_usual_width(&text);
+        let digits = usual.bytes().filter(u8::is_ascii_digit).count();
+        let letters = usual.bytes().filter(u8::is_ascii_alphabetic).count();
+        let is_written = usual.chars().all(|c| {
+            c.is_ascii_alphanumeric()
+                || c.is_whitespace()
+                || " +-./\\()[],;:~*#=".contains(c)
+                || latin_ascii(c) == Some("-")
+        });
         let is_vanity = digits >= 4 && digits.saturating_add(letters) >= 10;
         let is_number = digits <= 25 && (digits >= 5 || is_vanity);
         if is_written && is_number && letters <= 16 {

@@ -1,10 +1,24 @@
 //! Text as it is compared, regardless of case, accents and spelling: for search, sorting, and names of regions.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
-use icu_normalizer::DecomposingNormalizerBorrowed;
 use icu_normalizer::properties::CanonicalCombiningClassMapBorrowed;
-use icu_properties::props::{EnumeratedProperty, GeneralCategory, Script};
+use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
+use icu_properties::props::{EnumeratedProperty, GeneralCategory};
+
+/// Small letters, apostrophes and dashes that have no decomposition, in ASCII: CLDR's transform Latin-ASCII
+/// (`fold/update.py`).
+static LATIN_ASCII: LazyLock<BTreeMap<char, &'static str>> = LazyLock::new(|| {
+    let pair = |line: &'static str| {
+        let (character, written) = line.split_once(' ')?;
+        Some((character.chars().next()?, written))
+    };
+    include_str!("fold/latin_ascii.txt").lines().filter_map(pair).collect()
+});
+
+const NFKD: DecomposingNormalizerBorrowed<'static> = DecomposingNormalizerBorrowed::new_nfkd();
 
 /// Folds a text as ICU's collation for searching compares it at its first level (CLDR, `root.xml`): `Smørrebrød`
 /// and `SMORREBROD` fold to the same text.
@@ -12,31 +26,50 @@ use icu_properties::props::{EnumeratedProperty, GeneralCategory, Script};
 /// - Compatibility forms are decomposed (NFKD), and marks that only modify a letter are dropped: accents, the points
 ///   of Arabic and Hebrew, the nukta of Devanagari. Signs that are letters of their own stay: vowel signs, viramas,
 ///   the voicing marks of kana.
-/// - Letters of Latin that have no decomposition are written in ASCII (`ø`, `ł`, `ß`), and so are quotation marks.
+/// - Letters of Latin that have no decomposition are written in ASCII (`ø`, `ł`, `ß`), and so are apostrophes and
+///   dashes.
 /// - Characters that are not seen are dropped.
 pub fn fold(text: &str) -> String {
-    const NFKD: DecomposingNormalizerBorrowed<'static> = DecomposingNormalizerBorrowed::new_nfkd();
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
-    let small: String = NFKD.normalize(text).chars().flat_map(unmarked).flat_map(small).collect();
+    let small: String = NFKD.normalize(text).chars().filter_map(unmarked).flat_map(small).collect();
+    let mut folded = String::with_capacity(small.len());
     // Lower case may bring marks with it, as of `İ`.
-    let plain: String = NFKD.normalize(&small).chars().flat_map(unmarked).collect();
-    let mut folded = String::with_capacity(plain.len());
-    for c in plain.chars() {
+    for c in NFKD.normalize(&small).chars().filter_map(unmarked) {
         match c {
             ..='\u{7f}' => folded.push(c),
             // CLDR, `root.xml`, search: these differ at the second level.
             'ى' => folded.push('ي'),
             'ة' => folded.push('ه'),
             'ـ' | '׳' | '״' => {}
-            c if is_latin(c) || is_quotation_mark(c) => {
-                folded.push_str(any_ascii::any_ascii_char(c))
-            }
-            c => folded.push(c),
+            c => match latin_ascii(c) {
+                Some(written) => folded.push_str(written),
+                None => folded.push(c),
+            },
         }
     }
-    nasals(&folded).to_lowercase()
+    nasals(&folded).into_owned()
+}
+
+/// The character in ASCII, if it is a small letter of Latin, an apostrophe or a dash, and has no decomposition.
+pub fn latin_ascii(c: char) -> Option<&'static str> {
+    LATIN_ASCII.get(&c).copied()
+}
+
+/// The text with full-width forms in their usual width (NFKC), and the digits of all scripts in ASCII.
+pub fn in_usual_width(text: &str) -> String {
+    const NFKC: ComposingNormalizerBorrowed<'static> = ComposingNormalizerBorrowed::new_nfkc();
+    NFKC.normalize(text).chars().map(|c| digit(c).unwrap_or(c)).collect()
+}
+
+/// A decimal digit of any script in ASCII. The digits of a script are ten characters in a row (Unicode §4.6).
+fn digit(c: char) -> Option<char> {
+    let is_digit =
+        |c: char| !c.is_ascii() && GeneralCategory::for_char(c) == GeneralCategory::DecimalNumber;
+    let before = |count: u32| u32::from(c).checked_sub(count).and_then(char::from_u32);
+    let zero = (1..10).take_while(|count| before(*count).is_some_and(is_digit)).last();
+    is_digit(c).then(|| char::from_digit(zero.unwrap_or(0), 10)).flatten()
 }
 
 /// The character, unless it only modifies the one before it, or is not seen.
@@ -54,17 +87,6 @@ fn unmarked(c: char) -> Option<char> {
 /// The lower case of the upper case, in which `ς` and `σ` are one letter.
 fn small(c: char) -> impl Iterator<Item = char> {
     c.to_uppercase().flat_map(char::to_lowercase)
-}
-
-fn is_latin(c: char) -> bool {
-    Script::for_char(c) == Script::Latin
-}
-
-fn is_quotation_mark(c: char) -> bool {
-    matches!(
-        GeneralCategory::for_char(c),
-        GeneralCategory::InitialPunctuation | GeneralCategory::FinalPunctuation
-    ) || c == '\u{2bc}'
 }
 
 /// Writes nasals of Devanagari as the anusvara, as most do: `हिन्दी` and `हिंदी`, `पञ्जाब` and `पंजाब`, `चाँद` and
@@ -144,6 +166,20 @@ mod tests {
             assert_eq!(fold(one), fold(other), "{one}");
         }
         assert_ne!(fold("कम"), fold("काम"));
+    }
+
+    #[test]
+    fn digits_of_all_scripts_are_those_of_ascii() {
+        for (text, expected) in [
+            ("１２３４５６７８９０", "1234567890"),
+            ("٠١٢٣٤٥٦٧٨٩", "0123456789"),
+            ("۰۱۲۳۴۵۶۷۸۹", "0123456789"),
+            ("०१२३४५६७८९", "0123456789"),
+            ("๐๑๒๓๔๕๖๗๘๙", "0123456789"),
+            ("𝟘𝟙𝟚 ＳＷ１Ａ", "012 SW1A"),
+        ] {
+            assert_eq!(in_usual_width(text), expected);
+        }
     }
 
     trait Nfd {

@@ -9,7 +9,7 @@ use core_types::key;
 use core_types::provider::ProviderName;
 use core_types::resource::Resource;
 use core_types::sample_id;
-use primitives::clock::Timestamp;
+use primitives::clock::{DAY, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
@@ -34,6 +34,11 @@ const MANUAL_PAYMENT_WINDOW_MINUTES: u64 = 10_080;
 /// The maximum of that period, if limited, in minutes (our choice): 30 days.
 pub const LONGEST_MANUAL_PAYMENT_WINDOW: i64 = 43_200;
 
+/// The default period in which a draft holds its stock, in days (our choice).
+const DRAFT_HOLD_DAYS: u64 = 7;
+/// The maximum of that period, if limited, in days (our choice).
+pub const LONGEST_DRAFT_HOLD_DAYS: i64 = 365;
+
 /// The default delay of a redaction in days (our choice), as at Shopify.
 const REDACTION_DAYS: u64 = 10;
 /// The maximum delay of a redaction: a request for erasure is answered within a month (Regulation (EU)
@@ -49,6 +54,9 @@ pub struct Checkout {
     /// The period in which an order with manual payment, by bank transfer or on delivery, reserves its
     /// stock, in minutes. With 0, it does so until it is paid or cancelled.
     pub manual_payment_window_minutes: u64,
+    /// The period in which a draft holds its stock, in days. With 0, it does so until it is paid, confirmed or
+    /// cancelled.
+    pub draft_hold_days: u64,
     /// Whether customers can order without an account.
     pub guest_checkout: bool,
     /// Whether customers must give a telephone number.
@@ -60,6 +68,7 @@ impl Default for Checkout {
         Self {
             payment_window_minutes: PAYMENT_WINDOW_MINUTES,
             manual_payment_window_minutes: MANUAL_PAYMENT_WINDOW_MINUTES,
+            draft_hold_days: DRAFT_HOLD_DAYS,
             guest_checkout: true,
             require_phone: false,
         }
@@ -75,6 +84,12 @@ impl Checkout {
             _ => self.payment_window_minutes,
         };
         (minutes > 0).then(|| Duration::from_secs(minutes.saturating_mul(60)))
+    }
+
+    /// The period in which a draft holds its stock; none means without a limit.
+    pub fn draft_hold(&self) -> Option<Duration> {
+        let days = u32::try_from(self.draft_hold_days).unwrap_or(u32::MAX);
+        (days > 0).then(|| DAY.saturating_mul(days))
     }
 }
 

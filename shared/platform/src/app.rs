@@ -11,7 +11,7 @@ mod view;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use core_types::fields::{Handle, WebUrl};
+use core_types::fields::{Slug, WebUrl};
 use core_types::id::{AppId, MerchantId, SubmissionId, SubscriptionId};
 use core_types::key::{self, IndexKey};
 use core_types::scope::Scopes;
@@ -105,7 +105,7 @@ pub struct CommerceApp {
     /// The name that merchants see.
     pub name: String,
     /// The readable name in URLs.
-    pub slug: Handle,
+    pub slug: Slug,
     /// The URL at which it runs, on its own origin.
     pub app_url: WebUrl,
     /// The redirect URIs of authorizations, compared byte for byte.
@@ -314,7 +314,7 @@ impl AppClient {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UniqueSlug {
     /// The slug.
-    pub slug: Handle,
+    pub slug: Slug,
     /// The app that has it.
     pub app_id: AppId,
     /// Always 1: the item is written whole, and never replaced by version.

@@ -182,6 +182,7 @@ catalogue! {
     InsufficientBalance = 409 "insufficient_balance" "The gift card holds less than this amount.";
     GiftCardDisabled = 409 "gift_card_disabled" "The gift card is disabled.";
     GiftCardExpired = 409 "gift_card_expired" "The gift card has expired.";
+    GiftCardUnusable = 409 "gift_card_unusable" "Gift cards that would be refunded cannot be used: choose where the money goes.";
     OrderAlreadyPaid = 409 "order_already_paid" "There is nothing left to pay for this order.";
     OrderExpired = 409 "order_expired" "The order can no longer be paid.";
     AmountMismatch = 409 "amount_mismatch" "The provider reports another amount or currency than was asked for.";

@@ -1,7 +1,7 @@
 //! Discounts: by a code that the shopper enters, and automatic ones (docs/commerce.md §3).
 //!
-//! A cart takes one code and one automatic discount: the one that saves the most after the code's discount. A
-//! discount never exceeds the amount that it reduces, and is allocated to its lines by the largest remainder.
+//! A cart takes one code and one automatic discount: of those that combine with the code's, the one that saves the
+//! most after it. A discount never exceeds the amount that it reduces, and is allocated to its lines by the largest remainder.
 //! Uses are counted in the transaction of the checkout ([`uses`]).
 
 mod code;
@@ -15,7 +15,7 @@ mod view;
 
 use catalogue::collection::MAX_MEMBERS;
 use core_types::event::EventSubject;
-use core_types::id::{CollectionId, DiscountId, ProductId, StoreId};
+use core_types::id::{CollectionId, DiscountId, ProductId, ShippingRateId, StoreId};
 use core_types::key::{self, IndexKey};
 use core_types::money::Money;
 use primitives::clock::Timestamp;
@@ -28,7 +28,7 @@ use crate::document::{Document, Entry, about};
 
 pub use code::{DiscountCode, UniqueDiscountCode, count_try, ensure_try};
 pub use saving::{Goods, Saving};
-pub use standing::{DiscountRejection, Shopper, Standing};
+pub use standing::{DiscountRejection, Shopper, Standing, Who};
 pub use topics::*;
 pub use view::{DiscountValueView, DiscountView};
 
@@ -58,6 +58,18 @@ primitives::string_enum! {
         FreeShipping = "free_shipping",
         /// A reduced price of some units when others are bought.
         BuyXGetY = "buy_x_get_y",
+    }
+}
+
+primitives::string_enum! {
+    /// The class of a discount, by which it combines with others ([`CombinesWith`]).
+    DiscountClass {
+        /// It reduces the whole order.
+        Order = "order",
+        /// It reduces the lines of some products, or of units got for others.
+        Product = "product",
+        /// It reduces shipping.
+        Shipping = "shipping",
     }
 }
 
@@ -109,7 +121,14 @@ pub enum DiscountValue {
         amount: Money,
     },
     /// Free shipping.
-    FreeShipping,
+    FreeShipping {
+        /// The highest price of a shipping rate that it makes free.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max_amount: Option<Money>,
+        /// The shipping rates that it makes free; all of them if empty.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        shipping_rate_ids: Vec<ShippingRateId>,
+    },
     /// A reduced price of some units when others are bought.
     BuyXGetY {
         /// The units that must be bought.
@@ -131,9 +150,44 @@ impl DiscountValue {
         match self {
             Self::Percentage { .. } => DiscountKind::Percentage,
             Self::Fixed { .. } => DiscountKind::Fixed,
-            Self::FreeShipping => DiscountKind::FreeShipping,
+            Self::FreeShipping { .. } => DiscountKind::FreeShipping,
             Self::BuyXGetY { .. } => DiscountKind::BuyXGetY,
         }
+    }
+}
+
+/// The classes of other discounts that a discount may be used with, as Shopify's `combinesWith`. Two discounts
+/// combine if each allows the class of the other.
+#[expect(clippy::struct_field_names, reason = "the names of Shopify")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "DiscountCombinesWith")]
+pub struct CombinesWith {
+    /// Whether it combines with discounts on the whole order.
+    pub order_discounts: bool,
+    /// Whether it combines with discounts on products.
+    pub product_discounts: bool,
+    /// Whether it combines with discounts on shipping.
+    pub shipping_discounts: bool,
+}
+
+impl Default for CombinesWith {
+    /// All of them (our choice; Shopify's default is none).
+    fn default() -> Self {
+        Self { order_discounts: true, product_discounts: true, shipping_discounts: true }
+    }
+}
+
+impl CombinesWith {
+    const fn allows(self, class: DiscountClass) -> bool {
+        match class {
+            DiscountClass::Order => self.order_discounts,
+            DiscountClass::Product => self.product_discounts,
+            DiscountClass::Shipping => self.shipping_discounts,
+        }
+    }
+
+    fn is_default(&self) -> bool {
+        *self == Self::default()
     }
 }
 
@@ -163,6 +217,9 @@ pub struct Discount {
     pub applies_to: Targets,
     /// The minimum purchase of these.
     pub minimum: Minimum,
+    /// The classes of discounts that it may be used with.
+    #[serde(default, skip_serializing_if = "CombinesWith::is_default")]
+    pub combines_with: CombinesWith,
     /// Whether it is only for customers who have not ordered yet.
     pub first_order_only: bool,
     /// The most orders that can use it.
@@ -239,6 +296,33 @@ impl Discount {
             return Err(Problem::state(self.status_at(now).as_str(), &[action]));
         }
         Ok(Self { disabled, ..Entry::changed(self, now) })
+    }
+
+    /// The class by which it combines with others.
+    pub fn class(&self) -> DiscountClass {
+        match &self.value {
+            DiscountValue::FreeShipping { .. } => DiscountClass::Shipping,
+            DiscountValue::BuyXGetY { .. } => DiscountClass::Product,
+            _ if self.applies_to.is_everything() => DiscountClass::Order,
+            _ => DiscountClass::Product,
+        }
+    }
+
+    /// Whether both may be used in one order.
+    pub fn combines(&self, other: &Self) -> bool {
+        self.combines_with.allows(other.class()) && other.combines_with.allows(self.class())
+    }
+
+    /// Whether it makes a shipping rate at this price free.
+    pub fn frees(&self, rate: &ShippingRateId, price: &Money) -> bool {
+        let DiscountValue::FreeShipping { max_amount, shipping_rate_ids } = &self.value else {
+            return false;
+        };
+        let is_named = shipping_rate_ids.is_empty() || shipping_rate_ids.contains(rate);
+        let most = max_amount.as_ref();
+        is_named
+            && most
+                .is_none_or(|most| most.currency == price.currency && price.amount <= most.amount)
     }
 
     /// All collections that it targets.

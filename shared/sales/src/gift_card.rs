@@ -41,7 +41,7 @@ primitives::string_enum! {
     GiftCardStatus {
         /// It can be spent.
         Active = "active",
-        /// The merchant has disabled it permanently.
+        /// The merchant has disabled it.
         Disabled = "disabled",
         /// Its last day has ended.
         Expired = "expired",
@@ -373,7 +373,19 @@ impl GiftCard {
         Ok(Self { balance, ..self.changed(now) })
     }
 
-    /// Disables the card permanently. Its balance stays.
+    /// Enables a disabled card again.
+    ///
+    /// # Errors
+    /// `invalid_state_transition` if it is not disabled.
+    pub fn enabled(&self, now: Timestamp) -> Result<Self, Problem> {
+        if self.status != GiftCardStatus::Disabled {
+            return Err(Problem::state(self.status_at(now).as_str(), &["disable"]));
+        }
+        let (status, disabled_at) = (GiftCardStatus::Active, None);
+        Ok(Self { status, disabled_at, ..self.changed(now) })
+    }
+
+    /// Disables the card. Its balance stays.
     ///
     /// # Errors
     /// `gift_card_disabled` if it is disabled already.

@@ -203,6 +203,9 @@ pub struct Order {
     /// When it expires unless it is paid; none if it cannot expire.
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
+    /// When a draft's hold on its stock ends; none if it holds none, or without a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stock_held_until: Option<Timestamp>,
     /// The payment window in seconds; none if it never expires.
     #[serde(default)]
     pub payment_window: Option<u64>,

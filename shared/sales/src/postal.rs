@@ -1,6 +1,7 @@
 //! Postal codes as places: prefixes and ranges of them.
 
 use core_types::fields::Country;
+use core_types::fold::in_usual_width;
 use identity::address;
 
 /// A postal code for comparison: capitals and digits only.
@@ -19,7 +20,7 @@ fn spellings(country: &Country, text: &str) -> [String; 2] {
 /// of a prefix says that a part ends there: `NG1 ` does not cover `NG10 1AA`.
 pub(crate) fn normalized_prefix(text: &str) -> String {
     // Full width and the digits of other scripts as well.
-    let text = any_ascii::any_ascii(text).to_uppercase();
+    let text = in_usual_width(text).to_uppercase();
     let ends_part = text.ends_with(char::is_whitespace);
     let parts: Vec<String> = text
         .split_whitespace()

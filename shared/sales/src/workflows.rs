@@ -7,6 +7,7 @@
 //! - [`submit_evidence`]: stores, sends and records evidence for a dispute; can be resumed.
 //! - [`refund_order`]: reserves, requests and records a refund; can be resumed.
 //! - [`return_unapplied`]: returns money that no order accepts.
+//! - [`ended_orders`]: decides whether a variant that was ordered can be deleted.
 //! - [`expire_order`]: expires an order that was not paid in time, and closes open payments of ended orders.
 //! - [`cancel_order`]: cancels an order for the merchant or its shopper.
 //! - [`join_orders`]: assigns a guest's orders to the account that has proven the address.
@@ -17,6 +18,7 @@
 
 pub mod cancel_order;
 mod close_payments;
+pub mod ended_orders;
 pub mod expire_order;
 mod give_order;
 pub mod hand_over_order;

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use core_types::fields::{Currency, Handle, misleads};
+use core_types::fields::{self, Currency, misleads};
 use core_types::money::Money;
 use primitives::fields::{Fault, FromText, Text};
 use schemars::JsonSchema;
@@ -51,8 +51,8 @@ impl FromText for Slug {
     const EXPECTS: &'static str = "a theme's slug";
 
     fn from_text(text: &str) -> Result<Self, Fault> {
-        let is_handle = Handle::from_text(text).is_ok() && !text.starts_with("xn--");
-        if !is_handle || text.len() > MAX_SLUG {
+        let is_slug = fields::Slug::from_text(text).is_ok() && !text.starts_with("xn--");
+        if !is_slug || text.len() > MAX_SLUG {
             let detail = "Must be 1 to 64 lower-case letters, digits and inner hyphens.";
             return Err(Fault::new("invalid_slug", detail));
         }
@@ -157,7 +157,7 @@ pub struct Manifest {
     pub description: Option<String>,
     /// The kind of shop that it suits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub category: Option<Handle>,
+    pub category: Option<fields::Slug>,
     /// The price of a licence for one store; absent for a free theme.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Money>,

@@ -4,7 +4,7 @@
 //! operator approves one of its packages, and is described there by that package.
 
 use catalogue::blob::pinned::BlobRef;
-use core_types::fields::{Handle, WebUrl};
+use core_types::fields::{self, WebUrl};
 use core_types::id::{MerchantId, StoreId, ThemeId, ThemePackageId};
 use core_types::key::{self, IndexKey};
 use core_types::money::Money;
@@ -60,7 +60,7 @@ pub struct Theme {
     /// The description.
     pub description: Option<String>,
     /// The kind of shop that it suits.
-    pub category: Option<Handle>,
+    pub category: Option<fields::Slug>,
     /// The price of a licence for one store; none for a free theme.
     pub price: Option<Money>,
     /// Images of storefronts with the theme.
@@ -94,7 +94,7 @@ impl Item for Theme {
         self.revision
     }
     fn indexes(&self) -> Vec<IndexKey> {
-        let category = self.category.as_ref().map_or(UNSORTED, Handle::as_str);
+        let category = self.category.as_ref().map_or(UNSORTED, fields::Slug::as_str);
         vec![key::themes_by_status(self.status.as_str(), category, self.slug.as_str())]
     }
 }
@@ -228,7 +228,7 @@ core_types::view! {
         /// The description.
         description: Option<String>,
         /// The kind of shop that it suits.
-        category: Option<Handle>,
+        category: Option<fields::Slug>,
         /// The newest version in the catalogue; without one, the newest uploaded version.
         version: Version = theme.published.as_ref().unwrap_or(&theme.newest).version.clone(),
         /// The price of a licence for one store; none for a free theme.

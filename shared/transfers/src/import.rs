@@ -8,6 +8,7 @@ mod columns;
 mod file;
 mod finding;
 mod kinds;
+mod pictures;
 mod records;
 mod rows;
 mod seen;
@@ -16,9 +17,10 @@ mod step;
 mod view;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use core_types::end_reason::EndReason;
-use core_types::id::{ImportId, StoreId};
+use core_types::id::{ImportId, ProductId, StoreId};
 use core_types::key::{self, IndexKey};
 use platform::authority::Authority;
 use primitives::clock::{MINUTE, Timestamp};
@@ -33,7 +35,8 @@ use crate::chunk::RETENTION;
 use crate::unfinished::{self, Limited};
 
 pub use file::Part;
-pub use finding::{Finding, Findings};
+pub use finding::{Finding, Findings, Severity};
+pub use pictures::Pictures;
 pub use step::{give_up, step};
 pub use view::*;
 
@@ -192,6 +195,9 @@ pub struct Import {
     pub warnings_count: u64,
     /// The number of pages of findings.
     pub findings_pages: u64,
+    /// The progress of fetching the pictures of its products; none when there are none to fetch.
+    #[serde(default)]
+    pub pictures: Option<Pictures>,
     /// The number of pages of unique values that a dry run has seen.
     pub seen_pages: u64,
     /// The first of the ignored columns.
@@ -303,6 +309,7 @@ impl Import {
             findings_count: 0,
             warnings_count: 0,
             findings_pages: 0,
+            pictures: None,
             seen_pages: 0,
             ignored_columns: Vec::new(),
             ignored_columns_count: 0,
@@ -391,6 +398,7 @@ impl Import {
             findings_count: 0,
             warnings_count: 0,
             findings_pages: 0,
+            pictures: None,
             seen_pages: 0,
             ignored_columns: Vec::new(),
             ignored_columns_count: 0,
@@ -434,7 +442,18 @@ impl Import {
         Ok(self.ended(ImportStatus::Cancelled, now))
     }
 
-    /// The import after its last row.
+    /// The id of the product of a row, so that a row that is read twice creates one product.
+    fn product_id(&self, row: u64) -> ProductId {
+        ProductId::derive_at(self.time_of(row), &[self.id.as_str(), &row.to_string()])
+    }
+
+    /// The creation time of a row's object: the start of the import plus a millisecond per row, which
+    /// keeps the rows' order.
+    fn time_of(&self, row: u64) -> Timestamp {
+        self.started_at.unwrap_or(self.created_at).plus(Duration::from_millis(row))
+    }
+
+    /// The import after its last row. Its pictures are fetched next.
     fn read(&self, now: Timestamp) -> Self {
         let right = self.counts.all() > self.counts.failed;
         let errors = self.findings_count.saturating_sub(self.warnings_count);
@@ -444,11 +463,14 @@ impl Import {
             (false, _, true) => ImportStatus::Partial,
             (false, _, false) => ImportStatus::Failed,
         };
-        self.ended(status, now)
+        let pictures = self.pictures.clone().filter(|_| status != ImportStatus::Failed);
+        let due_at = pictures.as_ref().map(|_| now.plus(MINUTE));
+        Self { pictures, due_at, ..self.ended(status, now) }
     }
 
     fn ended(&self, status: ImportStatus, now: Timestamp) -> Self {
-        Self { status, due_at: None, finished_at: Some(now), ..self.changed(now) }
+        let (due_at, finished_at) = (None, Some(now));
+        Self { status, due_at, finished_at, pictures: None, ..self.changed(now) }
     }
 
     /// Adds the start of the import, on condition that no other is under way on its store

@@ -156,6 +156,7 @@ async fn a_backorder_uses_what_is_there_first() {
         .map(|one| one["quantity"].as_i64().unwrap())
         .collect();
     assert_eq!(quantities, [5, 4]);
+    assert_eq!(order.int("/items/0/backordered"), 2);
     market.act(&placed.id, "cancel", json!({})).await.expect(200);
     assert_eq!(market.levels(&book).await, [7, 0, 0, 7]);
     let mut input = cart(&[(&book, 1)]);

@@ -59,6 +59,12 @@ async fn equal_properties_merge_and_different_ones_do_not_in_any_order() {
     let wrong = market.try_order(of(vec![line(&ring, 1, json!({"Engraving": 5}))])).await;
     let wrong = wrong.expect(422).field_errors();
     assert_eq!(wrong[0].0, "/items/0/properties/Engraving");
+    let long = |n: usize| {
+        let texts = (0..50).map(|m| (format!("{n}-{m}"), json!("\u{1f48d}".repeat(100))));
+        line(&ring, 1, Value::Object(texts.collect()))
+    };
+    let large = market.try_order(of((0..8).map(long).collect())).await.expect(422);
+    assert_eq!(large.field_errors(), [("/items".into(), "too_large".into())]);
     market.audit(&ring).await;
 }
 

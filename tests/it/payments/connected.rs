@@ -117,8 +117,13 @@ impl Connected {
     }
 
     pub async fn order(&self) -> Order {
+        self.order_with(json!({})).await
+    }
+
+    /// An order with further fields.
+    pub async fn order_with(&self, fields: Value) -> Order {
         let path = format!("/v1/storefront/{}/orders", self.store.subdomain);
-        let input = json!({
+        let mut input = json!({
             "email": "shopper@example.com",
             "items": [{"variant_id": self.variant, "quantity": 2}],
             "shipping_address": {
@@ -126,6 +131,7 @@ impl Connected {
                 "city": "Bengaluru", "region": "KA", "postal_code": "560001", "country": "IN",
             },
         });
+        input.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         let placed = self.gateway.client().post(&path).key(&unique("order")).json(input).await;
         let placed = placed.expect(201);
         Order { id: placed.str("/order/id"), token: placed.str("/order_token") }

@@ -4,7 +4,7 @@ use core_types::id::{OrderId, PaymentId, StoreId};
 use core_types::key;
 use primitives::clock::MINUTE;
 use primitives::problem::Code;
-use support::{Reply, Trouble, Value, Webhook, json};
+use support::{Reply, Trouble, Value, Webhook, json, unique};
 use table::Change;
 
 use super::connected::{Connected, Order, PRICE};
@@ -242,6 +242,47 @@ async fn a_refund_that_the_provider_takes_its_time_with_is_pending_until_it_says
         assert_eq!(connected.payment(&id).await.int("/refundable/amount"), 2 * PRICE - 400);
         connected.refund(&id, 500, "three").await.expect(201);
         assert_eq!(connected.payment(&id).await.int("/refunded/amount"), 900);
+    }
+}
+
+#[tokio::test]
+async fn the_last_refund_of_a_cancelled_order_gives_its_discount_back() {
+    let connected = Connected::open().await;
+    let input = json!({
+        "title": "Once", "code": "ONCE", "kind": "percentage", "value": {"basis_points": 1_000},
+        "usage_limit": 5, "per_customer_limit": 5,
+    });
+    let discount = connected.owner.post("/v1/discounts").json(input).await.expect(201);
+    let path = format!("/v1/discounts/{}", discount.str("/id"));
+    let used = || async { connected.owner.get(&path).await.expect(200).int("/used") };
+    let left = 2 * PRICE - PRICE / 5;
+    for (provider, done) in [("razorpay", "refund.processed"), ("stripe", "refund.updated")] {
+        let order = connected.order_with(json!({"discount_codes": ["ONCE"]})).await;
+        let (id, carrier) = connected.paid(provider, &order).await;
+        let cancel = format!("/v1/orders/{}/cancel", order.id);
+        let input = json!({"refund": "none"});
+        connected.owner.post(&cancel).key(&unique("cancel")).json(input).await.expect(200);
+        connected.refund(&id, left - 1, &format!("{provider}-most")).await.expect(201);
+        assert_eq!(used().await, 1, "{provider}: one is left");
+        connected.providers.next([Trouble::Pending]);
+        let last = connected.refund(&id, 1, &format!("{provider}-rest")).await.expect(201);
+        assert_eq!((last.str("/refund/status"), used().await), ("pending".into(), 1));
+        let refunds = connected.providers.refunds();
+        let is_ours = |one: &&Value| one["status"] == "pending";
+        let reference = refunds.iter().find(is_ours).unwrap()["id"].as_str().unwrap().to_owned();
+        connected.providers.finish_refund(&reference, true).expect("it comes through");
+        for _ in 0..2 {
+            connected.tell_refund(done, &carrier).await;
+        }
+        assert_eq!(used().await, 0, "{provider}");
+        // At once, by the payment's own route.
+        let order = connected.order_with(json!({"discount_codes": ["ONCE"]})).await;
+        let (id, _) = connected.paid(provider, &order).await;
+        let cancel = format!("/v1/orders/{}/cancel", order.id);
+        let input = json!({"refund": "none"});
+        connected.owner.post(&cancel).key(&unique("cancel")).json(input).await.expect(200);
+        connected.refund(&id, left, &format!("{provider}-all")).await.expect(201);
+        assert_eq!(used().await, 0, "{provider}");
     }
 }
 

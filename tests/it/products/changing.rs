@@ -112,15 +112,9 @@ async fn delete_archives_and_only_what_was_never_ordered_is_removed() {
     owner.delete(&path(&made)).await.expect(204);
     assert_eq!(owner.get(&path(&made)).await.expect(200).str("/status"), "archived");
     assert_eq!(kinds(&gateway, "product.archived").await, 1);
-    // As a checkout marks it.
-    let (store, variant) = (made.str("/store_id"), made.str("/variants/0/id"));
-    let key = core_types::key::sellable(
-        &core_types::id::StoreId::parse(&store).unwrap(),
-        &core_types::id::VariantId::parse(&variant).unwrap(),
-    );
-    let sellable: catalogue::product::Sellable =
-        gateway.app().table.get(&key).await.unwrap().unwrap();
-    catalogue::product::note_ordered(gateway.app(), &[&sellable]).await.unwrap();
+    owner.patch(&path(&made)).json(json!({"status": "active"})).await.expect(200);
+    let order = json!({"items": [{"variant_id": made.str("/variants/0/id"), "quantity": 1}]});
+    owner.post("/v1/orders").key("ordered").json(order).await.expect(201);
     let hard = format!("{}?hard=true", path(&made));
     owner.delete(&hard).await.expect(409).problem("product_in_use");
     owner.get(&path(&made)).await.expect(200);

@@ -1,6 +1,6 @@
 //! Products made: what is rejected, and what is unique.
 
-use support::{Gateway, Market, Value, inr, json, race, unique};
+use support::{Gateway, Market, Merchant, Value, inr, json, race, unique};
 
 use super::{PRODUCTS, kinds, make, owner, path, shirt, simple};
 
@@ -82,6 +82,39 @@ async fn handles_and_skus_are_unique_within_a_store_and_not_beyond() {
     // An old handle is free at once.
     ann.patch(&path(&second)).json(json!({"handle": "tall-mug"})).await.expect(200);
     make(&ann, json!({"title": "Third", "handle": "mug-2"})).await;
+}
+
+/// A title makes a handle, with letters of Latin in ASCII; a given handle is kept as it is.
+#[tokio::test]
+async fn handles_are_of_any_script() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let store = merchant.open_shop().await;
+    let owner = merchant.at(&store);
+    for (title, handle) in
+        [("Fűszerőrlő", "fuszerorlo"), ("Łódź", "lodz"), ("日本茶", "日本茶"), ("☕", "product")]
+    {
+        let made = make(&owner, json!({"title": title})).await;
+        assert_eq!(made.str("/handle"), handle, "{title}");
+    }
+    let long = "ő".repeat(255);
+    for (given, stored) in
+        [("Café", "café"), ("緑茶", "緑茶"), ("हिन्दी", "हिन्दी"), (&long, long.as_str())]
+    {
+        let input = json!({"title": "Tea", "handle": given, "status": "active"});
+        let made = make(&owner, input).await;
+        assert_eq!(made.str("/handle"), stored, "{given}");
+        let path = format!("/v1/storefront/{}/products/{given}", store.subdomain);
+        let shown = gateway.client().get(&path).await.expect(200);
+        assert_eq!(shown.str("/handle"), stored, "{given}");
+    }
+    let again = json!({"title": "Tea", "handle": "cafe\u{301}", "variants": [{"price": inr(5)}]});
+    owner.post(PRODUCTS).json(again).await.expect(409).problem("handle_taken");
+    for wrong in ["a b", "a/b", "a--b", &"ő".repeat(256)] {
+        let input = json!({"title": "Tea", "handle": wrong, "variants": [{"price": inr(5)}]});
+        let rejected = owner.post(PRODUCTS).json(input).await.expect(422);
+        assert_eq!(rejected.field_errors(), [("/handle".into(), "invalid_handle".into())]);
+    }
 }
 
 #[tokio::test]

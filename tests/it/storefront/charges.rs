@@ -1,6 +1,7 @@
 //! Checkouts with shipping, tax and discounts.
 
 mod codes;
+mod combining;
 mod taxes;
 
 use support::{Market, Reply, Value, address, cart, inr, json, unique};

@@ -23,7 +23,7 @@ async fn an_order_is_placed_at_the_servers_prices_and_holds_its_stock() {
         order["totals"],
         json!({
             "subtotal": inr(131_900), "discount": inr(0), "shipping": inr(0), "tax": inr(0),
-            "tax_included": false, "tax_lines": [], "total": inr(131_900),
+            "tax_included": false, "tax_lines": [], "rounding": null, "total": inr(131_900),
             "gift_cards": inr(0), "due": inr(131_900),
         })
     );

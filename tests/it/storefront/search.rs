@@ -1,7 +1,7 @@
 //! Search: by the beginnings of words, without case and accents, titles first.
 
 use catalogue::search::MAX_TOKENS;
-use support::{Gateway, Reply, Value, eventually, json};
+use support::{Gateway, Reply, Value, eventually, inr, json};
 
 use super::{Front, SOON, titles, walk};
 
@@ -65,6 +65,38 @@ async fn words_are_found_by_their_beginnings_without_case_and_accents() {
     let some = front.owner.get(&format!("/v1/products?ids={ids}&q=blue")).await.expect(200);
     assert_eq!(titles(&some), ["Blue Mug", "Mug"]);
     assert_eq!(front.found("mug").await, ["Blue Mug", "Mug"]);
+}
+
+/// Words are folded as ICU compares them for searching, and joined ones and parts are found as well.
+#[tokio::test]
+async fn words_are_found_however_they_are_spelt() {
+    let front = Front::open().await;
+    for (title, asked) in [
+        ("Smørrebrød", &["smorrebrod", "SMØRREBRØD"][..]),
+        ("Łódź Poster", &["lodz"]),
+        ("Women’s Jacket", &["women's", "womens", "women’s", "women"]),
+        ("T-Shirt", &["tshirt", "t-shirt", "shirt"]),
+        ("Wi-Fi Router", &["wifi", "wi-fi"]),
+        ("مُكَتَّبة أحمر", &["مكتبه", "احمر"]),
+        ("हिन्दी क़लम", &["हिंदी", "कलम"]),
+        ("Straße", &["strasse", "STRASSE"]),
+        ("L'été", &["ete"]),
+    ] {
+        front.sell(title, 500, 1, json!({})).await;
+        for text in asked {
+            let path = front.path("/products");
+            let reply = front.gateway.client().get(&path).query(&[("q", text)]).await;
+            assert_eq!(titles(&reply.expect(200)), [title], "{text}");
+        }
+    }
+    let coded = |sku: &str| json!({"variants": [{"price": inr(500), "sku": sku}]});
+    front.sell("Part", 500, 1, coded("AB-4711-X")).await;
+    front.sell("Other part", 500, 1, coded("CD4712Y")).await;
+    for (text, title) in
+        [("4711", "Part"), ("ab4711x", "Part"), ("4712", "Other part"), ("cd4712y", "Other part")]
+    {
+        assert_eq!(front.found(text).await, [title], "{text}");
+    }
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use callers::Developer;
-use core_types::fields::{Handle, WebUrl};
+use core_types::fields::{Slug, WebUrl};
 use core_types::id::AppId;
 use core_types::key;
 use core_types::resource::Resource;
@@ -84,7 +84,7 @@ pub struct UpdateAppRequest {
     /// The name.
     name: Option<Text<1, 100>>,
     /// The readable name in URLs, unique among all apps. The previous one is free again.
-    slug: Option<Handle>,
+    slug: Option<Slug>,
     /// The URL at which the app runs. For an approved app, the change is proposed.
     app_url: Option<WebUrl>,
     /// The redirect URIs, one to ten, in place of all before. For an approved app, the change is proposed.

@@ -4,16 +4,19 @@ use std::collections::{HashMap, HashSet};
 
 use catalogue::collection::Collection;
 use catalogue::product::ProductSummary;
-use core_types::id::{CollectionId, ProductId};
+use core_types::id::{CollectionId, ProductId, ShippingRateId};
 use core_types::key;
 use core_types::money::{self, Money, MoneyInput};
 use identity::store::Store;
-use primitives::fields::{AtMost, Int};
+use primitives::fields::{AtMost, Flag, Int};
 use primitives::input::request;
 use primitives::problem::{FieldError, Problem};
 use sales::discount::{
-    Discount, DiscountKind, DiscountValue, MAX_COLLECTIONS, MAX_PRODUCTS, Minimum, Targets, WHOLE,
+    CombinesWith, Discount, DiscountKind, DiscountValue, MAX_COLLECTIONS, MAX_PRODUCTS, Minimum,
+    Targets, WHOLE,
 };
+use sales::document::Document;
+use sales::shipping::{MAX_RATES, ShippingZone};
 use services::Services;
 use table::item::Key;
 
@@ -81,6 +84,34 @@ pub struct ValueRequest {
     get: Option<TargetsRequest>,
     /// The most uses in one order; unlimited by default.
     uses_per_order: Option<Int<1, MAX_UNITS>>,
+    /// The highest price of a shipping rate that is made free; by default any.
+    max_amount: Option<MoneyInput>,
+    /// The shipping rates that are made free; by default all of them.
+    #[schemars(length(min = 1))]
+    shipping_rate_ids: Option<AtMost<ShippingRateId, MAX_RATES>>,
+}
+
+/// The classes of discounts that a discount may be used with.
+#[request]
+#[derive(Debug, Clone, Default)]
+pub struct CombinesWithRequest {
+    /// Whether it combines with discounts on the whole order; by default true.
+    order_discounts: Option<Flag>,
+    /// Whether it combines with discounts on products; by default true.
+    product_discounts: Option<Flag>,
+    /// Whether it combines with discounts on shipping; by default true.
+    shipping_discounts: Option<Flag>,
+}
+
+impl From<CombinesWithRequest> for CombinesWith {
+    fn from(input: CombinesWithRequest) -> Self {
+        let flag = |flag: Option<Flag>| flag.is_none_or(|flag| flag.0);
+        Self {
+            order_discounts: flag(input.order_discounts),
+            product_discounts: flag(input.product_discounts),
+            shipping_discounts: flag(input.shipping_discounts),
+        }
+    }
 }
 
 /// The required and the optional members of the value, by the kind of the discount.
@@ -88,7 +119,7 @@ fn members(kind: DiscountKind) -> (&'static [&'static str], &'static [&'static s
     match kind {
         DiscountKind::Percentage => (&["basis_points"], &[]),
         DiscountKind::Fixed => (&["amount"], &[]),
-        DiscountKind::FreeShipping => (&[], &[]),
+        DiscountKind::FreeShipping => (&[], &["max_amount", "shipping_rate_ids"]),
         DiscountKind::BuyXGetY => {
             (&["buy_quantity", "get_quantity"], &["basis_points", "get", "uses_per_order"])
         }
@@ -97,7 +128,7 @@ fn members(kind: DiscountKind) -> (&'static [&'static str], &'static [&'static s
 
 impl ValueRequest {
     /// Whether each member is given.
-    fn given(&self) -> [(&'static str, bool); 6] {
+    fn given(&self) -> [(&'static str, bool); 8] {
         [
             ("basis_points", self.basis_points.is_some()),
             ("amount", self.amount.is_some()),
@@ -105,6 +136,8 @@ impl ValueRequest {
             ("get_quantity", self.get_quantity.is_some()),
             ("get", self.get.is_some()),
             ("uses_per_order", self.uses_per_order.is_some()),
+            ("max_amount", self.max_amount.is_some()),
+            ("shipping_rate_ids", self.shipping_rate_ids.is_some()),
         ]
     }
 
@@ -131,7 +164,19 @@ impl ValueRequest {
         let points = self.basis_points.map_or(WHOLE, |points| points.0);
         match kind {
             DiscountKind::Percentage => DiscountValue::Percentage { basis_points: points },
-            DiscountKind::FreeShipping => DiscountValue::FreeShipping,
+            DiscountKind::FreeShipping => {
+                let most = self.max_amount.as_ref();
+                let max_amount = most.map(|most| amount(most, "/value/max_amount", store, faults));
+                let ids = self.shipping_rate_ids.map(|ids| ids.0);
+                if ids.as_ref().is_some_and(Vec::is_empty) {
+                    let detail = "Name at least one rate, or leave it out for all of them.";
+                    faults.push(FieldError::new("/value/shipping_rate_ids", "too_few", detail));
+                }
+                let mut shipping_rate_ids = ids.unwrap_or_default();
+                let mut seen = HashSet::new();
+                shipping_rate_ids.retain(|id| seen.insert(id.clone()));
+                DiscountValue::FreeShipping { max_amount, shipping_rate_ids }
+            }
             DiscountKind::Fixed => {
                 let asked = self.amount.as_ref();
                 let zero = || Money::zero(&store.currency);
@@ -160,8 +205,8 @@ fn amount(asked: &MoneyInput, at: &str, store: &Store, faults: &mut Vec<FieldErr
     })
 }
 
-/// Adds a field error for each product and collection of a discount that the store does not have. One
-/// round trip for each 100.
+/// Adds a field error for each product, collection and shipping rate of a discount that the store does not have.
+/// One round trip for each 100, and one for shipping rates.
 ///
 /// # Errors
 /// 503.
@@ -202,6 +247,16 @@ pub(super) async fn ensure_targets(
     for (key, pointers) in collections {
         if found.take::<Collection>(&key)?.is_none() {
             reject(pointers, "unknown_collection", "The store has no such collection.");
+        }
+    }
+    if let DiscountValue::FreeShipping { shipping_rate_ids: ids, .. } = &discount.value
+        && !ids.is_empty()
+    {
+        let zones = Document::<ShippingZone>::load(services, key::shipping_zones(store)).await?;
+        let rates = || zones.entries.iter().flat_map(|zone| &zone.rates);
+        for (n, _) in ids.iter().enumerate().filter(|(_, id)| rates().all(|rate| rate.id != **id)) {
+            let pointer = format!("/value/shipping_rate_ids/{n}");
+            reject(vec![pointer], "unknown_shipping_rate", "The store has no such shipping rate.");
         }
     }
     Ok(())

@@ -143,8 +143,9 @@ impl ProductDetail {
     /// The response about a product's page.
     pub fn of(page: ProductPage, store: &Store, base_url: &str) -> Self {
         let ProductPage { product, variants, related } = page;
+        let offered = variants.into_iter().filter(|variant| !variant.discontinued);
         let choices: Vec<VariantChoice> =
-            variants.into_iter().map(|variant| VariantChoice::of(variant, store)).collect();
+            offered.map(|variant| VariantChoice::of(variant, store)).collect();
         let (range, rating) = (product.price_range(), product.rating());
         Self {
             summary: StorefrontProductSummary {
@@ -162,7 +163,7 @@ impl ProductDetail {
                 in_stock: choices.iter().any(|choice| choice.in_stock),
                 // `choices` has the variants themselves.
                 variants: None,
-                variants_count: product.variants_count,
+                variants_count: u32::try_from(choices.len()).unwrap_or(u32::MAX),
                 rating,
                 published_at: product.published_at,
                 created_at: product.created_at,

@@ -10,13 +10,14 @@
 //!   change meanwhile. So the work of several changes gives the same result in any order, however often
 //!   it is executed. Until then the last variants of a large product are sold as before the change.
 //! - *Removed variants*: their remaining items are deleted, which is idempotent.
-//! - *The summary* of a product that lost a variant is updated to where the others are in stock.
+//! - *The summary* of a product that lost a variant, or offers one again, is updated to where its variants are in
+//!   stock.
 //! - *Search words* are written or deleted by what the product has at the execution.
 //! - *Images* that are no longer used: their references are released, once, by the transaction that
 //!   deletes this item.
 //! - *Reviews* of a deleted product are deleted in batches.
 
-use core_types::id::{MediaId, ProductId, StoreId, VariantId};
+use core_types::id::{LocationId, MediaId, ProductId, StoreId, VariantId};
 use core_types::image;
 use core_types::key::{self, IndexKey};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
@@ -51,9 +52,13 @@ pub struct DeferredWork {
     pub images: Vec<MediaId>,
     /// Variants that were removed.
     pub variants: Vec<RemovedVariant>,
-    /// Whether a variant was removed, so that the stock in the summary is out of date.
+    /// Whether a variant was removed, discontinued or offered again, so that the stock in the summary is out of
+    /// date.
     #[serde(default)]
     pub stock_went: bool,
+    /// Where variants that are offered again are available.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stocked_at: Vec<LocationId>,
     /// Search words that the change added or removed.
     #[serde(default)]
     pub words: Vec<Token>,
@@ -106,6 +111,7 @@ impl DeferredWork {
             images: Vec::new(),
             variants: Vec::new(),
             stock_went: false,
+            stocked_at: Vec::new(),
             words: Vec::new(),
             created_at: now,
             version: product.version,
@@ -134,7 +140,7 @@ impl DeferredWork {
             retry(|| self.settle_words(services)).await?;
         }
         if is_there && self.stock_went {
-            restock_product(services, &self.store_id, &self.product_id).await?;
+            restock_product(services, (&self.store_id, &self.product_id), &self.stocked_at).await?;
         }
         if !is_there && !self.forget_reviews(services).await? {
             return Ok(());

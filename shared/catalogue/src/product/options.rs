@@ -114,53 +114,6 @@ pub fn variant_title(choice: &[String]) -> String {
     if choice.is_empty() { DEFAULT_TITLE.to_owned() } else { choice.join(" / ") }
 }
 
-/// Derives a handle from a title: `Café au lait` gives `cafe-au-lait`. A title without any character
-/// that is valid in a handle gives `fallback`.
-pub fn slug(title: &str, fallback: &str) -> String {
-    /// Leaves room for a suffix within the 100 characters of a handle.
-    const LONGEST: usize = 80;
-    let mut slug = String::new();
-    for c in title.to_lowercase().chars() {
-        match folded(c) {
-            Some(text) => slug.push_str(text),
-            None if c.is_ascii_alphanumeric() => slug.push(c),
-            // `Ann's` is one word.
-            None if matches!(c, '\'' | '’') => {}
-            None if !slug.is_empty() && !slug.ends_with('-') => slug.push('-'),
-            None => {}
-        }
-    }
-    let short: String = slug.chars().take(LONGEST).collect();
-    let slug = short.trim_matches('-');
-    if slug.is_empty() { fallback.to_owned() } else { slug.to_owned() }
-}
-
-/// The ASCII form of a Latin letter with a diacritic, or of a ligature.
-fn folded(c: char) -> Option<&'static str> {
-    Some(match c {
-        'à' | 'á' | 'â' | 'ã' | 'å' | 'ā' | 'ą' => "a",
-        'ä' | 'æ' => "ae",
-        'ç' | 'ć' | 'č' => "c",
-        'ď' | 'đ' | 'ð' => "d",
-        'è' | 'é' | 'ê' | 'ë' | 'ē' | 'ę' | 'ě' => "e",
-        'ğ' | 'ģ' => "g",
-        'ì' | 'í' | 'î' | 'ï' | 'ī' | 'ı' => "i",
-        'ł' | 'ľ' | 'ļ' => "l",
-        'ñ' | 'ń' | 'ň' => "n",
-        'ò' | 'ó' | 'ô' | 'õ' | 'ø' | 'ō' => "o",
-        'ö' | 'œ' => "oe",
-        'ř' => "r",
-        'ś' | 'š' | 'ş' => "s",
-        'ß' => "ss",
-        'ť' | 'ţ' => "t",
-        'ù' | 'ú' | 'û' | 'ů' | 'ū' => "u",
-        'ü' => "ue",
-        'ý' | 'ÿ' => "y",
-        'ź' | 'ż' | 'ž' => "z",
-        _ => return None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,16 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn handles_follow_from_titles() {
-        for (title, handle) in [
-            ("Blue mug", "blue-mug"),
-            ("  Ann's Café — Größe 38  ", "anns-cafe-groesse-38"),
-            ("日本", "product"),
-            ("!!!", "product"),
-        ] {
-            assert_eq!(slug(title, "product"), handle, "{title}");
-        }
-        assert_eq!(slug(&"a".repeat(300), "product").len(), 80);
+    fn the_title_of_a_variant_has_its_values() {
         assert_eq!(variant_title(&choice(&["M", "Blue"])), "M / Blue");
     }
 }

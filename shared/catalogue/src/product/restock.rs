@@ -27,28 +27,41 @@ const BATCH: usize = 100;
 pub async fn restock(services: &Services, level: &Level) -> Result<(), Problem> {
     let sellable = key::sellable(&level.store_id, &level.variant_id);
     let Some(sellable) = services.table.get::<Sellable>(&sellable).await? else { return Ok(()) };
-    retry(|| update(services, (&level.store_id, &sellable.product_id), Some(level))).await
+    retry(|| update(services, (&level.store_id, &sellable.product_id), Stock::At(level))).await
 }
 
-/// Updates the summary of a product after variants were removed with their stock.
+/// Updates the summary of a product after variants were removed, discontinued or offered again; these are
+/// available at `also`.
 ///
 /// # Errors
 /// 503.
 pub async fn restock_product(
     services: &Services,
-    store: &StoreId,
-    id: &ProductId,
+    of: (&StoreId, &ProductId),
+    also: &[LocationId],
 ) -> Result<(), Problem> {
-    retry(|| update(services, (store, id), None)).await
+    retry(|| update(services, of, Stock::Everywhere(also))).await
 }
 
-/// Updates the summary, and the variant of `level`, from the stock at its location. Without a level,
-/// updates the summary alone, from the stock at all locations that it has.
+/// The stock that an update reads.
+#[derive(Clone, Copy)]
+enum Stock<'a> {
+    /// That at the location of this level, which changed.
+    At(&'a Level),
+    /// That at all locations which the summary has, and at these.
+    Everywhere(&'a [LocationId]),
+}
+
+/// Updates the summary, and the variant whose level changed.
 async fn update(
     services: &Services,
     (store, id): (&StoreId, &ProductId),
-    level: Option<&Level>,
+    stock: Stock<'_>,
 ) -> Result<(), Problem> {
+    let level = match stock {
+        Stock::At(level) => Some(level),
+        Stock::Everywhere(_) => None,
+    };
     let summary_key = key::summary(store, id);
     let variant_key = level.map(|level| key::variant(store, id, &level.variant_id));
     let keys: Vec<&Key> = std::iter::once(&summary_key).chain(&variant_key).collect();
@@ -58,12 +71,15 @@ async fn update(
         return Ok(());
     }
     let variant: Option<Variant> = variant_key.map(|key| found.take(&key)).transpose()?.flatten();
-    let at = level.map_or(&*summary.stocked_at, |level| std::slice::from_ref(&level.location_id));
-    let stocked = stocked(services, &summary, at).await?;
+    let at = match stock {
+        Stock::At(level) => vec![level.location_id.clone()],
+        Stock::Everywhere(also) => amended(&summary.stocked_at, &[], also.iter()),
+    };
+    let stocked = stocked(services, &summary, &at).await?;
     let locations = stocked.iter().map(|level| &level.location_id);
     let change = Change::new("SET stocked_at = :stocked, stock_version = :next")
         .only_if("stock_version = :read")
-        .value(":stocked", amended(&summary.stocked_at, at, locations))
+        .value(":stocked", amended(&summary.stocked_at, &at, locations))
         .value(":read", summary.stock_version)
         .value(":next", summary.stock_version.saturating_add(1));
     let write = services.table.write().update(&summary_key, change, Code::VersionConflict);
@@ -72,7 +88,7 @@ async fn update(
         set_on(
             write,
             &variant,
-            amended(&variant.stocked_at, at, own.map(|level| &level.location_id)),
+            amended(&variant.stocked_at, &at, own.map(|level| &level.location_id)),
         )
     });
     write.commit().await

@@ -35,6 +35,9 @@ pub struct Sellable {
     pub price: Money,
     /// The product's status.
     pub status: ProductStatus,
+    /// Whether the variant is discontinued.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub discontinued: bool,
     /// Whether its stock is tracked.
     pub tracked: bool,
     /// The variant's own policy on selling beyond its stock; without one, the store's applies
@@ -71,7 +74,12 @@ impl Item for Sellable {
 impl Sellable {
     /// Whether shoppers may buy it.
     pub fn is_on_sale(&self) -> bool {
-        self.status == ProductStatus::Active
+        self.status == ProductStatus::Active && !self.discontinued
+    }
+
+    /// Whether its merchant may order it, also before it is on sale.
+    pub fn is_orderable(&self) -> bool {
+        self.status != ProductStatus::Archived && !self.discontinued
     }
 
     /// Whether it is sold beyond its stock: its own policy, or else the store's current one.
@@ -103,6 +111,7 @@ impl Sellable {
                    #status = :status, tracked = :tracked, requires_shipping = :shipping, \
                    sku = :sku, image_url = :image, #policy = :policy, \
                    weight_grams = :weight, tax_class = :class, taxable = :taxable, \
+                   discontinued = :gone, \
                    #version = #version + :one";
         Change::new(set)
             .only_if("attribute_exists(PK)")
@@ -121,6 +130,7 @@ impl Sellable {
             .value(":weight", self.weight_grams)
             .value(":class", &self.tax_class)
             .value(":taxable", self.taxable)
+            .value(":gone", self.discontinued)
             .value(":one", 1)
     }
 }
@@ -141,6 +151,7 @@ impl Product {
                 .or_else(|| self.image().map(|image| image.url.clone())),
             price: variant.price.clone(),
             status: self.status,
+            discontinued: variant.discontinued,
             tracked: variant.tracked,
             policy: variant.policy,
             requires_shipping: variant.requires_shipping,
@@ -153,8 +164,8 @@ impl Product {
     }
 }
 
-/// Marks variants as ordered, before the order is placed. From then on their products can be archived,
-/// but not deleted. Only the first order of a variant costs a write. It is not part of the order's own
+/// Marks variants as ordered, before the order is placed. From then on they are only deleted if all of their
+/// orders have ended. Only the first order of a variant costs a write. It is not part of the order's own
 /// transaction, which 40 lines fill; a mark without an order is harmless.
 pub async fn note_ordered(services: &Services, read: &[&Sellable]) -> Result<(), Problem> {
     let mut write = services.table.write();

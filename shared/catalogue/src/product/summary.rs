@@ -24,7 +24,7 @@ use table::item::{Item, Key, Packing};
 use table::{Change, Condition, Write};
 
 use super::{Image, PriceRange, Product, ProductStatus, Variant};
-use crate::words::words;
+use crate::words::{index_words, words};
 
 pub use order::SummaryOrder;
 pub(crate) use order::{id_of, newest_first};
@@ -74,7 +74,7 @@ pub struct ProductSummary {
     pub images: Vec<SummaryImage>,
     /// Its category.
     pub category_id: Option<CategoryId>,
-    /// Its variants, in their order.
+    /// Its variants that are not discontinued, in their order.
     pub variant_ids: Vec<VariantId>,
     /// The distinct prices of its variants, in minor units, ascending.
     pub prices: Vec<i64>,
@@ -166,7 +166,7 @@ impl ProductSummary {
             tags: product.tags.clone(),
             images: product.images.iter().take(IMAGES).map(SummaryImage::from).collect(),
             category_id: product.category_id.clone(),
-            variant_ids: product.variant_ids.clone(),
+            variant_ids: offered(product, variants),
             prices: product.prices.clone(),
             compare_at: product.compare_at,
             on_sale: product.on_sale,
@@ -203,9 +203,9 @@ impl ProductSummary {
         &self.place.store
     }
 
-    /// Whether shoppers see it.
+    /// Whether shoppers see it: it is active, and not all of its variants are discontinued.
     pub fn is_visible(&self) -> bool {
-        self.status == ProductStatus::Active
+        self.status == ProductStatus::Active && !self.variant_ids.is_empty()
     }
 
     /// Whether any variant can be bought online from this store.
@@ -281,10 +281,19 @@ impl ProductSummary {
     }
 }
 
+/// The ids of the variants that are not discontinued, in the product's order.
+fn offered(product: &Product, variants: &[Variant]) -> Vec<VariantId> {
+    let is_gone =
+        |id: &&VariantId| variants.iter().any(|variant| variant.id == **id && variant.discontinued);
+    product.variant_ids.iter().filter(|id| !is_gone(id)).cloned().collect()
+}
+
 /// The first distinct words of the SKUs of these variants.
 fn sku_words(variants: &[Variant]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for word in variants.iter().filter_map(|variant| variant.sku.as_deref()).flat_map(words) {
+    let skus = || variants.iter().filter_map(|variant| variant.sku.as_deref());
+    // What is joined, or part of a word, comes after the words of every SKU.
+    for word in skus().flat_map(words).chain(skus().flat_map(index_words)) {
         if found.len() < SKU_WORDS && !found.contains(&word) {
             found.push(word);
         }

@@ -25,6 +25,7 @@ pub(crate) fn product() -> Product {
         category_id: None,
         tax_class: None,
         variants_count: 1,
+        discontinued_count: 0,
         variant_ids: Vec::new(),
         prices: vec![100],
         compare_at: None,
@@ -53,12 +54,15 @@ pub(crate) fn variant(name: &str, price: i64) -> Variant {
         options: vec![name.into()],
         weight_grams: None,
         barcode: None,
+        hs_code: None,
+        country_of_origin: None,
         requires_shipping: true,
         taxable: true,
         image_url: None,
         metadata: BTreeMap::new(),
         tracked: true,
         policy: None,
+        discontinued: false,
         stocked_at: Vec::new(),
         position: 0,
         created_at: NOW,
@@ -76,4 +80,22 @@ fn later_activations_keep_the_first_publication_time() {
     let again = again.in_status(ProductStatus::Active, later);
     assert_eq!((again.published_at, again.is_visible()), (Some(NOW), true));
     assert_eq!(product().in_status(ProductStatus::Archived, NOW).published_at, None);
+}
+
+#[test]
+fn discontinued_variants_count_for_nothing_that_shoppers_see() {
+    let [mut cheap, dear] = [variant("cheap", 100), variant("dear", 900)];
+    cheap.compare_at = Some(money::sample(200));
+    cheap.discontinued = true;
+    cheap.tracked = false;
+    let of = |variants: &[Variant]| product().in_status(ProductStatus::Active, NOW).over(variants);
+    let half = of(&[cheap.clone(), dear.clone()]);
+    assert_eq!((half.prices.clone(), half.compare_at, half.on_sale), (vec![900], None, false));
+    assert_eq!((half.variants_count, half.discontinued_count), (2, 1));
+    assert!(half.is_visible() && !half.always_sells);
+    let summary = ProductSummary::of(&half, &[cheap.clone(), dear.clone()]);
+    assert_eq!(summary.variant_ids, [dear.id.clone()]);
+    let gone = of(std::slice::from_ref(&cheap));
+    assert_eq!((gone.prices.clone(), gone.is_visible()), (vec![100], false));
+    assert!(!ProductSummary::of(&gone, &[cheap]).is_visible());
 }

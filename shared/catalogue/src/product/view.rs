@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use core_types::event::{EXAMPLE_TIME, Example, sample};
-use core_types::fields::{Currency, Handle, TaxClass};
+use core_types::fields::{Country, Currency, Handle, HsCode, TaxClass};
 use core_types::id::{CategoryId, ProductId, StoreId, VariantId};
 use core_types::money::{self, Money};
 use core_types::rating::Rating;
@@ -86,7 +86,7 @@ core_types::view! {
         tax_class: Option<TaxClass>,
         /// The number of variants.
         variants_count: u32,
-        /// The price range over its variants.
+        /// The price range over its variants that are not discontinued.
         price_range: PriceRange = product.price_range(),
         /// The average rating and the number of published reviews.
         rating: Rating = product.rating(),
@@ -149,6 +149,10 @@ core_types::view! {
         weight_grams: Option<u32>,
         /// GTIN, EAN, UPC or ISBN.
         barcode: Option<String>,
+        /// The code of the Harmonized System, for customs.
+        hs_code: Option<HsCode>,
+        /// The country in which it was made, for customs.
+        country_of_origin: Option<Country>,
         /// Whether it is shipped.
         requires_shipping: bool,
         /// Whether tax is levied on it.
@@ -159,6 +163,8 @@ core_types::view! {
         metadata: BTreeMap<String, String>,
         /// How its stock is handled.
         inventory: InventoryView = InventoryView { tracked: variant.tracked, policy: variant.policy },
+        /// Whether it is discontinued: shoppers do not see it, and nobody can order it.
+        discontinued: bool,
         /// Its position among the product's variants, from 1.
         position: u32,
         /// When it was created.
@@ -213,11 +219,14 @@ impl Example for ProductView {
             options: Vec::new(),
             weight_grams: Some(350),
             barcode: None,
+            hs_code: None,
+            country_of_origin: None,
             requires_shipping: true,
             taxable: true,
             image_url: None,
             metadata: BTreeMap::new(),
             inventory: InventoryView { tracked: true, policy: None },
+            discontinued: false,
             position: 1,
             created_at: EXAMPLE_TIME,
             updated_at: EXAMPLE_TIME,

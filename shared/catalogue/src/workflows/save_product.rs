@@ -2,10 +2,12 @@
 
 mod change;
 mod create;
+mod host;
 pub mod input;
 mod overwrite;
 pub mod write;
 
-pub use change::{UpdateRequest, archive, change, close, remove};
+pub use change::{UpdateRequest, archive, change, close, released, remove};
 pub use create::{CreateRequest, create, derived, plan};
+pub use host::host_images;
 pub use overwrite::overwrite;

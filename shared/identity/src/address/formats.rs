@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::sync::{LazyLock, OnceLock};
 
-use core_types::fold::fold;
+use core_types::fold::{fold, in_usual_width};
 use primitives::fields::Fault;
 use regex_lite::Regex;
 use serde::Deserialize;
@@ -166,7 +166,7 @@ impl Format {
         let compile = || Regex::new(&format!("^(?:{pattern})$")).ok();
         let regex = self.pattern.get_or_init(compile).as_ref();
         // Full width and the digits of other scripts as well.
-        let code = any_ascii::any_ascii(given.trim()).to_uppercase();
+        let code = in_usual_width(given).trim().to_uppercase();
         let spellings = [Some(code.as_str()), self.without_country(country, &code)];
         let mut forms = spellings.into_iter().flatten().flat_map(|code| self.forms(pattern, code));
         let matches = |code: &String| regex.is_some_and(|regex| regex.is_match(code));

@@ -182,7 +182,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::app::AppView;
     use core_types::event::{EXAMPLE_TIME, Example, sample};
-    use core_types::fields::{Handle, WebUrl};
+    use core_types::fields::{Slug, WebUrl};
     use core_types::id::MerchantId;
     use core_types::scope::Scopes;
 
@@ -192,7 +192,7 @@ pub(crate) mod tests {
             id: AppId::derive(&["a"]),
             owner_id: MerchantId::derive(&["m"]),
             name: "Books".into(),
-            slug: sample::<Handle>("books"),
+            slug: sample::<Slug>("books"),
             app_url: sample::<WebUrl>("https://a.example.com"),
             redirect_uris: vec!["https://a.example.com/cb".into()],
             scopes: Scopes::normalize(["write_orders read_products"]).unwrap(),

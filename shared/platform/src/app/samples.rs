@@ -1,7 +1,7 @@
 //! Sample data of events about apps.
 
 use core_types::event::{EXAMPLE_TIME, Example, sample};
-use core_types::fields::{Handle, WebUrl};
+use core_types::fields::{Slug, WebUrl};
 use core_types::id::AppId;
 use core_types::rating::Rating;
 use core_types::scope::Scopes;
@@ -37,7 +37,7 @@ impl Example for AppView {
         Self {
             id: AppId::derive(&["example"]),
             name: "Books".into(),
-            slug: sample::<Handle>("books"),
+            slug: sample::<Slug>("books"),
             app_url: sample::<WebUrl>("https://books.example.com"),
             redirect_uris: vec!["https://books.example.com/callback".into()],
             scopes: vec!["read_orders".into(), "read_refunds".into()],

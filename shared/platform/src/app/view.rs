@@ -1,7 +1,7 @@
 //! The response for an app, which is also the data of events about it.
 
 use core_types::event::EventSubject;
-use core_types::fields::{Handle, WebUrl};
+use core_types::fields::{Slug, WebUrl};
 use core_types::id::{AppId, SubmissionId};
 use core_types::rating::Rating;
 use core_types::resource::Resource;
@@ -41,7 +41,7 @@ core_types::view! {
         /// The name.
         name: String,
         /// The readable name in URLs.
-        slug: Handle,
+        slug: Slug,
         /// The URL at which the app runs.
         app_url: WebUrl,
         /// The redirect URIs of authorizations.

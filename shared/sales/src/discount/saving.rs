@@ -74,10 +74,14 @@ impl Discount {
             .collect();
         let nothing = || vec![Money::zero(currency); cart.len()];
         match &self.value {
-            DiscountValue::FreeShipping if !cart.iter().any(|goods| goods.requires_shipping) => {
+            DiscountValue::FreeShipping { .. }
+                if !cart.iter().any(|goods| goods.requires_shipping) =>
+            {
                 Err(DiscountRejection::NotApplicable)
             }
-            DiscountValue::FreeShipping => Ok(Saving { lines: nothing(), free_shipping: true }),
+            DiscountValue::FreeShipping { .. } => {
+                Ok(Saving { lines: nothing(), free_shipping: true })
+            }
             DiscountValue::Percentage { basis_points } => {
                 let total = Money::sum(&left, currency).ok_or(DiscountRejection::NotApplicable)?;
                 Ok(Saving::allocated(&left, &share(&total, *basis_points, WHOLE)))

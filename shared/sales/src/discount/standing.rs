@@ -3,6 +3,7 @@
 use core_types::fields::Email;
 use core_types::id::{CustomerId, StoreId};
 use crypto::seal;
+use identity::customer::Customer;
 use primitives::clock::Timestamp;
 
 use super::{Discount, DiscountStatus};
@@ -32,6 +33,8 @@ pub enum DiscountRejection {
     MinimumNotMet,
     /// It targets no line of the cart.
     NotApplicable,
+    /// It does not make the chosen shipping rate free.
+    NotForShippingRate,
     /// It is in a former currency of the store.
     CurrencyMismatch,
 }
@@ -51,6 +54,7 @@ impl DiscountRejection {
             Self::NotFirstOrder => "discount_not_first_order",
             Self::MinimumNotMet => "discount_minimum_not_met",
             Self::NotApplicable => "discount_not_applicable",
+            Self::NotForShippingRate => "discount_not_for_shipping_rate",
             Self::CurrencyMismatch => "currency_mismatch",
         }
     }
@@ -69,6 +73,7 @@ impl DiscountRejection {
             Self::NotFirstOrder => "This discount is for the first order of a customer's account.",
             Self::MinimumNotMet => "There is too little in the cart for this discount.",
             Self::NotApplicable => "This discount is not for what is in the cart.",
+            Self::NotForShippingRate => "This discount is not for the chosen shipping rate.",
             Self::CurrencyMismatch => "This discount is in another currency.",
         }
     }
@@ -79,18 +84,32 @@ impl DiscountRejection {
 pub struct Shopper {
     /// The account, with its number of orders.
     pub account: Option<(CustomerId, u64)>,
-    /// The address that confirmations are sent to.
+    /// The address that the account has proven; a guest's own.
     pub email: Option<Email>,
 }
 
+/// The ids that the uses of a person are counted under: the account and a digest of the address that it has
+/// proven, or a digest of a guest's address. So an account and the guests of its address share a limit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Who(pub Vec<String>);
+
 impl Shopper {
-    /// The id that the shopper's uses are counted under: the account, or a digest of a guest's address.
-    pub fn who(&self, store: &StoreId) -> Option<String> {
-        match (&self.account, &self.email) {
-            (Some((account, _)), _) => Some(account.to_string()),
-            (None, Some(email)) => Some(seal::digest(&format!("{store}\n{}", email.normalized()))),
-            (None, None) => None,
+    /// The shopper of an account, or else the guest of an address.
+    pub fn of(account: Option<&Customer>, email: Option<&Email>) -> Self {
+        match account {
+            Some(account) => Self {
+                account: Some((account.id.clone(), account.orders_count)),
+                email: Some(account.email.clone()).filter(|email| account.has_proven(email)),
+            },
+            None => Self { account: None, email: email.cloned() },
         }
+    }
+
+    /// The ids that the shopper's uses are counted under.
+    pub fn who(&self, store: &StoreId) -> Who {
+        let account = self.account.iter().map(|(account, _)| account.to_string());
+        let digest = |email: &Email| seal::digest(&format!("{store}\n{}", email.normalized()));
+        Who(account.chain(self.email.iter().map(digest)).collect())
     }
 }
 
@@ -101,7 +120,7 @@ pub struct Standing {
     pub discount: Discount,
     /// The number of orders that use it; 0 if that is not limited.
     pub used: u64,
-    /// The number of this shopper's orders that use it; 0 if that is not limited.
+    /// The number of this person's orders that use it; 0 if that is not limited.
     pub used_by_shopper: u64,
 }
 

@@ -44,6 +44,7 @@ pub(crate) fn discount(value: DiscountValue, applies_to: Targets) -> Discount {
         value,
         applies_to,
         minimum: Minimum::default(),
+        combines_with: CombinesWith::default(),
         first_order_only: false,
         usage_limit: None,
         per_customer_limit: None,
@@ -126,7 +127,10 @@ fn a_minimum_is_required_of_the_targeted_lines_before_discounts() {
 
 #[test]
 fn free_shipping_requires_a_line_that_needs_shipping() {
-    let free = discount(DiscountValue::FreeShipping, of(&[]));
+    let free = discount(
+        DiscountValue::FreeShipping { max_amount: None, shipping_rate_ids: Vec::new() },
+        of(&[]),
+    );
     let mut cart = vec![goods("a", 500, 1)];
     assert!(free.saving(&cart, &sample("INR")).unwrap().free_shipping);
     cart[0].requires_shipping = false;
@@ -137,7 +141,10 @@ fn free_shipping_requires_a_line_that_needs_shipping() {
 fn a_discount_applies_to_eligible_shoppers_within_its_window() {
     let hour = std::time::Duration::from_hours(1);
     let standing = |change: fn(&mut Discount), used, by| {
-        let mut discount = discount(DiscountValue::FreeShipping, of(&[]));
+        let mut discount = discount(
+            DiscountValue::FreeShipping { max_amount: None, shipping_rate_ids: Vec::new() },
+            of(&[]),
+        );
         change(&mut discount);
         Standing { discount, used, used_by_shopper: by }
     };
@@ -164,6 +171,9 @@ fn a_discount_applies_to_eligible_shoppers_within_its_window() {
     let again =
         Shopper { email: Some(Email::from_text("a@EXAMPLE.com").unwrap()), ..guest.clone() };
     assert_eq!(guest.who(&store), again.who(&store));
+    let proven = Shopper { email: guest.email.clone(), ..account(0) };
+    assert_eq!(proven.who(&store).0[1..], guest.who(&store).0, "of one address");
+    assert_eq!(account(0).who(&store).0, proven.who(&store).0[..1]);
     assert_ne!(guest.who(&store), guest.who(&StoreId::derive(&["other"])));
 }
 
@@ -172,9 +182,18 @@ fn ended_automatic_discounts_are_removed_from_the_document() {
     let mut document = Document::empty(key::automatic_discounts(&StoreId::derive(&["store"])));
     for n in 0..MAX_AUTOMATIC {
         let id = DiscountId::derive(&[&n.to_string()]);
-        document = document.with(Discount { id, ..discount(DiscountValue::FreeShipping, of(&[])) });
+        document = document.with(Discount {
+            id,
+            ..discount(
+                DiscountValue::FreeShipping { max_amount: None, shipping_rate_ids: Vec::new() },
+                of(&[]),
+            )
+        });
     }
-    let more = discount(DiscountValue::FreeShipping, of(&[]));
+    let more = discount(
+        DiscountValue::FreeShipping { max_amount: None, shipping_rate_ids: Vec::new() },
+        of(&[]),
+    );
     assert_eq!(listed(&document, &more, false, NOW).unwrap_err().code, Code::DiscountLimit);
     document.entries[3].ends_at = Some(NOW);
     let next = listed(&document, &more, false, NOW).unwrap().unwrap();

@@ -13,7 +13,7 @@ use services::Services;
 use table::item::{Item, Key};
 use table::{Change, Query, Write};
 
-use super::Discount;
+use super::{Discount, Who};
 
 /// The number of counters of a discount without a usage limit (our choice).
 pub const SHARDS: u64 = 8;
@@ -59,14 +59,28 @@ pub struct Used {
     /// The shopper ([`Shopper::who`](super::Shopper::who)), if the uses of each are limited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// The address that the shopper's account has proven, under which the use is counted as well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub also_by: Option<String>,
 }
 
 impl Used {
     /// The use of a discount by the order with this number.
-    pub fn of(discount: &Discount, number: u64, who: Option<String>) -> Self {
+    pub fn of(discount: &Discount, number: u64, who: &Who) -> Self {
         let shard = number.checked_rem(SHARDS).filter(|_| discount.usage_limit.is_none());
-        let by = who.filter(|_| discount.per_customer_limit.is_some());
-        Self { shard: shard.unwrap_or(0), by }
+        let mut ids = who.0.iter().filter(|_| discount.per_customer_limit.is_some()).cloned();
+        Self { shard: shard.unwrap_or(0), by: ids.next(), also_by: ids.next() }
+    }
+
+    /// The ids of the person that it is counted under.
+    fn ids(&self) -> impl Iterator<Item = &String> {
+        self.by.iter().chain(&self.also_by)
+    }
+
+    /// The use of a guest, as that of the account that has proven the address. None if it is not counted by person.
+    pub(crate) fn joined(&self, account: &CustomerId) -> Option<Self> {
+        let guest = self.by.clone()?;
+        Some(Self { shard: self.shard, by: Some(account.to_string()), also_by: Some(guest) })
     }
 }
 
@@ -86,7 +100,7 @@ pub fn take(write: Write, discount: &Discount, used: &Used) -> Write {
     };
     let all = key::discount_uses(store, id, used.shard);
     let write = write.update(&all, count(discount.usage_limit), Code::VersionConflict);
-    write.also(used.by.as_ref(), |write, who| {
+    used.ids().fold(write, |write, who| {
         let theirs = key::discount_uses_by(store, id, who);
         write.update(&theirs, count(discount.per_customer_limit), Code::VersionConflict)
     })
@@ -98,9 +112,16 @@ pub fn give_back(write: Write, store: &StoreId, id: &DiscountId, used: &Used) ->
     let back = || Change::new("ADD used :back").value(":back", -1);
     let all = key::discount_uses(store, id, used.shard);
     let write = write.update(&all, back(), Code::VersionConflict);
-    write.also(used.by.as_ref(), |write, who| {
+    used.ids().fold(write, |write, who| {
         write.update(&key::discount_uses_by(store, id, who), back(), Code::VersionConflict)
     })
+}
+
+/// Counts a guest's use under the account that has proven the address.
+pub fn join(write: Write, (store, id): (&StoreId, &DiscountId), account: &CustomerId) -> Write {
+    let counter = key::discount_uses_by(store, id, account.as_str());
+    let one = Change::new("ADD used :one").value(":one", 1);
+    write.update(&counter, one, Code::VersionConflict)
 }
 
 /// Moves a use to another account of the same person. If both together exceed a limit, it applies to their

@@ -1,14 +1,15 @@
 //! The representation of a discount in responses and events.
 
 use core_types::event::{EXAMPLE_TIME, Example};
-use core_types::id::{DiscountId, StoreId};
+use core_types::id::{DiscountId, ShippingRateId, StoreId};
 use core_types::money::Money;
 use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    Discount, DiscountCode, DiscountKind, DiscountStatus, DiscountValue, Minimum, Targets,
+    CombinesWith, Discount, DiscountClass, DiscountCode, DiscountKind, DiscountStatus,
+    DiscountValue, Minimum, Targets,
 };
 
 /// The parameters of a discount. Those that its kind does not have are null.
@@ -26,6 +27,10 @@ pub struct DiscountValueView {
     pub get: Option<Targets>,
     /// The most times that it applies to one order.
     pub uses_per_order: Option<u32>,
+    /// The highest price of a shipping rate that it makes free.
+    pub max_amount: Option<Money>,
+    /// The shipping rates that it makes free; null for all of them.
+    pub shipping_rate_ids: Option<Vec<ShippingRateId>>,
 }
 
 impl From<&DiscountValue> for DiscountValueView {
@@ -37,7 +42,11 @@ impl From<&DiscountValue> for DiscountValueView {
             DiscountValue::Fixed { amount } => {
                 Self { amount: Some(amount.clone()), ..Self::default() }
             }
-            DiscountValue::FreeShipping => Self::default(),
+            DiscountValue::FreeShipping { max_amount, shipping_rate_ids: ids } => Self {
+                max_amount: max_amount.clone(),
+                shipping_rate_ids: (!ids.is_empty()).then(|| ids.clone()),
+                ..Self::default()
+            },
             DiscountValue::BuyXGetY { buy_quantity, get_quantity, basis_points, get, most } => {
                 Self {
                     basis_points: Some(*basis_points),
@@ -74,6 +83,10 @@ core_types::view! {
         applies_to: Targets,
         /// The minimum purchase of these, before any discount.
         minimum: Minimum,
+        /// The class by which it combines with other discounts.
+        class: DiscountClass = discount.class(),
+        /// The classes of discounts that it may be used with. Two discounts combine if each allows the other's.
+        combines_with: CombinesWith,
         /// Whether it is only for customers who have not ordered yet.
         first_order_only: bool,
         /// The most orders that can use it.
@@ -115,6 +128,8 @@ impl Example for DiscountView {
             value: DiscountValueView { basis_points: Some(1_000), ..DiscountValueView::default() },
             applies_to: Targets::default(),
             minimum: Minimum::default(),
+            class: DiscountClass::Order,
+            combines_with: CombinesWith::default(),
             first_order_only: false,
             usage_limit: Some(100),
             per_customer_limit: Some(1),

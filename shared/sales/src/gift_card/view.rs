@@ -29,7 +29,7 @@ pub struct GiftCardView {
     pub recipient: Option<Recipient>,
     /// The merchant's note.
     pub note: Option<String>,
-    /// When it was disabled.
+    /// When it was disabled; null if it is not.
     pub disabled_at: Option<Timestamp>,
     /// When it was issued.
     pub created_at: Timestamp,

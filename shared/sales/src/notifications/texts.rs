@@ -132,6 +132,11 @@ impl NotificationTexts {
         chosen.unwrap_or_else(|| built_in::wording(self.kind))
     }
 
+    /// The language of the chosen text, or of the built-in one.
+    pub fn language(&self, reader: Option<&Locale>, store: &Locale) -> Locale {
+        self.choose(reader, store).map(|text| text.locale.clone()).unwrap_or_default()
+    }
+
     /// Renders the mail with the chosen text.
     ///
     /// # Errors

@@ -17,6 +17,10 @@ use super::item::OrderContact;
 use super::{MAX_LINES, MAX_QUANTITY};
 use crate::payment::CaptureMethod;
 
+/// The most bytes of the properties and metadata of all lines (our choice): an order, and the events about it,
+/// are items of at most 400 KB.
+const MAX_TEXT: usize = 150_000;
+
 /// A line of a cart in a request.
 #[request]
 #[derive(Debug, Clone)]
@@ -166,6 +170,13 @@ pub fn merge(
         let pointer = format!("/items/{}/quantity", line.position);
         let detail = format!("Must be at most {MAX_QUANTITY} in one line.");
         errors.push(fault(&pointer, "out_of_range", detail));
+    }
+    let texts = lines.iter().flat_map(|line| line.properties.iter().chain(&line.metadata));
+    let bytes = texts.map(|(name, text)| name.len().saturating_add(text.len()));
+    if bytes.fold(0, usize::saturating_add) > MAX_TEXT {
+        let detail =
+            format!("The properties and metadata of all lines have at most {MAX_TEXT} bytes.");
+        errors.push(fault("/items", "too_large", detail));
     }
     lines.truncate(MAX_LINES);
     lines

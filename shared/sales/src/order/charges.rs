@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Order;
 use crate::discount::uses::Used;
-use crate::discount::{Discount, DiscountCode, DiscountKind};
+use crate::discount::{Discount, DiscountCode, DiscountKind, Who};
 use crate::shipping::ShippingService;
 use crate::tax::{LineTax, TaxLine};
 
@@ -148,7 +148,7 @@ pub struct OrderDiscount {
 
 impl OrderDiscount {
     /// The entry of a discount in the order with this number.
-    pub fn of(discount: &Discount, amount: Money, number: u64, who: Option<String>) -> Self {
+    pub fn of(discount: &Discount, amount: Money, number: u64, who: &Who) -> Self {
         Self {
             discount_id: discount.id.clone(),
             title: discount.title.clone(),

@@ -1,10 +1,12 @@
-//! When the sweep processes an order: it was not paid in time, or it has ended and a payment is still open.
+//! When the sweep processes an order: it was not paid in time, it has ended and a payment is still open, or it is a
+//! draft whose hold on its stock ends.
 
 use std::time::Duration;
 
 use primitives::clock::{MINUTE, Timestamp};
 
-use super::Order;
+use super::stock::{StockMove, StockState};
+use super::{ORDER_UPDATED, Order, OrderChange, OrderStatus};
 
 /// The time that the process which ended an order has to close its payments itself.
 const GRACE: Duration = MINUTE;
@@ -16,11 +18,25 @@ impl Order {
         if self.is_processing() {
             return None;
         }
+        if self.status == OrderStatus::Draft {
+            return self.stock_held_until;
+        }
         match (self.expires_at, self.attend_at) {
             (Some(expires), Some(attend)) => Some(expires.max(attend)),
             (Some(expires), None) => Some(expires),
             (None, attend) => attend.filter(|_| self.is_over()),
         }
+    }
+
+    /// Releases the stock of a draft whose hold has ended. The draft stays; it takes its stock again when it
+    /// becomes binding. `None` if it is not due.
+    pub fn end_hold(&self, now: Timestamp) -> Option<OrderChange> {
+        let is_due = self.stock_held_until.is_some_and(|at| at <= now);
+        let holds = self.status == OrderStatus::Draft && self.stock == StockState::Reserved;
+        (is_due && holds).then_some(())?;
+        let next = Self { stock: StockState::Released, stock_held_until: None, ..self.clone() };
+        let change = OrderChange::new(self, next.changed(now)).moving(Some(StockMove::Release));
+        Some(change.announced(&ORDER_UPDATED))
     }
 
     /// Schedules the sweep to close the payments of an ended order.

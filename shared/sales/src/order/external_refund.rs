@@ -56,7 +56,9 @@ impl Order {
             items: Vec::new(),
             shipping: Money::zero(&self.currency),
             shipping_tax_lines: Vec::new(),
+            restocking_fee: None,
             to_gift_cards: Vec::new(),
+            by_hand: Vec::new(),
             to_payments: vec![(payment.clone(), amount)],
         };
         let order = self.reserve_refund(&plan, now).ok()?;

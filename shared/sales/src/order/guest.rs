@@ -80,13 +80,17 @@ impl GuestOrders {
 }
 
 impl Order {
-    /// Assigns the order to a customer who has proven the address behind `guest`. None if it has a customer,
+    /// Assigns the order, and its uses of discounts, to a customer who has proven the address behind `guest`. None if it has a customer,
     /// or another address.
     pub fn joined(&self, customer: &CustomerId, guest: &str, now: Timestamp) -> Option<Self> {
         let is_theirs = self.customer_id.is_none() && self.guest.as_deref() == Some(guest);
         let customer_id = Some(customer.clone());
         is_theirs.then(|| {
-            Self { customer_id, guest: None, is_email_proven: true, ..self.clone() }.changed(now)
+            let mut next = self.changed(now);
+            for discount in &mut next.discounts {
+                discount.used = discount.used.joined(customer).unwrap_or(discount.used.clone());
+            }
+            Self { customer_id, guest: None, is_email_proven: true, ..next }
         })
     }
 

@@ -95,6 +95,12 @@ pub struct OrderItem {
     pub allocations: Vec<Allocation>,
     /// Whether the variant's stock is tracked.
     pub tracked: bool,
+    /// Whether the variant was sold beyond its stock at placement.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub oversells: bool,
+    /// The units that were not in stock at placement.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub backordered: u32,
     /// Whether it needs shipping.
     pub requires_shipping: bool,
     /// How its units differ from others of the variant, as the shopper gave it.
@@ -103,6 +109,11 @@ pub struct OrderItem {
     /// Key-value pairs of merchants and apps, and those that the shopper gave.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<String, String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(units: &u32) -> bool {
+    *units == 0
 }
 
 impl OrderItem {
@@ -354,6 +365,11 @@ impl OrderPayment {
     pub fn refundable(&self) -> Money {
         let left = self.unreturned().minus(&self.disputed());
         left.unwrap_or_else(|| Money::zero(&self.captured.currency))
+    }
+
+    /// Whether it was authorized, and voided before anything was captured.
+    pub fn is_voided_authorization(&self) -> bool {
+        self.voided && self.captured.is_zero() && !self.authorized.is_zero()
     }
 
     /// Whether it is authorized, and neither captured nor voided.

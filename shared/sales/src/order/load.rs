@@ -1,10 +1,11 @@
 //! Loads orders and their parts.
 
 use catalogue::location::Location;
-use core_types::id::{LocationId, OrderId, StoreId};
+use core_types::id::{GiftCardId, LocationId, OrderId, StoreId};
 use core_types::key;
 use core_types::resource;
 use identity::store::Store;
+use primitives::clock::Timestamp;
 use primitives::problem::{Code, FieldError, Problem};
 use services::Services;
 use table::item;
@@ -15,8 +16,9 @@ use super::Order;
 use super::aggregate::{OrderAggregate, PaymentWithOrder};
 use super::fulfillment::Fulfillment;
 use super::number;
-use super::refund::Refund;
+use super::refund::{Refund, UnusableGiftCard, WantedRefund};
 use super::restock::{RestockLocations, UnchangedStore};
+use crate::gift_card::{GiftCard, GiftCardStatus};
 use crate::payment::Payment;
 use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider_event::ProviderEvent;
@@ -164,6 +166,38 @@ pub(crate) async fn payment_and_event(
         Some(key) => found.take::<ProviderEvent>(key)?,
     };
     Ok((PaymentWithOrder { payment, order }, handled.is_some()))
+}
+
+/// Finds those of an order's gift cards that a refund may go to and that cannot be used now. Takes a read if there
+/// are any that something can be refunded to.
+///
+/// # Errors
+/// The table does not answer.
+pub async fn unusable_gift_cards(
+    services: &Services,
+    order: &Order,
+    wanted: &WantedRefund,
+    now: Timestamp,
+) -> Result<Vec<UnusableGiftCard>, Problem> {
+    let mut unusable = Vec::new();
+    let open = order.gift_cards.iter().filter(|card| !card.refundable().is_zero());
+    let open: Vec<(Key, &GiftCardId)> = open
+        .filter(|_| wanted.payment_id.is_none())
+        .map(|card| (key::gift_card(&order.store_id, &card.card_id), &card.card_id))
+        .collect();
+    if open.is_empty() {
+        return Ok(unusable);
+    }
+    let mut found =
+        services.table.get_many(&open.iter().map(|(key, _)| key).collect::<Vec<_>>()).await?;
+    for (key, id) in open {
+        let card: Option<GiftCard> = found.take(&key)?;
+        let status = card.map_or(GiftCardStatus::Disabled, |card| card.status_at(now));
+        if status != GiftCardStatus::Active {
+            unusable.push(UnusableGiftCard { id: id.clone(), status });
+        }
+    }
+    Ok(unusable)
 }
 
 /// Checks that units can be put back at these locations. Returns the condition under which that still holds

@@ -10,7 +10,7 @@ mod taxes;
 use std::collections::BTreeMap;
 
 use catalogue::inventory::Level;
-use catalogue::product::{ProductStatus, Sellable};
+use catalogue::product::Sellable;
 use core_types::fields::{Email, Locale, TaxNumber};
 use core_types::id::{CustomerId, OrderItemId};
 use core_types::money::Money;
@@ -27,7 +27,7 @@ use super::{
     DiscountAllocation, FinancialStatus, FulfillmentStatus, Order, OrderDiscount, OrderStatus,
     ShippingLine,
 };
-use crate::discount::Discount;
+use crate::discount::{Discount, Who};
 use crate::gift_card::GiftCard;
 use crate::payment::manual_method::ChosenMethod;
 use crate::shipping::Parcel;
@@ -69,8 +69,8 @@ pub struct Buyer {
     pub source: String,
     /// The chosen payment provider, if known.
     pub payment: Option<PaymentInput>,
-    /// The key that the shopper's uses of discounts are counted under.
-    pub who: Option<String>,
+    /// The ids that the shopper's uses of discounts are counted under.
+    pub who: Who,
 }
 
 /// A line of a cart at the store's price and stock.
@@ -88,6 +88,8 @@ pub struct PricedLine {
     pub units: Vec<Units>,
     /// The stock of the variant by location, as far as it was read.
     pub levels: Vec<Level>,
+    /// The units that are not there, of a variant that is sold beyond its stock.
+    pub backordered: u32,
     /// Whether that many units are available now.
     pub is_available: bool,
     /// Whether it may be sold beyond its stock.
@@ -147,9 +149,8 @@ pub fn price(
 ) -> Quote {
     let mut priced = Vec::new();
     for (line, offer) in lines.into_iter().zip(offers) {
-        let sold = |sellable: &Sellable| {
-            sellable.is_on_sale() || (everything && sellable.status != ProductStatus::Archived)
-        };
+        let sold =
+            |sellable: &Sellable| sellable.is_on_sale() || (everything && sellable.is_orderable());
         let Some(sellable) = offer.sellable.filter(sold) else {
             let pointer = format!("/items/{}/variant_id", line.position);
             errors.push(fault(&pointer, "unknown_variant", "The store sells no such variant."));
@@ -223,6 +224,8 @@ pub struct Terms {
     pub payment_method: Option<ChosenMethod>,
     /// The instructions of a manual payment.
     pub payment_instructions: Option<String>,
+    /// When the hold of a draft on its stock ends.
+    pub stock_held_until: Option<Timestamp>,
     /// The digest of the shopper's order token.
     pub order_token_digest: Option<String>,
 }
@@ -265,9 +268,7 @@ impl Order {
             discounts: quote
                 .discounts
                 .iter()
-                .map(|(discount, amount)| {
-                    OrderDiscount::of(discount, amount.clone(), number, who.clone())
-                })
+                .map(|(discount, amount)| OrderDiscount::of(discount, amount.clone(), number, &who))
                 .collect(),
             gift_cards: quote.cards.iter().map(GiftCardUse::of).collect(),
             payments: Vec::new(),
@@ -291,6 +292,7 @@ impl Order {
             capture_method: payment.and_then(|payment| payment.capture_method),
             order_token_digest: terms.order_token_digest,
             expires_at: terms.expires_at.filter(|_| !is_paid && !terms.draft),
+            stock_held_until: terms.stock_held_until.filter(|_| terms.draft),
             payment_window: terms.expires_at.map(|at| now.until(at).as_secs()),
             confirmed: false,
             attend_at: None,
@@ -339,6 +341,8 @@ impl OrderItem {
             location_id: priced.units.first().map(|units| units.location_id.clone()),
             allocations: priced.units.iter().cloned().map(Allocation::from).collect(),
             tracked: sellable.tracked,
+            oversells: sellable.tracked && priced.oversells,
+            backordered: priced.backordered,
             requires_shipping: sellable.requires_shipping,
             properties: priced.line.properties.clone(),
             metadata: priced.line.metadata.clone(),

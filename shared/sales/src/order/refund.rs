@@ -21,10 +21,11 @@ use serde::{Deserialize, Serialize};
 use table::item::{Item, Key, Packing};
 
 use super::{Order, OrderItem, Units};
+use crate::gift_card::GiftCardStatus;
 use crate::tax::{self, LineTax};
 
 pub use topics::*;
-pub use view::{PlanView, RefundView, SuggestedTransaction};
+pub use view::{PlanView, RefundView, ReturnedMoney, SuggestedTransaction, Tender};
 
 /// A merchant's note about a refund.
 pub type RefundNote = Text<0, 2000>;
@@ -91,6 +92,25 @@ pub enum WantedShipping {
     Amount(Money),
 }
 
+primitives::string_enum! {
+    /// Where the money of gift cards goes that are disabled or have expired.
+    UnusableGiftCards {
+        /// To the gift cards nevertheless: they can be enabled, or get a later last day.
+        Credit = "credit",
+        /// The merchant returns it by hand.
+        Manual = "manual",
+    }
+}
+
+/// A gift card that cannot be used now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnusableGiftCard {
+    /// The gift card.
+    pub id: GiftCardId,
+    /// Why it cannot be used.
+    pub status: GiftCardStatus,
+}
+
 /// A requested refund: an amount, or lines and shipping. Without any of these, everything that is left.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WantedRefund {
@@ -100,8 +120,12 @@ pub struct WantedRefund {
     pub items: Vec<WantedLine>,
     /// The shipping.
     pub shipping: Option<WantedShipping>,
+    /// The amount that the merchant retains of the lines and the shipping.
+    pub restocking_fee: Option<Money>,
     /// Refund through this payment alone.
     pub payment_id: Option<PaymentId>,
+    /// Where the money of gift cards goes that cannot be used.
+    pub unusable_gift_cards: Option<UnusableGiftCards>,
 }
 
 /// Refunded units of a line.
@@ -139,19 +163,26 @@ pub struct Plan {
     pub shipping: Money,
     /// The tax on the part for shipping, by rate.
     pub shipping_tax_lines: Vec<LineTax>,
+    /// The amount that the merchant retains, none if there is no fee. `amount` is without it.
+    pub restocking_fee: Option<Money>,
     /// The parts to gift cards, which come first.
     pub to_gift_cards: Vec<(GiftCardId, Money)>,
+    /// The parts that the merchant returns by hand, in place of gift cards that cannot be used.
+    pub by_hand: Vec<(GiftCardId, Money)>,
     /// The parts through payments.
     pub to_payments: Vec<(PaymentId, Money)>,
 }
 
-/// A part of a refund: to a gift card, or through a payment.
+/// A part of a refund: to a gift card, in place of one, or through a payment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RefundTransaction {
     /// The gift card.
     pub gift_card_id: Option<GiftCardId>,
     /// The payment.
     pub payment_id: Option<PaymentId>,
+    /// Whether the merchant returns it by hand, because the gift card cannot be used.
+    #[serde(default)]
+    pub manual: bool,
     /// The amount.
     pub amount: Money,
     /// The status.
@@ -180,6 +211,9 @@ pub struct Refund {
     /// The tax on the part for shipping, by rate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shipping_tax_lines: Vec<LineTax>,
+    /// The amount that the merchant retains of the lines and the shipping; `amount` is without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restocking_fee: Option<Money>,
     /// The parts: to gift cards, and through payments.
     pub transactions: Vec<RefundTransaction>,
     /// The reason.
@@ -249,7 +283,7 @@ impl Resource for Refund {
 }
 
 impl Refund {
-    /// The refund of a plan. Its parts to gift cards have succeeded; those through payments are pending.
+    /// The refund of a plan. Its parts to gift cards and by hand have succeeded; those through payments are pending.
     pub fn of(
         order: &Order,
         id: RefundId,
@@ -257,9 +291,12 @@ impl Refund {
         (reason, note): (RefundReason, Option<String>),
         now: Timestamp,
     ) -> Self {
-        let cards = plan.to_gift_cards.iter().map(|(id, amount)| RefundTransaction {
+        let to_cards = plan.to_gift_cards.iter().map(|part| (part, false));
+        let by_hand = plan.by_hand.iter().map(|part| (part, true));
+        let cards = to_cards.chain(by_hand).map(|((id, amount), manual)| RefundTransaction {
             gift_card_id: Some(id.clone()),
             payment_id: None,
+            manual,
             amount: amount.clone(),
             status: RefundStatus::Succeeded,
             failure_code: None,
@@ -267,6 +304,7 @@ impl Refund {
         let payments = plan.to_payments.iter().map(|(id, amount)| RefundTransaction {
             gift_card_id: None,
             payment_id: Some(id.clone()),
+            manual: false,
             amount: amount.clone(),
             status: RefundStatus::Pending,
             failure_code: None,
@@ -280,6 +318,7 @@ impl Refund {
             items: plan.items.clone(),
             shipping: plan.shipping.clone(),
             shipping_tax_lines: plan.shipping_tax_lines.clone(),
+            restocking_fee: plan.restocking_fee.clone(),
             transactions: cards.chain(payments).collect(),
             reason,
             note,

@@ -106,7 +106,7 @@ impl Order {
         let has_left = self.items.iter().any(|item| item.fulfilled > 0);
         match action {
             OrderAction::Update => true,
-            OrderAction::Confirm => (open || draft) && self.stock == StockState::Reserved,
+            OrderAction::Confirm => draft || (open && self.stock == StockState::Reserved),
             OrderAction::MarkPaid => {
                 (open || draft)
                     && !self.outstanding().is_zero()

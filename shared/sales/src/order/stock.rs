@@ -3,7 +3,8 @@
 //! Lines may share a variant, and so a level: [`StockSteps`] merges what a transaction does to it.
 
 use catalogue::inventory::{StockStep, StockSteps};
-use primitives::problem::Problem;
+use primitives::problem::{Code, Problem};
+use serde_json::json;
 
 use super::{Order, OrderItem, Units};
 
@@ -26,6 +27,8 @@ pub enum StockMove {
     Commit,
     /// From committed to reserved.
     Uncommit,
+    /// From available to committed: a draft takes the stock that it no longer held.
+    Retake,
     /// Makes it available again.
     Release,
     /// Takes committed stock out; releases reserved stock.
@@ -38,7 +41,13 @@ pub fn move_all(steps: &mut StockSteps<'_>, order: &Order, how: StockMove) {
     for item in &order.items {
         for held in item.allocations().iter().filter(|one| one.remaining() > 0) {
             let at = (&item.variant_id, &held.location_id);
-            steps.add(step, at, held.remaining(), lost());
+            match how {
+                StockMove::Retake if item.oversells => {
+                    steps.add_beyond_stock(step, at, held.remaining());
+                }
+                StockMove::Retake => steps.add(step, at, held.remaining(), gone(item)),
+                _ => steps.add(step, at, held.remaining(), lost()),
+            }
         }
     }
 }
@@ -46,6 +55,7 @@ pub fn move_all(steps: &mut StockSteps<'_>, order: &Order, how: StockMove) {
 /// The step of a move from this state; none if nothing is held.
 const fn step_of(from: StockState, how: StockMove) -> Option<StockStep> {
     Some(match (how, from) {
+        (StockMove::Retake, _) => StockStep::CommitAtOnce,
         (_, StockState::Released) => return None,
         // Transitions decide these two moves only in the state that they start from.
         (StockMove::Commit, _) => StockStep::Commit,
@@ -68,6 +78,14 @@ pub(crate) fn step_all(
     for units in at {
         steps.add(step, (&item.variant_id, &units.location_id), units.quantity, lost());
     }
+}
+
+/// The error for a line of a draft whose stock was sold after its hold had ended.
+fn gone(item: &OrderItem) -> Problem {
+    let line = json!({
+        "order_item_id": item.id, "variant_id": item.variant_id, "requested": item.remaining(),
+    });
+    Code::InsufficientStock.with("items", vec![line])
 }
 
 /// The error for a level with less stock than the order holds: a defect, never caused by the caller.

@@ -58,6 +58,7 @@ fn offer(store: &Store, name: &str, amount: i64, available: i64) -> Offer {
             image_url: None,
             price: Money::new(amount, &store.currency).unwrap(),
             status: ProductStatus::Active,
+            discontinued: false,
             tracked: true,
             policy: None,
             requires_shipping: true,

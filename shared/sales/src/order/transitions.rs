@@ -101,17 +101,22 @@ impl Order {
         OrderChange::new(self, next.changed(now)).moving(stock).announced(topic)
     }
 
-    /// Makes the order firm: it no longer expires, and its stock is committed.
+    /// Makes the order firm: it no longer expires, and its stock is committed. A draft whose hold has ended takes
+    /// its stock again.
     fn firm_up(&mut self) -> Option<StockMove> {
-        if self.status == OrderStatus::Draft {
+        let was_draft = self.status == OrderStatus::Draft;
+        if was_draft {
             self.status = OrderStatus::Open;
         }
         self.expires_at = None;
-        if self.stock != StockState::Reserved {
-            return None;
-        }
+        self.stock_held_until = None;
+        let how = match self.stock {
+            StockState::Reserved => StockMove::Commit,
+            StockState::Released if was_draft => StockMove::Retake,
+            StockState::Released | StockState::Committed => return None,
+        };
         self.stock = StockState::Committed;
-        Some(StockMove::Commit)
+        Some(how)
     }
 
     /// Records that an authorization was voided or has expired. An order that was firm by nothing else
@@ -257,6 +262,7 @@ impl Order {
         next.status = status;
         next.on_hold = false;
         next.expires_at = None;
+        next.stock_held_until = None;
         next.processing = Vec::new();
         next.cancel_reason = reason;
         next.cancelled_at = Some(now);

@@ -101,6 +101,8 @@ core_types::view! {
         capture_method: Option<CaptureMethod>,
         /// When it expires unless it is paid; none if it cannot expire.
         expires_at: Option<Timestamp>,
+        /// When the hold of a draft on its stock ends; none if it holds none, or without a limit.
+        stock_held_until: Option<Timestamp>,
         /// The cancellation reason.
         cancel_reason: Option<String>,
         /// When it was cancelled or expired.
@@ -167,6 +169,9 @@ core_types::view! {
         location_id: Option<LocationId>,
         /// All locations that its stock is taken from; none if the variant's stock is not tracked.
         allocations: Vec<AllocationView> = item.allocations().into_iter().map(AllocationView::from).collect(),
+        /// The units that were not in stock when the order was placed, of a variant that is sold beyond its stock.
+        /// They are owed by the first of these locations.
+        backordered: u32,
         /// Whether the variant's stock is tracked.
         tracked: bool,
         /// Whether it needs shipping.

@@ -2,6 +2,7 @@
 
 use core_types::event::EventSubject;
 use core_types::fields::Country;
+use core_types::fold::fold;
 use core_types::id::{ShippingZoneId, StoreId};
 use core_types::key;
 use primitives::clock::Timestamp;
@@ -104,7 +105,7 @@ impl Places {
             (ours.is_empty() && theirs.is_empty()) || ours.iter().any(|one| theirs.contains(one))
         }
         let folded = |places: &Self| -> Vec<String> {
-            places.regions.iter().map(|region| region.to_lowercase()).collect()
+            places.regions.iter().map(|region| fold(region)).collect()
         };
         meet(&self.countries, &others.countries)
             && meet(&folded(self), &folded(others))

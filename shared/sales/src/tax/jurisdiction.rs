@@ -1,6 +1,7 @@
 //! The places where rates are levied: a country, a region of it, or postal codes.
 
 use core_types::fields::Country;
+use core_types::fold::fold;
 use identity::address::PostalAddress;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,9 +22,9 @@ pub struct TaxLocation {
 }
 
 impl TaxLocation {
-    /// Whether it is in this region, ignoring case: the regions of some countries are free text.
+    /// Whether it is in this region, without case and accents: the regions of some countries are free text.
     pub fn is_in(&self, region: &str) -> bool {
-        self.region.as_ref().is_some_and(|own| own.to_lowercase() == region.to_lowercase())
+        self.region.as_ref().is_some_and(|own| fold(own) == fold(region))
     }
 }
 
@@ -109,12 +110,11 @@ impl TaxRate {
 
     /// Whether both are levied at one jurisdiction, on one class, under one name.
     pub fn repeats(&self, other: &Self) -> bool {
-        let folded = |text: &str| text.to_lowercase();
-        let region = |rate: &Self| rate.region.as_deref().map(folded);
+        let region = |rate: &Self| rate.region.as_deref().map(fold);
         self.country == other.country
             && region(self) == region(other)
             && self.postal_codes == other.postal_codes
             && self.tax_class == other.tax_class
-            && folded(&self.name) == folded(&other.name)
+            && fold(&self.name) == fold(&other.name)
     }
 }

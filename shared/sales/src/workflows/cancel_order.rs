@@ -17,7 +17,7 @@ use table::{ReadConsistency, retry};
 use super::close_payments::close_payments_or_warn;
 use super::refund_order::{self, Earlier, NewRefund, Reserved};
 use super::save_change::Spending;
-use crate::order::refund::{Refund, RefundReason, WantedRefund};
+use crate::order::refund::{Refund, RefundReason, UnusableGiftCards, WantedRefund};
 use crate::order::{Order, load};
 
 /// A merchant's request to cancel an order.
@@ -29,6 +29,8 @@ pub struct CancelOrder {
     pub restock: bool,
     /// Whether payments are refunded. Gift cards of an unpaid order are refunded in any case.
     pub refund: bool,
+    /// Where the money of gift cards goes that cannot be used.
+    pub unusable_gift_cards: Option<UnusableGiftCards>,
     /// The refund's id is derived from this: the caller, the request and its idempotency key.
     pub seed: String,
     /// The order's version that the caller expects, if any.
@@ -83,7 +85,9 @@ async fn once<R: Reply>(
         let write = cancelled.save(services, services.table.write(), spending, now).await?;
         return write.answer(answered, now).await.map(Reserved::Done);
     }
-    let (wanted, why) = (WantedRefund::default(), (RefundReason::Other, input.reason.clone()));
+    let unusable_gift_cards = input.unusable_gift_cards;
+    let wanted = WantedRefund { unusable_gift_cards, ..WantedRefund::default() };
+    let why = (RefundReason::Other, input.reason.clone());
     let refund = NewRefund { id: refund_id, wanted: &wanted, why };
     refund_order::begin(services, &aggregate, cancelled, refund, spending, answer, now).await
 }

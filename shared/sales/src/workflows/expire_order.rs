@@ -44,7 +44,8 @@ pub async fn process(
     Box::pin(close_payments(services, &order.store_id, &order.id, deadline)).await
 }
 
-/// Expires an order that was not paid in time, unless its provider reports a payment.
+/// Expires an order that was not paid in time, unless its provider reports a payment. Of a draft, only the hold on
+/// its stock ends.
 async fn expire(
     services: &Services,
     order: &Order,
@@ -52,6 +53,11 @@ async fn expire(
     now: Timestamp,
 ) -> Result<bool, Problem> {
     let mut aggregate = load::aggregate(services, &order.store_id, &order.id).await?;
+    if let Some(change) = aggregate.order.end_hold(now) {
+        let spending = Spending::default();
+        change.save(services, services.table.write(), &spending, now).await?.commit().await?;
+        return Ok(true);
+    }
     if aggregate.order.expire(now).is_none() {
         return Ok(false);
     }

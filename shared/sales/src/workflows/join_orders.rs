@@ -11,11 +11,12 @@ use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::Problem;
 use services::Services;
 use table::item::{Item, Key};
-use table::retry;
+use table::{Write, retry};
 
 use super::give_order::give;
-use crate::order::Order;
+use crate::discount::uses;
 use crate::order::guest::GuestOrders;
+use crate::order::{Order, OrderDiscount};
 
 /// The most orders of one step.
 const STEP: usize = 100;
@@ -85,5 +86,14 @@ async fn join(services: &Services, work: &GuestOrders, order: &Key) -> Result<bo
     let order = order.filter(|order| order.store_id == work.store_id);
     let joined = order.and_then(|order| order.joined(&work.customer_id, &work.guest, now));
     let Some(joined) = joined else { return Ok(true) };
-    give(services.table.write(), &joined, now).await
+    give(uses_of(&joined, services.table.write()), &joined, now).await
+}
+
+/// Counts the order's uses of discounts under its account.
+fn uses_of(order: &Order, write: Write) -> Write {
+    let Some(account) = &order.customer_id else { return write };
+    let by_person = |discount: &&OrderDiscount| !discount.given_back && discount.used.by.is_some();
+    order.discounts.iter().filter(by_person).fold(write, |write, discount| {
+        uses::join(write, (&order.store_id, &discount.discount_id), account)
+    })
 }

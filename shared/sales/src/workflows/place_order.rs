@@ -46,8 +46,8 @@ const ATTEMPTS: u32 = 12;
 /// The most actions of one transaction.
 const MAX_ACTIONS: usize = 100;
 /// The most actions besides those of the lines: the order, three events, the idempotency record, the
-/// customer, a payment, three gift cards with their entries, and two counters for each of two discounts.
-const OTHER_ACTIONS: usize = 17;
+/// customer, a payment, three gift cards with their entries, and three counters for each of two discounts.
+const OTHER_ACTIONS: usize = 19;
 
 /// The content of an order to be placed.
 #[derive(Debug, Clone, Default)]
@@ -213,6 +213,7 @@ fn order_of(
         expires_at: window.filter(|_| placing.expires).map(|window| now.plus(window)),
         payment_method: method.map(ChosenMethod::from),
         payment_instructions: priced.instructions.clone(),
+        stock_held_until: priced.settings.checkout.draft_hold().map(|hold| now.plus(hold)),
         order_token_digest: placing.order_token_digest.clone(),
     };
     let buyer = placing.buyer.clone();

@@ -9,7 +9,7 @@ use identity::settings::Settings;
 use identity::store::Store;
 use primitives::problem::Problem;
 use services::Services;
-use table::item::{Item, Key};
+use table::item::Key;
 
 use crate::document::Document;
 use crate::order::Order;

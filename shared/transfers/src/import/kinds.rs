@@ -5,10 +5,7 @@ mod order;
 mod products;
 mod stock;
 
-use std::time::Duration;
-
 use identity::store::Store;
-use primitives::clock::Timestamp;
 use primitives::fields::FieldErrors;
 use primitives::problem::{Code, FieldError, Problem};
 use services::Services;
@@ -74,15 +71,6 @@ impl Work<'_> {
             ImportKind::Customers => customers::apply(self, records, seen).await,
             ImportKind::Inventory => stock::apply(self, records).await,
         }
-    }
-}
-
-impl Work<'_> {
-    /// The creation time of a row's object: the start of the import plus a millisecond per row, which
-    /// keeps the rows' order.
-    fn time_of(&self, row: u64) -> Timestamp {
-        let started = self.import.started_at.unwrap_or(self.import.created_at);
-        started.plus(Duration::from_millis(row))
     }
 }
 

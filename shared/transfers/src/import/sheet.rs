@@ -67,6 +67,7 @@ pub(super) struct Sheet<S> {
     rows: Rows,
     /// Rows read ahead to find the end of a record.
     ahead: VecDeque<Row>,
+    is_one_by_one: bool,
 }
 
 impl<S: Source> Sheet<S> {
@@ -87,7 +88,13 @@ impl<S: Source> Sheet<S> {
             columns,
             rows,
             ahead: VecDeque::new(),
+            is_one_by_one: false,
         }
+    }
+
+    /// The file in pages of one record.
+    pub(super) fn one_by_one(self) -> Self {
+        Self { is_one_by_one: true, ..self }
     }
 
     /// Reads the next page.
@@ -125,6 +132,7 @@ impl<S: Source> Sheet<S> {
 
     const fn most(&self) -> usize {
         match self.kind {
+            _ if self.is_one_by_one => 1,
             ImportKind::Inventory => QUANTITIES,
             _ => RECORDS,
         }

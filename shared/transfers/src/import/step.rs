@@ -21,7 +21,7 @@ use super::finding::{Finding, Findings, paged};
 use super::kinds::{Done, Work};
 use super::seen::Seen;
 use super::sheet::{Page, Read, Sheet};
-use super::{Import, ImportStatus, MAX_FINDINGS};
+use super::{Import, ImportStatus, MAX_FINDINGS, Pictures, pictures};
 use crate::chunk;
 
 /// How long one message works on an import.
@@ -37,19 +37,33 @@ const FINDINGS_OF_HEADER: usize = 200;
 /// `version_conflict` when the import was written meanwhile; 503 when the table cannot be reached.
 pub async fn step(services: &Services, id: &ImportId) -> Result<Option<Timestamp>, Problem> {
     let found = services.table.get::<Import>(&key::import(id)).await?;
-    let Some(import) = found.filter(|import| import.status == ImportStatus::Running) else {
-        return Ok(None);
-    };
+    let is_under_way =
+        |import: &Import| import.status == ImportStatus::Running || import.is_fetching();
+    let Some(import) = found.filter(is_under_way) else { return Ok(None) };
     let store: Option<Store> = services.table.get(&key::store(&import.store_id)).await?;
     let Some(store) = store.filter(|store| store.status != StoreStatus::Deleted) else {
-        let over = import.broken(EndReason::StoreDeleted, services.clock.now());
-        over.save(&import, services.table.write()).commit().await?;
+        end(services, &import, EndReason::StoreDeleted).await?;
         return Ok(None);
     };
     // Its writes are attributed to the principal that started it.
     let context = Context::new(&HeaderMap::new(), "", services.clock.now());
     context.identify(import.principal.clone(), Some(store.id.to_string()));
+    if import.is_fetching() {
+        return Box::pin(context.scope(pictures::step(services, &store, import))).await;
+    }
     Box::pin(context.scope(run(services, &store, import))).await
+}
+
+/// Ends an import early; one that is fetching pictures leaves the others where they are.
+async fn end(services: &Services, import: &Import, reason: EndReason) -> Result<(), Problem> {
+    let now = services.clock.now();
+    let write = services.table.write();
+    let write = if import.is_fetching() {
+        write.replace(&import.without_pictures(now), Code::VersionConflict)
+    } else {
+        import.broken(reason, now).save(import, write)
+    };
+    write.commit().await
 }
 
 async fn run(
@@ -78,7 +92,7 @@ async fn run(
             Read::Page(page) => process(services, store, (&import, page), &mut seen).await?,
         };
     }
-    if import.status.is_over() {
+    if import.status.is_over() && !import.is_fetching() {
         chunk::remove(services, import.id.as_str()).await;
     }
     tracing::info!(
@@ -90,7 +104,7 @@ async fn run(
         failed = import.counts.failed,
         "import"
     );
-    Ok(None)
+    Ok(import.is_fetching().then(|| services.clock.now()))
 }
 
 /// Ends an import after a permanent error, which admits another on the store.
@@ -99,11 +113,10 @@ async fn run(
 /// `version_conflict` when the import was written meanwhile; 503 when the table cannot be reached.
 pub async fn give_up(services: &Services, id: &ImportId) -> Result<(), Problem> {
     let found = services.table.get::<Import>(&key::import(id)).await?;
-    let Some(import) = found.filter(|import| import.status == ImportStatus::Running) else {
-        return Ok(());
-    };
-    let over = import.broken(EndReason::InternalError, services.clock.now());
-    over.save(&import, services.table.write()).commit().await?;
+    let is_under_way =
+        |import: &Import| import.status == ImportStatus::Running || import.is_fetching();
+    let Some(import) = found.filter(is_under_way) else { return Ok(()) };
+    end(services, &import, EndReason::InternalError).await?;
     chunk::remove(services, id.as_str()).await;
     Ok(())
 }
@@ -116,12 +129,17 @@ async fn process(
     seen: &mut Seen,
 ) -> Result<Import, Problem> {
     let work = Work { services, store, import };
+    let has_images: Vec<bool> = page.records.iter().map(pictures::has_images).collect();
     let outcomes = work.apply(page.records, seen).boxed().await?;
     let now = services.clock.now();
     let mut next = import.changed(now);
     let mut findings = Found::default();
     findings.add(page.warnings, FINDINGS_OF_HEADER);
-    for outcome in outcomes {
+    for (outcome, has_images) in outcomes.into_iter().zip(has_images) {
+        let is_written = matches!(outcome.result, Done::Created | Done::Updated);
+        if has_images && is_written && !import.dry_run {
+            next.pictures.get_or_insert_with(Pictures::begin);
+        }
         let counts = &mut next.counts;
         let count = match outcome.result {
             Done::Created => &mut counts.created,
@@ -154,7 +172,7 @@ async fn process(
 
 /// The findings of a page: the first of each record, the number of all, and the number of warnings.
 #[derive(Debug, Default)]
-struct Found {
+pub(super) struct Found {
     first: Vec<Finding>,
     count: u64,
     warnings: u64,
@@ -180,6 +198,11 @@ impl Found {
     }
 }
 
+/// Adds findings about a record.
+pub(super) fn add(found: &mut Found, findings: Vec<Finding>) {
+    found.add(findings, FINDINGS_OF_RECORD);
+}
+
 /// Ends an import whose file cannot be read any further.
 async fn broken(
     services: &Services,
@@ -200,9 +223,36 @@ async fn broken(
 async fn save(
     services: &Services,
     import: &Import,
-    mut next: Import,
+    next: Import,
     findings: Found,
 ) -> Result<Import, Problem> {
+    let (next, pages) = with_findings(import, next, findings);
+    let write = next.save(import, services.table.write());
+    create(write, &pages).commit().await?;
+    Ok(next)
+}
+
+/// Saves the progress of an ended import, with its findings.
+///
+/// # Errors
+/// `version_conflict`; 503.
+pub(super) async fn save_progress(
+    services: &Services,
+    import: &Import,
+    next: Import,
+    findings: Found,
+) -> Result<(), Problem> {
+    let (next, pages) = with_findings(import, next, findings);
+    let write = services.table.write().replace(&next, Code::VersionConflict);
+    create(write, &pages).commit().await
+}
+
+fn create(write: Write, pages: &[Findings]) -> Write {
+    pages.iter().fold(write, |write, page| write.create(page, Code::VersionConflict))
+}
+
+/// The import with the number of its findings, and the pages that have them.
+fn with_findings(import: &Import, mut next: Import, findings: Found) -> (Import, Vec<Findings>) {
     let remaining = MAX_FINDINGS.saturating_sub(next.findings_count);
     let remaining = usize::try_from(remaining).unwrap_or(usize::MAX);
     next = findings.counted_in(next);
@@ -212,8 +262,5 @@ async fn save(
         pages.push(Findings::page(&import.id, number, page, import.created_at));
         next.findings_pages = next.findings_pages.saturating_add(1);
     }
-    let write = next.save(import, services.table.write());
-    let create = |write: Write, page: &Findings| write.create(page, Code::VersionConflict);
-    pages.iter().fold(write, create).commit().await?;
-    Ok(next)
+    (next, pages)
 }

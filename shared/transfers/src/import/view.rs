@@ -7,7 +7,7 @@ use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Import, ImportInput, ImportKind, ImportStatus, OnExisting, Part};
+use super::{Import, ImportInput, ImportKind, ImportStatus, OnExisting, Part, Pictures};
 use crate::FileFormat;
 
 core_types::topics! {
@@ -45,6 +45,17 @@ pub struct ImportProgress {
     pub failed: u64,
 }
 
+/// The pictures of an import's products, which are fetched into the store once all rows are read.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ImportImages {
+    /// Whether there are more to fetch.
+    pub pending: bool,
+    /// Those that were fetched.
+    pub fetched: u64,
+    /// Those that could not be fetched, and stay where they are; each is a finding.
+    pub failed: u64,
+}
+
 core_types::view! {
     /// An import.
     ImportView of import: Import {
@@ -71,6 +82,8 @@ core_types::view! {
         findings_count: u64,
         /// The number of findings that are warnings: their records were imported all the same.
         warnings_count: u64,
+        /// The pictures of its products.
+        images: ImportImages = import.images(),
         /// The ignored columns: the first 100, each by the first 100 characters of its name.
         ignored_columns: Vec<String>,
         /// The number of ignored columns.
@@ -114,6 +127,15 @@ impl Import {
             updated: counts.updated,
             skipped: counts.skipped,
             failed: counts.failed,
+        }
+    }
+
+    fn images(&self) -> ImportImages {
+        let count = |of: fn(&Pictures) -> u64| self.pictures.as_ref().map_or(0, of);
+        ImportImages {
+            pending: self.pictures.as_ref().is_some_and(|pictures| !pictures.is_over),
+            fetched: count(|pictures| pictures.fetched),
+            failed: count(|pictures| pictures.failed),
         }
     }
 

@@ -97,7 +97,7 @@ async fn shopifys_product_file_of_2023_is_imported() {
     assert_eq!(*shirt.at("/tags"), json!(["linen", "summer"]));
     assert_eq!(each(&shirt, "/sku"), [&json!("LIN-S"), &Value::Null, &json!("LIN-M-B")]);
     let blue = shirt.str("/variants/2/options/1");
-    assert_eq!(blue.chars().count(), 60);
+    assert!(blue.chars().count() <= 60 && blue.starts_with("A blue that was mixed"), "{blue}");
     assert_eq!(*shirt.at("/options/1/values"), json!(["Natural", blue]));
 }
 

@@ -26,7 +26,7 @@ use table::retry;
 
 use super::create::list;
 use super::input::{images, media, pictured, validate_references};
-use super::write::{self, Chore, Revision, to_response};
+use super::write::{self, Chore, Released, Revision, to_response};
 
 /// The changes of a product.
 #[request]
@@ -217,16 +217,17 @@ pub async fn archive(
     .await
 }
 
-/// Deletes a product that was never ordered, with its variants and their stock. If these are too many
-/// for one transaction, the product is archived first.
+/// Deletes a product with its variants and their stock, unless `have_ended` rejects the orders of those that were
+/// ordered. If they are too many for one transaction, the product is archived first.
 ///
 /// # Errors
-/// `not_found`; `product_in_use`: it was ordered; `precondition_failed`.
-pub async fn remove(
+/// `not_found`, `precondition_failed`; those of `have_ended`.
+pub async fn remove<F: Future<Output = Result<(), Problem>>>(
     services: &Services,
     store: &StoreId,
     id: &ProductId,
     if_match: IfMatch,
+    have_ended: impl Fn(Vec<Variant>) -> F,
 ) -> Result<NoContent, Problem> {
     // `If-Match` names the version before this request archived the product.
     let archived_at = AtomicU64::new(0);
@@ -237,7 +238,7 @@ pub async fn remove(
         if archived_at.load(Ordering::Relaxed) != product.version {
             if_match.check(product.version)?;
         }
-        ensure_unordered(services, &product, &variants).await?;
+        let mut released = released(services, &variants, &have_ended).await?;
         if !write::go_at_once(&variants) {
             if product.status != ProductStatus::Archived {
                 let archived = product.changed(now).in_status(ProductStatus::Archived, now);
@@ -249,31 +250,38 @@ pub async fn remove(
             }
             // Includes deferred work of earlier changes.
             product::refresh(services, store, id).await?;
-            ensure_unordered(services, &product, &variants).await?;
+            released = self::released(services, &variants, &have_ended).await?;
         }
-        write::remove(services, (&product, &variants), &PRODUCT_DELETED, now).await
+        let of = (&product, &*variants);
+        write::remove(services, of, &released, &PRODUCT_DELETED, now).await
     })
     .await
 }
 
-/// Ensures that none of these variants was ever ordered.
+/// Finds those of the variants that were ordered, and requires by `have_ended` that their orders have ended.
 ///
 /// # Errors
-/// `product_in_use`.
-async fn ensure_unordered(
+/// Those of `have_ended`.
+pub async fn released<F: Future<Output = Result<(), Problem>>>(
     services: &Services,
-    product: &Product,
     variants: &[Variant],
-) -> Result<(), Problem> {
-    let keys: Vec<Key> =
-        variants.iter().map(|variant| key::sellable(&product.store_id, &variant.id)).collect();
+    have_ended: impl Fn(Vec<Variant>) -> F,
+) -> Result<Released, Problem> {
+    let key = |variant: &Variant| key::sellable(&variant.store_id, &variant.id);
+    let keys: Vec<Key> = variants.iter().map(key).collect();
     let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
-    for key in &keys {
-        if batch.take::<Sellable>(key)?.is_some_and(|sellable| sellable.was_ordered) {
-            return Err(Code::ProductInUse.into());
+    let (mut released, mut ordered) = (Released::new(), Vec::new());
+    for (key, variant) in keys.iter().zip(variants) {
+        let sellable = batch.take::<Sellable>(key)?.filter(|sellable| sellable.was_ordered);
+        if let Some(sellable) = sellable {
+            released.insert(variant.id.clone(), sellable.version);
+            ordered.push(variant.clone());
         }
     }
-    Ok(())
+    if !ordered.is_empty() {
+        have_ended(ordered).await?;
+    }
+    Ok(released)
 }
 
 /// The chores that delete the levels of a removed variant.

@@ -6,7 +6,7 @@ use crate::policy::SafeHtml;
 use crate::product::{
     DEFAULT_TITLE, Faults, ImageInput, MAX_IMAGES, MAX_OPTIONS, MAX_VARIANTS, OptionInput,
     PRODUCT_CREATED, Product, ProductOption, ProductStatus, ProductView, Seo, SeoInput, Sku, Tags,
-    UniqueProductHandle, Variant, slug,
+    UniqueProductHandle, Variant,
 };
 use core_types::fields::{Handle, Metadata, TaxClass};
 use core_types::id::{CategoryId, ProductId, VariantId};
@@ -204,7 +204,7 @@ impl CreateRequest {
     fn product(self, id: ProductId, store: &Store, now: Timestamp) -> Result<Product, Problem> {
         let handle = match self.handle {
             Some(handle) => handle,
-            None => derived(&slug(self.title.as_str(), "product"))?,
+            None => derived(&Handle::made_of(self.title.as_str(), "product"))?,
         };
         Ok(Product {
             id,
@@ -223,6 +223,7 @@ impl CreateRequest {
             category_id: self.category_id,
             tax_class: self.tax_class,
             variants_count: 0,
+            discontinued_count: 0,
             variant_ids: Vec::new(),
             prices: Vec::new(),
             compare_at: None,
@@ -245,11 +246,11 @@ pub(super) fn list<A, T: From<A>, const MAX: usize>(input: AtMost<A, MAX>) -> Ve
     input.0.into_iter().map(T::from).collect()
 }
 
-/// The handle that a [`slug`] is.
-pub fn derived(slug: &str) -> Result<Handle, Problem> {
+/// The handle that [`Handle::made_of`] made.
+pub fn derived(made: &str) -> Result<Handle, Problem> {
     let unfit =
-        |fault: primitives::fields::Fault| Problem::internal(format!("{slug}: {}", fault.detail));
-    Handle::from_text(slug).map_err(unfit)
+        |fault: primitives::fields::Fault| Problem::internal(format!("{made}: {}", fault.detail));
+    Handle::from_text(made).map_err(unfit)
 }
 
 /// The variants of a request, validated together.
@@ -295,12 +296,15 @@ fn only(product: &ProductId, store: &Store, now: Timestamp) -> Variant {
         options: Vec::new(),
         weight_grams: None,
         barcode: None,
+        hs_code: None,
+        country_of_origin: None,
         requires_shipping: true,
         taxable: true,
         image_url: None,
         metadata: BTreeMap::new(),
         tracked: false,
         policy: None,
+        discontinued: false,
         stocked_at: Vec::new(),
         position: 1,
         created_at: now,
@@ -311,8 +315,8 @@ fn only(product: &ProductId, store: &Store, now: Timestamp) -> Variant {
 
 /// The handle derived from the title, with the first free number from 2 to 50 as suffix.
 async fn numbered_handle(services: &Services, product: &Product) -> Result<Handle, Problem> {
-    let slug = slug(&product.title, "product");
-    let candidates: Vec<String> = (2..=50).map(|number| format!("{slug}-{number}")).collect();
+    let made = Handle::made_of(&product.title, "product");
+    let candidates: Vec<String> = (2..=50).map(|number| format!("{made}-{number}")).collect();
     let keys: Vec<Key> = candidates
         .iter()
         .map(|handle| key::unique_product_handle(&product.store_id, handle))
@@ -328,7 +332,7 @@ async fn numbered_handle(services: &Services, product: &Product) -> Result<Handl
 
 /// The handle derived from the title, with the last 12 digits of the product's id as suffix.
 fn own_handle(product: &Product) -> Result<Handle, Problem> {
-    let (slug, digits) = (slug(&product.title, "product"), product.id.digits());
+    let (made, digits) = (Handle::made_of(&product.title, "product"), product.id.digits());
     let end = digits.get(digits.len().saturating_sub(12)..).unwrap_or(digits);
-    derived(&format!("{slug}-{end}"))
+    derived(&format!("{made}-{end}"))
 }

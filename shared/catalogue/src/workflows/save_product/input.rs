@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::inventory::{Level, MAX_QUANTITY};
 use crate::location;
 use crate::product::{Faults, Image, ImageInput, MAX_OPTIONS, Sku, Variant, variant_title};
-use core_types::fields::{Metadata, WebUrl};
+use core_types::fields::{Country, HsCode, Metadata, WebUrl};
 use core_types::id::{LocationId, ProductId, VariantId};
 use core_types::money::{Money, MoneyInput};
 use identity::store::{InventoryPolicy, Store};
@@ -43,6 +43,10 @@ pub struct VariantInput {
     weight_grams: Option<Int<0, MAX_GRAMS>>,
     /// GTIN, EAN, UPC or ISBN.
     barcode: Option<Text<1, 64>>,
+    /// The code of the Harmonized System, for customs.
+    hs_code: Option<HsCode>,
+    /// The country in which it was made, for customs.
+    country_of_origin: Option<Country>,
     /// Whether it is shipped; true by default.
     requires_shipping: Option<Flag>,
     /// Whether tax is levied on it; true by default.
@@ -167,12 +171,15 @@ impl VariantInput {
             options,
             weight_grams: grams.and_then(|grams| u32::try_from(grams.0).ok()),
             barcode: self.barcode.map(String::from),
+            hs_code: self.hs_code,
+            country_of_origin: self.country_of_origin,
             requires_shipping: given.requires_shipping.unwrap_or(true),
             taxable: given.taxable.unwrap_or(true),
             image_url: self.image_url.map(String::from),
             metadata: self.metadata.map(|metadata| metadata.0).unwrap_or_default(),
             tracked,
             policy,
+            discontinued: false,
             stocked_at: stocked_at(&opened),
             position,
             created_at: now,

@@ -168,6 +168,10 @@ fn arranged(
                 compare_at: given.compare_at.or_else(|| variant.compare_at.clone()),
                 weight_grams: given.weight_grams.or(variant.weight_grams),
                 barcode: given.barcode.or_else(|| variant.barcode.clone()),
+                hs_code: given.hs_code.or_else(|| variant.hs_code.clone()),
+                country_of_origin: given
+                    .country_of_origin
+                    .or_else(|| variant.country_of_origin.clone()),
                 requires_shipping: flags.requires_shipping.unwrap_or(variant.requires_shipping),
                 taxable: flags.taxable.unwrap_or(variant.taxable),
                 image_url: given.image_url.or_else(|| variant.image_url.clone()),

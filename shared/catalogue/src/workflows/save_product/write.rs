@@ -20,7 +20,7 @@
 mod steps;
 
 use gateway::idempotency::Commit;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::product::{
     self, COUNTED, DeferredWork, Product, ProductSummary, ProductView, RemovedVariant, UniqueSku,
@@ -28,7 +28,7 @@ use crate::product::{
 };
 use crate::search::{self, Token};
 use core_types::event::{Event, EventSubject, Topic};
-use core_types::id::{ProductId, StoreId};
+use core_types::id::{LocationId, ProductId, StoreId, VariantId};
 use core_types::key;
 use gateway::reply::{Created, Json, NoContent, Reply};
 use identity::store::{self, Store};
@@ -167,6 +167,20 @@ impl Revision<'_> {
         released.chain(refreshed).chain(self.words())
     }
 
+    /// Where variants that are offered again are available; none if no variant was discontinued or is offered
+    /// again.
+    fn reoffered(&self) -> Option<Vec<LocationId>> {
+        let (before, after) = (self.before.1, self.after.1);
+        let was_gone = |variant: &&Variant| {
+            let known = before.iter().find(|known| known.id == variant.id);
+            known.is_some_and(|known| known.discontinued != variant.discontinued)
+        };
+        let changed: Vec<&Variant> = after.iter().filter(was_gone).collect();
+        let offered = changed.iter().filter(|variant| !variant.discontinued);
+        let at = offered.flat_map(|variant| &variant.stocked_at).cloned().collect();
+        (!changed.is_empty()).then_some(at)
+    }
+
     /// The chores for the search words that the change adds and removes.
     fn words(&self) -> impl Iterator<Item = Chore> + use<> {
         let rows = |(product, variants)| search::rows(&ProductSummary::of(product, variants));
@@ -212,17 +226,20 @@ impl Revision<'_> {
         let mut chores: Vec<Chore> = chores.into_iter().chain(self.chores()).collect();
         let room = ROOM.saturating_sub(cost(&steps)).min(chores.len());
         let later = chores.split_off(room);
-        // The summary still has the stock of removed variants.
-        let removes = steps.iter().any(|step| matches!(step, WriteStep::Drop(_)));
+        // The summary still has the stock of variants that shoppers do not see any more.
+        let removes = steps.iter().any(|step| matches!(step, WriteStep::Drop(..)));
+        let reoffered = self.reoffered();
+        let stock_went = removes || reoffered.is_some();
         if cost(&steps) > ROOM {
             return Err(Code::ChangeTooLarge.into());
         }
         let moved = MovedSkus::of(&steps);
         let write = steps.iter().fold(write, |write, step| step.put_into(write, &moved, now));
         let write = chores.iter().fold(write, |write, chore| chore.put_into(write));
-        let deferred = (removes || !later.is_empty()).then(|| {
+        let deferred = (stock_went || !later.is_empty()).then(|| {
+            let stocked_at = reoffered.unwrap_or_default();
             let mut deferred =
-                DeferredWork { stock_went: removes, ..DeferredWork::of(product, now) };
+                DeferredWork { stock_went, stocked_at, ..DeferredWork::of(product, now) };
             for chore in later {
                 chore.defer_to(&mut deferred);
             }
@@ -288,29 +305,33 @@ async fn finish(services: &Services, deferred: Option<DeferredWork>) {
     }
 }
 
+/// The variants whose orders have all ended, by the version of the sellable at which that was found.
+pub type Released = HashMap<VariantId, u64>;
+
 /// The steps that remove these variants.
-fn drops(variants: &[Variant]) -> Vec<WriteStep> {
-    variants.iter().map(|variant| WriteStep::Drop(Box::new(variant.clone()))).collect()
+fn drops(variants: &[Variant], released: &Released) -> Vec<WriteStep> {
+    variants.iter().map(|variant| WriteStep::remove(variant.clone(), released)).collect()
 }
 
 /// Whether a product with these variants can be deleted in one transaction; otherwise it must be
 /// archived first.
 pub fn go_at_once(variants: &[Variant]) -> bool {
-    cost(&drops(variants)) <= ROOM
+    cost(&drops(variants, &Released::new())) <= ROOM
 }
 
 /// Deletes a product with all of its items. Unless its variants [`go_at_once`], it must be archived, with
-/// refreshed sellables, and never ordered.
+/// refreshed sellables, and without orders that have not ended.
 pub async fn remove(
     services: &Services,
     (product, variants): (&Product, &[Variant]),
+    released: &Released,
     topic: &Topic<ProductView>,
     now: Timestamp,
 ) -> Result<NoContent, Problem> {
     let deleted = product.changed(now);
     let write = services.table.write().delete_unchanged(product, Code::VersionConflict);
     let write = write.delete(&key::summary(&product.store_id, &product.id));
-    let steps = if go_at_once(variants) { drops(variants) } else { Vec::new() };
+    let steps = if go_at_once(variants) { drops(variants, released) } else { Vec::new() };
     let no_moves = MovedSkus::default();
     let write = steps.iter().fold(write, |write, step| step.put_into(write, &no_moves, now));
     let deferred = DeferredWork {

@@ -35,12 +35,14 @@ pub(super) fn allocate_all(
         let unit = |(location_id, quantity)| Units { location_id, quantity };
         let units: Vec<Units> = found.into_iter().flatten().map(unit).collect();
         spare = spare.saturating_sub(units.len().saturating_sub(1));
+        let backordered = backordered(&left, &units);
         let zero = Money::zero(&subtotal.currency);
         priced.push(PricedLine {
             line,
             sellable,
             units,
             levels,
+            backordered,
             is_available,
             oversells,
             list_price: None,
@@ -53,6 +55,16 @@ pub(super) fn allocate_all(
         });
     }
     priced
+}
+
+/// The allocated units that are not there.
+fn backordered(levels: &[Level], allocated: &[Units]) -> u32 {
+    let beyond = |units: &Units| {
+        let level = levels.iter().find(|level| level.location_id == units.location_id);
+        let there = level.map_or(0, |level| level.available.max(0));
+        units.quantity.saturating_sub(u32::try_from(there).unwrap_or(u32::MAX))
+    };
+    allocated.iter().map(beyond).fold(0, u32::saturating_add)
 }
 
 /// The stock of a variant without the units of earlier lines.

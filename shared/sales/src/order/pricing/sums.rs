@@ -8,7 +8,7 @@ use primitives::problem::FieldError;
 use super::rules::charge;
 use super::taxes::Taxed;
 use super::{PricedLine, Rules};
-use crate::discount::{Discount, DiscountRejection, Goods, Saving};
+use crate::discount::{Discount, DiscountClass, DiscountRejection, Goods, Saving};
 use crate::order::cart::fault;
 use crate::order::{DiscountAllocation, ShippingLine, Totals};
 use crate::shipping::{Parcel, ShippingRate, ShippingService};
@@ -36,7 +36,7 @@ pub(super) fn sum_up(
     let subtotal = Money::sum(lines.iter().map(|line| &line.subtotal), currency)?;
     let mut cart = Cart::of(lines, rules, rate, currency);
     if let Some((position, discount)) = &rules.named {
-        match discount.saving(&cart.goods, currency) {
+        match cart.saving(discount) {
             Ok(saving) => cart.apply_discount(discount, &saving),
             Err(rejection) => errors.push(rejected(*position, rejection)),
         }
@@ -71,11 +71,11 @@ pub(super) fn sum_up(
         Some((discount.clone(), of_lines.plus(&of_shipping)?))
     });
     let discounts: Vec<(Discount, Money)> = discounts.collect::<Option<_>>()?;
-    // Free-shipping savings are unknown until a rate is chosen.
-    let is_open = rules.shipping_rate_id.is_none() && !rules.zones.is_empty();
+    // Free shipping saves nothing where shipping is free already, and an unknown sum until a rate is chosen.
     let saves_nothing = |(_, named): &&(usize, Discount)| {
         let of_named = discounts.iter().find(|(discount, _)| discount.id == named.id);
-        !(is_open && is_sent) && of_named.is_some_and(|(_, amount)| amount.is_zero())
+        named.class() != DiscountClass::Shipping
+            && of_named.is_some_and(|(_, amount)| amount.is_zero())
     };
     let is_sound = errors.is_empty();
     if let Some((position, _)) = rules.named.as_ref().filter(|_| is_sound).filter(saves_nothing) {
@@ -154,12 +154,26 @@ impl<'a> Cart<'a> {
         self.applied.push((discount.clone(), saving.clone()));
     }
 
-    /// The automatic discount that saves the most after the discounts applied before; the oldest of equal
-    /// ones.
+    /// The saving of a discount, unless it is for other shipping rates than the chosen one.
+    fn saving(&self, discount: &Discount) -> Result<Saving, DiscountRejection> {
+        let saving = discount.saving(&self.goods, self.currency)?;
+        let price = self.rate.and_then(|rate| Some((rate, rate.price_of(&self.parcel())?)));
+        let is_for_others = price.is_some_and(|(rate, price)| !discount.frees(&rate.id, &price));
+        if saving.free_shipping && is_for_others {
+            return Err(DiscountRejection::NotForShippingRate);
+        }
+        Ok(saving)
+    }
+
+    /// The automatic discount that saves the most after the discounts applied before, of those that combine with
+    /// them; the oldest of equal ones.
     fn best<'d>(&self, automatic: &'d [Discount]) -> Option<(&'d Discount, Saving)> {
         let mut best: Option<(i64, &Discount, Saving)> = None;
         for discount in automatic {
-            let Ok(saving) = discount.saving(&self.goods, self.currency) else { continue };
+            if !self.applied.iter().all(|(applied, _)| applied.combines(discount)) {
+                continue;
+            }
+            let Ok(saving) = self.saving(discount) else { continue };
             let worth = self.worth(&saving);
             let is_better = best.as_ref().is_none_or(|(most, known, _)| {
                 let older = (discount.created_at, &discount.id) < (known.created_at, &known.id);

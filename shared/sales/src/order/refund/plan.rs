@@ -7,21 +7,35 @@ use primitives::problem::{Code, Problem};
 use serde_json::{Value, json};
 
 use super::{
-    Plan, Refund, RefundLine, RefundStatus, RestockType, WantedLine, WantedRefund, WantedShipping,
+    Plan, Refund, RefundLine, RefundStatus, RestockType, UnusableGiftCard, UnusableGiftCards,
+    WantedLine, WantedRefund, WantedShipping,
 };
 use crate::order::restock::RestockLocations;
-use crate::order::{Order, OrderItem, Units};
+use crate::order::{GiftCardUse, Order, OrderItem, Units};
 use crate::payment::disputed as payment_disputed;
 use crate::tax::LineTax;
 
 impl Order {
-    /// Plans a requested refund.
+    /// Plans a requested refund, all of whose gift cards can be used.
+    ///
+    /// # Errors
+    /// As [`Order::plan_refund_without`].
+    pub fn plan_refund(&self, wanted: &WantedRefund) -> Result<Plan, Problem> {
+        self.plan_refund_without(wanted, &[])
+    }
+
+    /// Plans a requested refund. The money of `unusable` gift cards goes to payments, as far as these have taken
+    /// enough, and for the rest to where the request says.
     ///
     /// # Errors
     /// `payment_not_captured`, `nothing_to_refund`, `payment_disputed`, `refund_exceeds_captured`,
-    /// `quantity_exceeds_remaining`; `unknown_order_item`, `duplicate` and `unknown_payment` as errors of
-    /// their fields.
-    pub fn plan_refund(&self, wanted: &WantedRefund) -> Result<Plan, Problem> {
+    /// `quantity_exceeds_remaining`, `gift_card_unusable`; `unknown_order_item`, `duplicate`, `unknown_payment` and
+    /// `out_of_range` as errors of their fields.
+    pub fn plan_refund_without(
+        &self,
+        wanted: &WantedRefund,
+        unusable: &[UnusableGiftCard],
+    ) -> Result<Plan, Problem> {
         if !self.is_over() && !self.is_firm() {
             return Err(
                 Code::PaymentNotCaptured.with("financial_status", self.financial_status.as_str())
@@ -46,7 +60,10 @@ impl Order {
         let amount = match &wanted.amount {
             Some(amount) => amount.clone(),
             None if wanted.items.is_empty() && wanted.shipping.is_none() => refundable.clone(),
-            None => self.refund_of(&named.ok_or(Code::NothingToRefund)?),
+            None => {
+                let named = self.refund_of(&named.ok_or(Code::NothingToRefund)?);
+                less_fee(&named, wanted)?
+            }
         };
         if amount.is_zero() {
             return Err(Code::NothingToRefund.into());
@@ -60,14 +77,42 @@ impl Order {
                 exceeds(&refundable)
             });
         }
-        let mut left = amount.clone();
+        let shipping_tax_lines = self.shipping_tax_of(&shipping);
+        let restocking_fee = wanted.restocking_fee.clone().filter(|fee| !fee.is_zero());
+        let (to_gift_cards, by_hand, to_payments) = (Vec::new(), Vec::new(), Vec::new());
+        let plan = Plan {
+            amount,
+            items,
+            shipping,
+            shipping_tax_lines,
+            restocking_fee,
+            to_gift_cards,
+            by_hand,
+            to_payments,
+        };
+        self.divide(plan, wanted, unusable)
+    }
+
+    /// Divides the amount of a plan: to usable gift cards first, then through payments, then in place of the
+    /// gift cards that cannot be used.
+    fn divide(
+        &self,
+        plan: Plan,
+        wanted: &WantedRefund,
+        unusable: &[UnusableGiftCard],
+    ) -> Result<Plan, Problem> {
+        let mut left = plan.amount.clone();
         let mut take = |from: Money| {
             let part = from.min(&left);
             left = left.minus(&part).unwrap_or_else(|| Money::zero(&self.currency));
             (!part.is_zero()).then_some(part)
         };
-        let cards = self.gift_cards.iter().filter(|_| wanted.payment_id.is_none());
-        let to_gift_cards: Vec<_> = cards
+        let status_of = |card: &GiftCardUse| {
+            unusable.iter().find(|one| one.id == card.card_id).map(|one| one.status)
+        };
+        let cards = || self.gift_cards.iter().filter(|_| wanted.payment_id.is_none());
+        let usable = cards().filter(|card| status_of(card).is_none());
+        let mut to_gift_cards: Vec<_> = usable
             .filter_map(|card| Some((card.card_id.clone(), take(card.refundable())?)))
             .collect();
         let wanted_payment =
@@ -76,8 +121,26 @@ impl Order {
         let to_payments = payments
             .filter_map(|payment| Some((payment.payment_id.clone(), take(payment.refundable())?)))
             .collect();
-        let shipping_tax_lines = self.shipping_tax_of(&shipping);
-        Ok(Plan { amount, items, shipping, shipping_tax_lines, to_gift_cards, to_payments })
+        let (mut by_hand, mut open) = (Vec::new(), Vec::new());
+        for (card, status) in cards().filter_map(|card| Some((card, status_of(card)?))) {
+            let Some(part) = take(card.refundable()) else { continue };
+            match wanted.unusable_gift_cards {
+                Some(UnusableGiftCards::Credit) => {
+                    to_gift_cards.push((card.card_id.clone(), part));
+                }
+                Some(UnusableGiftCards::Manual) => by_hand.push((card.card_id.clone(), part)),
+                None => open.push(json!({
+                    "gift_card_id": card.card_id, "last_characters": card.last_characters,
+                    "status": status, "amount": part,
+                })),
+            }
+        }
+        if !open.is_empty() {
+            let choices: Vec<&str> =
+                UnusableGiftCards::ALL.iter().map(|one| one.as_str()).collect();
+            return Err(Code::GiftCardUnusable.with("gift_cards", open).with("choices", choices));
+        }
+        Ok(Plan { to_gift_cards, by_hand, to_payments, ..plan })
     }
 
     /// The refundable and the disputed amounts of the order, or of this payment alone.
@@ -165,7 +228,7 @@ impl Order {
         let mut next = self.clone();
         next.refunded = next.refunded.plus(&plan.amount).ok_or_else(over)?;
         next.shipping_refunded = next.shipping_refunded.plus(&plan.shipping).ok_or_else(over)?;
-        for (id, part) in &plan.to_gift_cards {
+        for (id, part) in plan.to_gift_cards.iter().chain(&plan.by_hand) {
             for card in next.gift_cards.iter_mut().filter(|card| card.card_id == *id) {
                 card.refunded = card.refunded.plus(part).ok_or_else(over)?;
             }
@@ -278,6 +341,15 @@ impl OrderItem {
             restocked_at,
         }
     }
+}
+
+/// The amount for lines and shipping without the restocking fee.
+fn less_fee(named: &Money, wanted: &WantedRefund) -> Result<Money, Problem> {
+    let Some(fee) = &wanted.restocking_fee else { return Ok(named.clone()) };
+    named.minus(fee).ok_or_else(|| {
+        let detail = "Must be at most the amount of the lines and the shipping.";
+        Problem::field("/restocking_fee/amount", "out_of_range", detail)
+    })
 }
 
 fn exceeds(refundable: &Money) -> Problem {

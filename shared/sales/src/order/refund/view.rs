@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Plan, Refund, RefundLine, RefundReason, RefundStatus, RefundTransaction};
-use crate::order::Order;
+use crate::order::{FinancialStatus, Order};
 use crate::tax::LineTax;
 
 core_types::view! {
@@ -27,6 +27,9 @@ core_types::view! {
         shipping: Money,
         /// The tax in the amounts for lines and shipping, by rate. A refund of an amount alone has none.
         tax_lines: Vec<LineTax> = refund.tax_lines(),
+        /// The amount that the merchant retains of the lines and the shipping; `amount` is without it. Null if
+        /// there is none.
+        restocking_fee: Option<Money>,
         /// The parts, to gift cards first.
         transactions: Vec<RefundTransaction>,
         /// The reason.
@@ -55,6 +58,9 @@ pub struct PlanView {
     pub shipping: Money,
     /// The tax in the amounts for lines and shipping, by rate.
     pub tax_lines: Vec<LineTax>,
+    /// The amount that the merchant retains of the lines and the shipping; `amount` is without it. Null if there is
+    /// none.
+    pub restocking_fee: Option<Money>,
     /// The parts, to gift cards first.
     pub suggested_transactions: Vec<SuggestedTransaction>,
 }
@@ -66,21 +72,97 @@ pub struct SuggestedTransaction {
     pub gift_card_id: Option<GiftCardId>,
     /// The payment.
     pub payment_id: Option<PaymentId>,
+    /// Whether the merchant returns it by hand, because the gift card cannot be used.
+    pub manual: bool,
     /// The amount.
     pub amount: Money,
+}
+
+primitives::string_enum! {
+    /// The kind of a payment of an order.
+    Tender {
+        /// A gift card.
+        GiftCard = "gift_card",
+        /// A payment that was captured.
+        Payment = "payment",
+        /// An authorization, which is voided.
+        Authorization = "authorization",
+        /// What the merchant returns by hand.
+        Manual = "manual",
+    }
+}
+
+/// Where a part of what was paid for an order went when it was cancelled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ReturnedMoney {
+    /// The kind of the payment.
+    pub tender: Tender,
+    /// The gift card.
+    pub gift_card_id: Option<GiftCardId>,
+    /// The payment.
+    pub payment_id: Option<PaymentId>,
+    /// The amount.
+    pub amount: Money,
+    /// The status: pending until the provider has completed it.
+    pub status: RefundStatus,
+}
+
+impl ReturnedMoney {
+    /// Where the money of a cancelled order went: by its refund, back to the gift cards of an unpaid order, and by
+    /// voided authorizations.
+    pub fn of(order: &Order, refund: Option<&Refund>) -> Vec<Self> {
+        let refunded = refund.into_iter().flat_map(|refund| &refund.transactions).map(Self::part);
+        let is_unpaid = refund.is_none() && order.financial_status == FinancialStatus::Voided;
+        let cards = order.gift_cards.iter().filter(|card| is_unpaid && !card.refunded.is_zero());
+        let credited = cards.map(|card| Self {
+            tender: Tender::GiftCard,
+            gift_card_id: Some(card.card_id.clone()),
+            payment_id: None,
+            amount: card.refunded.clone(),
+            status: RefundStatus::Succeeded,
+        });
+        let voided = order.payments.iter().filter(|payment| payment.is_voided_authorization());
+        let released = voided.map(|payment| Self {
+            tender: Tender::Authorization,
+            gift_card_id: None,
+            payment_id: Some(payment.payment_id.clone()),
+            amount: payment.authorized.clone(),
+            status: RefundStatus::Succeeded,
+        });
+        refunded.chain(credited).chain(released).collect()
+    }
+
+    fn part(part: &RefundTransaction) -> Self {
+        let tender = match (part.manual, &part.gift_card_id) {
+            (true, _) => Tender::Manual,
+            (false, Some(_)) => Tender::GiftCard,
+            (false, None) => Tender::Payment,
+        };
+        Self {
+            tender,
+            gift_card_id: part.gift_card_id.clone(),
+            payment_id: part.payment_id.clone(),
+            amount: part.amount.clone(),
+            status: part.status,
+        }
+    }
 }
 
 impl PlanView {
     /// The preview of a plan for an order.
     pub fn of(order: &Order, plan: &Plan) -> Self {
-        let cards = plan.to_gift_cards.iter().map(|(id, amount)| SuggestedTransaction {
+        let to_cards = plan.to_gift_cards.iter().map(|part| (part, false));
+        let by_hand = plan.by_hand.iter().map(|part| (part, true));
+        let cards = to_cards.chain(by_hand).map(|((id, amount), manual)| SuggestedTransaction {
             gift_card_id: Some(id.clone()),
             payment_id: None,
+            manual,
             amount: amount.clone(),
         });
         let payments = plan.to_payments.iter().map(|(id, amount)| SuggestedTransaction {
             gift_card_id: None,
             payment_id: Some(id.clone()),
+            manual: false,
             amount: amount.clone(),
         });
         Self {
@@ -89,6 +171,7 @@ impl PlanView {
             lines: plan.items.clone(),
             shipping: plan.shipping.clone(),
             tax_lines: plan.tax_lines(),
+            restocking_fee: plan.restocking_fee.clone(),
             suggested_transactions: cards.chain(payments).collect(),
         }
     }

@@ -122,7 +122,9 @@ impl Rebate {
         let value = match self.kind.as_str() {
             "percentage" => DiscountValue::Percentage { basis_points: self.basis_points.unwrap() },
             "fixed" => DiscountValue::Fixed { amount: money(self.amount.unwrap()) },
-            "free_shipping" => DiscountValue::FreeShipping,
+            "free_shipping" => {
+                DiscountValue::FreeShipping { max_amount: None, shipping_rate_ids: Vec::new() }
+            }
             "buy_x_get_y" => DiscountValue::BuyXGetY {
                 buy_quantity: self.buy_quantity.unwrap(),
                 get_quantity: self.get_quantity.unwrap(),

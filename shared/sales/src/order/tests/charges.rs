@@ -10,7 +10,7 @@ use identity::settings::Taxes;
 use proptest::prelude::*;
 
 use super::*;
-use crate::discount::{Discount, DiscountValue, Targets};
+use crate::discount::{CombinesWith, Discount, DiscountValue, Targets};
 use crate::order::pricing::TaxRules;
 use crate::order::refund::{RestockType, WantedLine, WantedRefund, WantedShipping};
 use crate::shipping::{Places, ShippingRate, ShippingRateKind, ShippingZone};
@@ -102,7 +102,7 @@ fn value(currency: &'static str) -> impl Strategy<Value = DiscountValue> {
         (1..200_000_i64).prop_map(move |amount| DiscountValue::Fixed {
             amount: Money { amount, currency: text(currency) }
         }),
-        Just(DiscountValue::FreeShipping),
+        Just(DiscountValue::FreeShipping { max_amount: None, shipping_rate_ids: Vec::new() }),
         bundle.prop_map(|(buy_quantity, get_quantity, basis_points, get, most)| {
             DiscountValue::BuyXGetY { buy_quantity, get_quantity, basis_points, get, most }
         }),

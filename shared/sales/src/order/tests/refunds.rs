@@ -5,7 +5,8 @@ use primitives::problem::Code;
 use super::*;
 use crate::order::lines::CancelledLine;
 use crate::order::refund::{
-    Refund, RefundReason, RestockType, WantedLine, WantedRefund, WantedShipping,
+    Refund, RefundReason, RestockType, UnusableGiftCard, UnusableGiftCards, WantedLine,
+    WantedRefund, WantedShipping,
 };
 use core_types::id::RefundId;
 
@@ -62,6 +63,32 @@ fn a_refund_uses_the_named_payment_only() {
     let stranger =
         WantedRefund { payment_id: Some(PaymentId::derive(&["no"])), ..WantedRefund::default() };
     assert_eq!(order.plan_refund(&stranger).unwrap_err().code, Code::ValidationFailed);
+}
+
+#[test]
+fn gift_cards_that_cannot_be_used_are_refunded_last_and_only_as_chosen() {
+    let order = paid(&order_of("INR", &[(10_000, 2)], &[3_000, 4_000]));
+    let (first, second) = (GiftCardId::derive(&["0"]), GiftCardId::derive(&["1"]));
+    let unusable = [UnusableGiftCard { id: first.clone(), status: GiftCardStatus::Disabled }];
+    let plan = |amount: i64, choice| {
+        let amount = Some(money(amount));
+        let wanted =
+            WantedRefund { amount, unusable_gift_cards: choice, ..WantedRefund::default() };
+        order.plan_refund_without(&wanted, &unusable)
+    };
+    let some = plan(17_000, None).unwrap();
+    assert_eq!(some.to_gift_cards, [(second.clone(), money(4_000))]);
+    assert_eq!((some.to_payments[0].1.clone(), some.by_hand.len()), (money(13_000), 0));
+    assert_eq!(plan(17_001, None).unwrap_err().code, Code::GiftCardUnusable);
+    let by_hand = plan(20_000, Some(UnusableGiftCards::Manual)).unwrap();
+    assert_eq!(by_hand.by_hand, [(first.clone(), money(3_000))]);
+    let credited = plan(20_000, Some(UnusableGiftCards::Credit)).unwrap();
+    assert_eq!(credited.to_gift_cards, [(second, money(4_000)), (first, money(3_000))]);
+    for plan in [by_hand, credited] {
+        let reserved = order.reserve_refund(&plan, NOW).unwrap();
+        assert!(reserved.refundable().is_zero());
+        assert!(reserved.gift_cards.iter().all(|card| card.refundable().is_zero()));
+    }
 }
 
 #[test]

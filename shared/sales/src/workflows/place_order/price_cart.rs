@@ -229,7 +229,7 @@ async fn load_context(
     let mut shopper = cart.shopper.clone();
     if let Some(key) = &account {
         let known: Option<Customer> = found.take(key)?;
-        shopper.account = known.map(|known| (known.id, known.orders_count));
+        shopper = Shopper::of(known.as_ref(), None);
     }
     let mut tax_rates = found.entries(&documents.1)?;
     if let Some(key) = &at_home {

@@ -87,7 +87,8 @@ pub(in crate::workflows) async fn begin<R: Reply>(
     answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
     now: Timestamp,
 ) -> Result<Reserved<R>, Problem> {
-    let plan = change.order.plan_refund(refund.wanted)?;
+    let unusable = load::unusable_gift_cards(services, &change.order, refund.wanted, now).await?;
+    let plan = change.order.plan_refund_without(refund.wanted, &unusable)?;
     let connected = connect_providers(services, &change.order, &plan).await?;
     let store = &change.order.store_id;
     let unchanged = load::restock_locations(services, store, &plan.restock_locations()).await?;

@@ -37,7 +37,7 @@ async fn create(
 ) -> Result<Outcome, Problem> {
     let Work { services, store, import } = work;
     let parts = [import.id.as_str(), &record.row.to_string()];
-    let id = CustomerId::derive_at(work.time_of(record.row), &parts);
+    let id = CustomerId::derive_at(import.time_of(record.row), &parts);
     let email = request.email().normalized();
     let made = customer::create(services, store, (id.clone(), request), services.clock.now()).await;
     let Err(problem) = made else { return Ok(Outcome::of(record, Done::Created)) };

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use catalogue::product::{self, Product, Sku, UniqueProductHandle, UniqueSku, slug};
+use catalogue::product::{self, Product, Sku, UniqueProductHandle, UniqueSku};
 use catalogue::workflows::save_product::{self, CreateRequest};
 use core_types::fields::Handle;
 use core_types::id::ProductId;
@@ -78,13 +78,13 @@ pub(super) async fn apply(
     in_order(read, keys, create).await
 }
 
-/// The handle of a product: the given one, or the slug of its title.
+/// The handle of a product: the given one, or the one that its title makes.
 fn handle_of(request: &CreateRequest) -> String {
     let said = request.handle().map(|handle| handle.as_str().to_owned());
-    said.unwrap_or_else(|| slug(request.title(), "product"))
+    said.unwrap_or_else(|| Handle::made_of(request.title(), "product"))
 }
 
-/// The keys that a product locks. One without a handle gets a number appended when its slug is taken, so
+/// The keys that a product locks. One without a handle gets a number appended when its handle is taken, so
 /// it locks all numbers.
 fn keys(request: &CreateRequest) -> Keys {
     let handle = handle_of(request);
@@ -120,7 +120,7 @@ async fn create(
     mut request: CreateRequest,
 ) -> Result<Outcome, Problem> {
     let Work { services, store, .. } = work;
-    let id = id_of(work, record.row);
+    let id = work.import.product_id(record.row);
     let handle = request.handle().cloned();
     for _ in 0..ROUNDS {
         let planned = (id.clone(), request.clone());
@@ -286,11 +286,6 @@ async fn write_over(
     Ok(())
 }
 
-fn id_of(work: &Work<'_>, row: u64) -> ProductId {
-    let parts = [work.import.id.as_str(), &row.to_string()];
-    ProductId::derive_at(work.time_of(row), &parts)
-}
-
 async fn is_there(work: &Work<'_>, id: &ProductId) -> Result<bool, Problem> {
     let found: Option<Product> = work.services.table.get(&key::product(&work.store.id, id)).await?;
     Ok(found.is_some())
@@ -333,7 +328,7 @@ async fn check_one(
     mut request: CreateRequest,
     (taken, seen): (&Taken, &mut Seen),
 ) -> Result<Outcome, Problem> {
-    let id = id_of(work, record.row);
+    let id = work.import.product_id(record.row);
     for _ in 0..ROUNDS {
         let planned = (id.clone(), request.clone());
         let now = work.services.clock.now();
@@ -386,13 +381,13 @@ async fn free_handle(
     taken: &Taken,
     seen: &Seen,
 ) -> Result<String, Problem> {
-    let slug = handle_of(request);
+    let made = handle_of(request);
     let is_seen = |handle: &str| seen.has(&format!("handle {handle}"));
-    if !taken.handles.contains_key(&slug) && !is_seen(&slug) {
-        return Ok(slug);
+    if !taken.handles.contains_key(&made) && !is_seen(&made) {
+        return Ok(made);
     }
     let numbered: Vec<String> =
-        (2..=NUMBERED).map(|number| format!("{slug}-{number}")).filter(|it| !is_seen(it)).collect();
+        (2..=NUMBERED).map(|number| format!("{made}-{number}")).filter(|it| !is_seen(it)).collect();
     let key = |handle: &String| key::unique_product_handle(&work.store.id, handle);
     let keys: Vec<Key> = numbered.iter().map(key).collect();
     let mut batch =
@@ -403,5 +398,5 @@ async fn free_handle(
         }
     }
     // It would get a unique handle of another form.
-    Ok(format!("{slug} {row}"))
+    Ok(format!("{made} {row}"))
 }

@@ -218,6 +218,11 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// The record of rows of which nothing can be imported.
+    pub(super) fn rejected(self, row: u64) -> Record {
+        Record { faults: self.faults, ..Record::rejected(row) }
+    }
+
     /// The record.
     pub(super) fn record(self, row: u64, body: Map<String, Value>) -> Record {
         let Self { faults, mut sources, unpriced, .. } = self;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
+use super::Released;
 use crate::inventory::Level;
 use crate::product::{
     Barcode, DeferredWork, Product, RemovedVariant, Sellable, UniqueSku, Variant,
@@ -31,8 +32,9 @@ pub enum WriteStep {
     Add(Box<Variant>, Box<Sellable>, Vec<Level>),
     /// Replaces a variant: its next version, and the previous one.
     Replace(Box<Variant>, Box<Variant>),
-    /// Removes a variant.
-    Drop(Box<Variant>),
+    /// Removes a variant that was never ordered; or whose orders had all ended while its sellable was at this
+    /// version.
+    Drop(Box<Variant>, Option<u64>),
     /// Takes a reference to media of the store, as an image of the product.
     Show(StoreId, MediaId),
     /// Adds a search word of a new product.
@@ -53,6 +55,12 @@ pub enum Chore {
 }
 
 impl WriteStep {
+    /// The step that removes a variant.
+    pub fn remove(variant: Variant, released: &Released) -> Self {
+        let version = released.get(&variant.id).copied();
+        Self::Drop(Box::new(variant), version)
+    }
+
     /// The number of its actions.
     pub(super) fn cost(&self) -> usize {
         match self {
@@ -66,8 +74,8 @@ impl WriteStep {
                 let renamed: usize = if variant.sku == before.sku { 0 } else { 2 };
                 relabelled.saturating_add(renamed).saturating_add(1)
             }
-            Self::Drop(variant) if variant.barcode.is_some() => 4,
-            Self::Drop(_) => 3,
+            Self::Drop(variant, _) if variant.barcode.is_some() => 4,
+            Self::Drop(..) => 3,
             Self::Show(..) | Self::Word(_) => 1,
         }
     }
@@ -105,10 +113,15 @@ impl WriteStep {
                     _ => moved.claim(moved.release(write, before), variant, now),
                 }
             }
-            Self::Drop(variant) => {
-                let unsold =
-                    Condition::new("attribute_not_exists(was_ordered) OR was_ordered = :no")
-                        .value(":no", false);
+            Self::Drop(variant, released) => {
+                let unsold = "attribute_not_exists(was_ordered) OR was_ordered = :no";
+                let unsold = match released {
+                    None => Condition::new(unsold),
+                    Some(version) => Condition::new(format!("{unsold} OR #version = :released"))
+                        .name("#version", "version")
+                        .value(":released", version),
+                };
+                let unsold = unsold.value(":no", false);
                 let sellable = key::sellable(&variant.store_id, &variant.id);
                 let write =
                     write.delete(&variant.key()).delete_if(&sellable, unsold, Code::ProductInUse);
@@ -129,7 +142,7 @@ impl WriteStep {
             Self::Show(store, id) => return image::release(write, store, id),
             Self::Word(token) => return write.delete(&token.key()),
             Self::Add(variant, sellable, levels) => (variant, sellable, levels),
-            Self::Replace(..) | Self::Drop(_) => return write,
+            Self::Replace(..) | Self::Drop(..) => return write,
         };
         let write = write.delete(&variant.key()).delete(&sellable.key());
         let write = unlabel(release(write, variant), variant);

@@ -15,7 +15,7 @@ use table::item::Key;
 use super::{Cart, Found};
 use crate::discount::uses::UseCounter;
 use crate::discount::{
-    self, Discount, DiscountRejection, DiscountStatus, Shopper, Standing, UniqueDiscountCode,
+    self, Discount, DiscountRejection, DiscountStatus, Shopper, Standing, UniqueDiscountCode, Who,
 };
 use crate::order::cart::fault;
 
@@ -59,8 +59,7 @@ pub(super) async fn validate(
     }
     let who = shopper.who(&store.id);
     let is_counted = cart.dry_run || consistency == ReadConsistency::Strong;
-    let reader =
-        DiscountReader { services, store: &store.id, who: who.as_deref(), consistency, is_counted };
+    let reader = DiscountReader { services, store: &store.id, who: &who, consistency, is_counted };
     let (named, automatic) = reader.standings(codes, automatic).await?;
     let mut given = Given::default();
     let mut seen = HashSet::new();
@@ -119,7 +118,7 @@ async fn throttle(
 struct DiscountReader<'a> {
     services: &'a Services,
     store: &'a StoreId,
-    who: Option<&'a str>,
+    who: &'a Who,
     consistency: ReadConsistency,
     /// Whether the use counters of named discounts are read: in a dry run, and after a rejection. Otherwise
     /// the order's transaction checks them.
@@ -139,7 +138,7 @@ impl DiscountReader<'_> {
         let counted = named.clone().filter(|_| self.is_counted);
         let counted = counted.chain(limited.map(|discount| &discount.id));
         let counters = counted.flat_map(|id| {
-            let theirs = self.who.map(|who| key::discount_uses_by(self.store, id, who));
+            let theirs = self.who.0.iter().map(|who| key::discount_uses_by(self.store, id, who));
             std::iter::once(key::discount_uses(self.store, id, 0)).chain(theirs)
         });
         let discounts = named.map(|id| key::discount(self.store, id));
@@ -171,10 +170,10 @@ impl DiscountReader<'_> {
             Ok::<_, Problem>(found.take::<UseCounter>(key)?.map_or(0, |counter| counter.used()))
         };
         let all = used(&key::discount_uses(self.store, &discount.id, 0))?;
-        let theirs = match self.who {
-            Some(who) => used(&key::discount_uses_by(self.store, &discount.id, who))?,
-            None => 0,
-        };
+        let mut theirs = 0;
+        for who in &self.who.0 {
+            theirs = theirs.max(used(&key::discount_uses_by(self.store, &discount.id, who))?);
+        }
         Ok(Standing { discount, used: all, used_by_shopper: theirs })
     }
 

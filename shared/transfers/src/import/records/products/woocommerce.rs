@@ -147,7 +147,7 @@ pub(super) fn record(columns: &Columns, rows: &[Row], currency: &Currency) -> Op
     if is_variation(&reading, first) {
         let detail = "A variation must follow the row of its product, or another variation of it.";
         reading.reject(first.number, Some("Parent"), "parent_missing", detail);
-        return Some(reading.record(first.number, Map::new()));
+        return Some(reading.rejected(first.number));
     }
     let own = rows.get(1..).unwrap_or_default();
     let mut product = Product::of(product_head(&mut reading, first));

@@ -1,0 +1,373 @@
+//! Pictures of imported products: once all rows are read, those that are hosted elsewhere are fetched into the
+//! store. The import has ended by then, and another may run.
+//!
+//! The file is read a second time, record by record. A product says itself which of its images are still
+//! elsewhere, so a step that is repeated fetches what is missing. A picture's id follows from the import, the
+//! row and the address: it is stored once.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use catalogue::media::{self, Caption, FetchError, Media};
+use catalogue::product::{self, Product, UniqueProductHandle};
+use catalogue::workflows::save_product::host_images;
+use core_types::id::{MediaId, ProductId};
+use core_types::key;
+use egress::SendError;
+use futures_util::future::join_all;
+use identity::store::Store;
+use platform::authority::Standing;
+use primitives::clock::{MINUTE, Timestamp};
+use primitives::problem::{Code, FieldError, Problem};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use services::Services;
+use tokio::time::Instant;
+
+use super::file::Chunks;
+use super::finding::{Finding, Severity};
+use super::records::Record;
+use super::sheet::{Read, Sheet};
+use super::step::{self, Found};
+use super::{Import, OnExisting, Place};
+use crate::chunk;
+
+/// The most pictures that one import fetches.
+const MAX_PICTURES: u64 = 10_000;
+/// The most bytes of all of them.
+const MAX_BYTES: u64 = 2 << 30;
+/// How long one message fetches pictures.
+const STAY: Duration = Duration::from_secs(10);
+/// The maximum time to fetch a picture.
+const DEADLINE: Duration = Duration::from_secs(8);
+/// The number of pictures fetched at once.
+const AT_ONCE: usize = 4;
+/// The number of records after which the progress is saved.
+const RECORDS: usize = 50;
+/// After so many failures in a row, a host is not called any more.
+const MAX_FAILURES: u32 = 4;
+/// The most hosts whose failures are counted.
+const MAX_HOSTS: usize = 20;
+
+/// The progress of fetching pictures.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Pictures {
+    /// The place in the file where it goes on.
+    pub place: Place,
+    /// The number of pictures of the next record that were tried.
+    pub tried: usize,
+    /// The number of pictures that were fetched.
+    pub fetched: u64,
+    /// The number of pictures that could not be fetched.
+    pub failed: u64,
+    /// The bytes of the fetched ones.
+    pub bytes: u64,
+    /// The failures in a row, by host.
+    pub failures: BTreeMap<String, u32>,
+    /// Whether all pictures were tried.
+    pub is_over: bool,
+}
+
+impl Pictures {
+    /// The progress before the first record.
+    pub(super) fn begin() -> Self {
+        Self { place: Place { row: 1, blank: Some(0), ..Place::default() }, ..Self::default() }
+    }
+
+    fn is_full(&self) -> bool {
+        self.fetched.saturating_add(self.failed) >= MAX_PICTURES || self.bytes >= MAX_BYTES
+    }
+
+    fn is_given_up(&self, url: &str) -> bool {
+        self.failures.get(host(url)).is_some_and(|count| *count >= MAX_FAILURES)
+    }
+
+    fn count(&mut self, url: &str, fetched: Option<usize>) {
+        let host = host(url);
+        if let Some(bytes) = fetched {
+            self.fetched = self.fetched.saturating_add(1);
+            self.bytes = self.bytes.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+            self.failures.remove(host);
+            return;
+        }
+        self.failed = self.failed.saturating_add(1);
+        if self.failures.len() < MAX_HOSTS || self.failures.contains_key(host) {
+            let count = self.failures.entry(host.to_owned()).or_default();
+            *count = count.saturating_add(1);
+        }
+    }
+}
+
+/// The host of an address.
+fn host(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().unwrap_or_default()
+}
+
+/// Whether a record has images.
+pub(super) fn has_images(record: &Record) -> bool {
+    record.body.get("images").and_then(Value::as_array).is_some_and(|images| !images.is_empty())
+}
+
+/// Fetches pictures for a while. Returns when the next step is due; none when all were tried.
+///
+/// # Errors
+/// `version_conflict` when the import was written meanwhile; 503.
+pub(super) async fn step(
+    services: &Services,
+    store: &Store,
+    import: Import,
+) -> Result<Option<Timestamp>, Problem> {
+    let Some(pictures) = import.pictures.clone() else { return Ok(None) };
+    let from = Import { place: pictures.place.clone(), ..import.clone() };
+    let mut sheet = Sheet::of(&from, Chunks::of(services, &from)).one_by_one();
+    let mut standing = Standing::of(import.authority.as_ref());
+    let mut work = Fetching { services, store, import: &import, began: Instant::now(), pictures };
+    let mut found = Found::default();
+    for _ in 0..RECORDS {
+        if standing.lost(services).await?.is_some() || work.pictures.is_full() {
+            work.pictures.is_over = true;
+            break;
+        }
+        let Read::Page(page) = sheet.page(&store.currency).await? else {
+            work.pictures.is_over = true;
+            break;
+        };
+        let mut is_done = true;
+        for record in &page.records {
+            let (findings, done) = work.record(record).await?;
+            step::add(&mut found, findings);
+            is_done &= done;
+        }
+        if is_done {
+            (work.pictures.place, work.pictures.tried) = (page.place, 0);
+            work.pictures.is_over = page.is_last;
+        }
+        if work.pictures.is_over || !is_done || work.began.elapsed() >= STAY {
+            break;
+        }
+    }
+    let (pictures, now) = (work.pictures, services.clock.now());
+    let is_over = pictures.is_over;
+    let next = import.fetching(pictures, now);
+    step::save_progress(services, &import, next, found).await?;
+    if is_over {
+        chunk::remove(services, import.id.as_str()).await;
+    }
+    Ok((!is_over).then_some(now))
+}
+
+/// The fetching of one step.
+struct Fetching<'a> {
+    services: &'a Services,
+    store: &'a Store,
+    import: &'a Import,
+    began: Instant,
+    pictures: Pictures,
+}
+
+/// An image of a record.
+struct Wanted {
+    /// Its number among the images of the record.
+    number: usize,
+    url: String,
+    alt: Option<String>,
+}
+
+impl Fetching<'_> {
+    /// Fetches the pictures of a record's product. Returns the findings, and whether all were tried.
+    async fn record(&mut self, record: &Record) -> Result<(Vec<Finding>, bool), Problem> {
+        let wanted = wanted(record);
+        let mut findings = Vec::new();
+        let Some(product) = self.product(record, wanted.is_empty()).await? else {
+            return Ok((findings, true));
+        };
+        let is_elsewhere = |wanted: &&Wanted| {
+            let mut images = product.images.iter();
+            images.any(|image| image.media_id.is_none() && image.url == wanted.url)
+        };
+        let left: Vec<&Wanted> = wanted
+            .iter()
+            .filter(is_elsewhere)
+            .filter(|wanted| wanted.number >= self.pictures.tried)
+            .collect();
+        for some in left.chunks(AT_ONCE) {
+            if self.began.elapsed() >= STAY {
+                return Ok((findings, false));
+            }
+            if self.pictures.is_full() {
+                let detail = format!(
+                    "An import fetches at most {MAX_PICTURES} pictures: this one and the rest stay \
+                     where they are."
+                );
+                findings.extend(finding(record, some.first(), "image_limit", &detail));
+                return Ok((findings, true));
+            }
+            findings.extend(self.fetch(record, &product.id, some).await?);
+            let last = some.last().map_or(0, |wanted| wanted.number);
+            self.pictures.tried = last.saturating_add(1);
+        }
+        Ok((findings, true))
+    }
+
+    /// The product of a record that the import has written; none if it has not.
+    async fn product(&self, record: &Record, is_bare: bool) -> Result<Option<Product>, Problem> {
+        if is_bare || record.is_rejected() {
+            return Ok(None);
+        }
+        let (services, store) = (self.services, &self.store.id);
+        let id = self.import.product_id(record.row);
+        if let Some((product, _)) = product::load(services, store, &id).await? {
+            return Ok(Some(product));
+        }
+        let handle = record.body.get("handle").and_then(Value::as_str);
+        let is_updated = self.import.on_existing == OnExisting::Update;
+        let Some(handle) = handle.filter(|_| is_updated) else { return Ok(None) };
+        let claim = key::unique_product_handle(store, handle);
+        let Some(claim) = services.table.get::<UniqueProductHandle>(&claim).await? else {
+            return Ok(None);
+        };
+        let found = product::load(services, store, &claim.product_id).await?;
+        Ok(found.map(|(product, _)| product))
+    }
+
+    /// Fetches some pictures at once, and gives them to the product.
+    async fn fetch(
+        &mut self,
+        record: &Record,
+        product: &ProductId,
+        some: &[&Wanted],
+    ) -> Result<Vec<Finding>, Problem> {
+        let fetches = some.iter().map(|wanted| self.one(record, wanted));
+        let results = join_all(fetches).await;
+        let (mut hosted, mut findings) = (HashMap::new(), Vec::new());
+        for (wanted, result) in some.iter().zip(results) {
+            match result? {
+                Ok(media) => {
+                    self.pictures.count(&wanted.url, usize::try_from(media.size).ok());
+                    hosted.insert(wanted.url.clone(), media.id);
+                }
+                Err((code, detail)) => {
+                    self.pictures.count(&wanted.url, None);
+                    findings.extend(finding(record, Some(wanted), code, &detail));
+                }
+            }
+        }
+        match host_images(self.services, &self.store.id, product, &hosted).await {
+            Err(problem) if problem.code == Code::ChangeTooLarge => {
+                let text = problem.text().to_owned();
+                let all = some.iter().filter(|wanted| hosted.contains_key(&wanted.url));
+                findings.extend(
+                    all.filter_map(|wanted| {
+                        finding(record, Some(wanted), "change_too_large", &text)
+                    }),
+                );
+            }
+            outcome => outcome?,
+        }
+        Ok(findings)
+    }
+
+    /// Fetches a picture, and stores it. Why it could not be is a code and a detail.
+    async fn one(
+        &self,
+        record: &Record,
+        wanted: &Wanted,
+    ) -> Result<Result<Media, (&'static str, String)>, Problem> {
+        if self.pictures.is_given_up(&wanted.url) {
+            let detail = "The host did not answer several times before.";
+            return Ok(Err(("source_unreachable", detail.to_owned())));
+        }
+        let bytes = match media::fetch(self.services, &wanted.url, DEADLINE).await {
+            Ok(bytes) => bytes,
+            Err(error) => return Ok(Err((code_of(error), error.to_string()))),
+        };
+        let row = record.row.to_string();
+        let parts = [self.import.id.as_str(), row.as_str(), wanted.url.as_str()];
+        let id = MediaId::derive_at(self.import.time_of(record.row), &parts);
+        let (alt, source_url) = (wanted.alt.clone(), Some(wanted.url.clone()));
+        let caption = Caption { alt, source_url };
+        match media::create(self.services, self.store, (id, bytes.to_vec(), caption)).await {
+            Err(problem) if problem.code == Code::MediaTypeRejected => {
+                Ok(Err((problem.code.as_str(), problem.text().to_owned())))
+            }
+            made => made.map(Ok),
+        }
+    }
+}
+
+/// The images of a record, each address once.
+fn wanted(record: &Record) -> Vec<Wanted> {
+    let images = record.body.get("images").and_then(Value::as_array);
+    let mut all: Vec<Wanted> = Vec::new();
+    for (number, image) in images.into_iter().flatten().enumerate() {
+        let text = |name: &str| image.get(name).and_then(Value::as_str).map(str::to_owned);
+        let Some(url) = text("url") else { continue };
+        if !all.iter().any(|known| known.url == url) {
+            let alt = text("alt").filter(|alt| !alt.is_empty());
+            all.push(Wanted { number, url, alt });
+        }
+    }
+    all
+}
+
+fn code_of(error: FetchError) -> &'static str {
+    match error {
+        FetchError::Send(SendError::Blocked(rejection)) => rejection.code(),
+        FetchError::TooLarge => "body_too_large",
+        FetchError::Send(_) | FetchError::Status(_) => "source_unreachable",
+    }
+}
+
+/// A warning at the cell of an image.
+fn finding(
+    record: &Record,
+    wanted: Option<&&Wanted>,
+    code: &'static str,
+    detail: &str,
+) -> Option<Finding> {
+    let pointer = format!("/images/{}", wanted?.number);
+    let detail = format!("{detail} The picture stays where it is.");
+    let found = record.finding(&FieldError::new(pointer, code, detail))?;
+    Some(Finding { severity: Severity::Warning, ..found })
+}
+
+impl Import {
+    /// The ended import with this progress of its pictures.
+    fn fetching(&self, pictures: Pictures, now: Timestamp) -> Self {
+        let due_at = (!pictures.is_over).then(|| now.plus(MINUTE));
+        Self { pictures: Some(pictures), due_at, ..self.changed(now) }
+    }
+
+    /// Whether it has ended, and its pictures are being fetched.
+    pub(super) fn is_fetching(&self) -> bool {
+        let is_pending = |pictures: &Pictures| !pictures.is_over;
+        self.status.is_over() && self.pictures.as_ref().is_some_and(is_pending)
+    }
+
+    /// The import without the pictures that are left.
+    pub(super) fn without_pictures(&self, now: Timestamp) -> Self {
+        let over = |pictures: &Pictures| Pictures { is_over: true, ..pictures.clone() };
+        Self { pictures: self.pictures.as_ref().map(over), due_at: None, ..self.changed(now) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_that_fails_several_times_in_a_row_is_given_up() {
+        let mut pictures = Pictures::begin();
+        let (bad, good) = ("https://bad.example/a.png?x=1", "https://good.example/a.png");
+        for _ in 0..MAX_FAILURES {
+            assert!(!pictures.is_given_up(bad));
+            pictures.count(bad, None);
+        }
+        pictures.count(good, None);
+        pictures.count(good, Some(10));
+        assert!(pictures.is_given_up("https://bad.example/other.png"));
+        assert!(!pictures.is_given_up(good) && pictures.failures.len() == 1);
+        assert_eq!((pictures.fetched, pictures.failed, pictures.bytes), (1, 5, 10));
+    }
+}
