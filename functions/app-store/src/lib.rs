@@ -32,6 +32,8 @@ fn catalogue() -> Routes {
         .patch("/v1/app-store/apps/{id}/reviews/{rid}", Cost::WRITE, reviews::edit)
         .delete("/v1/app-store/apps/{id}/reviews/{rid}", Cost::WRITE, reviews::delete)
         .post("/v1/app-store/apps/{id}/reviews/{rid}/reply", Cost::WRITE, reviews::reply)
+        .subject("/v1/app-store/apps/{id}/reviews/{rid}", reviews::subject)
+        .subject("/v1/app-store/apps/{id}/reviews/{rid}/reply", reviews::subject_of_reply)
         .post("/v1/app-store/apps/{id}/install", Cost::WRITE, install::install)
         .post("/v1/app-store/apps/{id}/suspend", Cost::WRITE, platform::suspend)
         .post("/v1/app-store/apps/{id}/resume", Cost::WRITE, platform::resume)

@@ -189,6 +189,31 @@ async fn own(
     review.filter(|review| review.id == *review_id).ok_or_else(|| Code::NotFound.into())
 }
 
+/// Loads the store's own review: the subject of what changes it.
+///
+/// # Errors
+/// `not_found`.
+pub(crate) async fn subject(
+    admin: Admin,
+    State(app): State<App>,
+    Path((id, review_id)): Path<(AppId, ReviewId)>,
+) -> Result<NoContent, Problem> {
+    own(&app, &admin, &id, &review_id).await.map(|_| NoContent::default())
+}
+
+/// Loads a review of the developer's own app: the subject of a reply.
+///
+/// # Errors
+/// `not_found`.
+pub(crate) async fn subject_of_reply(
+    developer: Developer,
+    State(app): State<App>,
+    Path((id, review_id)): Path<(AppId, ReviewId)>,
+) -> Result<NoContent, Problem> {
+    crate::developer_apps::own(&app, &developer, &id).await?;
+    AppReview::find(&app, &id, &review_id).await.map(|_| NoContent::default())
+}
+
 /// A developer's reply to a review.
 #[request]
 #[derive(Debug)]

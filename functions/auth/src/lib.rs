@@ -33,6 +33,7 @@ pub fn routes() -> Routes {
         .post("/v1/auth/email/verify/resend", Cost::CODE, email::resend)
         .get("/v1/auth/sessions", Cost::List, session::list)
         .delete("/v1/auth/sessions/{id}", Cost::WRITE, session::end)
+        .subject("/v1/auth/sessions/{id}", session::subject)
         .post("/v1/auth/session/refresh", Cost::WRITE, session::refresh)
         .post("/v1/auth/mfa/totp", Cost::WRITE, mfa::enrol)
         .post("/v1/auth/mfa/totp/confirm", Cost::WRITE, mfa::confirm_totp)

@@ -8,6 +8,7 @@ use callers::SESSION_COOKIE;
 use core_types::fields::Subdomain;
 use core_types::id::{SessionId, StoreId};
 use core_types::key;
+use core_types::resource::load;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::page::Paging;
@@ -252,6 +253,19 @@ pub(crate) async fn end(
         .delete_if(&session_key, Condition::exists(), Code::NotFound)
         .answer(NoContent::default(), app.clock.now())
         .await
+}
+
+/// Loads a session of the account: the subject of what ends it.
+///
+/// # Errors
+/// `not_found`.
+pub(crate) async fn subject(
+    caller: callers::Merchant,
+    State(app): State<App>,
+    Path(id): Path<SessionId>,
+) -> Result<NoContent, Problem> {
+    let session = load::<Session>(&app, &key::session(&caller.account.id, &id)).await;
+    session.map(|_| NoContent::default())
 }
 
 /// `POST /v1/auth/session/refresh` (`refreshSession`): Refresh a session token.

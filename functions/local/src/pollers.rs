@@ -47,7 +47,7 @@ const SLOW_WEBHOOKS: (usize, usize) = (10, 50);
 /// Mails of one invocation, and concurrent invocations.
 const MAILS: (usize, usize) = (1, 4);
 /// Steps of long work of one invocation, and concurrent invocations, as in the event source mapping.
-const STEPS: (usize, usize) = (1, 5);
+const STEPS: (usize, usize) = (1, 10);
 /// Concurrent batches of due work: fewer than a deployment has workers, because these share one machine.
 const BATCHES_AT_ONCE: usize = 8;
 

@@ -30,9 +30,9 @@ pub(crate) struct RateLimits {
 struct CostView {
     /// The class, like `read`, `list` or `write`.
     class: &'static str,
-    /// The points of one request; for a list, those of a page of 20 items.
+    /// The points of one request; for a list, those of a page of 20 items; for a file, those of an empty one.
     points: u32,
-    /// How the points of a list are calculated.
+    /// How the points of a list or of a file are calculated.
     #[serde(skip_serializing_if = "Option::is_none")]
     formula: Option<&'static str>,
 }
@@ -87,6 +87,9 @@ pub(crate) async fn show(
     Ok(Json::new(&response).no_store())
 }
 
+/// How the points of a file are calculated.
+const FORMULA_OF_FILE: &str =
+    "points, and one for each 64 KiB of the body that are begun; never refunded";
 /// How the points of a list are calculated.
 const FORMULA: &str = "1 + ceil(limit / 10), refunded to what was returned, or read to find it; \
                        5 more with `q`";
@@ -96,6 +99,7 @@ impl CostView {
         match cost {
             Cost::Fixed(points) => Self { class, points, formula: None },
             Cost::List => Self { class, points: Cost::list(20), formula: Some(FORMULA) },
+            Cost::File(points) => Self { class, points, formula: Some(FORMULA_OF_FILE) },
         }
     }
 }

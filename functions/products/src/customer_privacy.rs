@@ -27,6 +27,7 @@ use services::Services;
 use table::item::{Item, Key};
 use table::{Condition, retry};
 use transfers::export::{Export, ExportView};
+use transfers::unfinished;
 
 /// `POST /v1/customers/{id}/data-request` (`requestCustomerData`): Request a customer's data.
 ///
@@ -37,7 +38,7 @@ use transfers::export::{Export, ExportView};
 /// address only if the customer has proven it. The event `customer.data_requested` notifies apps.
 ///
 /// # Errors
-/// `not_found`.
+/// `not_found`; `export_limit`: a store has five unfinished exports.
 pub(crate) async fn data_request(
     access: StoreAccess<WriteCustomers>,
     State(app): State<App>,
@@ -63,8 +64,11 @@ pub(crate) async fn begin_export(
     now: Timestamp,
 ) -> Result<Accepted<ExportView>, Problem> {
     let answer = Accepted::new(&ExportView::from(&export)).version(export.version);
-    let write = services.table.write().create(&export, Code::VersionConflict).emit(event);
-    let answer = write.answer(answer, now).await?;
+    let answer = retry(async || {
+        let write = unfinished::create(services, &export).await?;
+        write.emit(event.clone()).answer(answer.clone(), now).await
+    })
+    .await?;
     RunMessage::Export { id: export.id }.send(services, Duration::ZERO).await;
     Ok(answer)
 }

@@ -26,7 +26,10 @@ use table::item::Index;
 use table::retry;
 use transfers::FileFormat;
 use transfers::chunk;
-use transfers::export::{CHUNKS_OF_PART, Export, ExportKind, ExportStatus, ExportView, Link};
+use transfers::export::{
+    CHUNKS_OF_PART, Export, ExportKind, ExportStatus, ExportView, Link, start_next,
+};
+use transfers::unfinished;
 
 primitives::string_enum! {
     /// The data to export. The data of one customer are exported by `requestCustomerData`.
@@ -93,7 +96,7 @@ impl Rules for CreateRequest {
 /// The data are written into a file in the background. An app also needs the scope to read the exported data.
 ///
 /// # Errors
-/// `insufficient_scope`; `invalid_range` as a field error.
+/// `insufficient_scope`; `invalid_range` as a field error; `export_limit`: a store has five unfinished exports.
 pub(crate) async fn create(
     caller: StoreAccess<WriteExports>,
     State(app): State<App>,
@@ -107,8 +110,9 @@ pub(crate) async fn create(
     let export = Export::new(&caller.store.id, what, range, caller.actor.id(), now);
     let export = export.on_behalf_of(caller.authority(kind.scopes()));
     let answer = Accepted::new(&ExportView::from(&export)).version(export.version);
-    let write = app.table.write().create(&export, Code::VersionConflict);
-    let answer = write.answer(answer, now).await?;
+    let answer =
+        retry(async || unfinished::create(&app, &export).await?.answer(answer.clone(), now).await)
+            .await?;
     RunMessage::Export { id: export.id }.send(&app, Duration::ZERO).await;
     Ok(answer)
 }
@@ -193,6 +197,7 @@ pub(crate) async fn cancel(
     })
     .await?;
     chunk::remove(app, id.as_str()).await;
+    start_next(app, &caller.store.id).await;
     Ok(answer)
 }
 

@@ -144,7 +144,8 @@ pub(crate) async fn find(
 /// field. The event `customer.data_requested` notifies apps, with the ids of the orders.
 ///
 /// # Errors
-/// `address_has_account`, with `customer_id`: request the data of that customer.
+/// `address_has_account`, with `customer_id`: request the data of that customer. `export_limit`: a store has
+/// five unfinished exports.
 pub(crate) async fn data_request(
     access: StoreAccess<WriteCustomers>,
     State(app): State<App>,

@@ -29,6 +29,7 @@ use transfers::chunk;
 use transfers::import::{
     Finding, Import, ImportInput, ImportKind, ImportStatus, ImportView, MAX_PARTS, OnExisting, Part,
 };
+use transfers::unfinished;
 
 /// An import to create.
 #[request]
@@ -51,7 +52,7 @@ pub(crate) struct CreateRequest {
 /// the imported data.
 ///
 /// # Errors
-/// `insufficient_scope`.
+/// `insufficient_scope`; `import_limit`: five imports of a store wait to be started.
 pub(crate) async fn create(
     caller: StoreAccess<WriteImports>,
     State(app): State<App>,
@@ -69,7 +70,9 @@ pub(crate) async fn create(
     };
     let import = Import::new(wanted, &caller.store.id, caller.actor.id(), now);
     let answer = Created::new(&ImportView::from(&import)).version(import.version);
-    app.table.write().create(&import, Code::VersionConflict).answer(answer, now).await
+    let create =
+        async || unfinished::create(&app, &import).await?.answer(answer.clone(), now).await;
+    retry(create).await
 }
 
 /// Filters of a list of imports.

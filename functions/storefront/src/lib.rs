@@ -96,6 +96,7 @@ pub fn routes() -> Routes {
         )
         .get("/v1/storefront/{subdomain}/products/{handle}/reviews", Cost::List, reviews::list)
         .post("/v1/storefront/{subdomain}/products/{handle}/reviews", Cost::WRITE, reviews::write)
+        .subject("/v1/storefront/{subdomain}/products/{handle}/reviews", reviews::subject)
         .post("/v1/storefront/{subdomain}/forms/{form}", Cost::WRITE, forms::submit)
         .get("/v1/storefront/{subdomain}/media/{id}", Cost::READ, media::get)
         .post("/v1/storefront/{subdomain}/gift-cards/balance", Cost::WRITE, gift_cards::balance)

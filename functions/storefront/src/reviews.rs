@@ -11,7 +11,7 @@ use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use gateway::reply::{Created, Page};
+use gateway::reply::{Created, NoContent, Page};
 use gateway::request::{Body, Path};
 use identity::customer::Customer;
 use identity::settings::Settings;
@@ -43,6 +43,18 @@ async fn named_with_settings(
     let product: Option<Product> = batch.take(&key)?;
     let product = product.filter(Product::is_visible).ok_or(Code::NotFound)?;
     Ok((product, batch.take(&untouched.key())?.unwrap_or(untouched)))
+}
+
+/// Loads a product that a customer may review: the subject of a review.
+///
+/// # Errors
+/// `not_found`.
+pub(crate) async fn subject(
+    caller: callers::Customer,
+    State(app): State<App>,
+    Path((_, handle)): Path<(Subdomain, Handle)>,
+) -> Result<NoContent, Problem> {
+    named_with_settings(&app, &caller.store, &handle).await.map(|_| NoContent::default())
 }
 
 /// The summary of a product's reviews.

@@ -26,7 +26,7 @@ fn marketplace() -> Routes {
         .open_to_any_origin(callers::cross_origin::is_open)
         .get("/v1/themes", Cost::List, catalogue::list)
         .get("/v1/themes/{slug}", Cost::READ, catalogue::show)
-        .post_large("/v1/themes/packages/upload", Cost::BULK, packages::upload)
+        .post_large("/v1/themes/packages/upload", Cost::PACKAGE, packages::upload)
         .get("/v1/themes/packages", Cost::List, packages::list)
         .get("/v1/themes/packages/submissions", Cost::List, submissions::queue)
         .get("/v1/themes/packages/{id}", Cost::READ, packages::show)
@@ -49,6 +49,11 @@ fn store_routes() -> Routes {
         .post("/v1/themes/{slug}/preview-session", Cost::WRITE, previews::begin)
         .get("/v1/themes/{slug}/preview-session/{id}", Cost::READ, previews::show)
         .delete("/v1/themes/{slug}/preview-session/{id}", Cost::WRITE, previews::end)
+        .subject("/v1/themes/{slug}/install", on_store::offered)
+        .subject("/v1/themes/{slug}/uninstall", on_store::installed)
+        .subject("/v1/themes/{slug}/upgrade", on_store::installed)
+        .subject("/v1/themes/{slug}/editor/draft", on_store::installed)
+        .subject("/v1/themes/{slug}/preview-session", on_store::installed)
 }
 
 fn release_routes() -> Routes {
@@ -60,4 +65,8 @@ fn release_routes() -> Routes {
         .post("/v1/themes/{slug}/purchase", Cost::CHECKOUT, purchases::purchase)
         .post("/v1/themes/{slug}/purchase/verify", Cost::WRITE, purchases::verify)
         .get("/v1/themes/{slug}/licenses", Cost::List, purchases::licenses)
+        .subject("/v1/themes/{slug}/publish", on_store::installed)
+        .subject("/v1/themes/{slug}/rollback", on_store::installed)
+        .subject("/v1/themes/{slug}/purchase", on_store::offered)
+        .subject("/v1/themes/{slug}/purchase/verify", on_store::offered)
 }

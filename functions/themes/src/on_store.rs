@@ -1,14 +1,22 @@
 //! Loads a theme's state on a store in one round trip.
 
+use axum::extract::State;
+use callers::StoreAccess;
 use core_types::id::StoreId;
 use core_types::key;
+use core_types::scope::{ReadThemes, WriteThemes};
+use gateway::app::App;
+use gateway::reply::NoContent;
+use gateway::request::Path;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::{Item, Key};
 use table::{Batch, ReadConsistency};
 use themes::draft::ThemeDraft;
 use themes::installed::InstalledTheme;
+use themes::licensed::ThemeLicense;
 use themes::manifest::Slug;
+use themes::theme::Theme;
 
 /// The state of a theme on a store.
 #[derive(Debug)]
@@ -51,4 +59,36 @@ impl OnStore {
 /// Takes the item of an optional key out of a batch.
 pub(crate) fn take<T: Item>(found: &mut Batch, key: Option<&Key>) -> Result<Option<T>, Problem> {
     key.map_or(Ok(None), |key| found.take(key))
+}
+
+/// Loads a theme that is installed on the store: the subject of what changes it.
+///
+/// # Errors
+/// `theme_not_installed`.
+pub(crate) async fn installed(
+    access: StoreAccess<WriteThemes>,
+    State(app): State<App>,
+    Path(slug): Path<Slug>,
+) -> Result<NoContent, Problem> {
+    let store = &access.store.id;
+    let (on_store, _) = OnStore::read(&app, store, &slug, &[], ReadConsistency::Strong).await?;
+    on_store.installed().map(|_| NoContent::default())
+}
+
+/// Loads a theme that is offered to the store: the subject of what installs or buys it.
+///
+/// # Errors
+/// `not_found`.
+pub(crate) async fn offered(
+    access: StoreAccess<ReadThemes>,
+    State(app): State<App>,
+    Path(slug): Path<Slug>,
+) -> Result<NoContent, Problem> {
+    let (theme_key, license_key) =
+        (key::theme(slug.as_str()), key::theme_license(&access.store.id, slug.as_str()));
+    let mut found = app.table.get_many(&[&theme_key, &license_key]).await?;
+    let theme: Theme = found.take(&theme_key)?.ok_or(Code::NotFound)?;
+    let license: Option<ThemeLicense> = found.take(&license_key)?;
+    let is_offered = theme.offered_to(access.acting_owner()).is_some() || license.is_some();
+    if is_offered { Ok(NoContent::default()) } else { Err(Code::NotFound.into()) }
 }

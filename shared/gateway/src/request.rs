@@ -91,12 +91,14 @@ impl Inbound {
     /// The same request, as a `GET` of the object that a prefix of its path names; `row` reads that object.
     pub(crate) fn about(&self, row: Row) -> Arc<Self> {
         let named = row.path.matches('{').count();
+        // A body that is JSON may select the store.
+        let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(&self.body).is_ok();
         Arc::new(Self {
             method: Method::GET,
             path: self.path.clone(),
             query: self.query.clone(),
             headers: self.headers.clone(),
-            body: self.body.clone(),
+            body: if is_json { self.body.clone() } else { Bytes::new() },
             params: self.params.iter().take(named).cloned().collect(),
             client: self.client,
             row,

@@ -273,6 +273,16 @@ impl Routes {
         self
     }
 
+    /// Names the handler that loads what the path of some rows names, where no row shows it: 404 takes
+    /// precedence over what is wrong with their bodies. It is called for no request that is valid, and is no
+    /// row of its own.
+    #[must_use]
+    pub fn subject<H: Handler<A>, A: 'static>(mut self, path: &'static str, handler: H) -> Self {
+        let row = self.row_of::<H, A>(Method::GET, path, Cost::FREE);
+        self.subjects.name(Endpoint::of(row, handler));
+        self
+    }
+
     /// Adds the routes of another table.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
@@ -345,12 +355,11 @@ async fn handle(
                 response_cache::answer(&app, &inbound, (endpoint.call)(parts, app.clone())).await
             }
             Ok(()) => (endpoint.call)(parts, app.clone()).await,
-            Err(problem)
-                if problem.code != Code::NotFound && subjects.is_hidden(&app, &inbound).await =>
-            {
-                (endpoint.reject)(Code::NotFound.into())
-            }
-            Err(problem) => (endpoint.reject)(problem),
+            Err(problem) if problem.code == Code::NotFound => (endpoint.reject)(problem),
+            Err(problem) => match subjects.hidden(&app, &inbound).await {
+                Some(hidden) => hidden,
+                None => (endpoint.reject)(problem),
+            },
         }
     };
     let mut response = match due {

@@ -151,6 +151,8 @@ catalogue! {
     ImportTooLarge = 409 "import_too_large" "The parts of an import are 50 MB at most.";
     PartsMissing = 409 "parts_missing" "The parts of an import are numbered from 1, without a gap.";
     NoSecretRotation = 409 "no_secret_rotation" "There is no secret rotation in progress.";
+    ExportLimit = 409 "export_limit" "The store has reached its number of unfinished exports.";
+    ImportLimit = 409 "import_limit" "The store has reached its number of imports that wait to be started.";
     StoreLimit = 409 "store_limit" "The account has reached its number of stores.";
     MenuLimit = 409 "menu_limit" "The store has reached its number of menus.";
     HandleTaken = 409 "handle_taken" "The handle is already in use on this store.";

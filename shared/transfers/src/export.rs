@@ -30,10 +30,11 @@ use table::{WalkPlace, Write};
 
 use crate::FileFormat;
 use crate::chunk::RETENTION;
+use crate::unfinished::{self, Limited};
 
 pub use link::Link;
 pub use person::EventSubject;
-pub use step::{give_up, step};
+pub use step::{give_up, start_next, step};
 pub use view::*;
 
 /// The number of chunks in one part: as many as fit into one response.
@@ -171,6 +172,24 @@ impl Item for Export {
     }
 }
 
+impl Limited for Export {
+    const LIMIT: usize = 5;
+    const REACHED: Code = Code::ExportLimit;
+    const LIST: unfinished::List = unfinished::List::Exports;
+    fn id(&self) -> &str {
+        self.id.as_str()
+    }
+    fn store_id(&self) -> &StoreId {
+        &self.store_id
+    }
+    fn key_of(id: &str) -> Key {
+        Key::new(format!("{}{id}", key::EXPORTS), "A")
+    }
+    fn counts(&self, now: Timestamp) -> bool {
+        !self.status.is_over() && now < self.expires_at()
+    }
+}
+
 impl Export {
     /// A new export.
     pub fn new(
@@ -253,6 +272,11 @@ impl Export {
     fn running(&self, now: Timestamp) -> Self {
         let (status, due_at) = (ExportStatus::Running, Some(now.plus(MINUTE)));
         Self { status, due_at, ..self.changed(now) }
+    }
+
+    /// The export that waits on for those before it. The sweep sends its message again after a minute.
+    fn waiting(&self, now: Timestamp) -> Self {
+        Self { due_at: Some(now.plus(MINUTE)), ..self.changed(now) }
     }
 
     fn ended(&self, status: ExportStatus, now: Timestamp) -> Self {

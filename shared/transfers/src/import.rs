@@ -32,6 +32,7 @@ use table::{Condition, Query, Write};
 
 use crate::FileFormat;
 use crate::chunk::RETENTION;
+use crate::unfinished::{self, Limited};
 
 pub use file::Part;
 pub use finding::{Finding, Findings, Severity};
@@ -233,6 +234,25 @@ impl Item for Import {
     }
     fn forget_at(&self) -> Option<Timestamp> {
         Some(self.expires_at())
+    }
+}
+
+impl Limited for Import {
+    const LIMIT: usize = 5;
+    const REACHED: Code = Code::ImportLimit;
+    const LIST: unfinished::List = unfinished::List::Imports;
+    fn id(&self) -> &str {
+        self.id.as_str()
+    }
+    fn store_id(&self) -> &StoreId {
+        &self.store_id
+    }
+    fn key_of(id: &str) -> Key {
+        Key::new(format!("{}{id}", key::IMPORTS), "A")
+    }
+    fn counts(&self, now: Timestamp) -> bool {
+        let waits = matches!(self.status, ImportStatus::Uploading | ImportStatus::Checked);
+        waits && now < self.expires_at()
     }
 }
 

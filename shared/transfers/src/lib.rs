@@ -3,6 +3,7 @@
 //! - An [`import`] reads products, customers or stock from a file that was uploaded in parts.
 //! - An [`export`] writes products, orders, customers or movements of stock into a file.
 //! - [`people`]: deletes files with personal data when a person is redacted.
+//! - [`unfinished`]: how many of them a store has at once.
 //! - Files are stored in [`chunk`]s; [`csv`] is their CSV form, in the columns of Shopify's files.
 
 pub mod chunk;
@@ -10,6 +11,7 @@ pub mod csv;
 pub mod export;
 pub mod import;
 pub mod people;
+pub mod unfinished;
 
 primitives::string_enum! {
     /// The format of a file.

@@ -9,7 +9,7 @@ use table::Query;
 use table::item::{Index, Item};
 
 use crate::chunk;
-use crate::export::{Export, ExportKind};
+use crate::export::{Export, ExportKind, start_next};
 use crate::import::{Import, ImportKind, ImportStatus};
 
 /// The number of imports or exports in one page.
@@ -38,6 +38,7 @@ async fn exports(services: &Services, store: &StoreId) -> Result<(), Problem> {
                     .save(services.table.write())
                     .commit()
                     .await?;
+                start_next(services, store).await;
             }
             chunk::erase(services, export.id.as_str()).await?;
             services.table.write().delete(&export.key()).commit().await?;

@@ -1,6 +1,7 @@
 //! Exports: products, orders, customers and movements in a file.
 
 mod round_trips;
+mod unfinished;
 
 use std::fmt::Write as _;
 use std::time::Duration;

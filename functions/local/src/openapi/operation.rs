@@ -255,6 +255,7 @@ fn cost(cost: Cost) -> Value {
     match cost {
         Cost::Fixed(points) => points.into(),
         Cost::List => "1 + ceil(limit / 10)".into(),
+        Cost::File(points) => format!("{points} + ceil(bytes / {})", Cost::FILE_BYTES).into(),
     }
 }
 

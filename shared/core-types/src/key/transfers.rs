@@ -31,6 +31,14 @@ pub fn import_last_row(id: &ImportId, digest: &str) -> Key {
 pub fn import_under_way(store: &StoreId) -> Key {
     Key::new(format!("STO#{store}"), "IMP")
 }
+/// The imports of a store that were created and may be unfinished.
+pub fn imports_unfinished(store: &StoreId) -> Key {
+    Key::new(format!("STO#{store}"), "IMPS")
+}
+/// The exports of a store that were created and may be unfinished.
+pub fn exports_unfinished(store: &StoreId) -> Key {
+    Key::new(format!("STO#{store}"), "EXPS")
+}
 /// The partition of a store's imports, in the index that lists them.
 pub fn imports_on(store: &StoreId) -> String {
     format!("STO#{store}#IMP")

@@ -12,6 +12,9 @@ pub enum Cost {
     /// [`Cost::SEARCHING`] more, which is never refunded, when it is searched by `q`. What was read
     /// beyond that is charged afterwards ([`super::reading`]).
     List,
+    /// So many points, and one for each [`Cost::FILE_BYTES`] of the body that are begun: what a file costs
+    /// the table grows with its size.
+    File(u32),
 }
 
 impl Cost {
@@ -32,6 +35,14 @@ impl Cost {
     /// Bulk, replay or report.
     pub const BULK: Self = Self::Fixed(100);
 
+    /// A change that stores a file.
+    pub const FILE: Self = Self::File(10);
+    /// A theme's package, which is unpacked and checked.
+    pub const PACKAGE: Self = Self::File(100);
+    /// The bytes of a file that cost a point: 128 write units. The whole of the largest import file fits into
+    /// a bucket that is full.
+    pub const FILE_BYTES: usize = 64 * 1024;
+
     /// What a caller who is not admitted costs the network they come from: what was read to
     /// find it out. The same for every route, for nothing of it was done.
     pub const REJECTED: Self = Self::Fixed(Self::REJECTION);
@@ -47,10 +58,12 @@ impl Cost {
         ("list", Self::List),
         ("search", Self::SEARCH),
         ("write", Self::WRITE),
+        ("file", Self::FILE),
         ("token", Self::TOKEN),
         ("checkout", Self::CHECKOUT),
         ("one_time_code", Self::CODE),
         ("bulk", Self::BULK),
+        ("package", Self::PACKAGE),
         ("refused", Self::REJECTED),
     ];
 
@@ -58,6 +71,7 @@ impl Cost {
     pub(super) fn of(self, inbound: &Inbound) -> u32 {
         match self {
             Self::Fixed(points) => points,
+            Self::File(points) => points.saturating_add(Self::bytes(inbound.body.len())),
             Self::List => {
                 let limit = inbound.query_param("limit").and_then(|limit| limit.parse().ok());
                 let items = limit.unwrap_or(20).min(100);
@@ -71,6 +85,11 @@ impl Cost {
     pub(crate) fn searching(inbound: &Inbound) -> u32 {
         let is_searched = inbound.query_param("q").is_some_and(|words| !words.trim().is_empty());
         if is_searched { Self::SEARCHING } else { 0 }
+    }
+
+    /// What a body of this size costs more.
+    fn bytes(length: usize) -> u32 {
+        u32::try_from(length.div_ceil(Self::FILE_BYTES)).unwrap_or(u32::MAX)
     }
 
     /// The cost of a list of this many items that is not searched.
@@ -145,6 +164,15 @@ mod tests {
     #[test]
     fn a_list_costs_one_and_a_tenth_of_its_length() {
         assert_eq!([0, 1, 10, 11, 20, 100].map(Cost::list), [1, 2, 2, 3, 3, 11]);
+    }
+
+    #[test]
+    fn a_file_costs_a_point_for_each_64_kib_that_are_begun() {
+        let points = [0, 1, 65_536, 65_537, 4 << 20].map(Cost::bytes);
+        assert_eq!(points, [0, 1, 1, 2, 64]);
+        // A file of 50 MB in 13 parts.
+        let file = 12 * (10 + Cost::bytes(4 << 20)) + 10 + Cost::bytes(2 << 20);
+        assert!(file <= Tier::Merchant.capacity(), "{file}");
     }
 
     #[test]

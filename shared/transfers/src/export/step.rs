@@ -6,8 +6,9 @@ use catalogue::inventory::{Level, Movement, MovementView};
 use catalogue::location::Location;
 use catalogue::product::{Product, ProductView, Variant};
 use core_types::end_reason::EndReason;
-use core_types::id::{CustomerId, ExportId, LocationId, OrderId, ProductId};
+use core_types::id::{CustomerId, ExportId, LocationId, OrderId, ProductId, StoreId};
 use core_types::key;
+use delivery::run::RunMessage;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use identity::address::{Address, MAX_ADDRESSES};
 use identity::customer::Customer;
@@ -27,9 +28,10 @@ use super::{
 };
 use crate::FileFormat;
 use crate::chunk::{self, CHUNK, Chunk};
+use crate::unfinished;
 
 /// How long one message works on an export.
-const STAY: Duration = Duration::from_secs(10);
+const STAY: Duration = Duration::from_secs(5);
 /// The number of items in one page.
 const PAGE: usize = 100;
 /// The number of movements in one page.
@@ -89,6 +91,9 @@ pub async fn step(services: &Services, id: &ExportId) -> Result<Option<Timestamp
     let Some(mut export) = found.filter(|export| !export.status.is_over()) else {
         return Ok(None);
     };
+    if export.status == ExportStatus::Queued && waits(services, &export).await? {
+        return Ok(None);
+    }
     let mut standing = Standing::of(export.authority.as_ref());
     let began = Instant::now();
     while !export.status.is_over() {
@@ -108,7 +113,34 @@ pub async fn step(services: &Services, id: &ExportId) -> Result<Option<Timestamp
         rows = export.rows,
         "export"
     );
+    start_next(services, &export.store_id).await;
     Ok(None)
+}
+
+/// Whether an export waits for an earlier one of its store: they are written one after the other, so that a
+/// store holds one worker with them.
+async fn waits(services: &Services, export: &Export) -> Result<bool, Problem> {
+    let unfinished = unfinished::of_store::<Export>(services, &export.store_id).await?;
+    if unfinished.iter().take_while(|other| other.id != export.id).next().is_none() {
+        return Ok(false);
+    }
+    let now = services.clock.now();
+    if export.due_at.is_some_and(|at| at <= now) {
+        export.waiting(now).save(services.table.write()).commit().await?;
+    }
+    Ok(true)
+}
+
+/// Sends the message of the store's next export. A failure is only logged: the sweep finds the export.
+pub async fn start_next(services: &Services, store: &StoreId) {
+    match unfinished::of_store::<Export>(services, store).await {
+        Ok(unfinished) => {
+            if let Some(next) = unfinished.into_iter().next() {
+                RunMessage::Export { id: next.id }.send(services, Duration::ZERO).await;
+            }
+        }
+        Err(problem) => tracing::warn!(cause = %problem, "the next export waits for the sweep"),
+    }
 }
 
 /// Ends an export after a permanent error.
@@ -118,7 +150,9 @@ pub async fn step(services: &Services, id: &ExportId) -> Result<Option<Timestamp
 pub async fn give_up(services: &Services, id: &ExportId) -> Result<(), Problem> {
     let found = services.table.get::<Export>(&key::export(id)).await?;
     let Some(export) = found.filter(|export| !export.status.is_over()) else { return Ok(()) };
-    end(services, &export, ExportStatus::Failed, EndReason::InternalError).await.map(drop)
+    end(services, &export, ExportStatus::Failed, EndReason::InternalError).await?;
+    start_next(services, &export.store_id).await;
+    Ok(())
 }
 
 /// Ends an export without a file.

@@ -25,7 +25,7 @@ use super::{Import, ImportStatus, MAX_FINDINGS, Pictures, pictures};
 use crate::chunk;
 
 /// How long one message works on an import.
-const STAY: Duration = Duration::from_secs(10);
+const STAY: Duration = Duration::from_secs(5);
 /// The most findings of one record that are stored; further ones are only counted.
 const FINDINGS_OF_RECORD: usize = 100;
 /// The most findings about the columns that are stored.

@@ -48,3 +48,29 @@ async fn a_part_that_is_sent_again_leaves_nothing_of_the_one_before() {
     let path = "/v1/customers?email=new@example.com";
     assert_eq!(owner.get(path).await.expect(200).data().len(), 1);
 }
+
+#[tokio::test]
+async fn five_imports_of_a_store_wait_to_be_started() {
+    let market = Market::open().await;
+    let owner = &market.owner;
+    let input = json!({"kind": "customers"});
+    let mut ids = Vec::new();
+    for _ in 0..5 {
+        ids.push(asked(owner, input.clone()).await);
+    }
+    let rejected = owner.post(IMPORTS).json(input.clone()).await.expect(409);
+    assert_eq!(rejected.problem("import_limit").int("/limit"), 5);
+    owner.post(&format!("{IMPORTS}/{}/cancel", ids[0])).json(json!({})).await.expect(200);
+    asked(owner, input.clone()).await;
+    owner.post(IMPORTS).json(input.clone()).await.expect(409).problem("import_limit");
+    // One that was started waits no more, unless it was a dry run: that can be started again.
+    let file = format!("Email\n{}@example.com\n", unique("one"));
+    begin(owner, &ids[1], file.as_bytes(), 1 << 20).await;
+    asked(owner, input.clone()).await;
+    ended(owner, &ids[1], SOON).await;
+    owner.post(IMPORTS).json(input).await.expect(409).problem("import_limit");
+    // Files that are never started are deleted with their import, and then count no more.
+    market.gateway.advance(Duration::from_hours(24 * 7));
+    let owner = market.merchant.sign_in_again().await.at(&market.store);
+    asked(&owner, json!({"kind": "customers"})).await;
+}
