@@ -104,6 +104,7 @@ fn product(store: &StoreId, number: usize, created: Timestamp) -> Product {
         category_id: None,
         tax_class: None,
         variants_count: 1,
+        discontinued_count: 0,
         variant_ids: vec![VariantId::mint(created)],
         prices: vec![price],
         compare_at: None,
