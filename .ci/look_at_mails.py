@@ -56,7 +56,7 @@ def order_everything(url):
     store = system.call(url, "GET", "/v1/stores", authorization=f"Bearer {token}")["data"][0]
 
     def ask(method, path, body=None, **headers):
-        headers |= {"authorization": f"Bearer {token}", "X_Service_Store": store["id"]}
+        headers |= {"authorization": f"Bearer {token}", "X_Service_Store_Id": store["id"]}
         return system.call(url, method, path, body, **headers)
 
     own = f"/v1/stores/{store['id']}"
