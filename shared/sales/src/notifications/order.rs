@@ -42,7 +42,7 @@ fn lines(order: &Order) -> String {
         let mut line = format!("    {} x {title}{}", item.quantity, variant.unwrap_or_default());
         for (name, value) in &item.properties {
             let (name, value) = (on_one_line(name), on_one_line(value));
-            line.push_str(&format!("\n      {name}: {value}"));
+            line.extend(["\n      ", &name, ": ", &value]);
         }
         if text.len().saturating_add(line.len()) > MAX_LINES_TEXT {
             text.push_str("\n    ...");
