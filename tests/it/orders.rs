@@ -1,8 +1,8 @@
 //! Orders: made, listed, changed, fulfilled, held, confirmed, closed. Refunds are in `refunds`.
 
 mod allocations;
-mod filters;
 mod drafts;
+mod filters;
 mod lines;
 mod links;
 mod mails;

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::fold::{in_usual_width, latin_ascii};
 
 pub use handle::{Handle, Slug};
+pub use hs_code::HsCode;
 pub use line::{DisplayName, Line, PersonName, StoreName, is_format, misleads};
 pub use link_template::LinkTemplate;
 pub use metadata::{MOST_METADATA, Metadata, MetadataFilter};
-pub use hs_code::HsCode;
 pub use tax_number::TaxNumber;
 
 /// Implements the common parts of text types: parsing, schema (with the `schemars` attributes of the type),
