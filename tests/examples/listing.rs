@@ -11,7 +11,7 @@ use core_types::fields::{Currency, Handle};
 use core_types::id::{ProductId, StoreId, VariantId};
 use primitives::clock::Timestamp;
 use primitives::fields::FromText;
-use support::{Gateway, Merchant, Reply, json};
+use support::{Gateway, Merchant, Reply};
 
 /// Products that one transaction writes.
 const BATCH: usize = 100;
@@ -103,7 +103,9 @@ fn product(store: &StoreId, number: usize, created: Timestamp) -> Product {
         metadata: std::collections::BTreeMap::new(),
         category_id: None,
         tax_class: None,
+        discontinued_count: 0,
         variants_count: 1,
+        discontinued_count: 0,
         variant_ids: vec![VariantId::mint(created)],
         prices: vec![price],
         compare_at: None,

@@ -246,7 +246,9 @@ impl FromText for Phone {
     const EXPECTS: &'static str = "a telephone number";
 
     fn from_text(text: &str) -> Result<Self, Fault> {
-        let text = String::from(Text::<0, 50>::from_text(text)?);
+        // Spreadsheets mark with an apostrophe what is no number to them.
+        let text = Text::<0, 50>::from_text(text.trim().trim_start_matches('\''))?;
+        let text = String::from(text);
         let usual = in_usual_width(&text);
         let digits = usual.bytes().filter(u8::is_ascii_digit).count();
         let letters = usual.bytes().filter(u8::is_ascii_alphabetic).count();
@@ -480,6 +482,7 @@ mod tests {
         ] {
             assert_eq!(Phone::from_text(good).unwrap().as_str(), good);
         }
+        assert_eq!(Phone::from_text("'+4930123456").unwrap().as_str(), "+4930123456");
         for bad in ["", "12", "no number", "a@b.co", "+", "030<1234567>", &"1".repeat(30)] {
             assert_eq!(Phone::from_text(bad).unwrap_err().code, "invalid_phone", "{bad}");
         }

@@ -115,7 +115,7 @@ pub struct Order {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub locale: Option<Locale>,
     /// The contact details that the shopper gave.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact: Option<OrderContact>,
     /// The status.
     pub status: OrderStatus,
@@ -166,7 +166,7 @@ pub struct Order {
     #[serde(default)]
     pub shipping_address: Option<PostalAddress>,
     /// The billing address.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub billing_address: Option<PostalAddress>,
     /// The buyer's tax registration number, such as a VAT or GST number.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -29,11 +29,12 @@ impl FromText for Reference {
     const EXPECTS: &'static str = "a handle or an id";
 
     fn from_text(text: &str) -> Result<Self, Fault> {
-        if Handle::from_text(text).is_ok() || is_id(text) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Fault::new("invalid_reference", "Must be the handle or the id of a resource."))
+        if is_id(text) {
+            return Ok(Self(text.to_owned()));
         }
+        let invalid =
+            |_| Fault::new("invalid_reference", "Must be the handle or the id of a resource.");
+        Handle::from_text(text).map(|handle| Self(handle.into())).map_err(invalid)
     }
 }
 
@@ -136,10 +137,14 @@ mod tests {
 
     #[test]
     fn references_are_handles_or_ids() {
-        for good in ["summer-sale", "prd_0198c0ffee0000000000000000000001"] {
-            assert!(Reference::from_text(good).is_ok(), "{good}");
+        for (given, stored) in [
+            ("summer-sale", "summer-sale"),
+            ("Café", "café"),
+            ("prd_0198c0ffee0000000000000000000001", "prd_0198c0ffee0000000000000000000001"),
+        ] {
+            assert_eq!(Reference::from_text(given).unwrap().as_str(), stored);
         }
-        for bad in ["", "Summer", "a/b", "prd_1", "PRD_0198c0ffee0000000000000000000001"] {
+        for bad in ["", "a b", "a/b", "prd_1", "PRD_0198c0ffee0000000000000000000001"] {
             assert!(Reference::from_text(bad).is_err(), "{bad}");
         }
     }

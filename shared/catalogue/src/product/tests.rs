@@ -26,7 +26,7 @@ pub(crate) fn product() -> Product {
         tax_class: None,
         variants_count: 1,
         discontinued_count: 0,
-        variant_ids: Vec::new(),
+        variant_ids: vec![VariantId::derive(&["only"])],
         prices: vec![100],
         compare_at: None,
         on_sale: false,

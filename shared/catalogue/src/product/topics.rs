@@ -10,5 +10,5 @@ core_types::topics! {
     PRODUCT_ARCHIVED = "product.archived", "product", Some("read_products"), ProductView,
         "A product was put away; shoppers no longer see it.";
     PRODUCT_DELETED = "product.deleted", "product", Some("read_products"), ProductView,
-        "A product that was never ordered was removed for good.";
+        "A product without orders, or whose orders have all ended, was removed for good.";
 }

@@ -82,7 +82,7 @@ pub(super) fn url(text: &str) -> Result<(), Fault> {
     // A resource of the store, as Shopify's themes write it.
     let is_resource = || {
         let rest = text.strip_prefix("shopify://");
-        rest.is_some_and(|rest| rest.split('/').all(|part| Handle::from_text(part).is_ok()))
+        rest.is_some_and(|rest| rest.split('/').all(|part| handle(part).is_ok()))
     };
     if is_clean && (is_path || is_absolute() || is_resource()) { Ok(()) } else { Err(rejected) }
 }
@@ -136,9 +136,11 @@ pub(super) fn video_url(text: &str, accept: &[String]) -> Result<(), Fault> {
     Err(Fault::new("invalid_video_url", format!("Must be a video's page at one of: {providers}.")))
 }
 
-/// Validates the handle of a resource of the store.
+/// Validates the handle of a resource of the store, which is written here as it is stored.
 pub(super) fn handle(text: &str) -> Result<(), Fault> {
-    Handle::from_text(text).map(|_| ())
+    let stored = Handle::from_text(text)?;
+    let detail = || format!("Must be as it is stored: `{stored}`.");
+    if stored.as_str() == text { Ok(()) } else { Err(Fault::new("invalid_handle", detail())) }
 }
 
 /// Validates the handle of an article in its blog: `blog/article`.

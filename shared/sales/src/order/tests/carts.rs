@@ -199,6 +199,7 @@ impl Cart {
             shipping_rate_id: zones.first().map(|zone| zone.rates[0].id.clone()),
             zones,
             destination: Some(place),
+            rounds_to: 1,
             demands_rate: false,
             taxes,
             named: self.code.as_ref().map(|code| (0, code.discount(0, currency))),

@@ -10,7 +10,7 @@ use identity::settings::Taxes;
 use proptest::prelude::*;
 
 use super::*;
-use crate::discount::{CombinesWith, Discount, DiscountValue, Targets};
+use crate::discount::{Discount, DiscountValue, Targets};
 use crate::order::pricing::TaxRules;
 use crate::order::refund::{RestockType, WantedLine, WantedRefund, WantedShipping};
 use crate::shipping::{Places, ShippingRate, ShippingRateKind, ShippingZone};
@@ -148,6 +148,7 @@ fn rules(currency: &'static str) -> impl Strategy<Value = Rules> {
                 shipping_rate_id: zones.first().map(|zone| zone.rates[0].id.clone()),
                 zones,
                 destination: Some(place()),
+                rounds_to: 1,
                 demands_rate: false,
                 taxes: TaxRules {
                     rates: taxes.into_iter().enumerate().map(tax_rate).collect(),

@@ -1,8 +1,8 @@
 //! Products of WooCommerce's product files. A row is a simple product, a variable one, or a variation, which
 //! follows its product and names it by SKU or id.
 
-use catalogue::product::slug;
 use core_types::fields::Currency;
+use core_types::fields::Handle;
 use serde_json::{Map, Value, json};
 
 use super::super::Record;
@@ -182,7 +182,7 @@ fn product_head(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
     reading.text(&mut body, ("", "title"), row, slot(Column::Name));
     if let Some((name, column)) = reading.cell(row, slot(Column::Name)) {
         reading.source("/handle", row.number, column);
-        body.insert("handle".into(), slug(name, "product").into());
+        body.insert("handle".into(), Handle::made_of(name, "product").into());
     }
     let description = [Column::Description, Column::ShortDescription];
     let description = description.into_iter().find_map(|one| reading.cell(row, slot(one)));
