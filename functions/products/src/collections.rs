@@ -14,7 +14,7 @@ use catalogue::collection::{
 use catalogue::policy::SafeHtml;
 use catalogue::product::{Faults, Seo, SeoInput};
 use core_types::fields::{Handle, WebUrl};
-use core_types::id::{CollectionId, ProductId, StoreId};
+use core_types::id::{CategoryId, CollectionId, ProductId, StoreId};
 use core_types::key;
 use core_types::resource::{Resource, change_with, load};
 use core_types::scope::{ReadProducts, WriteProducts};
@@ -226,26 +226,25 @@ async fn known_categories(
     store: &StoreId,
     rules: &[RuleInput],
 ) -> Result<(), Problem> {
-    let named = rules.iter().enumerate();
-    let named: Vec<(usize, Key)> = named
-        .filter_map(|(number, rule)| Some((number, key::category(store, &rule.category()?))))
-        .collect();
-    if named.is_empty() {
+    let named = rules.iter().map(RuleInput::category);
+    let ids: BTreeSet<CategoryId> = named.clone().flatten().collect();
+    if ids.is_empty() {
         return Ok(());
     }
-    let keys: BTreeSet<&Key> = named.iter().map(|(_, key)| key).collect();
-    let keys: Vec<&Key> = keys.into_iter().collect();
-    let mut batch = services.table.get_many(&keys).await?;
-    let mut known = BTreeSet::new();
-    for key in keys {
-        if batch.take::<Category>(key)?.is_some() {
-            known.insert(key);
+    let keys: Vec<Key> = ids.iter().map(|id| key::category(store, id)).collect();
+    let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut unknown = BTreeSet::new();
+    for (id, key) in ids.iter().zip(&keys) {
+        if batch.take::<Category>(key)?.is_none() {
+            unknown.insert(id);
         }
     }
     let mut faults = Faults::default();
-    for (number, _) in named.iter().filter(|(_, key)| !known.contains(key)) {
-        let detail = "There is no such category on this store.";
-        faults.add(format!("/rules/{number}/value"), "unknown_category", detail);
+    for (number, id) in named.enumerate() {
+        if id.is_some_and(|id| unknown.contains(&id)) {
+            let detail = "There is no such category on this store.";
+            faults.add(format!("/rules/{number}/value"), "unknown_category", detail);
+        }
     }
     faults.done()
 }
