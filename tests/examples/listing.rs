@@ -103,7 +103,6 @@ fn product(store: &StoreId, number: usize, created: Timestamp) -> Product {
         metadata: std::collections::BTreeMap::new(),
         category_id: None,
         tax_class: None,
-        discontinued_count: 0,
         variants_count: 1,
         discontinued_count: 0,
         variant_ids: vec![VariantId::mint(created)],
