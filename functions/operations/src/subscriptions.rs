@@ -6,7 +6,7 @@
 use axum::extract::State;
 use callers::StoreAccess;
 use commerce::event_filter::{EventFilter, EventTypes};
-use commerce::readers::{ensure_reads, ensure_reads_all};
+use commerce::readers::{ensure_reads, ensure_reads_all, ensure_reads_sent};
 use core_types::id::SubscriptionId;
 use core_types::key;
 use core_types::scope::{ReadWebhooks, Required, WriteWebhooks};
@@ -367,7 +367,8 @@ pub(crate) async fn delete(
     if_match: IfMatch,
 ) -> Result<NoContent, Problem> {
     table::retry(|| async {
-        let found = find_to_change(&app, &caller, &id).await?;
+        let found = find(&app, &caller, &id).await?;
+        ensure_reads_sent(&caller.actor, &found)?;
         if_match.check(found.version)?;
         let write = app.table.write().delete_unchanged(&found, Code::VersionConflict);
         let write = release_quota(write, &caller.store.id);

@@ -150,7 +150,7 @@ pub async fn cancel(
     };
     let restock = input.restock.is_none_or(|restock| restock.0);
     let reason = input.reason.map(String::from);
-    change(&caller, &app, &id, if_match, |order, now| {
+    change(&caller, &app, (&id, if_match), &[], |order, now| {
         order.cancel_lines(named.as_deref(), restock, reason.clone(), now)
     })
     .await
@@ -176,7 +176,8 @@ pub async fn return_lines(
 ) -> Result<Json<LinesView>, Problem> {
     let lines = input.lines()?;
     let reason = input.reason.map(String::from);
-    change(&caller, &app, &id, if_match, |order, now| {
+    let named: Vec<_> = lines.iter().map(|line| line.location_id.as_ref()).collect();
+    change(&caller, &app, (&id, if_match), &named, |order, now| {
         order.return_lines(&lines, reason.clone(), now)
     })
     .await
@@ -186,8 +187,8 @@ pub async fn return_lines(
 async fn change(
     caller: &StoreAccess<WriteOrders>,
     services: &Services,
-    id: &OrderId,
-    if_match: IfMatch,
+    (id, if_match): (&OrderId, IfMatch),
+    named: &[Option<&LocationId>],
     decide: impl Fn(&Order, Timestamp) -> Result<(OrderChange, LinesView), Problem>,
 ) -> Result<Json<LinesView>, Problem> {
     let (store, spending) = (&caller.store.id, &Spending::default());
@@ -197,7 +198,8 @@ async fn change(
         let before = load::order_as(services, store, id, consistency).await?;
         if_match.check(before.version)?;
         let (change, view) = decide(&before, now)?;
-        let unchanged = load::restock_locations(services, store, &view.restock_locations()).await?;
+        let locations = view.restock_locations().naming(named.iter().copied());
+        let unchanged = load::restock_locations(services, store, &locations).await?;
         let write =
             unchanged.ensure(change.save(services, services.table.write(), spending, now).await?);
         write.answer(Json::new(&view).version(change.order.version), now).await

@@ -2,16 +2,19 @@
 
 mod members;
 
+use std::collections::BTreeSet;
+
 use axum::extract::State;
 use callers::StoreAccess;
+use catalogue::category::Category;
 use catalogue::collection::{
     COLLECTION_CREATED, COLLECTION_DELETED, COLLECTION_UPDATED, Collection, CollectionKind,
     CollectionView, MAX_MEMBERS, MAX_RULES, MatchMode, Members, Rule, RuleInput, SortOrder,
 };
 use catalogue::policy::SafeHtml;
-use catalogue::product::{Seo, SeoInput};
+use catalogue::product::{Faults, Seo, SeoInput};
 use core_types::fields::{Handle, WebUrl};
-use core_types::id::{CollectionId, ProductId, StoreId};
+use core_types::id::{CategoryId, CollectionId, ProductId, StoreId};
 use core_types::key;
 use core_types::resource::{Resource, change_with, load};
 use core_types::scope::{ReadProducts, WriteProducts};
@@ -24,7 +27,8 @@ use primitives::clock::Timestamp;
 use primitives::fields::{AtMost, Flag, Patch, Text, Written};
 use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
-use table::item::Item;
+use services::Services;
+use table::item::{Item, Key};
 use table::{Condition, Query, Write, retry};
 
 use catalogue::workflows::save_product::derived;
@@ -179,7 +183,8 @@ impl CreateRequest {
 /// and made unique. The event is `collection.created`.
 ///
 /// # Errors
-/// `handle_taken`; `unknown_product`, `required`, `too_few` and `not_applicable` as field errors.
+/// `handle_taken`; `unknown_product`, `unknown_category`, `required`, `too_few` and `not_applicable` as field
+/// errors.
 pub async fn create(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
@@ -189,6 +194,8 @@ pub async fn create(
     let is_named = input.handle.is_some();
     let named = input.product_ids.as_ref().map(|ids| ids.0.clone()).unwrap_or_default();
     members::known(&app, store, &named, "/product_ids").await?;
+    let rules = input.rules.as_ref().map(|rules| rules.0.as_slice()).unwrap_or_default();
+    known_categories(&app, store, rules).await?;
     let (mut collection, members) = input.plan(store, now)?;
     let slug = collection.handle.as_str().to_owned();
     let mut number: u32 = 1;
@@ -211,6 +218,35 @@ pub async fn create(
             outcome => return outcome,
         }
     }
+}
+
+/// Ensures that the categories that rules name exist. Rules without categories cost no read.
+async fn known_categories(
+    services: &Services,
+    store: &StoreId,
+    rules: &[RuleInput],
+) -> Result<(), Problem> {
+    let named = rules.iter().map(RuleInput::category);
+    let ids: BTreeSet<CategoryId> = named.clone().flatten().collect();
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let keys: Vec<Key> = ids.iter().map(|id| key::category(store, id)).collect();
+    let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut unknown = BTreeSet::new();
+    for (id, key) in ids.iter().zip(&keys) {
+        if batch.take::<Category>(key)?.is_none() {
+            unknown.insert(id);
+        }
+    }
+    let mut faults = Faults::default();
+    for (number, id) in named.enumerate() {
+        if id.is_some_and(|id| unknown.contains(&id)) {
+            let detail = "There is no such category on this store.";
+            faults.add(format!("/rules/{number}/value"), "unknown_category", detail);
+        }
+    }
+    faults.done()
 }
 
 /// Claims the collection's handle.
@@ -303,7 +339,8 @@ impl UpdateRequest {
 /// once. The event is `collection.updated`; an update without a difference sends none.
 ///
 /// # Errors
-/// `not_found`, `handle_taken`, `precondition_failed`; `too_few` and `not_applicable` as field errors.
+/// `not_found`, `handle_taken`, `precondition_failed`; `unknown_category`, `too_few` and `not_applicable` as
+/// field errors.
 pub async fn update(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
@@ -312,6 +349,11 @@ pub async fn update(
     Body(input): Body<UpdateRequest>,
 ) -> Result<Json<CollectionView>, Problem> {
     let key = key::collection(&caller.store.id, &id);
+    let rules = input.rules.as_ref().map(|rules| rules.0.as_slice()).unwrap_or_default();
+    if rules.iter().any(|rule| rule.category().is_some()) {
+        load::<Collection>(&app, &key).await?;
+        known_categories(&app, &caller.store.id, rules).await?;
+    }
     let next = |before: &Collection, now| {
         validate(before.kind, input.rules.as_ref().map(|rules| rules.0.len()), false, false)?;
         let wanted = input.clone().apply(before);

@@ -41,11 +41,23 @@ pub fn ensure_reads_event(actor: &StoreActor, name: &str) -> Result<(), Problem>
     ensure_reads(actor, topics::scope_of(name))
 }
 
-/// Ensures that the actor can read all events that a subscription sends.
+/// Ensures that the actor can read all events that a subscription names, and all that it sends. An app whose
+/// installation was narrowed cannot change one that names more.
 ///
 /// # Errors
 /// `insufficient_scope`, with the first scope that is missing.
 pub fn ensure_reads_all(actor: &StoreActor, subscription: &Subscription) -> Result<(), Problem> {
+    let is_named = |entry: &Entry| subscription.event_types.iter().any(|it| it == entry.name);
+    let named = topics::catalogue().into_iter().filter(is_named);
+    named.map(|entry| entry.scope).try_for_each(|scope| ensure_reads(actor, scope))?;
+    ensure_reads_sent(actor, subscription)
+}
+
+/// Ensures that the actor can read all events that a subscription still sends: enough to delete it.
+///
+/// # Errors
+/// `insufficient_scope`, with the first scope that is missing.
+pub fn ensure_reads_sent(actor: &StoreActor, subscription: &Subscription) -> Result<(), Problem> {
     let sent = topics::catalogue().into_iter().filter(|entry| sends(subscription, entry, actor));
     sent.map(|entry| entry.scope).try_for_each(|scope| ensure_reads(actor, scope))
 }

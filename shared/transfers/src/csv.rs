@@ -3,23 +3,72 @@
 //! **A text is never a formula.** Programs that open a file take a cell for a formula when it begins with
 //! `=`, `+`, `-`, `@` or their full-width forms, or with a tab or an end of line (OWASP, *CSV
 //! Injection*). Such a text is written after an apostrophe, which those programs hide, and read without
-//! it. Numbers are written unchanged.
+//! it. A program that separates cells by semicolons or tabs, as its language has it, finds cells within a
+//! cell: what would begin one there is written after an apostrophe too. Numbers are written unchanged.
+
+use std::borrow::Cow;
 
 /// The characters that a formula may begin with.
-const FORMULA_STARTS: [char; 11] =
-    ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}', '\t', '\r', '\n'];
+const FORMULA_STARTS: [char; 8] =
+    ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
+/// What some programs skip before a formula.
+const SKIPPED: [char; 3] = ['\t', '\r', '\n'];
+/// Where another program may see the beginning of a cell: behind these, within a cell of ours.
+const OTHER_DELIMITERS: [char; 4] = [';', '\t', '\r', '\n'];
 
-/// The cell for a text: never a formula.
+/// The cell for a text: never a formula, nor is any part of it.
 pub fn text(text: &str) -> String {
-    if is_formula(text) { format!("'{text}") } else { text.to_owned() }
+    guarded(text, is_formula(text))
 }
 
 fn is_formula(text: &str) -> bool {
     // A text that already begins with apostrophes and a formula would lose one of them when read.
-    text.trim_start_matches('\'').starts_with(FORMULA_STARTS)
+    let text = text.trim_start_matches('\'');
+    text.starts_with(FORMULA_STARTS) || text.starts_with(SKIPPED)
 }
 
-/// The text of a cell: the inverse of [`text`]. A formula that is a text, `="00123"`, is that text.
+/// Whether the rest of a cell, behind a delimiter, is a formula for a program that separates cells by it. That
+/// program reads a quotation mark there as the beginning of a quoted cell.
+fn is_formula_within(rest: &str) -> bool {
+    rest.trim_start_matches(['\'', '"']).starts_with(FORMULA_STARTS)
+}
+
+/// The text with an apostrophe before each part that would be a formula, and at its beginning if it needs one.
+fn guarded(text: &str, at_beginning: bool) -> String {
+    let mut cell = String::with_capacity(text.len());
+    if at_beginning {
+        cell.push('\'');
+    }
+    for (index, c) in text.char_indices() {
+        cell.push(c);
+        let rest = text.get(index.saturating_add(c.len_utf8())..).unwrap_or_default();
+        if OTHER_DELIMITERS.contains(&c) && is_formula_within(rest) {
+            cell.push('\'');
+        }
+    }
+    cell
+}
+
+/// A cell without the apostrophes within it, which a reader removes first.
+pub fn unguarded(cell: &str) -> Cow<'_, str> {
+    if !cell.contains(OTHER_DELIMITERS) {
+        return Cow::Borrowed(cell);
+    }
+    let mut text = String::with_capacity(cell.len());
+    let mut rest = cell;
+    while let Some((index, delimiter)) =
+        rest.char_indices().find(|(_, c)| OTHER_DELIMITERS.contains(c))
+    {
+        let (before, after) = rest.split_at(index.saturating_add(delimiter.len_utf8()));
+        text.push_str(before);
+        rest = after.strip_prefix('\'').filter(|rest| is_formula_within(rest)).unwrap_or(after);
+    }
+    text.push_str(rest);
+    Cow::Owned(text)
+}
+
+/// The text of an [`unguarded`] cell: the inverse of [`text`]. A formula that is a text, `="00123"`, is that
+/// text.
 pub fn plain(cell: &str) -> &str {
     let plain = cell.strip_prefix('\'').filter(|rest| is_formula(rest));
     plain.or_else(|| quoted_text(cell)).unwrap_or(cell)
@@ -28,10 +77,10 @@ pub fn plain(cell: &str) -> &str {
 /// The cell for a code, a number or a telephone number, in which an apostrophe is a sign that it is text:
 /// the inverse of [`plain_code`].
 pub fn code(code: &str) -> String {
-    if is_formula(code) || code.starts_with('\'') { format!("'{code}") } else { code.to_owned() }
+    guarded(code, is_formula(code) || code.starts_with('\''))
 }
 
-/// The text of a cell of codes. Spreadsheets and Shopify write an apostrophe before those that would
+/// The text of an [`unguarded`] cell of codes. Spreadsheets and Shopify write an apostrophe before those that would
 /// otherwise be read as numbers: `'00123`.
 pub fn plain_code(cell: &str) -> &str {
     cell.strip_prefix('\'').or_else(|| quoted_text(cell)).unwrap_or(cell)
@@ -43,14 +92,31 @@ fn quoted_text(cell: &str) -> Option<&str> {
     (!text.contains('"')).then_some(text)
 }
 
-/// Encodes rows as CSV.
+/// Encodes rows as CSV. A cell is quoted where RFC 4180 requires it, and where another program could find a
+/// delimiter or a formula in it.
 pub fn rows(rows: &[Vec<String>]) -> Vec<u8> {
-    let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
+    let mut bytes = Vec::new();
     for row in rows {
-        // Writing into memory does not fail, and rows may differ in length.
-        let _ = writer.write_record(row);
+        for (number, cell) in row.iter().enumerate() {
+            if number > 0 {
+                bytes.push(b',');
+            }
+            bytes.extend_from_slice(quoted(cell).as_bytes());
+        }
+        bytes.push(b'\n');
     }
-    writer.into_inner().unwrap_or_default()
+    bytes
+}
+
+fn quoted(cell: &str) -> Cow<'_, str> {
+    let is_special = |c: char| {
+        matches!(c, ',' | '"') || OTHER_DELIMITERS.contains(&c) || FORMULA_STARTS.contains(&c)
+    };
+    if cell.contains(is_special) {
+        Cow::Owned(format!("\"{}\"", cell.replace('"', "\"\"")))
+    } else {
+        Cow::Borrowed(cell)
+    }
 }
 
 #[cfg(test)]
@@ -77,12 +143,35 @@ mod tests {
             "'＝1",
         ] {
             let cell = text(formula);
-            assert_eq!(cell, format!("'{formula}"));
-            assert_eq!(plain(&cell), formula);
+            assert!(cell.starts_with('\'') && cell.trim_matches('\'').len() > 1, "{cell}");
+            assert_eq!(plain(&unguarded(&cell)), formula);
         }
-        for harmless in ["", "a=1", "1-2", "'s-Hertogenbosch", "5"] {
+        for harmless in ["", "a=1", "1-2", "'s-Hertogenbosch", "5", "a; b", "two\r\n\nlines"] {
             assert_eq!((text(harmless).as_str(), plain(harmless)), (harmless, harmless));
         }
+    }
+
+    #[test]
+    fn no_part_of_a_cell_is_a_formula_for_another_delimiter() {
+        for (told, cell) in [
+            ("a;=1+1", "a;'=1+1"),
+            ("a\t@x;-2", "a\t'@x;'-2"),
+            ("a\n=1", "a\n'=1"),
+            ("a\r\n+1", "a\r\n'+1"),
+            ("a;\"=1\"", "a;'\"=1\""),
+            ("a;'=1", "a;''=1"),
+            ("=1;=2", "'=1;'=2"),
+            ("\t=1", "'\t'=1"),
+            ("a;;=1", "a;;'=1"),
+            ("a;\u{ff1d}1", "a;'\u{ff1d}1"),
+        ] {
+            assert_eq!((text(told).as_str(), code(told).as_str()), (cell, cell), "{told:?}");
+            let cell = &*unguarded(cell);
+            assert_eq!((plain(cell), plain_code(cell)), (told, told), "{cell:?}");
+        }
+        let row = ["a;b", "a\tb", "x=1", "ada@example.com", "plain"].map(str::to_owned).to_vec();
+        let line = "\"a;b\",\"a\tb\",\"x=1\",\"ada@example.com\",plain\n";
+        assert_eq!(String::from_utf8(rows(&[row])).unwrap(), line);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use gateway::routes::Row;
 use http::Method;
 use local::template;
 use primitives::problem::Code;
-use support::{Client, Developer, Gateway, Market, Merchant, Shop, cart, json};
+use support::{Client, Developer, Gateway, Market, Merchant, Shop, Shopper, cart, json, unique};
 
 /// Routes that clients were promised, word for word.
 const INTERFACE: &[(&str, &str)] = &[
@@ -290,8 +290,10 @@ async fn a_bad_body_about_nothing_is_not_found() {
     let before = gateway.count().await;
     let mut wrong = Vec::new();
     for row in all_rows() {
-        let is_theirs =
-            matches!(row.access, Access::Scope(_) | Access::Role(_) | Access::Developer);
+        let is_theirs = matches!(
+            row.access,
+            Access::Scope(_) | Access::Role(_) | Access::Developer | Access::Merchant
+        );
         let names_one = row.path.replace("/v1/stores/{id}", "").contains('{');
         if !is_theirs || !names_one || row.method == Method::GET || is_public(row.path) {
             continue;
@@ -300,6 +302,7 @@ async fn a_bad_body_about_nothing_is_not_found() {
             // The budget of whoever asks refills.
             gateway.advance(Duration::from_secs(10));
             let input = owner.elsewhere().request(row.method.clone(), &filled(&row, &store.id));
+            let input = input.key(&unique("bad"));
             let reply = input.header("content-type", "application/json").body(bad).await;
             if reply.status != 404 {
                 wrong.push(format!("{} {} {bad}: {}", row.method, row.path, reply.status));
@@ -310,12 +313,11 @@ async fn a_bad_body_about_nothing_is_not_found() {
     assert_eq!(gateway.count().await, before);
 }
 
-/// Whether a path names what everybody knows: apps and themes of the marketplaces, and what comes into being under
+/// Whether a path names what everybody knows: apps of the catalogue, and what comes into being under
 /// a name of the service's or of the store's own.
 fn is_public(path: &str) -> bool {
-    path.starts_with("/v1/themes/{slug}")
-        || path.starts_with("/v1/app-store/apps/{id}")
-        || MADE_BY_NAME.contains(&path)
+    let is_app = path.starts_with("/v1/app-store/apps/{id}");
+    (is_app && !path.contains("{rid}")) || MADE_BY_NAME.contains(&path)
 }
 
 const MADE_BY_NAME: &[&str] = &[
@@ -401,4 +403,32 @@ async fn a_bad_body_about_an_order_that_a_shopper_may_not_see_is_not_found() {
         let status = request(&order.token).await.status;
         assert!([400, 422].contains(&status), "{bad}: {status}");
     }
+}
+
+#[tokio::test]
+async fn a_bad_body_of_a_shopper_about_nothing_is_not_found() {
+    let market = Market::open().await;
+    let shopper = Shopper::register(&market.gateway, &market.store).await;
+    let subdomain = &market.store.subdomain;
+    let product = format!("prd_{}", "0".repeat(32));
+    for (method, path) in [
+        (Method::POST, format!("/v1/storefront/{subdomain}/products/no-such/reviews")),
+        (Method::DELETE, format!("/v1/storefront/customer/wishlist/{product}")),
+    ] {
+        for bad in [r#"{"no_such_field": [1]}"#, "{", r#"{"rating": 9}"#] {
+            let input = shopper.request(method.clone(), &path);
+            let reply = input.header("content-type", "application/json").body(bad).await;
+            assert_eq!(reply.status, 404, "{method} {path} {bad}: {}", reply.text);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_bad_body_about_what_is_there_is_rejected_for_its_form() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let session = merchant.get("/v1/auth/sessions").await.expect(200).str("/data/0/id");
+    let input = merchant.request(Method::DELETE, &format!("/v1/auth/sessions/{session}"));
+    let reply = input.header("content-type", "application/json").body("{").await;
+    assert_eq!(reply.status, 400, "{}", reply.text);
 }

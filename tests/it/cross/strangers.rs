@@ -109,6 +109,15 @@ async fn a_name_has_one_rule_at_every_door() {
     let invalid = |at: &str| (at.to_owned(), "invalid_characters".to_owned());
     assert_eq!(rejected.field_errors(), [invalid("/store_name")]);
     assert_eq!(sign_up(evil, "Shop").await.expect(422).field_errors(), [invalid("/name")]);
+    // Letters that are displayed as nothing are no name.
+    for blank in ["\u{3164}", "\u{ffa0} \u{200b}", "\u{2800}", "\u{301}"] {
+        let rejected = sign_up(blank, blank).await.expect(422);
+        assert_eq!(
+            rejected.field_errors(),
+            [invalid("/name"), invalid("/store_name")],
+            "{blank:?}"
+        );
+    }
     sign_up("Ann", "Shop").await.expect(201);
     let merchant = Merchant::sign_up(&gateway).await;
     let shop = merchant.open_shop().await;

@@ -295,6 +295,27 @@ async fn what_comes_back_goes_to_a_location_that_there_is() {
     let rejected = market.act(&placed.id, "refund", back(&nowhere)).await.expect(422);
     let faults = [0, 1].map(|n| (format!("/items/{n}/location_id"), "unknown_location".into()));
     assert_eq!(rejected.field_errors(), faults);
+    // Also for units whose stock is not counted.
+    let variant = json!({"price": inr(100), "inventory": {"tracked": false}});
+    let input = json!({"title": "Voucher", "status": "active", "variants": [variant]});
+    let made = market.owner.post("/v1/products").json(input).await.expect(201);
+    let uncounted = market.order(cart(&[(&made.str("/variants/0/id"), 2)])).await;
+    market.act(&uncounted.id, "mark-paid", json!({})).await.expect(200);
+    market.act(&uncounted.id, "fulfill", json!({})).await.expect(201);
+    let line = |location: &str| {
+        let line = json!({
+            "order_item_id": uncounted.line(0), "quantity": 1, "restock_type": "return",
+            "location_id": location,
+        });
+        json!({"items": [line]})
+    };
+    for action in ["lines/return", "refund", "refund/calculate"] {
+        let rejected = market.act(&uncounted.id, action, line(&nowhere)).await.expect(422);
+        let fault = [("/items/0/location_id".into(), "unknown_location".into())];
+        assert_eq!(rejected.field_errors(), fault, "{action}");
+    }
+    market.act(&uncounted.id, "lines/return", line(&room)).await.expect(200);
+    market.act(&uncounted.id, "refund", line(&room)).await.expect(201);
     market.act(&placed.id, "refund", back(&room)).await.expect(201);
     for variant in [&book, &pen] {
         assert_eq!(market.levels(variant).await, [10, 0, 0, 10]);

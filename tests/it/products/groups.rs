@@ -1,6 +1,6 @@
 //! Collections and categories.
 
-use support::{Gateway, Reply, Value, inr, json};
+use support::{Gateway, Market, Reply, Value, inr, json};
 
 use super::{CATEGORIES, COLLECTIONS, PRODUCTS, category, kinds, make, owner, path, simple};
 
@@ -179,4 +179,30 @@ async fn two_moves_at_once_never_close_a_circle() {
         found.sort_unstable();
         assert_eq!(found, [200, 409]);
     }
+}
+
+#[tokio::test]
+async fn a_rule_names_a_category_of_its_own_store() {
+    let (market, other) = (Market::open().await, Market::open().await);
+    let category = async |market: &Market| {
+        let input = json!({"name": "Cups"});
+        market.owner.post("/v1/products/categories").json(input).await.expect(201).str("/id")
+    };
+    let (own, foreign) = (category(&market).await, category(&other).await);
+    let rule = |id: &str| json!({"field": "category_id", "relation": "equals", "value": id});
+    let rules = json!([rule(&own), rule(&foreign)]);
+    let faults = [("/rules/1/value".into(), "unknown_category".into())];
+    let path = "/v1/products/collections";
+    let input = json!({"title": "Cups", "rules": rules});
+    let rejected = market.owner.post(path).json(input).await.expect(422);
+    assert_eq!(rejected.field_errors(), faults);
+    let input = json!({"title": "Cups", "rules": [rule(&own)]});
+    let made = market.owner.post(path).json(input).await.expect(201);
+    let one = format!("{path}/{}", made.str("/id"));
+    let input = json!({"rules": rules});
+    let rejected = market.owner.patch(&one).json(input.clone()).await.expect(422);
+    assert_eq!(rejected.field_errors(), faults);
+    market.owner.patch(&one).json(json!({"rules": [rule(&own)]})).await.expect(200);
+    let missing = format!("{path}/col_{}", "0".repeat(32));
+    market.owner.patch(&missing).json(input).await.expect(404);
 }

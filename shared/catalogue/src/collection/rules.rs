@@ -87,6 +87,14 @@ pub struct RuleInput {
     value: Text<1, 200>,
 }
 
+impl RuleInput {
+    /// The category that the rule compares with, if it is about the category.
+    pub fn category(&self) -> Option<CategoryId> {
+        let named = (self.field == RuleField::Category).then_some(self.value.as_str())?;
+        CategoryId::parse(named)
+    }
+}
+
 impl From<RuleInput> for Rule {
     fn from(input: RuleInput) -> Self {
         Self { field: input.field, relation: input.relation, value: input.value.into() }

@@ -26,6 +26,10 @@ impl<const MIN: usize, const MAX: usize> Deserr<FieldErrors> for Line<MIN, MAX> 
             let fault = Fault::new("invalid_characters", "Must not hold control characters.");
             return Err(FieldErrors::at(location, fault));
         }
+        if MIN > 0 && !text.as_str().chars().any(is_visible) {
+            let fault = Fault::new("invalid_characters", "Must hold a visible character.");
+            return Err(FieldErrors::at(location, fault));
+        }
         Ok(Self(text))
     }
 }
@@ -68,6 +72,21 @@ pub fn misleads(c: char) -> bool {
         || matches!(c, '@' | '<' | '>' | '"' | '\u{ff20}' | '\u{fe6b}' | '\u{ff1c}' | '\u{ff1e}')
         || matches!(c, '\u{2028}' | '\u{2029}')
         || is_format(c)
+        || is_blank_letter(c)
+}
+
+/// Whether a character is displayed as nothing, although it is a letter or a symbol: the fillers of Hangul, and
+/// the empty Braille pattern.
+const fn is_blank_letter(c: char) -> bool {
+    matches!(c, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{2800}')
+}
+
+/// Whether a character is displayed by itself: it is neither blank nor a mark on another.
+fn is_visible(c: char) -> bool {
+    use GeneralCategory::{EnclosingMark, NonspacingMark, Unassigned};
+    let is_part =
+        matches!(GeneralCategory::for_char(c), NonspacingMark | EnclosingMark | Unassigned);
+    !is_part && !c.is_whitespace() && !c.is_control() && !is_format(c) && !is_blank_letter(c)
 }
 
 /// Whether a character is invisible (Unicode general category Cf): joiners, direction marks, soft hyphens.

@@ -61,7 +61,8 @@ pub(super) async fn edge(
         &headers,
         response.headers_mut(),
     );
-    finish(&app, &answered, &asked, &mut response);
+    let is_preview = headers.contains_key(PREVIEW);
+    finish(&app, &answered, &asked, is_preview, &mut response);
     amounts::vary(&mut response);
     if let Ok(Some(reader)) = &reader {
         response = amounts::write_out(reader, response).await;
@@ -89,7 +90,16 @@ fn believe_proxy(app: &App, request: &mut Request) {
     }
 }
 
-fn finish(app: &App, context: &Context, method: &Method, response: &mut Response) {
+/// The header of a preview token: no cache stores an answer to it.
+const PREVIEW: &str = "x-service-preview-token";
+
+fn finish(
+    app: &App,
+    context: &Context,
+    method: &Method,
+    is_preview: bool,
+    response: &mut Response,
+) {
     let TableUse { trips, capacity_tenths, charges, throttles } =
         context.kept().unwrap_or_default();
     let (charge, actual) = (context.kept::<Charge>(), context.kept::<ActualCost>());
@@ -105,7 +115,8 @@ fn finish(app: &App, context: &Context, method: &Method, response: &mut Response
         charge.write_headers(actual, headers);
     }
     if !headers.contains_key(header::CACHE_CONTROL) {
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+        let control = if is_preview { answer::PRIVATE } else { "private, no-cache" };
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(control));
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     // An address may hold a token: of a preview, say, whose style sheet asks others for pictures.

@@ -49,9 +49,16 @@ pub async fn worded(
     Ok(Some(said.to(mail)))
 }
 
+/// Whether a character ends a line (UAX #14, mandatory breaks).
+const fn ends_line(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
 fn values(store: &Store, card: &GiftCard, to: &Recipient, code: &str) -> Values {
+    // Whatever ends a line, the next one is indented: no line of the message passes for one of the mail's.
     let quoted = |message: &String| {
-        let lines: Vec<_> = message.lines().map(|line| format!("    {line}")).collect();
+        let message = message.replace("\r\n", "\n");
+        let lines: Vec<_> = message.split(ends_line).map(|line| format!("    {line}")).collect();
         lines.join("\n")
     };
     let worth = &card.initial_value;

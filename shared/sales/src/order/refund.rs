@@ -128,6 +128,13 @@ pub struct WantedRefund {
     pub unusable_gift_cards: Option<UnusableGiftCards>,
 }
 
+impl WantedRefund {
+    /// The location that each line names.
+    pub fn locations(&self) -> impl Iterator<Item = Option<&LocationId>> {
+        self.items.iter().map(|line| line.location_id.as_ref())
+    }
+}
+
 /// Refunded units of a line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RefundLine {

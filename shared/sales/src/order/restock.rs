@@ -45,6 +45,20 @@ impl RestockLocations {
         self.0.entry(location.clone()).or_default().extend(pointer);
     }
 
+    /// Adds the locations that the lines of a request name, for units as well whose stock is not counted.
+    #[must_use]
+    pub fn naming<'a>(mut self, named: impl Iterator<Item = Option<&'a LocationId>>) -> Self {
+        for (position, location) in named.enumerate() {
+            let Some(location) = location else { continue };
+            let pointer = format!("/items/{position}/location_id");
+            let pointers = self.0.entry(location.clone()).or_default();
+            if !pointers.contains(&pointer) {
+                pointers.push(pointer);
+            }
+        }
+        self
+    }
+
     /// Each location once.
     pub(super) fn ids(&self) -> impl Iterator<Item = &LocationId> {
         self.0.keys()

@@ -109,7 +109,9 @@ impl Columns {
             let is_once = slot.is_some_and(|slot| !slot.is_repeated);
             let is_known = |cell: &Cell| is_once && self.slot(cell.place) == slot;
             if self.is_header || (!text.is_empty() && !cells.iter().any(is_known)) {
-                cells.push(Cell { place, text: text.to_owned() });
+                // A name of a column is read as it is.
+                let text = if self.is_header { text.into() } else { crate::csv::unguarded(text) };
+                cells.push(Cell { place, text: text.into_owned() });
             }
         }
         (cells, is_text)

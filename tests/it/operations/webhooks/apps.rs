@@ -191,3 +191,37 @@ async fn what_the_former_address_answers_late_does_not_give_up_the_new_one() {
     assert_eq!(known.at("/status"), "enabled");
     assert_eq!(known.at("/stats/consecutive_failures"), 0);
 }
+
+#[tokio::test]
+async fn an_app_changes_no_subscription_that_names_more_than_it_may_read() {
+    let shop = Shop::with_published_app(&["read_orders", "write_webhooks"]).await;
+    let app = shop.app_client().await;
+    let receiver = Receiver::start().await;
+    let input = json!({"url": receiver.url("/"), "event_types": ["order.created"]});
+    let made = app.post(SUBSCRIPTIONS).json(input).await.expect(201);
+    let one = format!("{SUBSCRIPTIONS}/{}", made.str("/id"));
+    app.patch(&one).json(json!({"description": "Mine"})).await.expect(200);
+    let verifier = support::verifier();
+    let mut fields = shop.authorize_fields(&verifier);
+    fields["scopes"] = json!(["write_webhooks"]);
+    let code = shop.authorize_with(fields).await.expect(200).str("/code");
+    let redeemed = shop.token(&[
+        ("grant_type", "authorization_code"),
+        ("code", &code),
+        ("redirect_uri", support::REDIRECT_URI),
+        ("code_verifier", &verifier),
+    ]);
+    let token = redeemed.await.expect(200).str("/access_token");
+    let app = shop.app_server.with_token(&token);
+    let patch = app.patch(&one).json(json!({"url": receiver.url("/other")})).await;
+    let mut rejected = vec![patch];
+    for action in ["secret/rotate", "test", "disable"] {
+        rejected.push(app.post(&format!("{one}/{action}")).json(json!({})).await);
+    }
+    for reply in rejected {
+        let rejected = reply.expect(403).problem("insufficient_scope");
+        assert_eq!(rejected.str("/required_scope"), "read_orders");
+    }
+    // What it may no longer change it may still remove.
+    app.delete(&one).await.expect(204);
+}

@@ -74,3 +74,17 @@ async fn five_imports_of_a_store_wait_to_be_started() {
     let owner = market.merchant.sign_in_again().await.at(&market.store);
     asked(&owner, json!({"kind": "customers"})).await;
 }
+
+#[tokio::test]
+async fn a_file_costs_a_point_for_each_64_kib() {
+    let market = Market::open().await;
+    let id = asked(&market.owner, json!({"kind": "products"})).await;
+    let part = format!("{IMPORTS}/{id}/parts/1");
+    for (length, points) in [(1, "11"), (64 << 10, "11"), ((64 << 10) + 1, "12"), (4 << 20, "74")] {
+        let put = market.owner.put(&part).body(vec![b'x'; length]).await.expect(200);
+        assert_eq!(put.header("x-service-cost-actual"), Some(points), "{length}");
+    }
+    // Bytes that are no picture cost as much: they were read.
+    let upload = market.owner.post("/v1/media").body(vec![b'x'; 1 << 20]).await;
+    assert_eq!(upload.header("x-service-cost-actual"), Some("26"), "{}", upload.text);
+}

@@ -91,7 +91,8 @@ pub(in crate::workflows) async fn begin<R: Reply>(
     let plan = change.order.plan_refund_without(refund.wanted, &unusable)?;
     let connected = connect_providers(services, &change.order, &plan).await?;
     let store = &change.order.store_id;
-    let unchanged = load::restock_locations(services, store, &plan.restock_locations()).await?;
+    let locations = plan.restock_locations().naming(refund.wanted.locations());
+    let unchanged = load::restock_locations(services, store, &locations).await?;
     let refund = Refund::of(&change.order, refund.id, &plan, refund.why, now);
     let change = aggregate.begin_refund(change, &plan, refund, now)?;
     let write =
