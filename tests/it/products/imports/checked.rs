@@ -79,7 +79,13 @@ async fn a_file_with_a_thousand_faults_of_twenty_kinds_names_each_and_writes_not
     let taken = json!({"title": "Taken", "handle": "taken", "variants": [{"price": inr(1), "sku": "taken"}]});
     owner.post("/v1/products").json(taken).await.expect(201);
     let (file, mut expected) = faults();
-    let before = market.gateway.items("STO#").await;
+    // The store counts its imports; nothing else of it changes.
+    let items = async || {
+        let mut items = market.gateway.items("STO#").await;
+        items.retain(|item| item["entity"] != "unfinished_transfers");
+        items
+    };
+    let before = items().await;
     let done = import(owner, json!({"kind": "products", "dry_run": true}), file.as_bytes()).await;
     assert_eq!(done.str("/status"), "checked");
     let is_needed = |(_, column, code): &&(i64, String, String)| {
@@ -100,7 +106,7 @@ async fn a_file_with_a_thousand_faults_of_twenty_kinds_names_each_and_writes_not
     }
     assert_eq!(found.len(), 1_000);
     assert_eq!(done.int("/findings_count"), 1_000);
-    assert_eq!(market.gateway.items("STO#").await, before);
+    assert_eq!(items().await, before);
 }
 
 #[tokio::test]
