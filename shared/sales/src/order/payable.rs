@@ -106,7 +106,8 @@ mod tests {
         let through = |provider| PaymentInput { provider, method: None, capture_method: None };
         let (inr, none) = (money::sample(100), money::sample(0));
         let in_currency = |amount: i64, currency: &str| -> Money {
-            serde_json::from_value(serde_json::json!({"amount": amount, "currency": currency})).unwrap()
+            serde_json::from_value(serde_json::json!({"amount": amount, "currency": currency}))
+                .unwrap()
         };
         // Razorpay does not say how it counts the ariary.
         let odd = in_currency(100_000, "MGA");
