@@ -52,7 +52,8 @@ impl Front {
 
     async fn act(&self, action: &str) {
         let path = format!("/v1/stores/{}/{action}", self.store.id);
-        self.merchant.post(&path).json(json!({})).await.expect(200);
+        let input = if action == "activate" { support::open_as_is() } else { json!({}) };
+        self.merchant.post(&path).json(input).await.expect(200);
         self.gateway.advance(CACHE_TIME);
     }
 

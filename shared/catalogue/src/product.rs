@@ -232,10 +232,10 @@ pub struct Variant {
     /// GTIN, EAN, UPC or ISBN.
     pub barcode: Option<String>,
     /// The code of the Harmonized System, for customs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub hs_code: Option<HsCode>,
     /// The country in which it was made, for customs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub country_of_origin: Option<Country>,
     /// Whether it is shipped.
     pub requires_shipping: bool,

@@ -271,7 +271,7 @@ impl FromText for Phone {
 
 text_type! {
     /// A telephone number in E.164 (ITU): `+912255501234`.
-    #[schemars(extend("pattern" = "^[+][1-9][0-9]{1,14}$"))]
+    #[schemars(rename = "E164Number", extend("pattern" = "^[+][1-9][0-9]{1,14}$"))]
     E164
 }
 

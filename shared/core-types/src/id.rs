@@ -146,6 +146,7 @@ pub const DERIVED: &[(&str, &str)] = &[
     (DeliveryId::PREFIX, "the event and the subscription, and which replay it is of"),
     (ProductId::PREFIX, "the import and the row, for what an import makes"),
     (CustomerId::PREFIX, "the import and the row, for whom an import makes"),
+    (MediaId::PREFIX, "the import, the row and the address, for a picture that an import fetches"),
     (WishId::PREFIX, "the customer, the product and the variant"),
     (ThemeId::PREFIX, "the theme's slug, which is its own alone"),
     (

@@ -158,8 +158,7 @@ impl DiscountValue {
 
 /// The classes of other discounts that a discount may be used with, as Shopify's `combinesWith`. Two discounts
 /// combine if each allows the class of the other.
-#[expect(clippy::struct_field_names, reason = "the names of Shopify")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "DiscountCombinesWith")]
 pub struct CombinesWith {
     /// Whether it combines with discounts on the whole order.
@@ -178,7 +177,7 @@ impl Default for CombinesWith {
 }
 
 impl CombinesWith {
-    const fn allows(self, class: DiscountClass) -> bool {
+    const fn allows(&self, class: DiscountClass) -> bool {
         match class {
             DiscountClass::Order => self.order_discounts,
             DiscountClass::Product => self.product_discounts,

@@ -99,14 +99,14 @@ pub struct Order {
     /// The order number that people use: the store's prefix and a growing number.
     pub number: String,
     /// The customer, if the shopper has an account.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub customer_id: Option<CustomerId>,
     /// The keyed hash of a guest's address: an account that proves the address gets the order. None if the
     /// order has a customer, or no address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guest: Option<String>,
     /// The address that confirmations are sent to.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<Email>,
     /// Whether the customer has proven the address. Other data about the address then belongs to them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -136,7 +136,7 @@ pub struct Order {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taxed_at: Option<TaxLocation>,
     /// The chosen shipping rate.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shipping_line: Option<ShippingLine>,
     /// The discounts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -163,7 +163,7 @@ pub struct Order {
     /// The currency of all amounts.
     pub currency: Currency,
     /// The shipping address.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shipping_address: Option<PostalAddress>,
     /// The billing address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -175,7 +175,7 @@ pub struct Order {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub store_tax_number: Option<TaxNumber>,
     /// A note of the shopper or the merchant.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// The merchant's tags.
     #[serde(default)]
@@ -186,7 +186,7 @@ pub struct Order {
     /// Where it was created: `storefront`, or a name that the creator gave.
     pub source: String,
     /// The payment provider that the shopper chose at checkout.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payment_provider: Option<String>,
     /// The manual payment method that the shopper chose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -195,19 +195,19 @@ pub struct Order {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payment_instructions: Option<String>,
     /// The capture method at that provider; the setting of the store's provider account if none.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture_method: Option<CaptureMethod>,
     /// The SHA-256 of the token by which a shopper without an account accesses the order.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order_token_digest: Option<String>,
     /// When it expires unless it is paid; none if it cannot expire.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
     /// When a draft's hold on its stock ends; none if it holds none, or without a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stock_held_until: Option<Timestamp>,
     /// The payment window in seconds; none if it never expires.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payment_window: Option<u64>,
     /// Whether the merchant has confirmed it, so that it is binding before it is paid.
     #[serde(default)]
@@ -220,13 +220,13 @@ pub struct Order {
     #[serde(default)]
     pub attend_tries: u32,
     /// The cancellation reason.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel_reason: Option<String>,
     /// When it was cancelled or expired.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancelled_at: Option<Timestamp>,
     /// When it was closed.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed_at: Option<Timestamp>,
     /// When it was placed.
     pub created_at: Timestamp,

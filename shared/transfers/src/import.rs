@@ -8,6 +8,7 @@ mod columns;
 mod file;
 mod finding;
 mod kinds;
+mod parents;
 mod pictures;
 mod records;
 mod rows;
@@ -36,6 +37,7 @@ use crate::unfinished::{self, Limited};
 
 pub use file::Part;
 pub use finding::{Finding, Findings, Severity};
+pub use parents::{Parent, Parents};
 pub use pictures::Pictures;
 pub use step::{give_up, step};
 pub use view::*;
@@ -151,6 +153,9 @@ pub struct Place {
     /// was stored before they were counted.
     #[serde(default)]
     pub blank: Option<u64>,
+    /// The rows before it that later rows may belong to.
+    #[serde(default, skip_serializing_if = "Parents::is_empty")]
+    pub parents: Parents,
 }
 
 /// An import.
@@ -425,7 +430,8 @@ impl Import {
     /// The import failed by a permanent error, without its larger fields.
     #[must_use]
     pub fn broken(&self, reason: EndReason, now: Timestamp) -> Self {
-        let place = Place { header: Vec::new(), ..self.place.clone() };
+        let (header, parents) = (Vec::new(), Parents::default());
+        let place = Place { header, parents, ..self.place.clone() };
         let (status_reason, ignored_columns) = (Some(reason), Vec::new());
         let ended = self.ended(ImportStatus::Failed, now);
         Self { status_reason, place, ignored_columns, ..ended }

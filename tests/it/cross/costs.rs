@@ -35,7 +35,8 @@ async fn the_life_of_an_order_of_one_line() {
     market.order(cart(&[(&book, 1)])).await;
     let placed = market.order(cart(&[(&book, 1)])).await;
     let paid = market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
-    let fulfilled = market.act(&placed.id, "fulfill", json!({})).await.expect(201);
+    let silently = json!({"notify_customer": false});
+    let fulfilled = market.act(&placed.id, "fulfill", silently).await.expect(201);
     let refunded = market.act(&placed.id, "refund", json!({})).await.expect(201);
     let found = [
         cost("checkout", &placed.reply),
@@ -77,7 +78,8 @@ async fn a_mail_costs_the_request_that_it_follows_from_nothing() {
     market.merchant.patch(&path).json(quiet).await.expect(200);
     let untold = market.order(cart(&[(&book, 1)])).await;
     market.act(&untold.id, "mark-paid", json!({})).await.expect(200);
-    let silent = market.act(&untold.id, "fulfill", json!({})).await.expect(201);
+    let silently = json!({"notify_customer": false});
+    let silent = market.act(&untold.id, "fulfill", silently).await.expect(201);
     assert_eq!(cost("checkout", &told.reply), cost("checkout", &untold.reply));
     // To be told of a shipment, the settings are read.
     assert!(shipped.tenths() <= silent.tenths() + 10, "{} {}", shipped.tenths(), silent.tenths());

@@ -13,8 +13,8 @@ use primitives::fields::FromText;
 use primitives::problem::Code;
 use sales::dispute::Dispute;
 use support::{
-    Client, Market, Reply, Shop, Shopper, ThemeSource, Value, address, cart, eventually, inr, json,
-    unique, upload,
+    Behaviour, Client, Market, Receiver, Reply, Shop, Shopper, ThemeSource, Value, address, cart,
+    eventually, inr, json, unique, upload,
 };
 
 /// Reads that show no objects: logs, numbers, documents and bytes (`docs/ids.md`).
@@ -117,14 +117,17 @@ impl World {
     }
 }
 
-/// An import of a file, once it is over: what it makes has ids that follow from it.
+/// An import of a file, once it is over and its pictures are fetched: what it makes has ids that follow from
+/// it.
 async fn imported(owner: &Client, kind: &str, file: &str) -> String {
     let id = owner.post("/v1/imports").json(json!({"kind": kind})).await.expect(201).str("/id");
     let one = format!("/v1/imports/{id}");
     owner.put(&format!("{one}/parts/1")).body(file).await.expect(200);
     owner.post(&format!("{one}/start")).json(json!({})).await.expect(202);
     eventually(std::time::Duration::from_secs(30), || async {
-        (owner.get(&one).await.expect(200).str("/status") == "succeeded").then_some(())
+        let shown = owner.get(&one).await.expect(200);
+        let is_over = *shown.at("/images/pending") == json!(false);
+        (shown.str("/status") == "succeeded" && is_over).then_some(())
     })
     .await;
     id
@@ -154,6 +157,7 @@ async fn catalogue(world: &mut World) -> String {
     let places = owner.get("/v1/inventory/locations").await.expect(200);
     let place = places.str("/data/0/id");
     let image = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR and so on".to_vec();
+    let picture = Receiver::that(Behaviour::Answer(200, Vec::new(), image.clone())).await;
     let image = owner.post("/v1/media").header("content-type", "image/png").body(image).await;
     let image = image.expect(201).str("/id");
     let card = world.market.gift_card(500).await.0;
@@ -191,7 +195,8 @@ async fn catalogue(world: &mut World) -> String {
     world.add("/v1/inventory/locations/{id}", &owner, &[&place]);
     world.add("/v1/inventory/levels", &owner, &[]);
     world.add("/v1/inventory/levels/{item}/{location}/ledger", &owner, &[&variant, &place]);
-    let import = imported(&owner, "products", "Title,Price\nA cup,1\n").await;
+    let file = format!("Title,Price,Image Src\nA cup,1,{}\n", picture.url("/cup.png"));
+    let import = imported(&owner, "products", &file).await;
     imported(&owner, "customers", "Email\nimported@example.com\n").await;
     let input = owner.post("/v1/exports").json(json!({"kind": "products"}));
     let export = input.await.expect(202).str("/id");

@@ -37,9 +37,9 @@ async fn a_drafts_hold_on_its_stock_ends_after_seven_days() {
     let until = made.str("/stock_held_until");
     assert_eq!(until, at(&made, DAY * 7));
     assert_eq!(market.levels(&book).await, [1, 2, 0, 3]);
-    wait(&mut market, DAY * 7 - MINUTE).await;
+    wait(&mut market, DAY * 6).await;
     assert_eq!(market.levels(&book).await, [1, 2, 0, 3]);
-    wait(&mut market, MINUTE * 2).await;
+    wait(&mut market, DAY + MINUTE).await;
     assert_eq!(market.levels(&book).await, [3, 0, 0, 3]);
     // The draft stays, and takes its stock when it becomes binding.
     let kept = market.show(&made.str("/id")).await;

@@ -85,7 +85,7 @@ async fn an_inclusive_price_loses_the_stores_tax_abroad_and_regains_it() {
     let market = market(true).await;
     let book = market.stock(119_00, 10).await;
     let half = json!({
-        "title": "Half", "code": "HALF", "value": {"kind": "percentage", "basis_points": 5_000},
+        "title": "Half", "kind": "percentage", "code": "HALF", "value": {"basis_points": 5_000},
     });
     market.owner.post("/v1/discounts").json(half).await.expect(201);
     let mut input = cart(&[(&book, 2)]);

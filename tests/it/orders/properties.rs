@@ -139,7 +139,7 @@ async fn properties_are_mailed_and_removed_with_the_customers_data() {
     let placed = market.order(input).await;
     let mail = market.gateway.mailbox(&email).nth(1).await;
     assert!(mail.text.contains("2 x Thing"), "{}", mail.text);
-    assert!(mail.text.contains("\n      Engraving: Ann\n"), "{}", mail.text);
+    assert!(mail.text.contains("(Engraving: Ann)"), "{}", mail.text);
     market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
     market.act(&placed.id, "fulfill", json!({})).await.expect(201);
     let order = core_types::id::OrderId::parse(&placed.id).unwrap();

@@ -87,7 +87,8 @@ async fn an_image_is_shown_before_the_store_opens_and_until_it_is_deleted() {
     front.gateway.get(&now).await.expect(200);
     // Seen by the server while it was shut, it is open at once for all that.
     let act = |action: &str| front.owner.post(&format!("{path}/{action}")).json(json!({}));
-    act("activate").await.expect(200);
+    let activate = format!("{path}/activate");
+    front.owner.post(&activate).json(support::open_as_is()).await.expect(200);
     front.gateway.get(&format!("/v1/storefront/{renamed}")).await.expect(200);
     act("close").await.expect(200);
     front.gateway.advance(CACHE_TIME);

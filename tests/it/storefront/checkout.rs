@@ -197,7 +197,7 @@ async fn an_order_is_confirmed_by_mail_where_the_store_wants_that() {
     let book = market.stock(100, 5).await;
     let placed = market.order(cart(&[(&book, 2)])).await;
     let mail = market.gateway.mailbox("shopper@example.com").nth(1).await;
-    let number = format!("Order: {}\n", placed.reply.str("/order/number"));
+    let number = format!("your order {} at", placed.reply.str("/order/number"));
     assert!(mail.text.contains(&number), "{}", mail.text);
     assert!(mail.text.contains("Total: 2.00 INR"), "{}", mail.text);
     let settings = format!("/v1/stores/{}/settings", market.store.id);

@@ -163,7 +163,6 @@ impl<'a> StockSteps<'a> {
     }
 
     /// Adds all steps to a transaction.
-    #[must_use]
     pub fn write(self, write: Write, now: Timestamp) -> Write {
         let (store, order) = (self.store, self.order);
         self.levels.into_iter().fold(write, |write, level| level.write(write, (store, order), now))

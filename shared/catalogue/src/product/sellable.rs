@@ -15,6 +15,7 @@ use super::{Product, ProductStatus, Variant};
 
 /// The data of a variant that a checkout needs. It is stored with the variant's stock, so that a cart
 /// is read in one batch.
+#[expect(clippy::struct_excessive_bools, reason = "each says something of its own")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sellable {
     /// Part of the key.

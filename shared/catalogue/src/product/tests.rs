@@ -94,7 +94,7 @@ fn discontinued_variants_count_for_nothing_that_shoppers_see() {
     assert_eq!((half.variants_count, half.discontinued_count), (2, 1));
     assert!(half.is_visible() && !half.always_sells);
     let summary = ProductSummary::of(&half, &[cheap.clone(), dear.clone()]);
-    assert_eq!(summary.variant_ids, [dear.id.clone()]);
+    assert_eq!(summary.variant_ids, std::slice::from_ref(&dear.id));
     let gone = of(std::slice::from_ref(&cheap));
     assert_eq!((gone.prices.clone(), gone.is_visible()), (vec![100], false));
     assert!(!ProductSummary::of(&gone, &[cheap]).is_visible());

@@ -31,6 +31,12 @@ def plain(name):
     return "".join(c for c in "".join(marks).casefold() if unicodedata.category(c)[0] in "LNM")
 
 
+def is_local(territory, language):
+    """Whether it is official in a part of the country, and few other languages are."""
+    regional = [it for it in territory if it.get("officialStatus") == "official_regional"]
+    return language in regional and len(regional) <= 4
+
+
 class Cldr:
     """The subdivisions of Unicode CLDR."""
 
@@ -41,7 +47,7 @@ class Cldr:
             territory.get("type"): [
                 language.get("type")
                 for language in territory.iter("languagePopulation")
-                if language.get("officialStatus")
+                if language.get("officialStatus") in ("official", "de_facto_official") or is_local(territory, language)
             ]
             for territory in supplemental.iter("territory")
         }

@@ -153,7 +153,7 @@ impl Wording {
         };
         let subject = say(&self.subject)?;
         let subject: Vec<&str> = subject.split(|c: char| c.is_control()).collect();
-        let text = format!("{}\n", say(&self.body)?.trim_end());
+        let text = format!("{}\n", single_spaced(&say(&self.body)?).trim_end());
         if text.len() > LONGEST {
             return Err(Problem::internal("a mail is too long"));
         }
@@ -175,6 +175,18 @@ impl Wording {
         let lists = kind.lists().iter().map(entry).collect();
         self.render(kind, language, &Values { fields: fields.collect(), lists })
     }
+}
+
+/// The text with one empty line where it has several, as of parts that have no value.
+fn single_spaced(text: &str) -> String {
+    let mut lines: Vec<&str> = Vec::new();
+    for line in text.lines() {
+        let is_empty = line.trim().is_empty();
+        if !(is_empty && lines.last().is_none_or(|last| last.trim().is_empty())) {
+            lines.push(line);
+        }
+    }
+    lines.join("\n")
 }
 
 /// The entries of a list, each with all of its fields.

@@ -34,7 +34,7 @@ impl OrderChange {
         let mut uses = self.uses;
         uses.extend(order.give_back_uses());
         let refund = Some(RefundChange { refund, before: None });
-        Self { order, refund, uses, ..self }.announced(&ORDER_REFUNDED)
+        Self { order, uses, refund, ..self }.announced(&ORDER_REFUNDED)
     }
 }
 

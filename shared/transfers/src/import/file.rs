@@ -72,6 +72,9 @@ pub(super) trait Source {
     /// # Errors
     /// 503.
     async fn next(&mut self) -> Result<Vec<u8>, Problem>;
+
+    /// The same file from an offset on, of which a little is read at once.
+    fn at(&self, byte: u64) -> Self;
 }
 
 /// The chunks of an import's file, from an offset on.
@@ -79,11 +82,13 @@ pub(super) struct Chunks<'a> {
     services: &'a Services,
     import: &'a Import,
     byte: u64,
+    /// The number of chunks read at once.
+    at_once: usize,
 }
 
 impl<'a> Chunks<'a> {
     pub(super) const fn of(services: &'a Services, import: &'a Import) -> Self {
-        Self { services, import, byte: import.place.byte }
+        Self { services, import, byte: import.place.byte, at_once: READ_AT_ONCE }
     }
 }
 
@@ -91,19 +96,23 @@ impl Source for Chunks<'_> {
     /// # Errors
     /// 503; `internal` when a chunk is missing.
     async fn next(&mut self) -> Result<Vec<u8>, Problem> {
-        let (places, offset, reached) = self.import.places(self.byte);
+        let (places, offset, reached) = self.import.places(self.byte, self.at_once);
         let found = chunk::read(self.services, self.import.id.as_str(), &places).await?;
         let mut bytes = found.ok_or_else(|| Problem::internal("a chunk of the file is gone"))?;
         bytes.drain(..offset.min(bytes.len()));
         self.byte = reached.max(self.byte);
         Ok(bytes)
     }
+
+    fn at(&self, byte: u64) -> Self {
+        Self { services: self.services, import: self.import, byte, at_once: 1 }
+    }
 }
 
 impl Import {
     /// The keys of the next chunks from an offset on, the offset within the first of them, and the offset
     /// at which they end.
-    fn places(&self, byte: u64) -> (Vec<String>, usize, u64) {
+    fn places(&self, byte: u64, at_once: usize) -> (Vec<String>, usize, u64) {
         let size = u64::try_from(CHUNK).unwrap_or(u64::MAX);
         let (mut places, mut offset, mut begin) = (Vec::new(), 0, 0_u64);
         for (number, part) in &self.parts {
@@ -111,7 +120,7 @@ impl Import {
             for chunk in 0..count {
                 let length = size.min(part.bytes.saturating_sub(chunk.saturating_mul(size)));
                 let end = begin.saturating_add(length);
-                if end > byte && places.len() < READ_AT_ONCE {
+                if end > byte && places.len() < at_once {
                     if places.is_empty() {
                         offset = usize::try_from(byte.saturating_sub(begin)).unwrap_or(0);
                     }

@@ -35,6 +35,17 @@ pub(super) struct Record {
     is_spared: bool,
     /// Variants that the file has no price for.
     unpriced: Unpriced,
+    /// The last of its rows, if it adds to the product of a row further up.
+    addition: Option<u64>,
+}
+
+/// How a row belongs to others of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Relation {
+    /// Later rows may belong to it, and name this key.
+    Parent(String),
+    /// It belongs to the row of this key, which is above it.
+    ChildOf(String),
 }
 
 /// The source of a member of the body: its pointer, and the row and the column that it comes from.
@@ -62,7 +73,30 @@ impl Record {
     pub(super) fn rejected(row: u64) -> Self {
         let unpriced = Unpriced { variants: Vec::new(), status: None };
         let (faults, sources) = (Vec::new(), Vec::new());
-        Self { row, body: Value::Null, faults, sources, is_spared: false, unpriced }
+        let body = Value::Null;
+        Self { row, body, faults, sources, is_spared: false, unpriced, addition: None }
+    }
+
+    /// The record of a row to which others should belong, and none does.
+    pub(super) fn childless(row: u64) -> Self {
+        let detail = "The file has no variation of this product.";
+        let fault = Finding::error((row, None), "variations_missing", detail);
+        Self { faults: vec![fault], ..Self::rejected(row) }
+    }
+
+    /// The record, which adds to the product of a row further up if this last row of it is given.
+    pub(super) fn adding(self, addition: Option<u64>) -> Self {
+        Self { addition, ..self }
+    }
+
+    /// Whether it adds to the product of a row further up.
+    pub(super) const fn is_addition(&self) -> bool {
+        self.addition.is_some()
+    }
+
+    /// The row that orders it among the records that update one object.
+    pub(super) fn order(&self) -> u64 {
+        self.addition.unwrap_or(self.row)
     }
 
     /// Whether it cannot be imported.
@@ -159,6 +193,14 @@ impl<'a> Format<'a> {
             ImportKind::Customers => customers::email(columns, row),
             ImportKind::Inventory => None,
         }
+    }
+
+    /// How a row belongs to others of the file.
+    pub(super) fn relation(kind: ImportKind, columns: &Columns, row: &Row) -> Option<Relation> {
+        let is_woocommerce = columns.layout() == Layout::WooCommerce;
+        (kind == ImportKind::Products && is_woocommerce)
+            .then(|| woocommerce::relation(columns, row))
+            .flatten()
     }
 
     /// Whether a row belongs to the record whose rows share this key.

@@ -77,6 +77,8 @@ pub(super) struct Row {
     pub(super) is_blank: bool,
     /// The number of blank rows so far.
     pub(super) blank: u64,
+    /// Its offset in the file.
+    pub(super) begin: u64,
     /// The offset of the next row in the file.
     pub(super) end: u64,
 }
@@ -97,6 +99,7 @@ pub(super) struct Rows {
     /// Whether the last byte was a carriage return, to which a line feed may belong.
     is_after_return: bool,
     is_within: bool,
+    begin: u64,
     delimiter: u8,
     quotes: Quotes,
     number: u64,
@@ -122,6 +125,7 @@ impl Rows {
             // Progress that was stored without the number of blank rows may be before a line feed.
             is_after_return: place.blank.is_none() && place.byte > 0,
             is_within: false,
+            begin: place.byte,
             delimiter,
             quotes: Quotes::default(),
             number: place.row,
@@ -166,7 +170,9 @@ impl Rows {
             let (found, read, written, ended) = csv.read_record(rest, output, ends);
             let bytes = rest.get(..read).unwrap_or_default();
             self.quotes.follow(bytes, self.delimiter);
-            self.is_within |= read > 0;
+            if !self.is_within && read > 0 {
+                (self.is_within, self.begin) = (true, self.byte);
+            }
             used = used.saturating_add(read);
             self.byte = self.byte.saturating_add(size(read));
             if self.rejected.is_none() {
@@ -270,9 +276,10 @@ impl Rows {
         let error = unclosed.or(row.error).or(misplaced);
         let is_blank = row.is_blank && error.is_none();
         self.blank = self.blank.saturating_add(u64::from(is_blank));
-        let (number, blank, end) = (self.number, self.blank, self.byte);
+        let (number, blank) = (self.number, self.blank);
+        let (begin, end) = (self.begin, self.byte);
         self.number = self.number.saturating_add(1);
-        Row { number, error, is_blank, blank, end, ..row }
+        Row { number, error, is_blank, blank, begin, end, ..row }
     }
 
     /// The row read so far.

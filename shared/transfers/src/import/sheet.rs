@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::columns::Columns;
 use super::file::Source;
 use super::finding::Finding;
-use super::records::{Format, Record};
+use super::parents::Parent;
+use super::records::{Format, Record, Relation};
 use super::rows::{MARK, MAX_COLUMNS, MAX_ROW, Row, RowError, Rows};
 use super::{Import, ImportKind, MAX_ROWS, Place};
 use crate::FileFormat;
@@ -116,18 +117,65 @@ impl<S: Source> Sheet<S> {
                 });
             };
             self.go_on_after(last);
+            let last = last.number;
             cells = rows.iter().fold(cells, |sum, row| sum.saturating_add(row.width));
             bytes = rows.iter().fold(bytes, |sum, row| sum.saturating_add(row.size));
-            records.extend(self.read(&rows, currency));
+            let (rows, is_addition) = self.with_parent(rows).await?;
+            let record = self.read(&rows, currency);
+            records.extend(record.map(|record| record.adding(is_addition.then_some(last))));
         }
         Ok(self.full(records))
     }
 
+    /// The rows of a record, behind the row that they belong to if that is further up in the file. Returns
+    /// whether it is.
+    async fn with_parent(&mut self, mut rows: Vec<Row>) -> Result<(Vec<Row>, bool), Problem> {
+        let first = rows.first().filter(|_| self.format == FileFormat::Csv);
+        match first.and_then(|row| Format::relation(self.kind, &self.columns, row)) {
+            Some(Relation::Parent(key)) => {
+                let has_children = rows.len() > 1;
+                if let Some(row) = rows.first() {
+                    self.place.parents.add(key, row, has_children);
+                }
+            }
+            Some(Relation::ChildOf(key)) => {
+                let parent = self.place.parents.of_child(&key);
+                if let Some(parent) = parent
+                    && let Some(row) = self.row_at(parent).await?
+                {
+                    rows.insert(0, row);
+                    return Ok((rows, true));
+                }
+            }
+            None => {}
+        }
+        Ok((rows, false))
+    }
+
+    /// Reads a row that was read before.
+    async fn row_at(&self, parent: Parent) -> Result<Option<Row>, Problem> {
+        let Parent { byte, row, .. } = parent;
+        let (delimiter, blank) = (self.place.delimiter, Some(0));
+        let place = Place { byte, row, delimiter, blank, ..Place::default() };
+        let (mut source, mut rows) = (self.source.at(byte), Rows::from(self.format, &place));
+        loop {
+            let bytes = source.next().await?;
+            let mut used = 0_usize;
+            while used < bytes.len() || bytes.is_empty() {
+                let rest = bytes.get(used..).unwrap_or_default();
+                let (more, row) = rows.read(rest, &self.columns);
+                if row.is_some() || bytes.is_empty() {
+                    return Ok(row);
+                }
+                used = used.saturating_add(more);
+            }
+        }
+    }
+
     fn go_on_after(&mut self, row: &Row) {
-        let (number, header) =
-            (row.number.saturating_add(1), std::mem::take(&mut self.place.header));
-        let (byte, blank) = (row.end, Some(row.blank));
-        self.place = Place { byte, row: number, blank, header, ..self.place };
+        self.place.byte = row.end;
+        self.place.row = row.number.saturating_add(1);
+        self.place.blank = Some(row.blank);
     }
 
     const fn most(&self) -> usize {
@@ -143,7 +191,8 @@ impl<S: Source> Sheet<S> {
         Read::Page(Page { records, place, ignored: None, warnings: Vec::new(), is_last: false })
     }
 
-    fn last(&self, records: Vec<Record>) -> Read {
+    fn last(&self, mut records: Vec<Record>) -> Read {
+        records.extend(self.place.parents.childless().map(Record::childless));
         let place = Place { byte: self.total, ..self.place.clone() };
         Read::Page(Page { records, place, ignored: None, warnings: Vec::new(), is_last: true })
     }

@@ -219,13 +219,15 @@ async fn files_of_another_kind_are_rejected_at_their_first_row() {
 async fn woocommerces_product_file_is_imported() {
     let market = Market::open().await;
     let (done, found, ignored) = read(&market, "products", WOOCOMMERCE).await;
-    assert_eq!((done.str("/status").as_str(), counts(&done)), ("partial", (5, 1)), "{found:?}");
+    assert_eq!((done.str("/status").as_str(), counts(&done)), ("partial", (5, 2)), "{found:?}");
+    assert_eq!(done.int("/progress/updated"), 1, "a variation below other products");
     let expected = [
         at(6, "Sold individually?", "limit_not_supported"),
         at(7, "Type", "product_type_not_supported"),
         at(8, "Visibility in catalog", "visibility_not_supported"),
         at(8, "Tax status", "tax_status_not_supported"),
-        at(9, "Parent", "parent_missing"),
+        at(10, "Parent", "parent_missing"),
+        at(11, "", "variations_missing"),
     ];
     assert_eq!(found, expected);
     assert!(ignored.contains(&"Categories".to_owned()), "{ignored:?}");
@@ -242,13 +244,17 @@ async fn woocommerces_product_file_is_imported() {
     assert_eq!(each(&candle, "/weight_grams"), [&json!(250)]);
     assert_eq!(market.levels(&candle.str("/variants/0/id")).await[0], 12);
     let apron = product(&market.owner, "apron").await.unwrap();
-    assert_eq!(*apron.at("/options"), json!([{"name": "Colour", "values": ["Red", "Blue"]}]));
-    assert_eq!(each(&apron, "/weight_grams"), [&json!(300), &json!(350)]);
+    assert_eq!(
+        *apron.at("/options"),
+        json!([{"name": "Colour", "values": ["Red", "Blue", "Green"]}])
+    );
+    assert_eq!(each(&apron, "/weight_grams"), [&json!(300), &json!(350), &json!(300)]);
     assert_eq!(
         each(&apron, "/inventory"),
         [
             &json!({"tracked": true, "policy": "deny"}),
             &json!({"tracked": true, "policy": "continue"}),
+            &json!({"tracked": false, "policy": null}),
         ]
     );
     let course = product(&market.owner, "candle-course").await.unwrap();
@@ -264,9 +270,12 @@ async fn woocommerces_product_file_is_imported() {
 
 #[tokio::test]
 async fn a_dry_run_has_the_findings_of_the_import() {
-    for (kind, file) in
-        [("products", PRODUCTS_2021), ("products", PRODUCTS_2023), ("customers", CUSTOMERS_2021)]
-    {
+    for (kind, file) in [
+        ("products", PRODUCTS_2021),
+        ("products", PRODUCTS_2023),
+        ("products", WOOCOMMERCE),
+        ("customers", CUSTOMERS_2021),
+    ] {
         let market = Market::open().await;
         let dry = json!({"kind": kind, "dry_run": true});
         let id = asked(&market.owner, dry).await;

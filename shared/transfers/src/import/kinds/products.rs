@@ -133,6 +133,11 @@ async fn create(
             (code, _) => *code,
         };
         match code {
+            Code::VersionConflict | Code::HandleTaken
+                if record.is_addition() && is_there(work, &id).await? =>
+            {
+                return overwrite(work, record, request, id).await;
+            }
             // Created by an interrupted step.
             Code::VersionConflict if is_there(work, &id).await? => {
                 return Ok(Outcome::of(record, Done::Created));
@@ -155,7 +160,7 @@ async fn existing(
 ) -> Result<Outcome, Problem> {
     match work.import.on_existing {
         OnExisting::Skip => Ok(Outcome::of(record, Done::Skipped)),
-        OnExisting::Update => overwrite(work, record, request).await,
+        OnExisting::Update => update(work, record, request).await,
         OnExisting::Fail => Ok(found_at(record, "/handle", Code::HandleTaken)),
     }
 }
@@ -230,9 +235,9 @@ async fn is_held(work: &Work<'_>, handle: &Handle) -> Result<bool, Problem> {
 }
 
 /// Updates the product of a handle.
-async fn overwrite(
+async fn update(
     work: &Work<'_>,
-    mut record: Record,
+    record: Record,
     request: CreateRequest,
 ) -> Result<Outcome, Problem> {
     let Work { services, store, .. } = work;
@@ -243,8 +248,18 @@ async fn overwrite(
     let holder: Option<UniqueProductHandle> = services.table.get(&claim).await?;
     // The handle was released meanwhile: the next attempt creates the product.
     let holder = holder.ok_or_else(|| Problem::unavailable("a handle was given up"))?;
-    let id = &holder.product_id;
-    let mut request = request;
+    overwrite(work, record, request, holder.product_id).await
+}
+
+/// Updates a product.
+async fn overwrite(
+    work: &Work<'_>,
+    mut record: Record,
+    mut request: CreateRequest,
+    id: ProductId,
+) -> Result<Outcome, Problem> {
+    let Work { services, store, .. } = work;
+    let id = &id;
     if record.has_unpriced() {
         let (_, variants) =
             product::load(services, &store.id, id).await?.ok_or(Code::Unavailable)?;
@@ -253,7 +268,7 @@ async fn overwrite(
         request = priced;
     }
     for _ in 0..ROUNDS {
-        match write_over(work, (id, &handle), &record, &request).await {
+        match write_over(work, id, &record, &request).await {
             Ok(()) => return Ok(Outcome::of(record, Done::Updated)),
             Err(problem) if is_done(&problem) => return Ok(Outcome::of(record, Done::Updated)),
             Err(problem) => match again(work, record, (&request, id), &problem).await? {
@@ -268,18 +283,18 @@ async fn overwrite(
 /// Overwrites a product in one transaction, or in several if its change is too large for one.
 async fn write_over(
     work: &Work<'_>,
-    (id, handle): (&ProductId, &Handle),
+    id: &ProductId,
     record: &Record,
     request: &CreateRequest,
 ) -> Result<(), Problem> {
     let Work { services, store, .. } = work;
-    let last = last_row(work, handle.as_str(), record.row);
+    let last = last_row(work, id.as_str(), record.order());
     let whole = save_product::overwrite(services, store, (id, request.clone()), last).await;
     match whole {
         Err(problem) if problem.code == Code::ChangeTooLarge => {}
         whole => return whole.map(drop),
     }
-    let each = part_of_row(work, handle.as_str(), record.row);
+    let each = part_of_row(work, id.as_str(), record.order());
     for part in request.clone().in_parts(VARIANTS_AT_ONCE) {
         save_product::overwrite(services, store, (id, part), &each).await?;
     }
@@ -345,15 +360,18 @@ async fn check_one(
         None => free_handle(work, (record.row, &request), taken, seen).await?,
     };
     let holder = taken.handles.get(&handle).filter(|_| request.handle().is_some());
+    let own = format!("row {}", record.row);
+    let is_own = record.is_addition() && seen.has(&own);
     let exists = holder.is_some() || seen.has(&format!("handle {handle}"));
     match work.import.on_existing {
+        _ if is_own => {}
         OnExisting::Skip if exists => return Ok(Outcome::of(record, Done::Skipped)),
         OnExisting::Fail if exists => {
             return Ok(found_at(record, "/handle", Code::HandleTaken));
         }
         _ => {}
     }
-    let mut words = vec![format!("handle {handle}")];
+    let mut words = vec![format!("handle {handle}"), own];
     for (number, sku) in request.skus().enumerate() {
         let Some(sku) = sku.map(lower) else { continue };
         let (any, own) = (format!("sku {sku}"), format!("sku {sku} of {handle}"));

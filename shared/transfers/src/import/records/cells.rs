@@ -228,7 +228,8 @@ impl<'a> Reading<'a> {
         let Self { faults, mut sources, unpriced, .. } = self;
         // A member without a column is reported for the row.
         sources.push((String::new(), row, String::new()));
-        Record { row, body: Value::Object(body), faults, sources, is_spared: true, unpriced }
+        let body = Value::Object(body);
+        Record { row, body, faults, sources, is_spared: true, unpriced, addition: None }
     }
 }
 

@@ -20,15 +20,19 @@ fn most_memory() -> Option<u64> {
 }
 
 /// A file of repeated parts, which arrives in chunks as from the table.
+#[derive(Clone)]
 struct Repeated {
     parts: Vec<(Vec<u8>, usize)>,
+    /// The whole file.
+    all: Vec<(Vec<u8>, usize)>,
     size: usize,
 }
 
 impl Repeated {
     fn of(parts: &[(&str, usize)]) -> Self {
         let part = |(text, count): &(&str, usize)| (text.as_bytes().to_vec(), *count);
-        Self { parts: parts.iter().map(part).collect(), size: 1_400_000 }
+        let all: Vec<(Vec<u8>, usize)> = parts.iter().map(part).collect();
+        Self { parts: all.clone(), all, size: 1_400_000 }
     }
 }
 
@@ -44,6 +48,12 @@ impl Source for Repeated {
             }
         }
         Ok(bytes)
+    }
+
+    fn at(&self, byte: u64) -> Self {
+        let repeated = self.all.iter().flat_map(|(part, count)| part.repeat(*count));
+        let rest: Vec<u8> = repeated.skip(usize::try_from(byte).unwrap()).collect();
+        Self { parts: vec![(rest, 1)], ..self.clone() }
     }
 }
 
@@ -209,7 +219,7 @@ async fn a_file_is_read_the_same_for_any_size_of_its_pieces() {
     let mut all = Vec::new();
     for size in [1, 2, 3, 7, 1_000] {
         let parts: Vec<(Vec<u8>, usize)> = text.bytes().map(|byte| (vec![byte], 1)).collect();
-        let source = Repeated { parts, size };
+        let source = Repeated { all: parts.clone(), parts, size };
         let currency = Currency::from_text("EUR").unwrap();
         let mut sheet = Sheet::of(&import(ImportKind::Products, FileFormat::Csv), source);
         let Read::Page(_) = sheet.page(&currency).await.unwrap() else { panic!("no header") };
@@ -304,4 +314,38 @@ async fn reading_goes_on_after_any_row_with_the_same_numbers() {
     }
     assert_eq!(rows, [2, 5, 7]);
     assert_eq!(whole.place.blank, Some(3));
+}
+
+#[tokio::test]
+async fn variations_find_their_product_anywhere_above_them() {
+    let text = "ID,Type,SKU,Name,Regular price,Parent,Attribute 1 name,Attribute 1 value(s)\r\n\
+                7,variable,,\"Tee, plain\",,,Size,\"S, M\"\r\n\
+                8,simple,CUP,Cup,3,,,\r\n\r\n\
+                9,variation,TEE-S,Tee - S,5,id:7,Size,S\r\n\
+                10,variation,X,X,5,id:70,Size,S\r\n\
+                11,variation,TEE-M,Tee - M,6,id:7,Size,M\r\n\
+                12,variable,HAT,Hat,,,Size,S\r\n";
+    let currency = Currency::from_text("EUR").unwrap();
+    let source = Repeated::of(&[(text, 1)]);
+    let mut sheet = Sheet::of(&import(ImportKind::Products, FileFormat::Csv), source);
+    let Read::Page(_) = sheet.page(&currency).await.unwrap() else { panic!("no header") };
+    let Read::Page(page) = sheet.page(&currency).await.unwrap() else { panic!("no rows") };
+    let told: Vec<(u64, u64, &str, Option<&str>)> = page
+        .records
+        .iter()
+        .map(|it| {
+            let fault = it.faults.iter().find(|fault| fault.is_error()).map(|it| &*it.code);
+            (it.row, it.order(), it.body["title"].as_str().unwrap_or_default(), fault)
+        })
+        .collect();
+    let expected = [
+        (3, 3, "Cup", None),
+        (2, 5, "Tee, plain", None),
+        (6, 6, "", Some("parent_missing")),
+        (2, 7, "Tee, plain", None),
+        (8, 8, "", Some("variations_missing")),
+    ];
+    assert_eq!(told, expected);
+    assert_eq!(page.records[1].body["variants"][0]["sku"], "TEE-S");
+    assert!(page.is_last);
 }

@@ -21,6 +21,9 @@ pub(super) fn head(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
     ] {
         reading.text(&mut body, ("", member), row, slot(column));
     }
+    if let Some(Value::String(handle)) = body.get_mut("handle") {
+        *handle = handle.to_lowercase();
+    }
     reading.code_text(&mut body, ("", "tax_class"), row, slot(Column::TaxClass));
     if let Some(cell) = reading.cell(row, slot(Column::Tags)) {
         body.insert("tags".into(), tags(reading, row.number, cell));

@@ -22,7 +22,7 @@ pub(super) fn variant(
 ) -> Map<String, Value> {
     let mut body = Map::new();
     reading.source(at, row.number, "");
-    reading.code_text(&mut body, (at, "sku"), row, slot(Column::Sku));
+    sku(reading, (at, &mut body), row, slot(Column::Sku));
     barcode(reading, (at, &mut body), row, slot(Column::Barcode));
     reading.text(&mut body, (at, "image_url"), row, slot(Column::VariantImage));
     price(reading, (at, &mut body), row, (slot(Column::Price), currency));
@@ -74,6 +74,22 @@ pub(super) fn price(
     }
     let price = price.unwrap_or_else(|| json!({"amount": 0, "currency": currency}));
     body.insert("price".into(), price);
+}
+
+/// Adds the SKU. One that a spreadsheet may have rounded is imported with a warning: it may be right.
+pub(super) fn sku(
+    reading: &mut Reading<'_>,
+    (at, body): (&str, &mut Map<String, Value>),
+    row: &Row,
+    column: Slot,
+) {
+    reading.code_text(body, (at, "sku"), row, column);
+    if let Some((cell, name)) = reading.code(row, column)
+        && is_power_of_ten(cell)
+    {
+        let detail = "A spreadsheet may have rounded this number. It was imported as it is.";
+        reading.warn(row.number, name, "rounded_number", detail);
+    }
 }
 
 /// Adds the barcode. A spreadsheet may have left `5.90123E+12` of it, which is another one.

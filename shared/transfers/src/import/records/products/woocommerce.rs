@@ -1,12 +1,13 @@
 //! Products of WooCommerce's product files. A row is a simple product, a variable one, or a variation, which
-//! follows its product and names it by SKU or id.
+//! is below its product and names it by SKU or id. A variation that does not follow its product is read with
+//! that product's row, and added to it.
 
 use core_types::fields::Currency;
 use core_types::fields::Handle;
 use serde_json::{Map, Value, json};
 
-use super::super::Record;
 use super::super::cells::{self, Reading};
+use super::super::{Record, Relation};
 use super::assembly::Product;
 use super::{OPTIONS, head, variants};
 use crate::import::columns::{Columns, Slot};
@@ -130,6 +131,17 @@ pub(super) fn product_of(columns: &Columns, row: &Row) -> Option<String> {
     text(Column::Sku).or_else(id)
 }
 
+/// How a row belongs to others: a variable product, or a variation of one.
+pub(in crate::import) fn relation(columns: &Columns, row: &Row) -> Option<Relation> {
+    let key = product_of(columns, row)?;
+    let kinds = kinds(&Reading::of(columns), row);
+    let has = |wanted: &str| kinds.iter().any(|kind| kind == wanted);
+    if has("variation") {
+        return Some(Relation::ChildOf(key));
+    }
+    (has("variable") || has("variable-subscription")).then_some(Relation::Parent(key))
+}
+
 fn is_variation(reading: &Reading<'_>, row: &Row) -> bool {
     kinds(reading, row).iter().any(|kind| kind == "variation")
 }
@@ -145,11 +157,15 @@ pub(super) fn record(columns: &Columns, rows: &[Row], currency: &Currency) -> Op
     let first = rows.first()?;
     let mut reading = Reading::of(columns);
     if is_variation(&reading, first) {
-        let detail = "A variation must follow the row of its product, or another variation of it.";
+        let detail = "No product above has this SKU or id.";
         reading.reject(first.number, Some("Parent"), "parent_missing", detail);
         return Some(reading.rejected(first.number));
     }
     let own = rows.get(1..).unwrap_or_default();
+    // Its variations are below, and each comes with it.
+    if own.is_empty() && matches!(relation(columns, first), Some(Relation::Parent(_))) {
+        return None;
+    }
     let mut product = Product::of(product_head(&mut reading, first));
     product.options = options(&mut reading, first, own);
     for (number, url) in images(&reading, first).into_iter().enumerate() {
@@ -168,10 +184,6 @@ pub(super) fn record(columns: &Columns, rows: &[Row], currency: &Currency) -> Op
         let variant = variant(&mut reading, &at, (row, first), currency);
         let values = values(&mut reading, &at, row, &product.options);
         product.add_variant(&mut reading, row.number, variant, values);
-    }
-    if own.is_empty() && kinds(&reading, first).iter().any(|kind| kind == "variable") {
-        let detail = "The rows after a variable product must be its variations: it has none there.";
-        reading.reject(first.number, Some("Type"), "variations_missing", detail);
     }
     Some(product.record(reading, first.number))
 }
@@ -309,7 +321,7 @@ fn variant(
 ) -> Map<String, Value> {
     let mut body = Map::new();
     reading.source(at, row.number, "");
-    reading.code_text(&mut body, (at, "sku"), row, slot(Column::Sku));
+    variants::sku(reading, (at, &mut body), row, slot(Column::Sku));
     variants::barcode(reading, (at, &mut body), row, slot(Column::Barcode));
     prices(reading, (at, &mut body), row, currency);
     let weight = weight(reading, row).or_else(|| weight(reading, first));
