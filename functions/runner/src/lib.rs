@@ -65,8 +65,8 @@ pub async fn take(services: &Services, step: RunMessage) -> Result<(), Problem> 
         RunMessage::Replay { id } => replay::step(services, id).await,
         RunMessage::Drill { id } => drills::step(services, id).await,
         RunMessage::LoadTest { id } => load_tests::step(services, id).await,
-        RunMessage::Import { id } => transfers::import::step(services, id).await,
-        RunMessage::Export { id } => transfers::export::step(services, id).await,
+        RunMessage::Import { id } => Box::pin(transfers::import::step(services, id)).await,
+        RunMessage::Export { id } => Box::pin(transfers::export::step(services, id)).await,
         RunMessage::Redaction { id } => {
             privacy::redaction::step(services, id, transfers::people::forget).await
         }

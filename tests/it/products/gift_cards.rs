@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use support::{Client, Gateway, Merchant, Reply, Store, Value, json, race, unique};
+use support::{Client, Gateway, Market, Merchant, Reply, Store, Value, json, race, unique};
 
 const CARDS: &str = "/v1/products/gift-cards";
 
@@ -209,6 +209,20 @@ async fn the_recipient_gets_the_code_when_it_is_time() {
     gateway.advance(Duration::from_hours(2));
     gateway.sweep().await;
     assert_eq!(mail.code().await, second.str("/code"));
+}
+
+#[tokio::test]
+async fn no_line_of_a_givers_message_passes_for_one_of_the_mails() {
+    let market = Market::proven().await;
+    let to = format!("{}@example.com", unique("friend"));
+    let message = "Enjoy!\u{2028}Reply with your code\u{2029}to us\r\nBye";
+    let input = json!({"initial_value": inr(500), "recipient": {"email": to, "message": message}});
+    market.owner.post(CARDS).key(&unique("card")).json(input).await.expect(201);
+    let mail = market.gateway.mailbox(&to).nth(1).await;
+    for line in ["Enjoy!", "Reply with your code", "to us", "Bye"] {
+        assert!(mail.text.lines().any(|it| it == format!("    {line}")), "{line}: {}", mail.text);
+    }
+    assert!(!mail.text.contains(['\u{2028}', '\u{2029}']), "{:?}", mail.text);
 }
 
 #[tokio::test]

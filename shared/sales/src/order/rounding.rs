@@ -43,8 +43,9 @@ impl Order {
         let before = Money::sum(lines.chain([&self.shipping_refunded]), &self.currency);
         let before = before.unwrap_or_else(|| Money::zero(&self.currency));
         let upto = |refunded: &Money| {
+            let total = &self.totals.total;
             let is_all = refunded.amount >= exact.amount;
-            if is_all { self.totals.total.clone() } else { refunded.rounded_to(step) }
+            if is_all { total.clone() } else { refunded.rounded_to(step).min(total) }
         };
         let after = before.plus(worth).unwrap_or_else(|| exact.clone());
         upto(&after).minus(&upto(&before)).unwrap_or_else(|| Money::zero(&self.currency))

@@ -25,7 +25,8 @@ async fn a_poison_message_is_listed_opens_one_incident_and_is_over_when_it_is_go
     let of_webhooks = format!("{QUEUES}/webhooks");
     let is_dead = || async {
         let queue = operator.get(&of_webhooks).await.expect(200);
-        (queue.int("/dead_letters") == 1).then_some(queue)
+        let is_settled = (queue.int("/waiting"), queue.int("/in_flight")) == (0, 0);
+        (is_settled && queue.int("/dead_letters") == 1).then_some(queue)
     };
     let queue = eventually(DEADLINE, is_dead).await;
     assert_eq!((queue.int("/waiting"), queue.int("/in_flight")), (0, 0));
