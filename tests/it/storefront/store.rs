@@ -74,7 +74,10 @@ async fn the_store_page_names_what_a_first_page_needs() {
     assert_eq!(page.at("/navigation"), &json!(["main"]));
     assert_eq!(page.str("/policies/0/handle"), "refund");
     assert_eq!(page.at("/policies").as_array().unwrap().len(), 1);
-    assert_eq!(page.at("/payment_methods"), &json!([{"provider": "manual", "method": null, "name": null}]));
+    assert_eq!(
+        page.at("/payment_methods"),
+        &json!([{"provider": "manual", "method": null, "name": null}])
+    );
     assert!(page.trips() <= 2, "{} trips", page.trips());
     assert_eq!(front.get("/navigation").await.expect(200).data().len(), 1);
     front.get("/navigation/main").await.expect(200);
