@@ -62,14 +62,15 @@ pub(crate) struct StorePage {
     /// Its published policies, without their text.
     policies: Vec<PolicySummary>,
     /// The enabled payment methods.
-    payment_methods: Vec<Method>,
+    payment_methods: Vec<Offered>,
     /// The values of the theme's settings; null if nothing is published.
     theme_settings: Option<Map<String, Value>>,
 }
 
 /// A payment method.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Method {
+#[schemars(rename = "StorefrontPaymentMethod")]
+struct Offered {
     /// The payment provider.
     provider: ProviderName,
     /// The manual method to choose at checkout.
@@ -121,7 +122,7 @@ pub(crate) async fn store(
     accounts.sort_by_key(|account| account.provider);
     let methods = accounts.iter().flat_map(MethodView::all_of);
     page.payment_methods = methods
-        .map(|MethodView { provider, method, name, .. }| Method { provider, method, name })
+        .map(|MethodView { provider, method, name, .. }| Offered { provider, method, name })
         .collect();
     Ok(Json::new(&page).cached(caller.keeping()))
 }

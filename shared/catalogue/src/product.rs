@@ -209,6 +209,7 @@ impl Item for Product {
 }
 
 /// A variant of a product: the unit that is priced, stocked and sold.
+#[expect(clippy::struct_excessive_bools, reason = "each says something of its own")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variant {
     /// Part of the key.

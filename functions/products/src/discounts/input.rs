@@ -92,6 +92,7 @@ pub struct ValueRequest {
 }
 
 /// The classes of discounts that a discount may be used with.
+#[expect(clippy::struct_field_names, reason = "they are classes of discounts, as at Shopify")]
 #[request]
 #[derive(Debug, Clone, Default)]
 pub struct CombinesWithRequest {

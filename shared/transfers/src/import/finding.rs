@@ -166,13 +166,13 @@ impl Element for Finding {
 mod tests {
     use super::*;
 
-    fn finding(column: String) -> Finding {
-        Finding::error((1, Some(&column)), "unknown_field", &"x".repeat(1_000)).cut()
+    fn finding(column: &str) -> Finding {
+        Finding::error((1, Some(column)), "unknown_field", &"x".repeat(1_000)).cut()
     }
 
     #[test]
     fn a_finding_is_truncated_between_characters() {
-        let cut = finding("\u{1f375}".repeat(300));
+        let cut = finding(&"\u{1f375}".repeat(300));
         assert_eq!(cut.column.unwrap().chars().count(), MAX_COLUMN);
         assert_eq!(cut.detail.len(), MAX_DETAIL);
     }
@@ -186,13 +186,13 @@ mod tests {
 
     #[test]
     fn pages_of_findings_fit_into_items_in_order() {
-        let all: Vec<Finding> = (0..2_000).map(|number| finding(number.to_string())).collect();
+        let all: Vec<Finding> = (0..2_000).map(|number| finding(&number.to_string())).collect();
         let pages = paged(all.clone());
         for page in &pages {
             assert!(serde_json::to_vec(page).unwrap().len() < 300_000);
         }
         assert_eq!(pages.concat(), all);
-        let kept = paged((0..100_000).map(|number| finding(number.to_string())).collect());
+        let kept = paged((0..100_000).map(|number| finding(&number.to_string())).collect());
         assert_eq!(kept.len(), PAGES);
         assert_eq!(paged(Vec::new()), Vec::<Vec<Finding>>::new());
     }

@@ -300,7 +300,7 @@ impl Rows {
         };
         let is_blank = bytes.trim_ascii().is_empty();
         let (width, size) = (ends.len(), bytes.len());
-        Row { cells, error, width, is_blank, size, ..Row::default() }
+        Row { cells, error, width, size, is_blank, ..Row::default() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Hosts the images of a product: those that were elsewhere become media of its store.
 
 use std::collections::HashMap;
+use std::hash::BuildHasher;
 
 use core_types::id::{MediaId, ProductId, StoreId};
 use primitives::problem::Problem;
@@ -15,11 +16,11 @@ use crate::product::{self, Image, PRODUCT_UPDATED, Product, Variant};
 ///
 /// # Errors
 /// `change_too_large`; 503.
-pub async fn host_images(
+pub async fn host_images<S: BuildHasher + Sync>(
     services: &Services,
     store: &StoreId,
     id: &ProductId,
-    hosted: &HashMap<String, MediaId>,
+    hosted: &HashMap<String, MediaId, S>,
 ) -> Result<(), Problem> {
     retry(|| async move {
         let now = services.clock.now();

@@ -144,7 +144,7 @@ async fn create(
             }
             Code::HandleTaken => return existing(work, record, request).await,
             _ => match again(work, record, (&request, &id), &problem).await? {
-                Again::Request(without, next) => (record, request) = (without, next),
+                Again::Request(without) => (record, request) = *without,
                 Again::Outcome(outcome) => return Ok(outcome),
             },
         }
@@ -168,7 +168,7 @@ async fn existing(
 /// What follows a rejection.
 enum Again {
     /// The record and its request, without the cells that were rejected.
-    Request(Record, CreateRequest),
+    Request(Box<(Record, CreateRequest)>),
     Outcome(Outcome),
 }
 
@@ -193,7 +193,7 @@ async fn again(
     };
     if is_spared {
         return Ok(match read(&mut record) {
-            Some(request) => Again::Request(record, request),
+            Some(request) => Again::Request(Box::new((record, request))),
             None => Again::Outcome(Outcome::of(record, Done::Failed)),
         });
     }
@@ -272,7 +272,7 @@ async fn overwrite(
             Ok(()) => return Ok(Outcome::of(record, Done::Updated)),
             Err(problem) if is_done(&problem) => return Ok(Outcome::of(record, Done::Updated)),
             Err(problem) => match again(work, record, (&request, id), &problem).await? {
-                Again::Request(without, next) => (record, request) = (without, next),
+                Again::Request(without) => (record, request) = *without,
                 Again::Outcome(outcome) => return Ok(outcome),
             },
         }
@@ -350,7 +350,7 @@ async fn check_one(
         match save_product::plan(work.services, work.store, planned, now).await {
             Ok(_) => break,
             Err(problem) => match again(work, record, (&request, &id), &problem).await? {
-                Again::Request(without, next) => (record, request) = (without, next),
+                Again::Request(without) => (record, request) = *without,
                 Again::Outcome(outcome) => return Ok(outcome),
             },
         }

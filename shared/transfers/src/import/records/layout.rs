@@ -44,7 +44,7 @@ const KINDS: &[(Option<ImportKind>, &[&str], &str)] = &[
 /// What a file of these columns is, unless it may be of the given kind.
 pub(super) fn other_kind(kind: ImportKind, names: &[String]) -> Option<&'static str> {
     let has = |wanted: &&str| names.iter().any(|name| name.trim().eq_ignore_ascii_case(wanted));
-    let found = KINDS.iter().find(|(_, columns, _)| columns.iter().all(|column| has(column)))?;
+    let found = KINDS.iter().find(|(_, columns, _)| columns.iter().all(&has))?;
     (found.0 != Some(kind)).then_some(found.2)
 }
 

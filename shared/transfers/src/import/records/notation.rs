@@ -31,13 +31,12 @@ impl Number {
         // A space between digits groups them, also one that does not break, and so does an apostrophe.
         let is_group = |c: char| c.is_whitespace() || matches!(c, '\'' | '\u{2019}');
         let spaced = text.contains(is_group);
-        if spaced && !text.split(is_group).skip(1).all(|group| starts_with_three(group)) {
+        if spaced && !text.split(is_group).skip(1).all(starts_with_three) {
             return None;
         }
         let text: String = text.chars().filter(|c| !is_group(*c)).collect();
         let count = |sign: char| text.matches(sign).count();
         let (whole, decimals) = match (count('.'), count(',')) {
-            (0, 0) => (text.as_str(), ""),
             (1, 0) => text.split_once('.')?,
             (0, 1) => text.split_once(',').filter(|(_, decimals)| decimals.len() != 3)?,
             (_, 0) | (0, _) => (text.as_str(), ""),

@@ -30,13 +30,11 @@ impl Values {
         let value =
             if value.chars().count() > MAX_VALUE { self.shorten(value) } else { value.to_owned() };
         let lower = value.to_lowercase();
-        match self.all.iter().find(|known| known.to_lowercase() == lower) {
-            Some(known) => known.clone(),
-            None => {
-                self.push(&value);
-                value
-            }
+        if let Some(known) = self.all.iter().find(|known| known.to_lowercase() == lower) {
+            return known.clone();
         }
+        self.push(&value);
+        value
     }
 
     fn push(&mut self, value: &str) {
