@@ -51,7 +51,7 @@ fn says(mail: &Mail, lines: &[&str]) {
 #[tokio::test]
 async fn mails_about_an_order_have_its_lines_amounts_addresses_and_seller() {
     let market = market().await;
-    let book = market.stock(118_00, 10).await;
+    let book = market.stock(11_800, 10).await;
     let email = format!("{}@example.com", unique("buyer"));
     let mut input = cart(&[(&book, 2)]);
     input["email"] = json!(email);
@@ -111,7 +111,7 @@ async fn mails_about_an_order_have_its_lines_amounts_addresses_and_seller() {
 #[tokio::test]
 async fn a_stores_own_text_goes_through_the_lines() {
     let market = market().await;
-    let book = market.stock(100_00, 10).await;
+    let book = market.stock(10_000, 10).await;
     let path = format!("/v1/stores/{}/notifications/order_placed", market.store.id);
     let text = json!({
         "subject": "Danke",

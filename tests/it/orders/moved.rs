@@ -49,11 +49,11 @@ fn amounts(reply: &Reply) -> (i64, i64, i64) {
 #[tokio::test]
 async fn an_unpaid_order_is_taxed_where_it_goes_now() {
     let market = market(false).await;
-    let book = market.stock(100_00, 10).await;
+    let book = market.stock(10_000, 10).await;
     let placed = order(&market, &book, "DE").await;
-    assert_eq!(placed.reply.int("/order/totals/total/amount"), 119_00);
+    assert_eq!(placed.reply.int("/order/totals/total/amount"), 11_900);
     let to_france = moved(&market, &placed, "FR").await;
-    assert_eq!(amounts(&to_france), (120_00, 20_00, 100_00));
+    assert_eq!(amounts(&to_france), (12_000, 2_000, 10_000));
     assert_eq!(to_france.str("/totals/tax_lines/0/name"), "TVA");
     assert_eq!(*to_france.at("/taxed_at/country"), json!("FR"));
     // The shopper who still expects the old amount is told.
@@ -63,17 +63,17 @@ async fn an_unpaid_order_is_taxed_where_it_goes_now() {
         let input = market.gateway.client().post(&path).json(input);
         input.header("x-service-order-token", &placed.token)
     };
-    let rejected = open(119_00).await.expect(409);
-    assert_eq!(rejected.int("/totals/total/amount"), 120_00);
+    let rejected = open(11_900).await.expect(409);
+    assert_eq!(rejected.int("/totals/total/amount"), 12_000);
     rejected.problem("price_changed");
-    assert_eq!(open(120_00).await.expect(201).int("/amount/amount"), 120_00);
-    assert_eq!(amounts(&moved(&market, &placed, "US").await), (100_00, 0, 100_00));
+    assert_eq!(open(12_000).await.expect(201).int("/amount/amount"), 12_000);
+    assert_eq!(amounts(&moved(&market, &placed, "US").await), (10_000, 0, 10_000));
 
     // The tax of a paid one stays, and the order says so.
     let paid = order(&market, &book, "DE").await;
     market.act(&paid.id, "mark-paid", json!({})).await.expect(200);
     let elsewhere = moved(&market, &paid, "FR").await;
-    assert_eq!(amounts(&elsewhere), (119_00, 19_00, 100_00));
+    assert_eq!(amounts(&elsewhere), (11_900, 1_900, 10_000));
     assert_eq!(*elsewhere.at("/tax_is_outdated"), json!(true));
     assert_eq!(*elsewhere.at("/taxed_at/country"), json!("DE"));
     let back = moved(&market, &paid, "DE").await;
@@ -83,7 +83,7 @@ async fn an_unpaid_order_is_taxed_where_it_goes_now() {
 #[tokio::test]
 async fn an_inclusive_price_loses_the_stores_tax_abroad_and_regains_it() {
     let market = market(true).await;
-    let book = market.stock(119_00, 10).await;
+    let book = market.stock(11_900, 10).await;
     let half = json!({
         "title": "Half", "kind": "percentage", "code": "HALF", "value": {"basis_points": 5_000},
     });
@@ -92,13 +92,13 @@ async fn an_inclusive_price_loses_the_stores_tax_abroad_and_regains_it() {
     input["shipping_address"] = address("DE");
     input["discount_codes"] = json!(["HALF"]);
     let placed = market.order(input).await;
-    assert_eq!(placed.reply.int("/order/totals/total/amount"), 119_00);
+    assert_eq!(placed.reply.int("/order/totals/total/amount"), 11_900);
     let abroad = moved(&market, &placed, "US").await;
-    assert_eq!(amounts(&abroad), (100_00, 0, 100_00));
-    assert_eq!(abroad.int("/discounts/0/amount/amount"), 100_00);
+    assert_eq!(amounts(&abroad), (10_000, 0, 10_000));
+    assert_eq!(abroad.int("/discounts/0/amount/amount"), 10_000);
     let home = moved(&market, &placed, "DE").await;
-    assert_eq!(amounts(&home), (119_00, 19_00, 119_00));
-    assert_eq!(home.int("/discounts/0/amount/amount"), 119_00);
+    assert_eq!(amounts(&home), (11_900, 1_900, 11_900));
+    assert_eq!(home.int("/discounts/0/amount/amount"), 11_900);
     let in_france = moved(&market, &placed, "FR").await;
-    assert_eq!(amounts(&in_france), (119_00, 19_83, 119_00));
+    assert_eq!(amounts(&in_france), (11_900, 1_983, 11_900));
 }
