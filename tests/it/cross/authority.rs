@@ -126,7 +126,7 @@ async fn shop_by_hand(scopes: &[&str]) -> (Shop, Client, String) {
 async fn an_import_ends_with_the_scope_of_its_app() {
     let (shop, app, _) = shop_by_hand(&["write_imports", "write_products"]).await;
     let id = import(&app, 1_500).await;
-    let before = part_of_a_step(&shop.gateway, &id).await;
+    let before = Box::pin(part_of_a_step(&shop.gateway, &id)).await;
     assert!(before > 0);
     let mut fields = shop.authorize_fields(&support::verifier());
     fields["scope"] = json!("write_imports read_products");
@@ -172,12 +172,12 @@ async fn an_import_ends_with_the_membership_or_the_role_of_who_started_it() {
     let gateway = by_hand().await;
     let (owner, store, staff, member) = with_staff(&gateway, "write_imports write_products").await;
     let id = import(&staff.at(&store), 1_500).await;
-    let before = part_of_a_step(&gateway, &id).await;
+    let before = Box::pin(part_of_a_step(&gateway, &id)).await;
     assert!(before > 0);
     // What still covers the work keeps it.
     let change = json!({"scopes": "write_imports write_products write_orders"});
     owner.patch(&member).json(change).await.expect(200);
-    let more = part_of_a_step(&gateway, &id).await;
+    let more = Box::pin(part_of_a_step(&gateway, &id)).await;
     assert!(more > before, "it went on");
     owner.patch(&member).json(json!({"role": "read_only"})).await.expect(200);
     step(&gateway, of_import(&id)).await;

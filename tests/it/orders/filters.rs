@@ -19,7 +19,7 @@ async fn orders() -> (Market, Vec<Placed>, Shopper) {
         input["shipping_address"]["first_name"] = json!(first_name);
         input["shipping_address"]["last_name"] = json!(last_name);
         placed.push(market.order(input).await);
-        market.gateway.advance(Duration::from_secs(60));
+        market.gateway.advance(Duration::from_mins(1));
     }
     let shopper = Shopper::register(&market.gateway, &market.store).await;
     let mut input = cart(&[(&book, 1)]);

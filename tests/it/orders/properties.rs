@@ -13,7 +13,7 @@ fn line(variant: &str, quantity: i64, properties: Value) -> Value {
     line
 }
 
-fn of(lines: Vec<Value>) -> Value {
+fn of(lines: &[Value]) -> Value {
     json!({"email": "shopper@example.com", "shipping_address": address(), "items": lines})
 }
 
@@ -37,9 +37,9 @@ async fn equal_properties_merge_and_different_ones_do_not_in_any_order() {
     let ring = market.stock(1_000, 20).await;
     let (plain, engraved) = (|n| line(&ring, n, Value::Null), |n| line(&ring, n, ann()));
     let empty = line(&ring, 1, json!({}));
-    let placed = market.order(of(vec![engraved(1), plain(2), engraved(3), empty])).await;
+    let placed = market.order(of(&[engraved(1), plain(2), engraved(3), empty])).await;
     assert_eq!(lines(placed.reply.at("/order")), [(4, ann()), (3, json!({}))]);
-    let placed = market.order(of(vec![plain(2), engraved(1), plain(1), engraved(3)])).await;
+    let placed = market.order(of(&[plain(2), engraved(1), plain(1), engraved(3)])).await;
     assert_eq!(lines(placed.reply.at("/order")), [(3, json!({})), (4, ann())]);
     assert_eq!(lines(&market.show(&placed.id).await.json), [(3, json!({})), (4, ann())]);
     assert_eq!(lines(&market.look(&placed).await.json), [(3, json!({})), (4, ann())]);
@@ -47,23 +47,23 @@ async fn equal_properties_merge_and_different_ones_do_not_in_any_order() {
     assert_eq!(lines(&event["data"]), [(3, json!({})), (4, ann())]);
     assert_eq!(market.levels(&ring).await, [6, 14, 0, 20]);
     // What is left suffices for one of the two lines, not for both.
-    let mut dry = of(vec![engraved(4), plain(3)]);
+    let mut dry = of(&[engraved(4), plain(3)]);
     dry["dry_run"] = json!(true);
     let quote = market.try_order(dry.clone()).await.expect(200);
     let available = |n: usize| quote.at(&format!("/availability/{n}/available")).clone();
     assert_eq!((available(0), available(1)), (json!(true), json!(false)));
     assert_eq!(*quote.at("/availability/0/properties"), ann());
-    let rejected = market.try_order(of(vec![engraved(4), plain(3)])).await.expect(409);
+    let rejected = market.try_order(of(&[engraved(4), plain(3)])).await.expect(409);
     let rejected = rejected.problem("insufficient_stock");
     assert_eq!(*rejected.at("/items/0/pointer"), json!("/items/1"));
-    let wrong = market.try_order(of(vec![line(&ring, 1, json!({"Engraving": 5}))])).await;
+    let wrong = market.try_order(of(&[line(&ring, 1, json!({"Engraving": 5}))])).await;
     let wrong = wrong.expect(422).field_errors();
     assert_eq!(wrong[0].0, "/items/0/properties/Engraving");
     let long = |n: usize| {
         let texts = (0..50).map(|m| (format!("{n}-{m}"), json!("\u{1f48d}".repeat(100))));
         line(&ring, 1, Value::Object(texts.collect()))
     };
-    let large = market.try_order(of((0..8).map(long).collect())).await.expect(422);
+    let large = market.try_order(of(&(0..8).map(long).collect::<Vec<_>>())).await.expect(422);
     assert_eq!(large.field_errors(), [("/items".into(), "too_large".into())]);
     market.audit(&ring).await;
 }
@@ -72,7 +72,7 @@ async fn equal_properties_merge_and_different_ones_do_not_in_any_order() {
 async fn each_line_is_fulfilled_returned_and_refunded_by_itself() {
     let market = Market::open().await;
     let ring = market.stock(1_000, 10).await;
-    let placed = market.order(of(vec![line(&ring, 3, ann()), line(&ring, 4, Value::Null)])).await;
+    let placed = market.order(of(&[line(&ring, 3, ann()), line(&ring, 4, Value::Null)])).await;
     market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
     assert_eq!(market.levels(&ring).await, [3, 0, 7, 10]);
     let both = json!({"items": [units(&placed, 0, 2), units(&placed, 1, 1)]});
@@ -112,7 +112,9 @@ async fn an_order_of_40_lines_of_one_variant_is_one_transaction() {
     let market = Market::open().await;
     let ring = market.stock(100, 80).await;
     let lines = |count: usize| {
-        of((0..count).map(|n| line(&ring, 1, json!({"Engraving": n.to_string()}))).collect())
+        of(&(0..count)
+            .map(|n| line(&ring, 1, json!({"Engraving": n.to_string()})))
+            .collect::<Vec<_>>())
     };
     let placed = market.order(lines(40)).await;
     market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
@@ -134,7 +136,7 @@ async fn properties_are_mailed_and_removed_with_the_customers_data() {
     let market = Market::proven().await;
     let ring = market.stock(1_000, 10).await;
     let email = format!("{}@example.com", unique("engraved"));
-    let mut input = of(vec![line(&ring, 2, ann())]);
+    let mut input = of(&[line(&ring, 2, ann())]);
     input["email"] = json!(email);
     let placed = market.order(input).await;
     let mail = market.gateway.mailbox(&email).nth(1).await;

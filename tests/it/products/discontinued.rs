@@ -70,7 +70,7 @@ async fn a_discontinued_variant_is_hidden_not_sold_and_stays_in_its_orders() {
     // Nobody orders it any more, not even its merchant; the order that has it goes on.
     let expected = ("/items/0/variant_id".to_owned(), "unknown_variant".to_owned());
     let rejected = market.try_order(cart(&[(&red, 1)])).await.expect(422);
-    assert_eq!(rejected.field_errors(), [expected.clone()]);
+    assert_eq!(rejected.field_errors(), std::slice::from_ref(&expected));
     let items = json!({"items": [{"variant_id": red, "quantity": 1}]});
     let own = market.owner.post("/v1/orders").key(&unique("own")).json(items).await.expect(422);
     assert_eq!(own.field_errors(), [expected]);
