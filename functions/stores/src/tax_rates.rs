@@ -11,7 +11,7 @@ use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{Body, IfMatch, Path, Query, Ruled};
 use identity::address;
-use primitives::fields::{Flag, Int, Patch, Text};
+use primitives::fields::{Fault, Flag, FromText, Int, Patch, Text};
 use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use sales::document::{self, Document, Entry};
@@ -84,6 +84,23 @@ pub async fn show(
     find(&app, &caller.store.id, &id).await.map(|rate| rate.to_response())
 }
 
+/// A percentage in a request: a decimal with up to four decimals.
+#[derive(Debug, Clone, Copy)]
+pub struct Percent(Percentage);
+
+impl FromText for Percent {
+    const EXPECTS: &'static str = Percentage::EXPECTS;
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        Percentage::from_text(text).map(Self)
+    }
+}
+
+primitives::text_field!(Percent);
+primitives::string_schema!(Percent: {
+    "pattern": "^(100(\\.0{1,4})?|[0-9]{1,2}(\\.[0-9]{1,4})?)$"
+});
+
 /// A tax rate to create.
 #[request]
 #[derive(Debug, Clone)]
@@ -99,7 +116,7 @@ pub struct CreateRequest {
     /// Only these postal codes; all by default.
     postal_codes: Option<PostalCodesRequest>,
     /// The percentage, as a string with up to four decimals: `"9.975"`.
-    percent: Option<Percentage>,
+    percent: Option<Percent>,
     /// The percentage in hundredths of a percent (1900 is 19 %), instead of `percent`.
     basis_points: Option<Int<0, WHOLE>>,
     /// Whether it applies in addition to the rates of the wider jurisdiction, instead of replacing them.
@@ -130,8 +147,10 @@ fn twice() -> FieldError {
 }
 
 /// The percentage of a request.
-fn percentage(percent: Option<Percentage>, points: Option<&Int<0, WHOLE>>) -> Option<Percentage> {
-    percent.or_else(|| points.and_then(|points| Percentage::of_basis_points(points.0)))
+fn percentage(percent: Option<Percent>, points: Option<&Int<0, WHOLE>>) -> Option<Percentage> {
+    percent
+        .map(|percent| percent.0)
+        .or_else(|| points.and_then(|points| Percentage::of_basis_points(points.0)))
 }
 
 /// Postal codes of a jurisdiction: `prefix`, or `from` and `to`.
@@ -232,7 +251,7 @@ pub struct UpdateRequest {
     /// Only these postal codes; `null` for all.
     postal_codes: Patch<PostalCodesRequest>,
     /// The percentage, as a string with up to four decimals: `"9.975"`.
-    percent: Option<Percentage>,
+    percent: Option<Percent>,
     /// The percentage in hundredths of a percent (1900 is 19 %), instead of `percent`.
     basis_points: Option<Int<0, WHOLE>>,
     /// Whether it applies in addition to the rates of the wider jurisdiction, instead of replacing them.
