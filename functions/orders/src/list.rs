@@ -14,7 +14,7 @@ use gateway::request::Query;
 use identity::customer::UniqueCustomerEmail;
 use identity::store::Store;
 use primitives::clock::Timestamp;
-use primitives::fields::{Fault, FromText, Text};
+use primitives::fields::Text;
 use primitives::input::request;
 use primitives::problem::Problem;
 use sales::order::{FinancialStatus, FulfillmentStatus, Order, OrderStatus, OrderView, load};
@@ -26,22 +26,6 @@ use table::Query as Search;
 const AHEAD: (usize, u32) = (200, 10);
 /// The most orders of one address that are listed: those of its account, and those of guests.
 const MAX_OF_ADDRESS: usize = 250;
-
-/// A time in the query string.
-#[derive(Debug, Clone, Copy)]
-struct Instant(Timestamp);
-
-impl FromText for Instant {
-    const EXPECTS: &'static str = "a time";
-
-    fn from_text(text: &str) -> Result<Self, Fault> {
-        let detail = "Must be a time like `2026-11-21T07:00:00.000Z` (RFC 3339).";
-        Timestamp::parse(text).map(Self).ok_or_else(|| Fault::new("invalid_time", detail))
-    }
-}
-
-primitives::text_field!(Instant);
-primitives::string_schema!(Instant: {"format": "date-time"});
 
 /// The filters of orders. An order is listed if it matches all of them.
 #[request]
@@ -71,11 +55,11 @@ pub struct ListQuery {
     /// Only orders whose metadata, or that of a line, has this key with this value: `name:text`.
     metadata: Option<MetadataFilter>,
     /// Only orders that were placed at this time or later.
-    created_since: Option<Instant>,
+    created_since: Option<Timestamp>,
     /// Only orders that were placed before this time.
-    created_before: Option<Instant>,
+    created_before: Option<Timestamp>,
     /// Only orders that were changed since then.
-    updated_since: Option<Instant>,
+    updated_since: Option<Timestamp>,
 }
 
 /// Whether every word begins one of the words of these texts.
@@ -111,9 +95,9 @@ impl ListQuery {
             && self.financial_status.is_none_or(|status| order.financial_status == status)
             && self.fulfillment_status.is_none_or(|status| order.fulfillment_status == status)
             && self.customer_id.as_ref().is_none_or(|id| order.customer_id.as_ref() == Some(id))
-            && self.created_since.is_none_or(|since| order.created_at >= since.0)
-            && self.created_before.is_none_or(|before| order.created_at < before.0)
-            && self.updated_since.is_none_or(|since| order.updated_at >= since.0)
+            && self.created_since.is_none_or(|since| order.created_at >= since)
+            && self.created_before.is_none_or(|before| order.created_at < before)
+            && self.updated_since.is_none_or(|since| order.updated_at >= since)
             && self.metadata.as_ref().is_none_or(|filter| {
                 filter.takes(&order.metadata)
                     || order.items.iter().any(|line| filter.takes(&line.metadata))
@@ -146,17 +130,15 @@ impl ListQuery {
         store: &Store,
     ) -> Result<Option<Vec<Order>>, Problem> {
         let mut found = match (&self.number, &self.email) {
-            (Some(number), _) => load::by_number(services, store, number.as_str()).await?,
+            (Some(number), email) => {
+                let mut found = load::by_number(services, store, number.as_str()).await?;
+                found.retain(|order| email.as_ref().is_none_or(|email| is_of(order, email)));
+                found
+            }
             (None, Some(email)) => of_address(services, store, email).await?,
             (None, None) => return Ok(None),
         };
-        found.retain(|order| {
-            self.matches(order)
-                && self
-                    .email
-                    .as_ref()
-                    .is_none_or(|email| is_of(order, email) || self.number.is_none())
-        });
+        found.retain(|order| self.matches(order));
         Ok(Some(found))
     }
 }
@@ -219,9 +201,9 @@ pub async fn list(
     let mut search = Search::index(index, position.pk).newest_first();
     if query.created_since.is_some() || query.created_before.is_some() {
         // Positions are times with an id after them, and `#` sorts before all of a time but its end.
-        let since = query.created_since.map_or_else(String::new, |since| since.0.to_string());
+        let since = query.created_since.map_or_else(String::new, |since| since.to_string());
         let before =
-            query.created_before.map_or_else(|| "~".to_owned(), |before| before.0.to_string());
+            query.created_before.map_or_else(|| "~".to_owned(), |before| before.to_string());
         search = search.between(since, before);
     }
     if query.is_narrow() {

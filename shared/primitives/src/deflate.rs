@@ -157,7 +157,7 @@ mod tests {
         let known = [
             "05fffd7b1c15fa00e5ba1f8546b354edf698f62c80ac491bd867584a02d275a2",
             "7d3f0e292e1cb3795fc9887138c7456d8cf21c9a4e18defdb18ec7fa19f671fc",
-            "4cd91a6aed779bf962faa3ca4d34b9809c3b730dbabb1da3645389c87dc8250d",
+            "ec3a529acdbaccb62ccbe8feb5e58cc1759e344a62f1a6517c5dec84003bbda7",
         ];
         for (vocabulary, known) in VOCABULARIES.iter().zip(known) {
             let digest = Sha256::digest(vocabulary);

@@ -15,7 +15,7 @@ use super::texts::NotificationTexts;
 use crate::order::fulfillment::{Fulfillment, Tracking};
 use crate::order::refund::Refund;
 use crate::order::{Order, OrderItem};
-use crate::tax;
+use crate::tax::{self, Percentage};
 
 /// The data of a mail about an order, in addition to the order.
 #[derive(Debug, Clone, Copy, Default)]
@@ -169,6 +169,13 @@ fn of_discounts(order: &Order) -> Vec<Fields> {
     fields.collect()
 }
 
+/// A tax and its rate; none if it is zero.
+fn of_tax(name: &str, percentage: Percentage, amount: &Money) -> Option<Fields> {
+    let amount = some_money(amount)?;
+    let percent = percentage.to_string();
+    Some(vec![("name", on_one_line(name)), ("percent", percent), ("amount", amount)])
+}
+
 fn of_tracking(tracking: &Tracking) -> Fields {
     let known = [
         ("carrier", tracking.company.as_deref().map(on_one_line)),
@@ -190,13 +197,7 @@ fn of_refund(order: &Order, refund: &Refund) -> Values {
         ("refunded_tax", tax),
         ("refunded_to", to_cards.map(|amount| format!("{amount} to a gift card"))),
     ];
-    let taxes = lines.iter().filter(|line| !line.amount.is_zero()).map(|line| {
-        vec![
-            ("name", on_one_line(&line.name)),
-            ("percent", line.percentage.to_string()),
-            ("amount", money(&line.amount)),
-        ]
-    });
+    let taxes = lines.iter().filter_map(|line| of_tax(&line.name, line.percentage, &line.amount));
     let part =
         refund.items.iter().map(|line| (&line.order_item_id, line.quantity, Some(&line.amount)));
     Values {
@@ -211,13 +212,8 @@ fn values(
     order: &Order,
     news: OrderNews<'_>,
 ) -> Values {
-    let taxes = order.totals.tax_lines.iter().filter(|line| !line.amount.is_zero()).map(|line| {
-        vec![
-            ("name", on_one_line(&line.name)),
-            ("percent", line.percentage.to_string()),
-            ("amount", money(&line.amount)),
-        ]
-    });
+    let taxes = order.totals.tax_lines.iter();
+    let taxes = taxes.filter_map(|line| of_tax(&line.name, line.percentage, &line.amount));
     let mut values = match (news.refund, news.fulfillment) {
         (Some(refund), _) => of_refund(order, refund),
         (None, Some(parcel)) => {

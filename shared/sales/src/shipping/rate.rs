@@ -53,7 +53,7 @@ pub struct ShippingRate {
 pub struct Parcel {
     /// The weight of the goods to ship, in grams. Goods without a weight count as 0.
     pub grams: i64,
-    /// The subtotal of all goods of the cart, less discounts.
+    /// The subtotal of the goods to ship, less discounts.
     pub goods: Money,
 }
 

@@ -3,6 +3,7 @@
 use core_types::fields::Country;
 use core_types::fold::fold;
 use identity::address::PostalAddress;
+use identity::store::Store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,12 @@ impl TaxLocation {
     /// Whether it is in this region, without case and accents: the regions of some countries are free text.
     pub fn is_in(&self, region: &str) -> bool {
         self.region.as_ref().is_some_and(|own| fold(own) == fold(region))
+    }
+}
+
+impl From<&Store> for TaxLocation {
+    fn from(store: &Store) -> Self {
+        Self { country: store.country.clone(), region: store.region.clone(), postal_code: None }
     }
 }
 

@@ -50,16 +50,11 @@ pub async fn taxed(services: &Services, store: &Store, order: Order) -> Result<O
         let sellable: Option<Sellable> = found.take(key)?;
         sellables.extend(sellable.map(|one| (one.variant_id.clone(), one)));
     }
-    let home = TaxLocation {
-        country: store.country.clone(),
-        region: store.region.clone(),
-        postal_code: None,
-    };
     let rules = TaxRules {
         rates,
         place: Some(place),
         pickup: None,
-        home: Some(home),
+        home: Some(TaxLocation::from(store)),
         settings: settings.taxes,
     };
     Ok(order.taxed_by(rules, &sellables).unwrap_or(order))

@@ -295,15 +295,24 @@ fn all_products(export: &Export) -> Query {
     Query::partition_of(key::products_of_store(&export.store_id, export.created_at, &any))
 }
 
+/// Loads the next products that the export asks for, with their variants, and says whether they are the last.
+async fn asked_products(
+    services: &Services,
+    export: &mut Export,
+) -> Result<(Vec<(Product, Vec<Variant>)>, bool), Problem> {
+    let asked = export.clone();
+    let wanted = move |product: &Product| asked.is_asked_for(product.created_at);
+    let (found, is_last) = walk(services, export, all_products(export), wanted).await?;
+    Ok((with_variants(services, found).await?, is_last))
+}
+
 async fn products_page(
     services: &Services,
     export: &mut Export,
     written: &mut Written,
 ) -> Result<bool, Problem> {
-    let asked = export.clone();
-    let wanted = move |product: &Product| asked.is_asked_for(product.created_at);
-    let (found, is_last) = walk(services, export, all_products(export), wanted).await?;
-    for (product, variants) in with_variants(services, found).await? {
+    let (found, is_last) = asked_products(services, export).await?;
+    for (product, variants) in found {
         let view = ProductView::of(&product, &variants);
         written.add(export.format, || products::rows(&product, &variants), &view);
     }
@@ -316,12 +325,10 @@ async fn stock_page(
     export: &mut Export,
     written: &mut Written,
 ) -> Result<bool, Problem> {
-    let asked = export.clone();
-    let wanted = move |product: &Product| asked.is_asked_for(product.created_at);
-    let (found, is_last) = walk(services, export, all_products(export), wanted).await?;
+    let (found, is_last) = asked_products(services, export).await?;
     let all = Query::partition(key::store(&export.store_id).pk).begins_with(key::LOCATIONS);
     let locations: Vec<Location> = services.table.all(&all, MAX_LOCATIONS).await?;
-    for (product, mut variants) in with_variants(services, found).await? {
+    for (product, mut variants) in found {
         variants.retain(|variant| variant.tracked);
         let levels = each(&variants, |variant| levels_of(services, variant)).await?;
         for (variant, levels) in variants.iter().zip(&levels) {

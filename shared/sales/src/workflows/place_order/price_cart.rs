@@ -88,7 +88,7 @@ pub(super) async fn price_as(
         rates: tax_rates,
         place: (!cart.is_exempt).then(|| cart.taxed_at(&store)),
         pickup: None,
-        home: Some(home(&store)),
+        home: Some(TaxLocation::from(&store)),
         settings: settings.taxes.clone(),
     };
     let taxes = match pickup::chosen(&zones, cart.shipping_rate_id.as_ref()) {
@@ -126,11 +126,9 @@ impl Cart {
     /// The place of taxation: the destination, else the billing address, else the store's country.
     fn taxed_at(&self, store: &Store) -> TaxLocation {
         let known = self.destination.as_ref().or(self.billed_at.as_ref());
-        known.cloned().unwrap_or_else(|| home(store))
+        known.cloned().unwrap_or_else(|| TaxLocation::from(store))
     }
-}
 
-impl Cart {
     /// The step that its amount due is rounded to. A shopper who has not chosen a provider may choose any; a
     /// merchant who has not takes the exact amount.
     fn rounds_to(&self, store: &Store) -> i64 {
@@ -139,16 +137,11 @@ impl Cart {
             Some(provider) => step(provider, &store.currency),
             None if self.shopper_network.is_some() => {
                 let steps = ProviderName::ALL.iter().map(|one| step(*one, &store.currency));
-                steps.min_by_key(|step| if *step == 1 { i64::MAX } else { *step }).unwrap_or(1)
+                steps.max().unwrap_or(1)
             }
             None => 1,
         }
     }
-}
-
-/// The location of a store: its country and region.
-fn home(store: &Store) -> TaxLocation {
-    TaxLocation { country: store.country.clone(), region: store.region.clone(), postal_code: None }
 }
 
 /// The data that a cart is priced with, from one read.

@@ -10,7 +10,7 @@ use services::Services;
 use table::ReadConsistency;
 use table::item::Key;
 
-use super::{Cart, Found, Priced, home};
+use super::{Cart, Found, Priced};
 use crate::document::Document;
 use crate::order::pricing::{Offer, TaxRules};
 use crate::shipping::{ShippingRate, ShippingRateKind, ShippingZone};
@@ -35,7 +35,7 @@ pub(super) async fn load(
     offers: &mut [Offer],
 ) -> Result<TaxRules, Problem> {
     let Some(id) = &rate.location_id else {
-        return Ok(TaxRules { pickup: Some(home(store)), ..taxes });
+        return Ok(TaxRules { pickup: Some(TaxLocation::from(store)), ..taxes });
     };
     let location_key = key::location(&store.id, id);
     let is_read = store.online_locations.contains(id);
@@ -59,7 +59,7 @@ pub(super) async fn load(
         offer.levels.extend(of_line.cloned());
     }
     let place = location.map_or_else(
-        || home(store),
+        || TaxLocation::from(store),
         |location| TaxLocation {
             country: location.address.country,
             region: location.address.region,
