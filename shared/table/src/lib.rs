@@ -35,13 +35,15 @@ use aws_sdk_dynamodb::types::ConsumedCapacity;
 use futures_util::FutureExt;
 
 pub use conflict::{Conflicts, Throttles};
-pub use consistency::{ReadConsistency, needs_strong_read, retry_eventual_first};
+pub use consistency::{
+    ReadConsistency, needs_strong_read, retry, retry_eventual_first, retry_up_to,
+};
 pub use meter::{Metered, metered};
 pub use places::Permit;
 pub use query::Query;
 pub use rate_limit::Pass;
 pub use read::{Batch, ReadLimit, Scanned, WalkPlace};
-pub use write::{Change, Changed, Condition, Write, retry, retry_up_to};
+pub use write::{Change, Changed, Condition, Write};
 
 use primitives::clock::Clock;
 use primitives::context::Context;
