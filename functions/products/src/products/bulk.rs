@@ -16,6 +16,7 @@ use identity::store::Store;
 use primitives::fields::{AtMost, FieldErrors, Int};
 use primitives::input::{self, AnyJson, request};
 use primitives::problem::{Code, FieldError, MAX_ERRORS, Problem};
+use primitives::version::ExpectedVersion;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -161,7 +162,7 @@ async fn run(
 ) -> Result<Answer, Problem> {
     let Operation { action, id, version, product } = operation;
     let if_match = version.map_or_else(IfMatch::default, |version| {
-        IfMatch::version(u64::try_from(version.0).unwrap_or(0))
+        IfMatch(ExpectedVersion::of(u64::try_from(version.0).unwrap_or(0)))
     });
     let product = product.map(|product| product.0);
     match action {
