@@ -5,7 +5,6 @@ use callers::StoreAccess;
 use core_types::event::Topic;
 use core_types::id::OrderId;
 use core_types::key;
-use core_types::resource::{Resource, change};
 use core_types::scope::WriteOrders;
 use gateway::app::App;
 use gateway::idempotency;
@@ -16,6 +15,7 @@ use primitives::clock::Timestamp;
 use primitives::fields::Text;
 use primitives::input::{NoFields, request};
 use primitives::problem::{Code, Problem};
+use replies::{ResourceReply, change};
 use sales::order::aggregate::PaymentWithOrder;
 use sales::order::{
     ORDER_CLOSED, ORDER_HELD, ORDER_RELEASED, ORDER_REOPENED, Order, OrderAction, OrderView, load,

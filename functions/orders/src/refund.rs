@@ -5,7 +5,6 @@ use callers::StoreAccess;
 use core_types::fields::Currency;
 use core_types::id::{LocationId, OrderId, OrderItemId, PaymentId, RefundId, StoreId};
 use core_types::money::{Money, MoneyInput};
-use core_types::resource::Resource;
 use core_types::scope::{ReadOrders, WriteRefunds};
 use gateway::app::App;
 use gateway::idempotency;
@@ -16,6 +15,7 @@ use gateway::request::{Body, IfMatch, Inbound, Path, Raw, Ruled};
 use primitives::fields::{AtMost, Flag, Int};
 use primitives::input::{Given, Rules, request};
 use primitives::problem::{FieldError, Problem};
+use replies::ResourceReply;
 use sales::order::refund::{
     PlanView, Refund, RefundNote, RefundReason, RefundView, RestockType, UnusableGiftCards,
     WantedLine, WantedRefund, WantedShipping,
