@@ -28,6 +28,7 @@ use primitives::clock::Timestamp;
 use primitives::fields::{AtMost, Exact, Fault, Flag, FromText, Text};
 use primitives::input::{Given, request};
 use primitives::problem::{Code, FieldError, Problem};
+use replies::ResourceReply;
 use schemars::JsonSchema;
 use serde::Serialize;
 use services::Services;

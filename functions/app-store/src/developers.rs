@@ -17,6 +17,7 @@ use platform::developer::{
 use primitives::fields::{Fault, FieldErrors, Patch, Text};
 use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
+use replies::ResourceReply;
 
 /// `GET /v1/app-store/developers/register` (`getDeveloperProfile`): Get your developer profile.
 ///

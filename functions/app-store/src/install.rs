@@ -16,6 +16,7 @@ use platform::installation::{APP_INSTALLED, Installation, InstallationStatus, In
 use primitives::clock::Timestamp;
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
+use replies::ResourceReply;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;

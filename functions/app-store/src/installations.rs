@@ -5,7 +5,7 @@ use callers::Admin;
 use core_types::event::Topic;
 use core_types::id::InstallationId;
 use core_types::key;
-use core_types::resource::{Resource, change_with, load};
+use core_types::resource::{Resource, load};
 use delivery::subscription::{Subscription, remove_of_app};
 use gateway::app::App;
 use gateway::idempotency::Commit;
@@ -20,6 +20,7 @@ use primitives::clock::Timestamp;
 use primitives::fields::Text;
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
+use replies::{ResourceReply, change_with};
 use services::Services;
 use table::{Change, Query, Write, retry};
 

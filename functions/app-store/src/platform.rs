@@ -17,6 +17,7 @@ use primitives::clock::Timestamp;
 use primitives::fields::Text;
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
+use replies::ResourceReply;
 use services::Services;
 use table::{Write, retry};
 

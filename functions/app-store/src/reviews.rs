@@ -16,6 +16,7 @@ use platform::installation::{Installation, InstallationStatus};
 use primitives::fields::{Int, Text, Written};
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
+use replies::ResourceReply;
 use schemars::JsonSchema;
 use serde::Serialize;
 use services::Services;

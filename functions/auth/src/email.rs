@@ -8,6 +8,7 @@ use core_types::fields::Email;
 use core_types::mail::Mail;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity, Public};
+use gateway::idempotency::answering;
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, Inbound, Raw};
 use identity::account::Account;
@@ -184,6 +185,6 @@ pub(crate) async fn resend(
     let waits = |account: &Merchant| account.is_active() && !account.email_verified;
     let content =
         |to: &_, token: &str| notifications::verify_email(to, token, &app.config.base_url);
-    authentication::send_link(&app, Purpose::Verify, found.account.filter(waits).as_ref(), content)
-        .await
+    let (account, completion) = (found.account.filter(waits), answering(Accepted::<LinkSent>::new));
+    authentication::send_link(&app, Purpose::Verify, account.as_ref(), content, &completion).await
 }

@@ -5,6 +5,7 @@ use core_types::fields::Email;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::idempotency::Commit;
+use gateway::idempotency::answering;
 use gateway::reply::{Accepted, Json, NoStore};
 use gateway::request::{Body, Inbound, Raw, Ruled};
 use identity::account::Account;
@@ -39,7 +40,9 @@ pub(crate) async fn request(
     Raw(inbound): Raw,
     Body(input): Body<MailRequest>,
 ) -> Result<Accepted<CodeSent>, Problem> {
-    code::request::<Merchant>(&app, (&Platform, &input.email), &inbound.client_prefix()).await
+    let (at, network) = ((&Platform, &input.email), inbound.client_prefix());
+    let completion = answering(Accepted::<CodeSent>::new);
+    code::request::<Merchant, _>(&app, at, &network, &completion).await
 }
 
 /// A one-time code to verify.

@@ -4,6 +4,7 @@ use axum::extract::State;
 use callers::Changer;
 use gateway::app::App;
 use gateway::caller::Public;
+use gateway::idempotency::answering;
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, Raw, Ruled};
 use identity::authentication::password::{PasswordUpdated, UpdateRequest};
@@ -29,8 +30,9 @@ pub(crate) async fn reset(
 ) -> Result<Accepted<LinkSent>, Problem> {
     let content =
         |to: &_, token: &str| notifications::password_reset(to, token, &app.config.base_url);
-    password::reset::<Merchant>(&app, (&Platform, &input.email), &inbound.client_prefix(), content)
-        .await
+    let (at, network) = ((&Platform, &input.email), inbound.client_prefix());
+    let completion = answering(Accepted::<LinkSent>::new);
+    password::reset::<Merchant, _>(&app, at, &network, content, &completion).await
 }
 
 /// `POST /v1/auth/password/update` (`updatePassword`): Update a password by reset token or session.
@@ -46,18 +48,14 @@ pub(crate) async fn update(
     Raw(inbound): Raw,
     Ruled(Body(input)): Ruled<Body<UpdateRequest>>,
 ) -> Result<Json<PasswordUpdated>, Problem> {
+    let (network, completion) = (inbound.client_prefix(), answering(Json::<PasswordUpdated>::new));
     match caller {
         Changer::Link(_) => {
-            password::by_link::<Merchant>(&app, &inbound.client_prefix(), &input).await
+            password::by_link::<Merchant, _>(&app, &network, &input, &completion).await
         }
         Changer::Session(owner) => {
-            password::by_session(
-                &app,
-                &inbound.client_prefix(),
-                &input,
-                (&owner.account, &owner.session),
-            )
-            .await
+            let session = (&owner.account, &owner.session);
+            password::by_session(&app, &network, &input, session, &completion).await
         }
     }
 }

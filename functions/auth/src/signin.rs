@@ -7,6 +7,7 @@ use core_types::mail::Notice;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::idempotency::Commit;
+use gateway::idempotency::answering;
 use gateway::reply::{Created, Json, NoContent, NoStore};
 use gateway::request::{Body, Inbound, Raw, Ruled};
 use identity::authentication::{self, SignOutRequest};
@@ -279,6 +280,7 @@ pub(crate) async fn signout(
     Raw(inbound): Raw,
     Body(input): Body<SignOutRequest>,
 ) -> Result<NoContent, Problem> {
-    let answer = session::without_cookie(NoContent::default(), &inbound);
-    authentication::sign_out(&app, (&caller.account, &caller.session), &input, answer).await
+    let completion = answering(|(): &()| session::without_cookie(NoContent::default(), &inbound));
+    let session = (&caller.account, &caller.session);
+    authentication::sign_out(&app, session, &input, &completion).await
 }

@@ -5,17 +5,18 @@ use callers::StoreAccess;
 use core_types::event::Topic;
 use core_types::id::OrderId;
 use core_types::key;
-use core_types::resource::{Resource, change};
 use core_types::scope::WriteOrders;
 use gateway::app::App;
 use gateway::idempotency;
-use gateway::idempotency::Commit;
+use gateway::idempotency::{Commit, answering};
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, Path};
 use primitives::clock::Timestamp;
 use primitives::fields::Text;
 use primitives::input::{NoFields, request};
 use primitives::problem::{Code, Problem};
+use replies::{ResourceReply, change};
+use sales::order::aggregate::PaymentWithOrder;
 use sales::order::{
     ORDER_CLOSED, ORDER_HELD, ORDER_RELEASED, ORDER_REOPENED, Order, OrderAction, OrderView, load,
 };
@@ -197,6 +198,6 @@ pub async fn capture(
     let payment = aggregate.payment(&payment.payment_id)?;
     let amount = order.capturable(payment, None)?;
     let connected = connect(&app, &order.store_id, payment.provider).await?;
-    record_payment::capture(&app, &connected, payment, &amount, |known| known.order.to_response())
-        .await
+    let to_response = |known: &PaymentWithOrder| known.order.to_response();
+    record_payment::capture(&app, &connected, payment, &amount, &answering(to_response)).await
 }

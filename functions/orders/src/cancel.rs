@@ -6,14 +6,15 @@ use core_types::id::OrderId;
 use core_types::scope::WriteOrders;
 use gateway::app::App;
 use gateway::idempotency;
+use gateway::idempotency::answering;
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, Path, Raw};
 use primitives::fields::{Flag, Text};
 use primitives::input::request;
 use primitives::problem::Problem;
-use sales::order::refund::{Refund, RefundView, ReturnedMoney, UnusableGiftCards};
-use sales::order::{Order, OrderView};
-use sales::workflows::cancel_order::{self, CancelOrder};
+use sales::order::OrderView;
+use sales::order::refund::{RefundView, ReturnedMoney, UnusableGiftCards};
+use sales::workflows::cancel_order::{self, CancelOrder, Cancelled};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -81,15 +82,16 @@ pub async fn cancel(
         refund: input.refund != Some(RefundChoice::None),
         unusable_gift_cards: input.unusable_gift_cards,
         seed: seed(&inbound),
-        if_match,
+        expected_version: if_match.0,
     };
-    let to_response = |order: &Order, refund: Option<&Refund>| {
+    let to_response = |Cancelled { order, refund }: &Cancelled| {
         let view = CancelledOrder {
             order: OrderView::from(order),
-            refund: refund.map(RefundView::from),
-            returned: ReturnedMoney::of(order, refund),
+            refund: refund.as_ref().map(RefundView::from),
+            returned: ReturnedMoney::of(order, refund.as_ref()),
         };
         Json::new(&view).version(order.version)
     };
-    Box::pin(cancel_order::cancel(&app, &caller.store.id, &id, &input, to_response)).await
+    let completion = answering(to_response);
+    Box::pin(cancel_order::cancel(&app, &caller.store.id, &id, &input, &completion)).await
 }

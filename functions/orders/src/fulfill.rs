@@ -8,7 +8,7 @@ use core_types::fields::WebUrl;
 use core_types::id::{FulfillmentId, LocationId, OrderId, OrderItemId, StoreId};
 use core_types::key;
 use core_types::mail::Notice;
-use core_types::resource::{Resource, change};
+use core_types::resource::Resource;
 use core_types::scope::{ReadFulfillments, WriteFulfillments};
 use gateway::app::App;
 use gateway::idempotency;
@@ -21,6 +21,7 @@ use identity::store::Store;
 use primitives::fields::{AtMost, Flag, Int, Patch, Text};
 use primitives::input::{NoFields, request};
 use primitives::problem::{Code, FieldError, FieldErrors, Problem};
+use replies::{ResourceReply, change};
 use sales::order::cart::fault;
 use sales::order::fulfillment::{
     FULFILLMENT_CANCELLED, FULFILLMENT_CREATED, FULFILLMENT_DELIVERED, FULFILLMENT_UPDATED,

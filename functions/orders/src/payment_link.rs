@@ -19,6 +19,7 @@ use identity::settings::Settings;
 use primitives::clock::Timestamp;
 use primitives::input::NoFields;
 use primitives::problem::{Code, Problem};
+use replies::ResourceReply;
 use sales::order::{FinancialStatus, ORDER_PAYMENT_REQUESTED, Order, OrderView};
 use table::retry_eventual_first;
 

@@ -9,6 +9,7 @@ use core_types::money::MoneyInput;
 use core_types::scope::WriteOrders;
 use gateway::app::App;
 use gateway::idempotency;
+use gateway::idempotency::answering;
 use gateway::reply::{Created, Either, Json};
 use gateway::request::{Body, Ruled};
 use identity::address::{AddressInput, PostalAddress};
@@ -23,7 +24,7 @@ use sales::order::cart::{CustomerInput, LineInput, PaymentInput, expected, fault
 use sales::order::pricing::{Buyer, QuoteView};
 use sales::order::{MAX_GIFT_CARDS, Order, OrderView, cart};
 use sales::tax::TaxLocation;
-use sales::workflows::place_order::{self, Cart, Placing};
+use sales::workflows::place_order::{self, Cart, Placing, Priced};
 use services::Services;
 
 use crate::orders::MAX_TAGS;
@@ -170,7 +171,8 @@ pub async fn place(
         paid: input.mark_paid.map(|paid| paid.method.map(String::from)),
     };
     let to_response = |order: &Order| Created::new(&OrderView::from(order)).version(order.version);
-    let placed = place_order::place(&app, store, &cart, &placing, |_| Ok(Vec::new()), to_response);
+    let (accept, completion) = (|_: &Priced| Ok(Vec::new()), answering(to_response));
+    let placed = place_order::place(&app, store, &cart, &placing, accept, &completion);
     placed.await.map(Either::Right)
 }
 

@@ -5,16 +5,17 @@ use callers::StoreAccess;
 use core_types::fields::Currency;
 use core_types::id::{LocationId, OrderId, OrderItemId, PaymentId, RefundId, StoreId};
 use core_types::money::{Money, MoneyInput};
-use core_types::resource::Resource;
 use core_types::scope::{ReadOrders, WriteRefunds};
 use gateway::app::App;
 use gateway::idempotency;
+use gateway::idempotency::answering;
 use gateway::page::Paging;
 use gateway::reply::{Created, Either, Json, Page};
 use gateway::request::{Body, IfMatch, Inbound, Path, Raw, Ruled};
 use primitives::fields::{AtMost, Flag, Int};
 use primitives::input::{Given, Rules, request};
 use primitives::problem::{FieldError, Problem};
+use replies::ResourceReply;
 use sales::order::refund::{
     PlanView, Refund, RefundNote, RefundReason, RefundView, RestockType, UnusableGiftCards,
     WantedLine, WantedRefund, WantedShipping,
@@ -22,7 +23,7 @@ use sales::order::refund::{
 use sales::order::{
     FinancialStatus, FulfillmentStatus, MAX_LINES, MAX_QUANTITY, Order, OrderStatus, load,
 };
-use sales::workflows::refund_order::{self, RefundOrder};
+use sales::workflows::refund_order::{self, RefundOrder, Refunded};
 use schemars::JsonSchema;
 use serde::Serialize;
 use services::Services;
@@ -266,11 +267,11 @@ pub async fn refund(
         reason: input.reason.unwrap_or(RefundReason::Other),
         note: input.note.map(String::from).filter(|note| !note.is_empty()),
         seed: seed(&inbound),
-        if_match,
+        expected_version: if_match.0,
     };
-    let to_response =
-        |order: &Order, refund: &Refund| Created::new(&RefundAnswer::of(order, refund));
-    let refunded = refund_order::refund(&app, &caller.store.id, &id, &input, to_response);
+    let to_response = |done: &Refunded| Created::new(&RefundAnswer::of(&done.order, &done.refund));
+    let completion = answering(to_response);
+    let refunded = refund_order::refund(&app, &caller.store.id, &id, &input, &completion);
     Box::pin(refunded).await.map(Either::Right)
 }
 

@@ -4,14 +4,15 @@ use axum::extract::State;
 use callers::StoreAccess;
 use core_types::id::PaymentId;
 use core_types::money::MoneyInput;
-use core_types::resource::Resource;
 use core_types::scope::WritePayments;
 use gateway::app::App;
 use gateway::idempotency;
+use gateway::idempotency::answering;
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, Path};
 use primitives::input::{NoFields, request};
 use primitives::problem::{FieldError, Problem};
+use replies::ResourceReply;
 use sales::order;
 use sales::order::aggregate::PaymentWithOrder;
 use sales::payment::connected::Connected;
@@ -22,6 +23,7 @@ use sales::payment::{Observed, ObservedState, PaymentView, Source};
 use sales::workflows::record_disputes;
 use sales::workflows::record_payment::{self, PaymentUpdate};
 use services::Services;
+use table::CommitOnly;
 
 /// A capture to make.
 #[request]
@@ -59,7 +61,8 @@ pub async fn capture(
         }
     };
     let amount = known.order.capturable(&known.payment, wanted.as_ref())?;
-    record_payment::capture(&app, &connected, &known.payment, &amount, to_response).await
+    let completion = answering(to_response);
+    record_payment::capture(&app, &connected, &known.payment, &amount, &completion).await
 }
 
 /// `POST /v1/payments/{id}/accept` (`acceptPayment`): Accept a payment of another amount.
@@ -80,7 +83,7 @@ pub async fn accept(
     Body(_): Body<NoFields>,
 ) -> Result<Json<PaymentView>, Problem> {
     let lookup = PaymentLookup::of(&caller.store, &id);
-    record_payment::accept(&app, &lookup, &if_match, to_response).await
+    record_payment::accept(&app, &lookup, if_match.0, &answering(to_response)).await
 }
 
 /// `POST /v1/payments/{id}/void` (`voidPayment`): Void a payment that was not captured.
@@ -103,11 +106,12 @@ pub async fn void(
     if_match.check(known.payment.version)?;
     known.payment.check_voidable()?;
     let observed = connected.void(&app, &known.payment).await?;
+    let update = update(&lookup, &observed, Source::Admin);
     if observed.state != ObservedState::Captured {
-        return record(&app, &connected, &lookup, &observed, true).await;
+        return record_payment::record(&app, &connected, update, &answering(to_response)).await;
     }
     // It was captured in the meantime. The capture is recorded, and the request fails.
-    record(&app, &connected, &lookup, &observed, false).await?;
+    record_payment::record(&app, &connected, update, &CommitOnly).await?;
     let payment = order::load::payment(&app, &lookup).await?.payment;
     Err(Problem::state(payment.status.as_str(), &payment.allowed_actions()))
 }
@@ -128,16 +132,15 @@ pub async fn sync(
 ) -> Result<Json<PaymentView>, Problem> {
     let (lookup, known, connected) = load(&app, &caller, &id).await?;
     let observed = record_payment::look(&app, &connected, &known.payment).await?;
+    let update = update(&lookup, &observed, Source::Sync);
     // Only a captured payment can be disputed.
-    let may_be_disputed = observed.state == ObservedState::Captured;
-    let update = update(&lookup, &observed, Source::Sync, !may_be_disputed);
-    let answered = record_payment::record(&app, &connected, update, to_response).await?;
-    if !may_be_disputed {
-        return Ok(answered);
+    if observed.state != ObservedState::Captured {
+        return record_payment::record(&app, &connected, update, &answering(to_response)).await;
     }
+    record_payment::record(&app, &connected, update, &CommitOnly).await?;
     let known = order::load::payment(&app, &lookup).await?;
     if !record_disputes::look(&app, &connected, &known.payment).await? {
-        return Ok(answered);
+        return Ok(to_response(&known));
     }
     order::load::payment(&app, &lookup).await.map(|known| to_response(&known))
 }
@@ -158,26 +161,8 @@ fn update<'a>(
     lookup: &'a PaymentLookup,
     observed: &'a Observed,
     source: Source,
-    is_answer: bool,
 ) -> PaymentUpdate<'a> {
-    PaymentUpdate { lookup, observed, source, event: None, is_answer }
-}
-
-/// Records the provider's response.
-async fn record(
-    services: &Services,
-    connected: &Connected,
-    lookup: &PaymentLookup,
-    observed: &Observed,
-    is_answer: bool,
-) -> Result<Json<PaymentView>, Problem> {
-    record_payment::record(
-        services,
-        connected,
-        update(lookup, observed, Source::Admin, is_answer),
-        to_response,
-    )
-    .await
+    PaymentUpdate { lookup, observed, source, event: None }
 }
 
 fn to_response(known: &PaymentWithOrder) -> Json<PaymentView> {

@@ -4,16 +4,17 @@ use axum::extract::State;
 use callers::StoreAccess;
 use core_types::id::{DisputeId, PaymentId};
 use core_types::provider::ProviderName;
-use core_types::resource::Resource;
 use core_types::scope::{ReadPayments, WritePayments};
 use gateway::app::App;
 use gateway::idempotency;
+use gateway::idempotency::answering;
 use gateway::page::Paging;
 use gateway::reply::{Json, Page};
 use gateway::request::{Body, IfMatch, Path, Query, Raw};
 use primitives::context::Context;
 use primitives::input::request;
 use primitives::problem::Problem;
+use replies::ResourceReply;
 use sales::dispute::{Dispute, DisputeStatus, DisputeView, load};
 use sales::payment;
 use sales::workflows::submit_evidence::{self, SubmitEvidence};
@@ -126,8 +127,8 @@ pub async fn submit(
     let principal = Context::current().map(|context| context.principal()).unwrap_or_default();
     let seed = format!("{principal}#{}", inbound.header("idempotency-key").unwrap_or_default());
     let submit = input.submit.unwrap_or(false);
-    let input = SubmitEvidence { fields: input.evidence, submit, seed, if_match };
-    let submitted =
-        submit_evidence::submit(&app, &caller.store.id, &id, &input, Dispute::to_response);
-    Box::pin(submitted).await
+    let input =
+        SubmitEvidence { fields: input.evidence, submit, seed, expected_version: if_match.0 };
+    let completion = answering(Dispute::to_response);
+    Box::pin(submit_evidence::submit(&app, &caller.store.id, &id, &input, &completion)).await
 }

@@ -7,18 +7,20 @@ use core_types::money::{Money, MoneyInput};
 use core_types::scope::{ReadRefunds, WriteRefunds};
 use gateway::app::App;
 use gateway::idempotency;
+use gateway::idempotency::answering;
 use gateway::page::Paging;
 use gateway::reply::{Created, Page};
-use gateway::request::{Body, IfMatch, Path, Raw};
+use gateway::request::{Body, Path, Raw};
 use primitives::context::Context;
 use primitives::input::request;
 use primitives::problem::{Code, FieldError, Problem};
+use primitives::version::ExpectedVersion;
 use sales::order::refund::{
     Refund, RefundNote, RefundReason, RefundStatus, RefundTransaction, RefundView, WantedRefund,
 };
 use sales::order::{self, FinancialStatus, Order};
 use sales::payment::{Payment, PaymentRefund, RefundState, load};
-use sales::workflows::refund_order::{self, RefundOrder};
+use sales::workflows::refund_order::{self, RefundOrder, Refunded};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -125,9 +127,10 @@ pub async fn create(
             check(&payment, amount.as_ref())?;
         }
         let wanted = WantedRefund { amount, payment_id: Some(id), ..WantedRefund::default() };
-        let if_match = IfMatch::default();
-        let input = RefundOrder { wanted, reason, note, seed, if_match };
-        let refunded = refund_order::refund(&app, store, &payment.order_id, &input, created);
+        let expected_version = ExpectedVersion::ANY;
+        let input = RefundOrder { wanted, reason, note, seed, expected_version };
+        let completion = answering(|done: &Refunded| created(&done.order, &done.refund));
+        let refunded = refund_order::refund(&app, store, &payment.order_id, &input, &completion);
         return Box::pin(refunded).await;
     }
     let amount = amount.unwrap_or_else(|| payment.refundable());

@@ -16,7 +16,7 @@ use catalogue::product::{Faults, Seo, SeoInput};
 use core_types::fields::{Handle, WebUrl};
 use core_types::id::{CategoryId, CollectionId, ProductId, StoreId};
 use core_types::key;
-use core_types::resource::{Resource, change_with, load};
+use core_types::resource::{Resource, load};
 use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
 use gateway::idempotency::Commit;
@@ -32,6 +32,7 @@ use table::item::{Item, Key};
 use table::{Condition, Query, Write, retry};
 
 use catalogue::workflows::save_product::derived;
+use replies::{ResourceReply, change_with};
 
 pub use members::{add, list as products, remove as remove_products};
 

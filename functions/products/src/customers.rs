@@ -6,10 +6,11 @@ use core_types::fields::{E164, Email, MetadataFilter, Phone};
 use core_types::fold::fold;
 use core_types::id::{CustomerId, OrderId};
 use core_types::key;
-use core_types::resource::{Resource, load};
+use core_types::resource::load;
 use core_types::scope::{ReadCustomers, ReadOrders, WriteCustomers};
 use gateway::app::App;
 use gateway::idempotency::Commit;
+use gateway::idempotency::answering;
 use gateway::page::Paging;
 use gateway::reply::{Accepted, Created, Json, Page};
 use gateway::request::{Body, IfMatch, Path, Query};
@@ -21,6 +22,7 @@ use primitives::clock::Timestamp;
 use primitives::fields::{FromText, Text};
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
+use replies::ResourceReply;
 use sales::order::{Order, OrderView};
 use table::retry;
 
@@ -129,7 +131,8 @@ pub(crate) async fn create(
     Body(input): Body<CreateRequest>,
 ) -> Result<Created<CustomerView>, Problem> {
     let now = app.clock.now();
-    customer::create(&app, &access.store, (CustomerId::mint(now), input), now).await
+    let (planned, completion) = ((CustomerId::mint(now), input), answering(Customer::created));
+    customer::create(&app, &access.store, planned, now, &completion).await
 }
 
 /// `GET /v1/customers/{id}` (`getCustomer`): Get a customer.
@@ -161,7 +164,8 @@ pub(crate) async fn update(
     Body(input): Body<UpdateRequest>,
 ) -> Result<Json<CustomerView>, Problem> {
     let key = key::customer(&access.store.id, &id);
-    customer::update(&app, (&access.store, &key), if_match, input).await
+    let (at, completion) = ((&access.store, &key), answering(Customer::to_response));
+    customer::update(&app, at, if_match.0, input, &completion).await
 }
 
 /// `DELETE /v1/customers/{id}` (`deleteCustomer`): Delete a customer.

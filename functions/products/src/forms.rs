@@ -6,7 +6,7 @@ use catalogue::form::{FormStatus, FormSubmission, FormSubmissionView};
 use core_types::fields::Handle;
 use core_types::id::FormSubmissionId;
 use core_types::key;
-use core_types::resource::{Resource, load};
+use core_types::resource::load;
 use core_types::scope::{ReadForms, WriteForms};
 use gateway::app::App;
 use gateway::idempotency::Commit;
@@ -17,6 +17,7 @@ use identity::store::Store;
 use primitives::clock::Timestamp;
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
+use replies::ResourceReply;
 use table::Condition;
 use table::item::Item;
 

@@ -26,6 +26,7 @@ use primitives::clock::Timestamp;
 use primitives::fields::{Flag, Int, Text, Written};
 use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
+use replies::ResourceReply;
 use serde_json::Value;
 use services::Services;
 use table::{Write, retry};

@@ -10,12 +10,13 @@ use callers::StoreAccess;
 use catalogue::collection::{self, Collection, CollectionKind, Members, Validated};
 use catalogue::product::{self, Product, ProductStatus, ProductSummary, ProductView, Variant};
 use catalogue::search::Search;
-use catalogue::workflows::save_product::{self, CreateRequest, UpdateRequest, write};
+use catalogue::workflows::save_product::{self, CreateRequest, UpdateRequest};
 use core_types::fields::MetadataFilter;
 use core_types::id::{CollectionId, ProductId, StoreId};
 use core_types::key;
 use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
+use gateway::idempotency::answering;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request;
@@ -310,7 +311,7 @@ pub async fn show(
 ) -> Result<Json<ProductView>, Problem> {
     let found = product::load(&app, &caller.store.id, &id).await?;
     let (product, variants) = found.ok_or(Code::NotFound)?;
-    Ok(write::to_response(&product, &variants))
+    Ok(to_response(&ProductView::of(&product, &variants)))
 }
 
 /// `POST /v1/products` (`createProduct`): Create a product with its variants.
@@ -327,7 +328,8 @@ pub async fn create(
     Ruled(Body(input)): Ruled<Body<CreateRequest>>,
 ) -> Result<Created<ProductView>, Problem> {
     let now = app.clock.now();
-    save_product::create(&app, &caller.store, (ProductId::mint(now), input), now).await
+    let planned = (ProductId::mint(now), input);
+    save_product::create(&app, &caller.store, planned, now, &answering(created)).await
 }
 
 /// `PATCH /v1/products/{id}` (`updateProduct`): Update a product.
@@ -345,7 +347,8 @@ pub async fn update(
     if_match: IfMatch,
     Body(input): Body<UpdateRequest>,
 ) -> Result<Json<ProductView>, Problem> {
-    save_product::change(&app, &caller.store, (&id, if_match), input).await
+    let at = (&id, if_match.0);
+    save_product::change(&app, &caller.store, at, input, &answering(to_response)).await
 }
 
 /// Whether to archive or delete the product.
@@ -377,7 +380,23 @@ pub async fn remove(
     let store = &caller.store.id;
     if query.hard.0.0 {
         let have_ended = |ordered: Vec<Variant>| ended_orders::ensure(&app, ordered);
-        return save_product::remove(&app, store, &id, if_match, have_ended).await;
+        let (at, completion) = ((&id, if_match.0), answering(no_content));
+        return save_product::remove(&app, store, at, have_ended, &completion).await;
     }
-    save_product::archive(&app, store, &id, if_match).await
+    save_product::archive(&app, store, &id, if_match.0, &answering(no_content)).await
+}
+
+/// 200 with a product.
+pub(crate) fn to_response(product: &ProductView) -> Json<ProductView> {
+    Json::new(product).version(product.summary.version)
+}
+
+/// 201 with a new product.
+pub(crate) fn created(product: &ProductView) -> Created<ProductView> {
+    Created::new(product).version(product.summary.version)
+}
+
+/// 204 after a product was archived or deleted.
+pub(crate) fn no_content(_: &ProductView) -> NoContent {
+    NoContent::default()
 }

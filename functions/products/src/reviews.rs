@@ -8,7 +8,7 @@ use catalogue::review::{
 use core_types::event::Topic;
 use core_types::id::{CustomerId, ProductId, ReviewId};
 use core_types::key;
-use core_types::resource::{Resource, change, load};
+use core_types::resource::{Resource, load};
 use core_types::scope::{ReadReviews, WriteReviews};
 use gateway::app::App;
 use gateway::idempotency::Commit;
@@ -19,6 +19,7 @@ use identity::store::Store;
 use primitives::fields::{Int, Text, Written};
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
+use replies::{ResourceReply, change};
 use services::Services;
 use table::retry;
 

@@ -3,13 +3,15 @@
 use axum::extract::State;
 use callers::StoreAccess;
 use catalogue::product::{
-    self, Faults, MAX_VARIANTS, PRODUCT_UPDATED, Product, Sku, Variant, VariantView, variant_title,
+    self, Faults, MAX_VARIANTS, PRODUCT_UPDATED, Product, ProductView, Sku, Variant, VariantView,
+    variant_title,
 };
 use core_types::fields::{Country, HsCode, Metadata, MetadataFilter, WebUrl};
 use core_types::id::{ProductId, VariantId};
 use core_types::money::MoneyInput;
 use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
+use gateway::idempotency::answering;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{Body, IfMatch, Path, Query};
@@ -28,6 +30,8 @@ use catalogue::workflows::save_product::input::{
 };
 use catalogue::workflows::save_product::write::{Revision, WriteStep, release_orphans};
 use catalogue::workflows::save_product::{close, released};
+
+use crate::products::no_content;
 
 /// Loads the product with its variants.
 async fn load(
@@ -120,9 +124,10 @@ async fn add(
     let product = before.changed(now).over(&after);
     let revision = Revision { before: (&before, &variants), after: (&product, &after) };
     let sellable = product.sellable(&draft.variant);
-    let answer = Created::new(&VariantView::from(&draft.variant)).version(1);
+    let created = Created::new(&VariantView::from(&draft.variant)).version(1);
+    let completion = answering(|_: &ProductView| created.clone());
     let add = WriteStep::Add(Box::new(draft.variant), Box::new(sellable), draft.levels);
-    revision.write(services, (vec![add], Vec::new()), &PRODUCT_UPDATED, answer, now).await
+    revision.write(services, (vec![add], Vec::new()), &PRODUCT_UPDATED, &completion, now).await
 }
 
 /// Validates that no other variant has the same option values.
@@ -301,14 +306,15 @@ pub async fn update(
         faults.done()?;
         let after = arranged(&variants, wanted, position, now);
         let shown = after.iter().find(|variant| variant.id == variant_id).unwrap_or(variant);
-        let answer = Json::new(&VariantView::from(shown)).version(shown.version);
+        let response = Json::new(&VariantView::from(shown)).version(shown.version);
         if after == variants {
-            return Ok(answer);
+            return Ok(response);
         }
         let product = before.changed(now).over(&after);
         let revision = Revision { before: (&before, &variants), after: (&product, &after) };
         let nothing = (Vec::new(), Vec::new());
-        revision.write(&app, nothing, &PRODUCT_UPDATED, answer, now).await
+        let completion = answering(|_: &ProductView| response.clone());
+        revision.write(&app, nothing, &PRODUCT_UPDATED, &completion, now).await
     })
     .await
 }
@@ -344,7 +350,7 @@ pub async fn remove(
         let released = released(&app, std::slice::from_ref(&gone), have_ended).await?;
         let closed = close(&app, &gone).await?;
         let more = (vec![WriteStep::remove(gone, &released)], closed);
-        revision.write(&app, more, &PRODUCT_UPDATED, NoContent::default(), now).await
+        revision.write(&app, more, &PRODUCT_UPDATED, &answering(no_content), now).await
     })
     .await
 }

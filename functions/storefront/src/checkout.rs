@@ -9,6 +9,7 @@ use core_types::money::MoneyInput;
 use crypto::seal;
 use gateway::app::App;
 use gateway::idempotency;
+use gateway::idempotency::answering;
 use gateway::reply::{Created, Either, Json, NoStore};
 use gateway::request::{Body, Path, Raw, Ruled};
 use identity::address::{AddressInput, PostalAddress};
@@ -144,8 +145,8 @@ pub async fn order(
         paid: None,
     };
     let validate = |priced: &Priced| check(&caller, &placing.buyer, priced);
-    let to_response = |order: &Order| placed(order, &token);
-    place_order::place(&app, store, &cart, &placing, validate, to_response).await.map(Either::Right)
+    let completion = answering(|order: &Order| placed(order, &token));
+    place_order::place(&app, store, &cart, &placing, validate, &completion).await.map(Either::Right)
 }
 
 /// The response to a checkout, the only one with the token.
@@ -311,11 +312,11 @@ pub async fn cancel(
             .with("financial_status", order.financial_status.as_str()))
     };
     let reason = input.reason.map_or_else(|| BY_SHOPPER.to_owned(), String::from);
-    let cancelled =
-        cancel_order::cancel_unpaid(&app, &caller.store().id, &id, &reason, validate, to_response);
+    let store = &caller.store().id;
+    let completion = answering(|order: &Order| {
+        let view = ShopperOrderView::of(order, app.clock.now());
+        Json::new(&view).version(order.version)
+    });
+    let cancelled = cancel_order::cancel_unpaid(&app, store, &id, &reason, validate, &completion);
     Box::pin(cancelled).await
-}
-
-fn to_response(order: &Order, now: Timestamp) -> Json<ShopperOrderView> {
-    Json::new(&ShopperOrderView::of(order, now)).version(order.version)
 }

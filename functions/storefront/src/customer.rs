@@ -12,6 +12,7 @@ use core_types::mail::Mail;
 use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::idempotency::Commit;
+use gateway::idempotency::answering;
 use gateway::page::Paging;
 use gateway::reply::{Accepted, Either, Json, NoContent, NoStore, Page, Typed};
 use gateway::request::{Body, IfMatch, Inbound, Path, Raw};
@@ -115,7 +116,8 @@ pub(crate) async fn logout(
     Body(input): Body<SignOutRequest>,
 ) -> Result<NoContent, Problem> {
     let session = (&caller.account, &caller.session);
-    authentication::sign_out(&app, session, &input, NoContent::default()).await
+    let completion = answering(|(): &()| NoContent::default());
+    authentication::sign_out(&app, session, &input, &completion).await
 }
 
 fn to_response(account: &Customer) -> Json<AccountView> {

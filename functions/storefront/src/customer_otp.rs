@@ -9,6 +9,7 @@ use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::idempotency::Commit;
+use gateway::idempotency::answering;
 use gateway::reply::{Accepted, Created, Either, Json, NoStore};
 use gateway::request::{Body, Inbound, Raw, Ruled};
 use identity::account::Account;
@@ -91,7 +92,8 @@ pub(crate) async fn register(
     let holder = ChallengeSubject::Applicant { store_id, application: Box::new(application) };
     let content = |code: &str| Some(content(&to, &named.store.subdomain, code));
     let bound = (Some(holder), account.as_ref());
-    Sending::new(&app, id, bound, (&subject, &throttle), content).await?.answer(&app).await
+    let sending = Sending::new(&app, id, bound, (&subject, &throttle), content).await?;
+    sending.send(&app, &answering(Accepted::<CodeSent>::new)).await
 }
 
 /// `POST /v1/storefront/customer/login/otp` (`requestCustomerSignInCode`): Request a sign-in code for a customer.
@@ -107,7 +109,9 @@ pub(crate) async fn request(
     Raw(inbound): Raw,
     StoreBody(input): StoreBody<MailRequest>,
 ) -> Result<Accepted<CodeSent>, Problem> {
-    code::request::<Customer>(&app, (&named.store.id, &input.email), &inbound.client_prefix()).await
+    let (at, network) = ((&named.store.id, &input.email), inbound.client_prefix());
+    let completion = answering(Accepted::<CodeSent>::new);
+    code::request::<Customer, _>(&app, at, &network, &completion).await
 }
 
 /// A one-time code to verify.

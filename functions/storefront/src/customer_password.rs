@@ -3,6 +3,7 @@
 use axum::extract::State;
 use callers::Changer;
 use gateway::app::App;
+use gateway::idempotency::answering;
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, Raw, Ruled};
 use identity::authentication::password::{PasswordUpdated, UpdateRequest};
@@ -31,13 +32,9 @@ pub(crate) async fn reset(
     let shop = &named.store.subdomain;
     let content =
         |to: &_, token: &str| notifications::customer::reset(to, shop, token, &app.config.base_url);
-    password::reset::<Customer>(
-        &app,
-        (&named.store.id, &input.email),
-        &inbound.client_prefix(),
-        content,
-    )
-    .await
+    let (at, network) = ((&named.store.id, &input.email), inbound.client_prefix());
+    let completion = answering(Accepted::<LinkSent>::new);
+    password::reset::<Customer, _>(&app, at, &network, content, &completion).await
 }
 
 /// `POST /v1/storefront/customer/password/update` (`updateCustomerPassword`): Update a customer's password.
@@ -55,18 +52,14 @@ pub(crate) async fn update(
     Raw(inbound): Raw,
     Ruled(Body(input)): Ruled<Body<UpdateRequest>>,
 ) -> Result<Json<PasswordUpdated>, Problem> {
+    let (network, completion) = (inbound.client_prefix(), answering(Json::<PasswordUpdated>::new));
     match caller {
         Changer::Link(_) => {
-            password::by_link::<Customer>(&app, &inbound.client_prefix(), &input).await
+            password::by_link::<Customer, _>(&app, &network, &input, &completion).await
         }
         Changer::Session(owner) => {
-            password::by_session(
-                &app,
-                &inbound.client_prefix(),
-                &input,
-                (&owner.account, &owner.session),
-            )
-            .await
+            let session = (&owner.account, &owner.session);
+            password::by_session(&app, &network, &input, session, &completion).await
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod branding;
 mod domains;
+mod entries;
 mod invitations;
 mod lifecycle;
 mod mail_usage;

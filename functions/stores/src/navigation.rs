@@ -17,6 +17,7 @@ use gateway::request::{Body, IfMatch, Path};
 use identity::store;
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
+use replies::ResourceReply;
 use table::retry;
 
 use crate::{save, written};

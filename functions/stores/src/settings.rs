@@ -19,6 +19,7 @@ use identity::store::Store;
 use primitives::fields::{Flag, Int, Patch, Text};
 use primitives::input::request;
 use primitives::problem::{FieldError, Problem};
+use replies::ResourceReply;
 use services::Services;
 use table::item::Item;
 use table::retry;

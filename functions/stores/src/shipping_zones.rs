@@ -11,6 +11,7 @@ use core_types::key;
 use core_types::money::{MAX_AMOUNT, Money, MoneyInput};
 use core_types::scope::{ReadShipping, WriteShipping};
 use gateway::app::App;
+use gateway::idempotency::answering;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{Body, IfMatch, Path};
@@ -20,13 +21,15 @@ use primitives::clock::Timestamp;
 use primitives::fields::{AtMost, Int, Patch, Text};
 use primitives::input::request;
 use primitives::problem::{FieldError, Problem};
-use sales::document::{self, Document, Entry};
+use sales::document::{self, Document};
 use sales::shipping::{
     MAX_PLACES, MAX_RATES, Places, SHIPPING_ZONE_CREATED, SHIPPING_ZONE_DELETED,
     SHIPPING_ZONE_UPDATED, ShippingRate, ShippingRateKind, ShippingZone, ShippingZoneView,
 };
 use services::Services;
 use table::item::Key;
+
+use crate::entries::{created, to_response};
 
 /// The most countries of one zone; there are about 250.
 const MAX_COUNTRIES: usize = 300;
@@ -62,7 +65,7 @@ pub async fn show(
 ) -> Result<Json<ShippingZoneView>, Problem> {
     let document =
         Document::<ShippingZone>::load(&app, key::shipping_zones(&caller.store.id)).await?;
-    document.entry(id.as_str()).map(Entry::to_response)
+    document.entry(id.as_str()).map(to_response)
 }
 
 /// A rate of a shipping zone.
@@ -141,7 +144,8 @@ pub async fn create(
         updated_at: now,
         version: 1,
     };
-    document::add(&app, zone, &SHIPPING_ZONE_CREATED, ShippingZone::fits).await
+    let topic = &SHIPPING_ZONE_CREATED;
+    document::add(&app, zone, topic, ShippingZone::fits, &answering(created)).await
 }
 
 /// The changes of a shipping zone.
@@ -195,8 +199,9 @@ pub async fn update(
         let rates = rates.clone().unwrap_or_else(|| zone.rates.clone());
         Ok(ShippingZone { name, places, rates, ..zone.clone() })
     };
-    let topic = &SHIPPING_ZONE_UPDATED;
-    document::change(&app, (at, id.as_str()), if_match, topic, next, ShippingZone::fits).await
+    let (at, topic) = ((at, id.as_str()), &SHIPPING_ZONE_UPDATED);
+    let (fits, completion) = (ShippingZone::fits, answering(to_response));
+    document::change(&app, at, if_match.0, topic, next, fits, &completion).await
 }
 
 /// `DELETE /v1/stores/{id}/shipping-zones/{zone_id}` (`deleteShippingZone`): Delete a shipping zone and its rates.
@@ -212,8 +217,9 @@ pub async fn remove(
     if_match: IfMatch,
 ) -> Result<NoContent, Problem> {
     let at = key::shipping_zones(&caller.store.id);
-    document::remove::<ShippingZone>(&app, (at, id.as_str()), if_match, &SHIPPING_ZONE_DELETED)
-        .await
+    let (at, topic) = ((at, id.as_str()), &SHIPPING_ZONE_DELETED);
+    let completion = answering(|_: &ShippingZone| NoContent::default());
+    document::remove(&app, at, if_match.0, topic, &completion).await
 }
 
 fn sound(faults: Vec<FieldError>) -> Result<(), Problem> {

@@ -7,6 +7,7 @@ use core_types::id::{StoreId, TaxRateId};
 use core_types::key;
 use core_types::scope::{ReadTaxes, WriteTaxes};
 use gateway::app::App;
+use gateway::idempotency::answering;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{Body, IfMatch, Path, Query, Ruled};
@@ -21,6 +22,8 @@ use sales::tax::{
 };
 use services::Services;
 use table::Query as TableQuery;
+
+use crate::entries::{created, to_response};
 
 /// A bound above the number of countries.
 const COUNTRIES: usize = 300;
@@ -81,7 +84,7 @@ pub async fn show(
     State(app): State<App>,
     Path((_, id)): Path<(StoreId, TaxRateId)>,
 ) -> Result<Json<TaxRateView>, Problem> {
-    find(&app, &caller.store.id, &id).await.map(|rate| rate.to_response())
+    find(&app, &caller.store.id, &id).await.map(|rate| to_response(&rate))
 }
 
 /// A percentage in a request: a decimal with up to four decimals.
@@ -213,7 +216,7 @@ pub async fn create(
         updated_at: now,
         version: 1,
     };
-    document::add(&app, rate, &TAX_RATE_CREATED, fits).await
+    document::add(&app, rate, &TAX_RATE_CREATED, fits, &answering(created)).await
 }
 
 /// The code of a region of a country.
@@ -299,7 +302,8 @@ pub async fn update(
         Ok(wanted)
     };
     let at = (known.document(), id.as_str());
-    document::change(&app, at, if_match, &TAX_RATE_UPDATED, next, fits).await
+    let completion = answering(to_response);
+    document::change(&app, at, if_match.0, &TAX_RATE_UPDATED, next, fits, &completion).await
 }
 
 /// `DELETE /v1/stores/{id}/tax-rates/{rate_id}` (`deleteTaxRate`): Delete a tax rate.
@@ -316,5 +320,6 @@ pub async fn remove(
 ) -> Result<NoContent, Problem> {
     let known = find(&app, &caller.store.id, &id).await?;
     let at = (known.document(), id.as_str());
-    document::remove::<TaxRate>(&app, at, if_match, &TAX_RATE_DELETED).await
+    let completion = answering(|_: &TaxRate| NoContent::default());
+    document::remove(&app, at, if_match.0, &TAX_RATE_DELETED, &completion).await
 }

@@ -13,6 +13,7 @@ use gateway::request::{Path, Query};
 use primitives::fields::{Flag, Written};
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
+use replies::ResourceReply;
 use schemars::JsonSchema;
 use serde::Serialize;
 use services::Services;

@@ -9,6 +9,7 @@ use core_types::resource::load;
 use core_types::scope::ReadThemes;
 use gateway::app::App;
 use gateway::idempotency;
+use gateway::idempotency::answering;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoStore, Page};
 use gateway::request::{Body, Path};
@@ -65,10 +66,8 @@ pub async fn purchase(
     };
     let seller = theme.seller_store_id.as_ref().ok_or(Code::NotForSale)?;
     let sale = Sale { buyer: &store.id, theme: &theme, price, seller };
-    let answer = |purchase: &ThemePurchase, client| {
-        Created::new(&OpenedPurchase::of(purchase, client)).no_store()
-    };
-    ThemePurchase::open(&app, sale, input.provider, answer).await
+    let completion = answering(|opened: &OpenedPurchase| Created::new(opened).no_store());
+    ThemePurchase::open(&app, sale, input.provider, &completion).await
 }
 
 /// The parameters of the provider's redirect.

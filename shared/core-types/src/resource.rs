@@ -1,8 +1,8 @@
 //! Resources: versioned objects of the API whose changes emit events.
 //!
-//! Most handlers that change a resource do the same: read it, compare `If-Match`, decide the change, replace
-//! it under its version, emit the event and answer, and repeat all of that after a conflict. [`change`] does
-//! so for an item whose key follows from the request:
+//! Most requests that change a resource do the same: read it, compare the version that the caller expects,
+//! decide the change, replace it under its version, emit the event, and repeat all of that after a conflict.
+//! [`change`] does so for an item whose key follows from the request:
 //!
 //! ```ignore
 //! impl Resource for Order {
@@ -10,38 +10,30 @@
 //!     fn event_subject(&self) -> EventSubject<'_> { … }
 //! }
 //!
-//! change::<Order>(&app, &key::order(&store.id, &id), if_match, &ORDER_CLOSED, |order, now| {
-//!     order.close(now).map(Some) // `Ok(None)`: unchanged, and answered with its present state
-//! })
-//! .await // Result<Json<OrderView>, Problem>
+//! change(services, &key, expected, &ORDER_CLOSED, |order: &Order, now| order.close(now).map(Some), completion).await
 //! ```
 //!
-//! [`change_with`] is the same for a change that writes more than the item itself. A handler that reads or
-//! writes in another way uses the parts directly:
+//! The [`Completion`] of its caller commits the transaction: `replies::change` is the same for a handler, and
+//! answers with the resource. [`change_with`] is for a change that writes more than the item itself. Whoever
+//! reads or writes in another way uses the parts directly:
 //!
 //! ```ignore
-//! app.table
-//!     .write()
-//!     .create(&order, Code::VersionConflict)
-//!     .emit(order.event(&ORDER_CREATED, now))
-//!     .answer(order.created(), now)
-//!     .await
+//! let write = services.table.write().create(&order, Code::VersionConflict);
+//! completion.commit(write.emit(order.event(&ORDER_CREATED, now)), &order, now).await
 //! ```
 
-use gateway::idempotency::Commit;
-use gateway::reply::{Created, Json};
-use gateway::request::IfMatch;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
+use primitives::version::ExpectedVersion;
 use services::Services;
 use table::item::{Item, Key};
-use table::{ReadConsistency, Write, retry_eventual_first};
+use table::{Completion, ReadConsistency, Write, retry_eventual_first};
 
 use crate::event::{Event, EventSubject, Example, Topic};
 
-/// An item whose answers carry its version, and whose changes emit events.
+/// An item that is represented with its version, and whose changes emit events.
 pub trait Resource: Item {
-    /// The shape of its answers and of its events' data.
+    /// Its representation, in the data of its events too.
     type View: Example + for<'a> From<&'a Self>;
 
     /// The subject of its events.
@@ -50,16 +42,6 @@ pub trait Resource: Item {
     /// The view of this item.
     fn view(&self) -> Self::View {
         self.into()
-    }
-
-    /// 200 with the view, and the version as `ETag`.
-    fn to_response(&self) -> Json<Self::View> {
-        Json::new(&self.view()).version(self.version())
-    }
-
-    /// 201 with the view of a new item, and the version as `ETag`.
-    fn created(&self) -> Created<Self::View> {
-        Created::new(&self.view()).version(self.version())
     }
 
     /// Adds the write that replaces the version before, except members that others count in it.
@@ -94,49 +76,50 @@ pub async fn load_as<T: Item>(
 }
 
 /// Changes a resource to the result of `next` and emits the event, or leaves it unchanged when `next` returns
-/// none. Answers with the resulting resource. The first decision uses an eventually consistent read, which
+/// none. The outcome is the resulting resource. The first decision uses an eventually consistent read, which
 /// the write's condition verifies. A rejection, an unchanged resource or a conflict is read strongly and
 /// decided again.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`; the problems of `next`.
-pub async fn change<R: Resource>(
+pub async fn change<R: Resource, C: Completion<R>>(
     services: &Services,
     key: &Key,
-    if_match: IfMatch,
+    expected: ExpectedVersion,
     topic: &Topic<R::View>,
     next: impl Fn(&R, Timestamp) -> Result<Option<R>, Problem>,
-) -> Result<Json<R::View>, Problem> {
-    change_with(services, key, if_match, topic, next, |write, _, _| write).await
+    completion: &C,
+) -> Result<C::Output, Problem> {
+    let extend = |write, _: (&R, &R), _| write;
+    change_with(services, key, expected, topic, next, extend, completion).await
 }
 
 /// As [`change`], with more writes in the transaction. `extend` gets the write that replaces the resource,
 /// the resource before and after, and the time.
 ///
+/// # Errors
 /// As [`change`]; the problems of the added writes.
-/// As [`change`]; what the added actions reject with.
-pub async fn change_with<R: Resource>(
+pub async fn change_with<R: Resource, C: Completion<R>>(
     services: &Services,
     key: &Key,
-    if_match: IfMatch,
+    expected: ExpectedVersion,
     topic: &Topic<R::View>,
     next: impl Fn(&R, Timestamp) -> Result<Option<R>, Problem>,
     extend: impl Fn(Write, (&R, &R), Timestamp) -> Write,
-) -> Result<Json<R::View>, Problem> {
-    let (if_match, next, extend) = (&if_match, &next, &extend);
+    completion: &C,
+) -> Result<C::Output, Problem> {
+    let (next, extend) = (&next, &extend);
     retry_eventual_first(|consistency| async move {
         let now = services.clock.now();
         let before: R = load_as(services, key, consistency).await?;
-        if_match.check(before.version())?;
+        expected.check(before.version())?;
         let Some(after) = next(&before, now)? else {
             consistency.ensure_strong()?;
-            return Ok(before.to_response());
+            return Ok(completion.unchanged(&before));
         };
         let write = after.replace(services.table.write(), Code::VersionConflict);
-        extend(write, (&before, &after), now)
-            .emit(after.event(topic, now))
-            .answer(after.to_response(), now)
-            .await
+        let write = extend(write, (&before, &after), now).emit(after.event(topic, now));
+        completion.commit(write, &after, now).await
     })
     .await
 }

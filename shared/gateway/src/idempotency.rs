@@ -23,7 +23,7 @@ mod scopes;
 mod settled;
 mod stored_response;
 
-pub use commit::Commit;
+pub use commit::{Answering, Commit, answering};
 
 use axum::extract::FromRequestParts;
 use http::Method;

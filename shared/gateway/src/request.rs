@@ -42,6 +42,7 @@ use crate::row::Row;
 use primitives::context;
 use primitives::input::parse_json;
 use primitives::problem::{Code, Problem};
+use primitives::version::ExpectedVersion;
 
 /// A request as received, with its whole body.
 #[derive(Debug)]
@@ -317,34 +318,24 @@ impl<S: Sync, T: FromPath> FromRequestParts<S> for Path<T> {
 
 /// `If-Match: "<version>"` (docs/conventions.md §1).
 #[derive(Debug, Clone, Copy, Default)]
-pub struct IfMatch(Option<u64>);
+pub struct IfMatch(pub ExpectedVersion);
 
 impl IfMatch {
-    /// A precondition that the object is at this version.
-    pub const fn version(version: u64) -> Self {
-        Self(Some(version))
-    }
-
     /// # Errors
     /// `precondition_failed` when the caller named another version.
     pub fn check(self, version: u64) -> Result<(), Problem> {
-        match self.0 {
-            Some(named) if named != version => {
-                Err(Code::PreconditionFailed.with("current_version", version))
-            }
-            _ => Ok(()),
-        }
+        self.0.check(version)
     }
 
     fn of(headers: &HeaderMap) -> Result<Self, Problem> {
         let mut all = headers.get_all("if-match").iter();
-        let Some(value) = all.next() else { return Ok(Self(None)) };
+        let Some(value) = all.next() else { return Ok(Self::default()) };
         if all.next().is_some() {
             return Err(Code::InvalidHeader.detail("If-Match is given more than once."));
         }
         let text = value.to_str().unwrap_or_default().trim();
         if text == "*" {
-            return Ok(Self(None));
+            return Ok(Self::default());
         }
         // One entity tag: between two quotes, or bare as people write it.
         let within = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
@@ -353,7 +344,7 @@ impl IfMatch {
         let is_number = digits.bytes().all(|digit| digit.is_ascii_digit());
         let version = digits.parse().ok().filter(|_| is_number);
         let rejected = || Code::InvalidHeader.detail("If-Match takes one version, like \"7\".");
-        version.map(|version| Self(Some(version))).ok_or_else(rejected)
+        version.map(|version| Self(ExpectedVersion::of(version))).ok_or_else(rejected)
     }
 }
 

@@ -10,8 +10,6 @@ use core_types::id::ChallengeId;
 use core_types::key;
 use core_types::mail::{Mail, MailContent};
 use crypto::seal;
-use gateway::idempotency::Commit;
-use gateway::reply::{Accepted, Reply};
 use primitives::clock::Timestamp;
 use primitives::fields::{Flag, Text};
 use primitives::input::request;
@@ -20,7 +18,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use services::Services;
 use table::item::{Item, Key};
-use table::{Change, Query, Write, retry};
+use table::{Change, Completion, Query, Write, retry};
 
 use crate::challenge::{self, Challenge, Link, Purpose};
 use crate::password::Guess;
@@ -156,33 +154,34 @@ pub struct MailRequest {
     pub email: Email,
 }
 
-/// The response about a mailed link, the same without an account.
+/// A link that was mailed. It says the same without an account.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LinkSent {
     /// Seconds until the link expires.
     expires_in: u64,
 }
 
-/// Mails a link to the account, if there is one. Otherwise writes a link without a holder; the response is
-/// the same.
+/// Mails a link to the account, if there is one. Otherwise writes a link without a holder; the outcome is the
+/// same.
 ///
 /// # Errors
 /// 503.
-pub async fn send_link<A: Account>(
+pub async fn send_link<A: Account, C: Completion<LinkSent>>(
     services: &Services,
     purpose: Purpose,
     account: Option<&A>,
     content: impl FnOnce(&Email, &str) -> MailContent,
-) -> Result<Accepted<LinkSent>, Problem> {
+    completion: &C,
+) -> Result<C::Output, Problem> {
     let key = services.secrets.mail_key().await?;
     let now = services.clock.now();
     let (link, token) = Link::begin(purpose, account, now);
     let content = |account: &A| account.addressed(content(account.email(), &token));
     let mail = account.map(|account| Mail::compose(&key, &content(account), now));
     let mail = mail.transpose()?;
-    let answer = Accepted::new(&LinkSent { expires_in: purpose.lifetime().as_secs() });
+    let sent = LinkSent { expires_in: purpose.lifetime().as_secs() };
     let write = services.table.write().create(&link, Code::VersionConflict).also(mail, Write::emit);
-    write.answer(answer, now).await
+    completion.commit(write, &sent, now).await
 }
 
 /// Loads the link of a token, which must be usable for `purpose`, and its account.
@@ -243,20 +242,16 @@ pub struct SignOutRequest {
 ///
 /// # Errors
 /// `unauthenticated`: the account does not exist any more.
-pub async fn sign_out<A: Account, R: Reply + Clone>(
+pub async fn sign_out<A: Account, C: Completion<()>>(
     services: &Services,
     (account, session): (&A, &A::Session),
     input: &SignOutRequest,
-    answer: R,
-) -> Result<R, Problem> {
+    completion: &C,
+) -> Result<C::Output, Problem> {
     let (account_key, session_key) = (account.key(), session.key());
     if !input.all.0 {
-        return services
-            .table
-            .write()
-            .delete(&session_key)
-            .answer(answer, services.clock.now())
-            .await;
+        let write = services.table.write().delete(&session_key);
+        return completion.commit(write, &(), services.clock.now()).await;
     }
     retry(|| async {
         let now = services.clock.now();
@@ -264,7 +259,7 @@ pub async fn sign_out<A: Account, R: Reply + Clone>(
         let account = account.ok_or(Code::Unauthenticated)?.with_sessions_ended(now);
         let write =
             account.save(services.table.write(), Code::VersionConflict).delete(&session_key);
-        write.answer(answer.clone(), now).await
+        completion.commit(write, &(), now).await
     })
     .await
 }

@@ -3,6 +3,7 @@
 //! - [`problem`]: errors, as RFC 9457 writes them; [`fields`]: the types of request fields, and their errors;
 //!   [`input`]: the types that are made of them; [`schema`]: JSON Schemas of those.
 //! - [`clock`], [`id`]: time, and ids that sort by time.
+//! - [`version`]: the version that a change expects.
 //! - [`context`]: the request under way, for logs, events and counters.
 //! - [`currency`]: the decimals of currencies. [`setting`]: a setting of the deployment.
 //! - [`deflate`], [`members`], [`size`]: bytes and JSON text.
@@ -19,3 +20,4 @@ pub mod problem;
 pub mod schema;
 pub mod setting;
 pub mod size;
+pub mod version;

@@ -6,16 +6,14 @@
 
 use core_types::event::{Event, EventSubject, Example, Topic};
 use core_types::id::StoreId;
-use gateway::idempotency::Commit;
-use gateway::reply::{Created, Json, NoContent};
-use gateway::request::IfMatch;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
+use primitives::version::ExpectedVersion;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use services::Services;
 use table::item::{Item, Key, Packing};
-use table::{Write, retry};
+use table::{Completion, Write, retry};
 
 /// An entry of a document.
 pub trait Entry: Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync {
@@ -31,11 +29,6 @@ pub trait Entry: Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync 
     /// The entry at its next version.
     #[must_use]
     fn changed(&self, now: Timestamp) -> Self;
-
-    /// The entry as a response, with its version as the `ETag`.
-    fn to_response(&self) -> Json<Self::View> {
-        Json::new(&Self::View::from(self)).version(self.event_subject().version)
-    }
 
     /// An event of the entry.
     fn event(&self, topic: &Topic<Self::View>, now: Timestamp) -> Event {
@@ -125,24 +118,20 @@ impl<E: Entry> Document<E> {
 ///
 /// # Errors
 /// Those of `validate`.
-pub async fn add<E: Entry>(
+pub async fn add<E: Entry, C: Completion<E>>(
     services: &Services,
     entry: E,
     topic: &Topic<E::View>,
     validate: impl Fn(&Document<E>, &E) -> Result<(), Problem>,
-) -> Result<Created<E::View>, Problem> {
+    completion: &C,
+) -> Result<C::Output, Problem> {
     let (entry, validate) = (&entry, &validate);
     retry(|| async move {
         let now = services.clock.now();
         let document = Document::load(services, entry.document()).await?;
         validate(&document, entry)?;
-        let created = Created::new(&E::View::from(entry)).version(entry.event_subject().version);
-        document
-            .with(entry.clone())
-            .write(services.table.write())
-            .emit(entry.event(topic, now))
-            .answer(created, now)
-            .await
+        let write = document.with(entry.clone()).write(services.table.write());
+        completion.commit(write.emit(entry.event(topic, now)), entry, now).await
     })
     .await
 }
@@ -151,59 +140,53 @@ pub async fn add<E: Entry>(
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`; those of `next` and `validate`.
-pub async fn change<E: Entry>(
+pub async fn change<E: Entry, C: Completion<E>>(
     services: &Services,
     (key, id): (Key, &str),
-    if_match: IfMatch,
+    expected: ExpectedVersion,
     topic: &Topic<E::View>,
     next: impl Fn(&E) -> Result<E, Problem>,
     validate: impl Fn(&Document<E>, &E) -> Result<(), Problem>,
-) -> Result<Json<E::View>, Problem> {
-    let (key, if_match, next, validate) = (&key, &if_match, &next, &validate);
+    completion: &C,
+) -> Result<C::Output, Problem> {
+    let (key, next, validate) = (&key, &next, &validate);
     retry(|| async move {
         let now = services.clock.now();
         let document = Document::<E>::load(services, key.clone()).await?;
         let before = document.entry(id)?;
-        if_match.check(before.event_subject().version)?;
+        expected.check(before.event_subject().version)?;
         let wanted = next(before)?;
         if wanted == *before {
-            return Ok(before.to_response());
+            return Ok(completion.unchanged(before));
         }
         let after = wanted.changed(now);
         validate(&document, &after)?;
-        document
-            .with(after.clone())
-            .write(services.table.write())
-            .emit(after.event(topic, now))
-            .answer(after.to_response(), now)
-            .await
+        let write = document.with(after.clone()).write(services.table.write());
+        completion.commit(write.emit(after.event(topic, now)), &after, now).await
     })
     .await
 }
 
-/// Removes an entry from its document.
+/// Removes an entry from its document. The outcome is the entry at its last version.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
-pub async fn remove<E: Entry>(
+pub async fn remove<E: Entry, C: Completion<E>>(
     services: &Services,
     (key, id): (Key, &str),
-    if_match: IfMatch,
+    expected: ExpectedVersion,
     topic: &Topic<E::View>,
-) -> Result<NoContent, Problem> {
-    let (key, if_match) = (&key, &if_match);
+    completion: &C,
+) -> Result<C::Output, Problem> {
+    let key = &key;
     retry(|| async move {
         let now = services.clock.now();
         let document = Document::<E>::load(services, key.clone()).await?;
         let before = document.entry(id)?;
-        if_match.check(before.event_subject().version)?;
+        expected.check(before.event_subject().version)?;
         let removed = before.changed(now);
-        document
-            .without(id)
-            .write(services.table.write())
-            .emit(removed.event(topic, now))
-            .answer(NoContent::default(), now)
-            .await
+        let write = document.without(id).write(services.table.write());
+        completion.commit(write.emit(removed.event(topic, now)), &removed, now).await
     })
     .await
 }

@@ -12,6 +12,7 @@
 //! - Round trips and capacity units are counted into the request's [`Context`].
 
 pub mod canary;
+mod completion;
 mod conflict;
 mod consistency;
 mod counter;
@@ -34,6 +35,7 @@ use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::types::ConsumedCapacity;
 use futures_util::FutureExt;
 
+pub use completion::{CommitOnly, Completion};
 pub use conflict::{Conflicts, Throttles};
 pub use consistency::{
     ReadConsistency, needs_strong_read, retry, retry_eventual_first, retry_up_to,

@@ -5,7 +5,7 @@ use callers::Developer;
 use core_types::event::Topic;
 use core_types::id::AppId;
 use core_types::key;
-use core_types::resource::{Resource, change};
+use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::reply::{Json, NoContent, NoStore};
@@ -17,6 +17,7 @@ use platform::app::{
 use platform::submission::{APP_SUBMISSION_WITHDRAWN, Submission};
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
+use replies::change;
 use schemars::JsonSchema;
 use serde::Serialize;
 use services::Services;

@@ -5,7 +5,7 @@ use axum::extract::State;
 use callers::{Operator, StoreOrPlatform};
 use core_types::id::{IncidentId, StoreId};
 use core_types::key;
-use core_types::resource::{Resource, change, change_with, load};
+use core_types::resource::load;
 use core_types::scope::ReadOperations;
 use gateway::app::App;
 use gateway::idempotency::Commit;
@@ -22,6 +22,7 @@ use reliability::incident::{
     Severity, Step,
 };
 use reliability::{evidence, runs};
+use replies::{ResourceReply, change, change_with};
 use services::Services;
 use table::item::Item;
 

@@ -19,6 +19,7 @@ use gateway::request::{Body, IfMatch, Path};
 use primitives::fields::AtMost;
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
+use replies::ResourceReply;
 use services::Services;
 use table::retry;
 

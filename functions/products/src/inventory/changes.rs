@@ -11,7 +11,7 @@ use catalogue::inventory::{
 use core_types::id::{LocationId, VariantId};
 use core_types::scope::WriteInventory;
 use gateway::app::App;
-use gateway::idempotency::Required;
+use gateway::idempotency::{Required, answering};
 use gateway::reply::Json;
 use gateway::request::{Body, Ruled};
 use primitives::fields::{AtMost, Flag, Int, Patch, Text};
@@ -135,7 +135,7 @@ pub async fn adjust(
         wanted: wanted.collect(),
         mark: None,
     };
-    execute(&app, &caller.store, &asked).await
+    execute(&app, &caller.store, &asked, &answering(to_response)).await
 }
 
 /// Quantities to set.
@@ -219,7 +219,7 @@ pub async fn set(
         wanted,
         mark: None,
     };
-    execute(&app, &caller.store, &asked).await
+    execute(&app, &caller.store, &asked, &answering(to_response)).await
 }
 
 /// Stock to move.
@@ -328,5 +328,9 @@ pub async fn move_stock(
         wanted,
         mark: None,
     };
-    execute(&app, &caller.store, &asked).await
+    execute(&app, &caller.store, &asked, &answering(to_response)).await
+}
+
+fn to_response(adjustment: &AdjustmentView) -> Json<AdjustmentView> {
+    Json::new(adjustment)
 }

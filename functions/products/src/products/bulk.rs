@@ -8,18 +8,20 @@ use core_types::id::ProductId;
 use core_types::scope::WriteProducts;
 use gateway::answer::Answer;
 use gateway::app::App;
-use gateway::idempotency::Commit;
-use gateway::idempotency::{Required, part};
+use gateway::idempotency::{Commit, Required, answering, part};
 use gateway::reply::Json;
-use gateway::request::{Body, IfMatch};
+use gateway::request::Body;
 use identity::store::Store;
 use primitives::fields::{AtMost, FieldErrors, Int};
 use primitives::input::{self, AnyJson, request};
 use primitives::problem::{Code, FieldError, MAX_ERRORS, Problem};
+use primitives::version::ExpectedVersion;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use services::Services;
+
+use super::{created, no_content, to_response};
 
 /// Maximum number of operations in a request.
 const MOST: usize = 100;
@@ -160,8 +162,8 @@ async fn run(
     (number, operation): (usize, Operation),
 ) -> Result<Answer, Problem> {
     let Operation { action, id, version, product } = operation;
-    let if_match = version.map_or_else(IfMatch::default, |version| {
-        IfMatch::version(u64::try_from(version.0).unwrap_or(0))
+    let expected = version.map_or(ExpectedVersion::ANY, |version| {
+        ExpectedVersion::of(u64::try_from(version.0).unwrap_or(0))
     });
     let product = product.map(|product| product.0);
     match action {
@@ -170,28 +172,23 @@ async fn run(
             absent(version.is_some(), "/version")?;
             let asked: CreateRequest = read(product)?;
             let now = services.clock.now();
-            let made = save_product::create(services, store, (ProductId::mint(now), asked), now);
+            let (planned, completion) = ((ProductId::mint(now), asked), answering(created));
+            let made = save_product::create(services, store, planned, now, &completion);
             part(services, number, Box::pin(made)).await
         }
         BulkAction::Update => {
             let id = id.ok_or_else(|| required("/id"))?;
             let asked: UpdateRequest = read(product)?;
-            part(
-                services,
-                number,
-                Box::pin(save_product::change(services, store, (&id, if_match), asked)),
-            )
-            .await
+            let (at, completion) = ((&id, expected), answering(to_response));
+            let changed = save_product::change(services, store, at, asked, &completion);
+            part(services, number, Box::pin(changed)).await
         }
         BulkAction::Delete => {
             let id = id.ok_or_else(|| required("/id"))?;
             absent(product.is_some(), "/product")?;
-            part(
-                services,
-                number,
-                Box::pin(save_product::archive(services, &store.id, &id, if_match)),
-            )
-            .await
+            let (store, completion) = (&store.id, answering(no_content));
+            let archived = save_product::archive(services, store, &id, expected, &completion);
+            part(services, number, Box::pin(archived)).await
         }
     }
 }

@@ -7,6 +7,7 @@ use core_types::id::{OrderId, PaymentId};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
 use gateway::app::App;
+use gateway::idempotency::answering;
 use gateway::reply::Json;
 use gateway::request::{Body, Path, RequestRules, Ruled, Validation};
 use primitives::fields::{Exact, FromText};
@@ -159,6 +160,6 @@ pub async fn verify(
     connected.verify_return(payment, &returned)?;
     let (lookup, source) = (PaymentLookup::from(*payment), Source::Verify);
     let observed = &record_payment::look(&app, &connected, payment).await?;
-    let update = PaymentUpdate { lookup: &lookup, observed, source, event: None, is_answer: true };
-    record_payment::record(&app, &connected, update, verified).await
+    let update = PaymentUpdate { lookup: &lookup, observed, source, event: None };
+    record_payment::record(&app, &connected, update, &answering(verified)).await
 }

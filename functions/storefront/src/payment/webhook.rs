@@ -25,6 +25,7 @@ use sales::workflows::{record_disputes, refund_order};
 use schemars::JsonSchema;
 use serde::Serialize;
 use services::Services;
+use table::CommitOnly;
 use themes::purchase::settlement::{self, PurchaseUpdate};
 
 use super::{Segment, named};
@@ -122,8 +123,9 @@ pub async fn receive(
         }
         let observed = &record_payment::in_full(&app, &connected, lookup, observed).await?;
         let (source, event) = (Source::Webhook, Some(&event));
-        let update = PaymentUpdate { lookup, observed, source, event, is_answer: false };
-        return record_payment::record(&app, &connected, update, |_| received()).await;
+        let update = PaymentUpdate { lookup, observed, source, event };
+        record_payment::record(&app, &connected, update, &CommitOnly).await?;
+        return Ok(received());
     }
     if let Some(observed) = &notice.observed
         && let Some(found) =

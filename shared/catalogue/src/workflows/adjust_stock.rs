@@ -1,6 +1,5 @@
 //! Executes manual changes of stock: reads, decides, writes.
 
-use gateway::idempotency::Commit;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::inventory::{
@@ -12,7 +11,6 @@ use crate::product::Sellable;
 use core_types::event::Event;
 use core_types::id::{LocationId, MovementId, VariantId};
 use core_types::key;
-use gateway::reply::Json;
 use identity::store::Store;
 use primitives::clock::Timestamp;
 use primitives::fields::Fault;
@@ -20,7 +18,7 @@ use primitives::problem::{Code, FieldError, Problem};
 use serde::{Deserialize, Serialize};
 use services::Services;
 use table::item::{Item, Key};
-use table::{Condition, Write};
+use table::{Completion, Condition, Write};
 
 /// A request that adjusts, sets or moves stock.
 pub struct Asked {
@@ -87,11 +85,12 @@ impl Asked {
 /// `insufficient_quantity`, `stale_quantity`, `item_not_tracked`, `location_inactive`; `unknown_item`,
 /// `unknown_location`, `too_few` and `too_many` as field errors; `idempotency_key_reused` when
 /// its mark exists.
-pub async fn execute(
+pub async fn execute<C: Completion<AdjustmentView>>(
     services: &Services,
     store: &Store,
     request: &Asked,
-) -> Result<Json<AdjustmentView>, Problem> {
+    completion: &C,
+) -> Result<C::Output, Problem> {
     let lookups: BTreeSet<&LevelLookup> =
         request.wanted.iter().flat_map(InventoryChange::lookups).collect();
     if lookups.is_empty() {
@@ -122,20 +121,15 @@ pub async fn execute(
         let view = adjustment.view(id, note, request.kind, now);
         if request.dry_run {
             let nothing = AdjustmentView { dry_run: true, ledger_ids: Vec::new(), ..view };
-            return Ok(Json::new(&nothing));
+            return Ok(completion.unchanged(&nothing));
         }
         let changes = !adjustment.movements.is_empty();
         let event = Event::new(&INVENTORY_ADJUSTED, view.about(&store.id), &view, now);
         let items = adjustment.new_items();
-        ensure_items(
-            adjustment.put_into(request.marked(services.table.write())),
-            store,
-            request,
-            items,
-        )
-        .also(changes.then_some(event), Write::emit)
-        .answer(Json::new(&view), now)
-        .await
+        let write = adjustment.put_into(request.marked(services.table.write()));
+        let write = ensure_items(write, store, request, items);
+        let write = write.also(changes.then_some(event), Write::emit);
+        completion.commit(write, &view, now).await
     })
     .await
 }

@@ -3,7 +3,7 @@
 use primitives::clock::Timestamp;
 use primitives::context::Context;
 use primitives::problem::{Code, Problem};
-use table::Write;
+use table::{Completion, Write};
 
 use super::Claim;
 use crate::answer::Answer;
@@ -35,6 +35,27 @@ impl Commit for Write {
             return outcome.map(|()| reply);
         }
         self.commit().await.map(|()| reply)
+    }
+}
+
+/// The completion of a workflow that a request has started: its outcome is the request's response.
+#[derive(Debug, Clone, Copy)]
+pub struct Answering<F>(F);
+
+/// Completes a workflow of the current request with the response to its outcome, as [`Commit::answer`] does.
+pub const fn answering<T: ?Sized, R: Reply, F: Fn(&T) -> R>(to_response: F) -> Answering<F> {
+    Answering(to_response)
+}
+
+impl<T: ?Sized + Sync, R: Reply, F: Fn(&T) -> R + Sync> Completion<T> for Answering<F> {
+    type Output = R;
+
+    async fn commit(&self, write: Write, outcome: &T, now: Timestamp) -> Result<R, Problem> {
+        write.answer((self.0)(outcome), now).await
+    }
+
+    fn unchanged(&self, outcome: &T) -> R {
+        (self.0)(outcome)
     }
 }
 

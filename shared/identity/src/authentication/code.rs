@@ -6,8 +6,6 @@ use core_types::id::ChallengeId;
 use core_types::key;
 use core_types::mail::{Mail, MailContent};
 use crypto::password;
-use gateway::idempotency::Commit;
-use gateway::reply::Accepted;
 use primitives::clock::Timestamp;
 use primitives::fields::Text;
 use primitives::input::Given;
@@ -15,9 +13,9 @@ use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
 use services::Services;
-use table::Write;
 use table::item::Item;
 use table::outbox::Outgoing;
+use table::{Completion, Write};
 
 use super::{Account, Found, find};
 use crate::challenge::{self, CODE_LIFETIME, Challenge};
@@ -78,7 +76,7 @@ impl Sending {
         })
     }
 
-    /// The response about the code.
+    /// The code as it is sent.
     pub fn sent(&self) -> CodeSent {
         CodeSent {
             challenge_id: self.challenge.id.clone(),
@@ -88,13 +86,17 @@ impl Sending {
         }
     }
 
-    /// Writes the challenge and the mail, and answers the request.
+    /// Writes the challenge and the mail.
     ///
     /// # Errors
     /// 503.
-    pub async fn answer(self, services: &Services) -> Result<Accepted<CodeSent>, Problem> {
-        let answer = Accepted::new(&self.sent());
-        services.table.write().emit(self).answer(answer, services.clock.now()).await
+    pub async fn send<C: Completion<CodeSent>>(
+        self,
+        services: &Services,
+        completion: &C,
+    ) -> Result<C::Output, Problem> {
+        let (sent, now) = (self.sent(), services.clock.now());
+        completion.commit(services.table.write().emit(self), &sent, now).await
     }
 }
 
@@ -104,23 +106,25 @@ impl Outgoing for Sending {
     }
 }
 
-/// Mails a code that signs in. For an address without an account the response and the work are the
+/// Mails a code that signs in. For an address without an account the outcome and the work are the
 /// same: a challenge is written that no code passes.
 ///
 /// # Errors
 /// `too_many_attempts` before `resend_after` has passed.
-pub async fn request<A: Account>(
+pub async fn request<A: Account, C: Completion<CodeSent>>(
     services: &Services,
     at: (&A::Tenant, &Email),
     network: &str,
-) -> Result<Accepted<CodeSent>, Problem> {
+    completion: &C,
+) -> Result<C::Output, Problem> {
     let id = ChallengeId::mint(services.clock.now());
     let Found::<A> { subject, throttle, account } =
         find(services, Kind::Code, at, network, Some(&id)).await?;
     let account = account.filter(Account::is_active);
     let content = |code: &str| Some(notifications::one_time_code(account.as_ref()?.email(), code));
     let bound = (account.as_ref().map(A::holder), account.as_ref());
-    Sending::new(services, id, bound, (&subject, &throttle), content).await?.answer(services).await
+    let sending = Sending::new(services, id, bound, (&subject, &throttle), content).await?;
+    sending.send(services, completion).await
 }
 
 /// The way a request names its challenge.

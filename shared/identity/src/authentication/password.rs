@@ -1,10 +1,7 @@
 //! Passwords: reset by mail, changed with a link or a session.
 
-use gateway::idempotency::Commit;
-
 use core_types::fields::Email;
 use core_types::mail::{Mail, MailContent};
-use gateway::reply::{Accepted, Json};
 use primitives::clock::Timestamp;
 use primitives::fields::{Flag, Text};
 use primitives::input::{Given, Rules, request};
@@ -12,8 +9,8 @@ use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
 use services::Services;
-use table::Write;
 use table::item::Item;
+use table::{Completion, Write};
 
 use super::{
     Account, Found, LinkSent, PresentedCode, confirm, find, follow, keep_session, live_sessions,
@@ -24,20 +21,21 @@ use crate::notifications;
 use crate::password::{Guess, NewPassword};
 use crate::throttle::Kind;
 
-/// Mails a link to set a new password. The response and the work are the same for an address
+/// Mails a link to set a new password. The outcome and the work are the same for an address
 /// without an account.
 ///
 /// # Errors
 /// `too_many_attempts`.
-pub async fn reset<A: Account>(
+pub async fn reset<A: Account, C: Completion<LinkSent>>(
     services: &Services,
     at: (&A::Tenant, &Email),
     network: &str,
     content: impl FnOnce(&Email, &str) -> MailContent,
-) -> Result<Accepted<LinkSent>, Problem> {
+    completion: &C,
+) -> Result<C::Output, Problem> {
     let Found::<A> { account, .. } = find(services, Kind::Reset, at, network, None).await?;
     let account = account.filter(Account::is_active);
-    send_link(services, Purpose::Reset, account.as_ref(), content).await
+    send_link(services, Purpose::Reset, account.as_ref(), content, completion).await
 }
 
 /// A change of password.
@@ -86,17 +84,24 @@ pub struct PasswordUpdated {
     sessions_revoked: usize,
 }
 
+impl PasswordUpdated {
+    const fn of(sessions_revoked: usize) -> Self {
+        Self { updated: true, sessions_revoked }
+    }
+}
+
 /// Sets a new password with a token. One transaction uses the token up, sets the password and
 /// raises the credential generation. It also proves the address, and lets the owner sign in without
 /// waiting for the throttle.
 ///
 /// # Errors
 /// `invalid_or_expired_token`.
-pub async fn by_link<A: Account>(
+pub async fn by_link<A: Account, C: Completion<PasswordUpdated>>(
     services: &Services,
     network: &str,
     input: &UpdateRequest,
-) -> Result<Json<PasswordUpdated>, Problem> {
+    completion: &C,
+) -> Result<C::Output, Problem> {
     let (link, account) = follow::<A>(services, Purpose::Reset, input.token_alone()?).await?;
     let hash = input.new_password.hash().await?;
     let now = services.clock.now();
@@ -106,7 +111,8 @@ pub async fn by_link<A: Account>(
     let used = challenge::use_up(now);
     let write = services.table.write().update(&link.key(), used, Code::InvalidOrExpiredToken);
     let write = next.save(write, Code::VersionConflict).delete(&subject.key());
-    announced(services, write, &next, now).await?.answer(updated(ended), now).await
+    let write = announced(services, write, &next, now).await?;
+    completion.commit(write, &PasswordUpdated::of(ended), now).await
 }
 
 /// Sets a new password for the signed-in owner. The current session survives: the same transaction
@@ -116,12 +122,13 @@ pub async fn by_link<A: Account>(
 /// # Errors
 /// 422 without the current password, or a one-time code where there is none; `invalid_credentials`,
 /// `invalid_or_expired_code`, `too_many_attempts`.
-pub async fn by_session<A: Account>(
+pub async fn by_session<A: Account, C: Completion<PasswordUpdated>>(
     services: &Services,
     network: &str,
     input: &UpdateRequest,
     (account, session): (&A, &A::Session),
-) -> Result<Json<PasswordUpdated>, Problem> {
+    completion: &C,
+) -> Result<C::Output, Problem> {
     let shown = (input.current_password.as_ref(), input.one_time_code.as_ref());
     let confirmed = confirm(services, account, shown, "This field is required.", network).await?;
     let hash = input.new_password.hash().await?;
@@ -137,7 +144,8 @@ pub async fn by_session<A: Account>(
     ended.retain(|session| session.key() != current);
     let write = next.save(services.table.write(), Code::VersionConflict);
     let write = confirmed.spend(keep_session(write, &current, &next), now);
-    announced(services, write, &next, now).await?.answer(updated(ended.len()), now).await
+    let write = announced(services, write, &next, now).await?;
+    completion.commit(write, &PasswordUpdated::of(ended.len()), now).await
 }
 
 /// Adds the notification of a new password: a mail to the owner, and the event if there is one.
@@ -151,8 +159,4 @@ async fn announced(
     let content = content.from_store(account.holder().store_id());
     let event = account.password_updated(&services.config, now);
     Ok(write.also(event, Write::emit).emit(Mail::sealed(services, &content, now).await?))
-}
-
-fn updated(sessions_revoked: usize) -> Json<PasswordUpdated> {
-    Json::new(&PasswordUpdated { updated: true, sessions_revoked })
 }

@@ -5,20 +5,16 @@ use std::time::Duration;
 use core_types::fields::{Email, Metadata, PersonName, Phone};
 use core_types::id::CustomerId;
 use core_types::resource::{Resource, change_with};
-use gateway::idempotency::Commit;
-use gateway::reply::{Created, Json};
-use gateway::request::IfMatch;
 use primitives::clock::Timestamp;
 use primitives::fields::{AtMost, Flag, Patch, Text};
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
+use primitives::version::ExpectedVersion;
 use services::Services;
-use table::Write;
 use table::item::Key;
+use table::{Completion, Write};
 
-use super::{
-    CUSTOMER_CREATED, CUSTOMER_UPDATED, Customer, CustomerStatus, CustomerView, UniqueCustomerEmail,
-};
+use super::{CUSTOMER_CREATED, CUSTOMER_UPDATED, Customer, CustomerStatus, UniqueCustomerEmail};
 use crate::address::{Address, AddressInput};
 use crate::holder::Application;
 use crate::phone;
@@ -82,12 +78,13 @@ fn words(given: AtMost<Text<1, 100>, MAX_WORDS>) -> Vec<String> {
 ///
 /// # Errors
 /// `email_taken`; `version_conflict`: a customer has this id.
-pub async fn create(
+pub async fn create<C: Completion<Customer>>(
     services: &Services,
     store: &Store,
     (id, input): (CustomerId, CreateRequest),
     now: Timestamp,
-) -> Result<Created<CustomerView>, Problem> {
+    completion: &C,
+) -> Result<C::Output, Problem> {
     let application = Application {
         email: input.email,
         password_hash: None,
@@ -135,12 +132,8 @@ pub async fn create(
         .create(&customer, Code::VersionConflict)
         .create(&UniqueCustomerEmail::of(&customer), Code::EmailTaken);
     let create = |write: Write, address: &Address| write.create(address, Code::VersionConflict);
-    addresses
-        .iter()
-        .fold(write, create)
-        .emit(customer.event(&CUSTOMER_CREATED, now))
-        .answer(customer.created(), now)
-        .await
+    let write = addresses.iter().fold(write, create).emit(customer.event(&CUSTOMER_CREATED, now));
+    completion.commit(write, &customer, now).await
 }
 
 /// A change of a customer by the store. Only the customer can change their e-mail address.
@@ -201,31 +194,33 @@ impl UpdateRequest {
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
-pub async fn update(
+pub async fn update<C: Completion<Customer>>(
     services: &Services,
     at: (&Store, &Key),
-    if_match: IfMatch,
+    expected: ExpectedVersion,
     input: UpdateRequest,
-) -> Result<Json<CustomerView>, Problem> {
-    update_with(services, at, if_match, input, |write| write).await
+    completion: &C,
+) -> Result<C::Output, Problem> {
+    update_with(services, at, expected, input, |write| write, completion).await
 }
 
 /// As [`update`], with what `extend` adds to the transaction.
 ///
 /// # Errors
 /// As [`update`], and those of the added actions.
-pub async fn update_with(
+pub async fn update_with<C: Completion<Customer>>(
     services: &Services,
     (store, key): (&Store, &Key),
-    if_match: IfMatch,
+    expected: ExpectedVersion,
     input: UpdateRequest,
     extend: impl Fn(Write) -> Write,
-) -> Result<Json<CustomerView>, Problem> {
+    completion: &C,
+) -> Result<C::Output, Problem> {
     let next = |before: &Customer, now| {
         let wanted = input.clone().apply(before, store, now);
         let seen = |customer: &Customer| serde_json::to_value(customer).map_err(Problem::internal);
         Ok((seen(&wanted)? != seen(before)?).then(|| wanted.changed(now)))
     };
-    let extend = |write, _: (&Customer, &Customer), _| extend(write);
-    change_with::<Customer>(services, key, if_match, &CUSTOMER_UPDATED, next, extend).await
+    let (topic, extend) = (&CUSTOMER_UPDATED, |write, _: (&Customer, &Customer), _| extend(write));
+    change_with(services, key, expected, topic, next, extend, completion).await
 }

@@ -6,16 +6,14 @@
 
 use catalogue::inventory;
 use core_types::id::{OrderId, StoreId};
-use gateway::idempotency::Commit;
-use gateway::reply::Reply;
-use gateway::request::IfMatch;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
+use primitives::version::ExpectedVersion;
 use services::Services;
-use table::{ReadConsistency, retry};
+use table::{Completion, ReadConsistency, retry};
 
 use super::close_payments::close_payments_or_warn;
-use super::refund_order::{self, Earlier, NewRefund, Reserved};
+use super::refund_order::{self, Earlier, NewRefund, Refunded, Reserved};
 use super::save_change::Spending;
 use crate::order::refund::{Refund, RefundReason, UnusableGiftCards, WantedRefund};
 use crate::order::{Order, load};
@@ -34,86 +32,99 @@ pub struct CancelOrder {
     /// The refund's id is derived from this: the caller, the request and its idempotency key.
     pub seed: String,
     /// The order's version that the caller expects, if any.
-    pub if_match: IfMatch,
+    pub expected_version: ExpectedVersion,
 }
 
-/// Cancels an order for its merchant. Answers with the order and the refund, if there was anything to
-/// refund.
+/// A cancelled order.
+#[derive(Debug, Clone)]
+pub struct Cancelled {
+    /// The order.
+    pub order: Order,
+    /// Its refund, if there was anything to refund.
+    pub refund: Option<Refund>,
+}
+
+impl From<Refunded> for Cancelled {
+    fn from(refunded: Refunded) -> Self {
+        Self { order: refunded.order, refund: Some(refunded.refund) }
+    }
+}
+
+/// Cancels an order for its merchant.
 ///
 /// # Errors
 /// Those of [`Order::cancel`] and [`Order::plan_refund`]; `precondition_failed`,
 /// `provider_not_connected`, `provider_error`, `provider_timeout`.
-pub async fn cancel<R: Reply>(
+pub async fn cancel<C: Completion<Cancelled>>(
     services: &Services,
     store: &StoreId,
     id: &OrderId,
     input: &CancelOrder,
-    answer: impl Fn(&Order, Option<&Refund>) -> R,
-) -> Result<R, Problem> {
-    let answer = |order: &Order, refund: Option<&Refund>| Ok(answer(order, refund));
+    completion: &C,
+) -> Result<C::Output, Problem> {
     let spending = Spending::default();
     // Boxed: this future takes many kilobytes.
-    let once = |consistency| once(services, (store, id, consistency), input, &spending, &answer);
+    let once = |consistency| once(services, (store, id, consistency), input, &spending, completion);
     let reserved = inventory::persist_eventual_first(once);
     let reserved = Box::pin(reserved).await?;
-    let answered = refund_order::finish(services, reserved, &answer).await?;
+    let output = refund_order::finish(services, reserved, completion).await?;
     Box::pin(close_payments_or_warn(services, store, id)).await;
-    Ok(answered)
+    Ok(output)
 }
 
 /// Makes one attempt: cancels the order and reserves its refund.
-async fn once<R: Reply>(
+async fn once<C: Completion<Cancelled>>(
     services: &Services,
     (store, id, consistency): (&StoreId, &OrderId, ReadConsistency),
     input: &CancelOrder,
     spending: &Spending,
-    answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
-) -> Result<Reserved<R>, Problem> {
+    completion: &C,
+) -> Result<Reserved<C::Output>, Problem> {
     let aggregate = load::aggregate_as(services, store, id, consistency).await?;
     let now = services.clock.now();
     let refund_id = match Earlier::of(&aggregate, &input.seed, now) {
         Earlier::Stands(refund) => {
             consistency.ensure_strong()?;
-            return Reserved::of(aggregate, refund, answer);
+            return Ok(Reserved::of(aggregate, refund, completion));
         }
         Earlier::New(id) => id,
     };
-    input.if_match.check(aggregate.order.version)?;
+    input.expected_version.check(aggregate.order.version)?;
     let cancelled = aggregate.order.cancel(input.reason.clone(), input.restock, now)?;
     if !input.refund || cancelled.order.refundable().is_zero() {
-        let answered = answer(&cancelled.order, None)?;
         let write = cancelled.save(services, services.table.write(), spending, now).await?;
-        return write.answer(answered, now).await.map(Reserved::Done);
+        let outcome = Cancelled { order: cancelled.order, refund: None };
+        return completion.commit(write, &outcome, now).await.map(Reserved::Done);
     }
     let unusable_gift_cards = input.unusable_gift_cards;
     let wanted = WantedRefund { unusable_gift_cards, ..WantedRefund::default() };
     let why = (RefundReason::Other, input.reason.clone());
     let refund = NewRefund { id: refund_id, wanted: &wanted, why };
-    refund_order::begin(services, &aggregate, cancelled, refund, spending, answer, now).await
+    refund_order::begin(services, &aggregate, cancelled, refund, spending, completion, now).await
 }
 
 /// Cancels an unpaid order for its shopper, if `validate` accepts that.
 ///
 /// # Errors
 /// `not_found`, `already_fulfilled`, `invalid_state_transition`; those of `validate`.
-pub async fn cancel_unpaid<R: Reply>(
+pub async fn cancel_unpaid<C: Completion<Order>>(
     services: &Services,
     store: &StoreId,
     id: &OrderId,
     reason: &str,
     validate: impl Fn(&Order, Timestamp) -> Result<(), Problem>,
-    answer: impl Fn(&Order, Timestamp) -> R,
-) -> Result<R, Problem> {
+    completion: &C,
+) -> Result<C::Output, Problem> {
     let spending = Spending::default();
-    let answered = retry(|| async {
+    let output = retry(|| async {
         let now = services.clock.now();
         let before = load::order(services, store, id).await?;
         validate(&before, now)?;
         let change = before.cancel(Some(reason.to_owned()), true, now)?;
         let write = change.save(services, services.table.write(), &spending, now).await?;
-        write.answer(answer(&change.order, now), now).await
+        completion.commit(write, &change.order, now).await
     })
     .await?;
     Box::pin(close_payments_or_warn(services, store, id)).await;
-    Ok(answered)
+    Ok(output)
 }

@@ -7,13 +7,12 @@
 use std::time::Duration;
 
 use core_types::id::{OrderId, StoreId};
-use gateway::reply::NoContent;
 use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::{Code, Problem};
 use services::Services;
-use table::Change;
 use table::item::Item;
 use table::outbox::Due;
+use table::{Change, CommitOnly};
 
 use super::record_payment::{self, PaymentUpdate};
 use super::return_unapplied;
@@ -139,11 +138,11 @@ pub(super) async fn record(
     observed: &Observed,
 ) -> Result<(), Problem> {
     let (lookup, source) = (PaymentLookup::from(payment), Source::Sync);
-    let update = PaymentUpdate { lookup: &lookup, observed, source, event: None, is_answer: false };
-    match record_payment::record(services, connected, update, |_| NoContent::default()).await {
+    let update = PaymentUpdate { lookup: &lookup, observed, source, event: None };
+    match record_payment::record(services, connected, update, &CommitOnly).await {
         // The payment is recorded; the merchant decides about the amount.
         Err(problem) if problem.code == Code::AmountMismatch => Ok(()),
-        outcome => outcome.map(drop),
+        outcome => outcome,
     }
 }
 

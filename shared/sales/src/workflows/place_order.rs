@@ -16,15 +16,13 @@ use core_types::key;
 use core_types::mail::Notice;
 use core_types::money::Money;
 use core_types::resource::Resource;
-use gateway::idempotency::Commit;
-use gateway::reply::Reply;
 use identity::settings::Settings;
 use identity::store::Store;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, FieldError, Problem};
 use services::Services;
 use table::item::Item;
-use table::{ReadConsistency, Write, needs_strong_read};
+use table::{Completion, ReadConsistency, Write, needs_strong_read};
 
 pub use price_cart::pickup::load_stock as load_pickup_stock;
 pub use price_cart::price;
@@ -136,14 +134,14 @@ impl Priced {
 /// # Errors
 /// `insufficient_stock`, `price_changed`, `validation_failed` with the field errors of [`price`] and
 /// `validate`; those of both.
-pub async fn place<R: Reply>(
+pub async fn place<C: Completion<Order>>(
     services: &Services,
     store: &Store,
     cart: &Cart,
     placing: &Placing,
     validate: impl Fn(&Priced) -> Result<Vec<FieldError>, Problem>,
-    answer: impl Fn(&Order) -> R,
-) -> Result<R, Problem> {
+    completion: &C,
+) -> Result<C::Output, Problem> {
     let mut number = None;
     let mut attempt = 0;
     // Each lookup of unknown gift card codes counts towards a limit, so the first one is strongly
@@ -168,7 +166,7 @@ pub async fn place<R: Reply>(
             None => services.table.next_number(&key::order_counter(&store.id)).await?,
         };
         number = Some(last);
-        let outcome = write(services, &priced, placing, last, &answer).await;
+        let outcome = write(services, &priced, placing, last, completion).await;
         let again = |problem: &Problem| {
             matches!(problem.code, Code::InsufficientStock | Code::VersionConflict)
         };
@@ -233,13 +231,13 @@ fn serial(last: u64) -> u64 {
 }
 
 /// Attempts the transaction once.
-async fn write<R: Reply>(
+async fn write<C: Completion<Order>>(
     services: &Services,
     priced: &Priced,
     placing: &Placing,
     last: u64,
-    answer: &impl Fn(&Order) -> R,
-) -> Result<R, Problem> {
+    completion: &C,
+) -> Result<C::Output, Problem> {
     let (now, quote) = (services.clock.now(), &priced.quote);
     let (order, payments) = order_of(priced, placing, last, now)?;
     let write = services.table.write().create(&order, Code::VersionConflict);
@@ -253,7 +251,7 @@ async fn write<R: Reply>(
     let write = discounts
         .fold(write, |write, (counted, (discount, _))| uses::take(write, discount, &counted.used));
     let write = count_customer(write, &order, quote);
-    announce(write, priced, &order, now).answer(answer(&order), now).await
+    completion.commit(announce(write, priced, &order, now), &order, now).await
 }
 
 /// Whether the shopper gets a confirmation: only of a storefront order with an address, and if the store has

@@ -10,11 +10,10 @@
 
 use core_types::key;
 use core_types::provider::ProviderName;
-use gateway::reply::NoContent;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::{Item, Key};
-use table::retry;
+use table::{CommitOnly, retry};
 
 use super::record_payment::{self, PaymentUpdate};
 use super::save_change::Spending;
@@ -48,10 +47,9 @@ pub async fn receive(
         return Ok(());
     };
     let observed = &connected.fetch(services, &known).await?;
-    let (source, is_answer) = (Source::Sync, false);
-    let update = PaymentUpdate { lookup, observed, source, event: None, is_answer };
+    let update = PaymentUpdate { lookup, observed, source: Source::Sync, event: None };
     // A mismatched amount is marked for the merchant; the dispute is recorded all the same.
-    match record_payment::record(services, connected, update, |_| NoContent::default()).await {
+    match record_payment::record(services, connected, update, &CommitOnly).await {
         Err(problem) if problem.code != Code::AmountMismatch => return Err(problem),
         _ => {}
     }

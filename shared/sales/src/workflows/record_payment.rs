@@ -17,13 +17,11 @@ mod capture;
 
 use core_types::key;
 use core_types::provider::ProviderName;
-use gateway::idempotency::Commit;
-use gateway::reply::Reply;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::Key;
-use table::{Write, retry};
+use table::{Completion, Write, retry};
 
 pub use accept::accept;
 pub use capture::{capture, look};
@@ -51,45 +49,47 @@ pub struct PaymentUpdate<'a> {
     pub source: Source,
     /// The provider's event, if that is the source.
     pub event: Option<&'a ProviderEvent>,
-    /// Whether the answer is the response to the request, which completes its idempotency record.
-    pub is_answer: bool,
 }
 
 /// The result of an attempt.
-struct Recorded<R> {
+struct Recorded<O> {
     known: PaymentWithOrder,
-    answer: R,
+    output: O,
     /// Whether the update was new.
     is_new: bool,
     /// Authorizations that the order no longer needs.
     superseded: Vec<Payment>,
 }
 
-impl<R> Recorded<R> {
+impl<O> Recorded<O> {
     /// Nothing has changed.
-    fn unchanged(known: PaymentWithOrder, answer: R) -> Self {
-        Self { known, answer, is_new: false, superseded: Vec::new() }
+    fn unchanged(
+        known: PaymentWithOrder,
+        completion: &impl Completion<PaymentWithOrder, Output = O>,
+    ) -> Self {
+        let output = completion.unchanged(&known);
+        Self { known, output, is_new: false, superseded: Vec::new() }
     }
 }
 
-/// Records an update, and answers with the payment and the order after it. Money that the order does not
+/// Records an update. The outcome is the payment and the order after it. Money that the order does not
 /// accept is returned.
 ///
 /// # Errors
 /// `amount_mismatch`, unless a webhook reported it: the payment is marked, and awaits the merchant's
 /// decision.
-pub async fn record<R: Reply>(
+pub async fn record<C: Completion<PaymentWithOrder>>(
     services: &Services,
     connected: &Connected,
     update: PaymentUpdate<'_>,
-    answer: impl Fn(&PaymentWithOrder) -> R,
-) -> Result<R, Problem> {
-    let Recorded { known, answer, .. } = apply(services, connected, update, answer).await?;
+    completion: &C,
+) -> Result<C::Output, Problem> {
+    let Recorded { known, output, .. } = apply(services, connected, update, completion).await?;
     let was_asked = matches!(update.source, Source::Verify | Source::Sync);
     if was_asked && known.payment.awaits_decision() {
         return Err(unexpected(&known.payment));
     }
-    Ok(answer)
+    Ok(output)
 }
 
 /// The error for an amount other than the requested one.
@@ -100,15 +100,15 @@ fn unexpected(payment: &Payment) -> Problem {
 }
 
 /// Applies an update, and returns money that the order does not accept.
-async fn apply<R: Reply>(
+async fn apply<C: Completion<PaymentWithOrder>>(
     services: &Services,
     connected: &Connected,
     update: PaymentUpdate<'_>,
-    answer: impl Fn(&PaymentWithOrder) -> R,
-) -> Result<Recorded<R>, Problem> {
+    completion: &C,
+) -> Result<Recorded<C::Output>, Problem> {
     let spending = Spending::default();
     // Boxed: the future of every handler that records something contains it.
-    let recorded = retry(|| Box::pin(once(services, update, &spending, &answer))).await?;
+    let recorded = retry(|| Box::pin(once(services, update, &spending, completion))).await?;
     Box::pin(async {
         if recorded.known.payment.is_to_go_back() {
             return_unapplied::return_or_warn(services, connected, &recorded.known.payment).await;
@@ -143,29 +143,27 @@ pub async fn in_full(
 }
 
 /// Makes one attempt: reads, decides and writes.
-async fn once<R: Reply>(
+async fn once<C: Completion<PaymentWithOrder>>(
     services: &Services,
     update: PaymentUpdate<'_>,
     spending: &Spending,
-    answer: &impl Fn(&PaymentWithOrder) -> R,
-) -> Result<Recorded<R>, Problem> {
+    completion: &C,
+) -> Result<Recorded<C::Output>, Problem> {
     let now = services.clock.now();
     let (known, is_handled) =
         load::payment_and_event(services, update.lookup, update.event).await?;
     if is_handled {
-        let answer = answer(&known);
-        return Ok(Recorded::unchanged(known, answer));
+        return Ok(Recorded::unchanged(known, completion));
     }
     let write = services.table.write();
     let write = write.also(update.event, |write, event| write.create(event, Code::VersionConflict));
     match known.payment.observe(update.observed, update.source, now) {
-        Err(mismatch) => record_mismatch(write, update, known, mismatch, answer, now).await,
+        Err(mismatch) => record_mismatch(write, update, known, mismatch, completion, now).await,
         Ok(None) => {
-            let answered = answer(&known);
             if update.event.is_some() {
                 write.commit().await?;
             }
-            Ok(Recorded::unchanged(known, answered))
+            Ok(Recorded::unchanged(known, completion))
         }
         Ok(Some(change)) => {
             let others = match change.transition {
@@ -176,17 +174,16 @@ async fn once<R: Reply>(
                 decide(&known, change, &others, now)?;
             let write = change.save(services, write, spending, now).await?;
             let next = PaymentWithOrder { payment, order: change.order };
-            let answered = answer(&next);
-            // An update that ends in an error does not complete the idempotency record.
+            // An update that ends in an error is not the end of its workflow.
             let is_rejected = next.payment.awaits_decision()
                 || (update.source == Source::Admin && next.payment.is_to_go_back());
-            let answered = if update.is_answer && !is_rejected {
-                write.answer(answered, now).await?
-            } else {
+            let output = if is_rejected {
                 write.commit().await?;
-                answered
+                completion.unchanged(&next)
+            } else {
+                completion.commit(write, &next, now).await?
             };
-            Ok(Recorded { known: next, answer: answered, is_new: true, superseded })
+            Ok(Recorded { known: next, output, is_new: true, superseded })
         }
     }
 }
@@ -212,14 +209,14 @@ async fn other_authorizations(
 }
 
 /// Marks a payment whose amount is in another currency and cannot be recorded, for the merchant to resolve.
-async fn record_mismatch<R>(
+async fn record_mismatch<C: Completion<PaymentWithOrder>>(
     write: Write,
     update: PaymentUpdate<'_>,
     known: PaymentWithOrder,
     mismatch: Problem,
-    answer: &impl Fn(&PaymentWithOrder) -> R,
+    completion: &C,
     now: Timestamp,
-) -> Result<Recorded<R>, Problem> {
+) -> Result<Recorded<C::Output>, Problem> {
     let flagged = known.payment.flagged(Attention::AmountMismatch, now);
     let payment = flagged.clone().unwrap_or_else(|| known.payment.clone());
     let write =
@@ -228,9 +225,7 @@ async fn record_mismatch<R>(
     if update.source != Source::Webhook {
         return Err(mismatch);
     }
-    let known = PaymentWithOrder { payment, ..known };
-    let answer = answer(&known);
-    Ok(Recorded::unchanged(known, answer))
+    Ok(Recorded::unchanged(PaymentWithOrder { payment, ..known }, completion))
 }
 
 /// The writes that an update leads to.

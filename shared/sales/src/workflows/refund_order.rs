@@ -14,17 +14,16 @@
 
 mod reserve;
 
-use gateway::idempotency::Commit;
 use std::time::Duration;
 
 use catalogue::inventory;
 use core_types::id::{OrderId, PaymentId, RefundId, StoreId};
 use core_types::money::Money;
-use gateway::reply::Reply;
-use gateway::request::IfMatch;
 use primitives::clock::MINUTE;
 use primitives::problem::{Code, Problem};
+use primitives::version::ExpectedVersion;
 use services::Services;
+use table::Completion;
 
 use self::reserve::{reserve, reserve_unapplied};
 use super::save_change::Spending;
@@ -56,42 +55,48 @@ pub struct RefundOrder {
     /// The refund's id is derived from this: the caller, the request and its idempotency key.
     pub seed: String,
     /// The order's version that the caller expects, if any.
-    pub if_match: IfMatch,
+    pub expected_version: ExpectedVersion,
 }
 
-/// Refunds an order, and answers with the order and its refund.
+/// An order with a refund of it.
+#[derive(Debug, Clone)]
+pub struct Refunded {
+    /// The order.
+    pub order: Order,
+    /// The refund.
+    pub refund: Refund,
+}
+
+/// Refunds an order.
 ///
 /// # Errors
 /// Those of [`Order::plan_refund`]; `precondition_failed`, `provider_not_connected`. Once the amount is
 /// reserved only `provider_error`, `provider_timeout` and others that are not stored as idempotent
 /// responses.
-pub async fn refund<R: Reply>(
+pub async fn refund<C: Completion<Refunded>>(
     services: &Services,
     store: &StoreId,
     id: &OrderId,
     input: &RefundOrder,
-    answer: impl Fn(&Order, &Refund) -> R,
-) -> Result<R, Problem> {
-    let answer = |order: &Order, refund: Option<&Refund>| {
-        let refund = refund.ok_or_else(|| Problem::internal("a refund that was not made"))?;
-        Ok(answer(order, refund))
-    };
+    completion: &C,
+) -> Result<C::Output, Problem> {
     let spending = Spending::default();
     let reserved = inventory::persist_eventual_first(|consistency| {
-        reserve(services, (store, id, consistency), input, &spending, &answer)
+        reserve(services, (store, id, consistency), input, &spending, completion)
     })
     .await?;
-    finish(services, reserved, &answer).await
+    finish(services, reserved, completion).await
 }
 
-/// Performs the second and third steps, if a provider is to refund anything.
-pub(super) async fn finish<R: Reply>(
+/// Performs the second and third steps, if a provider is to refund anything. The outcome `T` is the refunded
+/// order itself, or what it is a part of.
+pub(super) async fn finish<T: From<Refunded>, C: Completion<T>>(
     services: &Services,
-    reserved: Reserved<R>,
-    answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
-) -> Result<R, Problem> {
+    reserved: Reserved<C::Output>,
+    completion: &C,
+) -> Result<C::Output, Problem> {
     let (aggregate, refund, at_hand) = match reserved {
-        Reserved::Done(answer) => return Ok(answer),
+        Reserved::Done(output) => return Ok(output),
         Reserved::Pending(aggregate, refund, at_hand) => (aggregate, refund, at_hand),
     };
     let mut results = Vec::new();
@@ -112,7 +117,7 @@ pub(super) async fn finish<R: Reply>(
     let mut known = Some(aggregate);
     inventory::persist(|| {
         let known = known.take();
-        record(services, (known, &refund), &results, &spending, answer)
+        record(services, (known, &refund), &results, &spending, completion)
     })
     .await
 }
@@ -157,35 +162,37 @@ async fn request(
     }
 }
 
-/// The third step of a request's refund, and its response. Uses the known order, or loads it if there is
-/// none.
-async fn record<R: Reply>(
+/// The third step of a request's refund. Uses the known order, or loads it if there is none.
+async fn record<T: From<Refunded>, C: Completion<T>>(
     services: &Services,
     (known, refund): (Option<Box<OrderAggregate>>, &Refund),
     results: &[(PaymentId, RefundResult)],
     spending: &Spending,
-    answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
-) -> Result<R, Problem> {
+    completion: &C,
+) -> Result<C::Output, Problem> {
     let now = services.clock.now();
     let aggregate = match known {
         Some(known) => *known,
         None => load::aggregate(services, &refund.store_id, &refund.order_id).await?,
     };
-    let known = aggregate.refund(&refund.id)?;
+    let known = aggregate.refund(&refund.id)?.clone();
     let Some(change) = aggregate.record_refund(&refund.id, results, now) else {
         // Nothing new: another process has recorded it, or the refund is still pending at the provider.
         return match known.status {
-            RefundStatus::Failed => Err(rejected(known)),
-            _ => answer(&aggregate.order, Some(known)),
+            RefundStatus::Failed => Err(rejected(&known)),
+            _ => {
+                let outcome = Refunded { order: aggregate.order, refund: known };
+                Ok(completion.unchanged(&outcome.into()))
+            }
         };
     };
     let write = change.save(services, services.table.write(), spending, now).await?;
-    let next = change.refund.as_ref().map_or(known, |changed| &changed.refund);
-    if next.status != RefundStatus::Failed {
-        return write.answer(answer(&change.order, Some(next))?, now).await;
+    let refund = change.refund.map_or(known, |changed| changed.refund);
+    if refund.status == RefundStatus::Failed {
+        write.commit().await?;
+        return Err(rejected(&refund));
     }
-    write.commit().await?;
-    Err(rejected(next))
+    completion.commit(write, &Refunded { order: change.order, refund }.into(), now).await
 }
 
 fn rejected(refund: &Refund) -> Problem {

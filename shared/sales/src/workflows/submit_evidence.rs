@@ -10,12 +10,10 @@
 
 use core_types::id::{DisputeEvidenceId, DisputeId, StoreId};
 use core_types::key;
-use gateway::idempotency::Commit;
-use gateway::reply::{NoContent, Reply};
-use gateway::request::IfMatch;
 use primitives::problem::{Code, Problem};
+use primitives::version::ExpectedVersion;
 use services::Services;
-use table::retry;
+use table::{CommitOnly, Completion, retry};
 
 use crate::dispute::evidence::{self, Evidence, PendingEvidence};
 use crate::dispute::{
@@ -40,22 +38,22 @@ pub struct SubmitEvidence {
     /// The evidence's id is derived from this: the caller and its idempotency key.
     pub seed: String,
     /// The dispute's version that the caller expects, if any.
-    pub if_match: IfMatch,
+    pub expected_version: ExpectedVersion,
 }
 
-/// Sends evidence, and answers with the dispute.
+/// Sends evidence. The outcome is the dispute after it.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`, `provider_not_connected`, those of
 /// [`Dispute::ensure_response`], field errors of `/evidence`. Once it is stored only `provider_error`,
 /// `provider_timeout` and others that are not stored as idempotent responses.
-pub async fn submit<R: Reply>(
+pub async fn submit<C: Completion<Dispute>>(
     services: &Services,
     store: &StoreId,
     id: &DisputeId,
     input: &SubmitEvidence,
-    answer: impl Fn(&Dispute) -> R,
-) -> Result<R, Problem> {
+    completion: &C,
+) -> Result<C::Output, Problem> {
     let evidence_id = DisputeEvidenceId::derive(&[id.as_str(), &input.seed]);
     let (connected, dispute, evidence, is_new) =
         retry(|| Box::pin(store_evidence(services, (store, id), &evidence_id, input))).await?;
@@ -63,18 +61,18 @@ pub async fn submit<R: Reply>(
         let sent = dispute.evidence.as_ref();
         return match sent.filter(|sent| sent.status == EvidenceStatus::Failed) {
             Some(sent) => Err(rejected(&sent.id, sent.failure_code.clone())),
-            None => Ok(answer(&dispute)),
+            None => Ok(completion.unchanged(&dispute)),
         };
     };
     let outcome = send(services, &connected, &dispute, &evidence, is_new).await?;
     let spending = Spending::default();
     let recorded = retry(|| {
-        Box::pin(record(services, (&dispute, &evidence.id), &outcome, &spending, &answer))
+        Box::pin(record(services, (&dispute, &evidence.id), &outcome, &spending, completion))
     });
     let recorded = recorded.await;
-    recorded.and_then(|answered| match outcome {
+    recorded.and_then(|output| match outcome {
         Outcome::Rejected(code) => Err(rejected(&evidence.id, Some(code))),
-        Outcome::Accepted(_) => answered.ok_or_else(|| Problem::internal("no dispute")),
+        Outcome::Accepted(_) => output.ok_or_else(|| Problem::internal("no dispute")),
     })
 }
 
@@ -114,7 +112,7 @@ async fn store_evidence(
         let evidence = evidence.ok_or(Code::VersionConflict)?;
         return Ok((connected, dispute, Some(evidence), false));
     }
-    input.if_match.check(dispute.version)?;
+    input.expected_version.check(dispute.version)?;
     dispute.ensure_response(now)?;
     let fields = evidence::parse(dispute.provider, &input.fields, &dispute.amount, input.submit)?;
     let evidence = Evidence { id: evidence_id.clone(), submit: input.submit, fields };
@@ -184,15 +182,14 @@ async fn send(
     }
 }
 
-/// The third step, and the response to the request. None after a rejection, which is not stored as an
-/// idempotent response.
-async fn record<R: Reply>(
+/// The third step. None after a rejection, which does not complete the workflow.
+async fn record<C: Completion<Dispute>>(
     services: &Services,
     (dispute, id): (&Dispute, &DisputeEvidenceId),
     outcome: &Outcome,
     spending: &Spending,
-    answer: &impl Fn(&Dispute) -> R,
-) -> Result<Option<R>, Problem> {
+    completion: &C,
+) -> Result<Option<C::Output>, Problem> {
     let now = services.clock.now();
     let known = load::dispute(services, &dispute.store_id, &dispute.id).await?;
     let rejection = match outcome {
@@ -201,7 +198,7 @@ async fn record<R: Reply>(
     };
     let Some(answered) = known.answered(id, rejection, now) else {
         // Another process has recorded it.
-        return Ok(Some(answer(&known)));
+        return Ok(Some(completion.unchanged(&known)));
     };
     let aggregate = order::load::payment(services, &lookup_of(dispute)).await?;
     let mut change = DisputeChange { dispute: answered, topics: vec![&DISPUTE_UPDATED] };
@@ -224,7 +221,7 @@ async fn record<R: Reply>(
         write.commit().await?;
         return Ok(None);
     }
-    write.answer(answer(&change.dispute), now).await.map(Some)
+    completion.commit(write, &change.dispute, now).await.map(Some)
 }
 
 /// Resumes pending evidence, with the second and third steps.
@@ -241,7 +238,5 @@ pub(super) async fn resume(
     let connected = connect(services, &payment.store_id, payment.provider).await?;
     let outcome = send(services, &connected, &dispute, &evidence, false).await?;
     let (known, spending) = ((&dispute, &evidence.id), Spending::default());
-    retry(|| Box::pin(record(services, known, &outcome, &spending, &|_| NoContent::default())))
-        .await
-        .map(drop)
+    retry(|| Box::pin(record(services, known, &outcome, &spending, &CommitOnly))).await.map(drop)
 }

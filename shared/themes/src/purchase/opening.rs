@@ -4,8 +4,6 @@ use core_types::id::{OrderId, PaymentId, StoreId, ThemePurchaseId};
 use core_types::key;
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use gateway::idempotency::Commit;
-use gateway::reply::Reply;
 use primitives::clock::{HOUR, Timestamp};
 use primitives::problem::{Code, Problem};
 use sales::payment::account::ProviderAccount;
@@ -14,6 +12,7 @@ use sales::payment::{CaptureMethod, Opening, Payment, PaymentStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
 use services::Services;
+use table::Completion;
 use table::item::Item;
 
 use super::ThemePurchase;
@@ -37,17 +36,16 @@ pub struct Sale<'a> {
 }
 
 impl ThemePurchase {
-    /// Opens a purchase with the provider of the seller's store, and writes it. `answer` builds the
-    /// response from the purchase and the data with which the browser pays.
+    /// Opens a purchase with the provider of the seller's store, and writes it.
     ///
     /// # Errors
     /// `unknown_provider`, `amount_not_supported`, `provider_error`, `provider_timeout`.
-    pub async fn open<R: Reply>(
+    pub async fn open<C: Completion<OpenedPurchase>>(
         services: &Services,
         sale: Sale<'_>,
         provider: ProviderName,
-        answer: impl Fn(&Self, Client) -> R,
-    ) -> Result<R, Problem> {
+        completion: &C,
+    ) -> Result<C::Output, Problem> {
         let account_key = key::payment_provider(sale.seller, provider.as_str());
         let account: Option<ProviderAccount> = services.table.get(&account_key).await?;
         let usable =
@@ -83,14 +81,13 @@ impl ThemePurchase {
             version: 1,
         };
         let client = connected.client(&purchase.payment, purchase.payment.client_secret(&key));
-        services
+        let write = services
             .table
             .write()
             .create(&purchase, Code::VersionConflict)
             .create(&purchase.reference(), Code::VersionConflict)
-            .check(&account.key(), account.stands(), Code::VersionConflict)
-            .answer(answer(&purchase, client), now)
-            .await
+            .check(&account.key(), account.stands(), Code::VersionConflict);
+        completion.commit(write, &OpenedPurchase::of(&purchase, client), now).await
     }
 }
 
@@ -126,8 +123,7 @@ pub struct OpenedPurchase {
 }
 
 impl OpenedPurchase {
-    /// The response about a purchase, with the data with which the browser pays.
-    pub fn of(purchase: &ThemePurchase, client: Client) -> Self {
+    fn of(purchase: &ThemePurchase, client: Client) -> Self {
         let payment = &purchase.payment;
         Self {
             id: purchase.id.clone(),

@@ -13,20 +13,19 @@ use core_types::event::Topic;
 use core_types::fields::{Handle, Metadata, TaxClass};
 use core_types::id::{CategoryId, ProductId, StoreId};
 use core_types::key;
-use gateway::reply::{Json, NoContent};
-use gateway::request::IfMatch;
 use identity::store::Store;
 use primitives::clock::Timestamp;
 use primitives::fields::{AtMost, Patch, Text};
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
+use primitives::version::ExpectedVersion;
 use services::Services;
 use table::item::Key;
-use table::retry;
+use table::{Completion, retry};
 
 use super::create::list;
 use super::input::{images, media, pictured, validate_references};
-use super::write::{self, Chore, Released, Revision, to_response};
+use super::write::{self, Chore, Released, Revision};
 
 /// The changes of a product.
 #[request]
@@ -157,12 +156,13 @@ pub(super) fn topic(before: &Product, after: &Product) -> &'static Topic<Product
 /// # Errors
 /// `not_found`, `handle_taken`, `precondition_failed`; `options_in_use`, `unknown_category` as
 /// field errors.
-pub async fn change(
+pub async fn change<C: Completion<ProductView>>(
     services: &Services,
     store: &Store,
-    (id, if_match): (&ProductId, IfMatch),
+    (id, expected): (&ProductId, ExpectedVersion),
     input: UpdateRequest,
-) -> Result<Json<ProductView>, Problem> {
+    completion: &C,
+) -> Result<C::Output, Problem> {
     let now = services.clock.now();
     let own = input.images.as_ref().map(|images| media(store, &images.0)).unwrap_or_default();
     let mut faults = Faults::default();
@@ -171,10 +171,10 @@ pub async fn change(
     retry(|| async {
         let (before, variants) =
             product::load(services, &store.id, id).await?.ok_or(Code::NotFound)?;
-        if_match.check(before.version)?;
+        expected.check(before.version)?;
         let wanted = input.clone().apply(services, store, &before, now);
         if wanted == before {
-            return Ok(to_response(&before, &variants));
+            return Ok(completion.unchanged(&ProductView::of(&before, &variants)));
         }
         let after = if wanted.options == before.options {
             variants.clone()
@@ -185,9 +185,8 @@ pub async fn change(
         let product = wanted.changed(now).over(&after);
         product.fits()?;
         let revision = Revision { before: (&before, &variants), after: (&product, &after) };
-        let answer = to_response(&product, &after);
         let nothing = (Vec::new(), Vec::new());
-        revision.write(services, nothing, topic(&before, &product), answer, now).await
+        revision.write(services, nothing, topic(&before, &product), completion, now).await
     })
     .await
 }
@@ -196,23 +195,24 @@ pub async fn change(
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
-pub async fn archive(
+pub async fn archive<C: Completion<ProductView>>(
     services: &Services,
     store: &StoreId,
     id: &ProductId,
-    if_match: IfMatch,
-) -> Result<NoContent, Problem> {
+    expected: ExpectedVersion,
+    completion: &C,
+) -> Result<C::Output, Problem> {
     let now = services.clock.now();
     retry(|| async {
         let (before, variants) = product::load(services, store, id).await?.ok_or(Code::NotFound)?;
-        if_match.check(before.version)?;
+        expected.check(before.version)?;
         if before.status == ProductStatus::Archived {
-            return Ok(NoContent::default());
+            return Ok(completion.unchanged(&ProductView::of(&before, &variants)));
         }
         let product = before.changed(now).in_status(ProductStatus::Archived, now);
         let revision = Revision { before: (&before, &variants), after: (&product, &variants) };
-        let (nothing, answer) = ((Vec::new(), Vec::new()), NoContent::default());
-        revision.write(services, nothing, &PRODUCT_ARCHIVED, answer, now).await
+        let nothing = (Vec::new(), Vec::new());
+        revision.write(services, nothing, &PRODUCT_ARCHIVED, completion, now).await
     })
     .await
 }
@@ -222,21 +222,21 @@ pub async fn archive(
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`; those of `have_ended`.
-pub async fn remove<F: Future<Output = Result<(), Problem>>>(
+pub async fn remove<F: Future<Output = Result<(), Problem>>, C: Completion<ProductView>>(
     services: &Services,
     store: &StoreId,
-    id: &ProductId,
-    if_match: IfMatch,
+    (id, expected): (&ProductId, ExpectedVersion),
     have_ended: impl Fn(Vec<Variant>) -> F,
-) -> Result<NoContent, Problem> {
-    // `If-Match` names the version before this request archived the product.
+    completion: &C,
+) -> Result<C::Output, Problem> {
+    // The expected version is the one before this request archived the product.
     let archived_at = AtomicU64::new(0);
     retry(|| async {
         let now = services.clock.now();
         let (mut product, variants) =
             product::load(services, store, id).await?.ok_or(Code::NotFound)?;
         if archived_at.load(Ordering::Relaxed) != product.version {
-            if_match.check(product.version)?;
+            expected.check(product.version)?;
         }
         let mut released = released(services, &variants, &have_ended).await?;
         if !write::go_at_once(&variants) {
@@ -253,7 +253,7 @@ pub async fn remove<F: Future<Output = Result<(), Problem>>>(
             released = self::released(services, &variants, &have_ended).await?;
         }
         let of = (&product, &*variants);
-        write::remove(services, of, &released, &PRODUCT_DELETED, now).await
+        write::remove(services, of, &released, &PRODUCT_DELETED, completion, now).await
     })
     .await
 }

@@ -12,13 +12,13 @@ use core_types::fields::{Handle, Metadata, TaxClass};
 use core_types::id::{CategoryId, ProductId, VariantId};
 use core_types::key;
 use core_types::money::Money;
-use gateway::reply::Created;
 use identity::store::Store;
 use primitives::clock::Timestamp;
 use primitives::fields::{AtMost, FromText, Text};
 use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use services::Services;
+use table::Completion;
 use table::item::Key;
 
 use super::input::{
@@ -97,21 +97,21 @@ impl Rules for CreateRequest {
 /// # Errors
 /// `handle_taken`, `sku_taken`; all field errors at once; `version_conflict` if a product with this id
 /// exists.
-pub async fn create(
+pub async fn create<C: Completion<ProductView>>(
     services: &Services,
     store: &Store,
     (id, input): (ProductId, CreateRequest),
     now: Timestamp,
-) -> Result<Created<ProductView>, Problem> {
+    completion: &C,
+) -> Result<C::Output, Problem> {
     let is_named = input.handle.is_some();
     let (mut product, drafts) = plan(services, store, (id, input), now).await?;
     let variants: Vec<Variant> = drafts.iter().map(|draft| draft.variant.clone()).collect();
     let mut tries: u32 = 0;
     loop {
-        let steps = steps(&product, &drafts);
-        let written =
-            write::create((services, store), (&product, &variants), steps, &PRODUCT_CREATED, now)
-                .await;
+        let (all, steps) = ((&product, &*variants), steps(&product, &drafts));
+        let topic = &PRODUCT_CREATED;
+        let written = write::create((services, store), all, steps, topic, completion, now).await;
         tries = tries.saturating_add(1);
         match written {
             Err(problem) if problem.code == Code::HandleTaken && !is_named && tries < 5 => {

@@ -1,12 +1,11 @@
 //! Overwrites a product with the data of an import, whose author need not know the current product.
 
 use core_types::id::ProductId;
-use gateway::reply::Json;
 use identity::store::Store;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use services::Services;
-use table::{Write, retry};
+use table::{Completion, Write, retry};
 
 use super::change::topic;
 use super::create::{CreateRequest, list, several};
@@ -14,7 +13,7 @@ use super::input::{
     Draft, at_home, images, locations, media, pictured, placed, validate_pictures,
     validate_references,
 };
-use super::write::{Revision, WriteStep, to_response};
+use super::write::{Revision, WriteStep};
 use crate::product::{
     self, Faults, MAX_VARIANTS, Product, ProductOption, ProductView, Seo, Variant,
 };
@@ -27,12 +26,13 @@ use crate::product::{
 /// # Errors
 /// `not_found`; `handle_taken`, `sku_taken`, `variant_limit`; `options_in_use` and others as field
 /// errors; the errors of the added actions.
-pub async fn overwrite(
+pub async fn overwrite<C: Completion<ProductView>>(
     services: &Services,
     store: &Store,
     (id, mut input): (&ProductId, CreateRequest),
     extend: impl Fn(Write) -> Write,
-) -> Result<Json<ProductView>, Problem> {
+    completion: &C,
+) -> Result<C::Output, Problem> {
     if let Some(variants) = &mut input.variants {
         at_home(services, store, &mut variants.0).await?;
     }
@@ -55,7 +55,7 @@ pub async fn overwrite(
             return Err(Code::VariantLimit.with("limit", MAX_VARIANTS));
         }
         if wanted == before && after == variants {
-            return Ok(to_response(&before, &variants));
+            return Ok(completion.unchanged(&ProductView::of(&before, &variants)));
         }
         let product = wanted.changed(now).over(&after);
         product.fits()?;
@@ -65,9 +65,8 @@ pub async fn overwrite(
         };
         let steps = added.into_iter().map(add).collect();
         let revision = Revision { before: (&before, &variants), after: (&product, &after) };
-        let answer = to_response(&product, &after);
         let announced = (topic(&before, &product), extend);
-        revision.write_with(services, (steps, Vec::new()), announced, answer, now).await
+        revision.write_with(services, (steps, Vec::new()), announced, completion, now).await
     })
     .await
 }

@@ -19,7 +19,6 @@
 
 mod steps;
 
-use gateway::idempotency::Commit;
 use std::collections::{HashMap, HashSet};
 
 use crate::product::{
@@ -30,13 +29,12 @@ use crate::search::{self, Token};
 use core_types::event::{Event, EventSubject, Topic};
 use core_types::id::{LocationId, ProductId, StoreId, VariantId};
 use core_types::key;
-use gateway::reply::{Created, Json, NoContent, Reply};
 use identity::store::{self, Store};
 use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::{Item, Key};
-use table::{Condition, Write};
+use table::{CommitOnly, Completion, Condition, Write};
 
 use super::input::stocked_at;
 pub use steps::{Chore, WriteStep};
@@ -46,11 +44,6 @@ use steps::{MovedSkus, ROOM, cost, cut, own_images};
 fn event_subject(product: &Product) -> EventSubject<'_> {
     let (store, entity) = (Some(&product.store_id), product.id.as_str());
     EventSubject { store, app: None, entity, version: product.version }
-}
-
-/// The response with a product and its variants.
-pub fn to_response(product: &Product, variants: &[Variant]) -> Json<ProductView> {
-    Json::new(&ProductView::of(product, variants)).version(product.version)
 }
 
 /// Ensures that the product's category exists.
@@ -70,13 +63,14 @@ fn summary((product, variants): (&Product, &[Variant]), steps: &[WriteStep]) -> 
 }
 
 /// Writes a new product with its variants.
-pub async fn create(
+pub async fn create<C: Completion<ProductView>>(
     (app, store): (&Services, &Store),
     (product, variants): (&Product, &[Variant]),
     steps: Vec<WriteStep>,
     topic: &Topic<ProductView>,
+    completion: &C,
     now: Timestamp,
-) -> Result<Created<ProductView>, Problem> {
+) -> Result<C::Output, Problem> {
     let images = own_images(product).into_iter();
     let images = images.map(|id| WriteStep::Show(product.store_id.clone(), id));
     let words =
@@ -106,10 +100,13 @@ pub async fn create(
         let write = last
             .iter()
             .fold(categorized(write, product), |write, step| step.put_into(write, &no_moves, now));
-        store::keep_currency(write, store)
-            .emit(Event::new(topic, event_subject(product), &view, now))
-            .answer(Created::new(&view).version(product.version), now)
-            .await
+        let write = store::keep_currency(write, store).emit(Event::new(
+            topic,
+            event_subject(product),
+            &view,
+            now,
+        ));
+        completion.commit(write, &view, now).await
     }
     .await;
     if outcome.is_err() {
@@ -191,8 +188,8 @@ impl Revision<'_> {
         removed.chain(added.into_iter().map(|token| Chore::Word(token, true)))
     }
 
-    /// The transaction that decides the change, including these additional steps and chores, and its
-    /// deferred work.
+    /// The transaction that decides the change, including these additional steps and chores, its deferred
+    /// work, and the product after it.
     ///
     /// # Errors
     /// `change_too_large`: its steps do not fit into one transaction.
@@ -202,7 +199,7 @@ impl Revision<'_> {
         (steps, chores): (Vec<WriteStep>, Vec<Chore>),
         topic: &Topic<ProductView>,
         now: Timestamp,
-    ) -> Result<(Write, Option<DeferredWork>), Problem> {
+    ) -> Result<(Write, Option<DeferredWork>, ProductView), Problem> {
         let (before, (product, variants)) = (self.before.0, self.after);
         let everything = Condition::default();
         let mut write = services.table.write().replace_except(
@@ -249,47 +246,44 @@ impl Revision<'_> {
         let write = write
             .also(deferred.as_ref(), |write, work| write.create(work, Code::VersionConflict))
             .emit(Event::new(topic, event_subject(product), &view, now));
-        Ok((write, deferred))
+        Ok((write, deferred, view))
     }
 
-    /// Writes the change with these additional steps and chores, and returns the response.
-    pub async fn write<R: Reply>(
+    /// Writes the change with these additional steps and chores.
+    pub async fn write<C: Completion<ProductView>>(
         &self,
         services: &Services,
         more: (Vec<WriteStep>, Vec<Chore>),
         topic: &Topic<ProductView>,
-        reply: R,
+        completion: &C,
         now: Timestamp,
-    ) -> Result<R, Problem> {
-        self.write_with(services, more, (topic, |write| write), reply, now).await
+    ) -> Result<C::Output, Problem> {
+        self.write_with(services, more, (topic, |write| write), completion, now).await
     }
 
     /// As [`Revision::write`]; `extend` adds actions to the transaction.
-    pub async fn write_with<R: Reply>(
+    pub async fn write_with<C: Completion<ProductView>>(
         &self,
         services: &Services,
         more: (Vec<WriteStep>, Vec<Chore>),
         (topic, extend): (&Topic<ProductView>, impl FnOnce(Write) -> Write),
-        reply: R,
+        completion: &C,
         now: Timestamp,
-    ) -> Result<R, Problem> {
-        let (write, deferred) = self.decide(services, more, topic, now)?;
-        let reply = extend(write).answer(reply, now).await?;
+    ) -> Result<C::Output, Problem> {
+        let (write, deferred, view) = self.decide(services, more, topic, now)?;
+        let output = completion.commit(extend(write), &view, now).await?;
         finish(services, deferred).await;
-        Ok(reply)
+        Ok(output)
     }
 
-    /// Writes an intermediate change of a request, without its response.
+    /// Writes a change that is not the last one of its workflow.
     pub async fn commit(
         &self,
         services: &Services,
         topic: &Topic<ProductView>,
         now: Timestamp,
     ) -> Result<(), Problem> {
-        let (write, deferred) = self.decide(services, (Vec::new(), Vec::new()), topic, now)?;
-        write.commit().await?;
-        finish(services, deferred).await;
-        Ok(())
+        self.write(services, (Vec::new(), Vec::new()), topic, &CommitOnly, now).await
     }
 }
 
@@ -320,14 +314,15 @@ pub fn go_at_once(variants: &[Variant]) -> bool {
 }
 
 /// Deletes a product with all of its items. Unless its variants [`go_at_once`], it must be archived, with
-/// refreshed sellables, and without orders that have not ended.
-pub async fn remove(
+/// refreshed sellables, and without orders that have not ended. The outcome is the product at its last version.
+pub async fn remove<C: Completion<ProductView>>(
     services: &Services,
     (product, variants): (&Product, &[Variant]),
     released: &Released,
     topic: &Topic<ProductView>,
+    completion: &C,
     now: Timestamp,
-) -> Result<NoContent, Problem> {
+) -> Result<C::Output, Problem> {
     let deleted = product.changed(now);
     let write = services.table.write().delete_unchanged(product, Code::VersionConflict);
     let write = write.delete(&key::summary(&product.store_id, &product.id));
@@ -340,13 +335,13 @@ pub async fn remove(
         words: search::rows(&ProductSummary::of(product, variants)).into_iter().collect(),
         ..DeferredWork::of(&deleted, now)
     };
-    let answer = release_handle(write, product, now)
+    let view = ProductView::of(&deleted, variants);
+    let write = release_handle(write, product, now)
         .create(&deferred, Code::VersionConflict)
-        .emit(Event::new(topic, event_subject(&deleted), &ProductView::of(&deleted, variants), now))
-        .answer(NoContent::default(), now)
-        .await?;
+        .emit(Event::new(topic, event_subject(&deleted), &view, now));
+    let output = completion.commit(write, &view, now).await?;
     finish(services, Some(deferred)).await;
-    Ok(answer)
+    Ok(output)
 }
 
 /// Releases the product's handle.

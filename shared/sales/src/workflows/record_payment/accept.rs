@@ -1,11 +1,9 @@
 //! Accepts an amount other than the requested one.
 
-use gateway::idempotency::Commit;
-use gateway::reply::Reply;
-use gateway::request::IfMatch;
 use primitives::problem::{Code, Problem};
+use primitives::version::ExpectedVersion;
 use services::Services;
-use table::retry;
+use table::{Completion, retry};
 
 use super::{other_authorizations, return_unapplied, supersede};
 use crate::order::IncomingPayment;
@@ -21,17 +19,17 @@ use crate::workflows::save_change::Spending;
 /// # Errors
 /// `invalid_state_transition`, `order_expired`, `order_already_paid`,
 /// `amount_exceeds_outstanding`, `precondition_failed`.
-pub async fn accept<R: Reply>(
+pub async fn accept<C: Completion<PaymentWithOrder>>(
     services: &Services,
     lookup: &PaymentLookup,
-    if_match: &IfMatch,
-    answer: impl Fn(&PaymentWithOrder) -> R,
-) -> Result<R, Problem> {
+    expected: ExpectedVersion,
+    completion: &C,
+) -> Result<C::Output, Problem> {
     let spending = Spending::default();
-    let (answered, superseded) = retry(|| async {
+    let (output, superseded) = retry(|| async {
         let now = services.clock.now();
         let known = load::payment(services, lookup).await?;
-        if_match.check(known.payment.version)?;
+        expected.check(known.payment.version)?;
         let (payment, amount) = known.payment.accepted(now)?;
         known.order.ensure_room(&amount)?;
         let (payment_id, provider) = (payment.id.clone(), payment.provider.as_str());
@@ -42,9 +40,9 @@ pub async fn accept<R: Reply>(
         let change = change.with_payment(PaymentChange::of(payment.clone(), Transition::Accepted));
         let write = change.save(services, services.table.write(), &spending, now).await?;
         let next = PaymentWithOrder { payment, order: change.order };
-        Ok((write.answer(answer(&next), now).await?, superseded))
+        Ok((completion.commit(write, &next, now).await?, superseded))
     })
     .await?;
     return_unapplied::return_all(services, &superseded).await;
-    Ok(answered)
+    Ok(output)
 }

@@ -2,10 +2,9 @@
 
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use gateway::reply::Reply;
 use primitives::problem::{Code, Problem};
 use services::Services;
-use table::retry;
+use table::{CommitOnly, Completion, retry};
 
 use super::{PaymentUpdate, Recorded, apply, unexpected};
 use crate::order::aggregate::PaymentWithOrder;
@@ -56,13 +55,13 @@ pub async fn look(
 /// `not_capturable`: another caller has captured it, or its order has ended, and the money is returned;
 /// `order_already_paid`: the order was paid otherwise meanwhile, and the money is returned;
 /// `amount_mismatch`, `provider_error`, `provider_timeout`.
-pub async fn capture<R: Reply>(
+pub async fn capture<C: Completion<PaymentWithOrder>>(
     services: &Services,
     connected: &Connected,
     payment: &Payment,
     amount: &Money,
-    answer: impl Fn(&PaymentWithOrder) -> R,
-) -> Result<R, Problem> {
+    completion: &C,
+) -> Result<C::Output, Problem> {
     let lookup = PaymentLookup::from(payment);
     let taken = match connected.capture(services, payment, amount).await {
         Ok(taken) => taken,
@@ -76,20 +75,24 @@ pub async fn capture<R: Reply>(
     // A capture before this call was an earlier call of ours only if one of those got no response.
     let is_foreign = !taken.is_ours && !payment.has_unanswered_capture();
     let (observed, source) = (&taken.observed, Source::Admin);
-    let is_answer = !is_foreign;
-    let update = PaymentUpdate { lookup: &lookup, observed, source, event: None, is_answer };
-    let Recorded { known, answer, is_new, .. } = apply(services, connected, update, answer).await?;
+    let update = PaymentUpdate { lookup: &lookup, observed, source, event: None };
+    if is_foreign {
+        let recorded = apply(services, connected, update, &CommitOnly).await?;
+        return Err(not_capturable(&recorded.known.payment));
+    }
+    let Recorded { known, output, is_new, .. } =
+        apply(services, connected, update, completion).await?;
     let PaymentWithOrder { payment, order } = &known;
     // A manual payment has no provider to decide: the first caller to record it has captured it.
     let is_certain = taken.is_ours && payment.provider != ProviderName::Manual;
-    if is_foreign || (!is_new && !is_certain) {
+    if !is_new && !is_certain {
         return Err(not_capturable(payment));
     }
     if payment.awaits_decision() {
         return Err(unexpected(payment));
     }
     match (payment.is_applied, order.is_over()) {
-        (true, _) => Ok(answer),
+        (true, _) => Ok(output),
         (false, true) => Err(not_capturable(payment).with("order_status", order.status.as_str())),
         (false, false) => {
             Err(Code::OrderAlreadyPaid.with("payment_status", payment.status.as_str()))

@@ -3,14 +3,12 @@
 use core_types::id::{OrderId, RefundId, StoreId};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use gateway::idempotency::Commit;
-use gateway::reply::Reply;
 use primitives::clock::{DAY, Timestamp};
 use primitives::problem::Problem;
 use services::Services;
-use table::{ReadConsistency, retry};
+use table::{Completion, ReadConsistency, retry};
 
-use super::RefundOrder;
+use super::{RefundOrder, Refunded};
 use crate::order::aggregate::OrderAggregate;
 use crate::order::refund::{Plan, Refund, RefundReason, RefundStatus, WantedRefund};
 use crate::order::{Order, OrderChange, load};
@@ -24,25 +22,26 @@ use crate::workflows::save_change::Spending;
 const ATTEMPTS: u32 = 20;
 
 /// The result of the first step.
-pub(in crate::workflows) enum Reserved<R> {
-    /// The response: no provider needs to be called.
-    Done(R),
+pub(in crate::workflows) enum Reserved<O> {
+    /// It was the last step, with this output: no provider needs to be called.
+    Done(O),
     /// The order with a refund that its payments' providers still have to perform, and the connected
     /// providers, as far as they are known.
     Pending(Box<OrderAggregate>, Box<Refund>, Vec<Connected>),
 }
 
-impl<R> Reserved<R> {
+impl<O> Reserved<O> {
     /// The result for a refund that the same request began before.
-    pub(in crate::workflows) fn of(
+    pub(in crate::workflows) fn of<T: From<Refunded>>(
         aggregate: OrderAggregate,
         refund: Box<Refund>,
-        answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
-    ) -> Result<Self, Problem> {
-        match refund.status {
-            RefundStatus::Pending => Ok(Self::Pending(Box::new(aggregate), refund, Vec::new())),
-            _ => answer(&aggregate.order, Some(&refund)).map(Self::Done),
+        completion: &impl Completion<T, Output = O>,
+    ) -> Self {
+        if refund.status == RefundStatus::Pending {
+            return Self::Pending(Box::new(aggregate), refund, Vec::new());
         }
+        let outcome = Refunded { order: aggregate.order, refund: *refund };
+        Self::Done(completion.unchanged(&outcome.into()))
     }
 }
 
@@ -55,38 +54,38 @@ pub(in crate::workflows) struct NewRefund<'a> {
 }
 
 /// Reserves a refund of an order, unless the same request has done so before.
-pub(super) async fn reserve<R: Reply>(
+pub(super) async fn reserve<C: Completion<Refunded>>(
     services: &Services,
     (store, id, consistency): (&StoreId, &OrderId, ReadConsistency),
     input: &RefundOrder,
     spending: &Spending,
-    answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
-) -> Result<Reserved<R>, Problem> {
+    completion: &C,
+) -> Result<Reserved<C::Output>, Problem> {
     let aggregate = load::aggregate_as(services, store, id, consistency).await?;
     let now = services.clock.now();
     let id = match Earlier::of(&aggregate, &input.seed, now) {
         Earlier::Stands(refund) => {
             consistency.ensure_strong()?;
-            return Reserved::of(aggregate, refund, answer);
+            return Ok(Reserved::of(aggregate, refund, completion));
         }
         Earlier::New(id) => id,
     };
-    input.if_match.check(aggregate.order.version)?;
+    input.expected_version.check(aggregate.order.version)?;
     let refund = NewRefund { id, wanted: &input.wanted, why: (input.reason, input.note.clone()) };
     let unchanged = OrderChange::none(&aggregate.order);
-    begin(services, &aggregate, unchanged, refund, spending, answer, now).await
+    begin(services, &aggregate, unchanged, refund, spending, completion, now).await
 }
 
 /// Adds a refund to a change of its order (an empty one, or a cancellation), and writes both.
-pub(in crate::workflows) async fn begin<R: Reply>(
+pub(in crate::workflows) async fn begin<T: From<Refunded>, C: Completion<T>>(
     services: &Services,
     aggregate: &OrderAggregate,
     change: OrderChange,
     refund: NewRefund<'_>,
     spending: &Spending,
-    answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
+    completion: &C,
     now: Timestamp,
-) -> Result<Reserved<R>, Problem> {
+) -> Result<Reserved<C::Output>, Problem> {
     let unusable = load::unusable_gift_cards(services, &change.order, refund.wanted, now).await?;
     let plan = change.order.plan_refund_without(refund.wanted, &unusable)?;
     let connected = connect_providers(services, &change.order, &plan).await?;
@@ -97,15 +96,15 @@ pub(in crate::workflows) async fn begin<R: Reply>(
     let change = aggregate.begin_refund(change, &plan, refund, now)?;
     let write =
         unchanged.ensure(change.save(services, services.table.write(), spending, now).await?);
-    let refund = change.refund.as_ref().map(|begun| &begun.refund);
-    match refund.filter(|refund| refund.status == RefundStatus::Pending) {
-        None => write.answer(answer(&change.order, refund)?, now).await.map(Reserved::Done),
-        Some(pending) => {
-            write.commit().await?;
-            let aggregate = Box::new(aggregate.after(&change));
-            Ok(Reserved::Pending(aggregate, Box::new(pending.clone()), connected))
-        }
+    let refund = change.refund.as_ref().map(|begun| begun.refund.clone());
+    let refund = refund.ok_or_else(|| Problem::internal("a refund that was not begun"))?;
+    if refund.status == RefundStatus::Pending {
+        write.commit().await?;
+        let aggregate = Box::new(aggregate.after(&change));
+        return Ok(Reserved::Pending(aggregate, Box::new(refund), connected));
     }
+    let outcome = Refunded { order: change.order, refund };
+    completion.commit(write, &outcome.into(), now).await.map(Reserved::Done)
 }
 
 /// Connects to the providers of a plan, so that nothing is reserved for one that is not connected. Manual

@@ -3,9 +3,10 @@
 use core_types::id::CustomerId;
 use core_types::key;
 use futures_util::FutureExt;
-use gateway::request::IfMatch;
 use identity::customer::{self, CreateRequest, Customer, UniqueCustomerEmail, UpdateRequest};
 use primitives::problem::{Code, Problem};
+use primitives::version::ExpectedVersion;
+use table::CommitOnly;
 
 use super::order::{Keys, in_order, is_done, last_row};
 use super::{Asked, Done, Outcome, Record, Seen, Work, found_at, read_all, rejected};
@@ -39,7 +40,8 @@ async fn create(
     let parts = [import.id.as_str(), &record.row.to_string()];
     let id = CustomerId::derive_at(import.time_of(record.row), &parts);
     let email = request.email().normalized();
-    let made = customer::create(services, store, (id.clone(), request), services.clock.now()).await;
+    let (planned, now) = ((id.clone(), request), services.clock.now());
+    let made = customer::create(services, store, planned, now, &CommitOnly).await;
     let Err(problem) = made else { return Ok(Outcome::of(record, Done::Created)) };
     match (problem.code, import.on_existing) {
         // Created by an interrupted step.
@@ -75,8 +77,9 @@ async fn update(work: &Work<'_>, record: Record, email: &str) -> Result<Outcome,
     };
     let key = key::customer(&store.id, &holder.customer_id);
     let last = last_row(work, email, record.row);
-    match customer::update_with(services, (store, &key), IfMatch::default(), request, last).await {
-        Ok(_) => Ok(Outcome::of(record, Done::Updated)),
+    let (at, any) = ((*store, &key), ExpectedVersion::ANY);
+    match customer::update_with(services, at, any, request, last, &CommitOnly).await {
+        Ok(()) => Ok(Outcome::of(record, Done::Updated)),
         Err(problem) if is_done(&problem) => Ok(Outcome::of(record, Done::Updated)),
         Err(problem) => rejected(record, &problem),
     }

@@ -9,6 +9,7 @@ use core_types::id::ProductId;
 use core_types::key;
 use futures_util::FutureExt;
 use primitives::problem::{Code, Problem};
+use table::CommitOnly;
 use table::item::Key;
 
 use super::order::{Keys, in_order, is_done, last_row, part_of_row};
@@ -124,7 +125,8 @@ async fn create(
     let handle = request.handle().cloned();
     for _ in 0..ROUNDS {
         let planned = (id.clone(), request.clone());
-        let made = save_product::create(services, store, planned, services.clock.now()).await;
+        let now = services.clock.now();
+        let made = save_product::create(services, store, planned, now, &CommitOnly).await;
         let Err(problem) = made else { return Ok(Outcome::of(record, Done::Created)) };
         // A large product claims SKUs before its handle: those of the product with the same handle are no
         // conflict.
@@ -289,14 +291,15 @@ async fn write_over(
 ) -> Result<(), Problem> {
     let Work { services, store, .. } = work;
     let last = last_row(work, id.as_str(), record.order());
-    let whole = save_product::overwrite(services, store, (id, request.clone()), last).await;
+    let of = (id, request.clone());
+    let whole = save_product::overwrite(services, store, of, last, &CommitOnly).await;
     match whole {
         Err(problem) if problem.code == Code::ChangeTooLarge => {}
-        whole => return whole.map(drop),
+        whole => return whole,
     }
     let each = part_of_row(work, id.as_str(), record.order());
     for part in request.clone().in_parts(VARIANTS_AT_ONCE) {
-        save_product::overwrite(services, store, (id, part), &each).await?;
+        save_product::overwrite(services, store, (id, part), &each, &CommitOnly).await?;
     }
     Ok(())
 }

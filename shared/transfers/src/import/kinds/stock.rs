@@ -16,8 +16,8 @@ use primitives::fields::{AtMost, Int, Text};
 use primitives::input::request;
 use primitives::problem::{Code, FieldError, Problem};
 use services::Services;
-use table::Query;
 use table::item::{Item, Key};
+use table::{CommitOnly, Query};
 
 use super::{Asked, Done, Outcome, Record, Work, read_all, rejected};
 
@@ -288,9 +288,9 @@ async fn write(work: &Work<'_>, changes: &[Change], how: char) -> Result<(), Pro
         wanted: changes.iter().map(|(_, change)| change.clone()).collect(),
         mark: Some(mark).filter(|_| !import.dry_run),
     };
-    match execute(work.services, work.store, &asked).await {
+    match execute(work.services, work.store, &asked, &CommitOnly).await {
         // Done by an interrupted step.
         Err(problem) if problem.code == Code::IdempotencyKeyReused => Ok(()),
-        outcome => outcome.map(drop),
+        outcome => outcome,
     }
 }
