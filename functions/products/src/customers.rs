@@ -64,7 +64,7 @@ pub(crate) fn is_found<'a>(
 
 impl ListQuery {
     fn takes(&self, customer: &Customer) -> bool {
-        let texts = [Some(customer.email.as_str()), customer.name.as_deref()];
+        let texts = [customer.email.as_ref().map(Email::as_str), customer.name.as_deref()];
         let phone = (customer.phone.as_ref(), customer.phone_e164.as_ref());
         let found = self.q.as_ref().is_none_or(|q| is_found(q, texts.into_iter().flatten(), phone));
         let tagged =
@@ -121,10 +121,11 @@ pub(crate) async fn list(
 
 /// `POST /v1/customers` (`createCustomer`): Create a customer.
 ///
-/// The customer has no password, and proves the address with a mailed code at the first sign-in.
+/// The customer has no password, and proves the address with a mailed code at the first sign-in. A customer without
+/// an address has no account, and is identified by their telephone number.
 ///
 /// # Errors
-/// `email_taken`.
+/// `email_taken`; `phone_taken`, of a customer without an address.
 pub(crate) async fn create(
     access: StoreAccess<WriteCustomers>,
     State(app): State<App>,
@@ -151,10 +152,11 @@ pub(crate) async fn show(
 
 /// `PATCH /v1/customers/{id}` (`updateCustomer`): Update a customer.
 ///
-/// Fields that are left out keep their values; `null` clears a field.
+/// Fields that are left out keep their values; `null` clears a field. A customer without an e-mail address can be
+/// given one, with which they sign in once it is proven.
 ///
 /// # Errors
-/// `not_found`, `precondition_failed`.
+/// `not_found`, `precondition_failed`; `email_taken`; `phone_taken`, of a customer without an address.
 pub(crate) async fn update(
     access: StoreAccess<WriteCustomers>,
     State(app): State<App>,

@@ -118,7 +118,7 @@ pub async fn request<A: Account>(
     let Found::<A> { subject, throttle, account } =
         find(services, Kind::Code, at, network, Some(&id)).await?;
     let account = account.filter(Account::is_active);
-    let content = |code: &str| Some(notifications::one_time_code(account.as_ref()?.email(), code));
+    let content = |code: &str| Some(notifications::one_time_code(account.as_ref()?.email()?, code));
     let bound = (account.as_ref().map(A::holder), account.as_ref());
     Sending::new(services, id, bound, (&subject, &throttle), content).await?.answer(services).await
 }
