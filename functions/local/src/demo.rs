@@ -186,8 +186,7 @@ async fn register(services: &Services, store: &StoreId) -> Result<(), AnyError> 
     };
     let currency = Currency::from_text("INR").map_err(|fault| format!("{fault:?}"))?;
     let customer = Customer::register(store, &currency, application, services.clock.now());
-    let write =
-        services.table.write().create(&UniqueCustomerEmail::of(&customer), Code::EmailTaken);
+    let write = customer.claim(services.table.write());
     write.create(&customer, Code::VersionConflict).commit().await.map_err(told)
 }
 

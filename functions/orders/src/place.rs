@@ -116,7 +116,7 @@ pub async fn place(
     let address = shipping_address.as_ref().or(billing_address.as_ref());
     let country = address.map_or(&store.country, |address| &address.country);
     let (email, contact) = who(input.email, input.customer, country, &mut faults);
-    let email = email.or_else(|| account.as_ref().map(|account| account.email.clone()));
+    let email = email.or_else(|| account.as_ref().and_then(|account| account.email.clone()));
     let shopper = Shopper::of(account.as_ref(), email.as_ref());
     let who = shopper.who(&store.id);
     if let Some(payment) = &input.payment {

@@ -172,7 +172,7 @@ fn buyer(caller: &Shopper, input: &OrderRequest, faults: &mut Vec<FieldError>) -
     if let Some(payment) = &input.payment {
         payment.validate(faults);
     }
-    let email = email.or_else(|| account.map(|account| account.email.clone()));
+    let email = email.or_else(|| account.and_then(|account| account.email.clone()));
     let has_proven = |account: &Customer| email.as_ref().is_some_and(|to| account.has_proven(to));
     Buyer {
         customer_id: account.map(|account| account.id.clone()),

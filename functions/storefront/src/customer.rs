@@ -182,8 +182,10 @@ pub(crate) async fn update(
     let pending = match input.email {
         None => None,
         // An address that differs in case alone needs no verification.
-        Some(email) if email.normalized() == account.email.normalized() => {
-            next.email = email;
+        Some(email)
+            if account.email.as_ref().map(Email::normalized) == Some(email.normalized()) =>
+        {
+            next.email = Some(email);
             None
         }
         Some(email) => {
@@ -247,12 +249,15 @@ pub(crate) async fn delete(
     // The session is removed with the account: after a failure below, the caller can try again.
     erase_belongings(&app, &account.key(), key::SESSIONS).await?;
     let now = app.clock.now();
-    let content = notifications::customer::deleted(&account.email, &caller.store.subdomain, now)
-        .from_store(Some(&account.store_id));
+    let mail = account.email.as_ref().map(|email| {
+        let content = notifications::customer::deleted(email, &caller.store.subdomain, now);
+        Mail::compose(&key, &content.from_store(Some(&account.store_id)), now)
+    });
+    let mail = mail.transpose()?;
     let deleted = CustomerDeleted { id: account.id.clone(), deleted_at: now };
     let write = confirmed.spend(app.table.write(), now);
     let answer = remove(write, account, Code::Unauthenticated, now)
-        .emit(Mail::compose(&key, &content, now)?)
+        .also(mail, Write::emit)
         .answer(Accepted::new(&deleted), now)
         .await?;
     // Removes items that were added meanwhile; nothing more can be added now.

@@ -238,8 +238,8 @@ async fn sign_in(
     let (session, answer) = begin(&account, CreatedVia::Otp, inbound, now);
     // The code also proves the address of an account that the store has created.
     let store: Option<Store> = services.table.peek(&key::store(&account.store_id)).await?;
-    let guests = match store {
-        Some(store) => GuestOrders::of(&store, &account, now).if_any(services).await?,
+    let guests = match store.and_then(|store| GuestOrders::of(&store, &account, now)) {
+        Some(work) => work.if_any(services).await?,
         None => None,
     };
     let proven = account.newly_proven(now);
@@ -269,11 +269,11 @@ async fn enroll(
     let now = services.clock.now();
     let account = Customer::register(&store.id, &store.currency, application.clone(), now);
     let (session, answer) = begin(&account, CreatedVia::Signup, inbound, now);
-    code::used(services, challenge, now)
-        .create(&UniqueCustomerEmail::of(&account), Code::VersionConflict)
+    account
+        .claim_or(code::used(services, challenge, now), Code::VersionConflict)
         .create(&account, Code::VersionConflict)
         .create(&session, Code::VersionConflict)
-        .put(&GuestOrders::of(&store, &account, now))
+        .also(GuestOrders::of(&store, &account, now), |write, guests| write.put(&guests))
         .delete(&account.attempted(Kind::Code, &inbound.client_prefix()).key())
         .emit(account.event(&CUSTOMER_CREATED, now))
         .answer(answer, now)

@@ -238,8 +238,8 @@ impl Account for Merchant {
     fn tenant(&self) -> Platform {
         Platform
     }
-    fn email(&self) -> &Email {
-        &self.email
+    fn email(&self) -> Option<&Email> {
+        Some(&self.email)
     }
     fn password_hash(&self) -> Option<&str> {
         self.password_hash.as_deref()

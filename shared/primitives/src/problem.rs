@@ -115,6 +115,7 @@ catalogue! {
     AddressHasAccount = 409 "address_has_account" "A customer has proven the address.";
     CustomersNotMergeable = 409 "customers_not_mergeable" "The customers cannot be merged.";
     EmailTaken = 409 "email_taken" "The e-mail address is already in use.";
+    PhoneTaken = 409 "phone_taken" "A customer without an e-mail address has this telephone number.";
     MfaEnabled = 409 "mfa_enabled" "The account has a second factor already.";
     SubdomainTaken = 409 "subdomain_taken" "The subdomain is already in use.";
     DomainTaken = 409 "domain_taken" "The domain is already in use.";

@@ -99,7 +99,7 @@ impl Shopper {
         match account {
             Some(account) => Self {
                 account: Some((account.id.clone(), account.orders_count)),
-                email: Some(account.email.clone()).filter(|email| account.has_proven(email)),
+                email: account.email.clone().filter(|email| account.has_proven(email)),
             },
             None => Self { account: None, email: email.cloned() },
         }

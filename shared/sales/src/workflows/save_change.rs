@@ -1,9 +1,9 @@
-//! Saves a change of an order in one transaction: the order, its stock, gift cards, payments and refund, its
-//! customer's total spending, and the events.
+//! Saves a change of an order in one transaction: the order, its stock, gift cards, payments and refund, the
+//! total spending of its customer or guest, and the events.
 //!
 //! The account may have been deleted, and no payment may fail because of that. So the first attempt assumes
 //! that the account exists, which costs no read. Every retry loads the account first, and skips the spending
-//! if there is none.
+//! if there is none. A guest is treated alike.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,16 +17,18 @@ use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::Write;
+use table::item::{Item, Key};
 
 use crate::discount::uses;
 use crate::gift_card;
+use crate::guest::{self, Guest};
 use crate::order::refund::{REFUND_CREATED, REFUND_FAILED, REFUND_SUCCEEDED, RefundStatus};
 use crate::order::{
     ORDER_CANCELLED, ORDER_CONFIRMED, ORDER_EXPIRED, Order, OrderChange, OrderView, RefundChange,
     stock,
 };
 
-/// Counts a customer's spending by one change of an order. Create it before the first attempt at the change,
+/// Counts what a customer or guest spends by one change of an order. Create it before the first attempt at the change,
 /// and share it among all attempts.
 #[derive(Debug, Default)]
 pub struct Spending {
@@ -34,30 +36,43 @@ pub struct Spending {
 }
 
 impl Spending {
-    /// Adds the customer's spending by a change to its transaction. An account that was deleted meanwhile
-    /// leads to `version_conflict`; the next attempt skips it.
+    /// Adds the spending by a change to its transaction. An account that was deleted meanwhile leads to
+    /// `version_conflict`; the next attempt skips it.
     async fn count(
         &self,
         services: &Services,
         write: Write,
         change: &OrderChange,
+        now: Timestamp,
     ) -> Result<Write, Problem> {
         let (before, after) = (&change.before, &change.order);
         let more = after.brought_in().saturating_sub(before.brought_in());
-        let Some(id) = after.customer_id.as_ref().filter(|_| more != 0) else { return Ok(write) };
-        if self.was_tried.swap(true, Ordering::Relaxed) {
-            let known: Option<Customer> =
-                services.table.get(&key::customer(&after.store_id, id)).await?;
-            if known.is_none() {
-                return Ok(write);
+        let store = &after.store_id;
+        match (&after.customer_id, &after.guest) {
+            _ if more == 0 => Ok(write),
+            (Some(id), _)
+                if self.is_there::<Customer>(services, &key::customer(store, id)).await? =>
+            {
+                Ok(customer::count_spent(write, store, id, more, Code::VersionConflict))
             }
+            (None, Some(id))
+                if self.is_there::<Guest>(services, &key::guest(store, id)).await? =>
+            {
+                Ok(guest::count_spent(write, store, id, more, now))
+            }
+            _ => Ok(write),
         }
-        Ok(customer::count_spent(write, &after.store_id, id, more, Code::VersionConflict))
+    }
+
+    /// Whether the item is there, or is assumed to be: at the first attempt.
+    async fn is_there<T: Item>(&self, services: &Services, key: &Key) -> Result<bool, Problem> {
+        let was_tried = self.was_tried.swap(true, Ordering::Relaxed);
+        Ok(!was_tried || services.table.get::<T>(key).await?.is_some())
     }
 }
 
 impl OrderChange {
-    /// Adds the whole change to a transaction, with its customer's spending.
+    /// Adds the whole change to a transaction, with the spending of its customer or guest.
     ///
     /// # Errors
     /// The table does not answer.
@@ -68,7 +83,7 @@ impl OrderChange {
         spending: &Spending,
         now: Timestamp,
     ) -> Result<Write, Problem> {
-        spending.count(services, self.write(write, now), self).await
+        spending.count(services, self.write(write, now), self, now).await
     }
 
     fn write(&self, write: Write, now: Timestamp) -> Write {

@@ -190,7 +190,7 @@ impl<'a> Format<'a> {
     pub(super) fn shared_key(kind: ImportKind, columns: &Columns, row: &Row) -> Option<String> {
         match kind {
             ImportKind::Products => products::handle(columns, row),
-            ImportKind::Customers => customers::email(columns, row),
+            ImportKind::Customers => customers::identifier(columns, row),
             ImportKind::Inventory => None,
         }
     }
