@@ -355,3 +355,36 @@ async fn variations_find_their_product_anywhere_above_them() {
     assert_eq!(page.records[1].body["variants"][0]["sku"], "TEE-S");
     assert!(page.is_last);
 }
+
+#[tokio::test]
+async fn the_columns_of_locations_are_known_again_after_an_interruption() {
+    let text = "Handle,Title,Option1 Name,Option1 Value,SKU,COO,Main,Gone,Yard\n\
+                tee,Tee,Title,Default Title,T,PT,1,2,3\ncup,Cup,Title,Default Title,C,,not stocked,,4\n";
+    let whole = import(ImportKind::Inventory, FileFormat::Csv);
+    let setting = setting();
+    let mut sheet = Sheet::of(&whole, Repeated::of(&[(text, 1)]));
+    let Read::Page(mut page) = sheet.page(&setting).await.unwrap() else { panic!("no header") };
+    assert_eq!(page.locations, ["Main", "Gone", "Yard"]);
+    sheet.leave_out(&["Gone".to_owned()], &mut page);
+    let source = Repeated::of(&[(text, 1)]).at(page.place.byte);
+    let mut resumed = Sheet::of(&Import { place: page.place, ..whole }, source);
+    for sheet in [&mut sheet, &mut resumed] {
+        let Read::Page(page) = sheet.page(&setting).await.unwrap() else { panic!("no rows") };
+        let told = page.records.iter().map(|it| {
+            let place = it.body["location"].as_str().unwrap();
+            (it.row, it.number, place, it.body["available"].as_i64().unwrap())
+        });
+        let expected = [(2, 0, "Main", 1), (2, 1, "Yard", 3), (3, 0, "Yard", 4)];
+        assert_eq!(told.collect::<Vec<_>>(), expected);
+    }
+    // The quantities of a row are at most one page, and a page has few more than its limit.
+    let header: String =
+        (0..400).fold("Handle,Title,Option1 Name,SKU".to_owned(), |mut all, number| {
+            let _ = write!(all, ",Place {number}");
+            all
+        }) + "\n";
+    let row = format!("tee,Tee,Title,T{}\n", ",1".repeat(400));
+    let parts = [(header.as_str(), 1), (row.as_str(), 30)];
+    let sum = read_as(ImportKind::Inventory, FileFormat::Csv, Repeated::of(&parts)).await;
+    assert_eq!((sum.records, sum.pages), (12_000, 1 + 30 + 1));
+}
