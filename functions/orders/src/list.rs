@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use callers::StoreAccess;
-use catalogue::words::words;
+use catalogue::words::{index_words, terms};
 use core_types::fields::{Email, MetadataFilter};
 use core_types::id::{CustomerId, OrderId};
 use core_types::key;
@@ -62,10 +62,11 @@ pub struct ListQuery {
     updated_since: Option<Timestamp>,
 }
 
-/// Whether every word begins one of the words of these texts.
-fn has_words<'t>(wanted: &str, texts: impl IntoIterator<Item = &'t str>) -> bool {
-    let found: Vec<String> = texts.into_iter().flat_map(words).collect();
-    words(wanted).iter().all(|word| found.iter().any(|other| other.starts_with(word.as_str())))
+/// Whether these texts have every term, as a product is searched.
+fn has_terms<'t>(wanted: &str, texts: impl IntoIterator<Item = &'t str>) -> bool {
+    let found: Vec<String> = texts.into_iter().flat_map(index_words).collect();
+    let begins = |word: &str| found.iter().any(|other| other.starts_with(word));
+    terms(wanted).iter().all(|term| term.is_met(begins))
 }
 
 /// The names of an order's buyer and recipients.
@@ -106,8 +107,8 @@ impl ListQuery {
                 let tag = tag.as_str().to_lowercase();
                 order.tags.iter().any(|other| other.to_lowercase() == tag)
             })
-            && self.name.as_ref().is_none_or(|name| has_words(name.as_str(), names(order)))
-            && self.q.as_ref().is_none_or(|wanted| has_words(wanted.as_str(), texts(order)))
+            && self.name.as_ref().is_none_or(|name| has_terms(name.as_str(), names(order)))
+            && self.q.as_ref().is_none_or(|wanted| has_terms(wanted.as_str(), texts(order)))
     }
 
     /// Whether it may match few of the orders that are read.

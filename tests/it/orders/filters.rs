@@ -51,6 +51,13 @@ async fn orders_are_found_by_address_name_tag_time_and_words() {
     assert_eq!(listed(&market, "q=bo@example.com").await, [ids[1]]);
     assert!(listed(&market, "q=bo%20muller").await.is_empty());
 
+    // What a text writes as one word a query may write as several, and the other way round.
+    let path = format!("/v1/orders/{}", ids[0]);
+    market.owner.patch(&path).json(json!({"tags": ["WiFi", "e-mail"]})).await.expect(200);
+    for words in ["wi-fi", "wifi", "email", "e-mail", "e%20mail"] {
+        assert_eq!(listed(&market, &format!("q={words}")).await, [ids[0]], "{words}");
+    }
+
     let path = format!("/v1/orders/{}", ids[1]);
     market.owner.patch(&path).json(json!({"tags": ["Wholesale"]})).await.expect(200);
     assert_eq!(listed(&market, "tag=wholesale").await, [ids[1]]);

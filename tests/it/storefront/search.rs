@@ -99,6 +99,92 @@ async fn words_are_found_however_they_are_spelt() {
     }
 }
 
+/// However a text and a query write a word: in one, with a sign, or behind a single letter.
+#[tokio::test]
+async fn words_in_one_and_in_several_find_each_other() {
+    let front = Front::open().await;
+    for titles_of_one in [
+        &["WiFi Router", "Wi-Fi Cable"][..],
+        &["E-Mail Course", "Email Guide", "E Mail Poster"],
+        &["T-Shirt", "Tshirt", "T Shirt"],
+        &["Co-op Game", "Coop Map"],
+    ] {
+        for title in titles_of_one {
+            front.sell(title, 500, 1, json!({})).await;
+        }
+    }
+    front.sell("Wire fitting", 500, 1, json!({})).await;
+    let all = |texts: &[&str]| {
+        let mut texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+        texts.sort();
+        texts
+    };
+    for (asked, expected) in [
+        ("wi-fi", &["WiFi Router", "Wi-Fi Cable", "Wire fitting"][..]),
+        ("wifi", &["WiFi Router", "Wi-Fi Cable"]),
+        ("wi-fi+cable", &["Wi-Fi Cable"]),
+        ("router+wi-fi", &["WiFi Router"]),
+        ("e-mail", &["E-Mail Course", "Email Guide", "E Mail Poster"]),
+        ("email", &["E-Mail Course", "Email Guide", "E Mail Poster"]),
+        ("e+mail+guide", &["Email Guide"]),
+        ("t-shirt", &["T-Shirt", "Tshirt", "T Shirt"]),
+        ("tshirt", &["T-Shirt", "Tshirt", "T Shirt"]),
+        ("t+shirt", &["T-Shirt", "Tshirt", "T Shirt"]),
+        ("co-op", &["Co-op Game", "Coop Map"]),
+        ("coop", &["Co-op Game", "Coop Map"]),
+        ("co_op+e-mail", &[]),
+    ] {
+        let mut found = front.found(asked).await;
+        found.sort();
+        assert_eq!(found, all(expected), "{asked}");
+        let merchants = front.owner.get(&format!("/v1/products?q={asked}")).await.expect(200);
+        let sorted = front.found(&format!("{asked}&sort=created_at")).await;
+        let mut lists = [titles(&merchants), sorted];
+        for list in &mut lists {
+            list.sort();
+            assert_eq!(*list, all(expected), "{asked}");
+        }
+    }
+    let coded = |sku: &str| json!({"variants": [{"price": inr(500), "sku": sku}]});
+    front.sell("Hyphen", 500, 1, coded("AB-1234")).await;
+    front.sell("Solid", 500, 1, coded("AB1234")).await;
+    front.sell("Line", 500, 1, coded("AB_1234")).await;
+    for asked in ["ab1234", "AB-1234", "ab_1234", "1234", "ab+1234"] {
+        let mut found = front.found(asked).await;
+        found.sort();
+        assert_eq!(found, ["Hyphen", "Line", "Solid"], "{asked}");
+    }
+}
+
+/// A term whose first word begins too many words is walked by its joined word, and then by another one.
+#[tokio::test]
+async fn a_walk_of_joined_and_of_single_words_repeats_and_loses_nothing() {
+    let front = Front::open().await;
+    for title in ["T-Shirt", "Tshirt", "Shirt T", "T Shirt", "Shirt by T", "Shirt"] {
+        front.sell(title, 500, 1, json!({})).await;
+    }
+    let few = ["T Shirt", "T-Shirt", "Tshirt", "Shirt by T", "Shirt T"];
+    let mut walked =
+        walk(&front.gateway.client(), &front.path("/products?q=t-shirt&limit=2")).await;
+    walked.sort();
+    let mut expected = few;
+    expected.sort_unstable();
+    assert_eq!(walked, expected);
+    for number in 0..4 {
+        let tags: Vec<String> = (0..60).map(|tag| format!("t{tag}")).collect();
+        front.sell(&format!("Other {number}"), 500, 1, json!({"tags": tags})).await;
+    }
+    for limit in [1, 2, 3, 5, 20] {
+        let path = front.path(&format!("/products?q=t-shirt&limit={limit}"));
+        let expected = ["T Shirt", "Tshirt", "T-Shirt", "Shirt by T", "Shirt T"];
+        assert_eq!(walk(&front.gateway.client(), &path).await, expected, "{limit}");
+    }
+    let page = front.get("/products?q=t-shirt&limit=1").await.expect(200);
+    let cursor = page.str("/page/next_cursor");
+    let other = front.path(&format!("/products?q=mug&limit=1&cursor={cursor}"));
+    front.gateway.client().get(&other).await.expect(400);
+}
+
 #[tokio::test]
 async fn what_changes_is_found_by_its_new_words_alone() {
     let front = Front::open().await;
@@ -169,6 +255,14 @@ async fn a_search_reads_no_more_than_it_shows() {
     assert_eq!((none.data().len(), none.trips()), (0, 2), "two places");
     assert!(none.tenths() <= 10, "{} tenths", none.tenths());
     assert_eq!(none.at("/page/has_more"), &json!(false));
+    // A word that may be written as one costs what its words do.
+    let joined = cost("q=bo-wl").await;
+    assert_eq!(
+        (joined.data().len(), joined.trips()),
+        (0, 4),
+        "two places of two words, and of one"
+    );
+    assert!(joined.tenths() <= 30, "{} tenths", joined.tenths());
     // The rarer word leads.
     let both = cost("q=mug+rare").await;
     assert_eq!(titles(&both), ["Rare mug"]);

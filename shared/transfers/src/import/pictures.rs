@@ -122,6 +122,7 @@ pub(super) async fn step(
     let from = Import { place: pictures.place.clone(), ..import.clone() };
     let mut sheet = Sheet::of(&from, Chunks::of(services, &from)).one_by_one();
     let mut standing = Standing::of(import.authority.as_ref());
+    let setting = step::setting(store, &import);
     let mut work = Fetching { services, store, import: &import, began: Instant::now(), pictures };
     let mut found = Found::default();
     for _ in 0..RECORDS {
@@ -129,7 +130,7 @@ pub(super) async fn step(
             work.pictures.is_over = true;
             break;
         }
-        let Read::Page(page) = sheet.page(&store.currency).await? else {
+        let Read::Page(page) = sheet.page(&setting).await? else {
             work.pictures.is_over = true;
             break;
         };

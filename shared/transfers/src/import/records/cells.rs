@@ -17,11 +17,14 @@ pub(super) struct Reading<'a> {
     faults: Vec<Finding>,
     sources: Vec<Source>,
     pub(super) unpriced: Unpriced,
+    /// The names of the record's category and of those above it.
+    pub(super) category: Vec<String>,
 }
 
 impl<'a> Reading<'a> {
     pub(super) fn of(columns: &'a Columns) -> Self {
-        Self { columns, faults: Vec::new(), sources: Vec::new(), unpriced: Unpriced::default() }
+        let (faults, sources, category) = (Vec::new(), Vec::new(), Vec::new());
+        Self { columns, faults, sources, unpriced: Unpriced::default(), category }
     }
 
     /// The text of a row in a column, with the column's name; none when the cell is empty.
@@ -225,11 +228,12 @@ impl<'a> Reading<'a> {
 
     /// The record.
     pub(super) fn record(self, row: u64, body: Map<String, Value>) -> Record {
-        let Self { faults, mut sources, unpriced, .. } = self;
+        let Self { faults, mut sources, unpriced, category, .. } = self;
         // A member without a column is reported for the row.
         sources.push((String::new(), row, String::new()));
         let body = Value::Object(body);
-        Record { row, body, faults, sources, is_spared: true, unpriced, addition: None }
+        let rejected = Record::rejected(row);
+        Record { body, faults, sources, is_spared: true, unpriced, category, ..rejected }
     }
 }
 

@@ -94,7 +94,8 @@ impl Record {
         let Some((at, name)) = pointer.rsplit_once('/') else { return };
         match self.body.pointer_mut(at) {
             Some(Value::Object(members)) => {
-                members.remove(name);
+                // RFC 6901 §4.
+                members.remove(&name.replace("~1", "/").replace("~0", "~"));
             }
             Some(Value::Array(all)) => {
                 let Some(number) = name.parse().ok().filter(|number| *number < all.len()) else {

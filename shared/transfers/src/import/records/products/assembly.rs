@@ -74,6 +74,11 @@ impl Product {
         Self { body, options: Vec::new(), values, variants, images }
     }
 
+    /// Adds members of the product itself.
+    pub(super) fn extend(&mut self, members: impl IntoIterator<Item = (&'static str, Value)>) {
+        self.body.extend(members.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    }
+
     /// The pointer of the next variant.
     pub(super) fn next_variant(&self) -> String {
         format!("/variants/{}", self.variants.len())

@@ -26,7 +26,8 @@ pub(super) fn head(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
     }
     reading.code_text(&mut body, ("", "tax_class"), row, slot(Column::TaxClass));
     if let Some(cell) = reading.cell(row, slot(Column::Tags)) {
-        body.insert("tags".into(), tags(reading, row.number, cell));
+        let all = cells::words(cell.0).map(str::to_owned).collect();
+        body.insert("tags".into(), tags(reading, (row.number, cell.1), all));
     }
     if let Some(status) = status(reading, row) {
         body.insert("status".into(), status.into());
@@ -48,9 +49,12 @@ pub(super) fn head(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
 }
 
 /// The tags of a cell.
-pub(super) fn tags(reading: &mut Reading<'_>, row: u64, (cell, column): (&str, &str)) -> Value {
+pub(super) fn tags(
+    reading: &mut Reading<'_>,
+    (row, column): (u64, &str),
+    all: Vec<String>,
+) -> Value {
     reading.source("/tags", row, column);
-    let all: Vec<&str> = cells::words(cell).collect();
     if all.len() > MAX_TAGS {
         let detail = format!("A product has at most {MAX_TAGS} tags: the others were left out.");
         reading.warn(row, column, "too_many_tags", &detail);
