@@ -52,7 +52,7 @@ async fn make(system: &System) -> Result<(), AnyError> {
         Some(found) => found,
         None => accounts::create(app, &MERCHANT).await?,
     };
-    let api = Api::sign_in(system, &merchant).await?.showing(&progress);
+    let api = Api::sign_in(app, system.router(), &merchant).await?.showing(&progress);
     let store = store::open(&api).await?;
     catalogue::stock_up(&api).await?;
     api.sign_out().await?;
@@ -72,8 +72,8 @@ async fn dress(system: &System) -> Result<(), AnyError> {
         return Ok(());
     }
     let progress = Arc::new(Progress::begin("Preparing the demo store"));
-    let merchant = Api::sign_in(system, &merchant).await?.showing(&progress);
-    let operator = Api::sign_in(system, &operator).await?;
+    let merchant = Api::sign_in(app, system.router(), &merchant).await?.showing(&progress);
+    let operator = Api::sign_in(app, system.router(), &operator).await?;
     themes::publish(&merchant, &operator, store.id.as_str()).await?;
     operator.sign_out().await?;
     merchant.sign_out().await

@@ -12,10 +12,10 @@ use emulators::AnyError;
 use http::StatusCode;
 use identity::merchant::Merchant;
 use serde_json::{Value, json};
+use services::Services;
 use tower::ServiceExt;
 
 use super::accounts;
-use crate::System;
 use crate::progress::Progress;
 
 /// Attempts of a request whose budget is used up.
@@ -33,10 +33,14 @@ pub(crate) struct Api {
 }
 
 impl Api {
-    /// Creates a session of a merchant.
-    pub(super) async fn sign_in(system: &System, merchant: &Merchant) -> Result<Self, AnyError> {
-        let token = accounts::begin_session(system.app(), merchant).await?;
-        Ok(Self { router: system.router(), token, store: None, progress: None })
+    /// Begins a session of a merchant, whose requests go to this router.
+    pub(super) async fn sign_in(
+        services: &Services,
+        router: Router,
+        merchant: &Merchant,
+    ) -> Result<Self, AnyError> {
+        let token = accounts::begin_session(services, merchant).await?;
+        Ok(Self { router, token, store: None, progress: None })
     }
 
     /// Loads the object at a path, if it exists.

@@ -38,7 +38,7 @@ pub(super) async fn connect(system: &System, providers: &Providers) -> Result<()
     if missing.is_empty() {
         return Ok(());
     }
-    let api = Api::sign_in(system, &merchant).await?.at(&store.id);
+    let api = Api::sign_in(app, system.router(), &merchant).await?.at(&store.id);
     for name in missing {
         let path = format!("/v1/payments/providers/{name}");
         api.call("PUT", &path, Some(json!({"credentials": credentials(name)}))).await?;
