@@ -22,8 +22,7 @@ use serde::Serialize;
 use services::Services;
 use table::{Condition, Write};
 
-use super::issue::{Issued, Purpose, issue};
-use super::narrowed;
+use super::issue::{Issued, Purpose, issue, narrowed};
 
 const GRANT_TYPE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ACCESS_TOKEN_TYPE: &str = "urn:ietf:params:oauth:token-type:access_token";

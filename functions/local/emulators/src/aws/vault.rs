@@ -16,7 +16,8 @@ use rustack_secretsmanager_core::provider::RustackSecretsManager;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{ACCOUNT, AnyError, EmulatorError, REGION, REQUEST_ID};
+use super::account::{ACCOUNT, REGION, REQUEST_ID};
+use crate::error::{AnyError, EmulatorError};
 
 /// The secrets, and the file that stores them.
 pub(super) struct Vault {
