@@ -9,9 +9,9 @@ mod shipping;
 
 use core_types::id::{MerchantId, OrderId, StoreId};
 use core_types::key;
-use primitives::clock::{DAY, MINUTE};
 use primitives::problem::Code;
 use sales::order::{Order, OrderStatus};
+use support::clock::{DAY, MINUTE};
 use support::{Client, Gateway, Market, Merchant, Value, cart, json, race, unique};
 use table::Change;
 

@@ -11,6 +11,7 @@
 //! - [`ThemeShop`], [`ThemeSource`]: a store that tries a theme, and what the theme is made of.
 //! - [`Mailbox`]: the mail that was sent.
 //! - [`Deployed`]: the functions' binaries, each a process, over the same AWS.
+//! - [`clock`]: durations and moments.
 //! - [`race`], [`eventually`]: many at once, and what takes a moment.
 #![expect(missing_docs, reason = "names of test helpers say what they are")]
 #![allow(
@@ -26,6 +27,7 @@
 
 mod actors;
 mod client;
+pub mod clock;
 mod deployed;
 pub mod documented;
 mod gateway;

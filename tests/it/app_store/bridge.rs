@@ -5,6 +5,7 @@ use emulators::TABLE;
 use gateway::caller::Access;
 use gateway::routes::Row;
 use http::Method;
+use support::clock::MINUTE;
 use support::{Client, Developer, Reply, Shop, Value, json};
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
@@ -79,7 +80,7 @@ async fn the_bridge_rejects_every_route_that_is_not_an_apps_or_everybodys() {
         rejected.problem("path_not_allowed");
         asked += 1;
         if asked % 50 == 0 {
-            shop.gateway.advance(primitives::clock::MINUTE);
+            shop.gateway.advance(MINUTE);
             page = shop.embedded_client().await;
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Developer, Gateway, Shop, Value, json};
 
 const APPS: &str = "/v1/app-store/developers/apps";

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Behaviour, Client, Merchant, Receiver, Reply, Shop, eventually, json};
 
 const SUBSCRIPTIONS: &str = "/v1/operations/webhook-subscriptions";

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::{DAY, HOUR, MINUTE};
+use support::clock::{DAY, HOUR, MINUTE};
 use support::{Client, Gateway, Merchant, PASSWORD, json};
 
 use super::me;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::{HOUR, MINUTE};
+use support::clock::{HOUR, MINUTE};
 use support::{Client, Gateway, Merchant, PASSWORD, Reply, json, race, unique};
 
 use super::me;

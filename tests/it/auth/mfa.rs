@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::{HOUR, MINUTE};
+use support::clock::{HOUR, MINUTE};
 use support::{Gateway, Merchant, PASSWORD, Reply, Value, json, race, unique};
 use totp_rs::Totp;
 

@@ -1,6 +1,6 @@
 //! Sessions and cookies.
 
-use primitives::clock::{DAY, HOUR};
+use support::clock::{DAY, HOUR};
 use support::{Gateway, Merchant, json};
 
 use super::me;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Gateway, Market, Merchant, PASSWORD, cart, json, race, unique};
 
 const CONFIRM: &str = "Confirm your e-mail address";

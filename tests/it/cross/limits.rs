@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use base64::Engine;
-use primitives::clock::{DAY, MINUTE};
+use support::clock::{DAY, MINUTE};
 use support::{Gateway, Merchant, Value, eventually, json, race, unique};
 
 fn store_fields() -> Value {

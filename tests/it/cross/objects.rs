@@ -8,10 +8,10 @@ use core_types::id::{DERIVED, DisputeEvidenceId, PREFIXES, StoreId, ThemePurchas
 use core_types::money;
 use core_types::provider::ProviderName;
 use http::Method;
-use primitives::clock::DAY;
 use primitives::fields::FromText;
 use primitives::problem::Code;
 use sales::dispute::Dispute;
+use support::clock::{DAY, STORE_CACHE};
 use support::{
     Behaviour, Client, Market, Receiver, Reply, Shop, Shopper, ThemeSource, Value, address, cart,
     eventually, inr, json, unique, upload,
@@ -482,7 +482,7 @@ async fn world() -> World {
     let owner = shop.owner();
     let activate = format!("/v1/stores/{}/activate", shop.store.id);
     owner.post(&activate).json(support::open_as_is()).await.expect(200);
-    shop.gateway.advance(identity::storefront::CACHE_TIME);
+    shop.gateway.advance(STORE_CACHE);
     let platform_of = Platform {
         developer: (**shop.developer).clone(),
         operator: (**shop.operator).clone(),

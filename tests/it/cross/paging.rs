@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Client, Market, Reply, Shopper, Value, address, inr, json};
 
 const ADDRESSES: &str = "/v1/storefront/customer/addresses";

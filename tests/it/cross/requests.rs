@@ -10,6 +10,7 @@ use std::time::Duration;
 use gateway::caller::Access;
 use gateway::routes::Row;
 use http::Method;
+use support::clock::STORE_CACHE;
 use support::{Client, Market, Reply, Shop, Shopper, Value, json, unique};
 
 /// Rows whose body is not ours to validate: a provider's event, our own to the canary's receiver, whose
@@ -32,7 +33,7 @@ impl Callers {
         let shop = Shop::with_installed_app().await;
         let activate = format!("/v1/stores/{}/activate", shop.store.id);
         shop.merchant.post(&activate).json(support::open_as_is()).await.expect(200);
-        shop.gateway.advance(identity::storefront::CACHE_TIME);
+        shop.gateway.advance(STORE_CACHE);
         let shopper = Shopper::register(&shop.gateway, &shop.store).await;
         let embedded = shop.embedded_client().await;
         Self { shop, shopper, embedded }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Gateway, Market, Merchant, Reply, Value, cart, inr, json, unique};
 
 const EVIL: &str = "https://evil.example.net/orders/{order_id}?token={token}";

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use aws_lambda_events::event::sqs::{SqsEvent, SqsMessage};
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Market, cart, eventually, json};
 
 #[tokio::test]

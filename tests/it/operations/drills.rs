@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use super::pages::page;
-use primitives::clock::{MINUTE, Timestamp};
+use support::clock::{MINUTE, Timestamp};
 use support::{
     Gateway, Market, Merchant, Operator, Receiver, Reply, Value, eventually, json, unique,
 };

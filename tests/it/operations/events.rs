@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use core_types::event::EventGroup;
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Client, Market, Receiver, Value, json};
 
 const OUTBOX: &str = "/v1/operations/outbox";

@@ -7,9 +7,9 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use core_types::id::StoreId;
 use emulators::TABLE;
 use futures_util::future::join_all;
-use primitives::clock::DAY;
 use reliability::evidence::{self, EvidenceKind, Record};
 use sha2::{Digest, Sha256};
+use support::clock::DAY;
 use support::{Client, Gateway, Merchant, Operator, Value, json};
 use table::item::Attributes;
 

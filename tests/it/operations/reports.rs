@@ -1,8 +1,8 @@
 //! Certification reports: what they rest on, and that anybody can verify them.
 
 use core_types::id::StoreId;
-use primitives::clock::{DAY, HOUR, Timestamp};
 use reliability::evidence::{self, EvidenceKind, Record};
+use support::clock::{DAY, HOUR, Timestamp};
 use support::{Client, Gateway, Merchant, Operator, Reply, Value, json};
 
 use super::evidence::EVIDENCE;

@@ -8,8 +8,8 @@ mod rules;
 use std::time::Duration;
 
 use delivery::delivery::QUEUE;
-use primitives::clock::MINUTE;
 use services::queue::QueueName;
+use support::clock::MINUTE;
 use support::{Client, Gateway, Merchant, Operator, Store, Value};
 use table::item::Key;
 

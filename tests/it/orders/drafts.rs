@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::{DAY, MINUTE, Timestamp};
+use support::clock::{DAY, MINUTE, Timestamp};
 use support::{Market, Reply, Value, json, unique};
 
 async fn draft(market: &Market, variant: &str, quantity: i64) -> Reply {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::Timestamp;
+use support::clock::Timestamp;
 use support::{Market, Placed, Reply, cart, json};
 
 const MINUTE: Duration = Duration::from_mins(1);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use primitives::clock::{DAY, MINUTE};
+use support::clock::{DAY, MINUTE};
 use support::{Merchant, NewDispute, Reply, Trouble, Verdict, Webhook, json, race, unique};
 
 use super::connected::{Connected, Order, PRICE, razorpay, stripe};

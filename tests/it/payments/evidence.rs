@@ -1,6 +1,6 @@
 //! Evidence for a dispute, through providers that behave, and through providers that do not.
 
-use primitives::clock::{DAY, MINUTE};
+use support::clock::{DAY, MINUTE};
 use support::{Reply, Trouble, Value, Verdict, json, unique};
 
 use super::connected::Connected;

@@ -1,7 +1,7 @@
 //! Money that has gone back before anybody was told that it had come, and money of other payments
 //! for the same provider's order.
 
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Providers, Value, WEBHOOK_SECRET, Webhook, json};
 
 use super::connected::{Connected, Order, PRICE};

@@ -1,6 +1,6 @@
 //! A store offers several manual payment methods, each with its name, instructions and payment window.
 
-use primitives::clock::Timestamp;
+use support::clock::Timestamp;
 use support::{Reply, Value, json, unique};
 
 use super::connected::{Connected, provider_path};

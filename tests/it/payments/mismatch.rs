@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Providers, Reply, json, race};
 
 use super::connected::{Connected, Order, PRICE};

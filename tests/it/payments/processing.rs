@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::{DAY, HOUR};
+use support::clock::{DAY, HOUR};
 use support::{Reply, Value, json, unique};
 
 use super::connected::{Connected, Order, PRICE};

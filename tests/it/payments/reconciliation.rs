@@ -3,8 +3,8 @@
 
 use core_types::id::{OrderId, PaymentId, StoreId};
 use core_types::key;
-use primitives::clock::MINUTE;
 use primitives::problem::Code;
+use support::clock::MINUTE;
 use support::{
     Market, PASSWORD, Placed, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, Reply, STRIPE_KEY_ID,
     STRIPE_SECRET, Shopper, Value, WEBHOOK_SECRET, cart, deliver, inr, json, unique,

@@ -2,8 +2,8 @@
 
 use core_types::id::{OrderId, PaymentId, StoreId};
 use core_types::key;
-use primitives::clock::MINUTE;
 use primitives::problem::Code;
+use support::clock::MINUTE;
 use support::{Reply, Trouble, Value, Webhook, json, unique};
 use table::Change;
 
@@ -117,7 +117,7 @@ async fn a_refund_whose_answer_was_lost_is_looked_for_when_its_key_may_be_forgot
         let (id, _) = connected.paid(provider, &order).await;
         connected.providers.next([Trouble::DoneButLate]);
         connected.refund(&id, 400, "once").await.expect(504);
-        connected.gateway.advance(primitives::clock::MINUTE * 11);
+        connected.gateway.advance(MINUTE * 11);
         let asked =
             connected.providers.calls(if provider == "stripe" { "/refunds" } else { "/refund" });
         connected.refund(&id, 400, "once").await.expect(201);
@@ -130,7 +130,7 @@ async fn a_refund_whose_answer_was_lost_is_looked_for_when_its_key_may_be_forgot
         // One that the provider never heard of is asked for.
         connected.providers.next([Trouble::Hang]);
         connected.refund(&id, 300, "twice").await.expect(504);
-        connected.gateway.advance(primitives::clock::MINUTE * 11);
+        connected.gateway.advance(MINUTE * 11);
         connected.refund(&id, 300, "twice").await.expect(201);
         assert_eq!(connected.payment(&id).await.int("/refunded/amount"), 700);
     }

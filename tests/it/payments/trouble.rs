@@ -1,6 +1,6 @@
 //! Providers that are late, fail or reject, and money that nobody expects.
 
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Trouble, json, unique};
 
 use super::connected::{Connected, PRICE};

@@ -1,5 +1,6 @@
 //! Collections and categories.
 
+use support::clock::MINUTE;
 use support::{Gateway, Market, Reply, Value, inr, json};
 
 use super::{CATEGORIES, COLLECTIONS, PRODUCTS, category, kinds, make, owner, path, simple};
@@ -135,7 +136,7 @@ async fn the_products_of_a_deleted_category_lose_it() {
     let updates = kinds(&gateway, "product.updated").await;
     let early = gateway.sweep().await;
     assert_eq!(early.categories, 0, "the index may be behind");
-    gateway.advance(primitives::clock::MINUTE * 2);
+    gateway.advance(MINUTE * 2);
     let swept = gateway.sweep().await;
     assert_eq!((swept.categories, swept.failures), (1, 0));
     for product in &lost {

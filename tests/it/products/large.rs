@@ -5,6 +5,7 @@ use std::time::Duration;
 use catalogue::product::{DeferredWork, ProductStatus, RemovedVariant, Sellable};
 use catalogue::search::Token;
 use core_types::id::{ProductId, StoreId, VariantId};
+use support::clock::MINUTE;
 use support::{Gateway, Market, Reply, Shopper, Value, cart, inr, json, unique};
 
 use super::{PRODUCTS, kinds, make, owner, path};
@@ -109,7 +110,7 @@ async fn what_a_crash_leaves_to_do_the_sweep_does() {
     table.write().put(&behind).put(&deferred).commit().await.unwrap();
     assert!(!is_sold(&market, last.as_str()).await);
     assert_eq!(market.gateway.sweep().await.products, 0, "somebody may be at it");
-    market.gateway.advance(primitives::clock::MINUTE * 2);
+    market.gateway.advance(MINUTE * 2);
     let swept = market.gateway.sweep().await;
     assert_eq!((swept.products, swept.failures), (1, 0));
     assert!(is_sold(&market, last.as_str()).await);
@@ -159,7 +160,7 @@ async fn what_a_crash_leaves_of_a_removed_variant_the_sweep_removes() {
         version: 1,
     };
     gateway.app().table.write().put(&deferred).commit().await.unwrap();
-    gateway.advance(primitives::clock::MINUTE * 2);
+    gateway.advance(MINUTE * 2);
     let swept = gateway.sweep().await;
     assert_eq!((swept.products, swept.failures), (1, 0));
     assert_eq!(gateway.items_of("sellable", "STO#").await.len(), 1);

@@ -1,5 +1,6 @@
 //! Products made: what is rejected, and what is unique.
 
+use support::clock::{DAY, MINUTE};
 use support::{Gateway, Market, Merchant, Value, inr, json, race, unique};
 
 use super::{PRODUCTS, kinds, make, owner, path, shirt, simple};
@@ -167,7 +168,7 @@ async fn a_sku_left_over_by_a_creation_that_broke_off_is_given_up() {
     });
     // For a minute it may still be on its way.
     owner.post(PRODUCTS).json(body.clone()).await.expect(409).problem("sku_taken");
-    gateway.advance(primitives::clock::MINUTE * 2);
+    gateway.advance(MINUTE * 2);
     make(&owner, body).await;
 }
 
@@ -212,7 +213,7 @@ async fn an_image_stays_where_it_is_when_the_store_gets_another_name() {
     assert_eq!(market.gateway.get(&path).await.expect(200).bytes, bytes);
     let renamed = json!({"subdomain": unique("renamed")});
     market.owner.patch(&format!("/v1/stores/{}", market.store.id)).json(renamed).await.expect(200);
-    market.gateway.advance(primitives::clock::DAY * 91);
+    market.gateway.advance(DAY * 91);
     assert_eq!(market.gateway.get(&path).await.expect(200).bytes, bytes);
     let other = format!("/v1/storefront/sto_{:032x}/media/{media}", 7);
     market.gateway.get(&other).await.expect(404).problem("store_not_found");

@@ -1,6 +1,6 @@
 //! Images: uploaded, fetched, shown, deleted; and their bytes, which are stored once.
 
-use identity::storefront::CACHE_TIME;
+use support::clock::STORE_CACHE;
 use support::{Behaviour, Client, Gateway, Merchant, Receiver, Reply, Store, json, race, unique};
 
 const MEDIA: &str = "/v1/media";
@@ -81,7 +81,7 @@ async fn an_image_is_shown_before_the_store_opens_and_until_it_is_deleted() {
     front.gateway.get(&page).await.expect(404).problem("store_not_found");
     let renamed = unique("renamed");
     front.owner.patch(&path).json(json!({"subdomain": renamed})).await.expect(200);
-    front.gateway.advance(CACHE_TIME);
+    front.gateway.advance(STORE_CACHE);
     front.show(&id).await.expect(200);
     let now = format!("/v1/storefront/{renamed}/media/{id}");
     front.gateway.get(&now).await.expect(200);
@@ -91,11 +91,11 @@ async fn an_image_is_shown_before_the_store_opens_and_until_it_is_deleted() {
     front.owner.post(&activate).json(support::open_as_is()).await.expect(200);
     front.gateway.get(&format!("/v1/storefront/{renamed}")).await.expect(200);
     act("close").await.expect(200);
-    front.gateway.advance(CACHE_TIME);
+    front.gateway.advance(STORE_CACHE);
     front.gateway.get(&now).await.expect(200);
     front.gateway.get(&format!("/v1/storefront/{renamed}")).await.expect(404);
     front.owner.delete(&path).json(json!({"confirm": renamed})).await.expect(202);
-    front.gateway.advance(CACHE_TIME);
+    front.gateway.advance(STORE_CACHE);
     front.gateway.get(&now).await.expect(404).problem("store_not_found");
 }
 

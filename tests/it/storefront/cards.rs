@@ -7,6 +7,7 @@ use core_types::fields::Handle;
 use core_types::id::{LocationId, ProductId, StoreId};
 use core_types::key;
 use primitives::fields::FromText;
+use support::clock::MINUTE;
 use support::{Gateway, Reply, Value, eventually, json, unique};
 
 use super::{CACHE_TIME, Front, SOON, titles, walk};
@@ -238,7 +239,7 @@ async fn a_deleted_category_is_taken_off_cards() {
     let made = front.owner.post(path).json(json!({"name": "Cups"})).await.expect(201).str("/id");
     front.sell("Mug", 500, 1, json!({"category_id": made})).await;
     front.owner.delete(&format!("{path}/{made}")).await.expect(204);
-    front.gateway.advance(primitives::clock::MINUTE * 2);
+    front.gateway.advance(MINUTE * 2);
     front.gateway.sweep().await;
     let list = front.get("/products").await.expect(200);
     assert_eq!((list.at("/data/0/category_id"), list.int("/data/0/version")), (&Value::Null, 2));

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use support::clock::RESPONSE_CACHE;
 use support::{Reply, Value, json};
 
 use super::{CACHE_TIME, Front, related, titles, walk};
@@ -161,7 +162,7 @@ async fn a_busy_storefront_costs_few_round_trips() {
     let cold = front.get("/products").await.expect(200);
     assert_eq!((cold.data().len(), cold.trips()), (20, 2), "store and page");
     // Longer than the answer itself is.
-    front.gateway.advance(gateway::response_cache::LIFE);
+    front.gateway.advance(RESPONSE_CACHE);
     let warm = front.get("/products").await.expect(200);
     assert_eq!(warm.trips(), 1, "the store is kept");
     assert!(warm.tenths() <= 30, "{} tenths", warm.tenths());

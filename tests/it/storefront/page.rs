@@ -1,5 +1,6 @@
 //! A product's page, and what is in stock.
 
+use support::clock::{MINUTE, RESPONSE_CACHE};
 use support::{Gateway, Reply, Value, eventually, json};
 
 use super::{CACHE_TIME, CHOSEN, Front, SOON, related};
@@ -12,7 +13,7 @@ async fn quiet() -> Front {
 impl Front {
     /// Has the sweep do what is due, as if nobody had looked for two minutes.
     async fn swept(&self) {
-        self.gateway.advance(primitives::clock::MINUTE * 2);
+        self.gateway.advance(MINUTE * 2);
         self.gateway.sweep().await;
     }
 }
@@ -176,7 +177,7 @@ async fn a_product_page_costs_half_a_unit_and_the_cards_alongside_it_that_are_no
     // One that is no candidate yet: where its handle leads to, as well.
     front.sell("Runner 8", 0, 0, choice("Runner 8")).await;
     assert_eq!(costs("runner-8").await, (2, 10));
-    front.gateway.advance(gateway::response_cache::LIFE);
+    front.gateway.advance(RESPONSE_CACHE);
     assert_eq!(costs("runner-8").await, (1, 5));
     front.gateway.advance(CHOSEN);
     let cold = front.get("/products/runner-0").await.expect(200);

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use gateway::response_cache::LIFE;
 use http::Method;
+use support::clock::RESPONSE_CACHE;
 use support::{Client, Gateway, Market, Reply, cart, inr, json, unique};
 
 use super::Front;
 
 /// A moment before what is kept has to be read again.
-const ALMOST: Duration = LIFE.saturating_sub(Duration::from_millis(1));
+const ALMOST: Duration = RESPONSE_CACHE.saturating_sub(Duration::from_millis(1));
 
 /// An open store with a product, whose clock stands still, and where nothing is written but what a
 /// test asks for.
@@ -58,7 +58,7 @@ async fn a_page_everybody_looks_at_is_read_once_and_each_pays_for_it() {
     let known = other.get(&path).header("if-none-match", &first.etag()).await.expect(304);
     assert_eq!((known.trips(), known.text.as_str(), known.etag()), (0, "", first.etag()));
     assert_eq!(known.header("age"), Some("1"));
-    front.gateway.advance(LIFE - ALMOST);
+    front.gateway.advance(RESPONSE_CACHE - ALMOST);
     let fresh = other.get(&path).await.expect(200);
     assert!(fresh.trips() > 0);
     assert_eq!((fresh.header("age"), &fresh.text), (None, &first.text));
@@ -85,7 +85,7 @@ async fn the_same_question_in_other_words_is_the_same() {
 #[tokio::test]
 async fn many_who_ask_at_once_are_answered_with_one_read() {
     let front = still().await;
-    front.gateway.advance(LIFE);
+    front.gateway.advance(RESPONSE_CACHE);
     let path = front.path("/products/mug");
     let replies = support::race(20, || {
         let input = front.gateway.client().get(&path);
@@ -132,7 +132,7 @@ async fn another_instances_change_is_seen_within_two_seconds_and_checkout_never_
     price(&owner.at_url(&alongside.url), 900).await.expect(200);
     gateway.advance(ALMOST);
     assert_eq!(storefront_theme(gateway, &list).await, (700, Some("1".into())));
-    gateway.advance(LIFE - ALMOST);
+    gateway.advance(RESPONSE_CACHE - ALMOST);
     assert_eq!(storefront_theme(gateway, &list).await, (900, None));
 }
 

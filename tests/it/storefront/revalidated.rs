@@ -2,6 +2,7 @@
 
 use gateway::caller::Access;
 use http::Method;
+use support::clock::{RESPONSE_CACHE, STORE_CACHE};
 use support::{Gateway, Reply, Shop, Shopper, ThemeSource, Value, accept, json, unique, upload};
 
 /// Public reads whose answers nobody may keep, so that there is nothing to revalidate.
@@ -58,7 +59,7 @@ impl World {
         let media = owner.post("/v1/media").header("content-type", "image/png").body(image).await;
         let media = media.expect(201).str("/id");
         let theme = live_theme(&shop).await;
-        shop.gateway.advance(identity::storefront::CACHE_TIME);
+        shop.gateway.advance(STORE_CACHE);
         let front = format!("/v1/storefront/{}/theme", shop.store.subdomain);
         let file = shop.gateway.get(&front).await.expect(200).str("/files/0/sha256");
         Self { shop, media, theme, file }
@@ -105,7 +106,7 @@ async fn revalidates(gateway: &Gateway, path: &str) -> Reply {
     let client = gateway.client();
     let first = client.get(path).await.expect(200);
     // It is made anew, and not served again because it is kept.
-    gateway.advance(gateway::response_cache::LIFE);
+    gateway.advance(RESPONSE_CACHE);
     let again = client.get(path).await.expect(200);
     assert!(first.bytes == again.bytes, "{path}: {} {}", first.text, again.text);
     assert_eq!(first.etag(), again.etag(), "{path}");

@@ -1,6 +1,7 @@
 //! Search: by the beginnings of words, without case and accents, titles first.
 
 use catalogue::search::MAX_TOKENS;
+use support::clock::RESPONSE_CACHE;
 use support::{Gateway, Reply, Value, eventually, inr, json};
 
 use super::{Front, SOON, titles, walk};
@@ -240,7 +241,7 @@ async fn a_search_reads_no_more_than_it_shows() {
     let gateway = Gateway::start_with(|options| options.has_stream = false).await;
     let front = Front::open_on(gateway).await;
     let cost = async |query: &str| -> Reply {
-        front.gateway.advance(gateway::response_cache::LIFE);
+        front.gateway.advance(RESPONSE_CACHE);
         front.gateway.client().get(&front.path(&format!("/products?{query}"))).await.expect(200)
     };
     for number in 0..30 {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use egress::{Egress, Policy};
 use local::names::RecordsFile;
+use support::clock::STORE_CACHE;
 use support::{Client, Gateway, Merchant, Reply, Store, json, race, unique};
 
 /// A gateway whose name servers are a file.
@@ -101,7 +102,7 @@ async fn a_domain_leads_to_the_store_once_a_record_shows_whose_it_is() {
     let again = shop.verify(&host).await.expect(200);
     assert_eq!(again.int("/version"), verified.int("/version"));
     assert_eq!(shop.primary().await, json!(host));
-    net.gateway.advance(identity::storefront::CACHE_TIME);
+    net.gateway.advance(STORE_CACHE);
     for asked in [host.clone(), format!("{}:443", host.to_uppercase()), format!("{host}.")] {
         let found = net.lookup(&asked).await.expect(200);
         assert_eq!(found.str("/store_id"), shop.store.id, "{asked}");
@@ -113,7 +114,7 @@ async fn a_domain_leads_to_the_store_once_a_record_shows_whose_it_is() {
     shop.remove(&host).await.expect(204);
     shop.remove(&host).await.expect(404);
     assert!(shop.primary().await.is_null());
-    net.gateway.advance(identity::storefront::CACHE_TIME);
+    net.gateway.advance(STORE_CACHE);
     net.lookup(&host).await.expect(404);
     assert_eq!(net.gateway.events("domain.removed").await.len(), 1);
     assert!(net.gateway.items("UQ#HOST#").await.is_empty());

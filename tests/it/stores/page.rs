@@ -1,7 +1,6 @@
 //! What a store says about itself: its branding, and the version that storefronts cache by.
 
-use identity::storefront::CACHE_TIME;
-use primitives::clock::MINUTE;
+use support::clock::{MINUTE, STORE_CACHE};
 use support::{Client, Gateway, Merchant, Reply, Store, Value, json, race, unique};
 
 struct Front {
@@ -40,7 +39,7 @@ impl Front {
 
     /// The store's page, as a process shows it that has not kept it.
     async fn page(&self) -> Reply {
-        self.gateway.advance(CACHE_TIME);
+        self.gateway.advance(STORE_CACHE);
         let path = format!("/v1/storefront/{}", self.store.subdomain);
         self.gateway.client().get(&path).await.expect(200)
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use support::clock::STORE_CACHE;
 use support::{Reply, ThemeShop, ThemeSource, json, upload, zip};
 
 /// What a page takes at most, on a busy machine.
@@ -13,7 +14,7 @@ fn page(shop: &ThemeShop) -> String {
 
 /// The page as anybody sees it, a moment later.
 async fn seen(shop: &ThemeShop, rest: &str) -> Reply {
-    shop.gateway.advance(identity::storefront::CACHE_TIME);
+    shop.gateway.advance(STORE_CACHE);
     shop.gateway.client().get(&format!("{}{rest}", page(shop))).await
 }
 

@@ -1,6 +1,6 @@
 //! Buying a theme: what grants a licence, and what grants nothing.
 
-use primitives::clock::{DAY, HOUR, MINUTE};
+use support::clock::{DAY, HOUR, MINUTE};
 use support::{Merchant, RAZORPAY_KEY_ID, Trouble, deliver, json, race};
 
 use super::sale::{PRICE, Sale};

@@ -1,7 +1,7 @@
 //! Purchases that nobody verifies: whoever has paid gets what was paid for, whoever has not is not
 //! waited for.
 
-use primitives::clock::{HOUR, MINUTE};
+use support::clock::{HOUR, MINUTE};
 use support::{Reply, Trouble, deliver, json, race};
 
 use super::sale::{PRICE, Sale};

@@ -6,9 +6,9 @@ use std::time::Duration;
 use core_types::key;
 use crypto::seal;
 use platform::grant::{AuthorizationCode, CODE_LIFETIME, Grant};
-use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::{Code, Problem};
 use support::Shop;
+use support::clock::{MINUTE, Timestamp};
 
 use super::read_store;
 

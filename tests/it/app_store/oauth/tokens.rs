@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::DAY;
+use support::clock::DAY;
 use support::{Shop, json};
 
 use super::read_store;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::DAY;
+use support::clock::{DAY, MINUTE};
 use support::{Gateway, Market, Merchant, json, unique};
 
 const MIB: usize = 1 << 20;
@@ -124,7 +124,7 @@ async fn a_budget_holds_what_it_says_and_restores_what_it_says() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     gateway.app().clock.stop();
-    gateway.advance(primitives::clock::MINUTE);
+    gateway.advance(MINUTE);
     let client = gateway.client();
     let public = async || client.get("/v1/app-store/apps?limit=100").await.status;
     let own = async || merchant.post("/v1/stores").json(json!({})).await.status;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::Method;
 use lambda::answer;
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Gateway, Input, Market, Merchant, Reply, Shop, Value, json};
 
 const COST: [&str; 6] = [

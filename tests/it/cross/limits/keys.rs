@@ -1,7 +1,7 @@
 //! Keys of requests whose effect is one transaction: nothing is claimed before it, and it brings the
 //! record with it.
 
-use primitives::clock::DAY;
+use support::clock::DAY;
 use support::{Market, Reply, Value, cart, json, race};
 
 fn is_replayed(reply: &Reply) -> bool {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Client, Gateway, Merchant, Reply, Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;

@@ -1,7 +1,7 @@
 //! What comes of the table's stream, of the schedule, and of the other queues.
 
 use emulators::faults::Faults;
-use primitives::clock::Timestamp;
+use support::clock::Timestamp;
 use support::{Market, Merchant, Receiver, eventually, json};
 
 use super::*;

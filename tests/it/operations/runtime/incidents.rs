@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Behaviour, Client, Gateway, Operator, Receiver, Shop, eventually, json};
 
 use super::{DEADLINE, INCIDENTS, OVERVIEW, SUBSCRIPTIONS, incidents, owner, place, send};

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use emulators::faults::{Fault, Faults};
 use http::Method;
-use primitives::clock::MINUTE;
 use services::metrics::families;
+use support::clock::MINUTE;
 use support::{Client, Gateway, Operator, Store, Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

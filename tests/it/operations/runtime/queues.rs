@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Gateway, Operator, Receiver, eventually, json, race};
 
 use super::{

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use delivery::delivery::{Delivery, DeliveryStatus};
 use delivery::subscription::Subscription;
-use primitives::clock::{DAY, HOUR, MINUTE, Timestamp};
+use support::clock::{DAY, HOUR, MINUTE, Timestamp};
 use support::{Behaviour, Gateway, Value, eventually, json};
 
 use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched, is_signed_by};

@@ -7,7 +7,7 @@ use core_types::event::{Event, EventGroup, OutboxState};
 use delivery::delivery::{Delivery, DeliveryMessage};
 use delivery::subscription::Subscription;
 use gateway::app::App;
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Behaviour, Gateway, Value, eventually, json, race};
 use table::item::Item;
 use table::{Changed, Metered, metered};

@@ -8,7 +8,7 @@ use core_types::id::StoreId;
 use core_types::key;
 use delivery::delivery::{MOST_FOR_SCOPE, MOST_TO_HOST, Speed};
 use emulators::TABLE;
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Behaviour, Gateway, Receiver, Value, eventually, json, race};
 use table::item::Key;
 

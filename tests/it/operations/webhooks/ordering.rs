@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use core_types::event::EventGroup;
 use delivery::delivery::Delivery;
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Behaviour, Gateway, Market, Receiver, Value, eventually, json};
 
 use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched};

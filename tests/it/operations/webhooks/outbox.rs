@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use aws_lambda_events::event::sqs::{SqsEvent, SqsMessage};
 use emulators::faults::{Fault, Faults};
-use primitives::clock::{HOUR, MINUTE};
+use support::clock::{HOUR, MINUTE};
 use support::{Behaviour, Gateway, Merchant, Operator, Receiver, eventually, json};
 
 use super::{DEADLINE, SUBSCRIPTIONS, Watched, verify};

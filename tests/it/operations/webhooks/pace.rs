@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use primitives::clock::Timestamp;
+use support::clock::Timestamp;
 use support::{Behaviour, Gateway, Value, eventually, json};
 
 use super::Watched;

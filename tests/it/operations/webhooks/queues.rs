@@ -5,7 +5,7 @@ mod failing;
 
 use aws_sdk_sqs::types::QueueAttributeName;
 use delivery::subscription::Subscription;
-use primitives::clock::{DAY, MINUTE};
+use support::clock::{DAY, MINUTE};
 use support::{
     Behaviour, Client, Gateway, Merchant, Polled, PolledQueue, Receiver, Shop, Store, Value,
     eventually, json,

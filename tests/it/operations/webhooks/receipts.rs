@@ -1,6 +1,7 @@
 //! Receipts: what a third party can verify with the published keys alone.
 
 use sha2::{Digest, Sha256};
+use support::clock::MINUTE;
 use support::{Behaviour, Gateway, Merchant, Value};
 
 use super::{DELIVERIES, Watched};
@@ -72,14 +73,14 @@ async fn a_receipt_is_of_the_last_attempt_and_its_owner_s_alone() {
     )
     .await;
     watched.rename("Refused").await;
-    watched.gateway.advance(2 * primitives::clock::MINUTE);
+    watched.gateway.advance(2 * MINUTE);
     let mute = watched.gateway.system().embedded().app_without_queues();
     dispatcher::sweep(&mute).await;
     let pending = watched.delivery_in("pending").await;
     let early = watched.owner().get(&path(&pending)).await.expect(409);
     let early = early.problem("invalid_state_transition");
     assert_eq!(early.str("/current"), "pending");
-    watched.gateway.advance(2 * primitives::clock::MINUTE);
+    watched.gateway.advance(2 * MINUTE);
     watched.gateway.sweep().await;
     let delivery = watched.delivery_in("retrying").await;
     let reply = watched.owner().get(&path(&delivery)).await.expect(200);

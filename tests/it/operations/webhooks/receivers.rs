@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use egress::{Egress, Policy, Ports};
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Behaviour, Gateway, Merchant, Names, Receiver, eventually, json};
 
 use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched, verify};

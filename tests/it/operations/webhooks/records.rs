@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use delivery::delivery::{AttemptOutcome, Delivery, DeliveryAttempt};
-use primitives::clock::DAY;
 use support::Behaviour;
+use support::clock::DAY;
 use table::item::Item;
 
 use super::{DELIVERIES, Watched};

@@ -12,7 +12,7 @@ use core_types::event::{Entry, Event, EventSubject};
 use core_types::id::{ReplayId, StoreId};
 use delivery::run::RunMessage;
 use identity::store::STORE_UPDATED;
-use primitives::clock::{HOUR, MINUTE, Timestamp};
+use support::clock::{HOUR, MINUTE, Timestamp};
 use support::{Behaviour, Client, Gateway, Merchant, Receiver, Value, eventually, json};
 
 use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched, verify};

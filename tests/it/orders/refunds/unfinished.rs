@@ -1,7 +1,7 @@
 //! What was begun and left: refunds that nobody asks for again, promises that nobody takes, intents
 //! of orders that are over. The sweep brings each to its end, once.
 
-use primitives::clock::{DAY, MINUTE};
+use support::clock::{DAY, MINUTE};
 use support::{
     RAZORPAY_KEY_ID, RAZORPAY_SECRET, Trouble, WEBHOOK_SECRET, cart, deliver, inr, json,
 };

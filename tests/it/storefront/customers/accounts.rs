@@ -1,6 +1,6 @@
 //! Accounts: made, signed in to, changed, given up.
 
-use primitives::clock::{DAY, MINUTE};
+use support::clock::{DAY, MINUTE};
 use support::{Merchant, PASSWORD, json, race};
 
 use super::{Front, address, at, me, without_ids};

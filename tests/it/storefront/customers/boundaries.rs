@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::{DAY, HOUR, MINUTE};
+use support::clock::{DAY, HOUR, MINUTE};
 use support::{PASSWORD, json};
 
 use super::{Front, at, me};

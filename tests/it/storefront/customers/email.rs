@@ -1,6 +1,6 @@
 //! A change of address.
 
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{PASSWORD, Reply, Shopper, Value, json, race, unique};
 
 use super::{Front, at, me, without_ids};

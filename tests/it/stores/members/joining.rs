@@ -1,6 +1,6 @@
 //! Invitations: whom they let in, how often, and until when.
 
-use primitives::clock::{DAY, HOUR};
+use support::clock::{DAY, HOUR};
 use support::{Client, Merchant, json, race, unique};
 
 use super::{Team, accept};

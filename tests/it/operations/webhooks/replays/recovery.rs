@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use primitives::clock::DAY;
+use support::clock::DAY;
 
 use super::*;
 
