@@ -2,7 +2,8 @@
 
 mod costs;
 mod editing;
-mod life;
+mod lifecycle;
+mod malformed_requests;
 mod marketplace;
 mod packages;
 mod pages;
@@ -12,5 +13,4 @@ mod races;
 mod releases;
 mod sale;
 mod shopify;
-mod strangers;
-mod unverified;
+mod unverified_purchases;

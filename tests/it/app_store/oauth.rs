@@ -1,10 +1,10 @@
 //! Authorize, redeem, refresh, revoke: what a code and a token may do, and how often.
 
-mod authorizing;
+mod authorization;
 mod codes;
 mod embedded;
-mod guards;
 mod installations;
+mod redemption_conditions;
 mod tokens;
 
 use support::{Client, Shop};

@@ -3,13 +3,13 @@
 mod apps;
 mod boundaries;
 mod costs;
-mod delivered;
+mod deliveries;
 mod fairness;
 mod filters;
 mod ordering;
 mod outbox;
-mod pace;
 mod queues;
+mod rate_limit;
 mod receipts;
 mod receivers;
 mod records;

@@ -14,9 +14,7 @@ use services::Services;
 use table::item::Key;
 use table::{Completion, Write};
 
-use super::{
-    CUSTOMER_CREATED, CUSTOMER_UPDATED, Customer, CustomerStatus, Identifier,
-};
+use super::{CUSTOMER_CREATED, CUSTOMER_UPDATED, Customer, CustomerStatus, Identifier};
 use crate::address::{Address, AddressInput};
 use crate::phone;
 use crate::store::Store;

@@ -10,7 +10,7 @@ use table::item::Item;
 use super::{DELIVERIES, Watched};
 
 #[tokio::test]
-async fn a_filter_that_passes_nothing_ends_the_page_with_a_cursor_and_is_charged_in_full() {
+async fn a_page_without_matches_ends_with_a_cursor_and_is_fully_charged() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     watched.rename("Sample").await;
     let id = watched.delivery_in("succeeded").await["id"].as_str().unwrap().to_owned();
@@ -58,7 +58,7 @@ async fn a_filter_that_passes_nothing_ends_the_page_with_a_cursor_and_is_charged
 }
 
 #[tokio::test]
-async fn every_recorded_answer_goes_with_a_deliverys_content() {
+async fn expunging_a_delivery_removes_every_recorded_response() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     watched.rename("Sample").await;
     let id = watched.delivery_in("succeeded").await["id"].as_str().unwrap().to_owned();

@@ -1,0 +1,98 @@
+//! A code is guarded twice: before its redemption and by the redemption's own condition, which begins
+//! its one grant. The second guard is held here without the first.
+
+use std::time::Duration;
+
+use core_types::key;
+use crypto::seal;
+use platform::grant::{AuthorizationCode, CODE_LIFETIME, Grant};
+use primitives::problem::{Code, Problem};
+use support::Shop;
+use support::clock::{MINUTE, Timestamp};
+
+use super::read_store;
+
+/// A code that was just issued, as it is in the table.
+async fn issued(shop: &Shop) -> AuthorizationCode {
+    shop.gateway.app().clock.stop();
+    let grant = shop.authorize().await;
+    let place = key::code(&seal::digest(&grant.code));
+    shop.gateway.app().table.get(&place).await.unwrap().unwrap()
+}
+
+/// The redemption alone, without whatever looks at a code before.
+async fn redeem(shop: &Shop, code: &AuthorizationCode, at: Timestamp) -> Result<(), Problem> {
+    let change = code.redemption(&Grant::begin(at), at);
+    let write = shop.gateway.app().table.write();
+    write.update(&key::code(&code.digest), change, Code::InvalidGrant).commit().await
+}
+
+#[tokio::test]
+async fn the_redemption_condition_rejects_an_expired_code() {
+    let shop = Shop::with_published_app(&["read_store"]).await;
+    let code = issued(&shop).await;
+    let end = code.created_at.plus(CODE_LIFETIME);
+    assert_eq!(CODE_LIFETIME, Duration::from_mins(15));
+    for late in [end, end.plus(Duration::from_millis(1))] {
+        assert_eq!(redeem(&shop, &code, late).await.unwrap_err().code, Code::InvalidGrant);
+    }
+    let last = code.created_at.plus(CODE_LIFETIME - Duration::from_millis(1));
+    redeem(&shop, &code, last).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_redemption_condition_rejects_a_redeemed_code() {
+    let shop = Shop::with_published_app(&["read_store"]).await;
+    let code = issued(&shop).await;
+    redeem(&shop, &code, code.created_at).await.unwrap();
+    // `code` still says that it is not: whoever read it before the other redemption.
+    assert_eq!(redeem(&shop, &code, code.created_at).await.unwrap_err().code, Code::InvalidGrant);
+}
+
+#[tokio::test]
+async fn the_redemption_condition_rejects_another_client_or_redirect_uri() {
+    let shop = Shop::with_published_app(&["read_store"]).await;
+    let code = issued(&shop).await;
+    let mut foreign = code.clone();
+    foreign.client_id = "cli_other".into();
+    let mut elsewhere = code.clone();
+    elsewhere.redirect_digest = seal::digest("https://evil.example/callback");
+    for odd in [foreign, elsewhere] {
+        assert_eq!(
+            redeem(&shop, &odd, code.created_at).await.unwrap_err().code,
+            Code::InvalidGrant
+        );
+    }
+    redeem(&shop, &code, code.created_at).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_authorization_code_creates_one_grant() {
+    let shop = Shop::with_published_app(&["read_store"]).await;
+    let code = issued(&shop).await;
+    redeem(&shop, &code, code.created_at).await.unwrap();
+    let later = code.created_at.plus(MINUTE);
+    assert_eq!(redeem(&shop, &code, later).await.unwrap_err().code, Code::InvalidGrant);
+    let found: Option<AuthorizationCode> =
+        shop.gateway.app().table.get(&key::code(&code.digest)).await.unwrap();
+    let begun = found.unwrap().grant.map(|grant| (grant.created_at, grant.revoked_at));
+    assert_eq!(begun, Some((code.created_at, None)), "the first one's, as it was");
+}
+
+#[tokio::test]
+async fn a_rotated_refresh_token_is_a_replay_after_ten_minutes() {
+    let shop = Shop::with_published_app(&["read_store"]).await;
+    shop.gateway.app().clock.stop();
+    let first = shop.redeem(&shop.authorize().await).await.expect(200).str("/refresh_token");
+    let second = shop.refresh(&first).await.expect(200);
+    shop.gateway.advance(10 * MINUTE - Duration::from_millis(1));
+    let again = shop.refresh(&first).await.expect(200);
+    let app = shop.app_server.with_token(&again.str("/access_token"));
+    assert_eq!(read_store(&shop, &app).await, 200);
+    shop.gateway.advance(Duration::from_millis(1));
+    shop.refresh(&first).await.expect(400).oauth_error("invalid_grant");
+    // Whoever came late is a thief, or was robbed: every token of the grant is dead.
+    assert_eq!(read_store(&shop, &app).await, 401);
+    let rejected = shop.refresh(&second.str("/refresh_token")).await.expect(400);
+    rejected.oauth_error("invalid_grant");
+}
