@@ -50,7 +50,8 @@ pub struct ListQuery {
     /// Only orders with this tag, regardless of case.
     tag: Option<Text<1, 100>>,
     /// Only orders that have all of these words: in their number, address, names, tags, or the titles and SKUs
-    /// of their lines. A word matches those that begin with it, regardless of case and accents.
+    /// of their lines. A word matches those that begin with it, regardless of case and accents; `wi-fi` and `wifi`
+    /// match each other.
     q: Option<Text<1, 200>>,
     /// Only orders whose metadata, or that of a line, has this key with this value: `name:text`.
     metadata: Option<MetadataFilter>,

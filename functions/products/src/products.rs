@@ -71,7 +71,8 @@ pub struct ListQuery {
     /// Only products with this tag. Case is ignored.
     tag: Option<Text<1, 40>>,
     /// Search words. Each must be the beginning of a word in the title, SKUs, vendor, type or tags. Case
-    /// and accents are ignored. Matches in the title come first. Text without a word matches all products.
+    /// and accents are ignored; `wi-fi` and `wifi` find each other. Matches in the title come first. Text
+    /// without a word matches all products.
     q: Option<Text<0, 100>>,
     /// The product whose variant has this SKU, together with that variant. Case is ignored. Not allowed
     /// with `barcode`, `collection_id`, `ids` or `q`.

@@ -69,9 +69,9 @@ fn runs(folded: &str) -> Vec<Vec<&str>> {
         end = start.saturating_add(word.len());
         match runs.last_mut() {
             Some(run) if is_joint(between) || (between == " " && is_letter(run)) => {
-                run.extend(pieces(word));
+                run.extend(split(word));
             }
-            _ => runs.push(pieces(word).collect()),
+            _ => runs.push(split(word).collect()),
         }
     }
     runs
@@ -79,7 +79,7 @@ fn runs(folded: &str) -> Vec<Vec<&str>> {
 
 /// The parts of a word that Unicode keeps whole (`node.js`, `ab_12`), where other texts have another sign. A
 /// point among digits is one of decimals.
-fn pieces(word: &str) -> impl Iterator<Item = &str> {
+fn split(word: &str) -> impl Iterator<Item = &str> {
     let has_digits = word.contains(char::is_numeric);
     let parts = word.split(move |c| c == '_' || (c == '.' && !has_digits));
     parts.filter(|part| !part.is_empty())

@@ -37,7 +37,7 @@ primitives::string_enum! {
 #[derive(Debug)]
 pub struct ListQuery {
     /// Search words: each must be the beginning of a word in the title, SKUs, vendor, type or tags,
-    /// ignoring case and accents. Without words, all products match.
+    /// ignoring case and accents. `wi-fi` and `wifi` find each other. Without words, all products match.
     pub q: Option<Text<0, 100>>,
     /// Only products of this category and those below it.
     pub category: Option<Handle>,

@@ -120,6 +120,10 @@ impl Search {
             let then = lead.then.clone();
             let filters = self.filters(&known, &lead);
             let from = (&lead, position.take());
+            // A term that no product has finds nothing, whatever leads.
+            if filters.iter().any(HashSet::is_empty) {
+                break;
+            }
             self.walk(services, from, (limit, &filters), &mut found, &admits).await?;
             let Some(word) = then.filter(|_| found.goes_on(limit)) else { break };
             lead = Lead { after: Some(lead.word), ..Lead::of(&word) };
