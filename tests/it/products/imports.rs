@@ -7,6 +7,7 @@ mod large;
 mod ordered;
 mod outgrown;
 mod oversized;
+mod phones;
 mod pictures;
 mod resumed;
 mod uploads;
