@@ -33,6 +33,9 @@ async fn an_order_of_one_line_costs_known_capacity_units() {
     let book = market.stock(100, 9).await;
     // The first order of a variant marks it as ordered.
     market.order(cart(&[(&book, 1)])).await;
+    let mut input = cart(&[(&book, 1)]);
+    input["email"] = json!("newcomer@example.com");
+    let first = market.order(input).await;
     let placed = market.order(cart(&[(&book, 1)])).await;
     let paid = market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
     let silently = json!({"notify_customer": false});
@@ -50,17 +53,19 @@ async fn an_order_of_one_line_costs_known_capacity_units() {
             // Read at half the price: store, settings, account, sellable, level. The counter.
             // Order 2 + 3 rows (it is a guest's), level 2, movement 2, event 2 + 3 rows, record 2, what
             // the guest's network has used the key for 2.
-            ("checkout", 230, 3),
+            ("checkout", 250, 3),
             // Session, account, store; the order at an eventually consistent read. Order 2 + 2 (it is due no more, and owed),
-            // payment 2 + 1 row, level 2, movement 2, two events in 5, record 2.
-            ("mark paid", 215, 3),
+            // payment 2 + 1 row, level 2, movement 2, two events in 5, record 2, the guest 2.
+            ("mark paid", 235, 3),
             // The same reads. Order 2, level 2, movement 2, fulfilment 2, two events in 5, record 2.
             ("fulfil", 185, 3),
             // The same reads. Order 2, payment 2, refund 2, record 2; four events are more than one
-            // kilobyte: 4 + 3 rows.
-            ("refund", 185, 3),
+            // kilobyte: 4 + 3 rows. The guest 2.
+            ("refund", 205, 3),
         ]
     );
+    // A guest's first order lists them: one row.
+    assert_eq!(cost("checkout", &first.reply), ("checkout", 260, 3));
     assert_priced(&found, &[CHECKOUT, MARK_PAID, FULFIL, REFUND]);
 }
 

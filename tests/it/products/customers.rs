@@ -52,7 +52,8 @@ async fn a_merchant_updates_and_deletes_a_customer() {
     assert_eq!(same.int("/version"), changed.int("/version"));
     let stale = market.owner.patch(&one).if_match("\"1\"").json(json!({"note": "x"}));
     stale.await.expect(412).problem("precondition_failed");
-    market.owner.patch(&one).json(json!({"email": "other@example.com"})).await.expect(422);
+    let moved = json!({"email": "other@example.com"});
+    market.owner.patch(&one).json(moved).await.expect(422);
     shopper.get("/v1/storefront/customer/me").await.expect(200);
     market.owner.patch(&one).json(json!({"status": "disabled"})).await.expect(200);
     shopper.get("/v1/storefront/customer/me").await.expect(401);

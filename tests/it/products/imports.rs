@@ -8,6 +8,7 @@ mod item_limits;
 mod killed_process;
 mod many_variants;
 mod oversized;
+mod phones;
 mod row_order;
 mod uploads;
 
