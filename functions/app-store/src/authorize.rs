@@ -211,14 +211,16 @@ impl AuthorizeRequest {
             return Err(Code::UnsupportedGrantType.into());
         }
         if self.client_id.as_ref().is_some_and(|id| id.as_str() != app.client_id) {
-            return Err(Code::InvalidRequest.detail("The client id is not this app's."));
+            return Err(Code::InvalidRequest.detail("The client id belongs to another app."));
         }
         if self.code_challenge_method.as_ref().is_some_and(|method| method.as_str() != "S256") {
-            return Err(Code::InvalidRequest.detail("The only code challenge method is `S256`."));
+            return Err(
+                Code::InvalidRequest.detail("The only supported code challenge method is `S256`.")
+            );
         }
         let challenge = self.challenge()?;
         if challenge.is_none() && (app.require_pkce || !app.confidential) {
-            return Err(Code::InvalidRequest.detail("This app must send a `code_challenge`."));
+            return Err(Code::InvalidRequest.detail("`code_challenge` is required for this app."));
         }
         Ok((self.validate_scopes(app)?, challenge))
     }

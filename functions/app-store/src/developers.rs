@@ -20,8 +20,8 @@ use primitives::problem::{Code, FieldError, Problem};
 
 /// `GET /v1/app-store/developers/register` (`getDeveloperProfile`): Get your developer profile.
 ///
-/// It has the contact data, whether the platform has verified the developer, and whether the developer may
-/// publish.
+/// The profile has the contact data, whether the platform has verified the developer, and whether the
+/// developer may publish.
 ///
 /// # Errors
 /// `not_registered` for a merchant without a profile.
@@ -50,7 +50,8 @@ impl Deserr<FieldErrors> for Agreed {
         let fault = match value {
             Value::Boolean(true) => return Ok(Self),
             Value::Boolean(false) => {
-                Fault::new("terms_not_agreed", "Only who agrees to the terms can register.")
+                let detail = "Must be `true`: registration requires agreement to the terms.";
+                Fault::new("terms_not_agreed", detail)
             }
             _ => Fault::new("invalid_type", "Must be a boolean."),
         };
@@ -80,7 +81,7 @@ pub struct RegisterDeveloperRequest {
 impl Rules for RegisterDeveloperRequest {
     fn broken(given: Given<'_>) -> Vec<FieldError> {
         let fault = match (given.has("company"), given.has("name")) {
-            (false, false) => ("/company", "required", "Send `company` or `name`."),
+            (false, false) => ("/company", "required", "`company` or `name` is required."),
             (true, true) => ("/name", "conflicting_fields", "Send `company` or `name`, not both."),
             _ => return Vec::new(),
         };
@@ -126,7 +127,7 @@ pub async fn register(
         .await
 }
 
-/// Changes to a developer profile. A field that is left out stays.
+/// Changes to a developer profile. An omitted field keeps its value.
 #[request]
 #[derive(Debug)]
 pub struct UpdateDeveloperRequest {

@@ -158,7 +158,8 @@ pub async fn submit(
 /// `GET /v1/app-store/developers/apps/{id}/submissions/{sid}` (`getAppSubmission`):
 /// Get a submission of an app.
 ///
-/// It has the submitted proposal, the results of the automatic checks, the status and the operator's notes.
+/// The response has the submitted proposal, the results of the automatic checks, the status and the
+/// operator's notes.
 ///
 /// # Errors
 /// `not_found`.
@@ -214,7 +215,7 @@ async fn save(
 
 /// `GET /v1/app-store/submissions` (`listSubmissions`): List app submissions in the review queue.
 ///
-/// Operators see the submissions that wait for a decision, the oldest first, or those in the requested
+/// For operators: the submissions that wait for a decision, the oldest first, or those in the requested
 /// `status`.
 pub async fn queue(
     _: Operator,
@@ -248,8 +249,8 @@ pub async fn approve(
 
 /// `POST /v1/app-store/submissions/{sid}/reject` (`rejectSubmission`): Reject an app submission with reasons.
 ///
-/// At least one note is required, which the developer sees with the submission. The app stays as it is, and
-/// can be submitted again. It emits `app.rejected`.
+/// At least one note is required, which is returned to the developer with the submission. The app stays as it
+/// is, and can be submitted again. It emits `app.rejected`.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.

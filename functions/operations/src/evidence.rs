@@ -162,8 +162,8 @@ pub(crate) struct ChainCheck {
 
 /// `GET /v1/operations/reliability-evidence/verify` (`verifyEvidence`): Verify the chain of evidence.
 ///
-/// It recomputes the hashes from the first record on, and names the first record that was changed, removed or
-/// inserted. One request verifies at most 1,000 records; continue with `next_cursor`.
+/// The request recomputes the hashes from the first record on, and names the first record that was changed,
+/// removed or inserted. One request verifies at most 1,000 records; continue with `next_cursor`.
 ///
 /// # Errors
 /// `invalid_cursor`.

@@ -62,9 +62,9 @@ struct BucketView {
 
 /// `GET /v1/operations/rate-limits` (`getRateLimits`): Get rate limits and their current state.
 ///
-/// It has the cost of each class of request, the budget of each kind of caller, and the remaining budget of
-/// this caller. A member's budget is counted for each store separately. Every response has its cost in its
-/// headers.
+/// The response has the cost of each class of request, the budget of each kind of caller, and the remaining
+/// budget of this caller. A member's budget is counted for each store separately. Every response has its cost
+/// in its headers.
 pub(crate) async fn show(
     caller: AnyMember,
     State(app): State<App>,

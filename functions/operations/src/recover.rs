@@ -87,8 +87,8 @@ struct Durations {
 /// `POST /v1/operations/webhook-subscriptions/{id}/recover` (`recoverWebhookSubscription`):
 /// Replay failed deliveries of a subscription.
 ///
-/// It starts a replay of the deliveries that were created in the range and are retried, exhausted, cancelled
-/// or blocked. It sends up to 10,000 deliveries, at most 100 a second. Follow it with `GET
+/// The request starts a replay of the deliveries that were created in the range and are retried, exhausted,
+/// cancelled or blocked. It sends up to 10,000 deliveries, at most 100 a second. Follow it with `GET
 /// /v1/operations/runtime/replays/{id}`.
 ///
 /// A repeated request sends nothing twice, because a delivery that was replayed no longer matches.
@@ -121,9 +121,9 @@ pub(crate) async fn recover(
 /// `GET /v1/operations/webhook-subscriptions/{id}/stats` (`getWebhookSubscriptionStats`):
 /// Get delivery statistics of a subscription.
 ///
-/// It counts the deliveries of the last 24 hours by status, without test events, and has the response times
-/// of the receiver. At most 1,000 deliveries of each UTC day are counted; `truncated` says whether there are
-/// more.
+/// The response counts the deliveries of the last 24 hours by status, without test events, and has the
+/// response times of the receiver. At most 1,000 deliveries of each UTC day are counted; `truncated` says
+/// whether there are more.
 ///
 /// # Errors
 /// `not_found`.

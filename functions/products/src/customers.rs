@@ -149,7 +149,7 @@ pub(crate) async fn show(
 
 /// `PATCH /v1/customers/{id}` (`updateCustomer`): Update a customer.
 ///
-/// Fields that are left out keep their values; `null` clears a field.
+/// Omitted fields keep their values; `null` clears a field.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.

@@ -91,7 +91,7 @@ impl Rules for ListQuery {
         let others = ["collection_id", "ids", "q"];
         let clash = |name: &str, others: &[&str]| {
             let other = others.iter().find(|other| given.has(name) && given.has(other))?;
-            let detail = format!("Not together with `{other}`.");
+            let detail = format!("Cannot be combined with `{other}`.");
             Some(FieldError::new(format!("/{name}"), "not_combined", detail))
         };
         let sku = clash("sku", &others).or_else(|| clash("sku", &["barcode"]));
@@ -332,9 +332,9 @@ pub async fn create(
 
 /// `PATCH /v1/products/{id}` (`updateProduct`): Update a product.
 ///
-/// Fields that are left out keep their values. Lists such as `tags`, `options` and `images` are replaced as a
-/// whole. Variants are updated by their own operations. The event is `product.updated`, or `product.archived`
-/// when the status becomes `archived`. An update without a difference sends no event.
+/// Omitted fields keep their values. Lists such as `tags`, `options` and `images` are replaced as a whole.
+/// Variants are updated by their own operations. The event is `product.updated`, or `product.archived` when
+/// the status becomes `archived`. An update without a difference sends no event.
 ///
 /// # Errors
 /// `not_found`, `handle_taken`, `precondition_failed`; `options_in_use`, `unknown_category` as field errors.

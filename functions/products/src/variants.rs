@@ -270,9 +270,9 @@ fn arranged(
 
 /// `PATCH /v1/products/{id}/variants/{vid}` (`updateVariant`): Update a variant.
 ///
-/// Fields that are left out keep their values. A new `position` shifts the other variants. Stock quantities
-/// are changed through the inventory operations. The event is `product.updated`; an update without a
-/// difference sends none.
+/// Omitted fields keep their values. A new `position` shifts the other variants. Stock quantities are changed
+/// through the inventory operations. The event is `product.updated`; an update without a difference sends
+/// none.
 ///
 /// # Errors
 /// `not_found`, `sku_taken`, `precondition_failed`; `duplicate_variant` and `unknown_option_value` as field

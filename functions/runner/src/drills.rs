@@ -86,7 +86,10 @@ async fn end_rotation(services: &Services, drill: &Drill) {
     let is_rotating =
         drill.kind == DrillKind::SigningKeyRotation && drill.status == DrillStatus::Injected;
     if is_rotating && let Err(problem) = canary::promote_secret(services).await {
-        tracing::warn!(cause = %problem, drill = drill.id.as_str(), "a rotation goes on");
+        tracing::warn!(
+            cause = %problem, drill = drill.id.as_str(),
+            "secret rotation of a drill not ended; it ends by itself"
+        );
     }
 }
 
@@ -153,7 +156,10 @@ async fn make_event(services: &Services, drill: &Drill) -> Result<Drill, Problem
     let next = match canary::make_event(services).await {
         Ok(event) => drill.with_event(event, services.clock.now()),
         Err(problem) if drill.status == DrillStatus::Injected => {
-            tracing::info!(cause = %problem, drill = drill.id.as_str(), "an event is rejected");
+            tracing::info!(
+                cause = %problem, drill = drill.id.as_str(),
+                "canary event rejected during the fault of a drill"
+            );
             drill.with_refused_write(services.clock.now())
         }
         Err(problem) => return Err(problem),
@@ -168,7 +174,11 @@ async fn inject(services: &Services, drill: &Drill) -> Result<Drill, Problem> {
     }
     let write = services.table.write().replace(&next, Code::VersionConflict);
     held(write, &next.hold_with_fault()).commit().await?;
-    tracing::warn!(drill = next.id.as_str(), kind = next.kind.as_str(), "fault injected");
+    tracing::warn!(
+        drill = next.id.as_str(),
+        kind = next.kind.as_str(),
+        "fault of a drill injected"
+    );
     Ok(next)
 }
 
@@ -185,7 +195,7 @@ async fn end_fault(
     let next = drill.with_fault_ended(why, services.clock.now());
     let write = services.table.write().replace(&next, Code::VersionConflict);
     held(write, &next.hold()).commit().await?;
-    tracing::warn!(drill = next.id.as_str(), kind = next.kind.as_str(), "fault ended");
+    tracing::warn!(drill = next.id.as_str(), kind = next.kind.as_str(), "fault of a drill ended");
     if next.kind == DrillKind::SigningKeyRotation {
         canary::promote_secret(services).await?;
     }

@@ -64,7 +64,10 @@ pub(crate) async fn step(
     let shop = match shop::open(services).await {
         Ok(shop) => shop,
         Err(problem) => {
-            tracing::warn!(cause = %problem, test = id.as_str(), "the canary cannot be stocked");
+            tracing::warn!(
+                cause = %problem, test = id.as_str(),
+                "load test postponed: the canary store could not be prepared"
+            );
             leave(services, &test).await?;
             return Ok(Some(services.clock.now().plus(LATER)));
         }
@@ -213,7 +216,10 @@ async fn visit(
     let answer = match request(services, shop, test, number, is_checkout).await {
         Ok(request) => services.egress.send_pooled(request).await.ok(),
         Err(problem) => {
-            tracing::warn!(cause = %problem, "a request cannot be made");
+            tracing::warn!(
+                cause = %problem, test = test.as_str(),
+                "request of a load test could not be built"
+            );
             None
         }
     };

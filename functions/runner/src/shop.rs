@@ -129,7 +129,7 @@ async fn make(
 async fn sign_in(services: &Services, now: Timestamp) -> Result<(Session, String), Problem> {
     let account: Option<Merchant> =
         services.table.get(&key::merchant(&MerchantId::canary())).await?;
-    let account = account.ok_or_else(|| Problem::internal("there is no canary"))?;
+    let account = account.ok_or_else(|| Problem::internal("the canary store does not exist"))?;
     let network = "198.19.255.0/24".to_owned();
     let (session, token) = Session::begin(&account, CreatedVia::Refresh, network, None, now);
     services.table.write().create(&session, Code::VersionConflict).commit().await?;

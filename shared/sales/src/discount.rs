@@ -62,7 +62,7 @@ primitives::string_enum! {
 }
 
 primitives::string_enum! {
-    /// The class of a discount, by which it combines with others ([`CombinesWith`]).
+    /// The class of a discount, by which it combines with others (`combines_with`).
     DiscountClass {
         /// It reduces the whole order.
         Order = "order",

@@ -15,9 +15,9 @@ use crate::manifest::Slug;
 
 core_types::topics! {
     THEME_LICENSED = "theme.licensed", "theme_license", Some("read_themes"), LicenseView,
-        "A theme was paid for.";
+        "A theme licence was purchased.";
     THEME_LICENSE_ENDED = "theme.license_ended", "theme_license", Some("read_themes"), LicenseView,
-        "A licence ended: what is installed stays, and nothing is installed with it any more.";
+        "A theme licence ended: installed themes stay, and no further one can be installed with it.";
 }
 
 /// A store's licence for a theme.

@@ -28,9 +28,9 @@ use crate::settings::Content;
 
 core_types::topics! {
     THEME_PUBLISHED = "theme.published", "theme_release", Some("read_themes"), ReleaseView,
-        "The storefront is shown in a new release of a theme.";
+        "A release of a theme was published on the storefront.";
     THEME_ROLLED_BACK = "theme.rolled_back", "theme_release", Some("read_themes"), ReleaseView,
-        "The storefront is shown again in what an earlier release of the theme was.";
+        "A theme was rolled back to the content of an earlier release.";
 }
 
 /// A release of a theme on a store.

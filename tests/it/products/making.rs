@@ -215,7 +215,7 @@ async fn an_image_stays_where_it_is_when_the_store_gets_another_name() {
     market.gateway.advance(primitives::clock::DAY * 91);
     assert_eq!(market.gateway.get(&path).await.expect(200).bytes, bytes);
     let other = format!("/v1/storefront/sto_{:032x}/media/{media}", 7);
-    market.gateway.get(&other).await.expect(404).problem("store_not_found");
+    market.gateway.get(&other).await.expect(404).problem("storefront_not_found");
 }
 
 #[tokio::test]

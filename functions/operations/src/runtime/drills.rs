@@ -188,7 +188,7 @@ pub(crate) async fn schedule(
         return Ok(Either::Left(Json::new(&preview)));
     }
     if !input.confirm.0 {
-        let detail = "Must be `true`: a drill makes something fail.";
+        let detail = "Must be `true`, to confirm that a fault is injected.";
         return Err(Problem::field("/confirm", "confirmation_required", detail));
     }
     if !drills_allowed {
@@ -219,8 +219,8 @@ async fn find(services: &Services, id: &DrillId) -> Result<Drill, Problem> {
 
 /// `GET /v1/operations/runtime/failover-drills/{id}` (`getDrill`): Get a failover drill.
 ///
-/// It has the verdict, the measured recovery time, the lost events and the timeline. It is an HTML page if
-/// `Accept` prefers `text/html` to JSON.
+/// The drill has the verdict, the measured recovery time, the lost events and the timeline. It is an HTML
+/// page if `Accept` prefers `text/html` to JSON.
 ///
 /// # Errors
 /// `not_found`.

@@ -82,8 +82,8 @@ pub(crate) async fn unresolved(services: &Services) -> Result<Vec<Incident>, Pro
 
 /// `GET /v1/operations/runtime/incidents/{id}` (`getIncident`): Get an incident.
 ///
-/// It has its timeline and the actions that its status allows. A store sees the incidents that concern it
-/// only.
+/// The incident has its timeline and the actions that its status allows. A store sees the incidents that
+/// concern it only.
 ///
 /// # Errors
 /// `not_found`, also for an incident of another store or of the platform.
@@ -162,7 +162,7 @@ fn actor() -> Option<String> {
     Context::current().map(|context| context.principal())
 }
 
-/// Changes to an incident. A field that is left out stays.
+/// Changes to an incident. An omitted field keeps its value.
 #[request]
 #[derive(Debug, Clone)]
 pub(crate) struct CorrectIncidentRequest {
@@ -170,7 +170,7 @@ pub(crate) struct CorrectIncidentRequest {
     title: Option<Text<1, 200>>,
     /// The severity.
     severity: Option<Severity>,
-    /// The affected components, at most 10, in place of all before.
+    /// The affected components, at most 10, which replace all current ones.
     components: Option<AtMost<Component, 10>>,
     /// What is known about it.
     description: Option<Text<1, 5_000>>,
@@ -180,7 +180,7 @@ pub(crate) struct CorrectIncidentRequest {
 
 /// `PATCH /v1/operations/runtime/incidents/{id}` (`updateIncident`): Update an incident.
 ///
-/// It corrects title, description, severity, components or `rca`, in any status. A change adds an entry to
+/// Title, description, severity, components and `rca` can be changed in any status. A change adds an entry to
 /// the timeline and emits `incident.updated`. A request that changes nothing adds no entry.
 ///
 /// # Errors
@@ -232,8 +232,8 @@ pub(crate) async fn acknowledge(
 
 /// `POST /v1/operations/runtime/incidents/{id}/mitigate` (`mitigateIncident`): Mark an incident as mitigated.
 ///
-/// The incident does no harm any more, while its cause may last. It must be `open` or `acknowledged`. It
-/// emits `incident.mitigated`.
+/// The incident no longer has an effect, although its cause may remain. It must be `open` or `acknowledged`.
+/// It emits `incident.mitigated`.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.
@@ -307,7 +307,10 @@ async fn take(
 async fn state(services: &Services, incident: &Incident) {
     let stated = async { evidence::append(services, incident.record()?).await };
     if let Err(problem) = stated.await {
-        tracing::warn!(cause = %problem, incident = incident.id.as_str(), "not stated");
+        tracing::warn!(
+            cause = %problem, incident = incident.id.as_str(),
+            "evidence of an incident not appended"
+        );
     }
 }
 
@@ -323,7 +326,7 @@ pub(crate) struct NoteRequest {
 /// Add an entry to an incident's timeline.
 ///
 /// The entry has the time and the operator. The status of the incident stays. An entry is never changed. The
-/// timeline keeps its first entry and the latest 199. It emits `incident.updated`.
+/// timeline has its first entry and the latest 199. It emits `incident.updated`.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.

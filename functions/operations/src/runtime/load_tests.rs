@@ -106,8 +106,8 @@ async fn find(services: &Services, id: &LoadTestId) -> Result<LoadTest, Problem>
 
 /// `GET /v1/operations/runtime/load-tests/{id}` (`getLoadTest`): Get a load test.
 ///
-/// It has the measurements so far, for reads and checkouts separately. It is an HTML page if `Accept`
-/// prefers `text/html` to JSON.
+/// The load test has the measurements so far, for reads and checkouts separately. It is an HTML page if
+/// `Accept` prefers `text/html` to JSON.
 ///
 /// # Errors
 /// `not_found`.

@@ -52,7 +52,7 @@ pub(crate) async fn list(_: Operator, State(app): State<App>) -> Result<Json<Que
 
 /// `GET /v1/operations/runtime/queues/{name}` (`getQueue`): Get a queue and its backlog.
 ///
-/// It has its number of messages, its number of dead letters, and for how long the oldest work that it
+/// The queue has its number of messages, its number of dead letters, and for how long the oldest work that it
 /// carries is overdue. The names are those of `GET /v1/operations/runtime/queues`.
 ///
 /// # Errors
@@ -158,9 +158,9 @@ pub(crate) struct Redriven {
 /// `POST /v1/operations/runtime/queues/{name}/dlq/redrive` (`redriveDeadLetters`):
 /// Redrive dead letters of a queue.
 ///
-/// It moves up to `max` dead letters back to their queue, with delays that keep the rate. They have been
-/// moved when this request answers. The work of a message is done once, however often the message is
-/// received. A message that fails again becomes a dead letter again.
+/// The request moves up to `max` dead letters back to their queue, delayed so that they are received at
+/// `rate`. They have been moved when it answers. The work of a message is done once, however often the
+/// message is received. A message that fails again becomes a dead letter again.
 ///
 /// # Errors
 /// `not_found`.

@@ -141,7 +141,7 @@ core_types::view! {
         sku: Option<String>,
         /// The price.
         price: Money,
-        /// The compare-at price: what it cost before, or costs elsewhere.
+        /// The compare-at price: the price before a reduction, or elsewhere.
         compare_at: Option<Money>,
         /// A value for each of the product's options, in their order.
         options: Vec<String>,

@@ -22,7 +22,8 @@ core_types::view! {
         attempts: u32 = delivery.attempt,
         /// When the next attempt is due; `null` when none is.
         next_attempt_at: Option<Timestamp>,
-        /// What it waits for besides its time: `circuit`, `concurrency`, `entity` or `rate`.
+        /// What delays it, besides the time of its next attempt: `circuit`, `concurrency`, `entity` or
+        /// `rate`.
         held_by: Option<Hold>,
         /// When the last attempt began.
         last_attempt_at: Option<Timestamp>,

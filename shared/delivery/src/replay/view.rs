@@ -15,7 +15,7 @@ use super::{
 
 core_types::topics! {
     REPLAY_FINISHED = "replay.finished", "replay", Some("read_operations"), ReplayView,
-        "A replay is over: it has sent what it was to send, or was cancelled.";
+        "A replay ended: it completed, failed or was cancelled.";
 }
 
 /// The progress of a replay, in deliveries.

@@ -17,7 +17,7 @@ use super::{
 core_types::topics! {
     WEBHOOK_SUBSCRIPTION_DISABLED = "webhook_subscription.disabled", "webhook_subscription",
         Some("read_webhooks"), SubscriptionView,
-        "The service switched a webhook subscription off: its receiver is gone, or keeps failing.";
+        "The service disabled a webhook subscription: its receiver is gone, or keeps failing.";
 }
 
 /// The replacement for the value of a custom header.
@@ -47,7 +47,7 @@ core_types::view! {
         ordering: Ordering,
         /// The most attempts begun in a second; `null` for no limit.
         max_rate_per_second: Option<u32>,
-        /// The custom headers by name; their values are shown as `***`.
+        /// The custom headers by name; their values are masked as `***`.
         headers: BTreeMap<String, &'static str> = subscription.masked_headers(),
         /// Whether it receives events.
         status: SubscriptionStatus,

@@ -79,7 +79,7 @@ pub struct IssuedGiftCardView {
     pub code: String,
 }
 
-/// The balance of a gift card, for whoever has its code.
+/// The balance of a gift card, returned to anybody who has its code.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct GiftCardBalance {
     /// The balance left.

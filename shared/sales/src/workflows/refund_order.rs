@@ -73,7 +73,7 @@ pub async fn refund<R: Reply>(
     answer: impl Fn(&Order, &Refund) -> R,
 ) -> Result<R, Problem> {
     let answer = |order: &Order, refund: Option<&Refund>| {
-        let refund = refund.ok_or_else(|| Problem::internal("a refund that was not made"))?;
+        let refund = refund.ok_or_else(|| Problem::internal("a refund of an order is missing"))?;
         Ok(answer(order, refund))
     };
     let spending = Spending::default();

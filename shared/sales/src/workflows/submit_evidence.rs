@@ -74,7 +74,9 @@ pub async fn submit<R: Reply>(
     let recorded = recorded.await;
     recorded.and_then(|answered| match outcome {
         Outcome::Rejected(code) => Err(rejected(&evidence.id, Some(code))),
-        Outcome::Accepted(_) => answered.ok_or_else(|| Problem::internal("no dispute")),
+        Outcome::Accepted(_) => {
+            answered.ok_or_else(|| Problem::internal("the dispute of accepted evidence is missing"))
+        }
     })
 }
 

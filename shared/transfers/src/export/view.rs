@@ -12,7 +12,7 @@ use crate::FileFormat;
 
 core_types::topics! {
     EXPORT_FINISHED = "export.finished", "export", Some("read_exports"), ExportView,
-        "An export is over: its file is there, or it failed or was cancelled.";
+        "An export ended: it completed, failed or was cancelled.";
 }
 
 /// A part of an export's file.

@@ -12,7 +12,7 @@ use crate::FileFormat;
 
 core_types::topics! {
     IMPORT_FINISHED = "import.finished", "import", Some("read_imports"), ImportView,
-        "An import is over, or was checked: it has done what it could, or was cancelled.";
+        "An import ended, or its check did: it completed, failed or was cancelled.";
 }
 
 /// A part of an import's file.

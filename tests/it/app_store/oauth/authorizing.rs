@@ -140,8 +140,8 @@ async fn an_authorization_request_is_validated_whole() {
         ("code_challenge", json!(7), 400, "invalid_request"),
         ("code_challenge", json!(["c".repeat(43)]), 400, "invalid_request"),
         ("surprise", json!(1), 422, "validation_failed"),
-        ("store_id", json!("sto_00000000000000000000000000000000"), 404, "store_not_owned"),
-        ("store_id", json!("nonsense"), 404, "store_not_owned"),
+        ("store_id", json!("sto_00000000000000000000000000000000"), 404, "store_not_found"),
+        ("store_id", json!("nonsense"), 404, "store_not_found"),
     ] {
         let mut fields = shop.authorize_fields(&verifier);
         fields[field] = value;
@@ -150,7 +150,7 @@ async fn an_authorization_request_is_validated_whole() {
     let stranger = support::Merchant::sign_up(&shop.gateway).await;
     let path = format!("/v1/app-store/apps/{}/oauth/authorize", shop.app.id);
     let foreign = stranger.post(&path).json(shop.authorize_fields(&verifier)).await;
-    foreign.expect(404).problem("store_not_owned");
+    foreign.expect(404).problem("store_not_found");
     let draft = shop.developer.create_app(Developer::app_fields(&["read_store"])).await;
     let path = format!("/v1/app-store/apps/{}/oauth/authorize", draft.id);
     let unpublished = shop.merchant.post(&path).json(shop.authorize_fields(&verifier)).await;
@@ -174,7 +174,7 @@ async fn what_was_authorized_on_a_store_opens_nothing_once_that_is_given_up() {
         assert_eq!(read_store(&shop, &shop.app_server.with_token(token)).await, 401);
     }
     let again = shop.authorize_with(shop.authorize_fields(&support::verifier())).await;
-    again.expect(404).problem("store_not_owned");
+    again.expect(404).problem("store_not_found");
 }
 
 #[tokio::test]

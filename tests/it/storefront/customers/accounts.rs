@@ -101,7 +101,7 @@ async fn guesses_are_counted_and_a_login_names_its_store() {
     client.post(&at("/login")).json(input.clone()).await.expect(400).problem("store_required");
     let mut elsewhere = input.clone();
     elsewhere["subdomain"] = json!("no-such-shop");
-    client.post(&at("/login")).json(elsewhere).await.expect(404).problem("store_not_found");
+    client.post(&at("/login")).json(elsewhere).await.expect(404).problem("storefront_not_found");
     let mut wrong = input;
     wrong["subdomain"] = json!(front.store.subdomain);
     wrong["password"] = json!("not the password");

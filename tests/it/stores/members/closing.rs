@@ -29,7 +29,7 @@ async fn who_is_removed_is_let_in_no_more() {
         .get("/v1/products")
         .await
         .expect(404)
-        .problem("store_not_owned");
+        .problem("store_not_found");
     // What they gave ends with them.
     accept(&alias, &token).await.expect(400).problem("invalid_or_expired_token");
     assert_eq!(team.people(&team.owner).await.len(), 1);

@@ -72,7 +72,7 @@ pub struct SuggestedTransaction {
     pub gift_card_id: Option<GiftCardId>,
     /// The payment.
     pub payment_id: Option<PaymentId>,
-    /// Whether the merchant returns it by hand, because the gift card cannot be used.
+    /// Whether the merchant refunds it manually, because the gift card cannot be used.
     pub manual: bool,
     /// The amount.
     pub amount: Money,
@@ -87,7 +87,7 @@ primitives::string_enum! {
         Payment = "payment",
         /// An authorization, which is voided.
         Authorization = "authorization",
-        /// What the merchant returns by hand.
+        /// A refund that the merchant makes manually.
         Manual = "manual",
     }
 }
