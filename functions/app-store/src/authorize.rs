@@ -71,7 +71,7 @@ impl Deserr<FieldErrors> for SentChallenge {
 /// The result of an authorization (docs/conventions.md §9).
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AuthorizeResponse {
-    /// Where to redirect the merchant: the redirect URI with `code`, `state` and `iss`.
+    /// The URI to redirect the merchant to: the redirect URI with `code`, `state` and `iss`.
     redirect_to: String,
     /// The authorization code, which the token endpoint redeems once.
     code: String,
@@ -79,7 +79,7 @@ pub struct AuthorizeResponse {
     state: String,
     /// The issuer of the code (RFC 9207).
     iss: String,
-    /// How long the code is valid, in seconds: 900.
+    /// The lifetime of the code, in seconds: 900.
     expires_in: u64,
     /// The granted scopes, separated by spaces.
     scope: String,
@@ -320,7 +320,7 @@ fn check_app(write: Write, app: &CommerceApp, redirect_uri: &str, count: bool) -
 /// The result of a denied authorization.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DenyResponse {
-    /// Where to redirect the merchant: the redirect URI with `error`, `state` and `iss`.
+    /// The URI to redirect the merchant to: the redirect URI with `error`, `state` and `iss`.
     redirect_to: String,
 }
 

@@ -45,9 +45,9 @@ primitives::string_enum! {
 #[request]
 #[derive(Debug)]
 pub struct DashboardQuery {
-    /// The first UTC day, as any time of it: at most 90 days before `until`, by default 30.
+    /// The first UTC day, as any time on that day: at most 90 days before `until`, by default 30.
     since: Option<Timestamp>,
-    /// The last UTC day, as any time of it; today by default.
+    /// The last UTC day, as any time on that day; today by default.
     until: Option<Timestamp>,
     /// Only this app; all apps of the developer by default.
     app_id: Option<AppId>,

@@ -87,7 +87,7 @@ pub struct SubmitRequest {
     listing: ListingRequest,
     /// What is new, for merchants.
     changelog: Text<1, 5000>,
-    /// How an operator can test the app.
+    /// The instructions with which an operator tests the app.
     test_instructions: Text<1, 5000>,
     /// The URL of a video that shows the app at work.
     screencast_url: Option<WebUrl>,

@@ -244,8 +244,8 @@ pub(crate) async fn queue(services: &Services, delivery: &Delivery) {
 #[request]
 #[derive(Debug, Clone)]
 pub(crate) struct RotateWebhookSecretRequest {
-    /// How long the old secret signs as well, in seconds: 86,400 by default, 7 days at most. Send 0 if the
-    /// old secret has leaked.
+    /// The grace period, in which the old secret signs as well, in seconds: 86,400 by default, 7 days at
+    /// most. Send 0 if the old secret has leaked.
     grace_seconds: Option<Int<0, 604_800>>,
     /// Your own secret: `whsec_` and the base64 of 24 to 64 bytes. By default, one is generated.
     secret: Option<OwnSecret>,

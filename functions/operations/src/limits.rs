@@ -31,7 +31,7 @@ struct CostView {
     class: &'static str,
     /// The points of one request; for a list, those of a page of 20 items; for a file, those of an empty one.
     points: u32,
-    /// How the points of a list or of a file are calculated.
+    /// The formula for the points of a list or of a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     formula: Option<&'static str>,
 }

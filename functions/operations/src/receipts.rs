@@ -48,7 +48,7 @@ struct ReceiptClaims {
     host: String,
     /// When the attempt began.
     attempted_at: Timestamp,
-    /// How long the attempt took, in milliseconds.
+    /// The duration of the attempt, in milliseconds.
     duration_ms: u64,
     /// Whether the receiver accepted the event: it answered 2xx.
     delivered: bool,

@@ -66,7 +66,7 @@ pub(crate) struct SubscriptionStats {
     by_status: BTreeMap<&'static str, u64>,
     /// The percentage of deliveries that succeeded, rounded down; `null` without deliveries.
     success_percent: Option<u64>,
-    /// How long the last attempts of the deliveries took.
+    /// The durations of the last attempts of the deliveries.
     duration_ms: Durations,
     /// Whether there are more deliveries than were counted: at most 1,000 of each UTC day are.
     truncated: bool,
@@ -74,7 +74,7 @@ pub(crate) struct SubscriptionStats {
     receiver: Stats,
 }
 
-/// How long a receiver takes to answer, in milliseconds.
+/// The response times of a receiver, in milliseconds.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ResponseDurations")]
 struct Durations {

@@ -136,7 +136,7 @@ pub(crate) struct CreateSubscriptionRequest {
     /// The URL that events are posted to: https, a public host, port 443 or 8443. It is short for a
     /// `destination` of type `https`.
     url: Option<Url>,
-    /// Where events are sent: a URL or an Amazon SQS queue. Send this or `url`.
+    /// The destination of the events: a URL or an Amazon SQS queue. Send this or `url`.
     destination: Option<DestinationRequest>,
     /// The event types to receive, 1 to 50: names of the catalogue, `noun.*` or `*`.
     event_types: EventTypes,
@@ -147,7 +147,7 @@ pub(crate) struct CreateSubscriptionRequest {
     /// `entity` to deliver the events about each entity one after the other. The default is `none`; for a
     /// FIFO queue it is `entity`.
     ordering: Option<Ordering>,
-    /// The most attempts begun in a second; unlimited by default.
+    /// The maximum number of attempts a second; unlimited by default.
     max_rate_per_second: Option<Rate>,
     /// Headers to send with every event, at most 10.
     headers: Option<CustomHeaders>,
@@ -241,7 +241,7 @@ pub(crate) struct UpdateSubscriptionRequest {
     /// The URL that events are posted to; another host resets the failure counts. It is short for a
     /// `destination` of type `https`.
     url: Option<Url>,
-    /// Where events are sent: a URL or an Amazon SQS queue. Another queue must be confirmed first.
+    /// The destination of the events: a URL or an Amazon SQS queue. Another queue must be confirmed first.
     destination: Option<DestinationRequest>,
     /// The event types to receive, 1 to 50, which replace all current ones: names of the catalogue, `noun.*`
     /// or `*`.
@@ -252,7 +252,7 @@ pub(crate) struct UpdateSubscriptionRequest {
     filter: Patch<PayloadFilter>,
     /// `entity` to deliver the events about each entity one after the other, or `none`.
     ordering: Option<Ordering>,
-    /// The most attempts begun in a second; `null` removes the limit.
+    /// The maximum number of attempts a second; `null` removes the limit.
     max_rate_per_second: Patch<Rate>,
     /// Headers to send with every event, at most 10, which replace all current ones.
     headers: Option<CustomHeaders>,

@@ -52,7 +52,7 @@ pub struct CancelledOrder {
     order: OrderView,
     /// The refund of the cancellation; null if there was nothing to refund, or none was requested.
     refund: Option<RefundView>,
-    /// Where everything that was paid or authorized went.
+    /// The destinations of everything that was paid or authorized.
     returned: Vec<ReturnedMoney>,
 }
 

@@ -73,7 +73,7 @@ pub struct PlaceRequest {
     payment: Option<PaymentInput>,
     /// The tags.
     tags: Option<AtMost<Text<1, 100>, MAX_TAGS>>,
-    /// Where it was placed: `phone`, `counter`, or the name of a marketplace. By default `admin`.
+    /// The source: `phone`, `counter`, or the name of a marketplace. By default `admin`.
     source: Option<Text<1, 50>>,
     /// Whether it is a draft, which is not binding. Its stock is held for as long as the store's settings say, by
     /// default seven days, or until it is paid, confirmed or cancelled.

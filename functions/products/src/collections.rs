@@ -78,7 +78,7 @@ pub struct CreateRequest {
     handle: Option<Handle>,
     /// The description as HTML, at most 64 KiB. Scripts and other active content are removed.
     description: Option<SafeHtml>,
-    /// How products are selected. The default is `automated` with `rules`, otherwise `manual`.
+    /// The way in which products are selected. The default is `automated` with `rules`, otherwise `manual`.
     kind: Option<CollectionKind>,
     /// The products of a manual collection, in their order. At most 1,000.
     product_ids: Option<AtMost<ProductId, MAX_MEMBERS>>,

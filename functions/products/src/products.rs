@@ -352,8 +352,8 @@ pub async fn update(
 #[request]
 #[derive(Debug)]
 pub struct RemoveQuery {
-    /// Whether to delete the product permanently instead of archiving it. Only a product that was never
-    /// ordered can be deleted. The default is `false`.
+    /// Whether to delete the product permanently instead of archiving it. Only a product without orders,
+    /// other than cancelled or expired ones, can be deleted. The default is `false`.
     #[deserr(default)]
     hard: Written<Flag>,
 }

@@ -167,7 +167,7 @@ pub struct UpdateRequest {
     image_url: Patch<WebUrl>,
     /// Metadata of merchants and apps. It replaces all entries; `null` removes them.
     metadata: Patch<Metadata>,
-    /// How stock is tracked. Quantities are changed through `/v1/inventory/levels`.
+    /// The inventory settings. Quantities are changed through `/v1/inventory/levels`.
     inventory: Option<StockRequest>,
     /// Whether the variant is discontinued: shoppers do not see it, and nobody can order it. Its orders keep it.
     discontinued: Option<Flag>,

@@ -76,7 +76,7 @@ pub(crate) async fn give_up(services: &Services, id: &DrillId) -> Result<(), Pro
     let found = services.table.get::<Drill>(&key::drill(id)).await?;
     let Some(drill) = found.filter(|drill| !drill.status.is_final()) else { return Ok(()) };
     end_rotation(services, &drill).await;
-    let why = "it met an error that it would meet again";
+    let why = "it met a permanent error";
     release(services, &drill.given_up(why, services.clock.now())).await.map(drop)
 }
 
@@ -123,7 +123,11 @@ async fn advance(services: &Services, drill: Drill) -> Result<Drill, Problem> {
         Step::Stop(condition) => end_fault(services, &drill, Some(condition)).await,
         Step::Conclude => conclude(services, &drill).await,
         Step::GiveUp => {
-            release(services, &drill.given_up("the canary's events do not arrive", now)).await
+            release(
+                services,
+                &drill.given_up("the events of the canary store are not received", now),
+            )
+            .await
         }
         Step::Wait | Step::Nothing => Ok(drill),
     }

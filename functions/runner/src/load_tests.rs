@@ -110,7 +110,7 @@ pub(crate) async fn step(
 pub(crate) async fn give_up(services: &Services, id: &LoadTestId) -> Result<(), Problem> {
     let found = services.table.get::<LoadTest>(&key::load_test(id)).await?;
     let Some(test) = found.filter(|test| !test.status.is_final()) else { return Ok(()) };
-    let why = "it met an error that it would meet again";
+    let why = "it met a permanent error";
     release(services, &test.failed(why, services.clock.now())).await
 }
 

@@ -52,7 +52,7 @@ fn named(segment: &Segment) -> Result<ProviderName, Problem> {
     ProviderName::from_text(segment.as_str()).map_err(|_| Code::UnknownProvider.into())
 }
 
-/// A payment to open.
+/// A payment to create.
 #[request]
 #[derive(Debug, Clone)]
 pub struct OpenRequest {

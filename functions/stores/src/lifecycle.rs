@@ -43,7 +43,7 @@ pub struct ActRequest {
 pub struct ActivateRequest {
     /// The reason, in the owner's words; returned with the status.
     reason: Option<Text<1, 500>>,
-    /// The requirements without which the store opens for the first time nonetheless.
+    /// The requirements that may be missing when the store is activated for the first time.
     accept_missing: Option<AtMost<Requirement, 3>>,
 }
 

@@ -64,14 +64,14 @@ pub(crate) struct ReadinessItem {
     met: bool,
     /// Whether activation requires it, unless the merchant accepts that it is missing.
     required: bool,
-    /// What happens without it; null if it is met.
+    /// The consequence if it is not met; null if it is met.
     detail: Option<&'static str>,
 }
 
 /// Whether a store is ready to sell.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Readiness {
-    /// Whether everything required is there.
+    /// Whether all required items are met.
     ready: bool,
     /// The requirements.
     items: Vec<ReadinessItem>,

@@ -106,8 +106,8 @@ pub struct NotificationsRequest {
     order_status_url: Patch<LinkTemplate>,
     /// The store's page on which an order is paid; `order_status_url` by default.
     payment_url: Patch<LinkTemplate>,
-    /// The store's terms, and what else the law asks of it, at the end of mails that confirm an order. It has no
-    /// links.
+    /// The store's terms and other legal notices, at the end of mails that confirm an order. Links are not
+    /// allowed.
     terms: Patch<Text<1, 5_000>>,
 }
 

@@ -73,7 +73,7 @@ pub struct Collection {
     pub handle: Handle,
     /// Sanitized HTML: safe to embed in a page unchanged.
     pub description: String,
-    /// How its products are selected.
+    /// The way in which its products are selected.
     pub kind: CollectionKind,
     /// The rules of an automated collection.
     pub rules: Vec<Rule>,

@@ -115,7 +115,7 @@ pub struct Notifications {
     pub order_status_url: Option<LinkTemplate>,
     /// The store's page on which an order is paid by its token; `order_status_url` if null.
     pub payment_url: Option<LinkTemplate>,
-    /// The store's terms, and what else the law asks of it, at the end of mails that confirm an order.
+    /// The store's terms and other legal notices, at the end of mails that confirm an order.
     pub terms: Option<String>,
 }
 

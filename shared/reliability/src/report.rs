@@ -74,7 +74,7 @@ pub struct Period {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "EvidenceChain")]
 pub struct Chain {
-    /// How many records it had.
+    /// The number of its records.
     pub count: u64,
     /// The hash of its last record; `null` without records.
     pub head_hash: Option<String>,

@@ -107,7 +107,7 @@ core_types::view! {
         granted_at: Timestamp = license.term.granted_at,
         /// When it ended.
         ended_at: Option<Timestamp> = license.term.ended_at,
-        /// Why it ended.
+        /// The reason of its end.
         end: Option<LicenseEnd> = license.term.end,
         /// The purchase that granted it.
         purchase_id: ThemePurchaseId,

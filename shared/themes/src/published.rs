@@ -54,7 +54,7 @@ pub struct ThemeRelease {
     pub content_sha256: Digest,
     /// The publisher's message.
     pub message: Option<String>,
-    /// Who published it: `mer_…` or `app_…`.
+    /// The principal that published it: `mer_…` or `app_…`.
     pub published_by: String,
     /// The version of the draft that it was published from; none for a rollback.
     pub draft_version: Option<u64>,
@@ -248,7 +248,7 @@ core_types::view! {
         content_sha256: Digest,
         /// The publisher's message.
         message: Option<String>,
-        /// Who published it: `mer_…` or `app_…`.
+        /// The principal that published it: `mer_…` or `app_…`.
         published_by: String,
         /// The version of the draft that it was published from; none for a rollback.
         draft_version: Option<u64>,

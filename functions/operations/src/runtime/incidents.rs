@@ -109,7 +109,7 @@ pub(crate) struct OpenIncidentRequest {
     severity: Severity,
     /// The affected components, at most 10.
     components: AtMost<Component, 10>,
-    /// What is known so far. It becomes the first message of the timeline.
+    /// The description of what is known. It becomes the first message of the timeline.
     description: Option<Text<1, 5_000>>,
     /// The store that it concerns: the store sees the incident and receives its events. Leave it out for an
     /// incident of the platform.
@@ -172,7 +172,7 @@ pub(crate) struct CorrectIncidentRequest {
     severity: Option<Severity>,
     /// The affected components, at most 10, which replace all current ones.
     components: Option<AtMost<Component, 10>>,
-    /// What is known about it.
+    /// The description.
     description: Option<Text<1, 5_000>>,
     /// The root cause analysis: why it happened, and what prevents a repetition.
     rca: Option<Text<1, 10_000>>,

@@ -58,7 +58,7 @@ pub(crate) async fn list(
 pub(crate) struct LoadTestRequest {
     /// The store to run on: `canary`, the default, or its id. No other is accepted.
     target: Option<Text<1, 100>>,
-    /// How long it runs, in seconds: 1 to 60.
+    /// The duration, in seconds: 1 to 60.
     duration_s: Int<1, MAX_DURATION_SECONDS>,
     /// The number of requests a second, 1 to 200.
     requests_per_second: Int<1, MAX_RATE>,

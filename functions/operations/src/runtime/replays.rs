@@ -58,9 +58,9 @@ pub(crate) struct ReplayRequest {
     delivery_ids: Option<AtMost<DeliveryId, MOST_NAMED>>,
     /// Return the count and the estimate, and send nothing.
     dry_run: Flag,
-    /// The most deliveries to create: 1 to 10,000, by default 10,000.
+    /// The maximum number of deliveries to create: 1 to 10,000, by default 10,000.
     max_count: Option<Int<1, 10_000>>,
-    /// The most first attempts begun in a second: 1 to 1,000, by default 100.
+    /// The maximum number of first attempts a second: 1 to 1,000, by default 100.
     rate_per_second: Option<Int<1, 1_000>>,
 }
 

@@ -82,7 +82,7 @@ pub struct ValueRequest {
     get_quantity: Option<Int<1, MAX_UNITS>>,
     /// The lines whose units are discounted; by default the lines to which the discount applies.
     get: Option<TargetsRequest>,
-    /// The most uses in one order; unlimited by default.
+    /// The maximum number of uses in one order; unlimited by default.
     uses_per_order: Option<Int<1, MAX_UNITS>>,
     /// The highest price of a shipping rate that is made free; by default any.
     max_amount: Option<MoneyInput>,

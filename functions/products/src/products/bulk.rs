@@ -54,7 +54,7 @@ enum BulkProduct {
 #[derive(Debug, Clone)]
 #[schemars(rename = "BulkOperation")]
 struct Operation {
-    /// What the operation does.
+    /// The action of the operation.
     action: BulkAction,
     /// The product to update or archive. Required for these actions, and not allowed for `create`.
     id: Option<ProductId>,

@@ -10,5 +10,5 @@ core_types::topics! {
     PRODUCT_ARCHIVED = "product.archived", "product", Some("read_products"), ProductView,
         "A product was archived; shoppers no longer see it.";
     PRODUCT_DELETED = "product.deleted", "product", Some("read_products"), ProductView,
-        "A product without open orders was permanently deleted.";
+        "A product was permanently deleted.";
 }

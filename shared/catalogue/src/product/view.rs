@@ -119,7 +119,7 @@ impl ProductView {
     }
 }
 
-/// How the stock of a variant is handled.
+/// The inventory settings of a variant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct InventoryView {
     /// Whether its stock is tracked.
@@ -161,7 +161,7 @@ core_types::view! {
         image_url: Option<String>,
         /// Key-value pairs that apps and merchants store with it.
         metadata: BTreeMap<String, String>,
-        /// How its stock is handled.
+        /// The inventory settings.
         inventory: InventoryView = InventoryView { tracked: variant.tracked, policy: variant.policy },
         /// Whether it is discontinued: shoppers do not see it, and nobody can order it.
         discontinued: bool,

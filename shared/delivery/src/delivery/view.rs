@@ -31,7 +31,7 @@ core_types::view! {
         last_status_code: Option<u16>,
         /// The class of the last failure, or the reason why the delivery ended.
         last_error: Option<String>,
-        /// How long the last attempt took, in milliseconds.
+        /// The duration of the last attempt, in milliseconds.
         last_duration_ms: Option<u64>,
         /// The replay that created it.
         replay_id: Option<ReplayId>,

@@ -95,7 +95,7 @@ pub enum WantedShipping {
 primitives::string_enum! {
     /// Where the refund of disabled or expired gift cards goes.
     UnusableGiftCards {
-        /// To the gift cards nevertheless: they can be enabled, or get a later last day.
+        /// To the gift cards nevertheless: they can then be enabled, or their expiry extended.
         Credit = "credit",
         /// The merchant refunds it manually.
         Manual = "manual",

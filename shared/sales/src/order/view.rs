@@ -89,7 +89,7 @@ core_types::view! {
         tags: Vec<String>,
         /// Key-value pairs of merchants and apps. They are not returned to the shopper.
         metadata: BTreeMap<String, String>,
-        /// Where it was created: `storefront`, or a name that the creator gave.
+        /// The source: `storefront`, or a name that the creator gave.
         source: String,
         /// The payment provider that the shopper chose at checkout.
         payment_provider: Option<String>,

@@ -90,7 +90,9 @@ impl ProviderAccount {
         match (id, &*offered) {
             (None, []) => Ok(None),
             (None, [only]) => Ok(Some(only)),
-            (None, _) => Err(error("required", format!("Must be one of: {}.", ids()))),
+            (None, _) => {
+                Err(error("required", format!("A payment method is required, one of: {}.", ids())))
+            }
             (Some(_), []) if self.methods.is_empty() => {
                 let detail =
                     "`method` is only allowed for `manual`, where the store has payment methods.";

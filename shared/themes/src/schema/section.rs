@@ -286,7 +286,7 @@ fn member(
     let value = object.get(name).filter(|value| !value.is_null())?;
     let text = value.as_str().filter(|text| is_good(text));
     if text.is_none() {
-        let detail = format!("Sections have no such {name}.");
+        let detail = format!("Must be a valid `{name}` of a section.");
         report.say(Code::SectionInvalid, &below("", name), detail);
     }
     text.map(str::to_owned)

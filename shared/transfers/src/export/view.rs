@@ -44,7 +44,7 @@ core_types::view! {
         until: Option<Timestamp>,
         /// The status of the export.
         status: ExportStatus,
-        /// Why it ended early, unless it was cancelled by request.
+        /// The reason of its early end, unless it was cancelled by request.
         status_reason: Option<EndReason>,
         /// Products, orders, customers or movements written.
         done: u64,

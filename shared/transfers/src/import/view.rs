@@ -71,7 +71,7 @@ core_types::view! {
         on_existing: OnExisting,
         /// The status of the import.
         status: ImportStatus,
-        /// Why it ended early, unless it was cancelled by request.
+        /// The reason of its early end, unless it was cancelled by request.
         status_reason: Option<EndReason>,
         /// The parts of the file.
         parts: Vec<ImportPart> = import.part_views(),

@@ -55,11 +55,11 @@ pub struct VariantInput {
     pub(super) image_url: Option<WebUrl>,
     /// Key-value pairs that apps and merchants store with it.
     metadata: Option<Metadata>,
-    /// How its stock is handled; without it, stock is not tracked.
+    /// The inventory settings; without them, stock is not tracked.
     inventory: Option<InventoryInput>,
 }
 
-/// How the stock of a variant is handled.
+/// The inventory settings of a variant.
 #[request]
 #[derive(Debug, Clone)]
 pub struct InventoryInput {

@@ -92,7 +92,7 @@ primitives::string_enum! {
     }
 }
 
-/// Where a part of what was paid for an order went when it was cancelled.
+/// The destination of a part of what was paid for an order, after its cancellation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ReturnedMoney {
     /// The kind of the payment.
