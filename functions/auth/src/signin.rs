@@ -79,7 +79,7 @@ impl Rules for SignupRequest {
             return Vec::new();
         }
         let absent = ["store_name", "subdomain"].into_iter().filter(|name| !given.has(name));
-        let detail = "A first store needs a name and a subdomain.";
+        let detail = "Required to create the first store, with `store_name` and `subdomain`.";
         absent.map(|name| FieldError::new(format!("/{name}"), "required", detail)).collect()
     }
 }

@@ -29,13 +29,13 @@ pub async fn seed(system: &System, providers: Option<&Providers>) -> Result<(), 
     make(system).with_subscriber(NoSubscriber::default()).await?;
     if let Err(cause) = dress(system).with_subscriber(NoSubscriber::default()).await {
         // The demo works without a theme.
-        tracing::warn!(%cause, "the demo store has no theme");
+        tracing::warn!(%cause, "theme of the demo store not installed");
     }
     let Some(providers) = providers else { return Ok(()) };
     let connected = payments::connect(system, providers).with_subscriber(NoSubscriber::default());
     if let Err(cause) = connected.await {
         // A user may have changed the store since; that must not prevent the start.
-        tracing::warn!(%cause, "the demo store is not paid through the providers");
+        tracing::warn!(%cause, "demo store not connected to the payment providers");
     }
     Ok(())
 }

@@ -94,7 +94,7 @@ impl Providers {
             let router = router.clone();
             tasks.spawn(async move {
                 if let Err(cause) = axum::serve(listener, router).await {
-                    tracing::error!(%cause, "the payment providers ended");
+                    tracing::error!(%cause, "payment provider emulator failed");
                 }
             });
         }

@@ -178,8 +178,7 @@ async fn of_address(
 /// `GET /v1/orders` (`listOrders`): List orders of a store.
 ///
 /// Orders come newest first. With a number, the one order is listed, however old it is. A page of a selective
-/// filter ends after 2,000 orders that were read: it may have few orders or none, and a cursor with which the
-/// search goes on.
+/// filter ends after 2,000 inspected orders: it may have few orders or none, and a cursor to continue with.
 ///
 /// # Errors
 /// `invalid_cursor`.

@@ -147,8 +147,8 @@ impl UpdateRequest {
 
 /// `PATCH /v1/products/categories/{id}` (`updateCategory`): Rename or move a category.
 ///
-/// Fields that are left out keep their values. A category moves with all its descendants, and cannot move
-/// below itself. The event is `category.updated`; an update without a difference sends none.
+/// Omitted fields keep their values. A category moves with all its descendants, and cannot move below itself.
+/// The event is `category.updated`; an update without a difference sends none.
 ///
 /// # Errors
 /// `not_found`, `handle_taken`, `cycle`, `precondition_failed`; `unknown_category` and `too_deep` as field

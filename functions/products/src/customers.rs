@@ -155,7 +155,7 @@ pub(crate) async fn show(
 
 /// `PATCH /v1/customers/{id}` (`updateCustomer`): Update a customer.
 ///
-/// Fields that are left out keep their values; `null` clears a field. A customer without an e-mail address can be
+/// Omitted fields keep their values; `null` clears a field. A customer without an e-mail address can be
 /// given one, with which they sign in once it is proven.
 ///
 /// # Errors

@@ -116,9 +116,9 @@ impl RequestRules for IssueRequest {
         }
         let now = case.app.clock.now();
         let value = given.get::<MoneyInput>("initial_value");
-        let nothing = value.filter(|value| value.amount.0 == 0).map(|_| {
-            FieldError::new("/initial_value", "out_of_range", "Must be more than nothing.")
-        });
+        let nothing = value
+            .filter(|value| value.amount.0 == 0)
+            .map(|_| FieldError::new("/initial_value", "out_of_range", "Must be greater than 0."));
         let recipient = given.get::<RecipientRequest>("recipient");
         let send_at = recipient.and_then(|recipient| recipient.send_at);
         let late = send_at
@@ -145,7 +145,7 @@ impl IssueRequest {
             let fault = Fault::new("too_late", "Must be within a year.");
             errors.push(FieldError { pointer: "/recipient/send_at".into(), fault });
         } else if send_at.zip(end).is_some_and(|(at, end)| end <= at) {
-            let fault = Fault::new("after_expiry", "Must be before the card expires.");
+            let fault = Fault::new("after_expiry", "Must be before the gift card expires.");
             errors.push(FieldError { pointer: "/recipient/send_at".into(), fault });
         }
         if !errors.is_empty() {
@@ -170,7 +170,7 @@ impl IssueRequest {
 /// Ensures that an amount is more than zero.
 pub(crate) fn positive(amount: Money) -> Result<Money, Fault> {
     if amount.is_zero() {
-        Err(Fault::new("out_of_range", "Must be more than nothing."))
+        Err(Fault::new("out_of_range", "Must be greater than 0."))
     } else {
         Ok(amount)
     }
@@ -178,7 +178,7 @@ pub(crate) fn positive(amount: Money) -> Result<Money, Fault> {
 
 fn in_past(day: &LastDay, store: &Store, now: Timestamp) -> Option<FieldError> {
     let over = day.end(&store.timezone).is_none_or(|end| end <= now);
-    let fault = || Fault::new("in_past", "Must not be over already.");
+    let fault = || Fault::new("in_past", "Must not be in the past.");
     over.then(|| FieldError { pointer: "/expires_on".into(), fault: fault() })
 }
 

@@ -80,7 +80,7 @@ pub struct GuestOrder {
     number: String,
     /// The status of the order.
     status: OrderStatus,
-    /// Whether goods or money are owed, which delays a redaction.
+    /// Whether fulfilment or payment is outstanding, which delays a redaction.
     unfinished: bool,
 }
 

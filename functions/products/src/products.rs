@@ -93,7 +93,7 @@ impl Rules for ListQuery {
         let others = ["collection_id", "ids", "q"];
         let clash = |name: &str, others: &[&str]| {
             let other = others.iter().find(|other| given.has(name) && given.has(other))?;
-            let detail = format!("Not together with `{other}`.");
+            let detail = format!("Cannot be combined with `{other}`.");
             Some(FieldError::new(format!("/{name}"), "not_combined", detail))
         };
         let sku = clash("sku", &others).or_else(|| clash("sku", &["barcode"]));
@@ -335,9 +335,9 @@ pub async fn create(
 
 /// `PATCH /v1/products/{id}` (`updateProduct`): Update a product.
 ///
-/// Fields that are left out keep their values. Lists such as `tags`, `options` and `images` are replaced as a
-/// whole. Variants are updated by their own operations. The event is `product.updated`, or `product.archived`
-/// when the status becomes `archived`. An update without a difference sends no event.
+/// Omitted fields keep their values. Lists such as `tags`, `options` and `images` are replaced as a whole.
+/// Variants are updated by their own operations. The event is `product.updated`, or `product.archived` when
+/// the status becomes `archived`. An update without a difference sends no event.
 ///
 /// # Errors
 /// `not_found`, `handle_taken`, `precondition_failed`; `options_in_use`, `unknown_category` as field errors.
@@ -356,8 +356,8 @@ pub async fn update(
 #[request]
 #[derive(Debug)]
 pub struct RemoveQuery {
-    /// Whether to delete the product permanently instead of archiving it. Only a product that was never
-    /// ordered can be deleted. The default is `false`.
+    /// Whether to delete the product permanently instead of archiving it. Only a product without orders,
+    /// other than cancelled or expired ones, can be deleted. The default is `false`.
     #[deserr(default)]
     hard: Written<Flag>,
 }

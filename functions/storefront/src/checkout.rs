@@ -98,7 +98,7 @@ pub struct PlacedOrder {
 /// paid or expires.
 ///
 /// # Errors
-/// `unauthenticated` with an expired or revoked credential; `store_not_found`, `insufficient_stock`,
+/// `unauthenticated` with an expired or revoked credential; `storefront_not_found`, `insufficient_stock`,
 /// `price_changed`, `store_not_accepting_orders`, `account_required`, `version_conflict`;
 /// `empty_cart`, `unknown_variant`, `required`, `unknown_shipping_rate`, `shipping_rate_unavailable`,
 /// `no_shipping_to_address` and the errors of gift cards and discount codes as field errors;
@@ -220,14 +220,14 @@ fn check(caller: &Shopper, buyer: &Buyer, priced: &Priced) -> Result<Vec<FieldEr
     }
     let mut missing = Vec::new();
     if buyer.email.is_none() {
-        missing.push(fault("/email", "required", "Say where the confirmation goes."));
+        missing.push(fault("/email", "required", "Required for the order confirmation."));
     }
     match &buyer.shipping_address {
         None if priced.quote.needs_address() && !priced.is_at_fault("/shipping_address") => {
-            missing.push(fault("/shipping_address", "required", "Say where it goes."));
+            missing.push(fault("/shipping_address", "required", "A shipping address is required."));
         }
         Some(address) if settings.require_phone && address.phone.is_none() => {
-            let detail = "The store asks for a number.";
+            let detail = "The store requires a phone number.";
             missing.push(fault("/shipping_address/phone", "required", detail));
         }
         _ => {}
@@ -250,7 +250,7 @@ pub struct ShopperOrderDetails {
 /// A guest sends the order's token; a signed-in customer needs none for their own orders.
 ///
 /// # Errors
-/// `unauthenticated` with an expired or revoked credential; `store_not_found`; `not_found`: unknown,
+/// `unauthenticated` with an expired or revoked credential; `storefront_not_found`; `not_found`: unknown,
 /// another shopper's, or without the right token.
 pub async fn show(
     caller: Shopper,
@@ -291,7 +291,7 @@ pub struct CancelRequest {
 /// Its stock, discounts and gift cards are released.
 ///
 /// # Errors
-/// `unauthenticated` with an expired or revoked credential; `store_not_found`, `not_found`,
+/// `unauthenticated` with an expired or revoked credential; `storefront_not_found`, `not_found`,
 /// `already_fulfilled`, `version_conflict`; `invalid_state_transition`: it is paid, authorized, confirmed,
 /// or in a final state.
 pub async fn cancel(

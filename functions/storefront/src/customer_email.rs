@@ -77,7 +77,7 @@ pub(crate) async fn request(
 ) -> Result<Pending, Problem> {
     let account = &caller.account;
     caller.store.ensure_owner_proven(services).await?;
-    let needed_to = "Needed to change the e-mail address.";
+    let needed_to = "Required to change the e-mail address.";
     let confirmed = confirm(services, account, proof, needed_to, &inbound.client_prefix()).await?;
     let requested_at = services.clock.now();
     let id = ChallengeId::mint(requested_at);

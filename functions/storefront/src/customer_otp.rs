@@ -62,7 +62,7 @@ pub(crate) struct RegisterCustomerRequest {
 /// are the same, so that nobody learns who has an account.
 ///
 /// # Errors
-/// `store_required`, `store_not_found`, `owner_unverified`, `too_many_attempts`.
+/// `store_required`, `storefront_not_found`, `owner_unverified`, `too_many_attempts`.
 pub(crate) async fn register(
     named: StoreByName,
     State(app): State<App>,
@@ -102,7 +102,7 @@ pub(crate) async fn register(
 /// code passes.
 ///
 /// # Errors
-/// `store_required`, `store_not_found`; `too_many_attempts` before `resend_after` has passed.
+/// `store_required`, `storefront_not_found`; `too_many_attempts` before `resend_after` has passed.
 pub(crate) async fn request(
     named: StoreByName,
     State(app): State<App>,
@@ -152,7 +152,7 @@ type VerifyReply = Either<NoStore<Json<CustomerSignedIn>>, NoStore<Created<Custo
 ///
 /// # Errors
 /// `invalid_or_expired_code`, for every failure; `account_disabled` and `email_taken`, only
-/// with the right code; `store_required` and `store_not_found`, with `email` alone;
+/// with the right code; `store_required` and `storefront_not_found`, with `email` alone;
 /// `too_many_attempts`, when the account's ceiling of validated codes is reached.
 pub(crate) async fn verify(
     _: Public,
@@ -167,7 +167,9 @@ pub(crate) async fn verify(
             let store = match (&input.store_id, &input.subdomain) {
                 (Some(id), _) => id.clone(),
                 (None, Some(name)) => open_store(&app, name.as_str()).await?.store.id.clone(),
-                (None, None) => return Err(Code::StoreRequired.into()),
+                (None, None) => {
+                    return Err(Code::StoreRequired.detail("Send `store_id` or `subdomain`."));
+                }
             };
             let network = inbound.client_prefix();
             code::newest(&app, &Customer::subject(Kind::Code, &store, &email, &network)).await?

@@ -139,7 +139,7 @@ pub struct OfferedRates {
 /// Rates come cheapest first. A pickup is listed if all goods are at its location. A checkout computes the price of its rate again.
 ///
 /// # Errors
-/// `unauthenticated` with an expired or revoked credential; `store_not_found`,
+/// `unauthenticated` with an expired or revoked credential; `storefront_not_found`,
 /// `no_shipping_to_address`, `too_many_attempts`; `unknown_variant`, `empty_cart` and the errors of
 /// discount codes and of the address as field errors.
 pub async fn offer(

@@ -266,9 +266,9 @@ fn set<T, U: Into<T>>(field: &mut T, value: Option<U>) {
 
 /// `PATCH /v1/stores/{id}` (`updateStore`): Update a store.
 ///
-/// Fields that are left out keep their values. An app with `write_store` may change all of them, including
-/// the subdomain (our choice), as the scope tells the merchant who grants it. The event is `store.updated`;
-/// an update without a difference sends none.
+/// Omitted fields keep their values. An app with `write_store` may change all of them, including the
+/// subdomain (our choice), as the scope tells the merchant who grants it. The event is `store.updated`; an
+/// update without a difference sends none.
 ///
 /// # Errors
 /// `subdomain_taken`, `currency_locked`, `precondition_failed`, `version_conflict`;

@@ -260,7 +260,7 @@ impl Tree {
         }
         let Some(parent) = &category.parent_id else { return Ok(()) };
         let Some(parent) = self.by_id.get(parent) else {
-            let detail = "There is no such category on this store.";
+            let detail = "There is no such category in the store.";
             return Err(Problem::field("/parent_id", "unknown_category", detail));
         };
         if self.subtree(&category.id).contains(&parent.id) {
@@ -269,7 +269,7 @@ impl Tree {
         let above = self.ancestors(parent).len().saturating_add(1);
         let own = if is_new { 1 } else { self.height(&category.id) };
         if above.saturating_add(own) > MAX_DEPTH {
-            let detail = format!("The tree has at most {MAX_DEPTH} levels.");
+            let detail = format!("The category tree must have at most {MAX_DEPTH} levels.");
             return Err(Problem::field("/parent_id", "too_deep", detail));
         }
         Ok(())

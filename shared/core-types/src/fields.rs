@@ -341,7 +341,7 @@ impl FromText for PostalPrefix {
     fn from_text(text: &str) -> Result<Self, Fault> {
         let text = text.trim_start();
         if !text.contains(char::is_alphanumeric) {
-            let detail = "A prefix has letters or digits.";
+            let detail = "A prefix must have at least one letter or digit of A to Z and 0 to 9.";
             return Err(Fault::new("invalid_postal_code", detail));
         }
         let ends_part = text.ends_with(char::is_whitespace);

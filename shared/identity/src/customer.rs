@@ -64,7 +64,7 @@ primitives::string_enum! {
 /// The source of a consent that the customer gave themselves.
 pub const BY_CUSTOMER: &str = "customer";
 
-/// When and where somebody accepted or declined marketing, which a store must be able to prove.
+/// When and where a customer accepted or declined marketing. A store must be able to prove it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MarketingConsent {
     /// When it was given.

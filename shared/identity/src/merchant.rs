@@ -255,7 +255,7 @@ impl Account for Merchant {
             MerchantStatus::Active => None,
             MerchantStatus::Disabled => Some(Code::AccountDisabled.into()),
             MerchantStatus::Deleted => {
-                Some(Code::AccountDisabled.detail("This account is deleted."))
+                Some(Code::AccountDisabled.detail("The account is deleted."))
             }
         }
     }

@@ -91,5 +91,5 @@ async fn an_installation_lists_the_scopes_of_its_app() {
     let scopes = shop.owner().get(&path).await.expect(200);
     assert!(scopes.text.contains("read_store") && scopes.text.contains("write_webhooks"));
     assert!(!scopes.text.contains("write_products"), "{}", scopes.text);
-    shop.developer.at(&shop.store).get(&path).await.expect(404).problem("store_not_owned");
+    shop.developer.at(&shop.store).get(&path).await.expect(404).problem("store_not_found");
 }

@@ -129,8 +129,8 @@ async fn the_bridge_is_limited_to_the_tokens_scopes() {
         (403, "insufficient_scope".into())
     );
     for (path, code) in [
-        ("https://evil.example/v1/stores", "absolute_url_refused"),
-        ("//evil.example/", "absolute_url_refused"),
+        ("https://evil.example/v1/stores", "absolute_url_rejected"),
+        ("//evil.example/", "absolute_url_rejected"),
         ("/v1/auth/me", "path_not_allowed"),
         ("/v1/stores/../auth/me", "path_not_allowed"),
         ("/v1/app-store/oauth/token", "path_not_allowed"),

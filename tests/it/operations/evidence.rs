@@ -278,7 +278,7 @@ async fn a_store_reads_only_its_own_and_the_platforms_evidence() {
     let check = owner.get(&format!("{EVIDENCE}/verify")).await.expect(200);
     assert_eq!((check.at("/chain_ok"), check.int("/count")), (&json!(true), 3));
     for path in [EVIDENCE.to_owned(), format!("{EVIDENCE}/verify")] {
-        one.at(&theirs).get(&path).await.expect(404).problem("store_not_owned");
+        one.at(&theirs).get(&path).await.expect(404).problem("store_not_found");
         gateway.get(&path).await.expect(401);
     }
     let stranger = Merchant::sign_up(&gateway).await;

@@ -14,7 +14,7 @@ async fn provider_credentials_are_never_returned() {
         (&json!("manual"), &json!(true))
     );
     let path = provider_path("stripe");
-    connected.owner.get(&path).await.expect(404).problem("unknown_provider");
+    connected.owner.get(&path).await.expect(404).problem("not_found");
     connected.owner.get(&provider_path("paypal")).await.expect(404).problem("unknown_provider");
     let mut wrong = stripe();
     wrong["credentials"]["secret_key"] = "sk_test_of_somebody_else".into();
@@ -47,13 +47,13 @@ async fn provider_credentials_are_never_returned() {
     let off = connected.owner.put(&path).json(json!({"enabled": false})).await.expect(200);
     assert_eq!(*off.at("/credentials"), masked);
     let order = connected.order().await;
-    connected.begin("stripe", &order).await.expect(404).problem("unknown_provider");
+    connected.begin("stripe", &order).await.expect(409).problem("provider_not_connected");
     let methods = format!("/v1/storefront/{}/payments/methods", connected.store.subdomain);
     let offered = connected.gateway.get(&methods).await.expect(200);
     assert_eq!(offered.data().len(), 1);
     assert_eq!(offered.data()[0]["provider"], "manual");
     connected.owner.delete(&path).await.expect(204);
-    connected.owner.get(&path).await.expect(404).problem("unknown_provider");
+    connected.owner.get(&path).await.expect(404).problem("not_found");
 }
 
 #[tokio::test]

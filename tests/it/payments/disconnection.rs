@@ -11,8 +11,8 @@ async fn a_payment_is_refundable_after_its_provider_is_disconnected() {
     let (id, carrier) = connected.paid("stripe", &order).await;
     let path = provider_path("stripe");
     connected.owner.delete(&path).await.expect(204);
-    connected.owner.get(&path).await.expect(404).problem("unknown_provider");
-    connected.owner.delete(&path).await.expect(404).problem("unknown_provider");
+    connected.owner.get(&path).await.expect(404).problem("not_found");
+    connected.owner.delete(&path).await.expect(404).problem("not_found");
     connected.owner.post(&format!("{path}/test")).json(json!({})).await.expect(404);
     let listed = connected.owner.get("/v1/payments/providers").await.expect(200);
     let names: Vec<_> = listed.data().iter().map(|one| one["provider"].clone()).collect();
@@ -20,7 +20,7 @@ async fn a_payment_is_refundable_after_its_provider_is_disconnected() {
     let methods = format!("/v1/storefront/{}/payments/methods", connected.store.subdomain);
     let shown = connected.gateway.client().get(&methods).await.expect(200);
     assert!(!shown.text.contains("stripe"), "{}", shown.text);
-    connected.begin("stripe", &waiting).await.expect(404).problem("unknown_provider");
+    connected.begin("stripe", &waiting).await.expect(409).problem("provider_not_connected");
     // Money that was taken goes back, and what the provider says of it is believed.
     let part = json!({"amount": {"amount": 100, "currency": "INR"}});
     connected.act(&id, "refunds", part).await.expect(201);

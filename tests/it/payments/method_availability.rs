@@ -169,8 +169,8 @@ async fn a_provider_account_with_open_payments_is_not_deleted() {
     connected
         .begin("stripe", &connected.order().await)
         .await
-        .expect(404)
-        .problem("unknown_provider");
+        .expect(409)
+        .problem("provider_not_connected");
     // Nor does cash, which nobody else is asked about.
     let order = connected.order().await;
     connected

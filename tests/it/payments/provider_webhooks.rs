@@ -72,9 +72,9 @@ async fn a_provider_webhook_is_handled_once_if_its_signature_is_valid() {
     }
     let mut cash = genuine.clone();
     cash.provider = "manual";
-    connected.hear(&cash).await.expect(404).problem("unknown_provider");
+    connected.hear(&cash).await.expect(404).problem("not_found");
     let elsewhere = deliver(&genuine, &connected.gateway.client(), "no-such-shop").await;
-    elsewhere.expect(404).problem("store_not_found");
+    elsewhere.expect(404).problem("storefront_not_found");
     assert_eq!(connected.gateway.count().await, before, "nothing was written");
 
     for _ in 0..3 {

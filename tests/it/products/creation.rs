@@ -216,7 +216,7 @@ async fn image_urls_survive_a_subdomain_change() {
     market.gateway.advance(DAY * 91);
     assert_eq!(market.gateway.get(&path).await.expect(200).bytes, bytes);
     let other = format!("/v1/storefront/sto_{:032x}/media/{media}", 7);
-    market.gateway.get(&other).await.expect(404).problem("store_not_found");
+    market.gateway.get(&other).await.expect(404).problem("storefront_not_found");
 }
 
 #[tokio::test]

@@ -78,7 +78,7 @@ async fn an_image_is_served_until_its_store_is_deleted() {
     front.show(&id).await.expect(200);
     let path = format!("/v1/stores/{}", front.store.id);
     let page = format!("/v1/storefront/{}", front.store.subdomain);
-    front.gateway.get(&page).await.expect(404).problem("store_not_found");
+    front.gateway.get(&page).await.expect(404).problem("storefront_not_found");
     let renamed = unique("renamed");
     front.owner.patch(&path).json(json!({"subdomain": renamed})).await.expect(200);
     front.gateway.advance(STORE_CACHE);
@@ -96,7 +96,7 @@ async fn an_image_is_served_until_its_store_is_deleted() {
     front.gateway.get(&format!("/v1/storefront/{renamed}")).await.expect(404);
     front.owner.delete(&path).json(json!({"confirm": renamed})).await.expect(202);
     front.gateway.advance(STORE_CACHE);
-    front.gateway.get(&now).await.expect(404).problem("store_not_found");
+    front.gateway.get(&now).await.expect(404).problem("storefront_not_found");
 }
 
 #[tokio::test]
@@ -104,7 +104,7 @@ async fn uploads_without_image_bytes_are_rejected() {
     let front = Front::open().await;
     let before = front.gateway.count().await;
     for bytes in [&b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>"[..], b"GI", b"%PDF-1.7", b"MZ"] {
-        front.upload(bytes).await.expect(422).problem("media_type_refused");
+        front.upload(bytes).await.expect(422).problem("media_type_rejected");
     }
     front.upload(&png((4 << 20) + 1, 1)).await.expect(413).problem("body_too_large");
     let text = front.owner.post(MEDIA).header("content-type", "text/plain").body("hello").await;

@@ -23,7 +23,7 @@ async fn a_store_lookup_accepts_subdomain_or_host() {
     front.visitor.get("/v1/storefront/lookup").await.expect(400).problem("host_required");
     for unknown in ["subdomain=nobody-here", "host=nobody-here.example.com", "host=127.0.0.1"] {
         let reply = front.visitor.get(&format!("/v1/storefront/lookup?{unknown}")).await;
-        reply.expect(404).problem("store_not_found");
+        reply.expect(404).problem("storefront_not_found");
     }
     front.visitor.get("/v1/storefront/lookup?shop=x").await.expect(422);
 }
@@ -34,12 +34,12 @@ async fn a_storefront_is_found_only_while_active_or_paused() {
     let draft = front.merchant.open_store().await;
     for path in ["", "/products", "/categories", "/navigation", "/policies"] {
         let path = format!("/v1/storefront/{}{path}", draft.subdomain);
-        front.visitor.get(&path).await.expect(404).problem("store_not_found");
+        front.visitor.get(&path).await.expect(404).problem("storefront_not_found");
     }
     front.act("pause").await;
     assert_eq!(front.get("").await.expect(200).str("/storefront_status"), "paused");
     front.act("close").await;
-    front.get("").await.expect(404).problem("store_not_found");
+    front.get("").await.expect(404).problem("storefront_not_found");
     front.act("reopen").await;
     front.get("/products").await.expect(200);
 }

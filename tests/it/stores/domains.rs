@@ -91,7 +91,7 @@ async fn a_domain_resolves_to_the_store_after_txt_verification() {
     shop.request(&host, false).await.expect(409).problem("domain_taken");
     let missing = shop.verify(&host).await.expect(422).problem("txt_not_found");
     assert_eq!(missing.str("/txt_value"), asked.str("/txt_value"));
-    net.lookup(&host).await.expect(404).problem("store_not_found");
+    net.lookup(&host).await.expect(404).problem("storefront_not_found");
     assert!(shop.primary().await.is_null());
     net.write(&asked);
     let verified = shop.verify(&host).await.expect(200);

@@ -147,7 +147,7 @@ async fn a_paid_theme_requires_a_seller_store_of_its_developer() {
     let stranger = Merchant::sign_up(&gateway).await.open_shop().await;
     for id in [stranger.id, format!("sto_{}", "0".repeat(32))] {
         let rejected = developer.post(&path).json(json!({"seller_store_id": id})).await.expect(422);
-        assert_eq!(rejected.str("/errors/0/code"), "store_not_owned");
+        assert_eq!(rejected.str("/errors/0/code"), "store_not_found");
     }
     let own = developer.open_shop().await;
     developer.post(&path).json(json!({"seller_store_id": own.id})).await.expect(202);

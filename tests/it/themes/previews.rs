@@ -144,13 +144,13 @@ async fn a_preview_token_opens_an_inactive_storefront() {
     owner.post(&format!("/v1/themes/{slug}/install")).json(json!({})).await.expect(201);
     let shop = ThemeShop { gateway, merchant, store, owner, slug };
     let preview = begin(&shop, 600).await;
-    shop.storefront_theme().await.expect(404).problem("store_not_found");
-    look(&shop, "thp_x.y").await.expect(404).problem("store_not_found");
+    shop.storefront_theme().await.expect(404).problem("storefront_not_found");
+    look(&shop, "thp_x.y").await.expect(404).problem("storefront_not_found");
     look(&shop, &preview.token).await.expect(200);
     let page = format!("/v1/storefront/{}", shop.store.subdomain);
     for below in ["", "/products", "/categories", "/collections", "/navigation", "/policies"] {
         let path = format!("{page}{below}");
-        shop.gateway.client().get(&path).await.expect(404).problem("store_not_found");
+        shop.gateway.client().get(&path).await.expect(404).problem("storefront_not_found");
         let invited =
             shop.gateway.client().get(&path).header("x-service-preview-token", &preview.token);
         assert_eq!(invited.await.expect(200).header("cache-control"), Some("private, no-store"));

@@ -138,7 +138,10 @@ async fn a_provider_webhook_grants_the_license_before_the_return() {
     let event = sale.providers.razorpay_event("payment.captured", &payment);
     // Told at another store, it is nobody's.
     let visitor = sale.gateway.client();
-    deliver(&event, &visitor, &sale.buyer.subdomain).await.expect(404).problem("unknown_provider");
+    deliver(&event, &visitor, &sale.buyer.subdomain)
+        .await
+        .expect(409)
+        .problem("provider_not_connected");
     for _ in 0..2 {
         deliver(&event, &visitor, &sale.seller.subdomain).await.expect(200);
     }
@@ -179,7 +182,8 @@ async fn a_refunded_purchase_ends_the_license_for_new_installs() {
 #[tokio::test]
 async fn theme_purchases_on_stripe_use_automatic_capture() {
     let sale = Sale::open().await;
-    sale.begin("manual").await.expect(404).problem("unknown_provider");
+    let manual = sale.begin("manual").await.expect(422);
+    assert_eq!(manual.field_errors(), [("/provider".into(), "invalid_choice".into())]);
     let begun = sale.begin("stripe").await.expect(201);
     let intent = begun.str("/provider_order_id");
     let call = sale.providers.calls("/v1/payment_intents").remove(0);
@@ -197,7 +201,7 @@ async fn a_seller_without_a_payment_provider_cannot_sell_themes() {
     for provider in ["razorpay", "stripe"] {
         let path = format!("/v1/payments/providers/{provider}");
         sale.maker.put(&path).json(switched.clone()).await.expect(200);
-        sale.begin(provider).await.expect(404).problem("unknown_provider");
+        sale.begin(provider).await.expect(409).problem("provider_not_connected");
     }
     assert!(sale.providers.calls("/v1/orders").is_empty());
 }

@@ -22,10 +22,10 @@ impl ClientCredentials {
     ) -> Result<Self, Problem> {
         match (caller.unverified_basic, client_id, secret) {
             (Some(_), _, Some(_)) => {
-                Err(Code::InvalidRequest.detail("Authenticate once: by header or in the body."))
+                Err(Code::InvalidRequest.detail("Authenticate in the header or in the body, not both."))
             }
             (Some((id, _)), Some(named), None) if named.as_str() != id => {
-                Err(Code::InvalidRequest.detail("Header and body name different clients."))
+                Err(Code::InvalidRequest.detail("The header and the body name different clients."))
             }
             (Some((client_id, secret)), _, None) => {
                 Ok(Self { client_id, unverified_secret: Some(secret) })

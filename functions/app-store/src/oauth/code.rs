@@ -67,7 +67,7 @@ async fn replayed(services: &Services, code: &AuthorizationCode) -> Result<(), P
     if let Err(problem) =
         metrics::note_code_replay(&services.table, metrics::CODE_FAMILY, now).await
     {
-        tracing::warn!(cause = %problem, "a code that came again is not counted");
+        tracing::warn!(cause = %problem, "replay of an authorization code not counted");
     }
     Ok(())
 }

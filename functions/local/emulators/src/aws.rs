@@ -264,7 +264,7 @@ impl Emulators {
         // The queues come first: a long poll would otherwise hold its connection for 20 s.
         let emptied = tokio::time::timeout(GRACE, self.queues.shut_down()).await;
         if emptied.is_err() {
-            tracing::warn!("a queue did not stop in time");
+            tracing::warn!("queue emulator did not stop in time");
         }
         tokio::join!(self.dynamodb.stop(), self.sqs.stop(), self.secrets.stop());
     }
@@ -295,7 +295,7 @@ impl Server {
         let mut task = JoinSet::new();
         task.spawn(async move {
             if let Err(cause) = serving.await {
-                tracing::error!(cause, "an emulator ended");
+                tracing::error!(cause, "emulator failed");
             }
         });
         Self { endpoint, running, task }
@@ -304,7 +304,7 @@ impl Server {
     async fn stop(mut self) {
         drop(self.running);
         if tokio::time::timeout(GRACE, self.task.join_next()).await.is_err() {
-            tracing::warn!(endpoint = self.endpoint, "an emulator did not stop in time");
+            tracing::warn!(endpoint = self.endpoint, "emulator did not stop in time");
         }
     }
 }

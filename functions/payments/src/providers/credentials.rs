@@ -65,7 +65,7 @@ impl CredentialsRequest {
             ProviderName::Razorpay | ProviderName::Manual => (razorpay, stripe),
         };
         for (name, _) in others.iter().filter(|(_, value)| value.is_some()) {
-            fault(name, "unknown_field", format!("{provider} has no such key."));
+            fault(name, "unknown_field", format!("{provider} has no credential of this name."));
         }
         let (public_prefix, secret_prefixes) = prefixes(provider, mode);
         for ((name, value), known) in [(public, &[public_prefix][..]), (secret, secret_prefixes)] {

@@ -37,7 +37,7 @@ pub struct MoveRequest {
     reason: Text<1, 200>,
 }
 
-/// A gift card whose balance has changed.
+/// The change of a gift card's balance.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct MovedBalance {
     #[serde(flatten)]

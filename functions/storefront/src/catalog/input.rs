@@ -61,7 +61,7 @@ impl Rules for ListQuery {
         let price = |name: &str| Some(given.get::<Written<Int<0, MAX_AMOUNT>>>(name)?.0.0);
         match price("min_price").zip(price("max_price")) {
             Some((min, max)) if min > max => {
-                let detail = "Must not be below `min_price`.";
+                let detail = "Must be at least `min_price`.";
                 vec![FieldError::new("/max_price", "below_min_price", detail)]
             }
             _ => Vec::new(),

@@ -156,7 +156,7 @@ impl Named {
     }
 
     fn not_one() -> Vec<FieldError> {
-        let detail = "Give either `challenge_id` or `email`.";
+        let detail = "Send `challenge_id` or `email`, not both.";
         let at = |pointer: &str| FieldError::new(pointer, "required", detail);
         vec![at("/challenge_id"), at("/email")]
     }

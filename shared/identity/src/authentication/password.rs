@@ -80,7 +80,7 @@ impl Rules for UpdateRequest {
 pub struct PasswordUpdated {
     /// `true`.
     updated: bool,
-    /// How many other sessions ended.
+    /// The number of other sessions that were revoked.
     sessions_revoked: usize,
 }
 

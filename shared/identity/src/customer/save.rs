@@ -41,7 +41,7 @@ pub struct CreateRequest {
     phone: Option<Phone>,
     /// Whether they accept marketing.
     accepts_marketing: Flag,
-    /// Where they said so; `store` unless given.
+    /// The source of the consent; `store` by default.
     marketing_source: Option<Text<1, 100>>,
     /// The store's own labels.
     tags: Option<AtMost<Text<1, 100>, MAX_WORDS>>,
@@ -156,7 +156,7 @@ pub struct UpdateRequest {
     phone: Patch<Phone>,
     /// Whether they accept marketing.
     accepts_marketing: Option<Flag>,
-    /// Where they said so; `store` unless given.
+    /// The source of the consent; `store` by default.
     marketing_source: Option<Text<1, 100>>,
     /// The store's own labels; replaces all of them.
     tags: Option<AtMost<Text<1, 100>, MAX_WORDS>>,

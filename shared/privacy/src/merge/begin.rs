@@ -66,7 +66,7 @@ pub async fn begin(
         }
         (None, Some(before)) => return Ok((before, None)),
         (None, None) => {
-            let detail = "The store has no such customer.";
+            let detail = "There is no such customer in the store.";
             return Err(Problem::field("/source_id", "unknown_customer", detail));
         }
     };

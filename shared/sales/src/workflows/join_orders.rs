@@ -52,7 +52,10 @@ pub async fn step(
                 }
                 // An order that can never be assigned stays a guest's, and does not stop the others.
                 Err(problem) if problem.is_permanent() => {
-                    tracing::error!(?order, cause = %problem, "an order of a guest is not joined");
+                    tracing::error!(
+                        ?order, cause = %problem,
+                        "guest order not linked to the customer's account"
+                    );
                     failed = failed.saturating_add(1);
                 }
                 Err(problem) => return Err(problem),

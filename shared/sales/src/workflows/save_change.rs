@@ -92,7 +92,7 @@ impl OrderChange {
         let write = self.stock_steps().write(write, now);
         let write = self.payments.iter().fold(write, |write, payment| payment.write(write, now));
         let write = self.cards.iter().fold(write, |write, (card, amount)| {
-            let missing = Problem::internal("a gift card that paid for an order is gone");
+            let missing = Problem::internal("a gift card that paid for an order is missing");
             let order = (&self.order.store_id, &self.order.id);
             gift_card::credit(write, card, amount, order, missing, now)
         });

@@ -104,7 +104,7 @@ fn read<T: deserr::Deserr<FieldErrors>>(record: &mut Record) -> Option<T> {
             }
         }
     }
-    record.reject(vec![record.wrong("more_findings", "The record has too many errors.")]);
+    record.reject(vec![record.wrong("more_findings", "The row has too many errors.")]);
     None
 }
 
@@ -132,7 +132,7 @@ fn findings_of(record: &Record, problem: &Problem) -> Vec<Finding> {
     let errors = problem.errors();
     let named = errors.iter().filter_map(|error| record.finding(error));
     let more = (errors.more() > 0).then(|| {
-        let detail = format!("{} more errors of this row are not named.", errors.more());
+        let detail = format!("{} more errors of this row are not listed.", errors.more());
         record.wrong("more_findings", &detail)
     });
     named.chain(more).collect()

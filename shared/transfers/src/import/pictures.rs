@@ -198,8 +198,8 @@ impl Fetching<'_> {
             }
             if self.pictures.is_full() {
                 let detail = format!(
-                    "An import fetches at most {MAX_PICTURES} pictures: this one and the rest stay \
-                     where they are."
+                    "An import fetches at most {MAX_PICTURES} images: this one and the rest keep \
+                     their URLs."
                 );
                 findings.extend(finding(record, some.first(), "image_limit", &detail));
                 return Ok((findings, true));
@@ -276,7 +276,7 @@ impl Fetching<'_> {
         wanted: &Wanted,
     ) -> Result<Result<Media, (&'static str, String)>, Problem> {
         if self.pictures.is_given_up(&wanted.url) {
-            let detail = "The host did not answer several times before.";
+            let detail = "The host has failed to answer several times.";
             return Ok(Err(("source_unreachable", detail.to_owned())));
         }
         let bytes = match media::fetch(self.services, &wanted.url, DEADLINE).await {
@@ -328,7 +328,7 @@ fn finding(
     detail: &str,
 ) -> Option<Finding> {
     let pointer = format!("/images/{}", wanted?.number);
-    let detail = format!("{detail} The picture stays where it is.");
+    let detail = format!("{detail} The image keeps its URL.");
     let found = record.finding(&FieldError::new(pointer, code, detail))?;
     Some(Finding { severity: Severity::Warning, ..found })
 }

@@ -211,7 +211,7 @@ impl<S: Source> Sheet<S> {
 
     fn too_many(&self) -> Option<Read> {
         let row = self.ahead.front().filter(|row| self.is_beyond(row))?;
-        let detail = format!("A file has at most {MAX_ROWS} rows, blank ones aside.");
+        let detail = format!("A file must have at most {MAX_ROWS} rows, not counting blank ones.");
         Some(Read::Broken(vec![Finding::error((row.number, None), "too_many_rows", &detail)]))
     }
 
@@ -394,7 +394,7 @@ fn unreadable(row: &Row) -> Option<Finding> {
     let at = (row.number, None);
     Some(match error {
         RowError::TooManyCells => {
-            let detail = format!("A file has at most {MAX_COLUMNS} columns.");
+            let detail = format!("A file must have at most {MAX_COLUMNS} columns.");
             Finding::error(at, "too_many_columns", &detail)
         }
         _ => Finding::error(at, error.text().0, error.text().1),
@@ -404,12 +404,12 @@ fn unreadable(row: &Row) -> Option<Finding> {
 /// Warnings that name the ignored columns, the last one with the number of those that are not named.
 fn ignored_columns(names: &[String], count: u64, row: u64) -> Vec<Finding> {
     let named = names.iter().filter(|name| !name.is_empty()).map(|name| {
-        let detail = "An import does not read this column.";
+        let detail = "The column is not imported.";
         Finding::warning((row, Some(name)), "ignored_column", detail)
     });
     let rest = count.saturating_sub(u64::try_from(names.len()).unwrap_or(u64::MAX));
     let rest = (rest > 0).then(|| {
-        let detail = format!("{rest} more columns are not read.");
+        let detail = format!("{rest} more columns are not imported.");
         Finding::warning((row, None), "ignored_column", &detail)
     });
     named.chain(rest).collect()

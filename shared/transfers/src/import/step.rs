@@ -109,7 +109,7 @@ async fn run(
         status = import.status.as_str(),
         created = import.counts.created,
         failed = import.counts.failed,
-        "import"
+        "import rows processed"
     );
     Ok(import.is_fetching().then(|| services.clock.now()))
 }

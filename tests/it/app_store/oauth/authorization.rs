@@ -140,8 +140,8 @@ async fn every_field_of_an_authorization_request_is_validated() {
         ("code_challenge", json!(7), 400, "invalid_request"),
         ("code_challenge", json!(["c".repeat(43)]), 400, "invalid_request"),
         ("surprise", json!(1), 422, "validation_failed"),
-        ("store_id", json!("sto_00000000000000000000000000000000"), 404, "store_not_owned"),
-        ("store_id", json!("nonsense"), 404, "store_not_owned"),
+        ("store_id", json!("sto_00000000000000000000000000000000"), 404, "store_not_found"),
+        ("store_id", json!("nonsense"), 404, "store_not_found"),
     ] {
         let mut fields = shop.authorize_fields(&verifier);
         fields[field] = value;
@@ -150,7 +150,7 @@ async fn every_field_of_an_authorization_request_is_validated() {
     let stranger = support::Merchant::sign_up(&shop.gateway).await;
     let path = format!("/v1/app-store/apps/{}/oauth/authorize", shop.app.id);
     let foreign = stranger.post(&path).json(shop.authorize_fields(&verifier)).await;
-    foreign.expect(404).problem("store_not_owned");
+    foreign.expect(404).problem("store_not_found");
     let draft = shop.developer.create_app(Developer::app_fields(&["read_store"])).await;
     let path = format!("/v1/app-store/apps/{}/oauth/authorize", draft.id);
     let unpublished = shop.merchant.post(&path).json(shop.authorize_fields(&verifier)).await;
@@ -174,7 +174,7 @@ async fn deleting_a_store_invalidates_its_app_authorizations() {
         assert_eq!(read_store(&shop, &shop.app_server.with_token(token)).await, 401);
     }
     let again = shop.authorize_with(shop.authorize_fields(&support::verifier())).await;
-    again.expect(404).problem("store_not_owned");
+    again.expect(404).problem("store_not_found");
 }
 
 #[tokio::test]

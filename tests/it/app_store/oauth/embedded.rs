@@ -47,7 +47,7 @@ async fn token_exchange_rejects_foreign_or_invalid_parameters() {
         ("client_id", json!(shop.app.client_id), 400, "invalid_request"),
         ("scope", json!("write_store"), 400, "invalid_scope"),
         ("installation_id", json!("ins_00000000000000000000000000000000"), 400, "invalid_target"),
-        ("store_id", json!("sto_00000000000000000000000000000000"), 404, "store_not_owned"),
+        ("store_id", json!("sto_00000000000000000000000000000000"), 404, "store_not_found"),
         ("app_id", json!("app_00000000000000000000000000000000"), 403, "installation_inactive"),
     ] {
         let mut input = base.clone();

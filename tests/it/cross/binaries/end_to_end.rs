@@ -75,10 +75,10 @@ async fn an_order_is_placed_and_its_webhook_arrives_over_real_processes() {
         samples("dispatcher").into_iter().find(|(name, _)| name == "schedule").unwrap().1;
     deployed.function("Dispatcher").await.invoke(&schedule).await.unwrap();
     let by = [
-        ("attempt", "Webhooks"),
+        ("delivery attempt", "Webhooks"),
+        ("platform checked", "Dispatcher"),
         ("request", "Orders"),
-        ("swept", "Dispatcher"),
-        ("watched", "Dispatcher"),
+        ("sweep finished", "Dispatcher"),
     ];
     as_it_is_read(&deployed, &by).await;
 

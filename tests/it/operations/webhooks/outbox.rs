@@ -128,12 +128,12 @@ async fn an_operator_manages_any_stores_outbox_without_payloads() {
     late.problem("invalid_state_transition");
     // Of that store nothing else is an operator's; and who is none sees nothing.
     for closed in ["/v1/operations/audit-log", "/v1/operations/webhook-deliveries", "/v1/orders"] {
-        there.get(closed).await.expect(404).problem("store_not_owned");
+        there.get(closed).await.expect(404).problem("store_not_found");
     }
     let stranger = Merchant::sign_up(&watched.gateway).await;
     for path in [path, &one, "/v1/operations/outbox/verify"] {
         let rejected = stranger.at(&watched.store).get(path).await.expect(404);
-        rejected.problem("store_not_owned");
+        rejected.problem("store_not_found");
     }
 }
 

@@ -395,8 +395,8 @@ async fn a_replay_is_hidden_from_other_stores() {
     let stranger = Merchant::sign_up(&watched.gateway).await;
     let own = stranger.open_store().await;
     let there = stranger.at(&watched.store);
-    there.get(REPLAYS).await.expect(404).problem("store_not_owned");
-    there.post(REPLAYS).json(range(&watched)).await.expect(404).problem("store_not_owned");
+    there.get(REPLAYS).await.expect(404).problem("store_not_found");
+    there.post(REPLAYS).json(range(&watched)).await.expect(404).problem("store_not_found");
     let here = stranger.at(&own);
     here.get(&path).await.expect(404).problem("not_found");
     here.post(&cancel).json(json!({})).await.expect(404).problem("not_found");

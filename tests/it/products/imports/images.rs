@@ -75,7 +75,7 @@ async fn an_image_that_cannot_be_fetched_keeps_its_url_with_a_warning() {
     let done = fetched(&market, &id).await;
     assert_eq!((done.str("/status").as_str(), done.int("/images/failed")), ("succeeded", 2));
     let at = |row: i64, code: &str| (row, "Image Src".to_owned(), code.to_owned());
-    let expected = [at(2, "media_type_refused"), at(3, "blocked_address")];
+    let expected = [at(2, "media_type_rejected"), at(3, "blocked_address")];
     assert_eq!(findings(owner, &done).await, expected);
     assert_eq!(done.int("/warnings_count"), 2);
     let a = product(owner, "a").await.unwrap();

@@ -101,7 +101,7 @@ async fn customer_logins_require_a_store_and_limit_password_guesses() {
     client.post(&at("/login")).json(input.clone()).await.expect(400).problem("store_required");
     let mut elsewhere = input.clone();
     elsewhere["subdomain"] = json!("no-such-shop");
-    client.post(&at("/login")).json(elsewhere).await.expect(404).problem("store_not_found");
+    client.post(&at("/login")).json(elsewhere).await.expect(404).problem("storefront_not_found");
     let mut wrong = input;
     wrong["subdomain"] = json!(front.store.subdomain);
     wrong["password"] = json!("not the password");

@@ -100,7 +100,7 @@ async fn forms_accept_multipart_bodies_and_repeated_fields() {
     let shown = front.owner.get(&format!("/v1/form-submissions/{}", trapped.str("/id"))).await;
     assert_eq!(shown.expect(200).str("/status"), "spam");
     let rejected = parts(&[&returns, &file("%PDF")]).await.expect(422);
-    assert_eq!(rejected.field_errors(), [("/cv".to_owned(), "file_refused".to_owned())]);
+    assert_eq!(rejected.field_errors(), [("/cv".to_owned(), "file_rejected".to_owned())]);
     let input = visitor.post(&path).header("content-type", "multipart/form-data; boundary=b0");
     input.body("--b0\r\nnonsense").await.expect(400).problem("invalid_form");
     let input = visitor.post(&path).header("content-type", "multipart/form-data");

@@ -29,7 +29,7 @@ async fn a_removed_member_loses_access() {
         .get("/v1/products")
         .await
         .expect(404)
-        .problem("store_not_owned");
+        .problem("store_not_found");
     // What they gave ends with them.
     accept(&alias, &token).await.expect(400).problem("invalid_or_expired_token");
     assert_eq!(team.people(&team.owner).await.len(), 1);

@@ -176,7 +176,7 @@ pub(super) async fn answer_secrets(
         }
     };
     if !reads_only && let Err(cause) = vault.save() {
-        tracing::error!(%cause, "the secrets could not be saved");
+        tracing::error!(%cause, "secrets not saved");
         // The SDK retries with the same token, which saves the same version again.
         let problem = r#"{"__type":"InternalServiceError","message":"not saved"}"#;
         return (StatusCode::INTERNAL_SERVER_ERROR, problem).into_response();

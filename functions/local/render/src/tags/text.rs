@@ -18,7 +18,7 @@ pub(crate) fn echo(
     mut arguments: TagTokenIter<'_>,
     language: &Language,
 ) -> Result<Box<dyn Renderable>> {
-    let value = chain(arguments.expect_next("A value expected.")?, language)?;
+    let value = chain(arguments.expect_next("Expected a value.")?, language)?;
     arguments.expect_nothing()?;
     Ok(Box::new(Echo(value)))
 }
@@ -28,10 +28,10 @@ pub(crate) fn assign(
     mut arguments: TagTokenIter<'_>,
     language: &Language,
 ) -> Result<Box<dyn Renderable>> {
-    let name = arguments.expect_next("A name expected.")?.expect_identifier().into_result()?;
+    let name = arguments.expect_next("Expected a name.")?.expect_identifier().into_result()?;
     let name = KString::from_ref(name);
-    arguments.expect_next("`=` expected.")?.expect_str("=").into_result()?;
-    let value = chain(arguments.expect_next("A value expected.")?, language)?;
+    arguments.expect_next("Expected `=`.")?.expect_str("=").into_result()?;
+    let value = chain(arguments.expect_next("Expected a value.")?, language)?;
     arguments.expect_nothing()?;
     Ok(Box::new(Assign { name, value }))
 }
@@ -42,7 +42,7 @@ pub(crate) fn capture(
     mut block: TagBlock<'_, '_>,
     language: &Language,
 ) -> Result<Box<dyn Renderable>> {
-    let name = arguments.expect_next("A name expected.")?;
+    let name = arguments.expect_next("Expected a name.")?;
     let name = name.as_str().trim_matches(['"', '\'']).to_owned().into();
     arguments.expect_nothing()?;
     let template = Template::new(block.parse_all(language)?);

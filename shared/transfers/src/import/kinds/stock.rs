@@ -124,9 +124,9 @@ impl Known {
         };
         match item.map(|id| self.tracked.get(id)) {
             Some(Some(true)) => {}
-            Some(_) => fault(named, "item_not_tracked", "The item's stock is not counted."),
+            Some(_) => fault(named, "item_not_tracked", "The item's inventory is not tracked."),
             None if named == "/sku" && asked.sku.is_none() => {
-                fault(named, "required", "A row needs a SKU or the id of an item.");
+                fault(named, "required", "A SKU or an item id is required.");
             }
             None => fault(named, "unknown_item", "There is no such item."),
         }
@@ -147,11 +147,11 @@ impl Known {
             (Some(Int(quantity)), None) => Some((StockState::Available, quantity)),
             (None, Some(Int(quantity))) => Some((StockState::OnHand, quantity)),
             (None, None) => {
-                fault("/available", "required", "A row needs a quantity.");
+                fault("/available", "required", "A quantity is required.");
                 None
             }
             (Some(_), Some(_)) => {
-                fault("/on_hand", "not_applicable", "A row has one quantity.");
+                fault("/on_hand", "not_applicable", "Only one quantity is allowed in a row.");
                 None
             }
         };

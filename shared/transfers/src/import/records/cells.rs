@@ -120,7 +120,7 @@ impl<'a> Reading<'a> {
             "true" | "yes" | "y" | "1" => Some(true),
             "false" | "no" | "n" | "0" => Some(false),
             _ => {
-                let detail = "Must be `true` or `false`. The cell was left out.";
+                let detail = "Must be `true` or `false`. The value was ignored.";
                 self.warn(row, column, "invalid_boolean", detail);
                 None
             }
@@ -136,7 +136,7 @@ impl<'a> Reading<'a> {
     ) -> Option<i64> {
         let number = Number::of(cell).and_then(|number| number.rounded(places));
         if number.is_none() {
-            self.warn(row, column, "invalid_number", "Must be a number. The cell was left out.");
+            self.warn(row, column, "invalid_number", "Must be a number. The value was ignored.");
         }
         number
     }
@@ -145,7 +145,7 @@ impl<'a> Reading<'a> {
     pub(super) fn number(&mut self, row: u64, (cell, column): (&str, &str)) -> Option<i64> {
         let number = Number::of(cell).and_then(|number| number.with_decimals(0));
         if number.is_none() {
-            let detail = "Must be a whole number. The cell was left out.";
+            let detail = "Must be a whole number. The value was ignored.";
             self.warn(row, column, "invalid_number", detail);
         }
         number
@@ -155,7 +155,7 @@ impl<'a> Reading<'a> {
     pub(super) fn quantity(&mut self, row: u64, cell: (&str, &str)) -> Option<i64> {
         let number = self.number(row, cell)?;
         if number < 0 {
-            let detail = format!("Stock is never negative: 0 stands in for {number}.");
+            let detail = format!("Stock cannot be negative: 0 was imported instead of {number}.");
             self.warn(row, cell.1, "negative_quantity", &detail);
         }
         Some(number.max(0))

@@ -78,12 +78,12 @@ fn slot(column: Column) -> Slot {
 pub(super) fn missing(columns: &Columns, row: u64) -> Vec<Finding> {
     let is_missing = |column| columns.first(slot(column)).is_none();
     if is_missing(Column::Email) && is_missing(Column::Phone) {
-        let detail = "The file needs this column, or `Phone`.";
+        let detail = "This column is required, or `Phone`.";
         return vec![Finding::error((row, Some("Email")), "missing_column", detail)];
     }
     let has_address = ADDRESS.iter().any(|member| !is_missing(Column::Address(member)));
     let country = (has_address && is_missing(COUNTRY)).then(|| {
-        let detail = "Without this column no address is read.";
+        let detail = "Without this column no address is imported.";
         let column = Some("Default Address Country Code");
         Finding::warning((row, column), "missing_column", detail)
     });
@@ -157,7 +157,7 @@ pub(super) fn record(columns: &Columns, rows: &[Row]) -> Option<Record> {
     let mut further = Vec::new();
     for row in rows.get(1..).unwrap_or_default() {
         if further.len() == FURTHER {
-            let detail = format!("A customer has at most {FURTHER} further addresses.");
+            let detail = format!("A customer can have at most {FURTHER} further addresses.");
             reading.warn_of_row(row.number, "too_many_addresses", &detail);
             break;
         }

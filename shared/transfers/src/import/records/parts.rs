@@ -12,7 +12,7 @@ const NEEDED: [&str; 5] = ["/title", "/handle", "/email", "/options", "/variants
 /// Members of a variant that it cannot do without.
 const NEEDED_OF_VARIANT: [&str; 2] = ["price", "options"];
 /// What a warning says of a cell that is left out.
-const LEFT_OUT: &str = "The cell was left out.";
+const LEFT_OUT: &str = "The value was ignored.";
 
 impl Record {
     /// Leaves out the members with these errors, and adds a warning for each. Returns false, and changes

@@ -113,7 +113,7 @@ pub(super) fn missing(columns: &Columns, row: u64) -> Vec<Finding> {
     }
     let is_missing = |column| columns.first(slot(column)).is_none();
     let title = is_missing(Column::Title).then(|| {
-        Finding::error((row, Some("Title")), "missing_column", "The file needs this column.")
+        Finding::error((row, Some("Title")), "missing_column", "This column is required.")
     });
     let price = is_missing(Column::Price).then(|| {
         let detail = "Without this column new products are drafts with the price 0.";

@@ -112,7 +112,7 @@ pub(super) fn missing(columns: &Columns, row: u64) -> Vec<Finding> {
         any.iter().all(|column| columns.first(slot(*column)).is_none())
     };
     let missing = needed.into_iter().filter(is_missing);
-    let detail = "The file needs this column.";
+    let detail = "This column is required.";
     missing.map(|(name, _)| Finding::error((row, Some(name)), "missing_column", detail)).collect()
 }
 

@@ -207,7 +207,7 @@ fn product_head(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
     if let Some((cell, column)) = reading.code(row, slot(Column::SoldIndividually))
         && cell == "1"
     {
-        let detail = "There is no limit to one unit an order: the product is sold without it.";
+        let detail = "Limits per order are not supported. The product is imported without one.";
         reading.warn(row.number, column, "limit_not_supported", detail);
     }
     body
@@ -219,20 +219,22 @@ fn status(reading: &mut Reading<'_>, row: &Row) -> &'static str {
     let is_published = reading.code(row, slot(Column::Published)).is_some_and(|it| it.0 == "1");
     let column = reading.name(slot(Column::Type));
     if let Some(kind) = kinds(reading, row).iter().find(|kind| !SOLD.contains(&kind.as_str())) {
-        let detail =
-            format!("Products of the type {kind} are not sold: it is imported as a draft.");
+        let detail = format!(
+            "Products of type {kind} are not supported. The product is imported as a draft."
+        );
         reading.warn(row.number, column, "product_type_not_supported", &detail);
         return "draft";
     }
     match reading.cell(row, slot(Column::Visibility)) {
         Some(("hidden", column)) => {
-            let detail =
-                "A product is on sale for everybody or for nobody: it is imported as a draft.";
+            let detail = "This visibility is not supported. The product is imported as a draft.";
             reading.warn(row.number, column, "visibility_not_supported", detail);
             return "draft";
         }
         Some((cell @ ("search" | "catalog"), column)) => {
-            let detail = format!("A product that is shown in {cell} alone is shown everywhere.");
+            let detail = format!(
+                "The visibility {cell} is not supported. The product is visible everywhere."
+            );
             reading.warn(row.number, column, "visibility_not_supported", &detail);
         }
         _ => {}
@@ -245,7 +247,7 @@ fn is_disabled(reading: &mut Reading<'_>, row: &Row, first: &Row) -> bool {
     let published = reading.code(row, slot(Column::Published));
     let is_off = row.number != first.number && published.is_some_and(|(cell, _)| cell != "1");
     if is_off {
-        let detail = "The variation is disabled. It was left out.";
+        let detail = "The variation is disabled, and was not imported.";
         let column = reading.name(slot(Column::Published));
         reading.warn(row.number, column, "variation_disabled", detail);
     }
@@ -310,7 +312,8 @@ fn is_taxable(reading: &mut Reading<'_>, row: &Row, first: &Row) -> bool {
     let cell = reading.cell(row, slot(Column::TaxStatus));
     let cell = cell.or_else(|| reading.cell(first, slot(Column::TaxStatus)));
     if let Some(("shipping", column)) = cell {
-        let detail = "Shipping is taxed as its goods are: neither is taxed.";
+        let detail =
+            "Separate taxing of shipping is not supported. Neither goods nor shipping are taxed.";
         reading.warn(row.number, column, "tax_status_not_supported", detail);
     }
     cell.is_none_or(|(cell, _)| cell == "taxable")

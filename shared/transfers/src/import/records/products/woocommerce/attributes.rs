@@ -54,7 +54,7 @@ pub(super) fn options(reading: &mut Reading<'_>, first: &Row, own: &[Row]) -> Ve
         }
     }
     if names.len() > OPTIONS {
-        let detail = format!("Variants differ in at most {OPTIONS} attributes.");
+        let detail = format!("Variants can differ in at most {OPTIONS} attributes.");
         reading.reject(first.number, None, "too_many_options", &detail);
     }
     names

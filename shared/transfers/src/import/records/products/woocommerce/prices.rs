@@ -32,7 +32,7 @@ pub(super) fn add(
     variants::price(reading, (at, body), row, (slot(Column::SalePrice), currency));
     if let Some(cell) = reading.code(row, slot(Column::RegularPrice)) {
         reading.source(&format!("{at}/compare_at"), row.number, cell.1);
-        let money = reading.money(row.number, cell, (currency, "The cell was left out."));
+        let money = reading.money(row.number, cell, (currency, "The value was ignored."));
         body.extend(money.map(|money| ("compare_at".to_owned(), money)));
     }
 }
