@@ -1,7 +1,6 @@
 //! Subscriptions: how many, and to what.
 
-use egress::{Egress, Policy};
-use support::{Behaviour, Gateway, Merchant, eventually, json};
+use support::{Behaviour, Gateway, Merchant, eventually, json, outgoing};
 
 use super::{DEADLINE, SUBSCRIPTIONS, Watched};
 
@@ -38,9 +37,7 @@ async fn no_subscription_leads_to_this_service_itself() {
 
 #[tokio::test]
 async fn subscriptions_are_validated_whole() {
-    let gateway =
-        Gateway::start_with(|options| options.embedded.egress = Egress::new(Policy::strict()))
-            .await;
+    let gateway = Gateway::start_with(|options| options.embedded.egress = outgoing::strict()).await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
     let before = gateway.count().await;
