@@ -3,7 +3,6 @@
 mod authorizing;
 mod codes;
 mod embedded;
-mod guards;
 mod installations;
 mod tokens;
 

@@ -3,7 +3,6 @@
 mod incidents;
 mod metrics;
 mod queues;
-mod rules;
 
 use std::time::Duration;
 
