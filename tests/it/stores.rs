@@ -1,9 +1,9 @@
 //! Stores: their states, their subdomains, what they say of themselves.
 
+mod branding;
 mod domains;
 mod members;
 mod notifications;
-mod page;
 mod readiness;
 mod shipping;
 
@@ -15,7 +15,7 @@ fn fields(subdomain: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_subdomain_is_opened_once_by_50_parallel_merchants() {
+async fn a_subdomain_is_claimed_once_by_50_parallel_merchants() {
     let gateway = Gateway::start().await;
     let mut merchants = Vec::new();
     for _ in 0..5 {
@@ -36,7 +36,7 @@ async fn a_subdomain_is_opened_once_by_50_parallel_merchants() {
 }
 
 #[tokio::test]
-async fn a_store_names_its_place_and_its_time_zone_as_people_do() {
+async fn a_stores_region_and_time_zone_are_normalized() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let open = |place: Value| {
@@ -55,7 +55,7 @@ async fn a_store_names_its_place_and_its_time_zone_as_people_do() {
 }
 
 #[tokio::test]
-async fn a_store_goes_through_its_states_and_no_others() {
+async fn a_store_allows_only_valid_status_transitions() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
@@ -94,7 +94,7 @@ async fn a_store_goes_through_its_states_and_no_others() {
 }
 
 #[tokio::test]
-async fn a_store_that_moves_keeps_its_old_subdomain_for_itself() {
+async fn a_renamed_store_keeps_its_old_subdomain_reserved() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
@@ -111,7 +111,7 @@ async fn a_store_that_moves_keeps_its_old_subdomain_for_itself() {
 }
 
 #[tokio::test]
-async fn parallel_changes_of_a_store_lose_none() {
+async fn parallel_store_updates_each_raise_the_version_once() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
@@ -130,7 +130,7 @@ async fn parallel_changes_of_a_store_lose_none() {
 }
 
 #[tokio::test]
-async fn the_only_store_need_not_be_named() {
+async fn a_merchants_only_store_is_the_default() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let path = "/v1/operations/webhook-subscriptions";
@@ -148,7 +148,7 @@ async fn the_only_store_need_not_be_named() {
 }
 
 #[tokio::test]
-async fn the_store_that_is_left_need_not_be_named_in_any_family() {
+async fn the_remaining_store_is_the_default_in_every_family() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     merchant.open_store().await;
@@ -168,7 +168,7 @@ async fn the_store_that_is_left_need_not_be_named_in_any_family() {
 }
 
 #[tokio::test]
-async fn a_store_the_index_still_lists_is_read_again() {
+async fn a_default_store_from_a_stale_index_is_verified() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
@@ -185,7 +185,7 @@ async fn a_store_the_index_still_lists_is_read_again() {
 }
 
 #[tokio::test]
-async fn a_deletion_is_answered_again_under_its_key_and_nothing_else_is() {
+async fn a_store_deletion_is_replayed_only_under_its_idempotency_key() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
@@ -231,7 +231,7 @@ fn priced(what: &str) -> (&'static str, Value) {
 }
 
 #[tokio::test]
-async fn the_currency_of_a_draft_is_locked_by_its_first_price() {
+async fn a_draft_stores_currency_is_locked_by_its_first_price() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     for what in ["product", "gift card"] {
@@ -255,7 +255,7 @@ async fn the_currency_of_a_draft_is_locked_by_its_first_price() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_price_is_made_in_a_currency_that_the_store_leaves_at_that_moment() {
+async fn a_currency_change_and_a_first_price_never_both_succeed() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     for round in 0..6 {
@@ -290,7 +290,7 @@ async fn put(client: &Client, path: &str, body: Value) -> support::Reply {
 }
 
 #[tokio::test]
-async fn menus_policies_and_settings_are_validated_and_cleaned() {
+async fn store_content_is_validated_and_sanitized() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
@@ -332,7 +332,7 @@ async fn menus_policies_and_settings_are_validated_and_cleaned() {
 }
 
 #[tokio::test]
-async fn an_open_order_keeps_its_store_however_many_came_after_it() {
+async fn an_old_open_order_blocks_store_deletion() {
     let market = Market::open().await;
     let book = market.stock(100, 10).await;
     let path = format!("/v1/stores/{}", market.store.id);

@@ -1,7 +1,8 @@
 //! Themes: from a package to what a storefront is shown in, and back.
 
 mod editing;
-mod life;
+mod lifecycle;
+mod malformed_requests;
 mod marketplace;
 mod packages;
 mod pages;
@@ -11,5 +12,4 @@ mod races;
 mod releases;
 mod sale;
 mod shopify;
-mod strangers;
-mod unverified;
+mod unverified_purchases;

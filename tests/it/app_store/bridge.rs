@@ -44,7 +44,7 @@ fn filled(row: &Route, store: &str) -> String {
 }
 
 #[test]
-fn no_path_that_deals_in_credentials_is_open_to_the_bridge() {
+fn the_bridge_allows_no_credential_routes() {
     let mut seen = 0;
     for row in routes() {
         let named = row.path.split(['/', '-']).any(|part| CREDENTIALS.contains(&part));
@@ -59,7 +59,7 @@ fn no_path_that_deals_in_credentials_is_open_to_the_bridge() {
 }
 
 #[tokio::test]
-async fn the_bridge_rejects_every_route_that_is_not_an_apps_or_everybodys() {
+async fn the_bridge_allows_only_app_and_public_routes() {
     let shop = Shop::with_installed_app().await;
     let before = shop.gateway.count().await;
     let mut page = shop.embedded_client().await;
@@ -104,7 +104,7 @@ fn own_origins(shop: &Shop) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn our_own_host_is_no_apps_origin() {
+async fn an_app_url_on_the_platforms_host_is_rejected() {
     let shop = Shop::with_installed_app().await;
     let own = format!("/v1/app-store/developers/apps/{}", shop.app.id);
     for origin in own_origins(&shop) {
@@ -138,7 +138,7 @@ async fn our_own_host_is_no_apps_origin() {
 }
 
 #[tokio::test]
-async fn an_admin_origin_is_no_apps_origin() {
+async fn an_app_url_on_an_admin_origin_is_rejected() {
     let gateway = support::Gateway::start_with(|options| {
         options.embedded.admin_origins = vec!["https://admin.example".to_owned()];
     })
@@ -180,7 +180,7 @@ async fn through(page: &Client, method: &str, path: &str, body: Value) -> Reply 
 }
 
 #[tokio::test]
-async fn under_another_name_we_are_recognized_by_what_was_bridged() {
+async fn bridged_requests_to_an_alias_of_the_api_are_rejected() {
     let shop = Shop::with_installed_app().await;
     let (url, _alias) = alias(&shop).await;
     move_app(&shop, &url).await;
@@ -210,7 +210,7 @@ async fn under_another_name_we_are_recognized_by_what_was_bridged() {
 }
 
 #[tokio::test]
-async fn what_is_too_large_for_the_bridge_comes_in_more_pages() {
+async fn the_bridge_splits_large_lists_into_more_pages() {
     let shop = Shop::with_published_app(&["read_products"]).await;
     shop.authorize().await;
     let owner = shop.owner();
@@ -247,7 +247,7 @@ async fn what_is_too_large_for_the_bridge_comes_in_more_pages() {
 }
 
 #[tokio::test]
-async fn a_foreign_store_is_rejected_wherever_it_is_named() {
+async fn an_app_cannot_reach_another_store_by_any_parameter() {
     let shop = Shop::with_published_app(&["write_store", "write_webhooks"]).await;
     shop.authorize().await;
     let page = shop.embedded_client().await;

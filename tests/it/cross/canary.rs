@@ -53,7 +53,7 @@ fn function(gateway: &Gateway, name: &str) -> App {
 }
 
 #[tokio::test]
-async fn the_canary_is_made_once_however_many_make_it() {
+async fn the_canary_store_is_created_once_in_parallel() {
     let gateway = still().await;
     let made = support::race(20, || canary::ensure(gateway.app())).await;
     assert!(made.into_iter().all(|store| store.unwrap().id.is_canary()));
@@ -68,7 +68,7 @@ async fn the_canary_is_made_once_however_many_make_it() {
 }
 
 #[tokio::test]
-async fn what_is_not_the_canarys_reads_no_fault_and_meets_none() {
+async fn other_stores_neither_read_nor_meet_injected_faults() {
     let market = Market::open().await;
     let receiver = Receiver::start().await;
     let input = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
@@ -97,7 +97,7 @@ async fn what_is_not_the_canarys_reads_no_fault_and_meets_none() {
 }
 
 #[tokio::test]
-async fn throttled_writes_are_rejected_to_the_canary_alone_and_only_while_it_lasts() {
+async fn an_injected_throttle_rejects_only_the_canarys_writes() {
     let gateway = still().await;
     let store = canary::ensure(gateway.app()).await.unwrap();
     let (made, group) = event(&gateway).await;
@@ -119,7 +119,7 @@ async fn throttled_writes_are_rejected_to_the_canary_alone_and_only_while_it_las
 }
 
 #[tokio::test]
-async fn a_queue_rejects_the_canarys_messages_and_takes_the_others_of_the_same_call() {
+async fn an_injected_queue_fault_rejects_only_the_canarys_messages() {
     let gateway = still().await;
     canary::ensure(gateway.app()).await.unwrap();
     let (made, _) = event(&gateway).await;
@@ -140,7 +140,7 @@ async fn a_queue_rejects_the_canarys_messages_and_takes_the_others_of_the_same_c
 }
 
 #[tokio::test]
-async fn a_stalled_relay_leaves_the_canarys_events_pending_and_due() {
+async fn a_stalled_outbox_relay_leaves_the_canarys_events_pending() {
     let gateway = still().await;
     canary::ensure(gateway.app()).await.unwrap();
     inject(&gateway, FaultKind::RelayStall, 3 * MINUTE).await;
@@ -164,8 +164,7 @@ async fn a_stalled_relay_leaves_the_canarys_events_pending_and_due() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_is_down_fails_attempts_at_either_speed_and_the_real_one_checks_signatures()
-{
+async fn an_injected_receiver_fault_fails_attempts_on_both_queues() {
     let gateway = still().await;
     canary::ensure(gateway.app()).await.unwrap();
     for (name, speed) in [("Webhooks", Speed::Fast), ("SlowWebhooks", Speed::Slow)] {

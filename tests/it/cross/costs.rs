@@ -31,7 +31,7 @@ async fn quiet_market() -> Market {
 }
 
 #[tokio::test]
-async fn the_life_of_an_order_of_one_line() {
+async fn an_order_of_one_line_costs_known_capacity_units() {
     let market = quiet_market().await;
     let book = market.stock(100, 9).await;
     // The first order of a variant marks it as ordered.
@@ -68,7 +68,7 @@ async fn the_life_of_an_order_of_one_line() {
 }
 
 #[tokio::test]
-async fn a_mail_costs_the_request_that_it_follows_from_nothing() {
+async fn notifications_add_no_cost_to_the_request() {
     let market = Market::open().await;
     let book = market.stock(100, 9).await;
     market.order(cart(&[(&book, 1)])).await;
@@ -95,7 +95,7 @@ fn assert_priced(found: &[Cost], priced: &[Operation]) {
 }
 
 #[tokio::test]
-async fn an_account_with_a_store_and_an_app_that_is_let_in() {
+async fn sign_up_and_app_authorization_cost_known_capacity_units() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let input = json!({
         "email": format!("{}@example.com", unique("owner")), "password": support::PASSWORD,
@@ -144,7 +144,7 @@ fn partitions(item: &support::Stored) -> Vec<(String, u32)> {
 
 /// By calculation: a partition takes 1,000 write units a second.
 #[tokio::test]
-async fn a_store_takes_three_hundred_orders_a_second_before_a_partition_is_full() {
+async fn no_partition_is_full_below_three_hundred_orders_a_second() {
     let market = quiet_market().await;
     let book = market.stock(100, 9).await;
     market.order(cart(&[(&book, 1)])).await;
@@ -163,7 +163,7 @@ async fn a_store_takes_three_hundred_orders_a_second_before_a_partition_is_full(
 }
 
 #[tokio::test]
-async fn what_happens_together_is_one_item_whose_publishing_touches_no_list() {
+async fn events_of_one_transaction_share_an_item_without_list_keys() {
     let market = Market::open_with(|options| options.has_stream = false).await;
     let book = market.stock(100, 9).await;
     let placed = market.paid(&book, 2).await;
@@ -199,7 +199,7 @@ async fn what_happens_together_is_one_item_whose_publishing_touches_no_list() {
 
 /// What docs/costs.md counts with: the schedule asks for what is due of each kind, and looks at the platform.
 #[tokio::test]
-async fn a_minute_in_which_nothing_is_due_costs_what_the_table_of_costs_says() {
+async fn an_idle_minute_costs_the_documented_capacity_units() {
     let gateway = Gateway::start_with(|options| options.has_stream = false).await;
     let app = gateway.app();
     let now = app.clock.now();

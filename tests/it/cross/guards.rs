@@ -31,7 +31,7 @@ async fn redeem(shop: &Shop, code: &AuthorizationCode, at: Timestamp) -> Result<
 }
 
 #[tokio::test]
-async fn the_redemption_itself_rejects_a_code_after_its_last_second() {
+async fn the_redemption_condition_rejects_an_expired_code() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let code = issued(&shop).await;
     let end = code.created_at.plus(CODE_LIFETIME);
@@ -44,7 +44,7 @@ async fn the_redemption_itself_rejects_a_code_after_its_last_second() {
 }
 
 #[tokio::test]
-async fn the_redemption_itself_rejects_a_code_that_was_redeemed() {
+async fn the_redemption_condition_rejects_a_redeemed_code() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let code = issued(&shop).await;
     redeem(&shop, &code, code.created_at).await.unwrap();
@@ -53,7 +53,7 @@ async fn the_redemption_itself_rejects_a_code_that_was_redeemed() {
 }
 
 #[tokio::test]
-async fn the_redemption_itself_rejects_another_client_and_another_redirect_uri() {
+async fn the_redemption_condition_rejects_another_client_or_redirect_uri() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let code = issued(&shop).await;
     let mut foreign = code.clone();
@@ -70,7 +70,7 @@ async fn the_redemption_itself_rejects_another_client_and_another_redirect_uri()
 }
 
 #[tokio::test]
-async fn a_code_begins_one_grant() {
+async fn an_authorization_code_creates_one_grant() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let code = issued(&shop).await;
     redeem(&shop, &code, code.created_at).await.unwrap();
@@ -83,7 +83,7 @@ async fn a_code_begins_one_grant() {
 }
 
 #[tokio::test]
-async fn an_uninstallation_frees_no_quota_that_a_deletion_has_freed() {
+async fn an_uninstallation_does_not_free_subscription_quota_twice() {
     let shop = Shop::with_published_app(&["read_store", "write_webhooks"]).await;
     let app = shop.app_client().await;
     let receiver = Receiver::start().await;

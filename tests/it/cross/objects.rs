@@ -503,7 +503,7 @@ async fn world() -> World {
 }
 
 #[tokio::test]
-async fn every_object_that_is_shown_carries_its_id_its_version_and_its_times() {
+async fn every_returned_object_has_its_common_fields() {
     let world = world().await;
     // Beside the kinds: requests, and the clients of OAuth.
     let known: BTreeSet<&str> = PREFIXES.iter().copied().chain(["req_", "cli_"]).collect();
@@ -550,7 +550,7 @@ async fn every_object_that_is_shown_carries_its_id_its_version_and_its_times() {
 }
 
 #[test]
-fn the_page_about_ids_lists_what_the_code_lists() {
+fn docs_ids_lists_every_derived_prefix() {
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/ids.md"));
     let page = page.unwrap();
     let (_, table) = page.split_once("<!-- derived -->").unwrap();

@@ -238,7 +238,7 @@ async fn every_route_that_writes_rejects_unknown_fields() {
 }
 
 #[tokio::test]
-async fn a_list_names_its_limit_its_filters_and_its_cursor_at_once() {
+async fn a_list_reports_all_query_errors_together() {
     let callers = Callers::all().await;
     let owner = callers.shop.owner();
     let faults = |reply: Reply| reply.expect(422).problem("validation_failed").field_errors();
@@ -278,7 +278,7 @@ async fn a_list_names_its_limit_its_filters_and_its_cursor_at_once() {
 }
 
 #[tokio::test]
-async fn json_is_typed_and_a_query_is_text() {
+async fn json_types_are_strict_and_query_values_are_parsed() {
     let market = Market::open().await;
     let (owner, store) = (&market.owner, &market.store);
     let variant = market.stock(500, 9).await;

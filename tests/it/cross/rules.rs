@@ -4,7 +4,7 @@ use reliability::rules::Rule;
 use services::metrics::{families, family_of};
 
 #[test]
-fn a_rule_and_its_alarm_mean_the_same() {
+fn every_incident_rule_matches_its_cloudwatch_alarm() {
     let template = concat!(env!("CARGO_MANIFEST_DIR"), "/../template.yaml");
     let template = std::fs::read_to_string(template).unwrap();
     let template: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template).unwrap();
@@ -25,7 +25,7 @@ fn a_rule_and_its_alarm_mean_the_same() {
 }
 
 #[test]
-fn what_is_counted_for_a_family_is_what_the_template_leads_to_it() {
+fn requests_are_counted_for_the_family_that_serves_them() {
     let mut named = Vec::new();
     for (family, routes) in local::families() {
         for row in routes.rows() {

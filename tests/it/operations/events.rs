@@ -61,7 +61,7 @@ async fn paid_order() -> (Market, Receiver, EventGroup, [String; 2]) {
 }
 
 #[tokio::test]
-async fn a_page_may_end_between_two_events_of_one_transaction() {
+async fn pagination_may_split_the_events_of_one_transaction() {
     let market = still_market().await;
     let book = market.stock(100, 9).await;
     let placed = market.paid(&book, 2).await;
@@ -102,7 +102,7 @@ async fn a_page_may_end_between_two_events_of_one_transaction() {
 }
 
 #[tokio::test]
-async fn one_of_two_events_is_given_up_and_the_other_goes_its_way() {
+async fn discarding_an_event_leaves_the_others_of_its_transaction() {
     let (market, receiver, group, [paid, captured]) = paid_order().await;
     assert_eq!(paid[..34], captured[..34], "they are one item");
     let act =
@@ -138,7 +138,7 @@ fn states(first: &str) -> (String, String) {
 }
 
 #[tokio::test]
-async fn who_publishes_late_leaves_alone_what_was_given_up_meanwhile() {
+async fn late_publishing_skips_a_discarded_event() {
     let (market, _receiver, group, [paid, captured]) = paid_order().await;
     let discard = format!("{OUTBOX}/{captured}/discard");
     market.owner.post(&discard).json(json!({})).await.expect(200);
@@ -156,7 +156,7 @@ async fn who_publishes_late_leaves_alone_what_was_given_up_meanwhile() {
 }
 
 #[tokio::test]
-async fn the_payload_of_one_of_two_events_is_removed_and_the_others_stays() {
+async fn expunging_a_payload_leaves_the_others_of_its_transaction() {
     let (market, receiver, _, [paid, captured]) = paid_order().await;
     sweep(&market).await;
     receiver.wait_for(2).await;

@@ -46,7 +46,7 @@ fn sha256(text: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_hundred_who_append_at_once_make_a_chain_without_gap_or_fork() {
+async fn a_hundred_parallel_appends_form_a_chain_without_gap_or_fork() {
     let gateway = Gateway::start().await;
     let names: Vec<String> = (0..100).map(|number| format!("drl_{number}")).collect();
     let racing = names.iter().map(|name| gateway.record_evidence(drill(name)));
@@ -83,7 +83,7 @@ async fn a_hundred_who_append_at_once_make_a_chain_without_gap_or_fork() {
 }
 
 #[tokio::test]
-async fn a_long_chain_is_walked_in_parts_over_months_and_while_it_grows() {
+async fn a_long_chain_is_verified_in_parts_while_it_grows() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     let check = operator.get(&format!("{EVIDENCE}/verify")).await.expect(200);
@@ -146,7 +146,7 @@ async fn first_broken(gateway: &Gateway, operator: &Client) -> Value {
 }
 
 #[tokio::test]
-async fn a_record_that_was_changed_taken_out_or_put_in_is_located() {
+async fn a_tampered_evidence_record_is_located() {
     let gateway = Gateway::start().await;
     recorded(&gateway, 12).await;
     let operator = Operator::sign_up(&gateway).await;
@@ -204,7 +204,7 @@ async fn a_record_that_was_changed_taken_out_or_put_in_is_located() {
 }
 
 #[tokio::test]
-async fn a_store_sees_the_platforms_evidence_and_its_own_and_no_others() {
+async fn a_store_reads_only_its_own_and_the_platforms_evidence() {
     let gateway = Gateway::start().await;
     let (one, two) = (Merchant::sign_up(&gateway).await, Merchant::sign_up(&gateway).await);
     let (mine, theirs) = (one.open_store().await, two.open_store().await);

@@ -58,7 +58,7 @@ fn control(report: &Value, id: &str) -> (String, Value, Vec<String>) {
 }
 
 #[tokio::test]
-async fn a_report_holds_each_promise_against_the_evidence_and_cites_it() {
+async fn a_report_evaluates_each_control_with_cited_evidence() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     let empty = report(&operator, &gateway, "internal").await;
@@ -123,7 +123,7 @@ async fn a_report_holds_each_promise_against_the_evidence_and_cites_it() {
 }
 
 #[tokio::test]
-async fn a_report_verifies_with_the_published_keys_and_altered_does_not() {
+async fn a_report_verifies_with_the_published_keys_unless_altered() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     drill(&gateway, "passed", json!(10), 0).await;
@@ -153,7 +153,7 @@ async fn a_report_verifies_with_the_published_keys_and_altered_does_not() {
 }
 
 #[tokio::test]
-async fn an_operator_issues_reports_and_a_store_reads_them() {
+async fn operators_issue_reports_and_stores_read_them() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     let merchant = Merchant::sign_up(&gateway).await;
@@ -177,7 +177,7 @@ async fn an_operator_issues_reports_and_a_store_reads_them() {
 }
 
 #[tokio::test]
-async fn a_period_that_is_reversed_too_long_or_not_over_is_rejected() {
+async fn an_invalid_report_period_is_rejected() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     let now = gateway.now();
@@ -200,7 +200,7 @@ async fn a_period_that_is_reversed_too_long_or_not_over_is_rejected() {
 }
 
 #[tokio::test]
-async fn a_report_over_spoilt_evidence_says_so() {
+async fn a_report_over_a_broken_evidence_chain_fails_its_control() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     for _ in 0..3 {
@@ -216,7 +216,7 @@ async fn a_report_over_spoilt_evidence_says_so() {
 }
 
 #[tokio::test]
-async fn who_prefers_html_gets_a_page_that_loads_nothing_and_runs_nothing() {
+async fn a_report_is_served_as_html_by_content_negotiation() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     drill(&gateway, "passed", json!(9), 0).await;

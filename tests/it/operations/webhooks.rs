@@ -2,13 +2,13 @@
 
 mod apps;
 mod boundaries;
-mod delivered;
+mod deliveries;
 mod fairness;
 mod filters;
 mod ordering;
 mod outbox;
-mod pace;
 mod queues;
+mod rate_limit;
 mod receipts;
 mod receivers;
 mod records;

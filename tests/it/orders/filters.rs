@@ -35,7 +35,7 @@ async fn listed(market: &Market, filter: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn orders_are_found_by_address_name_tag_time_and_words() {
+async fn orders_are_listed_by_filter_and_search() {
     let (market, placed, shopper) = orders().await;
     let ids: Vec<&str> = placed.iter().map(|order| order.id.as_str()).collect();
     assert_eq!(listed(&market, "email=ANN@example.com").await, [ids[2], ids[0]]);

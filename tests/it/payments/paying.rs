@@ -7,7 +7,7 @@ use support::{Market, Merchant, Providers, RAZORPAY_KEY_ID, Value, cart, json, r
 use super::connected::{Connected, PRICE, provider_path};
 
 #[tokio::test]
-async fn razorpay_from_order_to_refund() {
+async fn a_razorpay_payment_is_captured_and_refunded() {
     let connected = Connected::open().await;
     let order = connected.order().await;
     assert_eq!(connected.stock().await, (98, 2, 0));
@@ -72,7 +72,7 @@ async fn razorpay_from_order_to_refund() {
 }
 
 #[tokio::test]
-async fn stripe_from_intent_to_partial_capture_void_and_refund() {
+async fn a_stripe_payment_is_captured_or_voided() {
     let connected = Connected::open_with("manual").await;
     let order = connected.order().await;
     let begun = connected.begin("stripe", &order).await.expect(201);
@@ -124,7 +124,7 @@ async fn stripe_from_intent_to_partial_capture_void_and_refund() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_payment_that_is_begun_by_many_at_once_is_one() {
+async fn parallel_requests_open_one_payment() {
     let connected = Arc::new(Connected::open_to_many("automatic").await);
     for provider in ["razorpay", "stripe"] {
         let order = connected.order().await;
@@ -142,7 +142,7 @@ async fn a_payment_that_is_begun_by_many_at_once_is_one() {
 }
 
 #[tokio::test]
-async fn cash_is_taken_when_the_merchant_says_so() {
+async fn a_manual_payment_is_captured_by_the_merchant() {
     let connected = Connected::bare().await;
     let told = json!({"instructions": "Transfer to IBAN 42."});
     connected.owner.put(&provider_path("manual")).json(told).await.expect(200);
@@ -159,7 +159,7 @@ async fn cash_is_taken_when_the_merchant_says_so() {
 }
 
 #[tokio::test]
-async fn an_order_is_paid_by_who_may_see_it_and_nobody_else() {
+async fn opening_a_payment_requires_access_to_its_order() {
     let connected = Connected::open().await;
     let (order, other) = (connected.order().await, connected.order().await);
     let before = connected.gateway.count().await;
@@ -195,7 +195,7 @@ async fn an_order_is_paid_by_who_may_see_it_and_nobody_else() {
 /// An order's id follows from its number, and a payment's leads to its order: nothing else is written
 /// for that, and nothing else read.
 #[tokio::test]
-async fn a_number_and_a_payments_id_lead_to_the_order_and_nowhere_else() {
+async fn order_numbers_and_payment_ids_resolve_without_a_lookup_item() {
     let market = Market::open().await;
     let numbers = market.gateway.order_numbers(&market.store.id).await;
     let book = market.stock(100, 9).await;

@@ -123,7 +123,7 @@ async fn order_of(connected: &Connected, shopper: &Shopper) -> Placed {
 }
 
 #[tokio::test]
-async fn what_a_customer_has_spent_follows_every_change_of_their_orders_money() {
+async fn total_spent_follows_provider_payments_and_dashboard_refunds() {
     let connected = Connected::open("automatic").await;
     let market = &connected.market;
     let shopper = Shopper::register(&market.gateway, &market.store).await;
@@ -157,7 +157,7 @@ async fn what_a_customer_has_spent_follows_every_change_of_their_orders_money() 
 }
 
 #[tokio::test]
-async fn no_payment_fails_because_its_customer_is_gone() {
+async fn payments_succeed_after_their_customer_is_deleted() {
     let connected = Connected::open("automatic").await;
     let market = &connected.market;
     let shopper = Shopper::register(&market.gateway, &market.store).await;
@@ -187,7 +187,7 @@ async fn no_payment_fails_because_its_customer_is_gone() {
 }
 
 #[tokio::test]
-async fn a_refund_on_the_providers_dashboard_reaches_the_order() {
+async fn a_refund_on_the_providers_dashboard_is_recorded_on_the_order() {
     let connected = Connected::open("automatic").await;
     let market = &connected.market;
     for by_webhook in [false, true] {
@@ -240,7 +240,7 @@ async fn a_refund_on_the_providers_dashboard_reaches_the_order() {
 }
 
 #[tokio::test]
-async fn an_order_whose_promise_lapses_waits_to_be_paid_again() {
+async fn a_lapsed_authorization_makes_the_order_payable_again() {
     let connected = Connected::open("manual").await;
     let market = &connected.market;
     for at_provider in [false, true] {
@@ -289,7 +289,7 @@ async fn an_order_whose_promise_lapses_waits_to_be_paid_again() {
 }
 
 #[tokio::test]
-async fn a_closed_order_whose_promise_lapses_waits_to_be_paid_when_it_is_reopened() {
+async fn reopening_an_order_with_a_lapsed_authorization_restores_payment_due() {
     let connected = Connected::open("manual").await;
     let market = &connected.market;
     for pays in [true, false] {
@@ -331,7 +331,7 @@ async fn a_closed_order_whose_promise_lapses_waits_to_be_paid_when_it_is_reopene
 }
 
 #[tokio::test]
-async fn an_order_that_is_firm_by_itself_stays_so_without_its_promise() {
+async fn a_confirmed_order_stays_confirmed_without_its_authorization() {
     let connected = Connected::open("manual").await;
     let market = &connected.market;
     // By the merchant's word.
@@ -361,7 +361,7 @@ async fn an_order_that_is_firm_by_itself_stays_so_without_its_promise() {
 }
 
 #[tokio::test]
-async fn a_promise_is_let_go_of_when_the_order_is_paid_another_way() {
+async fn an_authorization_is_voided_when_the_order_is_paid_otherwise() {
     let connected = Connected::open("manual").await;
     let market = &connected.market;
     let placed = connected.order().await;
@@ -384,7 +384,7 @@ async fn a_promise_is_let_go_of_when_the_order_is_paid_another_way() {
 }
 
 #[tokio::test]
-async fn a_promise_that_could_not_be_let_go_of_at_once_is_let_go_of_by_sync() {
+async fn a_failed_void_is_repeated_by_sync() {
     let connected = Connected::open("manual").await;
     let placed = connected.order().await;
     let promise = connected.begin("stripe", &placed).await;
@@ -408,7 +408,7 @@ async fn a_promise_that_could_not_be_let_go_of_at_once_is_let_go_of_by_sync() {
 }
 
 #[tokio::test]
-async fn an_order_takes_no_more_than_it_is_short_of() {
+async fn an_order_accepts_no_more_than_its_outstanding_amount() {
     let connected = Connected::open("manual").await;
     let market = &connected.market;
     let placed = connected.order().await;
@@ -437,7 +437,7 @@ async fn an_order_takes_no_more_than_it_is_short_of() {
 }
 
 #[tokio::test]
-async fn nothing_is_captured_for_an_order_that_is_over() {
+async fn a_payment_of_an_ended_order_cannot_be_captured() {
     let connected = Connected::open("manual").await;
     let market = &connected.market;
     let settings = format!("/v1/stores/{}/settings", market.store.id);
@@ -463,7 +463,7 @@ async fn taken_at_once(connected: &Connected, payment: &Begun) {
 }
 
 #[tokio::test]
-async fn a_promise_that_nobody_has_to_take_is_taken_by_the_next_look() {
+async fn an_uncaptured_automatic_payment_is_captured_by_sync() {
     let connected = Connected::open("manual").await;
     let market = &connected.market;
     let placed = connected.order().await;

@@ -85,7 +85,7 @@ impl Connected {
 }
 
 #[tokio::test]
-async fn an_order_is_paid_by_the_providers_word_alone() {
+async fn an_order_is_paid_by_provider_webhooks_alone() {
     let connected = Connected::open("automatic").await;
     for provider in ["razorpay", "stripe"] {
         let (placed, payment, reference) = connected.begin(provider).await;
@@ -114,7 +114,7 @@ async fn an_order_is_paid_by_the_providers_word_alone() {
 }
 
 #[tokio::test]
-async fn a_bank_disputes_a_payment_and_the_store_hears_of_it() {
+async fn a_sandbox_dispute_is_reported_to_the_store() {
     let connected = Connected::open("automatic").await;
     for provider in ["razorpay", "stripe"] {
         let (_, payment, reference) = connected.begin(provider).await;
@@ -146,7 +146,7 @@ async fn a_bank_disputes_a_payment_and_the_store_hears_of_it() {
 }
 
 #[tokio::test]
-async fn money_that_is_held_and_taken_is_told_at_each_step() {
+async fn authorizations_and_captures_each_send_webhooks() {
     let connected = Connected::open("manual").await;
     for provider in ["razorpay", "stripe"] {
         let (_, payment, reference) = connected.begin(provider).await;
@@ -174,7 +174,7 @@ async fn money_that_is_held_and_taken_is_told_at_each_step() {
 }
 
 #[tokio::test]
-async fn webhooks_go_to_this_machine_alone() {
+async fn sandbox_webhooks_are_sent_to_localhost_only() {
     let connected = Connected::open("automatic").await;
     for url in ["https://example.com/hook", "http://10.0.0.1/", "", "http://localhost.example/"] {
         let input = json!({"url": url, "secret": "s"});
@@ -187,7 +187,7 @@ async fn webhooks_go_to_this_machine_alone() {
 }
 
 #[tokio::test]
-async fn the_providers_answer_a_key_with_what_they_said_first() {
+async fn sandbox_providers_replay_idempotent_responses() {
     let connected = Connected::open("automatic").await;
     let (stripe, pair) = (STRIPE_SECRET, format!("{RAZORPAY_KEY_ID}:{RAZORPAY_SECRET}"));
     let basic = format!("Basic {}", BASE64_STANDARD.encode(pair));
@@ -255,7 +255,7 @@ async fn buy(client: &Client, sandbox: &Client, provider: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_demo_store_is_paid_on_whatever_port_also_after_a_restart() {
+async fn the_demo_store_takes_payments_on_any_port_after_a_restart() {
     let data = std::env::temp_dir().join(format!("demo-{}", uuid::Uuid::now_v7()));
     std::fs::create_dir_all(&data).unwrap();
     for _ in 0..2 {

@@ -7,7 +7,7 @@ use super::PRODUCTS;
 const BULK: &str = "/v1/products/bulk";
 
 #[tokio::test]
-async fn each_operation_has_an_answer_of_its_own() {
+async fn bulk_requests_report_one_result_per_operation() {
     let market = Market::open().await;
     let owner = &market.owner;
     let kept = owner.post(PRODUCTS).json(json!({"title": "Kept"})).await.expect(201);
@@ -43,7 +43,7 @@ async fn each_operation_has_an_answer_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_request_that_is_sent_again_does_nothing_again() {
+async fn a_repeated_bulk_request_applies_each_operation_once() {
     let market = Market::open().await;
     let owner = &market.owner;
     let make =

@@ -5,7 +5,7 @@ use support::{Market, Shopper, cart, inr, json, unique};
 const CUSTOMERS: &str = "/v1/customers";
 
 #[tokio::test]
-async fn a_store_makes_a_customer_who_proves_the_address_by_signing_in() {
+async fn a_customer_created_by_the_store_signs_in_by_code() {
     let market = Market::proven().await;
     let email = format!("{}@example.com", unique("known"));
     let input = json!({
@@ -41,7 +41,7 @@ async fn a_store_makes_a_customer_who_proves_the_address_by_signing_in() {
 }
 
 #[tokio::test]
-async fn a_customer_is_changed_closed_and_removed() {
+async fn a_merchant_updates_and_deletes_a_customer() {
     let market = Market::open().await;
     let shopper = Shopper::register(&market.gateway, &market.store).await;
     let one = format!("{CUSTOMERS}/{}", shopper.id);
@@ -66,7 +66,7 @@ async fn a_customer_is_changed_closed_and_removed() {
 }
 
 #[tokio::test]
-async fn an_exempt_customer_is_levied_no_tax_and_has_their_orders_listed() {
+async fn a_tax_exempt_customer_pays_no_tax_on_orders() {
     let market = Market::open().await;
     let rates = format!("/v1/stores/{}/tax-rates", market.store.id);
     let gst = json!({"name": "GST", "country": "IN", "basis_points": 1_800});

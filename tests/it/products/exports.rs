@@ -1,7 +1,7 @@
 //! Exports: products, orders, customers and movements in a file.
 
+mod queue;
 mod round_trips;
-mod unfinished;
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -52,7 +52,7 @@ fn rows(file: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn products_go_out_as_they_come_in() {
+async fn exported_products_contain_no_formulas_and_reimport_unchanged() {
     let market = Market::open().await;
     let owner = &market.owner;
     let input = json!({
@@ -109,7 +109,7 @@ async fn products_go_out_as_they_come_in() {
 }
 
 #[tokio::test]
-async fn orders_customers_and_movements_are_exported_as_rows_and_as_lines() {
+async fn exports_contain_the_fields_of_orders_customers_and_movements() {
     let market = Market::open().await;
     let owner = &market.owner;
     let shopper = Shopper::register(&market.gateway, &market.store).await;
@@ -156,7 +156,7 @@ async fn orders_customers_and_movements_are_exported_as_rows_and_as_lines() {
 }
 
 #[tokio::test]
-async fn a_link_ends_and_leads_to_nothing_else() {
+async fn an_export_link_is_signed_for_one_part_and_expires() {
     let market = Market::open().await;
     let owner = &market.owner;
     market.stock(1_000, 1).await;
@@ -185,7 +185,7 @@ async fn a_link_ends_and_leads_to_nothing_else() {
 }
 
 #[tokio::test]
-async fn an_app_needs_the_scope_of_what_it_exports() {
+async fn an_app_needs_the_read_scope_of_an_exports_kind() {
     let (market, app) = Market::with_app(&["write_exports", "read_products"]).await;
     let rejected = app.post(EXPORTS).json(json!({"kind": "customers"})).await.expect(403);
     assert_eq!(rejected.str("/required_scope"), "read_customers");
@@ -195,7 +195,7 @@ async fn an_app_needs_the_scope_of_what_it_exports() {
 }
 
 #[tokio::test]
-async fn an_export_that_waits_is_given_up() {
+async fn a_queued_export_is_cancelled() {
     let market = Market::open_with(|options| options.has_runner = false).await;
     let waiting = market.owner.post(EXPORTS).json(json!({"kind": "products"})).await.expect(202);
     let path = format!("{EXPORTS}/{}/cancel", waiting.str("/id"));
@@ -207,7 +207,7 @@ async fn an_export_that_waits_is_given_up() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_is_written_of_an_export_that_was_given_up_or_forgotten() {
+async fn steps_of_a_deleted_export_leave_no_file_chunks() {
     let market = Market::open().await;
     let owner = &market.owner;
     let process = market.gateway.process();

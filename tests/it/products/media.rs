@@ -40,7 +40,7 @@ fn png(size: usize, seed: u8) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn an_image_comes_back_byte_for_byte_and_may_be_kept_for_ever() {
+async fn an_image_is_served_unchanged_with_immutable_caching() {
     let front = Front::open().await;
     for size in [64, 350_000, 350_001, 4 << 20] {
         let bytes = png(size, 1);
@@ -68,7 +68,7 @@ async fn an_image_comes_back_byte_for_byte_and_may_be_kept_for_ever() {
 }
 
 #[tokio::test]
-async fn an_image_is_shown_before_the_store_opens_and_until_it_is_deleted() {
+async fn an_image_is_served_until_its_store_is_deleted() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
@@ -100,7 +100,7 @@ async fn an_image_is_shown_before_the_store_opens_and_until_it_is_deleted() {
 }
 
 #[tokio::test]
-async fn what_is_no_image_is_rejected_by_its_bytes() {
+async fn uploads_without_image_bytes_are_rejected() {
     let front = Front::open().await;
     let before = front.gateway.count().await;
     for bytes in [&b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>"[..], b"GI", b"%PDF-1.7", b"MZ"] {
@@ -117,7 +117,7 @@ async fn what_is_no_image_is_rejected_by_its_bytes() {
 }
 
 #[tokio::test]
-async fn an_image_is_listed_described_and_deleted() {
+async fn a_merchant_manages_uploaded_images() {
     let front = Front::open().await;
     let one = front.upload(&png(64, 1)).await.expect(201);
     let two = front.upload(&png(64, 2)).await.expect(201);
@@ -143,7 +143,7 @@ async fn an_image_is_listed_described_and_deleted() {
 }
 
 #[tokio::test]
-async fn an_image_that_a_product_shows_is_not_deleted() {
+async fn an_image_used_by_a_product_is_not_deleted() {
     let front = Front::open().await;
     let ids = [
         front.upload(&png(64, 1)).await.expect(201).str("/id"),
@@ -178,7 +178,7 @@ async fn an_image_that_a_product_shows_is_not_deleted() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_same_bytes_are_stored_once_and_go_with_the_last_image() {
+async fn identical_images_share_one_blob_until_the_last_is_deleted() {
     let front = Front::open().await;
     let bytes = png(700_001, 3);
     let answers = race(12, || front.upload(&bytes)).await;
@@ -202,7 +202,7 @@ async fn the_same_bytes_are_stored_once_and_go_with_the_last_image() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn images_that_come_and_go_at_once_never_lose_their_bytes() {
+async fn parallel_uploads_and_deletions_never_lose_a_shared_blob() {
     let front = Front::open().await;
     let bytes = png(400_000, 5);
     let answers = race(10, || async {
@@ -220,7 +220,7 @@ async fn images_that_come_and_go_at_once_never_lose_their_bytes() {
 }
 
 #[tokio::test]
-async fn an_image_is_fetched_from_where_it_is() {
+async fn an_image_is_fetched_from_its_source_url() {
     let front = Front::open().await;
     let receiver = Receiver::start().await;
     let bytes = png(5_000, 7);

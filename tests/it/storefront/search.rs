@@ -28,7 +28,7 @@ async fn words(gateway: &Gateway) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn words_are_found_by_their_beginnings_without_case_and_accents() {
+async fn search_matches_word_prefixes_without_case_or_accents() {
     let front = Front::open().await;
     let price = json!({"amount": 500, "currency": "INR"});
     let coded = json!({"variants": [{"price": price, "sku": "POT-0042"}]});
@@ -72,7 +72,7 @@ async fn words_are_found_by_their_beginnings_without_case_and_accents() {
 
 /// Words are folded as ICU compares them for searching, and joined ones and parts are found as well.
 #[tokio::test]
-async fn words_are_found_however_they_are_spelt() {
+async fn search_matches_spelling_variants_in_many_scripts() {
     let front = Front::open().await;
     for (title, asked) in [
         ("Smørrebrød", &["smorrebrod", "SMØRREBRØD"][..]),
@@ -103,7 +103,7 @@ async fn words_are_found_however_they_are_spelt() {
 }
 
 #[tokio::test]
-async fn what_changes_is_found_by_its_new_words_alone() {
+async fn search_finds_a_changed_product_by_its_new_words_only() {
     let front = Front::open().await;
     let made = front.sell("Old name", 500, 1, json!({"tags": ["kept"]})).await;
     let path = format!("/v1/products/{}", made.str("/id"));
@@ -130,7 +130,7 @@ async fn what_changes_is_found_by_its_new_words_alone() {
 }
 
 #[tokio::test]
-async fn a_search_is_walked_titles_first_and_the_newest_of_them() {
+async fn search_results_list_title_matches_first_then_newest() {
     let front = Front::open().await;
     for number in 0..9 {
         front.sell(&format!("Mug {number}"), 500, 1, json!({"vendor": "Mugs"})).await;
@@ -153,7 +153,7 @@ async fn a_search_is_walked_titles_first_and_the_newest_of_them() {
 }
 
 #[tokio::test]
-async fn a_search_reads_no_more_than_it_shows() {
+async fn a_search_reads_only_the_returned_products() {
     let gateway = Gateway::start_with(|options| options.has_stream = false).await;
     let front = Front::open_on(gateway).await;
     let cost = async |query: &str| -> Reply {

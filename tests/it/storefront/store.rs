@@ -5,7 +5,7 @@ use support::{Reply, json, unique};
 use super::{CACHE_TIME, Front};
 
 #[tokio::test]
-async fn a_store_is_looked_up_by_subdomain_by_host_and_by_the_host_asked() {
+async fn a_store_lookup_accepts_subdomain_or_host() {
     let front = Front::open().await;
     let name = &front.store.subdomain;
     let by_name = front.visitor.get(&format!("/v1/storefront/lookup?subdomain={name}")).await;
@@ -29,7 +29,7 @@ async fn a_store_is_looked_up_by_subdomain_by_host_and_by_the_host_asked() {
 }
 
 #[tokio::test]
-async fn a_store_that_is_not_open_is_not_there_and_a_paused_one_is() {
+async fn a_storefront_is_found_only_while_active_or_paused() {
     let front = Front::open().await;
     let draft = front.merchant.open_store().await;
     for path in ["", "/products", "/categories", "/navigation", "/policies"] {
@@ -45,7 +45,7 @@ async fn a_store_that_is_not_open_is_not_there_and_a_paused_one_is() {
 }
 
 #[tokio::test]
-async fn a_store_that_moved_is_found_by_both_names() {
+async fn a_renamed_store_is_found_by_both_subdomains() {
     let front = Front::open().await;
     let new = unique("moved");
     let path = format!("/v1/stores/{}", front.store.id);
@@ -61,7 +61,7 @@ async fn a_store_that_moved_is_found_by_both_names() {
 }
 
 #[tokio::test]
-async fn the_store_page_names_what_a_first_page_needs() {
+async fn the_store_page_includes_menus_policies_and_payment_methods() {
     let front = Front::open().await;
     let path = |rest: &str| format!("/v1/stores/{}{rest}", front.store.id);
     let menu = json!({"items": [{"title": "Home", "type": "home"}]});
@@ -88,7 +88,7 @@ async fn the_store_page_names_what_a_first_page_needs() {
 }
 
 #[tokio::test]
-async fn every_page_says_how_long_it_holds_and_is_not_sent_twice() {
+async fn storefront_pages_have_cache_headers_and_answer_304() {
     let front = Front::open().await;
     let category = json!({"name": "Kitchen"});
     let category = front.owner.post("/v1/products/categories").json(category).await.expect(201);
@@ -134,7 +134,7 @@ async fn every_page_says_how_long_it_holds_and_is_not_sent_twice() {
 }
 
 #[tokio::test]
-async fn stores_pay_for_their_own_visitors() {
+async fn anonymous_visitors_have_a_rate_limit_per_store() {
     let front = Front::open().await;
     let other = front.merchant.open_store().await;
     let activate = format!("/v1/stores/{}/activate", other.id);

@@ -77,7 +77,7 @@ impl Shop {
 }
 
 #[tokio::test]
-async fn a_domain_leads_to_the_store_once_a_record_shows_whose_it_is() {
+async fn a_domain_resolves_to_the_store_after_txt_verification() {
     let net = Net::start().await;
     let shop = net.shop().await;
     let host = format!("{}.example.com", unique("shop"));
@@ -117,7 +117,7 @@ async fn a_domain_leads_to_the_store_once_a_record_shows_whose_it_is() {
 }
 
 #[tokio::test]
-async fn of_two_stores_that_show_the_same_record_one_has_the_host() {
+async fn one_of_two_stores_verifying_a_host_gets_it() {
     let net = Net::start().await;
     let (one, other) = (net.shop().await, net.shop().await);
     let host = format!("{}.example.com", unique("shop"));
@@ -153,7 +153,7 @@ async fn of_two_stores_that_show_the_same_record_one_has_the_host() {
 }
 
 #[tokio::test]
-async fn customers_are_led_to_one_of_the_verified_domains() {
+async fn a_store_has_one_primary_verified_domain() {
     let net = Net::start().await;
     let shop = net.shop().await;
     let [first, second] = ["a", "b"].map(|name| format!("{}.example.com", unique(name)));
@@ -186,7 +186,7 @@ async fn customers_are_led_to_one_of_the_verified_domains() {
 }
 
 #[tokio::test]
-async fn hosts_that_nobody_can_have_are_rejected_and_a_store_has_so_many() {
+async fn a_store_has_at_most_20_valid_domains() {
     let net = Net::start().await;
     let shop = net.shop().await;
     for host in [
@@ -220,7 +220,7 @@ async fn hosts_that_nobody_can_have_are_rejected_and_a_store_has_so_many() {
 }
 
 #[tokio::test]
-async fn the_platforms_own_hosts_are_no_stores() {
+async fn the_platforms_own_hosts_are_rejected_as_domains() {
     let gateway = Gateway::start_with(|options| {
         options.embedded.admin_origins = vec!["https://admin.example.com".to_owned()];
     })

@@ -32,7 +32,7 @@ async fn digest(shop: &ThemeShop, shown: &Reply, number: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn publishes_rollbacks_and_saves_at_once_leave_a_whole_history() {
+async fn parallel_theme_changes_leave_a_gapless_release_history() {
     let shop = ThemeShop::open().await;
     shop.publish("First").await;
     shop.publish("Second").await;
@@ -96,7 +96,7 @@ async fn publishes_rollbacks_and_saves_at_once_leave_a_whole_history() {
 }
 
 #[tokio::test]
-async fn of_many_uploads_of_one_version_one_is_taken() {
+async fn one_of_many_parallel_uploads_of_a_version_is_accepted() {
     let shop = ThemeShop::with_upload().await;
     let turns = AtomicUsize::new(0);
     let replies = race(6, || {
@@ -121,7 +121,7 @@ async fn of_many_uploads_of_one_version_one_is_taken() {
 }
 
 #[tokio::test]
-async fn of_two_makers_who_want_one_slug_one_gets_it() {
+async fn one_of_two_developers_claiming_a_slug_gets_it() {
     let shop = ThemeShop::with_upload().await;
     let other = Merchant::sign_up(&shop.gateway).await;
     for _ in 0..4 {
@@ -152,7 +152,7 @@ async fn of_two_makers_who_want_one_slug_one_gets_it() {
 }
 
 #[tokio::test]
-async fn a_store_has_twenty_themes_whoever_installs_at_once() {
+async fn the_theme_limit_holds_under_parallel_installs() {
     let shop = ThemeShop::open().await;
     let mut slugs = Vec::new();
     for number in 0..23 {
@@ -192,7 +192,7 @@ async fn a_store_has_twenty_themes_whoever_installs_at_once() {
 }
 
 #[tokio::test]
-async fn what_is_published_is_not_uninstalled_and_what_is_uninstalled_not_published() {
+async fn a_parallel_publish_and_uninstall_never_both_succeed() {
     let shop = ThemeShop::open().await;
     for _ in 0..4 {
         let version = shop.draft("Now").await;

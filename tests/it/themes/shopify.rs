@@ -82,7 +82,7 @@ fn files(slug: &str) -> Vec<(String, Vec<u8>)> {
 }
 
 #[tokio::test]
-async fn a_theme_of_shopifys_shape_is_uploaded_shown_changed_and_gone_back_to() {
+async fn a_shopify_theme_is_uploaded_and_rendered() {
     let shop = ThemeShop::with_upload().await;
     for number in 1..=3 {
         let product = json!({"title": format!("Cup {number}"), "status": "active",

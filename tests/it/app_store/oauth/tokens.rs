@@ -8,7 +8,7 @@ use support::{Shop, json};
 use super::read_store;
 
 #[tokio::test]
-async fn a_refresh_token_rotates_and_its_reuse_ends_the_grant() {
+async fn reuse_of_a_rotated_refresh_token_revokes_the_grant() {
     let shop = Shop::with_published_app(&["read_store", "write_webhooks"]).await;
     let first = shop.redeem(&shop.authorize().await).await.expect(200);
     let (r1, t1) = (first.str("/refresh_token"), first.str("/access_token"));
@@ -56,7 +56,7 @@ async fn tokens_expire_and_grants_end_after_90_days() {
 }
 
 #[tokio::test]
-async fn revocation_and_introspection_are_for_the_own_client() {
+async fn a_client_revokes_and_introspects_only_its_own_tokens() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let token = shop.redeem(&shop.authorize().await).await.expect(200);
     let (access, refresh) = (token.str("/access_token"), token.str("/refresh_token"));
@@ -87,7 +87,7 @@ async fn revocation_and_introspection_are_for_the_own_client() {
 }
 
 #[tokio::test]
-async fn introspection_knows_what_killed_a_token() {
+async fn introspection_reports_ended_tokens_as_inactive() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let grant = shop.authorize().await;
     let token = shop.redeem(&grant).await.expect(200);
@@ -106,7 +106,7 @@ async fn introspection_knows_what_killed_a_token() {
 }
 
 #[tokio::test]
-async fn a_rotated_refresh_token_works_for_ten_minutes_and_is_a_replay_from_then_on() {
+async fn a_rotated_refresh_token_is_a_replay_after_ten_minutes() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     shop.gateway.app().clock.stop();
     let first = shop.redeem(&shop.authorize().await).await.expect(200).str("/refresh_token");

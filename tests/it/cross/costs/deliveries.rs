@@ -94,7 +94,7 @@ fn units(trips: u32, units: u64) -> Metered {
 }
 
 #[tokio::test]
-async fn a_delivery_that_succeeds_at_once_takes_three_units_to_make_one_to_claim_two_to_settle() {
+async fn making_claiming_and_settling_a_delivery_costs_six_write_units() {
     let watched = Watched::still(Behaviour::Answer(200, Vec::new(), b"{\"ok\":true}".into())).await;
     watched.all_prompt().await;
     let app = watched.mute();
@@ -133,7 +133,7 @@ async fn a_delivery_that_succeeds_at_once_takes_three_units_to_make_one_to_claim
 }
 
 #[tokio::test]
-async fn deliveries_of_a_batch_read_what_they_share_once() {
+async fn a_batch_of_deliveries_reads_shared_items_once() {
     let watched = Watched::still(Behaviour::Status(200)).await;
     for number in 1..10 {
         watched.subscribe(&format!("/{number}")).await;
@@ -159,7 +159,7 @@ fn record(message: &DeliveryMessage) -> SqsMessage {
 }
 
 #[tokio::test]
-async fn fan_out_costs_three_units_for_each_subscriber_and_reads_them_once_for_all_events() {
+async fn fan_out_costs_three_write_units_per_subscription() {
     let watched = Watched::still(Behaviour::Status(200)).await;
     let (app, now) = (watched.mute(), watched.gateway.now());
     let of_one = watched.group_of(&watched.event("Audience A").await).await;
@@ -177,7 +177,7 @@ async fn fan_out_costs_three_units_for_each_subscriber_and_reads_them_once_for_a
 }
 
 #[tokio::test]
-async fn an_event_that_is_published_again_changes_nothing_about_what_was_made() {
+async fn publishing_an_event_again_leaves_its_deliveries_unchanged() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     watched.rename("Once").await;
     watched.delivery_in("succeeded").await;

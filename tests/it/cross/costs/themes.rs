@@ -17,7 +17,7 @@ fn assert_priced(found: &[Cost], priced: &[(&str, u64)]) {
 }
 
 #[tokio::test]
-async fn the_life_of_a_theme_on_a_store() {
+async fn theme_operations_have_fixed_unit_costs() {
     let shop = ThemeShop::with_upload().await;
     let next = ThemeSource::new(&shop.slug).version("1.1.0");
     let uploaded = shop.upload(&next).await.expect(201);
@@ -84,7 +84,7 @@ async fn the_life_of_a_theme_on_a_store() {
 }
 
 #[tokio::test]
-async fn what_a_renderer_reads() {
+async fn storefront_theme_reads_have_fixed_unit_costs() {
     let shop = ThemeShop::open().await;
     shop.publish("Hello").await;
     let preview = shop.post("preview-session", json!({})).await.expect(201);
@@ -138,7 +138,7 @@ async fn what_a_renderer_reads() {
 }
 
 #[tokio::test]
-async fn a_page_of_the_catalogue() {
+async fn theme_catalogue_reads_have_fixed_unit_costs() {
     let gateway = Gateway::start().await;
     let developer = Developer::register(&gateway).await;
     let operator = Operator::sign_up(&gateway).await;

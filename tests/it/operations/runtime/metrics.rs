@@ -44,7 +44,7 @@ async fn slowly(gateway: &Gateway, owner: &Client, store: &Store, late: Duration
 }
 
 #[tokio::test]
-async fn percentiles_errors_and_throttles_are_those_of_what_was_sent() {
+async fn percentiles_errors_and_throttles_match_the_requests_sent() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     let (_, store, owner) = owner(&gateway).await;
@@ -99,7 +99,7 @@ async fn percentiles_errors_and_throttles_are_those_of_what_was_sent() {
 }
 
 #[tokio::test]
-async fn what_a_spent_budget_rejects_is_counted() {
+async fn rate_limited_requests_are_counted() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     let (_, store, _) = owner(&gateway).await;
@@ -121,7 +121,7 @@ async fn what_a_spent_budget_rejects_is_counted() {
 }
 
 #[tokio::test]
-async fn five_hundred_requests_of_a_minute_write_nothing_and_are_written_down_once() {
+async fn request_metrics_are_written_once_a_minute() {
     let gateway = Gateway::start_with(|options| options.has_stream = false).await;
     let (_, store, owner) = owner(&gateway).await;
     gateway.app().clock.stop();
@@ -174,7 +174,7 @@ async fn five_hundred_requests_of_a_minute_write_nothing_and_are_written_down_on
 }
 
 #[tokio::test]
-async fn every_family_is_counted() {
+async fn requests_of_every_family_are_counted() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     gateway.advance(120 * MINUTE);

@@ -10,7 +10,7 @@ use super::{DEADLINE, INCIDENTS, QUEUES, SUBSCRIPTIONS, incidents, operator, own
 const POISON: &str = "not a message";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_poison_message_is_listed_opens_one_incident_and_is_over_when_it_is_gone() {
+async fn a_poison_message_opens_one_incident_until_it_is_purged() {
     let gateway =
         Gateway::start_with(|options| options.embedded.visibility = Duration::from_secs(1)).await;
     let operator = Operator::sign_up(&gateway).await;
@@ -73,7 +73,7 @@ async fn a_poison_message_is_listed_opens_one_incident_and_is_over_when_it_is_go
 }
 
 #[tokio::test]
-async fn what_was_dead_is_sent_again_at_its_rate_and_done_once() {
+async fn redriven_dead_letters_are_rate_limited_and_processed_once() {
     let gateway = Gateway::start_with(|options| options.has_stream = false).await;
     let operator = operator(&gateway).await;
     let (_, store, owner) = owner(&gateway).await;
@@ -115,7 +115,7 @@ async fn what_was_dead_is_sent_again_at_its_rate_and_done_once() {
 }
 
 #[tokio::test]
-async fn the_dead_letters_of_every_queue_are_listed_and_sent_again() {
+async fn the_dead_letters_of_every_queue_are_listed_and_redriven() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     let queues = operator.get(QUEUES).await.expect(200).data().clone();
@@ -137,7 +137,7 @@ async fn the_dead_letters_of_every_queue_are_listed_and_sent_again() {
 }
 
 #[tokio::test]
-async fn queues_are_the_operators() {
+async fn only_operators_access_queues() {
     let gateway = Gateway::start().await;
     let (_, _, owner) = owner(&gateway).await;
     for path in [QUEUES, "/v1/operations/runtime/queues/mail"] {

@@ -46,7 +46,7 @@ async fn headers_shown(watched: &Watched) -> usize {
 }
 
 #[tokio::test]
-async fn quota_that_is_freed_is_all_that_is_taken_again() {
+async fn deleting_a_subscription_frees_one_of_the_quota() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let input = json!({"url": watched.receiver.url("/x"), "event_types": ["*"]});
     for _ in 1..50 {
@@ -62,7 +62,7 @@ async fn quota_that_is_freed_is_all_that_is_taken_again() {
 }
 
 #[tokio::test]
-async fn a_grace_ends_with_its_last_millisecond() {
+async fn a_secrets_grace_period_ends_to_the_millisecond() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let id = watched.subscription["id"].as_str().unwrap();
     let path = format!("{SUBSCRIPTIONS}/{id}/secret/rotate");
@@ -113,7 +113,7 @@ async fn after_one_more(exhausted: u32, failing: Duration) -> Value {
 }
 
 #[tokio::test]
-async fn it_takes_120_hours_and_20_exhausted_deliveries_to_be_given_up() {
+async fn a_subscription_is_disabled_after_120_hours_and_20_exhausted_deliveries() {
     let moment = Duration::from_millis(1);
     for (exhausted, failing) in [(18, 120 * HOUR), (19, 120 * HOUR - moment)] {
         let kept = after_one_more(exhausted, failing).await;
@@ -150,7 +150,7 @@ async fn ten_failures_open_the_circuit_and_nine_do_not() {
 }
 
 #[tokio::test]
-async fn an_exhausted_delivery_is_never_attempted_again_by_itself() {
+async fn an_exhausted_delivery_is_never_retried() {
     let watched = Watched::by(Behaviour::Status(500)).await;
     watched.rename("Ninth").await;
     watched.delivery_in("retrying").await;

@@ -59,7 +59,7 @@ impl Watched {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn fifty_hanging_receivers_of_one_store_leave_room_for_another_store() {
+async fn fifty_hanging_receivers_do_not_block_another_store() {
     let hanging = Watched::by(Behaviour::Hang).await;
     for _ in 1..HANGING {
         hanging.also(&hanging.receiver).await;
@@ -99,7 +99,7 @@ async fn fifty_hanging_receivers_of_one_store_leave_room_for_another_store() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_takes_longer_than_five_seconds_is_attempted_on_the_slow_queue() {
+async fn a_receiver_slower_than_five_seconds_moves_to_the_slow_queue() {
     let watched = Watched::by(Behaviour::Delay(Duration::from_secs(7), 200)).await;
     watched.rename("First").await;
     let done = |count: usize| {
@@ -145,7 +145,7 @@ async fn who_takes_longer_than_five_seconds_is_attempted_on_the_slow_queue() {
 }
 
 #[tokio::test]
-async fn a_delivery_without_a_place_is_put_off_and_a_prompt_receiver_needs_none() {
+async fn a_delivery_without_a_permit_is_deferred_unless_its_receiver_is_prompt() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     watched.until_prompt().await;
     let permits = watched.gateway.permits_of_store(&watched.store);
@@ -185,7 +185,7 @@ async fn a_delivery_without_a_place_is_put_off_and_a_prompt_receiver_needs_none(
 }
 
 #[tokio::test]
-async fn at_a_host_whose_places_are_taken_a_store_takes_none_of_its_own_either() {
+async fn a_host_without_free_permits_consumes_no_store_permits() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let permits = watched.gateway.permits_to_host(&host_of(&watched.receiver));
     for _ in 0..PERMITS_TO_HOST {
@@ -219,7 +219,7 @@ fn is_slot(name: &str) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_prompt_receiver_that_hangs_is_counted_before_its_attempt_has_ended() {
+async fn a_hanging_receiver_needs_permits_before_its_attempt_ends() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     watched.until_prompt().await;
     watched.receiver.now(Behaviour::Hang);
@@ -233,7 +233,7 @@ async fn a_prompt_receiver_that_hangs_is_counted_before_its_attempt_has_ended() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn there_are_never_more_holders_than_places_and_a_lapsed_one_takes_nobody_s() {
+async fn permits_are_never_exceeded_and_expired_holders_release_no_others() {
     let gateway = Gateway::start().await;
     let permits = gateway.permits_to_host("hooks.example.com");
     let most = PERMITS_TO_HOST;
@@ -256,7 +256,7 @@ async fn there_are_never_more_holders_than_places_and_a_lapsed_one_takes_nobody_
 }
 
 #[tokio::test]
-async fn another_path_on_the_same_host_does_not_close_its_circuit_and_another_host_starts_anew() {
+async fn changing_the_path_keeps_the_circuit_and_changing_the_host_resets_it() {
     let watched = Watched::by(Behaviour::Status(500)).await;
     for round in 0..10 {
         watched.rename(&format!("Round {round}")).await;
@@ -279,7 +279,7 @@ async fn another_path_on_the_same_host_does_not_close_its_circuit_and_another_ho
 }
 
 #[tokio::test]
-async fn both_functions_keep_the_order_of_an_entity_and_forget_what_is_gone() {
+async fn both_queues_skip_expired_deliveries_of_an_ordering_key() {
     for is_slow in [false, true] {
         keeps_the_order_and_forgets_what_is_gone(is_slow).await;
     }

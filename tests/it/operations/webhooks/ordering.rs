@@ -40,7 +40,7 @@ async fn drain(gateway: &Gateway, count: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn under_load_and_with_a_failing_receiver_every_entity_s_events_arrive_in_order() {
+async fn events_of_an_entity_arrive_in_order_under_load_and_failures() {
     let market = Market::open().await;
     let receiver = Receiver::that(Behaviour::Status(500)).await;
     let input = json!({
@@ -105,7 +105,7 @@ async fn stored(watched: &Watched) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn whatever_message_comes_the_first_goes_first_and_the_sweep_alone_brings_the_next() {
+async fn the_sweep_sends_the_deliveries_of_an_ordering_key_in_order() {
     let watched = ordered(|options| options.has_stream = false, Behaviour::Status(200)).await;
     for name in ["First", "Second", "Third"] {
         watched.rename(name).await;
@@ -140,7 +140,7 @@ async fn whatever_message_comes_the_first_goes_first_and_the_sweep_alone_brings_
 }
 
 #[tokio::test]
-async fn events_are_published_in_the_order_of_what_happened_whichever_comes_first() {
+async fn events_are_published_in_order_of_occurrence() {
     let watched = ordered(|options| options.has_stream = false, Behaviour::Status(200)).await;
     for name in ["First", "Second", "Third"] {
         watched.rename(name).await;
@@ -155,7 +155,7 @@ async fn events_are_published_in_the_order_of_what_happened_whichever_comes_firs
 }
 
 #[tokio::test]
-async fn the_next_goes_on_when_the_one_before_is_exhausted_or_cancelled() {
+async fn an_ordering_key_continues_after_an_exhausted_or_cancelled_delivery() {
     let watched = ordered(|_| {}, Behaviour::Status(500)).await;
     for name in ["First", "Second", "Third"] {
         watched.rename(name).await;

@@ -23,7 +23,7 @@ async fn a_duplicate_message_makes_no_second_attempt() {
 }
 
 #[tokio::test]
-async fn events_and_deliveries_survive_a_stop_and_a_start() {
+async fn events_and_deliveries_survive_a_restart() {
     let data = std::env::temp_dir().join(format!("restart-{}", uuid::Uuid::now_v7()));
     std::fs::create_dir_all(&data).unwrap();
     let receiver = Receiver::that(Behaviour::Status(503)).await;
@@ -65,7 +65,7 @@ async fn events_and_deliveries_survive_a_stop_and_a_start() {
 }
 
 #[tokio::test]
-async fn without_its_stream_the_sweep_alone_delivers_everything_once() {
+async fn the_sweep_delivers_every_event_once_without_the_stream() {
     let gateway = Gateway::start_with(|options| options.has_stream = false).await;
     let watched = Watched::on(gateway, Behaviour::Status(200)).await;
     watched.rename("First").await;
@@ -98,7 +98,7 @@ async fn the_outbox_is_the_audit_trail_and_can_be_verified() {
 }
 
 #[tokio::test]
-async fn an_operator_keeps_any_stores_outbox_moving_and_reads_no_payload() {
+async fn an_operator_manages_any_stores_outbox_without_payloads() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     watched.rename("First").await;
     watched.delivery_in("succeeded").await;
@@ -150,7 +150,7 @@ async fn a_discarded_event_is_published_when_it_is_requeued() {
 }
 
 #[tokio::test]
-async fn an_outage_gives_up_no_event_however_old_it_is() {
+async fn an_old_event_is_published_after_an_outage() {
     let gateway = Gateway::start_with(|options| options.has_stream = false).await;
     let watched = Watched::on(gateway, Behaviour::Status(200)).await;
     watched.rename("Old").await;
@@ -170,7 +170,7 @@ async fn an_outage_gives_up_no_event_however_old_it_is() {
 
 /// However many deliveries there should be, a call reads what it is charged, and the next goes on.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn verifying_the_outbox_reads_what_it_is_charged() {
+async fn outbox_verification_reads_no_more_than_it_charges() {
     const SUBSCRIBED: usize = 24;
     const RENAMED: usize = 50;
     let watched = Watched::by(Behaviour::Status(200)).await;

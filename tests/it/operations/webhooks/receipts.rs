@@ -15,7 +15,7 @@ fn path(delivery: &Value) -> String {
 }
 
 #[tokio::test]
-async fn a_receipt_states_what_was_sent_and_verifies_with_the_published_keys() {
+async fn a_receipt_verifies_with_the_published_keys() {
     let watched = Watched::by(Behaviour::Status(201)).await;
     watched.rename("Received").await;
     let received = watched.receiver.wait_for(1).await.remove(0);
@@ -66,7 +66,7 @@ async fn a_receipt_states_what_was_sent_and_verifies_with_the_published_keys() {
 }
 
 #[tokio::test]
-async fn a_receipt_is_of_the_last_attempt_and_its_owner_s_alone() {
+async fn a_receipt_describes_the_last_attempt_to_its_store_only() {
     let watched = Watched::on(
         Gateway::start_with(|options| options.has_stream = false).await,
         Behaviour::Status(503),

@@ -8,7 +8,7 @@ use support::{Behaviour, Gateway, Merchant, Names, Receiver, Value, eventually, 
 use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched, verify};
 
 #[tokio::test]
-async fn a_failing_receiver_is_tried_again_by_the_schedule_until_exhausted() {
+async fn a_failing_delivery_is_retried_by_schedule_until_exhausted() {
     let watched = Watched::by(Behaviour::Status(500)).await;
     watched.rename("Again").await;
     let delivery = watched.delivery_in("retrying").await;
@@ -61,7 +61,7 @@ async fn redirects_are_not_followed_and_410_disables_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_receiver_that_drips_hangs_or_floods_is_cut_off_and_the_others_go_on() {
+async fn misbehaving_receivers_are_cut_off() {
     let watched = Watched::by(Behaviour::Drip(Duration::from_millis(100))).await;
     let hanging = Receiver::that(Behaviour::Hang).await;
     let flooding = Receiver::that(Behaviour::BigBody(4 << 20)).await;
@@ -106,7 +106,7 @@ async fn a_receiver_that_drips_hangs_or_floods_is_cut_off_and_the_others_go_on()
 }
 
 #[tokio::test]
-async fn a_name_that_rebinds_between_create_and_delivery_reaches_nobody() {
+async fn dns_rebinding_reaches_no_blocked_address() {
     let canary = Receiver::start().await;
     let names = Names::default();
     // The policy of production, but for the port that the canary listens on.
@@ -136,7 +136,7 @@ async fn a_name_that_rebinds_between_create_and_delivery_reaches_nobody() {
 }
 
 #[tokio::test]
-async fn a_connection_is_kept_for_the_next_delivery_and_not_for_where_its_name_must_not_lead() {
+async fn a_pooled_connection_is_not_reused_for_a_blocked_address() {
     let names = Names::default();
     names.teach("hooks.example.com", &["127.0.0.1"]);
     let egress = outgoing::named(&names);

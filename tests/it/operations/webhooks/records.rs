@@ -6,7 +6,7 @@ use support::{Behaviour, Receiver, eventually, json};
 use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched};
 
 #[tokio::test]
-async fn a_filter_that_passes_nothing_ends_the_page_with_a_cursor_and_is_charged_in_full() {
+async fn a_page_without_matches_ends_with_a_cursor_and_is_fully_charged() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     watched.rename("Sample").await;
     let id = watched.delivery_in("succeeded").await["id"].as_str().unwrap().to_owned();
@@ -45,7 +45,7 @@ async fn a_filter_that_passes_nothing_ends_the_page_with_a_cursor_and_is_charged
 }
 
 #[tokio::test]
-async fn every_recorded_answer_goes_with_a_deliverys_content() {
+async fn expunging_a_delivery_removes_every_recorded_response() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     watched.rename("Sample").await;
     let id = watched.delivery_in("succeeded").await["id"].as_str().unwrap().to_owned();
@@ -75,7 +75,7 @@ async fn every_recorded_answer_goes_with_a_deliverys_content() {
 }
 
 #[tokio::test]
-async fn lists_by_status_and_subscription_show_all_that_they_should_and_nothing_else() {
+async fn deliveries_are_listed_by_status_and_subscription() {
     let watched = Watched::by(Behaviour::Status(500)).await;
     // What is to be tried again waits until the clock is moved.
     watched.gateway.app().clock.stop();

@@ -1,9 +1,9 @@
 //! Replays: what was missed comes again, once, whatever stops in between.
 
 mod interrupted;
-mod latest;
+mod late_reads;
 mod recovery;
-mod validated;
+mod validation;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -71,7 +71,7 @@ async fn made_by(gateway: &Gateway, id: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn what_has_failed_is_sent_again_by_new_deliveries_under_the_events_own_ids() {
+async fn failed_events_are_replayed_by_new_deliveries_with_their_event_ids() {
     let watched = Watched::by(Behaviour::Status(500)).await;
     for name in ["First", "Second"] {
         watched.rename(name).await;
@@ -131,7 +131,7 @@ async fn what_has_failed_is_sent_again_by_new_deliveries_under_the_events_own_id
 }
 
 #[tokio::test]
-async fn a_replay_is_what_its_deliveries_come_to_and_ends_an_hour_later_in_any_case() {
+async fn a_replay_ends_with_its_deliveries_or_after_an_hour() {
     let watched = Watched::by(Behaviour::Status(410)).await;
     watched.rename("Gone").await;
     watched.delivery_in("exhausted").await;
@@ -161,7 +161,7 @@ async fn a_replay_is_what_its_deliveries_come_to_and_ends_an_hour_later_in_any_c
 }
 
 #[tokio::test]
-async fn a_dry_run_counts_and_writes_nothing() {
+async fn a_replays_dry_run_counts_and_writes_nothing() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     happen(&watched, 7).await;
     watched.gateway.quiet().await;
@@ -179,7 +179,7 @@ async fn a_dry_run_counts_and_writes_nothing() {
 }
 
 #[tokio::test]
-async fn a_range_goes_to_whom_it_is_for_and_no_further_than_it_may() {
+async fn a_range_replay_respects_its_subscription_and_max_count() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let other = Receiver::start().await;
     let input = json!({"url": other.url("/"), "event_types": ["store.*"]});
@@ -205,7 +205,7 @@ async fn a_range_goes_to_whom_it_is_for_and_no_further_than_it_may() {
 }
 
 #[tokio::test]
-async fn what_was_missed_gets_the_delivery_that_it_should_have_had() {
+async fn a_replay_creates_missing_deliveries() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let disable = format!("{SUBSCRIPTIONS}/{}/disable", subscription(&watched));
     let enable = format!("{SUBSCRIPTIONS}/{}/enable", subscription(&watched));
@@ -231,7 +231,7 @@ async fn what_was_missed_gets_the_delivery_that_it_should_have_had() {
 }
 
 #[tokio::test]
-async fn there_is_one_at_a_time_and_cancelling_stops_it() {
+async fn one_replay_runs_at_a_time_and_cancelling_stops_it() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     happen(&watched, 60).await;
     watched.receiver.wait_for(60).await;
@@ -261,7 +261,7 @@ async fn there_is_one_at_a_time_and_cancelling_stops_it() {
 }
 
 #[tokio::test]
-async fn the_rate_is_kept() {
+async fn a_replay_respects_its_rate() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     happen(&watched, 24).await;
     watched.receiver.wait_for(24).await;
@@ -283,7 +283,7 @@ async fn the_rate_is_kept() {
 }
 
 #[tokio::test]
-async fn what_was_removed_or_is_no_longer_kept_is_counted_and_said() {
+async fn a_replay_counts_expunged_and_expired_events_as_skipped() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     for name in ["Removed", "Forgotten", "Kept"] {
         watched.rename(name).await;
@@ -315,7 +315,7 @@ async fn what_was_removed_or_is_no_longer_kept_is_counted_and_said() {
 }
 
 #[tokio::test]
-async fn the_outbox_is_walked_both_ways_and_a_planted_gap_and_orphan_are_named() {
+async fn outbox_verification_reports_missing_and_orphaned_deliveries() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     for name in ["First", "Second", "Third"] {
         watched.rename(name).await;
@@ -358,7 +358,7 @@ async fn the_outbox_is_walked_both_ways_and_a_planted_gap_and_orphan_are_named()
 
 /// Nobody but who answers for the store.
 #[tokio::test]
-async fn a_replay_is_its_stores_own() {
+async fn a_replay_is_hidden_from_other_stores() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     watched.rename("Mine").await;
     watched.receiver.wait_for(1).await;

@@ -120,7 +120,7 @@ async fn shopifys_product_file_since_2025_is_imported() {
 }
 
 #[tokio::test]
-async fn metafields_are_named_and_notations_of_spreadsheets_are_read() {
+async fn metafield_columns_are_ignored_and_spreadsheet_notations_parsed() {
     let market = Market::open().await;
     let (done, found, ignored) = read(&market, "products", METAFIELDS).await;
     assert_eq!((done.str("/status").as_str(), counts(&done)), ("succeeded", (1, 0)), "{found:?}");
@@ -136,7 +136,7 @@ async fn metafields_are_named_and_notations_of_spreadsheets_are_read() {
 }
 
 #[tokio::test]
-async fn shopifys_customers_are_imported_without_what_their_cells_lack() {
+async fn shopifys_customers_are_imported_without_incomplete_addresses() {
     let market = Market::open().await;
     let owner = &market.owner;
     let (done, found, _) = read(&market, "customers", CUSTOMERS_2021).await;
@@ -174,7 +174,7 @@ async fn shopifys_customers_are_imported_without_what_their_cells_lack() {
 }
 
 #[tokio::test]
-async fn shopifys_inventory_files_find_items_by_product_and_options() {
+async fn shopifys_inventory_files_match_variants_by_product_and_options() {
     let market = Market::open().await;
     let owner = &market.owner;
     read(&market, "products", PRODUCTS_2023).await;
@@ -290,7 +290,7 @@ async fn a_dry_run_has_the_findings_of_the_import() {
 }
 
 #[tokio::test]
-async fn an_update_leaves_what_the_file_does_not_have() {
+async fn an_update_import_keeps_fields_missing_from_the_file() {
     let market = Market::open().await;
     let owner = &market.owner;
     let made = json!({
@@ -321,7 +321,7 @@ async fn an_update_leaves_what_the_file_does_not_have() {
 }
 
 #[tokio::test]
-async fn findings_say_whether_the_record_was_imported() {
+async fn finding_severity_shows_whether_the_record_was_imported() {
     let market = Market::open().await;
     let file =
         "Handle,Title,Variant Price,Variant Grams,Mood\na,A,1,heavy,\nb,,1,,\n,,,,\n\nc,C,1,1,\n";
@@ -350,7 +350,7 @@ async fn findings_say_whether_the_record_was_imported() {
 }
 
 #[tokio::test]
-async fn an_unclosed_quote_is_an_error_and_no_success() {
+async fn an_unclosed_quote_is_an_import_error() {
     let market = Market::open().await;
     let file = "Email,Note\na@example.com,x\nb@example.com,\"12 inch\nc@example.com,y\n";
     let done = import(&market.owner, json!({"kind": "customers"}), file.as_bytes()).await;

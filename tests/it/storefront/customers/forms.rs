@@ -5,7 +5,7 @@ use support::{Reply, json, race};
 use super::Front;
 
 #[tokio::test]
-async fn forms_take_json_and_html_and_bots_are_told_nothing() {
+async fn forms_accept_json_and_html_and_mark_bots_as_spam() {
     let front = Front::open().await;
     let visitor = front.gateway.client();
     let path = front.path("/forms/contact");
@@ -40,7 +40,7 @@ async fn forms_take_json_and_html_and_bots_are_told_nothing() {
 }
 
 #[tokio::test]
-async fn a_form_is_bounded() {
+async fn form_submissions_are_limited_in_size() {
     let front = Front::open().await;
     let visitor = front.gateway.client();
     let path = front.path("/forms/contact");
@@ -67,7 +67,7 @@ async fn a_form_is_bounded() {
 }
 
 #[tokio::test]
-async fn a_form_in_parts_and_boxes_that_are_ticked_are_taken_as_browsers_send_them() {
+async fn forms_accept_multipart_bodies_and_repeated_fields() {
     let front = Front::open().await;
     let visitor = front.gateway.client();
     let path = front.path("/forms/contact");

@@ -5,7 +5,7 @@ use support::{Fault, Faults};
 use super::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn duplicate_messages_of_steps_double_nothing() {
+async fn duplicate_replay_messages_send_no_event_twice() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let events = happen(&watched, 150).await;
     watched.receiver.wait_for(150).await;
@@ -27,7 +27,7 @@ async fn duplicate_messages_of_steps_double_nothing() {
 
 /// What is between the deliveries of a page and the replay's own write is what a crash there leaves.
 #[tokio::test]
-async fn a_step_that_is_cut_off_before_its_own_write_is_taken_again() {
+async fn an_interrupted_replay_step_is_repeated() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let events = happen(&watched, 25).await;
     watched.receiver.wait_for(25).await;
@@ -65,7 +65,7 @@ async fn a_step_that_is_cut_off_before_its_own_write_is_taken_again() {
 }
 
 #[tokio::test]
-async fn a_replay_that_a_stop_interrupts_goes_on_where_it_was() {
+async fn a_replay_resumes_after_a_restart() {
     let data = std::env::temp_dir().join(format!("replay-{}", uuid::Uuid::now_v7()));
     std::fs::create_dir_all(&data).unwrap();
     let start = || {
