@@ -7,13 +7,8 @@ mod notifications;
 mod readiness;
 mod shipping;
 
-use core_types::id::{MerchantId, OrderId, StoreId};
-use core_types::key;
-use primitives::problem::Code;
-use sales::order::{Order, OrderStatus};
 use support::clock::{DAY, MINUTE};
 use support::{Client, Gateway, Market, Merchant, Value, cart, json, race, unique};
-use table::Change;
 
 fn fields(subdomain: &str) -> Value {
     json!({"name": "A Shop", "subdomain": subdomain, "currency": "INR", "country": "IN"})
@@ -180,17 +175,12 @@ async fn a_default_store_from_a_stale_index_is_verified() {
     let path = "/v1/operations/webhook-subscriptions";
     merchant.get(path).await.expect(200);
     // The store is given up or somebody else's, and its entry in the index is the old one.
-    let key = key::store(&StoreId::parse(&store.id).unwrap());
-    let other = MerchantId::mint(gateway.now());
-    for (set, value) in [("owner_id", other.as_str()), ("#status", "deleted")] {
-        let change = Change::new(format!("SET {set} = :value")).value(":value", value);
-        let change = if set == "#status" { change.name("#status", "status") } else { change };
-        let write = gateway.app().table.write().update(&key, change, Code::VersionConflict);
-        write.commit().await.unwrap();
+    let stored = gateway.item("store", &store.id).await;
+    let other = Merchant::sign_up(&gateway).await;
+    for change in [json!({"owner_id": other.id}), json!({"status": "deleted"})] {
+        gateway.change_item(&stored, change).await;
         merchant.get(path).await.expect(400).problem("store_required");
-        let mine = Change::new("SET owner_id = :me").value(":me", &merchant.id);
-        let write = gateway.app().table.write().update(&key, mine, Code::VersionConflict);
-        write.commit().await.unwrap();
+        gateway.change_item(&stored, json!({"owner_id": merchant.id})).await;
     }
 }
 
@@ -341,21 +331,6 @@ async fn store_content_is_validated_and_sanitized() {
     assert_eq!(gateway.events("store.settings_updated").await.len(), 1);
 }
 
-/// Orders like this one, later, and closed: in the table alone.
-async fn add_closed(gateway: &Gateway, like: &Order, count: u32) {
-    let ids: Vec<u32> = (1..=count).collect();
-    for hundred in ids.chunks(100) {
-        let mut write = gateway.app().table.write();
-        for place in hundred {
-            let created_at = like.created_at.plus(MINUTE * *place);
-            let (id, status) = (OrderId::mint(created_at), OrderStatus::Closed);
-            let order = Order { id, status, created_at, expires_at: None, ..like.clone() };
-            write = write.create(&order, Code::VersionConflict);
-        }
-        write.commit().await.unwrap();
-    }
-}
-
 #[tokio::test]
 async fn an_old_open_order_blocks_store_deletion() {
     let market = Market::open().await;
@@ -373,10 +348,7 @@ async fn an_old_open_order_blocks_store_deletion() {
     market.act(&unpaid.id, "cancel", cancel.clone()).await.expect(200);
     // Paid, never sent, and long ago.
     let owed = market.paid(&book, 1).await;
-    let store = StoreId::parse(&market.store.id).unwrap();
-    let order = key::order(&store, &OrderId::parse(&owed.id).unwrap());
-    let order: Order = market.gateway.app().table.get(&order).await.unwrap().unwrap();
-    add_closed(&market.gateway, &order, 2_100).await;
+    market.gateway.add_closed_orders(&owed.id, 2_100).await;
     let rejected = delete().await.expect(409).problem("open_orders");
     assert_eq!(rejected.int("/open_orders"), 1);
     market.act(&owed.id, "cancel", cancel).await.expect(200);

@@ -1,6 +1,5 @@
 //! Themes: from a package to what a storefront is shown in, and back.
 
-mod costs;
 mod editing;
 mod lifecycle;
 mod malformed_requests;

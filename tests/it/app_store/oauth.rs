@@ -4,7 +4,6 @@ mod authorization;
 mod codes;
 mod embedded;
 mod installations;
-mod redemption_conditions;
 mod tokens;
 
 use support::{Client, Shop};

@@ -1,7 +1,5 @@
 //! How a submission ends when it is not approved, and what becomes of its developer's profile.
 
-use core_types::id::SubmissionId;
-use core_types::key;
 use support::{Shop, Value, json};
 
 const QUEUE: &str = "/v1/app-store/submissions";
@@ -60,8 +58,8 @@ async fn a_withdrawn_submission_allows_another() {
 async fn a_submission_without_a_lookup_item_can_be_decided() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let (_, id) = submitted(&shop, "2.0.0").await;
-    let pointer = key::submission_pointer(&SubmissionId::parse(&id).unwrap());
-    shop.gateway.app().table.write().delete(&pointer).commit().await.unwrap();
+    let pointers = shop.gateway.items_of("pointer", &format!("SUB#{id}")).await;
+    shop.gateway.delete_item(&pointers[0]).await;
     assert_eq!(shop.gateway.items_of("pointer", "SUB#").await.len(), 1, "of the first submission");
     let approved = shop.operator.post(&format!("{QUEUE}/{id}/approve")).json(json!({})).await;
     assert_eq!(approved.expect(200).str("/status"), "approved");

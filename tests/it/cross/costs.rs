@@ -4,6 +4,9 @@
 //! index that it puts, changes or removes. So what is written often is packed into one kilobyte, and
 //! its lists hold keys alone, whose rows never change (docs/data-model.md §13).
 
+mod deliveries;
+mod themes;
+
 use std::collections::BTreeMap;
 
 use benches::costs::operations::{CHECKOUT, FULFIL, MARK_PAID, Operation, REFUND, SWEEP};

@@ -7,7 +7,8 @@ use std::time::Duration;
 use super::pages::page;
 use support::clock::{MINUTE, Timestamp};
 use support::{
-    Gateway, Market, Merchant, Operator, Receiver, Reply, Value, eventually, json, unique,
+    CANARY_STORE, Gateway, Market, Merchant, Operator, Receiver, Reply, Value, canary_merchant,
+    eventually, json, unique,
 };
 
 const DRILLS: &str = "/v1/operations/runtime/failover-drills";
@@ -278,7 +279,7 @@ async fn a_drills_dry_run_reports_its_blast_radius_and_writes_nothing() {
     let before = trial.gateway.count().await;
     let input = with(drill("receiver_down"), json!({"dry_run": true, "confirm": false}));
     let dry = trial.request(input).await.expect(200);
-    assert_eq!(dry.str("/targets/0/store_id"), table::canary::STORE);
+    assert_eq!(dry.str("/targets/0/store_id"), CANARY_STORE);
     assert_eq!(dry.str("/blast_radius/component"), "webhooks");
     assert_eq!((dry.int("/blast_radius/percent"), dry.at("/drills_allowed")), (2, &json!(true)));
     assert_eq!(trial.gateway.count().await, before);
@@ -386,8 +387,7 @@ async fn others(gateway: &Gateway) -> BTreeMap<(String, String), Value> {
     for item in gateway.items("").await {
         let key = |name: &str| item[name].as_str().unwrap().to_owned();
         let (pk, text) = (key("PK"), item.to_string());
-        let is_canarys = text.contains(table::canary::STORE)
-            || text.contains(core_types::id::MerchantId::canary().as_str());
+        let is_canarys = text.contains(CANARY_STORE) || text.contains(&canary_merchant());
         if !is_canarys && !ours.iter().any(|prefix| pk.starts_with(prefix)) {
             found.insert((pk, key("SK")), item.clone());
         }

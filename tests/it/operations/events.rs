@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use core_types::event::EventGroup;
 use support::clock::MINUTE;
-use support::{Client, Market, Receiver, Value, json};
+use support::{Client, EventGroup, Market, Receiver, Value, json};
 
 const OUTBOX: &str = "/v1/operations/outbox";
 const DELIVERIES: &str = "/v1/operations/webhook-deliveries";
@@ -56,11 +55,8 @@ async fn paid_order() -> (Market, Receiver, EventGroup, [String; 2]) {
     let book = market.stock(100, 9).await;
     market.paid(&book, 1).await;
     let ids = newest(&market, types).await;
-    let holds =
-        |group: &EventGroup, id: &str| group.events().iter().any(|event| event.id.as_str() == id);
-    let groups = market.gateway.event_groups().await;
-    let mut found = groups.into_iter().filter(|group| ids.iter().all(|id| holds(group, id)));
-    let group = found.next().unwrap();
+    let group = market.gateway.events_with(&ids[0]).await;
+    assert!(group.events().iter().any(|event| event.id.as_str() == ids[1]), "they are one item");
     (market, receiver, group, ids)
 }
 
@@ -129,7 +125,7 @@ async fn discarding_an_event_leaves_the_others_of_its_transaction() {
     receiver.wait_for_event("payment.captured").await;
     assert_eq!(status(&market, &captured).await, "published");
     // What the stream shows late changes nothing.
-    dispatcher::publish(market.gateway.app(), &group).await.unwrap();
+    market.gateway.process().publish(&group).await;
     sweep(&market).await;
     assert_eq!(receiver.requests().len(), 2, "each once");
     let verified = market.owner.get(&format!("{OUTBOX}/verify")).await.expect(200);
@@ -147,11 +143,8 @@ async fn late_publishing_skips_a_discarded_event() {
     let discard = format!("{OUTBOX}/{captured}/discard");
     market.owner.post(&discard).json(json!({})).await.expect(200);
     // As it was before that, and twice at once.
-    let app = market.gateway.app();
-    let (one, other) =
-        tokio::join!(dispatcher::publish(app, &group), dispatcher::publish(app, &group));
-    one.unwrap();
-    other.unwrap();
+    let process = market.gateway.process();
+    tokio::join!(process.publish(&group), process.publish(&group));
     assert_eq!(
         (status(&market, &paid).await, status(&market, &captured).await),
         states("published")

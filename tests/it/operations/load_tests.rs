@@ -44,7 +44,7 @@ async fn a_load_test_sends_its_planned_requests_to_the_canary_only() {
     }
     // A checkout is an order of the canary's, and its three seconds took three seconds.
     let orders = gateway.items_of("order", "STO#").await;
-    let is_canarys = |order: &&Value| order["store_id"] == table::canary::STORE;
+    let is_canarys = |order: &&Value| order["store_id"] == support::CANARY_STORE;
     assert_eq!(orders.iter().filter(is_canarys).count(), 12);
     let after = others_at_rest(&gateway).await;
     let changed: Vec<_> =

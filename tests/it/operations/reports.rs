@@ -1,9 +1,9 @@
 //! Certification reports: what they rest on, and that anybody can verify them.
 
-use core_types::id::StoreId;
-use reliability::evidence::{self, EvidenceKind, Record};
 use support::clock::{DAY, HOUR, Timestamp};
-use support::{Client, Gateway, Merchant, Operator, Reply, Value, json};
+use support::{
+    Client, Evidence, Gateway, Merchant, Operator, Reply, Value, json, no_store, unique,
+};
 
 use super::evidence::EVIDENCE;
 use super::pages::page;
@@ -14,23 +14,27 @@ const TYPE: &str = "certification-report+jwt";
 const REPORTS: &str = "/v1/operations/certification-reports";
 
 /// Records something of this kind; its id.
-async fn record(gateway: &Gateway, kind: EvidenceKind, outcome: &str, summary: Value) -> String {
-    let record = Record {
-        kind,
-        subject: support::unique("subject"),
-        outcome: outcome.to_owned(),
-        store_id: None,
-        summary,
-    };
-    evidence::append(gateway.app(), record).await.unwrap().to_string()
+async fn record(
+    gateway: &Gateway,
+    kind: &'static str,
+    outcome: &'static str,
+    summary: Value,
+) -> String {
+    let subject = unique("subject");
+    gateway.record_evidence(Evidence { kind, subject, outcome, store: None, summary }).await
 }
 
-async fn drill(gateway: &Gateway, outcome: &str, observed_rto_s: Value, lost: u64) -> String {
+async fn drill(
+    gateway: &Gateway,
+    outcome: &'static str,
+    observed_rto_s: Value,
+    lost: u64,
+) -> String {
     let summary = json!({
         "kind": "receiver_down", "observed_rto_s": observed_rto_s, "events": 500, "lost_events": lost,
         "note": "<script>alert(1)</script>",
     });
-    record(gateway, EvidenceKind::Drill, outcome, summary).await
+    record(gateway, "drill", outcome, summary).await
 }
 
 /// A report over the last hours.
@@ -74,12 +78,12 @@ async fn a_report_evaluates_each_control_with_cited_evidence() {
     let fast = drill(&gateway, "passed", json!(2), 0).await;
     let slow = drill(&gateway, "passed", json!(120), 0).await;
     let replay = json!({"matched": 9_000, "delivered": 8_995, "missing": 0});
-    let replay = record(&gateway, EvidenceKind::Replay, "succeeded", replay).await;
+    let replay = record(&gateway, "replay", "succeeded", replay).await;
     let test = json!({"requests": 10, "errors": 0, "p50_ms": 4, "p95_ms": 9, "p99_ms": 1_001});
-    let test = record(&gateway, EvidenceKind::LoadTest, "finished", test).await;
+    let test = record(&gateway, "load_test", "finished", test).await;
     let opened = gateway.now().minus(HOUR * 3);
     let incident = json!({"severity": "major", "opened_at": opened, "resolved_at": gateway.now()});
-    let incident = record(&gateway, EvidenceKind::Incident, "resolved", incident).await;
+    let incident = record(&gateway, "incident", "resolved", incident).await;
     let issued = report(&operator, &gateway, "soc2-like").await;
     let found = |id: &str| control(&issued.json, id);
     let met = |measured: u64, cited: &[&String]| {
@@ -204,12 +208,7 @@ async fn a_report_over_a_broken_evidence_chain_fails_its_control() {
     }
     let items = gateway.items_of("evidence", "EVD#").await;
     let second = items.iter().find(|item| item["SK"] == "000000000002").unwrap();
-    let client = gateway.system().embedded().dynamodb();
-    let text = |name: &str| {
-        aws_sdk_dynamodb::types::AttributeValue::S(second[name].as_str().unwrap().to_owned())
-    };
-    let delete = client.delete_item().table_name(emulators::TABLE);
-    delete.key("PK", text("PK")).key("SK", text("SK")).send().await.unwrap();
+    gateway.delete_item(second).await;
     let issued = report(&operator, &gateway, "internal").await;
     let (verdict, measured, _) = control(&issued.json, "evidence_chain");
     assert_eq!((verdict.as_str(), measured), ("missed", json!(1)));
@@ -220,16 +219,15 @@ async fn a_report_over_a_broken_evidence_chain_fails_its_control() {
 async fn a_report_is_served_as_html_by_content_negotiation() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
-    let store = StoreId::derive(&["<b>"]);
     drill(&gateway, "passed", json!(9), 0).await;
-    let replay = Record {
-        kind: EvidenceKind::Replay,
+    let replay = Evidence {
+        kind: "replay",
         subject: "rpl_1".to_owned(),
-        outcome: "succeeded".to_owned(),
-        store_id: Some(store),
+        outcome: "succeeded",
+        store: Some(no_store("<b>")),
         summary: json!({"matched": 10, "delivered": 10, "missing": 0}),
     };
-    let cited = evidence::append(gateway.app(), replay).await.unwrap();
+    let cited = gateway.record_evidence(replay).await;
     let issued = report(&operator, &gateway, "soc2-like").await;
     let path = format!("{REPORTS}/{}", issued.str("/id"));
     let page = page(&operator, &path).await;

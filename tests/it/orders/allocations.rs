@@ -184,28 +184,13 @@ async fn an_order_stored_without_allocations_is_readable() {
     let book = chain.stock(&[2, 2]).await;
     let placed = market.paid(&book, 2).await;
     // As orders were written before lines had several locations.
-    let prefix = format!("STO#{}#ORD#{}", market.store.id, placed.id);
-    let key = market.gateway.items_of("order", &prefix).await.remove(0);
-    let mut items = key["items"].clone();
+    let stored = market.gateway.item("order", &placed.id).await;
+    let mut items = stored["items"].clone();
     let line = items[0].as_object_mut().unwrap();
     for name in ["allocations", "waived", "discarded"] {
         line.remove(name).unwrap();
     }
-    let attribute = |name: &str| {
-        aws_sdk_dynamodb::types::AttributeValue::S(key[name].as_str().unwrap().to_owned())
-    };
-    let client = market.gateway.system().embedded().dynamodb();
-    client
-        .update_item()
-        .table_name(emulators::TABLE)
-        .key("PK", attribute("PK"))
-        .key("SK", attribute("SK"))
-        .update_expression("SET #items = :items")
-        .expression_attribute_names("#items", "items")
-        .expression_attribute_values(":items", serde_dynamo::to_attribute_value(items).unwrap())
-        .send()
-        .await
-        .unwrap();
+    market.gateway.change_item(&stored, json!({"items": items})).await;
     let order = market.show(&placed.id).await;
     assert_eq!(chain.allocated(&order, 0), [(0, 2)]);
     market.act(&placed.id, "fulfill", units(&placed, 1)).await.expect(201);

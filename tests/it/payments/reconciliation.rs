@@ -1,15 +1,11 @@
 //! How payments and orders are reconciled: authorizations that lapse, refunds on the provider's
 //! dashboard, two ways to pay one order, and what it all means for a customer's account.
 
-use core_types::id::{OrderId, PaymentId, StoreId};
-use core_types::key;
-use primitives::problem::Code;
 use support::clock::MINUTE;
 use support::{
     Market, PASSWORD, Placed, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, Reply, STRIPE_KEY_ID,
     STRIPE_SECRET, Shopper, Value, WEBHOOK_SECRET, cart, deliver, inr, json, unique,
 };
-use table::Change;
 
 const PRICE: i64 = 1_000;
 
@@ -460,13 +456,10 @@ async fn a_payment_of_an_ended_order_cannot_be_captured() {
 }
 
 /// What was opened to be taken at once, and was only promised for all that.
-async fn taken_at_once(connected: &Connected, placed: &Placed, payment: &Begun) {
-    let store = StoreId::parse(&connected.market.store.id).unwrap();
-    let (order, id) = (OrderId::parse(&placed.id).unwrap(), PaymentId::parse(&payment.id).unwrap());
-    let change = Change::new("SET capture_method = :automatic").value(":automatic", "automatic");
-    let write = connected.market.gateway.app().table.write();
-    let write = write.update(&key::payment(&store, &order, &id), change, Code::NotFound);
-    write.commit().await.unwrap();
+async fn taken_at_once(connected: &Connected, payment: &Begun) {
+    let gateway = &connected.market.gateway;
+    let stored = gateway.item("payment", &payment.id).await;
+    gateway.change_item(&stored, json!({"capture_method": "automatic"})).await;
 }
 
 #[tokio::test]
@@ -475,7 +468,7 @@ async fn an_uncaptured_automatic_payment_is_captured_by_sync() {
     let market = &connected.market;
     let placed = connected.order().await;
     let begun = connected.begin("stripe", &placed).await;
-    taken_at_once(&connected, &placed, &begun).await;
+    taken_at_once(&connected, &begun).await;
     connected.providers.pay_stripe(&begun.reference);
     connected.hear_stripe("payment_intent.amount_capturable_updated", &begun).await;
     assert_eq!(connected.payment(&begun).await.str("/status"), "authorized");
@@ -485,7 +478,7 @@ async fn an_uncaptured_automatic_payment_is_captured_by_sync() {
     // Not for an order that was paid meanwhile.
     let placed = connected.order().await;
     let begun = connected.begin("stripe", &placed).await;
-    taken_at_once(&connected, &placed, &begun).await;
+    taken_at_once(&connected, &begun).await;
     market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
     connected.providers.pay_stripe(&begun.reference);
     connected.sync(&begun).await;

@@ -1,11 +1,7 @@
 //! Money that goes back: asked for once, done at once, later, or not at all.
 
-use core_types::id::{OrderId, PaymentId, StoreId};
-use core_types::key;
-use primitives::problem::Code;
 use support::clock::MINUTE;
 use support::{Reply, Trouble, Value, Webhook, json, unique};
-use table::Change;
 
 use super::connected::{Connected, Order, PRICE};
 
@@ -29,13 +25,8 @@ impl Connected {
     async fn paid_late(&self, provider: &str) -> (Order, String, String) {
         let order = self.order().await;
         let (id, carrier) = self.paid(provider, &order).await;
-        let store = StoreId::parse(&self.store.id).unwrap();
-        let place = (OrderId::parse(&order.id).unwrap(), PaymentId::parse(&id).unwrap());
-        let change = Change::new("SET is_applied = :not, attention = :late");
-        let change = change.value(":not", false).value(":late", "late_payment");
-        let write = self.gateway.app().table.write();
-        let write = write.update(&key::payment(&store, &place.0, &place.1), change, Code::NotFound);
-        write.commit().await.unwrap();
+        let late = json!({"is_applied": false, "attention": "late_payment"});
+        self.gateway.change_item(&self.gateway.item("payment", &id).await, late).await;
         (order, id, carrier)
     }
 

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use local::demo;
 use support::{
     Client, Gateway, Market, Placed, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, Reply,
     STRIPE_KEY_ID, STRIPE_SECRET, Value, WEBHOOK_SECRET, address, cart, eventually, inr, json,
@@ -231,7 +230,7 @@ async fn sandbox_providers_replay_idempotent_responses() {
 
 /// Somebody buys the demo store's first product, and pays.
 async fn buy(client: &Client, sandbox: &Client, provider: &str) {
-    let shop = format!("/v1/storefront/{}", demo::SUBDOMAIN);
+    let shop = format!("/v1/storefront/{}", support::DEMO_SUBDOMAIN);
     let products = client.get(&format!("{shop}/products?limit=1")).await.expect(200);
     let product = format!("{shop}/products/{}", products.str("/data/0/handle"));
     let variant = client.get(&product).await.expect(200).str("/variants/0/id");
@@ -267,7 +266,7 @@ async fn the_demo_store_takes_payments_on_any_port_after_a_restart() {
             options.embedded.payment_base_urls = urls;
         })
         .await;
-        demo::seed(gateway.system(), Some(&*providers)).await.expect("the demo is made");
+        gateway.seed_demo(&providers).await;
         let client = gateway.client();
         let sandbox = client.at_url(providers.url());
         for provider in ["razorpay", "stripe"] {

@@ -145,19 +145,11 @@ async fn one_of_20_parallel_products_gets_a_sku() {
 
 #[tokio::test]
 async fn a_sku_of_an_aborted_creation_is_released() {
-    use core_types::id::{ProductId, StoreId, VariantId};
     let gateway = Gateway::start().await;
     let owner = owner(&gateway).await;
-    let store_id = StoreId::parse(&make(&owner, simple("Mug", 5)).await.str("/store_id")).unwrap();
-    for number in ["1", "2"] {
-        let claim = catalogue::product::UniqueSku {
-            store_id: store_id.clone(),
-            sku: format!("CUP-{number}"),
-            product_id: ProductId::derive(&["never made"]),
-            variant_id: VariantId::derive(&[number]),
-            created_at: gateway.now(),
-        };
-        gateway.app().table.write().put(&claim).commit().await.unwrap();
+    let store = make(&owner, simple("Mug", 5)).await.str("/store_id");
+    for sku in ["CUP-1", "CUP-2"] {
+        gateway.claim_sku(&store, sku).await;
     }
     let body = json!({
         "title": "Cup", "options": [{"name": "Size", "values": ["S", "L"]}],

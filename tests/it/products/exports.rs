@@ -6,14 +6,10 @@ mod round_trips;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use core_types::id::StoreId;
 use futures_util::future::{join, join_all};
-use primitives::problem::Code;
 use support::{
     Client, Market, Reply, Shopper, Value, address, cart, eventually, inr, json, unique,
 };
-use transfers::FileFormat;
-use transfers::export::{Export, ExportKind};
 
 const EXPORTS: &str = "/v1/exports";
 
@@ -200,13 +196,9 @@ async fn an_app_needs_the_read_scope_of_an_exports_kind() {
 
 #[tokio::test]
 async fn a_queued_export_is_cancelled() {
-    let market = Market::open().await;
-    let (store, now) = (StoreId::parse(&market.store.id).unwrap(), market.gateway.now());
-    let what = (ExportKind::Products, FileFormat::Csv);
-    let waiting = Export::new(&store, what, (None, None), "mer_somebody", now);
-    let table = &market.gateway.app().table;
-    table.write().create(&waiting, Code::VersionConflict).commit().await.unwrap();
-    let path = format!("{EXPORTS}/{}/cancel", waiting.id);
+    let market = Market::open_with(|options| options.has_runner = false).await;
+    let waiting = market.owner.post(EXPORTS).json(json!({"kind": "products"})).await.expect(202);
+    let path = format!("{EXPORTS}/{}/cancel", waiting.str("/id"));
     let cancelled = market.owner.post(&path).json(json!({})).await.expect(200);
     assert_eq!(cancelled.str("/status"), "cancelled");
     assert_eq!(*cancelled.at("/allowed_actions"), json!([]));
@@ -218,7 +210,7 @@ async fn a_queued_export_is_cancelled() {
 async fn steps_of_a_deleted_export_leave_no_file_chunks() {
     let market = Market::open().await;
     let owner = &market.owner;
-    let (app, store) = (market.gateway.app().clone(), StoreId::parse(&market.store.id).unwrap());
+    let process = market.gateway.process();
     let mut people = "Email,Note\n".to_owned();
     for number in 0..250 {
         let _ = writeln!(people, "person-{number}@example.com,{}", "x".repeat(1_800));
@@ -235,15 +227,14 @@ async fn steps_of_a_deleted_export_leave_no_file_chunks() {
     for moment in 0..30_u64 {
         let input = json!({"kind": "customers", "format": "jsonl"});
         let id = owner.post(EXPORTS).json(input).await.expect(202).str("/id");
-        let export = core_types::id::ExportId::parse(&id).unwrap();
-        let (app, export) = (&app, &export);
+        let (process, export) = (&process, &id);
         let steps = [0_u64, 1, 2].map(|late| async move {
             tokio::time::sleep(Duration::from_millis(late * 3)).await;
-            let _ = transfers::export::step(app, export).await;
+            let _ = process.step_export(export).await;
         });
         let forgotten = async {
             tokio::time::sleep(Duration::from_millis(moment)).await;
-            let _ = transfers::people::forget(app, &store).await;
+            let _ = process.forget_files(&market.store.id).await;
         };
         join(join_all(steps), forgotten).await;
         let is_there = !market.gateway.items(&format!("EXP#{id}")).await.is_empty();

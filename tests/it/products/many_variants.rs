@@ -2,11 +2,8 @@
 
 use std::time::Duration;
 
-use catalogue::product::{DeferredWork, ProductStatus, RemovedVariant, Sellable};
-use catalogue::search::Token;
-use core_types::id::{ProductId, StoreId, VariantId};
 use support::clock::MINUTE;
-use support::{Gateway, Market, Reply, Shopper, Value, cart, inr, json, unique};
+use support::{Gateway, Market, Removed, Reply, Shopper, Value, cart, inr, json, unique};
 
 use super::{PRODUCTS, kinds, make, owner, path};
 
@@ -90,32 +87,23 @@ async fn moving_a_variant_raises_only_its_own_version() {
 async fn the_sweep_completes_deferred_product_work() {
     let market = Market::open().await;
     let made = make(&market.owner, hundred("Numbers", "active")).await;
-    let store = StoreId::parse(&market.store.id).unwrap();
-    let last = VariantId::parse(&variant(&made, 99)).unwrap();
-    // As it is between the change and what it leaves to do.
-    let (table, key) = (&market.gateway.app().table, core_types::key::sellable(&store, &last));
-    let known: Sellable = table.get(&key).await.unwrap().unwrap();
-    let behind = Sellable { status: ProductStatus::Draft, was_ordered: true, ..known };
-    let deferred = DeferredWork {
-        store_id: store,
-        product_id: behind.product_id.clone(),
-        images: Vec::new(),
-        variants: Vec::new(),
-        stock_went: false,
-        stocked_at: Vec::new(),
-        words: Vec::new(),
-        created_at: market.gateway.now(),
-        version: 1,
+    let last = variant(&made, 99);
+    let sellable = || async {
+        let mut items = market.gateway.items_of("sellable", "STO#").await;
+        items.retain(|item| item["variant_id"] == last.as_str());
+        items.remove(0)
     };
-    table.write().put(&behind).put(&deferred).commit().await.unwrap();
-    assert!(!is_sold(&market, last.as_str()).await);
+    // As it is between the change and what it leaves to do.
+    let behind = json!({"status": "draft", "was_ordered": true});
+    market.gateway.change_item(&sellable().await, behind).await;
+    market.gateway.leave_deferred_work(&made.str("/id"), None, &[]).await;
+    assert!(!is_sold(&market, &last).await);
     assert_eq!(market.gateway.sweep().await.products, 0, "somebody may be at it");
     market.gateway.advance(MINUTE * 2);
     let swept = market.gateway.sweep().await;
     assert_eq!((swept.products, swept.failures), (1, 0));
-    assert!(is_sold(&market, last.as_str()).await);
-    let mended: Sellable = table.get(&key).await.unwrap().unwrap();
-    assert!(mended.was_ordered, "orders mark it, and nobody unmarks it");
+    assert!(is_sold(&market, &last).await);
+    assert_eq!(sellable().await["was_ordered"], true, "orders mark it, and nobody unmarks it");
     assert_eq!(market.gateway.sweep().await.products, 0, "it is done once");
 }
 
@@ -134,32 +122,15 @@ async fn the_sweep_deletes_leftovers_of_a_deleted_variant() {
     )
     .await;
     let gateway = &market.gateway;
-    let words = || async {
-        let words = gateway.items_of("word", "STO#").await.into_iter();
-        words.map(|word| serde_json::from_value::<Token>(word).unwrap()).collect::<Vec<_>>()
-    };
+    let words = || gateway.items_of("word", "STO#");
     let barcodes = || async {
         let items = gateway.items("STO#").await;
         items.iter().filter(|item| item["PK"].as_str().unwrap().contains("#BAR#")).count()
     };
     assert_eq!((words().await.is_empty(), barcodes().await), (false, 1));
-    let large = RemovedVariant {
-        id: VariantId::parse(&variant(&made, 1)).unwrap(),
-        sku: Some("MUG-L".to_owned()),
-        barcode: Some("4006381333931".to_owned()),
-    };
-    let deferred = DeferredWork {
-        store_id: StoreId::parse(&market.store.id).unwrap(),
-        product_id: ProductId::parse(&made.str("/id")).unwrap(),
-        images: Vec::new(),
-        variants: vec![large],
-        stock_went: true,
-        stocked_at: Vec::new(),
-        words: words().await,
-        created_at: gateway.now(),
-        version: 1,
-    };
-    gateway.app().table.write().put(&deferred).commit().await.unwrap();
+    let large = variant(&made, 1);
+    let large = Removed { variant: &large, sku: "MUG-L", barcode: "4006381333931" };
+    gateway.leave_deferred_work(&made.str("/id"), Some(large), &words().await).await;
     gateway.advance(MINUTE * 2);
     let swept = gateway.sweep().await;
     assert_eq!((swept.products, swept.failures), (1, 0));

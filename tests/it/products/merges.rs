@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use core_types::id::{CustomerId, StoreId};
-use core_types::key;
 use support::{Market, Placed, Reply, Shopper, Value, cart, eventually, inr, json, race, unique};
 
 /// A market with two accounts of one person: `old` has left traces everywhere.
@@ -231,13 +229,12 @@ async fn an_interrupted_merge_counts_each_order_once() {
     }
     twins.paid(new).await;
     twins.merge().await.expect(202);
-    let store = StoreId::parse(&market.store.id).unwrap();
-    let [to, from] = [&new.id, &old.id].map(|id| CustomerId::parse(id).unwrap());
-    let merge = key::merge(&store, &to, &from);
+    let merge = market.gateway.items_of("merge", "STO#").await.remove(0);
+    let process = market.gateway.process();
     // Beside the system's own worker, workers that die at any moment; and money arrives.
     let dying = async {
         for moment in 0..40_u64 {
-            let worker = privacy::merge::step(market.gateway.app(), &merge);
+            let worker = process.step_merge(&merge);
             let _ = tokio::time::timeout(Duration::from_millis(moment), worker).await;
         }
     };

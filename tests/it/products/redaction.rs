@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use core_types::id::RedactionId;
 use support::{
     Client, Market, Placed, Receiver, Reply, Shopper, Value, cart, eventually, inr, json, unique,
 };
@@ -380,12 +379,11 @@ async fn an_interrupted_redaction_completes_once() {
     let traces = Traces::leave(1).await;
     let (market, owner) = (&traces.market, &traces.market.owner);
     let asked = owner.post(&traces.path("redact")).json(json!({})).await.expect(202);
-    let redaction = RedactionId::parse(&asked.str("/id")).unwrap();
+    let (redaction, process) = (asked.str("/id"), market.gateway.process());
     let owner = &traces.advance(Duration::from_hours(24)).await;
     // Beside the system's own worker, workers that die at any moment.
     for moment in 0..60_u64 {
-        let files = transfers::people::forget;
-        let worker = privacy::redaction::step(market.gateway.app(), &redaction, files);
+        let worker = process.step_redaction(&redaction);
         let _ = tokio::time::timeout(Duration::from_millis(moment), worker).await;
     }
     traces.redacted(owner).await;

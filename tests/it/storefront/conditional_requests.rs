@@ -1,9 +1,10 @@
 //! What anybody may read is sent once: the same page is the same bytes under the same `ETag`.
 
-use gateway::caller::Access;
 use http::Method;
 use support::clock::{RESPONSE_CACHE, STORE_CACHE};
-use support::{Gateway, Reply, Shop, Shopper, ThemeSource, Value, accept, json, unique, upload};
+use support::{
+    Gateway, Reply, Shop, Shopper, ThemeSource, Value, accept, json, routes, unique, upload,
+};
 
 /// Public reads whose answers nobody may keep, so that there is nothing to revalidate.
 const NEVER_KEPT: [&str; 3] =
@@ -128,8 +129,8 @@ fn is_kept(answer: &Reply, path: &str) -> bool {
 async fn every_public_read_supports_conditional_requests() {
     let world = World::made().await;
     let mut with_next = 0;
-    for row in local::routes().rows() {
-        if row.method != Method::GET || row.access != Access::Public {
+    for row in routes() {
+        if row.method != Method::GET || !row.is_public {
             continue;
         }
         if NEVER_KEPT.contains(&row.path) {
@@ -138,7 +139,7 @@ async fn every_public_read_supports_conditional_requests() {
         let gateway = &world.shop.gateway;
         let path = world.filled(row.path);
         let whole = revalidates(gateway, &path).await;
-        assert_eq!(row.is_kept, is_kept(&whole, row.path), "{path}");
+        assert_eq!(row.is_cached, is_kept(&whole, row.path), "{path}");
         if whole.json.pointer("/page/limit").is_none() {
             continue;
         }
@@ -152,8 +153,7 @@ async fn every_public_read_supports_conditional_requests() {
     // Products, categories, collections, menus, policies; apps; themes; event types.
     assert_eq!(with_next, 8);
     for path in NEVER_KEPT {
-        let rows = local::routes();
-        assert!(rows.rows().iter().any(|row| row.path == path), "{path}");
+        assert!(routes().iter().any(|row| row.path == path), "{path}");
     }
     let health = world.shop.gateway.get("/health").await.expect(200);
     assert_eq!((health.header("cache-control"), health.header("etag")), (Some("no-store"), None));

@@ -1,11 +1,8 @@
 //! A filter that lets little through costs what is read for it, and a page has a bound.
 
-use catalogue::product::{Product, ProductSummary};
-use core_types::fields::Handle;
-use core_types::id::{ProductId, StoreId};
-use core_types::key;
-use primitives::fields::FromText;
-use support::{Gateway, Reply, json};
+use std::time::Duration;
+
+use support::{Copy, Gateway, Reply, json};
 
 use super::Front;
 
@@ -26,18 +23,16 @@ impl Front {
     /// As many cards of products as this one more, written beside the API, each with a tag that is this
     /// many bytes when it is deflated.
     async fn multiply(&self, made: &Reply, count: usize, length: usize) {
-        let table = &self.gateway.app().table;
-        let store = StoreId::parse(&self.store.id).unwrap();
-        let id = ProductId::parse(&made.str("/id")).unwrap();
-        let one: Product = table.get(&key::product(&store, &id)).await.unwrap().unwrap();
         for number in 0..count {
-            let copy = Product {
-                id: ProductId::derive(&[&number.to_string()]),
-                handle: Handle::from_text(&format!("copy-{number}")).unwrap(),
-                tags: vec![noise(number, length)],
-                ..one.clone()
+            let copy = Copy {
+                later: Duration::ZERO,
+                title: "Mug".to_owned(),
+                handle: format!("copy-{number}"),
+                price: None,
+                tag: noise(number, length),
+                stocked_at: Vec::new(),
             };
-            table.write().put(&ProductSummary::of(&copy, &[])).commit().await.unwrap();
+            self.gateway.list_copies(&made.str("/id"), &[copy]).await;
         }
     }
 }

@@ -2,49 +2,29 @@
 
 use std::time::Duration;
 
-use catalogue::product::{Product, ProductStatus, ProductSummary};
-use core_types::fields::Handle;
-use core_types::id::{LocationId, ProductId, StoreId};
-use core_types::key;
-use primitives::fields::FromText;
 use support::clock::MINUTE;
-use support::{Gateway, Reply, Value, eventually, json, unique};
+use support::{Copy, Gateway, Reply, Value, eventually, json, unique};
 
 use super::{CACHE_TIME, Front, SOON, titles, walk};
 
 /// Every order of a list.
 const ORDERS: [&str; 6] = ["-created_at", "created_at", "price", "-price", "title", "best"];
-/// Cards that one transaction writes.
-const TOGETHER: usize = 100;
 
 impl Front {
     /// Products for sale, from this number to that, as alike as they can be; written beside the API.
     async fn fill(&self, made: &Reply, from: usize, to: usize) {
-        let table = &self.gateway.app().table;
-        let store = StoreId::parse(&self.store.id).unwrap();
-        let id = ProductId::parse(&made.str("/id")).unwrap();
-        let one: Product = table.get(&key::product(&store, &id)).await.unwrap().unwrap();
-        let location = LocationId::parse(&self.location().await).unwrap();
-        let numbers: Vec<usize> = (from..to).collect();
-        for part in numbers.chunks(TOGETHER) {
-            let mut write = table.write();
-            for number in part {
-                let product = Product {
-                    id: ProductId::mint(
-                        one.created_at.plus(Duration::from_millis(u64::try_from(*number).unwrap())),
-                    ),
-                    title: format!("Product {number:05}"),
-                    handle: Handle::from_text(&format!("product-{number:05}")).unwrap(),
-                    // As long as each other.
-                    prices: vec![1_001 + i64::try_from(number % 890 * 10).unwrap()],
-                    tags: vec![format!("t{}", number % 50 + 10)],
-                    status: ProductStatus::Active,
-                    ..one.clone()
-                };
-                write = write.put(&ProductSummary::of(&product, &[]).stocked([location.clone()]));
-            }
-            write.commit().await.unwrap();
-        }
+        let location = self.location().await;
+        let copy = |number: usize| Copy {
+            later: Duration::from_millis(u64::try_from(number).unwrap()),
+            title: format!("Product {number:05}"),
+            handle: format!("product-{number:05}"),
+            // As long as each other.
+            price: Some(1_001 + i64::try_from(number % 890 * 10).unwrap()),
+            tag: format!("t{}", number % 50 + 10),
+            stocked_at: vec![location.clone()],
+        };
+        let copies: Vec<Copy> = (from..to).map(copy).collect();
+        self.gateway.list_copies(&made.str("/id"), &copies).await;
         self.gateway.advance(CACHE_TIME);
         self.get("").await.expect(200);
     }

@@ -1,10 +1,12 @@
 //! Search: by the beginnings of words, without case and accents, titles first.
 
-use catalogue::search::MAX_TOKENS;
 use support::clock::RESPONSE_CACHE;
 use support::{Gateway, Reply, Value, eventually, inr, json};
 
 use super::{Front, SOON, titles, walk};
+
+/// By how many words a product is found at most.
+const MOST_WORDS: usize = 64;
 
 impl Front {
     async fn found(&self, words: &str) -> Vec<String> {
@@ -203,11 +205,11 @@ async fn search_finds_a_changed_product_by_its_new_words_only() {
     // What it is found by has a bound.
     let tags: Vec<String> = (0..200).map(|number| format!("tag{number}")).collect();
     front.owner.patch(&path).json(json!({"tags": tags})).await.expect(200);
-    assert_eq!(words(&front.gateway).await.len(), MAX_TOKENS);
+    assert_eq!(words(&front.gateway).await.len(), MOST_WORDS);
     assert_eq!(front.found("tag3+name").await, ["New name"]);
     // A change of other things writes no word.
     front.owner.patch(&path).json(json!({"description": "Long"})).await.expect(200);
-    assert_eq!(words(&front.gateway).await.len(), MAX_TOKENS);
+    assert_eq!(words(&front.gateway).await.len(), MOST_WORDS);
     front.owner.delete(&path).await.expect(204);
     assert_eq!(front.found("new").await, none);
     front.owner.delete(&format!("{path}?hard=true")).await.expect(204);

@@ -2,12 +2,9 @@
 
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use egress::{Egress, Policy};
-use local::names::RecordsFile;
 use support::clock::STORE_CACHE;
-use support::{Client, Gateway, Merchant, Reply, Store, json, race, unique};
+use support::{Client, Gateway, Merchant, Reply, Store, json, outgoing, race, unique};
 
 /// A gateway whose name servers are a file.
 struct Net {
@@ -18,8 +15,7 @@ struct Net {
 impl Net {
     async fn start() -> Self {
         let records = std::env::temp_dir().join(format!("{}.txt", unique("records")));
-        let names = Arc::new(RecordsFile(records.clone()));
-        let egress = Egress::new(Policy::development()).with_names(names);
+        let egress = outgoing::with_records(records.clone());
         let gateway = Gateway::start_with(|options| options.embedded.egress = egress).await;
         Self { gateway, records }
     }

@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use support::{Merchant, Reply, ThemeShop, ThemeSource, Value, json, race, unique, upload};
-use themes::file::Digest;
-use themes::release::content_sha256;
-use themes::settings::Content;
+use support::{
+    Merchant, Reply, ThemeShop, ThemeSource, Value, content_sha256, json, race, unique, upload,
+};
 
 /// Statuses, lowest first.
 fn statuses(replies: &[Reply]) -> Vec<u16> {
@@ -29,19 +28,7 @@ async fn history(shop: &ThemeShop) -> Vec<Value> {
 /// one version there is, and the release's own settings.
 async fn digest(shop: &ThemeShop, shown: &Reply, number: &Value) -> Value {
     let release = shop.get(&format!("releases/{number}")).await.expect(200);
-    let content: Content = serde_json::from_value(release.json).unwrap();
-    let files: Vec<(String, Digest)> = shown
-        .at("/files")
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|file| {
-            let digest = file["sha256"].as_str().unwrap().parse().ok().unwrap();
-            (file["path"].as_str().unwrap().to_owned(), digest)
-        })
-        .collect();
-    let files = files.iter().map(|(path, sha256)| (path.as_str(), sha256));
-    json!(content_sha256(files, &content))
+    json!(content_sha256(shown.at("/files").as_array().unwrap(), &release.json))
 }
 
 #[tokio::test]

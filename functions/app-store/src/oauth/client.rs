@@ -22,7 +22,8 @@ impl ClientCredentials {
     ) -> Result<Self, Problem> {
         match (caller.unverified_basic, client_id, secret) {
             (Some(_), _, Some(_)) => {
-                Err(Code::InvalidRequest.detail("Authenticate in the header or in the body, not both."))
+                Err(Code::InvalidRequest
+                    .detail("Authenticate in the header or in the body, not both."))
             }
             (Some((id, _)), Some(named), None) if named.as_str() != id => {
                 Err(Code::InvalidRequest.detail("The header and the body name different clients."))

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use support::clock::DAY;
+use support::clock::{DAY, MINUTE};
 use support::{Shop, json};
 
 use super::read_store;
@@ -103,4 +103,22 @@ async fn introspection_reports_ended_tokens_as_inactive() {
     other.at(&shop.store).post(&path).json(json!({})).await.expect(200);
     assert_eq!(active(shop.introspect(&refresh).await), false);
     assert_eq!(active(shop.introspect(&token.str("/access_token")).await), false);
+}
+
+#[tokio::test]
+async fn a_rotated_refresh_token_is_a_replay_after_ten_minutes() {
+    let shop = Shop::with_published_app(&["read_store"]).await;
+    shop.gateway.app().clock.stop();
+    let first = shop.redeem(&shop.authorize().await).await.expect(200).str("/refresh_token");
+    let second = shop.refresh(&first).await.expect(200);
+    shop.gateway.advance(10 * MINUTE - Duration::from_millis(1));
+    let again = shop.refresh(&first).await.expect(200);
+    let app = shop.app_server.with_token(&again.str("/access_token"));
+    assert_eq!(read_store(&shop, &app).await, 200);
+    shop.gateway.advance(Duration::from_millis(1));
+    shop.refresh(&first).await.expect(400).oauth_error("invalid_grant");
+    // Whoever came late is a thief, or was robbed: every token of the grant is dead.
+    assert_eq!(read_store(&shop, &app).await, 401);
+    let rejected = shop.refresh(&second.str("/refresh_token")).await.expect(400);
+    rejected.oauth_error("invalid_grant");
 }

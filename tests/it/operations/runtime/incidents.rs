@@ -231,12 +231,12 @@ async fn an_incident_resolved_too_early_is_opened_again() {
     let all = incidents(&operator).await;
     assert_eq!((all.len(), &all[0]["status"]), (2, &json!("open")));
     // Trouble that comes back within five minutes is the same trouble.
-    super::purge(&gateway).await;
+    gateway.purge_dead_letters("webhooks").await;
     gateway.look().await;
     gateway.advance(4 * MINUTE);
     send(&gateway, true, "not a message").await;
     gateway.look().await;
-    super::purge(&gateway).await;
+    gateway.purge_dead_letters("webhooks").await;
     gateway.advance(2 * MINUTE);
     gateway.look().await;
     gateway.advance(4 * MINUTE);

@@ -114,32 +114,6 @@ async fn in_state(owner: &Client, status: &str) -> Value {
 }
 
 #[tokio::test]
-async fn an_uninstallation_does_not_free_subscription_quota_twice() {
-    let shop = Shop::with_published_app(&["read_store", "write_webhooks"]).await;
-    let app = shop.app_client().await;
-    let receiver = Receiver::start().await;
-    let input = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
-    shop.owner().post(SUBSCRIPTIONS).json(input.clone()).await.expect(201);
-    let made = app.post(SUBSCRIPTIONS).json(input).await.expect(201);
-    let gateway = shop.gateway.app();
-    let store = core_types::id::StoreId::parse(&shop.store.id).unwrap();
-    let app_id = core_types::id::AppId::parse(&shop.app.id).unwrap();
-    let query = table::Query::partition(core_types::key::store(&store).pk)
-        .begins_with(core_types::key::SUBSCRIPTIONS);
-    let known: Vec<delivery::subscription::Subscription> =
-        gateway.table.all(&query, 60).await.unwrap();
-    app.delete(&format!("{SUBSCRIPTIONS}/{}", made.str("/id"))).await.expect(204);
-    let late = || {
-        delivery::subscription::remove_of_app(gateway.table.write(), &store, &app_id, &known)
-            .commit()
-    };
-    let rejected = late().await.unwrap_err();
-    assert_eq!(rejected.code, primitives::problem::Code::VersionConflict);
-    let counters = shop.gateway.items_of("webhook_subscription_count", "STO#").await;
-    assert_eq!(counters[0]["count"], 1);
-}
-
-#[tokio::test]
 async fn changing_an_apps_webhook_url_enables_its_disabled_subscription() {
     let gone = Receiver::that(Behaviour::Status(410)).await;
     let mut fields = support::Developer::app_fields(&["read_store"]);

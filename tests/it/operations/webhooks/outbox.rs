@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use aws_lambda_events::event::sqs::{SqsEvent, SqsMessage};
-use emulators::faults::{Fault, Faults};
 use support::clock::{HOUR, MINUTE};
-use support::{Behaviour, Gateway, Merchant, Operator, Receiver, eventually, json};
+use support::{Behaviour, Fault, Faults, Gateway, Merchant, Operator, Receiver, eventually, json};
 
 use super::{DEADLINE, SUBSCRIPTIONS, Watched, verify};
 
@@ -17,17 +15,9 @@ async fn a_duplicate_message_makes_no_second_attempt() {
     // The same message again, and twice at once, after success.
     let items = watched.gateway.items(&format!("DLV#{}", delivery["id"].as_str().unwrap())).await;
     let stored = items.iter().find(|item| item["SK"] == "A").unwrap();
-    let stored: delivery::delivery::Delivery = serde_json::from_value(stored.clone()).unwrap();
-    let body = serde_json::to_string(&stored.message()).unwrap();
-    let mut message = SqsMessage::default();
-    message.message_id = Some("duplicate".to_owned());
-    message.body = Some(body);
-    let mut batch = SqsEvent::default();
-    batch.records = vec![message.clone(), message];
-    let app = watched.gateway.app();
-    let (first, second) =
-        tokio::join!(webhooks::handle(app, batch.clone()), webhooks::handle(app, batch));
-    assert!(first.batch_item_failures.is_empty() && second.batch_item_failures.is_empty());
+    let (process, batch) = (watched.gateway.process(), [stored, stored]);
+    let failed = tokio::join!(process.attempt_batch(&batch), process.attempt_batch(&batch));
+    assert_eq!(failed, (0, 0));
     assert_eq!(watched.receiver.requests().len(), 1);
     assert_eq!(watched.attempts(&delivery).await.len(), 1);
 }
@@ -164,12 +154,11 @@ async fn an_old_event_is_published_after_an_outage() {
     let gateway = Gateway::start_with(|options| options.has_stream = false).await;
     let watched = Watched::on(gateway, Behaviour::Status(200)).await;
     watched.rename("Old").await;
-    let embedded = watched.gateway.system().embedded();
     let faults = Faults::planned();
     faults.will([("UpdateItem", Fault::Denied)]);
-    let app = embedded.app_over(&faults);
+    let process = watched.gateway.process_over(&faults);
     watched.gateway.advance(2 * HOUR);
-    let report = dispatcher::sweep(&app).await;
+    let report = process.sweep().await;
     assert_eq!(faults.left(), 0);
     assert_eq!(report.failures, 1, "the others of its chunk were published: {report:?}");
     let events = watched.gateway.all_events().await;
@@ -204,9 +193,7 @@ async fn outbox_verification_reads_no_more_than_it_charges() {
     assert_eq!(missing, 0);
     assert!(calls > 1, "there are more than one call reads");
     for delivery in deliveries().await {
-        let part = |name: &str| delivery[name].as_str().expect("a key").to_owned();
-        let key = table::item::Key::new(part("PK"), part("SK"));
-        watched.gateway.app().table.write().delete(&key).commit().await.expect("it is deleted");
+        watched.gateway.delete_item(&delivery).await;
     }
     let (calls, missing) = walk_outbox(&watched).await;
     assert!(calls > 1 && missing >= SUBSCRIBED * RENAMED, "{missing} in {calls} calls");

@@ -74,8 +74,7 @@ async fn a_receipt_describes_the_last_attempt_to_its_store_only() {
     .await;
     watched.rename("Refused").await;
     watched.gateway.advance(2 * MINUTE);
-    let mute = watched.gateway.system().embedded().app_without_queues();
-    dispatcher::sweep(&mute).await;
+    watched.gateway.process_without_queues().sweep().await;
     let pending = watched.delivery_in("pending").await;
     let early = watched.owner().get(&path(&pending)).await.expect(409);
     let early = early.problem("invalid_state_transition");

@@ -1,11 +1,9 @@
 //! Receivers that fail, lie, stall or are gone.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use egress::{Egress, Policy, Ports};
 use support::clock::MINUTE;
-use support::{Behaviour, Gateway, Merchant, Names, Receiver, eventually, json};
+use support::{Behaviour, Gateway, Merchant, Names, Receiver, Value, eventually, json, outgoing};
 
 use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched, verify};
 
@@ -112,12 +110,8 @@ async fn dns_rebinding_reaches_no_blocked_address() {
     let canary = Receiver::start().await;
     let names = Names::default();
     // The policy of production, but for the port that the canary listens on.
-    let policy = Policy { allow_http: true, allow_loopback: false, ports: Ports::Any };
-    let resolver = Arc::new(names.clone());
-    let gateway = Gateway::start_with(|options| {
-        options.embedded.egress = Egress::with_resolver(policy, resolver);
-    })
-    .await;
+    let egress = outgoing::public(&names);
+    let gateway = Gateway::start_with(|options| options.embedded.egress = egress).await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
     let owner = merchant.at(&store);
@@ -145,9 +139,9 @@ async fn dns_rebinding_reaches_no_blocked_address() {
 async fn a_pooled_connection_is_not_reused_for_a_blocked_address() {
     let names = Names::default();
     names.teach("hooks.example.com", &["127.0.0.1"]);
-    let resolver = Arc::new(names.clone());
+    let egress = outgoing::named(&names);
     let gateway = Gateway::start_with(|options| {
-        options.embedded.egress = Egress::with_resolver(Policy::development(), resolver);
+        options.embedded.egress = egress;
         options.has_stream = false;
     })
     .await;
@@ -163,25 +157,23 @@ async fn a_pooled_connection_is_not_reused_for_a_blocked_address() {
         owner.patch(&path).json(json!({"name": name})).await.expect(200);
     }
     gateway.advance(MINUTE + Duration::from_secs(1));
-    let mute = gateway.system().embedded().app_without_queues();
-    dispatcher::sweep(&mute).await;
+    let mute = gateway.process_without_queues();
+    mute.sweep().await;
     let pending = gateway.items_of("delivery", "DLV#").await;
-    let pending: Vec<delivery::delivery::Delivery> =
-        pending.into_iter().map(|item| serde_json::from_value(item).unwrap()).collect();
     let [first, second, third] = pending.as_slice() else { panic!("{pending:?}") };
-    let status = |id: String| {
-        let owner = owner.clone();
-        async move { owner.get(&format!("{DELIVERIES}/{id}")).await.expect(200).str("/status") }
+    let status = async |delivery: &Value| {
+        let path = format!("{DELIVERIES}/{}", delivery["id"].as_str().unwrap());
+        owner.get(&path).await.expect(200).str("/status")
     };
     // One after the other, by one worker: the second finds the connection of the first.
     for delivery in [first, second] {
-        webhooks::attempt(&mute, &delivery.message()).await.unwrap();
-        assert_eq!(status(delivery.id.to_string()).await, "succeeded");
+        mute.attempt(delivery).await;
+        assert_eq!(status(delivery).await, "succeeded");
     }
     assert_eq!((receiver.requests().len(), receiver.connections()), (2, 1));
     names.teach("hooks.example.com", &["10.0.0.7"]);
-    webhooks::attempt(&mute, &third.message()).await.unwrap();
-    assert_eq!(status(third.id.to_string()).await, "blocked");
+    mute.attempt(third).await;
+    assert_eq!(status(third).await, "blocked");
     assert_eq!((receiver.requests().len(), receiver.connections()), (2, 1));
 }
 

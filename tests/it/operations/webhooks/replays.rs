@@ -8,10 +8,6 @@ mod validation;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use core_types::event::{Entry, Event, EventSubject};
-use core_types::id::{ReplayId, StoreId};
-use delivery::run::RunMessage;
-use identity::store::STORE_UPDATED;
 use support::clock::{HOUR, MINUTE, Timestamp};
 use support::{Behaviour, Client, Gateway, Merchant, Receiver, Value, eventually, json};
 
@@ -19,8 +15,6 @@ use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched, verify};
 
 const REPLAYS: &str = "/v1/operations/runtime/replays";
 const VERIFY: &str = "/v1/operations/outbox/verify";
-/// Events that one transaction announces.
-const TOGETHER: usize = 50;
 
 fn since(watched: &Watched) -> Value {
     watched.store.view["created_at"].clone()
@@ -64,23 +58,9 @@ async fn in_time(owner: &Client, id: &str, is_so: impl Fn(&Value) -> bool) -> Va
 
 /// Has so many events happen on the store, each about an entity of its own; answers with their ids.
 async fn happen(watched: &Watched, count: usize) -> BTreeSet<String> {
-    let store = StoreId::parse(&watched.store.id).unwrap();
-    let (app, topic) = (watched.gateway.app(), Entry::of(&STORE_UPDATED));
-    let mut ids = BTreeSet::new();
-    let numbers: Vec<usize> = (0..count).collect();
-    for part in numbers.chunks(TOGETHER) {
-        let write = part.iter().fold(app.table.write(), |write, number| {
-            let entity = format!("entity-{number}");
-            let about =
-                EventSubject { store: Some(&store), app: None, entity: &entity, version: 1 };
-            let event = Event::untyped(&topic, about, json!({"number": number}), app.clock.now());
-            ids.insert(event.id.to_string());
-            write.emit(event)
-        });
-        write.commit().await.unwrap();
-    }
+    let ids = watched.gateway.process().announce(&watched.store, count).await;
     watched.gateway.settle().await;
-    ids
+    ids.into_iter().collect()
 }
 
 /// The deliveries that a replay made, as the table has them.
@@ -88,10 +68,6 @@ async fn made_by(gateway: &Gateway, id: &str) -> Vec<Value> {
     let mut deliveries = gateway.items_of("delivery", "DLV#").await;
     deliveries.retain(|delivery| delivery["replay_id"] == id);
     deliveries
-}
-
-fn step(id: &str) -> RunMessage {
-    RunMessage::Replay { id: ReplayId::parse(id).unwrap() }
 }
 
 #[tokio::test]
@@ -174,7 +150,7 @@ async fn a_replay_ends_with_its_deliveries_or_after_an_hour() {
     watched.gateway.advance(HOUR + MINUTE);
     let owner = watched.merchant.sign_in_again().await.at(&watched.store);
     eventually(DEADLINE, || async {
-        runner::take(watched.gateway.app(), step(&id)).await.unwrap();
+        watched.gateway.process().take_step("replay", &id).await.unwrap();
         let replay = owner.elsewhere().get(&format!("{REPLAYS}/{id}")).await.expect(200).json;
         (replay["status"] == "failed").then_some(())
     })
@@ -276,7 +252,7 @@ async fn one_replay_runs_at_a_time_and_cancelling_stops_it() {
     assert!((5..=10).contains(&made), "{made} of ten seconds");
     // Whatever message comes, nothing more is made; and another may begin.
     watched.gateway.advance(MINUTE * 5);
-    runner::take(watched.gateway.app(), step(&id)).await.unwrap();
+    watched.gateway.process().take_step("replay", &id).await.unwrap();
     watched.gateway.sweep().await;
     let second = owner.post(REPLAYS).json(slow).await.expect(202).str("/id");
     let path = format!("{REPLAYS}/{second}/cancel");
@@ -323,9 +299,7 @@ async fn a_replay_counts_expunged_and_expired_events_as_skipped() {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let ids: Vec<String> = deliveries.iter().map(|one| text(&one["id"])).collect();
     owner.delete(&format!("{DELIVERIES}/{}/content", ids[0])).await.expect(204);
-    let forgotten = core_types::id::EventId::parse(&text(&deliveries[1]["event_id"])).unwrap();
-    let table = &watched.gateway.app().table;
-    table.write().delete(&core_types::key::event(&forgotten)).commit().await.unwrap();
+    watched.gateway.forget_event(&text(&deliveries[1]["event_id"])).await;
     let input = json!({"kind": "delivery", "delivery_ids": ids});
     let begun = owner.post(REPLAYS).json(input).await.expect(202);
     assert_eq!(begun.int("/matched"), 1);
@@ -353,15 +327,13 @@ async fn outbox_verification_reports_missing_and_orphaned_deliveries() {
         (done == 3).then_some(deliveries)
     })
     .await;
-    let (owner, table) = (watched.owner(), &watched.gateway.app().table);
+    let owner = watched.owner();
     let whole = owner.get(VERIFY).await.expect(200);
     assert_eq!((whole.int("/missing"), whole.int("/orphan")), (0, 0), "{}", whole.text);
     assert_eq!((whole.int("/deliveries"), whole.at("/truncated")), (3, &json!(false)));
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let lost = core_types::id::DeliveryId::parse(&text(&deliveries[0]["id"])).unwrap();
-    let gone = core_types::id::EventId::parse(&text(&deliveries[1]["event_id"])).unwrap();
-    let planted = table.write().delete(&core_types::key::delivery(&lost));
-    planted.delete(&core_types::key::event(&gone)).commit().await.unwrap();
+    watched.gateway.forget_delivery(&text(&deliveries[0]["id"])).await;
+    watched.gateway.forget_event(&text(&deliveries[1]["event_id"])).await;
     let found = owner.get(VERIFY).await.expect(200);
     assert_eq!((found.int("/missing"), found.int("/orphan")), (1, 1), "{}", found.text);
     let gap = json!([{

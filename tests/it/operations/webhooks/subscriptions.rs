@@ -1,7 +1,6 @@
 //! Subscriptions: how many, and to what.
 
-use egress::{Egress, Policy};
-use support::{Behaviour, Gateway, Merchant, eventually, json};
+use support::{Behaviour, Gateway, Merchant, eventually, json, outgoing};
 
 use super::{DEADLINE, SUBSCRIPTIONS, Watched};
 
@@ -38,9 +37,7 @@ async fn a_subscription_cannot_target_this_service() {
 
 #[tokio::test]
 async fn an_invalid_subscription_reports_every_field_error() {
-    let gateway =
-        Gateway::start_with(|options| options.embedded.egress = Egress::new(Policy::strict()))
-            .await;
+    let gateway = Gateway::start_with(|options| options.embedded.egress = outgoing::strict()).await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
     let before = gateway.count().await;

@@ -1,8 +1,5 @@
 //! How many exports a store has unfinished, and in which order they are written.
 
-use core_types::id::ExportId;
-use delivery::run::RunMessage;
-
 use super::*;
 
 async fn by_hand() -> Market {
@@ -15,9 +12,7 @@ async fn asked(market: &Market) -> Reply {
 
 /// A step as the function takes it.
 async fn step(market: &Market, id: &str) {
-    let host = market.gateway.system().functions().of("runner").unwrap();
-    let id = ExportId::parse(id).unwrap();
-    runner::take(host.app(), RunMessage::Export { id }).await.unwrap();
+    market.gateway.function("Runner").take_step("export", id).await.unwrap();
 }
 
 async fn status(market: &Market, id: &str) -> String {

@@ -56,8 +56,7 @@ async fn imported_images_are_fetched_into_the_store() {
     assert_eq!(market.gateway.events("import.finished").await.len(), 1);
     assert_eq!(market.gateway.events("media.created").await.len(), 3);
     // A step that comes late does nothing.
-    let import = core_types::id::ImportId::parse(&id).unwrap();
-    transfers::import::step(market.gateway.app(), &import).await.unwrap();
+    market.gateway.process().step_import(&id).await.unwrap();
     assert_eq!(market.gateway.items_of("media", "").await.len(), 3);
 }
 

@@ -1,7 +1,5 @@
 //! Steps that are cut off, and steps that are taken twice.
 
-use core_types::id::ImportId;
-
 use super::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -16,10 +14,10 @@ async fn interrupted_and_repeated_import_steps_create_each_product_once() {
     }
     let id = asked(owner, json!({"kind": "products"})).await;
     begin(owner, &id, file.as_bytes(), 10_000).await;
-    let import = ImportId::parse(&id).unwrap();
+    let process = market.gateway.process();
     // Beside the system's own worker, workers that die at any moment.
     for moment in 0..40_u64 {
-        let worker = transfers::import::step(market.gateway.app(), &import);
+        let worker = process.step_import(&id);
         let _ = tokio::time::timeout(Duration::from_millis(moment * 5), worker).await;
     }
     let path = format!("{IMPORTS}/{id}");

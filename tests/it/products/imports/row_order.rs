@@ -149,12 +149,11 @@ async fn late_import_workers_never_overwrite_later_rows() {
     }
     let id = asked(&market.owner, request("customers", "update")).await;
     begin(&market.owner, &id, file.as_bytes(), 1 << 20).await;
-    let import = core_types::id::ImportId::parse(&id).unwrap();
     // Beside the system's own worker: each of them begins where the import is at that moment.
-    let (app, import) = (market.gateway.app(), &import);
+    let (process, import) = (&market.gateway.process(), &id);
     let workers = (0..12_u64).map(|number| async move {
         tokio::time::sleep(Duration::from_millis(number * 40)).await;
-        let _ = transfers::import::step(app, import).await;
+        let _ = process.step_import(import).await;
     });
     join_all(workers).await;
     let path = format!("{IMPORTS}/{id}");

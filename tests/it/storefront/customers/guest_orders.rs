@@ -168,14 +168,11 @@ async fn interrupted_linking_counts_each_guest_order_once() {
     market.gateway.advance(Duration::from_secs(20));
 
     let work = market.gateway.items_of("guest_orders", "STO#").await.remove(0);
-    let (pk, sk) = (work["PK"].as_str().unwrap(), work["SK"].as_str().unwrap());
-    let step = delivery::run::RunMessage::of(&table::item::Key::new(pk, sk)).unwrap();
-    let app = market.gateway.app().clone();
+    let process = market.gateway.process();
     // Cut off wherever it is by then, again and again: what it has done stays, and is due.
     for millis in [1, 3, 6, 10, 15] {
-        let cut =
-            tokio::time::timeout(Duration::from_millis(millis), runner::take(&app, step.clone()));
-        let _ = cut.await;
+        let step = process.take_step_of(&work);
+        let _ = tokio::time::timeout(Duration::from_millis(millis), step).await;
     }
     // By several at once, while the orders are paid.
     let payments = async {
@@ -183,10 +180,7 @@ async fn interrupted_linking_counts_each_guest_order_once() {
             market.act(&order.id, "mark-paid", json!({})).await.expect(200);
         }
     };
-    let joining = race(6, || {
-        let (app, step) = (app.clone(), step.clone());
-        async move { runner::take(&app, step).await }
-    });
+    let joining = race(6, || process.take_step_of(&work));
     let ((), _) = tokio::join!(payments, joining);
     // What is left, if the races left something, the sweep finds.
     settle(&market.gateway).await;

@@ -1,6 +1,6 @@
 //! Steps that come twice, are cut off, or end with their process.
 
-use emulators::faults::{Fault, Faults};
+use support::{Fault, Faults};
 
 use super::*;
 
@@ -12,7 +12,8 @@ async fn duplicate_replay_messages_send_no_event_twice() {
     let input = with(range(&watched), json!({"rate_per_second": 1_000}));
     let id = watched.owner().post(REPLAYS).json(input).await.expect(202).str("/id");
     for _ in 0..4 {
-        let taken = support::race(5, || runner::take(watched.gateway.app(), step(&id))).await;
+        let process = watched.gateway.process();
+        let taken = support::race(5, || process.take_step("replay", &id)).await;
         assert!(taken.iter().all(Result::is_ok), "{taken:?}");
     }
     let replay = over(&watched.owner(), &id).await;
@@ -36,8 +37,8 @@ async fn an_interrupted_replay_step_is_repeated() {
     watched.gateway.advance(MINUTE);
     let faults = Faults::planned();
     faults.will([("TransactWriteItems", Fault::Denied)]);
-    let cut_off = watched.gateway.system().embedded().app_over(&faults);
-    runner::take(&cut_off, step(&id)).await.unwrap_err();
+    let cut_off = watched.gateway.process_over(&faults);
+    cut_off.take_step("replay", &id).await.unwrap_err();
     assert_eq!(faults.left(), 0);
     let path = format!("{REPLAYS}/{id}");
     let shown = watched.owner().get(&path).await.expect(200);
@@ -45,12 +46,12 @@ async fn an_interrupted_replay_step_is_repeated() {
     assert_eq!(made_by(&watched.gateway, &id).await.len(), 15, "five that nobody has counted");
     for _ in 0..3 {
         watched.gateway.advance(MINUTE);
-        runner::take(watched.gateway.app(), step(&id)).await.unwrap();
+        watched.gateway.process().take_step("replay", &id).await.unwrap();
     }
     eventually(DEADLINE, || async {
         watched.gateway.sweep().await;
         watched.gateway.advance(MINUTE);
-        runner::take(watched.gateway.app(), step(&id)).await.unwrap();
+        watched.gateway.process().take_step("replay", &id).await.unwrap();
         let owner = watched.merchant.sign_in_again().await.at(&watched.store);
         let replay = owner.get(&path).await.expect(200).json;
         (replay["status"] == "succeeded").then_some(replay)

@@ -1,6 +1,6 @@
 //! What happened in the last moment of a range, when the lists are read late.
 
-use emulators::faults::{Fault, Faults};
+use support::{Fault, Faults};
 
 use super::*;
 
@@ -9,14 +9,9 @@ async fn a_replay_up_to_now_includes_events_listed_late() {
     let gateway = Gateway::start_with(|options| options.has_runner = false).await;
     let watched = Watched::on(gateway, Behaviour::Status(200)).await;
     let faults = Faults::planned();
-    let late = watched.gateway.system().embedded().app_over(&faults);
+    let late = watched.gateway.process_over(&faults);
     faults.will([("Query", Fault::Stale); 12]);
-    let store = StoreId::parse(&watched.store.id).unwrap();
-    let about = EventSubject { store: Some(&store), app: None, entity: "entity", version: 1 };
-    let topic = Entry::of(&STORE_UPDATED);
-    let event = Event::untyped(&topic, about, json!({"number": 1}), late.clock.now());
-    let id = event.id.to_string();
-    late.table.write().emit(event).commit().await.unwrap();
+    let id = late.announce(&watched.store, 1).await.remove(0);
     watched.receiver.wait_for(1).await;
     let path = "/v1/operations/outbox?status=published";
     eventually(DEADLINE, || async {
@@ -27,7 +22,7 @@ async fn a_replay_up_to_now_includes_events_listed_late() {
     let replay = watched.owner().post(REPLAYS).json(range(&watched)).await.expect(202).str("/id");
     // A message at once, and those that follow it.
     let shown = eventually(DEADLINE, || async {
-        runner::take(&late, step(&replay)).await.unwrap();
+        late.take_step("replay", &replay).await.unwrap();
         let path = format!("{REPLAYS}/{replay}");
         let shown = watched.owner().elsewhere().get(&path).await.expect(200);
         shown.at("/finished_at").is_string().then_some(shown)

@@ -1,16 +1,19 @@
-//! A code is guarded twice: before its redemption and by the redemption's own condition, which begins
-//! its one grant. The second guard is held here without the first.
+//! Conditions of writes, without the checks before them: what a request decides from what it has read is
+//! rejected by the write itself, if it is no longer so.
 
 use std::time::Duration;
 
+use core_types::id::{AppId, StoreId};
 use core_types::key;
 use crypto::seal;
+use delivery::subscription::{Subscription, remove_of_app};
 use platform::grant::{AuthorizationCode, CODE_LIFETIME, Grant};
 use primitives::problem::{Code, Problem};
-use support::Shop;
 use support::clock::{MINUTE, Timestamp};
+use support::{Receiver, Shop, json};
+use table::Query;
 
-use super::read_store;
+const SUBSCRIPTIONS: &str = "/v1/operations/webhook-subscriptions";
 
 /// A code that was just issued, as it is in the table.
 async fn issued(shop: &Shop) -> AuthorizationCode {
@@ -80,6 +83,7 @@ async fn an_authorization_code_creates_one_grant() {
 }
 
 #[tokio::test]
+<<<<<<<< HEAD:tests/it/app_store/oauth/redemption_conditions.rs
 async fn a_rotated_refresh_token_is_a_replay_after_ten_minutes() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     shop.gateway.app().clock.stop();
@@ -95,4 +99,23 @@ async fn a_rotated_refresh_token_is_a_replay_after_ten_minutes() {
     assert_eq!(read_store(&shop, &app).await, 401);
     let rejected = shop.refresh(&second.str("/refresh_token")).await.expect(400);
     rejected.oauth_error("invalid_grant");
+========
+async fn an_uninstallation_does_not_free_subscription_quota_twice() {
+    let shop = Shop::with_published_app(&["read_store", "write_webhooks"]).await;
+    let app = shop.app_client().await;
+    let receiver = Receiver::start().await;
+    let input = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
+    shop.owner().post(SUBSCRIPTIONS).json(input.clone()).await.expect(201);
+    let made = app.post(SUBSCRIPTIONS).json(input).await.expect(201);
+    let gateway = shop.gateway.app();
+    let store = StoreId::parse(&shop.store.id).unwrap();
+    let app_id = AppId::parse(&shop.app.id).unwrap();
+    let query = Query::partition(key::store(&store).pk).begins_with(key::SUBSCRIPTIONS);
+    let known: Vec<Subscription> = gateway.table.all(&query, 60).await.unwrap();
+    app.delete(&format!("{SUBSCRIPTIONS}/{}", made.str("/id"))).await.expect(204);
+    let late = remove_of_app(gateway.table.write(), &store, &app_id, &known).commit().await;
+    assert_eq!(late.unwrap_err().code, Code::VersionConflict);
+    let counters = shop.gateway.items_of("webhook_subscription_count", "STO#").await;
+    assert_eq!(counters[0]["count"], 1);
+>>>>>>>> 4983a43838f10ca0241745f89ba60cc0b0659e1c:tests/it/cross/guards.rs
 }

@@ -12,7 +12,7 @@ use support::{Behaviour, Gateway, Value, eventually, json, race};
 use table::item::Item;
 use table::{Changed, Metered, metered};
 
-use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched};
+use crate::operations::webhooks::{DEADLINE, SUBSCRIPTIONS, Watched};
 
 const NOTHING: Metered = Metered { trips: 0, capacity_tenths: 0 };
 
@@ -215,58 +215,4 @@ async fn two_hundred_messages_for_one_attempt_make_one_request() {
         assert_eq!((stored[0].attempt, stored[0].version), (1, 3));
         assert_eq!(stored[0].attempts().len(), 1);
     }
-}
-
-#[tokio::test]
-async fn deliveries_are_listed_by_status_and_subscription() {
-    let watched = Watched::by(Behaviour::Status(500)).await;
-    // What is to be tried again waits until the clock is moved.
-    watched.gateway.app().clock.stop();
-    let healthy = support::Receiver::start().await;
-    let input = json!({"url": healthy.url("/"), "event_types": ["store.updated"]});
-    let other = watched.owner().post(SUBSCRIPTIONS).json(input).await.expect(201).str("/id");
-    for round in 0..3 {
-        watched.rename(&format!("Round {round}")).await;
-    }
-    let failing = watched.subscription["id"].as_str().unwrap();
-    let listed = |filter: String| {
-        let owner = watched.owner();
-        async move {
-            let (mut found, mut cursor) = (Vec::new(), String::new());
-            loop {
-                let path = format!("{DELIVERIES}?limit=1&{filter}{cursor}");
-                let reply = owner.get(&path).await.expect(200);
-                found.extend(reply.data().clone());
-                let Some(next) = reply.json["page"]["next_cursor"].as_str() else { return found };
-                cursor = format!("&cursor={next}");
-            }
-        }
-    };
-    let count = |filter: String, count: usize| {
-        let listed = &listed;
-        async move {
-            eventually(DEADLINE, || async {
-                (listed(filter.clone()).await.len() == count).then_some(())
-            })
-            .await;
-        }
-    };
-    count("status=retrying".to_owned(), 3).await;
-    count("status=succeeded".to_owned(), 3).await;
-    count(format!("subscription_id={failing}"), 3).await;
-    count(format!("subscription_id={other}&status=succeeded"), 3).await;
-    count(format!("subscription_id={other}&status=retrying"), 0).await;
-    count(format!("subscription_id={failing}&status=succeeded"), 0).await;
-    count("status=exhausted".to_owned(), 0).await;
-    // What is in trouble no longer is listed so no longer.
-    let one = listed(format!("subscription_id={failing}&status=retrying")).await.remove(0);
-    let path = format!("{DELIVERIES}/{}/content", one["id"].as_str().unwrap());
-    watched.owner().delete(&path).await.expect(204);
-    count("status=retrying".to_owned(), 2).await;
-    count(format!("subscription_id={failing}&status=cancelled"), 1).await;
-    watched.receiver.now(Behaviour::Status(200));
-    watched.gateway.advance(3 * MINUTE);
-    watched.gateway.sweep().await;
-    count("status=succeeded".to_owned(), 5).await;
-    count("status=retrying".to_owned(), 0).await;
 }

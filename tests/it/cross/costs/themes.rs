@@ -1,19 +1,12 @@
 //! What themes cost the table, exactly: units as DynamoDB counts them, and round trips
-//! (`cross/costs.rs` says how).
+//! (`costs.rs` says how).
 
 use benches::costs::operations::{
     CATALOGUE, EDITOR, PUBLISH, ROLL_BACK, SAVE_DRAFT, THEME, THEME_FILE, UPLOAD,
 };
-use support::{
-    Developer, Gateway, Operator, Reply, ThemeShop, ThemeSource, accept, json, unique, upload,
-};
+use support::{Developer, Gateway, Operator, ThemeShop, ThemeSource, accept, json, unique, upload};
 
-/// An operation, its tenths of a unit, and its round trips.
-type Cost = (&'static str, u32, u32);
-
-fn cost(name: &'static str, reply: &Reply) -> Cost {
-    (name, reply.tenths(), reply.trips())
-}
+use super::{Cost, cost};
 
 /// What docs/costs.md computes with is what was counted.
 fn assert_priced(found: &[Cost], priced: &[(&str, u64)]) {
