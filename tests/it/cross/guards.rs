@@ -83,23 +83,6 @@ async fn an_authorization_code_creates_one_grant() {
 }
 
 #[tokio::test]
-<<<<<<<< HEAD:tests/it/app_store/oauth/redemption_conditions.rs
-async fn a_rotated_refresh_token_is_a_replay_after_ten_minutes() {
-    let shop = Shop::with_published_app(&["read_store"]).await;
-    shop.gateway.app().clock.stop();
-    let first = shop.redeem(&shop.authorize().await).await.expect(200).str("/refresh_token");
-    let second = shop.refresh(&first).await.expect(200);
-    shop.gateway.advance(10 * MINUTE - Duration::from_millis(1));
-    let again = shop.refresh(&first).await.expect(200);
-    let app = shop.app_server.with_token(&again.str("/access_token"));
-    assert_eq!(read_store(&shop, &app).await, 200);
-    shop.gateway.advance(Duration::from_millis(1));
-    shop.refresh(&first).await.expect(400).oauth_error("invalid_grant");
-    // Whoever came late is a thief, or was robbed: every token of the grant is dead.
-    assert_eq!(read_store(&shop, &app).await, 401);
-    let rejected = shop.refresh(&second.str("/refresh_token")).await.expect(400);
-    rejected.oauth_error("invalid_grant");
-========
 async fn an_uninstallation_does_not_free_subscription_quota_twice() {
     let shop = Shop::with_published_app(&["read_store", "write_webhooks"]).await;
     let app = shop.app_client().await;
@@ -117,5 +100,4 @@ async fn an_uninstallation_does_not_free_subscription_quota_twice() {
     assert_eq!(late.unwrap_err().code, Code::VersionConflict);
     let counters = shop.gateway.items_of("webhook_subscription_count", "STO#").await;
     assert_eq!(counters[0]["count"], 1);
->>>>>>>> 4983a43838f10ca0241745f89ba60cc0b0659e1c:tests/it/cross/guards.rs
 }
