@@ -263,8 +263,7 @@ fn texts(uris: RedirectUris) -> Vec<String> {
 
 /// The field errors of redirect URIs that are each well formed.
 fn validate_uris(services: &Services, uris: &RedirectUris, is_published: bool) -> Vec<FieldError> {
-    let fault =
-        |pointer: String, code, detail| FieldError { pointer, fault: Fault::new(code, detail) };
+    let fault = |pointer: String, code, detail| FieldError::new(pointer, code, detail);
     let mut errors = Vec::new();
     if uris.0.is_empty() {
         let detail = "Must have at least one element.";
@@ -288,15 +287,14 @@ fn validate_uris(services: &Services, uris: &RedirectUris, is_published: bool) -
 /// The field error of an app URL on this service's own host: requests for the service would reach the app.
 fn validate_app_url(services: &Services, url: &WebUrl) -> Option<FieldError> {
     let fault = Fault::new("own_host", "Must not point to this service.");
-    bridged::is_ours(&services.config, url.as_str())
-        .then(|| FieldError { pointer: "/app_url".into(), fault })
+    bridged::is_ours(&services.config, url.as_str()).then(|| FieldError::at("/app_url", fault))
 }
 
 /// The field error of a public client without PKCE, which alone protects its codes (RFC 9700 §2.1.1).
 fn validate_pkce(confidential: bool, require_pkce: bool) -> Option<FieldError> {
     let detail = "Must be `true` for a public app: without a client secret, PKCE is required.";
     let fault = Fault::new("pkce_required", detail);
-    (!confidential && !require_pkce).then(|| FieldError { pointer: "/require_pkce".into(), fault })
+    (!confidential && !require_pkce).then(|| FieldError::at("/require_pkce", fault))
 }
 
 /// `GET /v1/app-store/developers/apps/{id}` (`getDeveloperApp`): Get one of your own apps.

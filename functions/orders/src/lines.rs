@@ -94,7 +94,7 @@ impl ReturnRequest {
         for (position, line) in self.items.0.iter().enumerate() {
             let mut reject = |field: &str, code: &'static str, detail: &'static str| {
                 let pointer = format!("/items/{position}/{field}");
-                errors.push(FieldError { pointer, fault: Fault::new(code, detail) });
+                errors.push(FieldError::new(pointer, code, detail));
             };
             match line.restock_type {
                 Some(RestockType::Cancel) => {

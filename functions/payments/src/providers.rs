@@ -150,9 +150,12 @@ fn broken_methods(provider: ProviderName, methods: &[ManualMethod]) -> Vec<Field
     let ids = methods.iter().map(|method| &method.id).enumerate();
     let is_repeated =
         |at: usize, id: &Handle| methods.iter().take(at).any(|earlier| earlier.id == *id);
-    let repeated = ids.filter(|(at, id)| is_repeated(*at, id)).map(|(at, _)| FieldError {
-        pointer: format!("/methods/{at}/id"),
-        fault: Fault::new("duplicate", "Another payment method of the request has this id."),
+    let repeated = ids.filter(|(at, id)| is_repeated(*at, id)).map(|(at, _)| {
+        FieldError::new(
+            format!("/methods/{at}/id"),
+            "duplicate",
+            "Another payment method of the request has this id.",
+        )
     });
     repeated.collect()
 }
@@ -231,7 +234,7 @@ fn manual(
     ];
     for (_, pointer, detail) in rules.into_iter().filter(|(is_wrong, ..)| *is_wrong) {
         let fault = Fault::new("not_applicable", detail);
-        errors.push(FieldError { pointer: pointer.to_owned(), fault });
+        errors.push(FieldError::at(pointer, fault));
     }
     if errors.is_empty() { Ok((next, None)) } else { Err(Problem::invalid(errors)) }
 }

@@ -134,7 +134,7 @@ impl IssueRequest {
         let mut errors = Vec::new();
         let value = self.initial_value.in_currency(&store.currency).and_then(positive);
         let initial_value = value.unwrap_or_else(|fault| {
-            errors.push(FieldError { pointer: "/initial_value".into(), fault });
+            errors.push(FieldError::at("/initial_value", fault));
             Money::zero(&store.currency)
         });
         errors.extend(self.expires_on.as_ref().and_then(|day| in_past(day, store, now)));
@@ -143,10 +143,10 @@ impl IssueRequest {
         let send_at = self.recipient.as_ref().and_then(|recipient| recipient.send_at);
         if send_at.is_some_and(|at| latest < at) {
             let fault = Fault::new("too_late", "Must be within a year.");
-            errors.push(FieldError { pointer: "/recipient/send_at".into(), fault });
+            errors.push(FieldError::at("/recipient/send_at", fault));
         } else if send_at.zip(end).is_some_and(|(at, end)| end <= at) {
             let fault = Fault::new("after_expiry", "Must be before the gift card expires.");
-            errors.push(FieldError { pointer: "/recipient/send_at".into(), fault });
+            errors.push(FieldError::at("/recipient/send_at", fault));
         }
         if !errors.is_empty() {
             return Err(Problem::invalid(errors));
@@ -179,7 +179,7 @@ pub(crate) fn positive(amount: Money) -> Result<Money, Fault> {
 fn in_past(day: &LastDay, store: &Store, now: Timestamp) -> Option<FieldError> {
     let over = day.end(&store.timezone).is_none_or(|end| end <= now);
     let fault = || Fault::new("in_past", "Must not be in the past.");
-    over.then(|| FieldError { pointer: "/expires_on".into(), fault: fault() })
+    over.then(|| FieldError::at("/expires_on", fault()))
 }
 
 /// `POST /v1/products/gift-cards` (`createGiftCard`): Create a gift card.

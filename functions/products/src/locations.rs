@@ -92,7 +92,7 @@ fn misplaced(given: Given<'_>) -> Vec<FieldError> {
     let faults = address::faults_in_country(&address).into_iter();
     // Values that are not strings have a field error already.
     let faults = faults.filter(|(field, _)| said(field).is_none_or(Value::is_string));
-    let error = |(field, fault)| FieldError { pointer: format!("/address/{field}"), fault };
+    let error = |(field, fault)| FieldError::at(format!("/address/{field}"), fault);
     faults.map(error).collect()
 }
 

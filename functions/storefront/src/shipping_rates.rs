@@ -87,8 +87,7 @@ impl Rules for RatesRequest {
             |field: &str| place.get(field).is_none_or(|value| value.is_null() || value.is_string());
         let wrong = address::faults_in_country(&place).into_iter();
         let wrong = wrong.filter(|(field, fault)| is_text(field) && fault.code != "required");
-        let at =
-            |(field, fault)| FieldError { pointer: format!("/shipping_address/{field}"), fault };
+        let at = |(field, fault)| FieldError::at(format!("/shipping_address/{field}"), fault);
         faults.extend(wrong.map(at));
         faults
     }

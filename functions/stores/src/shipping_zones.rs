@@ -273,7 +273,7 @@ impl PlacesRequest {
         for (at, region) in places.regions.iter_mut().enumerate() {
             match address::region_of(country.as_str(), region) {
                 Ok(code) => *region = code,
-                Err(fault) => faults.push(FieldError { pointer: format!("/regions/{at}"), fault }),
+                Err(fault) => faults.push(FieldError::at(format!("/regions/{at}"), fault)),
             }
         }
         places
@@ -333,7 +333,7 @@ impl RateRequest {
         {
             Ok(money) => money,
             Err(fault) => {
-                faults.push(FieldError { pointer: format!("/rates/{at}/{field}/currency"), fault });
+                faults.push(FieldError::at(format!("/rates/{at}/{field}/currency"), fault));
                 Money::zero(&store.currency)
             }
         };

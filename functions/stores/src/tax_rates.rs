@@ -227,8 +227,7 @@ pub async fn create(
 /// The code of a region of a country.
 fn region_code(country: &Country, region: &Text<1, 120>) -> Result<String, Problem> {
     let validated = address::region_of(country.as_str(), region.as_str());
-    validated
-        .map_err(|fault| Problem::invalid(vec![FieldError { pointer: "/region".into(), fault }]))
+    validated.map_err(|fault| Problem::invalid(vec![FieldError::at("/region", fault)]))
 }
 
 /// Ensures that the document of a country has room for a rate, and not the same rate already.

@@ -209,7 +209,7 @@ fn joined(pairs: impl IntoIterator<Item = (String, String)>) -> Map<String, Valu
 }
 
 fn fault(pointer: &str, code: &'static str, detail: impl Into<String>) -> FieldError {
-    FieldError { pointer: pointer.to_owned(), fault: Fault::new(code, detail.into()) }
+    FieldError::new(pointer, code, detail.into())
 }
 
 fn is_blank(value: &Value) -> bool {

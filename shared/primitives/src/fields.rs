@@ -41,7 +41,7 @@ impl FieldErrors {
 
     /// Adds an error at `location`, which is written only if it is named.
     pub fn add_at(&mut self, location: ValuePointerRef<'_>, fault: impl FnOnce() -> Fault) {
-        self.add(|| FieldError { pointer: pointer(location), fault: fault() });
+        self.add(|| FieldError::at(pointer(location), fault()));
     }
 }
 

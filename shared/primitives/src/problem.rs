@@ -296,7 +296,12 @@ impl FieldError {
         code: &'static str,
         detail: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Self { pointer: pointer.into(), fault: Fault::new(code, detail) }
+        Self::at(pointer, Fault::new(code, detail))
+    }
+
+    /// A violation by the field at `pointer`.
+    pub fn at(pointer: impl Into<String>, fault: Fault) -> Self {
+        Self { pointer: pointer.into(), fault }
     }
 }
 
@@ -308,7 +313,7 @@ impl Problem {
 
     /// `422 validation_failed` for one field.
     pub fn field(pointer: &str, code: &'static str, detail: impl Into<Cow<'static, str>>) -> Self {
-        Self::invalid(vec![FieldError { pointer: pointer.into(), fault: Fault::new(code, detail) }])
+        Self::invalid(vec![FieldError::new(pointer, code, detail)])
     }
 
     /// `409 invalid_state_transition` with the current state and the actions it allows.

@@ -46,10 +46,7 @@ pub struct ListingChange {
 impl ListingChange {
     /// Applies the change, and returns its field errors by the rules of submissions.
     fn apply(self, listing: &mut Listing) -> Vec<FieldError> {
-        let fault = |pointer: &str, code, detail: String| FieldError {
-            pointer: pointer.into(),
-            fault: Fault::new(code, detail),
-        };
+        let fault = |pointer: &str, code, detail: String| FieldError::new(pointer, code, detail);
         let mut errors = Vec::new();
         if let Some(tagline) = self.tagline {
             listing.tagline = tagline.into();

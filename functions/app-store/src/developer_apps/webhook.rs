@@ -47,7 +47,7 @@ pub(super) async fn validate<const MAX: usize>(
         let rejection = services.egress.check(url).await.err()?;
         Fault::new(rejection.code(), rejection.to_string())
     };
-    Some(FieldError { pointer: "/webhook_url".into(), fault })
+    Some(FieldError::at("/webhook_url", fault))
 }
 
 /// Creates, changes or deletes the app's subscription as its webhook URL changes. The first URL creates a

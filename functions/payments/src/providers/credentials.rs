@@ -51,7 +51,7 @@ impl CredentialsRequest {
         let mut errors = Vec::new();
         let mut fault = |name: &str, code: &'static str, detail: String| {
             let pointer = format!("/credentials/{name}");
-            errors.push(FieldError { pointer, fault: Fault::new(code, detail) });
+            errors.push(FieldError::new(pointer, code, detail));
         };
         let Self { key_id, key_secret, publishable_key, secret_key, webhook_secret } = self;
         let razorpay =

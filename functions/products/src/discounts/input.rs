@@ -201,7 +201,7 @@ impl ValueRequest {
 
 fn amount(asked: &MoneyInput, at: &str, store: &Store, faults: &mut Vec<FieldError>) -> Money {
     asked.in_currency(&store.currency).unwrap_or_else(|fault| {
-        faults.push(FieldError { pointer: format!("{at}/currency"), fault });
+        faults.push(FieldError::at(format!("{at}/currency"), fault));
         Money::zero(&store.currency)
     })
 }

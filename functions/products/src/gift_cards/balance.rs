@@ -90,8 +90,8 @@ async fn change(
     input: &MoveRequest,
 ) -> Result<Json<MovedBalance>, Problem> {
     let amount = input.amount.in_currency(&store.currency).and_then(positive);
-    let amount = amount
-        .map_err(|fault| Problem::invalid(vec![FieldError { pointer: "/amount".into(), fault }]))?;
+    let amount =
+        amount.map_err(|fault| Problem::invalid(vec![FieldError::at("/amount", fault)]))?;
     persist(|| async {
         let now = services.clock.now();
         let before = load(services, store, id).await?;

@@ -202,7 +202,7 @@ fn read<T: deserr::Deserr<FieldErrors>>(product: Option<Value>) -> Result<T, Pro
 fn within(problem: &Problem) -> Problem {
     let deeper = |error: &FieldError| {
         let pointer = format!("/product{}", error.pointer);
-        FieldError { pointer, fault: error.fault.clone() }
+        FieldError::at(pointer, error.fault.clone())
     };
     Problem::invalid(problem.errors().at_most(MAX_ERRORS, deeper))
 }

@@ -20,12 +20,12 @@ impl Faults {
         detail: impl Into<String>,
     ) {
         let fault = Fault::new(code, detail.into());
-        self.0.push(FieldError { pointer: pointer.into(), fault });
+        self.0.push(FieldError::at(pointer, fault));
     }
 
     /// The value of `Ok`; an error is collected, and the result is none.
     pub fn take<T>(&mut self, pointer: impl Into<String>, value: Result<T, Fault>) -> Option<T> {
-        value.map_err(|fault| self.0.push(FieldError { pointer: pointer.into(), fault })).ok()
+        value.map_err(|fault| self.0.push(FieldError::at(pointer, fault))).ok()
     }
 
     /// The collected field errors.

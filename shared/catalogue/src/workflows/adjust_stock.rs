@@ -136,7 +136,7 @@ pub async fn execute<C: Completion<AdjustmentView>>(
 
 /// A field error of the change with this index.
 pub fn fault(number: usize, field: &str, code: &'static str, detail: &'static str) -> FieldError {
-    FieldError { pointer: format!("/changes/{number}/{field}"), fault: Fault::new(code, detail) }
+    FieldError::new(format!("/changes/{number}/{field}"), code, detail)
 }
 
 /// The most actions of one transaction.

@@ -171,7 +171,7 @@ impl Branding {
 /// The field error `unknown_media` of an image of the branding.
 pub fn unknown_picture(field: &str) -> FieldError {
     let fault = Fault::new("unknown_media", "There is no such image in the store.");
-    FieldError { pointer: format!("/branding/{field}/media_id"), fault }
+    FieldError::at(format!("/branding/{field}/media_id"), fault)
 }
 
 /// Holds the images that a change of the branding adds, and releases those that it removes.

@@ -85,7 +85,7 @@ impl Wording {
     pub fn validate(&self, kind: NotificationKind) -> Result<(), Problem> {
         let mut errors = Vec::new();
         let mut fault = |pointer: &str, fault| {
-            errors.push(FieldError { pointer: pointer.to_owned(), fault });
+            errors.push(FieldError::at(pointer, fault));
         };
         for (pointer, text, place) in
             [("/subject", &self.subject, Place::Anywhere), ("/body", &self.body, Place::Body)]

@@ -131,7 +131,7 @@ pub fn expected(
 ) -> Option<Money> {
     let validated = asked?.in_currency(&store.currency);
     let pointer = "/expected_total/currency".to_owned();
-    validated.map_err(|fault| faults.push(FieldError { pointer, fault })).ok()
+    validated.map_err(|fault| faults.push(FieldError::at(pointer, fault))).ok()
 }
 
 /// Merges lines of one variant with equal properties. Of too many lines it returns the first ones, so that
@@ -189,5 +189,5 @@ pub fn fault(
     code: &'static str,
     detail: impl Into<std::borrow::Cow<'static, str>>,
 ) -> FieldError {
-    FieldError { pointer: pointer.to_owned(), fault: Fault::new(code, detail) }
+    FieldError::new(pointer, code, detail)
 }

@@ -262,7 +262,7 @@ impl Order {
                 None => Fault::new("unknown_order_item", "There is no such line in the order."),
             };
             let pointer = format!("/items/{position}/order_item_id");
-            errors.push(FieldError { pointer, fault });
+            errors.push(FieldError::at(pointer, fault));
         }
         if errors.is_empty() { Ok(found) } else { Err(Problem::invalid(errors)) }
     }

@@ -82,8 +82,7 @@ impl RestockLocations {
         if pointers.is_empty() {
             return Err(Code::LocationInactive.with("location_id", id.as_str()));
         }
-        let error =
-            |pointer: &String| FieldError { pointer: pointer.clone(), fault: fault.clone() };
+        let error = |pointer: &String| FieldError::at(pointer.clone(), fault.clone());
         Ok(pointers.iter().map(error).collect())
     }
 }

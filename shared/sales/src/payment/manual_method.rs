@@ -81,10 +81,7 @@ impl ProviderAccount {
         id: Option<&Handle>,
         pointer: &str,
     ) -> Result<Option<&ManualMethod>, FieldError> {
-        let error = |code, detail: String| FieldError {
-            pointer: pointer.to_owned(),
-            fault: Fault::new(code, detail),
-        };
+        let error = |code, detail: String| FieldError::new(pointer, code, detail);
         let offered: Vec<&ManualMethod> = self.offered_methods().collect();
         let ids = || offered.iter().map(|one| one.id.as_str()).collect::<Vec<_>>().join(", ");
         match (id, &*offered) {

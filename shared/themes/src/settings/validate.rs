@@ -154,7 +154,7 @@ impl Validator {
                 Some(safe)
             }
             Err(fault) => {
-                self.faults.add(|| FieldError { pointer: pointer.to_owned(), fault });
+                self.faults.add(|| FieldError::at(pointer, fault));
                 None
             }
         }
@@ -181,7 +181,7 @@ impl Validator {
 
     fn name(&mut self, name: &str, pointer: &str) {
         if let Err(fault) = value::name(name) {
-            self.faults.add(|| FieldError { pointer: pointer.to_owned(), fault });
+            self.faults.add(|| FieldError::at(pointer, fault));
         }
     }
 }

@@ -199,9 +199,7 @@ impl Validator {
             Value::String(text) => value::line(text, MAX_NAME, false).map(|()| text.clone()),
             _ => Err(Fault::new("invalid_type", "Must be a string.")),
         };
-        validated
-            .map_err(|fault| self.faults.add(|| FieldError { pointer: pointer.to_owned(), fault }))
-            .ok()
+        validated.map_err(|fault| self.faults.add(|| FieldError::at(pointer, fault))).ok()
     }
 
     fn flag(&mut self, given: &Value, pointer: &str) -> bool {

@@ -109,7 +109,7 @@ impl Known {
     fn change(&self, asked: &Quantity) -> Result<InventoryChange, Vec<FieldError>> {
         let mut faults = Vec::new();
         let mut fault = |at: &str, code, detail: &'static str| {
-            faults.push(FieldError::new(at.to_owned(), code, detail));
+            faults.push(FieldError::new(at, code, detail));
         };
         let by_sku = asked.sku.clone().map(|sku| self.skus.get(&String::from(sku).to_lowercase()));
         let by_choice = asked.choice().map(|choice| self.chosen.get(&choice));
