@@ -6,7 +6,8 @@ use core_types::event::{Entry, Event, EventGroup, EventSubject};
 use core_types::id::{DeliveryId, StoreId};
 use core_types::key;
 use delivery::delivery::{
-    AttemptOutcome, Delivery, DeliveryAttempt, DeliveryStatus, MOST_FOR_SCOPE, MOST_TO_HOST, Speed,
+    AttemptOutcome, Delivery, DeliveryAttempt, DeliveryStatus, MAX_ATTEMPTS_OF_SCOPE,
+    MAX_ATTEMPTS_TO_HOST, Speed,
 };
 use delivery::subscription::Subscription;
 use identity::store::STORE_UPDATED;
@@ -18,9 +19,9 @@ use crate::process::Process;
 use crate::{Gateway, Store};
 
 /// How many deliveries of a store may be attempted at once, on each queue.
-pub const PERMITS_OF_STORE: usize = number(MOST_FOR_SCOPE);
+pub const PERMITS_OF_STORE: usize = number(MAX_ATTEMPTS_OF_SCOPE);
 /// How many deliveries to a host may be attempted at once, on each queue.
-pub const PERMITS_TO_HOST: usize = number(MOST_TO_HOST);
+pub const PERMITS_TO_HOST: usize = number(MAX_ATTEMPTS_TO_HOST);
 
 #[expect(clippy::as_conversions, reason = "in a constant there is no other")]
 const fn number(most: u32) -> usize {
@@ -116,12 +117,12 @@ impl Gateway {
     pub fn permits_of_store(&self, store: &Store) -> Permits {
         let store = StoreId::parse(&store.id).expect("a store's id");
         let scope = key::event_scope(Some(&store), None);
-        self.permits(key::places_of_scope(&scope, Speed::Fast.as_str()), MOST_FOR_SCOPE)
+        self.permits(key::permits_of_scope(&scope, Speed::Fast.as_str()), MAX_ATTEMPTS_OF_SCOPE)
     }
 
     /// The permits for attempts at a host.
     pub fn permits_to_host(&self, host: &str) -> Permits {
-        self.permits(key::places_of_host(host, Speed::Fast.as_str()), MOST_TO_HOST)
+        self.permits(key::permits_of_host(host, Speed::Fast.as_str()), MAX_ATTEMPTS_TO_HOST)
     }
 
     fn permits(&self, key: Key, most: u32) -> Permits {
@@ -145,7 +146,7 @@ impl Permits {
     /// Takes one for a minute, unless all are taken.
     pub async fn take(&self) -> Option<Permit> {
         let now = self.app.clock.now();
-        let taken = self.app.table.take_place(&self.key, self.most, now.plus(MINUTE), now).await;
+        let taken = self.app.table.take_permit(&self.key, self.most, now.plus(MINUTE), now).await;
         taken.expect("the table answers").map(Permit)
     }
 
@@ -160,7 +161,7 @@ impl Permits {
 
     /// Gives one back.
     pub async fn give_back(&self, permit: Permit) {
-        self.app.table.leave_place(permit.0).await.expect("the table answers");
+        self.app.table.return_permit(permit.0).await.expect("the table answers");
     }
 
     /// What the table has of them.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::State;
-use callers::{AnyMember, Visitor, WhenInstalled};
+use callers::{AnyMember, IfInstalled, MemberOrPublic};
 use core_types::fields::WebUrl;
 use core_types::fold::fold;
 use core_types::id::{AppId, InstallationId, MerchantId};
@@ -161,7 +161,7 @@ fn bucket(installs: u64) -> &'static str {
 /// `unauthenticated`, `invalid_token`, `account_disabled`, `origin_not_allowed`, `store_required`,
 /// `store_not_found` with `installed=true`.
 pub async fn list(
-    visitor: Visitor<WhenInstalled>,
+    visitor: MemberOrPublic<IfInstalled>,
     State(app): State<App>,
     Query(query): Query<CatalogueQuery>,
     paging: Paging,

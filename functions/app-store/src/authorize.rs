@@ -17,7 +17,7 @@ use platform::app::{AppStatus, CommerceApp};
 use platform::grant::{AuthorizationCode, CODE_LIFETIME, CodeChallenge, CodeState};
 use platform::installation::{APP_AUTHORIZED, APP_INSTALLED, Installation, InstallationStatus};
 use primitives::clock::Timestamp;
-use primitives::fields::{Exact, Fault, FieldErrors, FromText};
+use primitives::fields::{Exact, FieldErrors, FromText, Violation};
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
@@ -52,7 +52,7 @@ pub struct AuthorizeRequest {
 /// A code challenge as it was sent. A malformed one is `invalid_request`, and not a field error
 /// (RFC 7636 §4.4.1).
 #[derive(Debug, Clone)]
-pub struct SentChallenge(Result<CodeChallenge, Fault>);
+pub struct SentChallenge(Result<CodeChallenge, Violation>);
 
 primitives::string_schema!(SentChallenge);
 
@@ -63,7 +63,7 @@ impl Deserr<FieldErrors> for SentChallenge {
     ) -> Result<Self, FieldErrors> {
         Ok(Self(match value {
             Value::String(text) => CodeChallenge::from_text(&text),
-            _ => Err(Fault::new("invalid_type", "Must be a string.")),
+            _ => Err(Violation::new("invalid_type", "Must be a string.")),
         }))
     }
 }
@@ -227,7 +227,7 @@ impl AuthorizeRequest {
 
     fn challenge(&self) -> Result<Option<CodeChallenge>, Problem> {
         let Some(SentChallenge(sent)) = &self.code_challenge else { return Ok(None) };
-        let rejected = |fault: Fault| {
+        let rejected = |fault: Violation| {
             Code::InvalidRequest.detail(format!("The code challenge: {}", fault.detail))
         };
         sent.clone().map(Some).map_err(rejected)

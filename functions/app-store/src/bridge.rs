@@ -21,7 +21,7 @@ use identity::store::{Store, StoreStatus};
 use platform::app::CommerceApp;
 use platform::installation::Installation;
 use primitives::context::Context;
-use primitives::fields::{Exact, Fault, FromText};
+use primitives::fields::{Exact, FromText, Violation};
 use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
@@ -64,14 +64,14 @@ pub struct BridgedMethod(Method);
 impl FromText for BridgedMethod {
     const EXPECTS: &'static str = "a method";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         match text {
             "GET" => Ok(Self(Method::GET)),
             "POST" => Ok(Self(Method::POST)),
             "PUT" => Ok(Self(Method::PUT)),
             "PATCH" => Ok(Self(Method::PATCH)),
             "DELETE" => Ok(Self(Method::DELETE)),
-            _ => Err(Fault::new("invalid_choice", "Must be GET, POST, PUT, PATCH or DELETE.")),
+            _ => Err(Violation::new("invalid_choice", "Must be GET, POST, PUT, PATCH or DELETE.")),
         }
     }
 }
@@ -109,7 +109,7 @@ fn plain_values(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 }
 
 impl Rules for BridgeRequest {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
         let (headers, query) = (given.get::<Value>("headers"), given.get::<Value>("query"));
         let rejected =
             [allowed_headers(headers.as_ref()).err(), query_string(query.as_ref()).err()];

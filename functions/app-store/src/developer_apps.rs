@@ -25,7 +25,7 @@ use platform::app::{
 };
 use platform::developer::{self, Developer as Profile};
 use primitives::clock::Timestamp;
-use primitives::fields::{AtMost, Exact, Fault, Flag, FromText, Text};
+use primitives::fields::{AtMost, Exact, Flag, FromText, Text, Violation};
 use primitives::input::{Given, request};
 use primitives::problem::{Code, FieldError, Problem};
 use replies::ResourceReply;
@@ -45,13 +45,13 @@ pub struct RedirectUri(String);
 impl FromText for RedirectUri {
     const EXPECTS: &'static str = "a redirect URI";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         if is_registrable_redirect(text) {
             Ok(Self(text.to_owned()))
         } else {
             let detail = "Must be an absolute https URI in normal form, without fragment, user \
                           name or wildcard; http only for loopback addresses.";
-            Err(Fault::new("redirect_uri_invalid", detail))
+            Err(Violation::new("redirect_uri_invalid", detail))
         }
     }
 }
@@ -132,7 +132,7 @@ pub struct CreateAppRequest {
 }
 
 impl RequestRules for CreateAppRequest {
-    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let app = case.app;
         let uris = given.get::<RedirectUris>("redirect_uris");
         let mut errors = uris.map(|uris| validate_uris(app, &uris, false)).unwrap_or_default();
@@ -286,14 +286,14 @@ fn validate_uris(services: &Services, uris: &RedirectUris, is_published: bool) -
 
 /// The field error of an app URL on this service's own host: requests for the service would reach the app.
 fn validate_app_url(services: &Services, url: &WebUrl) -> Option<FieldError> {
-    let fault = Fault::new("own_host", "Must not point to this service.");
+    let fault = Violation::new("own_host", "Must not point to this service.");
     bridged::is_ours(&services.config, url.as_str()).then(|| FieldError::at("/app_url", fault))
 }
 
 /// The field error of a public client without PKCE, which alone protects its codes (RFC 9700 §2.1.1).
 fn validate_pkce(confidential: bool, require_pkce: bool) -> Option<FieldError> {
     let detail = "Must be `true` for a public app: without a client secret, PKCE is required.";
-    let fault = Fault::new("pkce_required", detail);
+    let fault = Violation::new("pkce_required", detail);
     (!confidential && !require_pkce).then(|| FieldError::at("/require_pkce", fault))
 }
 

@@ -14,7 +14,7 @@ use gateway::request::{Body, IfMatch, Ruled};
 use platform::developer::{
     DEVELOPER_REGISTERED, DEVELOPER_UPDATED, Developer, DeveloperStatus, DeveloperView,
 };
-use primitives::fields::{Fault, FieldErrors, Patch, Text};
+use primitives::fields::{FieldErrors, Patch, Text, Violation};
 use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use replies::ResourceReply;
@@ -52,9 +52,9 @@ impl Deserr<FieldErrors> for Agreed {
             Value::Boolean(true) => return Ok(Self),
             Value::Boolean(false) => {
                 let detail = "Must be `true`: registration requires agreement to the terms.";
-                Fault::new("terms_not_agreed", detail)
+                Violation::new("terms_not_agreed", detail)
             }
-            _ => Fault::new("invalid_type", "Must be a boolean."),
+            _ => Violation::new("invalid_type", "Must be a boolean."),
         };
         Err(FieldErrors::at(location, fault))
     }
@@ -80,7 +80,7 @@ pub struct RegisterDeveloperRequest {
 }
 
 impl Rules for RegisterDeveloperRequest {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
         let fault = match (given.has("company"), given.has("name")) {
             (false, false) => ("/company", "required", "`company` or `name` is required."),
             (true, true) => ("/name", "conflicting_fields", "Send `company` or `name`, not both."),

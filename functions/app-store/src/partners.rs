@@ -84,7 +84,7 @@ impl DashboardQuery {
 }
 
 impl RequestRules for DashboardQuery {
-    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let (since, until) = (given.get("since"), given.get("until"));
         if given.has("since") != since.is_some() || given.has("until") != until.is_some() {
             return Vec::new();

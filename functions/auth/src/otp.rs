@@ -12,7 +12,7 @@ use identity::account::Account;
 use identity::authentication::code::{CodeSent, Named};
 use identity::authentication::{MailRequest, code};
 use identity::challenge::Challenge;
-use identity::holder::ChallengeSubject;
+use identity::challenge_subject::ChallengeSubject;
 use identity::merchant::{MERCHANT_UPDATED, Merchant, MerchantView, Platform};
 use identity::session::CreatedVia;
 use identity::throttle::Kind;
@@ -63,8 +63,8 @@ pub(crate) struct VerifyCodeRequest {
 }
 
 impl Rules for VerifyCodeRequest {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
-        Named::broken(given)
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
+        Named::violations(given)
     }
 }
 

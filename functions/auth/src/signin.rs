@@ -19,7 +19,7 @@ use identity::password::{Guess, NewPassword};
 use identity::session::{CreatedVia, Session};
 use identity::store::{NewStore, STORE_CREATED, Store, StoreView, UniqueSubdomain};
 use primitives::clock::Timestamp;
-use primitives::fields::{Fault, Flag, FromText, Text};
+use primitives::fields::{Flag, FromText, Text, Violation};
 use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use services::Services;
@@ -73,7 +73,7 @@ impl SignupRequest {
 }
 
 impl Rules for SignupRequest {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
         let of_store = ["store_name", "subdomain", "currency", "country"];
         if !of_store.into_iter().any(|name| given.has(name)) {
             return Vec::new();

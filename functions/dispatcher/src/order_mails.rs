@@ -11,7 +11,7 @@ use core_types::id::{DisputeId, FulfillmentId, MerchantId, OrderId, PaymentId, R
 use core_types::key;
 use core_types::mail::{Mail, MailContent, Notice};
 use core_types::provider::ProviderName;
-use delivery::mail::allowance::PaidOrder;
+use delivery::mail::allowance::PaidOrderCount;
 use identity::challenge::{Link, Purpose};
 use identity::domain::Domains;
 use identity::merchant::{Merchant, MerchantStatus};
@@ -41,7 +41,7 @@ pub(crate) struct Consequences {
     /// The link whose token is in the mail.
     link: Option<Link>,
     /// The order that was paid with real money, if the event says so.
-    pub(crate) paid: Option<PaidOrder>,
+    pub(crate) paid: Option<PaidOrderCount>,
 }
 
 impl Outgoing for Consequences {
@@ -70,7 +70,7 @@ pub(crate) async fn following(
 /// Returns an order that was paid through a provider, and not in its sandbox. Merchants can mark any
 /// order of their own store as paid, so manual payments do not count. The event names the providers: the
 /// table is read only if there is one.
-async fn paid(services: &Services, event: &Event) -> Result<Option<PaidOrder>, Problem> {
+async fn paid(services: &Services, event: &Event) -> Result<Option<PaidOrderCount>, Problem> {
     let ids = event.store_id.as_ref().zip(OrderId::parse(&event.entity_id));
     let Some((store_id, order_id)) = ids else { return Ok(None) };
     let payments: Vec<Key> = taken_by_providers(event)
@@ -86,7 +86,7 @@ async fn paid(services: &Services, event: &Event) -> Result<Option<PaidOrder>, P
     let Some(store) = found.take::<Store>(&store_key)? else { return Ok(None) };
     for payment in &payments {
         if found.take::<Payment>(payment)?.is_some_and(|payment| payment.mode == Mode::Live) {
-            return Ok(Some(PaidOrder { store: store.id, owner: store.owner_id }));
+            return Ok(Some(PaidOrderCount { store: store.id, owner: store.owner_id }));
         }
     }
     Ok(None)

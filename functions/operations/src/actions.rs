@@ -170,7 +170,7 @@ pub(crate) async fn test(
 }
 
 impl Rules for TestRequest {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
         let named = given.get::<Text<1, 100>>("event_type");
         let unknown = named.filter(|name| topics::find(name.as_str()).is_none());
         unknown.map(|_| unknown_topic()).into_iter().collect()

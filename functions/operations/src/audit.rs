@@ -55,8 +55,8 @@ pub(crate) struct AuditQuery {
 }
 
 impl RequestRules for AuditQuery {
-    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
-        range::broken(given, RETENTION, case.app.clock.now())
+    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+        range::violations(given, RETENTION, case.app.clock.now())
     }
 }
 

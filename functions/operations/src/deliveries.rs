@@ -8,7 +8,7 @@ use core_types::id::{DeliveryId, EventId, ReplayId, StoreId, SubscriptionId};
 use core_types::key;
 use core_types::scope::{ReadWebhooks, Required, WriteWebhooks};
 use delivery::delivery::{
-    AttemptView, Delivery, DeliveryStatus, DeliveryView, RecordedAnswer, wake_next,
+    AttemptView, Delivery, DeliveryStatus, DeliveryView, OversizedResponse, wake_next,
 };
 use delivery::subscription::Subscription;
 use gateway::app::App;
@@ -54,8 +54,8 @@ pub(crate) struct DeliveriesQuery {
 }
 
 impl RequestRules for DeliveriesQuery {
-    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
-        range::broken(given, RETENTION, case.app.clock.now())
+    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+        range::violations(given, RETENTION, case.app.clock.now())
     }
 }
 
@@ -183,7 +183,7 @@ pub(crate) async fn attempts(
         .collect();
     let mut answers = app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
     let with_answers = attempts.filter_map(|attempt| {
-        let answer = answers.take::<RecordedAnswer>(&key::recorded_answer(&id, attempt.number));
+        let answer = answers.take::<OversizedResponse>(&key::recorded_answer(&id, attempt.number));
         Some(attempt.with_recorded(answer.ok().flatten()))
     });
     Listed::count_read(with_answers.items.len());
@@ -292,7 +292,7 @@ async fn remove_answers(services: &Services, delivery: &Delivery) -> Result<(), 
     let mut start = None;
     loop {
         let page =
-            services.table.page(&all, MOST_AT_ONCE, start, |_: &RecordedAnswer| true).await?;
+            services.table.page(&all, MOST_AT_ONCE, start, |_: &OversizedResponse| true).await?;
         let write = page
             .items
             .iter()

@@ -56,7 +56,7 @@ pub(crate) fn place(
 }
 
 /// The field errors of the destination that a request names.
-pub(crate) async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+pub(crate) async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if given.has("url") && given.has("destination") {
         let detail =

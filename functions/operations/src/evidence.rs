@@ -15,8 +15,8 @@ use primitives::fields::{Int, Written};
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use reliability::evidence::{
-    self, Broken, Checked, Evidence, EvidenceKind, EvidenceName, Head, MOST_CHECKED, Position,
-    Stated,
+    self, Broken, Checked, Evidence, EvidenceKind, EvidenceName, Head, MAX_CHECKED_RECORDS,
+    Position, Stated,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -178,7 +178,7 @@ pub(crate) async fn verify(
     };
     let from = query.cursor.map(|cursor| opened(cursor).ok_or(Code::InvalidCursor)).transpose()?;
     let limit = query.limit.and_then(|limit| usize::try_from(limit.0.0).ok());
-    let found = evidence::check(&app, from, limit.unwrap_or(MOST_CHECKED)).await?;
+    let found = evidence::check(&app, from, limit.unwrap_or(MAX_CHECKED_RECORDS)).await?;
     let sealed = |next: &Position| {
         let position = serde_json::to_vec(next).map_err(Problem::internal)?;
         Ok::<_, Problem>(keys.pages.seal(&position, WALK))

@@ -2,7 +2,7 @@
 //! read it and change its events, and so do operators.
 
 use axum::extract::State;
-use callers::OverseenStore;
+use callers::StoreOrOperator;
 use commerce::readers::ensure_reads_event;
 use commerce::topics;
 use core_types::event::{Event, EventGroup, OutboxState};
@@ -92,8 +92,8 @@ pub(crate) struct OutboxQuery {
 }
 
 impl RequestRules for OutboxQuery {
-    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
-        range::broken(given, RETENTION, case.app.clock.now())
+    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+        range::violations(given, RETENTION, case.app.clock.now())
     }
 }
 
@@ -102,7 +102,7 @@ impl RequestRules for OutboxQuery {
 /// The newest event comes first, without its payload. Events are kept for 30 days. An operator can list the
 /// events of a store that they name.
 pub(crate) async fn list(
-    caller: OverseenStore<ReadOperations>,
+    caller: StoreOrOperator<ReadOperations>,
     State(app): State<App>,
     Ruled(Query(query)): Ruled<Query<OutboxQuery>>,
     paging: Paging,
@@ -117,7 +117,7 @@ pub(crate) async fn list(
 
 async fn find<S: Required>(
     services: &Services,
-    caller: &OverseenStore<S>,
+    caller: &StoreOrOperator<S>,
     id: &EventId,
 ) -> Result<(EventGroup, Event), Problem> {
     let group = services.table.get::<EventGroup>(&key::event(id)).await?.ok_or(Code::NotFound)?;
@@ -134,7 +134,7 @@ async fn find<S: Required>(
 /// # Errors
 /// `not_found`.
 pub(crate) async fn show(
-    caller: OverseenStore<ReadOperations>,
+    caller: StoreOrOperator<ReadOperations>,
     State(app): State<App>,
     Path(id): Path<EventId>,
 ) -> Result<Json<EventWithPayload>, Problem> {
@@ -158,7 +158,7 @@ pub(crate) async fn show(
 /// `not_found`; `insufficient_scope` for an event that the caller cannot read; `invalid_state_transition`
 /// unless it is failed or discarded; `payload_expunged`.
 pub(crate) async fn requeue(
-    caller: OverseenStore<WriteOperations>,
+    caller: StoreOrOperator<WriteOperations>,
     State(app): State<App>,
     Path(id): Path<EventId>,
 ) -> Result<Json<OutboxView>, Problem> {
@@ -174,7 +174,7 @@ pub(crate) async fn requeue(
 /// `not_found`; `insufficient_scope` for an event that the caller cannot read; `invalid_state_transition`
 /// when it was published or discarded.
 pub(crate) async fn discard(
-    caller: OverseenStore<WriteOperations>,
+    caller: StoreOrOperator<WriteOperations>,
     State(app): State<App>,
     Path(id): Path<EventId>,
 ) -> Result<Json<OutboxView>, Problem> {
@@ -183,7 +183,7 @@ pub(crate) async fn discard(
 
 async fn change(
     services: &Services,
-    caller: &OverseenStore<WriteOperations>,
+    caller: &StoreOrOperator<WriteOperations>,
     id: &EventId,
     decide: impl Fn(&Event, Timestamp) -> Result<Event, Problem>,
 ) -> Result<Json<OutboxView>, Problem> {

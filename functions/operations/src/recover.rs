@@ -42,9 +42,9 @@ pub(crate) struct RecoverRequest {
 }
 
 impl RequestRules for RecoverRequest {
-    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         if given.has("since") {
-            range::broken(given, MOST_RANGE, case.app.clock.now())
+            range::violations(given, MOST_RANGE, case.app.clock.now())
         } else {
             Vec::new()
         }

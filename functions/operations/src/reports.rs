@@ -139,7 +139,7 @@ pub(crate) struct ReportRequest {
 }
 
 impl RequestRules for ReportRequest {
-    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let Some(period) = given.get::<ReportPeriod>("period") else { return Vec::new() };
         let mut errors = Vec::new();
         if period.to > case.app.clock.now() {

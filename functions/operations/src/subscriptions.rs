@@ -394,8 +394,8 @@ fn authorize(actor: &StoreActor, filters: &[EventFilter]) -> Result<(), Problem>
 }
 
 impl RequestRules for CreateSubscriptionRequest {
-    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
-        let mut errors = destinations::broken(given, case).await;
+    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+        let mut errors = destinations::violations(given, case).await;
         if !given.has("url") && !given.has("destination") {
             errors.push(FieldError::new("/url", "required", "This field is required."));
         }
@@ -404,7 +404,7 @@ impl RequestRules for CreateSubscriptionRequest {
 }
 
 impl RequestRules for UpdateSubscriptionRequest {
-    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
-        destinations::broken(given, case).await
+    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+        destinations::violations(given, case).await
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use axum::extract::State;
-use callers::{OverseenStore, StoreAccess};
+use callers::{StoreAccess, StoreOrOperator};
 use commerce::topics;
 use core_types::event::{Event, EventGroup, OutboxState};
 use core_types::id::{AppId, DeliveryId, EventId, StoreId, SubscriptionId};
@@ -57,9 +57,9 @@ pub(crate) struct OutboxVerifyQuery {
 }
 
 impl RequestRules for OutboxVerifyQuery {
-    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         if given.has("since") || given.has("until") {
-            range::broken(given, MOST_RANGE, case.app.clock.now())
+            range::violations(given, MOST_RANGE, case.app.clock.now())
         } else {
             Vec::new()
         }
@@ -112,7 +112,7 @@ pub(crate) struct Gap {
 /// One request verifies up to 1,000 events and deliveries, the newest first. If `truncated` is true, continue
 /// with `verified_from` as `until`. A replay of kind `missing` closes gaps of published events.
 pub(crate) async fn verify(
-    caller: OverseenStore<ReadOperations>,
+    caller: StoreOrOperator<ReadOperations>,
     State(app): State<App>,
     Ruled(Query(query)): Ruled<Query<OutboxVerifyQuery>>,
 ) -> Result<Json<OutboxCheck>, Problem> {

@@ -86,8 +86,8 @@ pub struct PlaceRequest {
 }
 
 impl Rules for PlaceRequest {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
-        if given.is::<Self>() { Vec::new() } else { cart::broken(given) }
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
+        if given.is::<Self>() { Vec::new() } else { cart::violations(given) }
     }
 }
 

@@ -79,7 +79,7 @@ pub struct RefundRequest {
 }
 
 impl Rules for RefundRequest {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
         if given.is::<Self>() {
             return Vec::new();
         }

@@ -18,7 +18,7 @@ use gateway::request::{Body, IfMatch, Path, RequestRules, Ruled, Validation};
 use identity::settings::LONGEST_MANUAL_PAYMENT_WINDOW;
 use identity::store;
 use primitives::clock::Timestamp;
-use primitives::fields::{AtMost, Fault, Flag, FromText, Int, Patch, Text};
+use primitives::fields::{AtMost, Flag, FromText, Int, Patch, Text, Violation};
 use primitives::input::{Given, request};
 use primitives::problem::{Code, FieldError, Problem};
 use sales::payment::account::{ProviderAccount, ProviderAccountView};
@@ -162,7 +162,7 @@ fn broken_methods(provider: ProviderName, methods: &[ManualMethod]) -> Vec<Field
 
 impl RequestRules for SaveRequest {
     /// Validates the keys if the request has their mode. Otherwise `apply` does, for the stored mode.
-    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let provider = case.inbound.param("provider").unwrap_or_default();
         let provider = ProviderName::from_text(provider).ok();
         let keys = given.get::<CredentialsRequest>("credentials");
@@ -233,7 +233,7 @@ fn manual(
         ),
     ];
     for (_, pointer, detail) in rules.into_iter().filter(|(is_wrong, ..)| *is_wrong) {
-        let fault = Fault::new("not_applicable", detail);
+        let fault = Violation::new("not_applicable", detail);
         errors.push(FieldError::at(pointer, fault));
     }
     if errors.is_empty() { Ok((next, None)) } else { Err(Problem::invalid(errors)) }

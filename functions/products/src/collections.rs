@@ -129,7 +129,7 @@ fn validate(
 }
 
 impl Rules for CreateRequest {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
         let rules = given.count("rules");
         let chosen = match rules {
             Some(1..) => CollectionKind::Automated,

@@ -188,7 +188,7 @@ pub(crate) async fn remove(
     let key = key::customer(&access.store.id, &id);
     let account: Customer = load(&app, &key).await?;
     if_match.check(account.version)?;
-    customer::erase_belongings(&app, &key, key::SESSIONS).await?;
+    customer::erase_items_except(&app, &key, key::SESSIONS).await?;
     let (app, account) = (&app, &account);
     let removed = retry(|| async move {
         let now = app.clock.now();
@@ -199,7 +199,7 @@ pub(crate) async fn remove(
     })
     .await?;
     // Deletes items that were added meanwhile; no more can be added to a deleted account.
-    customer::erase_belongings(app, &key, "").await?;
+    customer::erase_items_except(app, &key, "").await?;
     Ok(removed)
 }
 

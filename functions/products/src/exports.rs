@@ -83,7 +83,7 @@ pub(crate) struct CreateRequest {
 }
 
 impl Rules for CreateRequest {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
         let time = |name| given.get::<Timestamp>(name);
         let is_reversed = time("since").zip(time("until")).is_some_and(|(from, to)| to <= from);
         let fault = || FieldError::new("/until", "invalid_range", "Must be after `since`.");
@@ -248,9 +248,9 @@ pub(crate) struct PartNumber(u64);
 impl primitives::fields::FromText for PartNumber {
     const EXPECTS: &'static str = "the number of a part";
 
-    fn from_text(text: &str) -> Result<Self, primitives::fields::Fault> {
+    fn from_text(text: &str) -> Result<Self, primitives::fields::Violation> {
         let number = text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
-        let fault = || primitives::fields::Fault::new("out_of_range", "Must be a part number.");
+        let fault = || primitives::fields::Violation::new("out_of_range", "Must be a part number.");
         number.map(Self).ok_or_else(fault)
     }
 }

@@ -12,7 +12,7 @@ use core_types::mail::Mail;
 use core_types::money::{self, Money, MoneyInput};
 use core_types::resource;
 use core_types::scope::{ReadGiftCards, WriteGiftCards};
-use delivery::mail::allowance::{self, Room};
+use delivery::mail::allowance::{self, MailQuota};
 use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::idempotency::Required;
@@ -21,7 +21,7 @@ use gateway::reply::{Created, Json, NoStore, Page};
 use gateway::request::{Body, IfMatch, Path, Query, RequestRules, Ruled, Validation};
 use identity::store::{self, Store};
 use primitives::clock::{DAY, Timestamp};
-use primitives::fields::{Fault, Patch, Text};
+use primitives::fields::{Patch, Text, Violation};
 use primitives::input::{Given, request};
 use primitives::problem::{Code, FieldError, Problem};
 use sales::gift_card::{
@@ -110,7 +110,7 @@ struct RecipientRequest {
 
 impl RequestRules for IssueRequest {
     /// Validates what does not depend on the store, if other fields are malformed.
-    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         if given.is::<Self>() {
             return Vec::new();
         }
@@ -142,10 +142,10 @@ impl IssueRequest {
         let latest = now.plus(LATEST_SENDING);
         let send_at = self.recipient.as_ref().and_then(|recipient| recipient.send_at);
         if send_at.is_some_and(|at| latest < at) {
-            let fault = Fault::new("too_late", "Must be within a year.");
+            let fault = Violation::new("too_late", "Must be within a year.");
             errors.push(FieldError::at("/recipient/send_at", fault));
         } else if send_at.zip(end).is_some_and(|(at, end)| end <= at) {
-            let fault = Fault::new("after_expiry", "Must be before the gift card expires.");
+            let fault = Violation::new("after_expiry", "Must be before the gift card expires.");
             errors.push(FieldError::at("/recipient/send_at", fault));
         }
         if !errors.is_empty() {
@@ -168,9 +168,9 @@ impl IssueRequest {
 }
 
 /// Ensures that an amount is more than zero.
-pub(crate) fn positive(amount: Money) -> Result<Money, Fault> {
+pub(crate) fn positive(amount: Money) -> Result<Money, Violation> {
     if amount.is_zero() {
-        Err(Fault::new("out_of_range", "Must be greater than 0."))
+        Err(Violation::new("out_of_range", "Must be greater than 0."))
     } else {
         Ok(amount)
     }
@@ -178,7 +178,7 @@ pub(crate) fn positive(amount: Money) -> Result<Money, Fault> {
 
 fn in_past(day: &LastDay, store: &Store, now: Timestamp) -> Option<FieldError> {
     let over = day.end(&store.timezone).is_none_or(|end| end <= now);
-    let fault = || Fault::new("in_past", "Must not be in the past.");
+    let fault = || Violation::new("in_past", "Must not be in the past.");
     over.then(|| FieldError::at("/expires_on", fault()))
 }
 
@@ -200,7 +200,7 @@ pub async fn issue(
     let (issue, code) = input.issue(store, now)?;
     // Mail to others requires a merchant with a proven address of their own.
     let room = match issue.recipient {
-        Some(_) => Some(Room::of(&app, store).await?),
+        Some(_) => Some(MailQuota::of(&app, store).await?),
         None => None,
     };
     if room.as_ref().is_some_and(|room| !room.is_proven) {

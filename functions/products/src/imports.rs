@@ -18,7 +18,7 @@ use gateway::request::{Argument, Body, Path, Query, Raw, Reads, Validation};
 use http::request::Parts;
 use platform::actor::insufficient_scope;
 use primitives::context::Context;
-use primitives::fields::{Fault, Flag, FromText};
+use primitives::fields::{Flag, FromText, Violation};
 use primitives::input::request;
 use primitives::problem::{Code, FieldError, Problem};
 use services::Services;
@@ -155,10 +155,10 @@ pub(crate) struct PartNumber(u32);
 impl FromText for PartNumber {
     const EXPECTS: &'static str = "the number of a part";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let number = text.parse().ok().filter(|number| (1..=MAX_PARTS).contains(number));
         let number = number.and_then(|number: i64| u32::try_from(number).ok());
-        let fault = || Fault::new("out_of_range", "Must be a part number from 1 to 50.");
+        let fault = || Violation::new("out_of_range", "Must be a part number from 1 to 50.");
         number.map(Self).ok_or_else(fault)
     }
 }

@@ -16,7 +16,7 @@ use gateway::app::App;
 use gateway::page::Paging;
 use gateway::reply::Page;
 use gateway::request::{Path, Query};
-use primitives::fields::{Fault, FieldErrors, FromText};
+use primitives::fields::{FieldErrors, FromText, Violation};
 use primitives::input::request;
 use primitives::problem::Problem;
 use schemars::JsonSchema;
@@ -48,7 +48,7 @@ impl<T: FromText + PartialEq> Deserr<FieldErrors> for Ids<T> {
         location: ValuePointerRef<'_>,
     ) -> Result<Self, FieldErrors> {
         let Value::String(text) = value else {
-            let fault = Fault::new("invalid_type", "Must be ids separated by commas.");
+            let fault = Violation::new("invalid_type", "Must be ids separated by commas.");
             return Err(FieldErrors::at(location, fault));
         };
         let mut ids = Vec::new();
@@ -60,7 +60,7 @@ impl<T: FromText + PartialEq> Deserr<FieldErrors> for Ids<T> {
         }
         if ids.is_empty() || ids.len() > MAX_IDS {
             let detail = format!("Must be 1 to {MAX_IDS} ids separated by commas.");
-            return Err(FieldErrors::at(location, Fault::new("invalid_length", detail)));
+            return Err(FieldErrors::at(location, Violation::new("invalid_length", detail)));
         }
         Ok(Self(ids))
     }

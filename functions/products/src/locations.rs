@@ -97,13 +97,13 @@ fn misplaced(given: Given<'_>) -> Vec<FieldError> {
 }
 
 impl Rules for CreateRequest {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
         misplaced(given)
     }
 }
 
 impl Rules for UpdateRequest {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
         misplaced(given)
     }
 }

@@ -81,7 +81,7 @@ pub(crate) struct FetchRequest {
 }
 
 impl RequestRules for FetchRequest {
-    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let Some(url) = given.get::<Exact<2048>>("source_url") else { return Vec::new() };
         let rejection = case.app.egress.check(url.as_str()).await.err();
         let fault = |rejection: DestinationRejection| {

@@ -22,7 +22,7 @@ use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request;
 use gateway::request::{Body, IfMatch, Path, Ruled};
 use primitives::clock::Timestamp;
-use primitives::fields::{Fault, Flag, FromText, Text, Written};
+use primitives::fields::{Flag, FromText, Text, Violation, Written};
 use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use sales::workflows::ended_orders;
@@ -40,7 +40,7 @@ pub struct ProductIds(Vec<ProductId>);
 impl FromText for ProductIds {
     const EXPECTS: &'static str = "ids separated by commas";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let mut ids: Vec<ProductId> = Vec::new();
         for id in text.split(',').map(str::trim).filter(|id| !id.is_empty()) {
             let id = ProductId::from_text(id)?;
@@ -49,7 +49,7 @@ impl FromText for ProductIds {
             }
         }
         if ids.len() > 100 {
-            return Err(Fault::new("too_many", "Must be at most 100 ids."));
+            return Err(Violation::new("too_many", "Must be at most 100 ids."));
         }
         Ok(Self(ids))
     }
@@ -89,7 +89,7 @@ pub struct ListQuery {
 }
 
 impl Rules for ListQuery {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
         let others = ["collection_id", "ids", "q"];
         let clash = |name: &str, others: &[&str]| {
             let other = others.iter().find(|other| given.has(name) && given.has(other))?;

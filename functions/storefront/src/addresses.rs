@@ -51,7 +51,7 @@ impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for AddressBo
     const READS: Reads = Reads::BODY;
 
     gateway::describes! { |operation| {
-        if operation.takes_from_query("id") {
+        if operation.has_query_parameter("id") {
             operation.takes_body_with::<T, NamedAddressOptions>();
         } else {
             operation.takes_body_with::<T, AddressOptions>();
@@ -158,7 +158,7 @@ impl Argument for Bare {
     const READS: Reads = Reads::BODY;
 
     gateway::describes! { |operation| {
-        if operation.takes_from_query("id") {
+        if operation.has_query_parameter("id") {
             operation.takes_body::<Only>("application/json");
         }
     } }

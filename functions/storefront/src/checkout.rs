@@ -74,8 +74,8 @@ pub struct OrderRequest {
 }
 
 impl Rules for OrderRequest {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
-        if given.is::<Self>() { Vec::new() } else { cart::broken(given) }
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
+        if given.is::<Self>() { Vec::new() } else { cart::violations(given) }
     }
 }
 

@@ -20,7 +20,7 @@ use identity::account::Account;
 use identity::authentication::{self, PresentedCode, SignOutRequest, confirm};
 use identity::customer::{
     AccountView, BY_CUSTOMER, CUSTOMER_UPDATED, Customer, CustomerDeleted, CustomerSession,
-    erase_belongings, remove,
+    erase_items_except, remove,
 };
 use identity::notifications;
 use identity::password::Guess;
@@ -247,7 +247,7 @@ pub(crate) async fn delete(
     let confirmed = confirm(&app, account, proof, needed_to, &inbound.client_prefix()).await?;
     let key = app.secrets.mail_key().await?;
     // The session is removed with the account: after a failure below, the caller can try again.
-    erase_belongings(&app, &account.key(), key::SESSIONS).await?;
+    erase_items_except(&app, &account.key(), key::SESSIONS).await?;
     let now = app.clock.now();
     let mail = account.email.as_ref().map(|email| {
         let content = notifications::customer::deleted(email, &caller.store.subdomain, now);
@@ -261,7 +261,7 @@ pub(crate) async fn delete(
         .answer(Accepted::new(&deleted), now)
         .await?;
     // Removes items that were added meanwhile; nothing more can be added now.
-    erase_belongings(&app, &account.key(), "").await?;
+    erase_items_except(&app, &account.key(), "").await?;
     Ok(answer)
 }
 

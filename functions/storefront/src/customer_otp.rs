@@ -16,10 +16,10 @@ use identity::account::Account;
 use identity::authentication::code::{self, CodeSent, Named, Sending};
 use identity::authentication::{self, Found, MailRequest};
 use identity::challenge::Challenge;
+use identity::challenge_subject::{Application, ChallengeSubject};
 use identity::customer::{
     CUSTOMER_CREATED, CUSTOMER_UPDATED, Customer, FIRST_GENERATION, UniqueCustomerEmail,
 };
-use identity::holder::{Application, ChallengeSubject};
 use identity::notifications;
 use identity::password::NewPassword;
 use identity::phone;
@@ -132,8 +132,8 @@ pub(crate) struct VerifyCustomerCodeRequest {
 }
 
 impl Rules for VerifyCustomerCodeRequest {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
-        Named::broken(given)
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
+        Named::violations(given)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A customer's password: reset by mail, updated by link or session.
 
 use axum::extract::State;
-use callers::Changer;
+use callers::PasswordChanger;
 use gateway::app::App;
 use gateway::idempotency::answering;
 use gateway::reply::{Accepted, Json};
@@ -47,17 +47,17 @@ pub(crate) async fn reset(
 /// `invalid_or_expired_token`; `unauthenticated` with neither; `invalid_token`, `account_disabled`,
 /// `storefront_not_found`; `invalid_credentials`, `invalid_or_expired_code`; `too_many_attempts`.
 pub(crate) async fn update(
-    caller: Changer<callers::Customer>,
+    caller: PasswordChanger<callers::Customer>,
     State(app): State<App>,
     Raw(inbound): Raw,
     Ruled(Body(input)): Ruled<Body<UpdateRequest>>,
 ) -> Result<Json<PasswordUpdated>, Problem> {
     let (network, completion) = (inbound.client_prefix(), answering(Json::<PasswordUpdated>::new));
     match caller {
-        Changer::Link(_) => {
+        PasswordChanger::Link(_) => {
             password::by_link::<Customer, _>(&app, &network, &input, &completion).await
         }
-        Changer::Session(owner) => {
+        PasswordChanger::Session(owner) => {
             let session = (&owner.account, &owner.session);
             password::by_session(&app, &network, &input, session, &completion).await
         }

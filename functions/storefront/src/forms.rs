@@ -4,7 +4,7 @@ use gateway::idempotency::Commit;
 use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, State};
-use callers::Shopfront;
+use callers::PublicStorefront;
 use catalogue::form::{FORM_SUBMITTED, Filled, FormStatus, FormSubmission, MAX_BYTES};
 use core_types::fields::{Handle, Subdomain};
 use core_types::id::FormSubmissionId;
@@ -59,7 +59,7 @@ pub(crate) struct FormReceipt {
 /// `storefront_not_found`; `not_found` for an invalid form name; `body_too_large`;
 /// `invalid_form`.
 pub(crate) async fn submit(
-    shop: Shopfront,
+    shop: PublicStorefront,
     State(app): State<App>,
     Path((_, form)): Path<(Subdomain, Handle)>,
     FormBody(inbound): FormBody,

@@ -1,7 +1,7 @@
 //! The balance of a gift card.
 
 use axum::extract::State;
-use callers::Shopfront;
+use callers::PublicStorefront;
 use gateway::app::App;
 use gateway::reply::{Json, NoStore};
 use gateway::request::{Body, Raw};
@@ -24,7 +24,7 @@ pub struct BalanceRequest {
 /// # Errors
 /// `storefront_not_found`, `not_found`, `too_many_attempts`.
 pub async fn balance(
-    caller: Shopfront,
+    caller: PublicStorefront,
     State(app): State<App>,
     Raw(inbound): Raw,
     Body(input): Body<BalanceRequest>,

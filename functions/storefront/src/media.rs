@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, State};
-use callers::visitor;
+use callers::anonymous_at;
 use catalogue::blob::Blob;
 use catalogue::media::Media;
 use core_types::id::MediaId;
@@ -47,7 +47,7 @@ impl Caller for ImageViewer {
 
     async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         let of = any_store(services, inbound.param("subdomain").unwrap_or_default()).await?;
-        let identity = visitor(&of.store.id, inbound);
+        let identity = anonymous_at(&of.store.id, inbound);
         Ok(Self { of, identity })
     }
 

@@ -72,7 +72,7 @@ pub struct OpenRequest {
 }
 
 impl Rules for OpenRequest {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
         let requested = given.get::<Flag>("save_method").filter(|flag| flag.0);
         let detail = "Must be `false`: saving payment methods is not supported.";
         let rejected = |_| FieldError::new("/save_method", "not_supported", detail);

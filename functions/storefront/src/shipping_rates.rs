@@ -77,8 +77,8 @@ pub struct RatesRequest {
 }
 
 impl Rules for RatesRequest {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
-        let mut faults = sales::order::cart::broken(given);
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
+        let mut faults = sales::order::cart::violations(given);
         if given.is::<Self>() {
             faults.clear();
         }

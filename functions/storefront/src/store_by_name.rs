@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
-use callers::visitor;
+use callers::anonymous_at;
 use core_types::id::StoreId;
 use core_types::key;
 use deserr::Deserr;
@@ -50,7 +50,7 @@ impl Caller for StoreByName {
                 return Err(inbound.json().err().unwrap_or_else(unnamed));
             }
         };
-        let identity = visitor(&store.id, inbound);
+        let identity = anonymous_at(&store.id, inbound);
         Ok(Self { store, identity })
     }
 

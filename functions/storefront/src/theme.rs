@@ -144,7 +144,7 @@ pub(crate) async fn show(
         ServedFile { url: format!("{below}/{}", file.sha256), file }
     };
     let digest = state.digest;
-    let of_draft = || content_sha256(contents.manifest_of_files(), &state.content);
+    let of_draft = || content_sha256(contents.file_digests(), &state.content);
     let view = StorefrontTheme {
         slug: state.slug.clone(),
         name: contents.manifest.name.clone(),

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
-use callers::visitor;
+use callers::anonymous_at;
 use gateway::answer::Keeping;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::request::{Argument, Inbound, Query, Reads, Validation};
@@ -82,7 +82,7 @@ impl Viewer {
                 }
             }
         };
-        let identity = visitor(&open.store.id, inbound);
+        let identity = anonymous_at(&open.store.id, inbound);
         Ok(Self { open, invitation, requested: requested.to_owned(), identity })
     }
 }

@@ -83,7 +83,7 @@ pub struct AskRequest {
 }
 
 impl RequestRules for AskRequest {
-    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let Some(host) = given.get::<Host>("host") else { return Vec::new() };
         let is_own = is_platforms(&host, &case.app.config.base_url, &case.app.config.admin_origins);
         let detail = "This domain belongs to the platform.";

@@ -7,7 +7,7 @@ use core_types::key;
 use core_types::mail::Mail;
 use core_types::scope::Scopes;
 use crypto::seal;
-use delivery::mail::allowance::{self, Room};
+use delivery::mail::allowance::{self, MailQuota};
 use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::reply::{Created, Json};
@@ -41,7 +41,7 @@ pub struct InviteRequest {
 }
 
 impl Rules for InviteRequest {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
         let Some(role) = given.get::<Role>("role") else { return Vec::new() };
         // Malformed scopes have a field error already.
         let scopes = given.has("scopes").then(|| given.get::<Scopes>("scopes"));
@@ -81,7 +81,7 @@ pub async fn invite(
         let present = roster.role_of(&caller.account.id).ok_or(Code::NotFound)?;
         present.gives(grant.role)?;
         // It also requires that the store's owner has a proven address.
-        let room = Room::of(&app, &store).await?;
+        let room = MailQuota::of(&app, &store).await?;
         if !room.is_proven {
             return Err(Code::EmailUnverified.into());
         }

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use callers::Admin;
-use delivery::mail::allowance::{Room, Usage};
+use delivery::mail::allowance::{MailQuota, Usage};
 use gateway::app::App;
 use gateway::reply::Json;
 use primitives::clock::{DAY, Timestamp};
@@ -39,7 +39,7 @@ pub(crate) async fn show(
     caller: Admin,
     State(app): State<App>,
 ) -> Result<Json<MailUsage>, Problem> {
-    let room = Room::of(&app, &caller.store).await?;
+    let room = MailQuota::of(&app, &caller.store).await?;
     let Usage { limit, sent, withheld, merchant_limit, merchant_sent } = room.usage(&app).await?;
     let now = app.clock.now();
     let day = i64::try_from(DAY.as_millis()).unwrap_or(i64::MAX);

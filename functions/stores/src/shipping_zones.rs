@@ -23,7 +23,7 @@ use primitives::input::request;
 use primitives::problem::{FieldError, Problem};
 use sales::document::{self, Document};
 use sales::shipping::{
-    MAX_PLACES, MAX_RATES, Places, SHIPPING_ZONE_CREATED, SHIPPING_ZONE_DELETED,
+    MAX_REGIONS, MAX_RATES, Places, SHIPPING_ZONE_CREATED, SHIPPING_ZONE_DELETED,
     SHIPPING_ZONE_UPDATED, ShippingRate, ShippingRateKind, ShippingZone, ShippingZoneView,
 };
 use services::Services;
@@ -103,10 +103,10 @@ pub struct CreateRequest {
     /// Its countries; an empty list for every country that no other zone covers.
     countries: AtMost<Country, MAX_COUNTRIES>,
     /// Only these regions; allowed if the zone has one country.
-    regions: Option<AtMost<Text<1, 120>, MAX_PLACES>>,
+    regions: Option<AtMost<Text<1, 120>, MAX_REGIONS>>,
     /// Only postal codes with these prefixes; allowed if the zone has one country. A blank at the end of a prefix
     /// says that a part of the code ends there: `NG1 ` does not cover `NG10 1AA`.
-    postal_prefixes: Option<AtMost<PostalPrefix, MAX_PLACES>>,
+    postal_prefixes: Option<AtMost<PostalPrefix, MAX_REGIONS>>,
     /// The shipping rates of the zone.
     rates: Option<AtMost<RateRequest, MAX_RATES>>,
 }
@@ -157,9 +157,9 @@ pub struct UpdateRequest {
     /// Its countries; an empty list for every country that no other zone covers.
     countries: Option<AtMost<Country, MAX_COUNTRIES>>,
     /// Only these regions; `null` for all of them.
-    regions: Patch<AtMost<Text<1, 120>, MAX_PLACES>>,
+    regions: Patch<AtMost<Text<1, 120>, MAX_REGIONS>>,
     /// Only postal codes with these prefixes; `null` for all of them.
-    postal_prefixes: Patch<AtMost<PostalPrefix, MAX_PLACES>>,
+    postal_prefixes: Patch<AtMost<PostalPrefix, MAX_REGIONS>>,
     /// The shipping rates, which replace all current ones. A rate with the `id` of a current one keeps it.
     rates: Option<AtMost<RateRequest, MAX_RATES>>,
 }
@@ -230,14 +230,14 @@ fn sound(faults: Vec<FieldError>) -> Result<(), Problem> {
 #[derive(Debug, Clone)]
 struct PlacesRequest {
     countries: Option<AtMost<Country, MAX_COUNTRIES>>,
-    regions: Patch<AtMost<Text<1, 120>, MAX_PLACES>>,
-    postal_prefixes: Patch<AtMost<PostalPrefix, MAX_PLACES>>,
+    regions: Patch<AtMost<Text<1, 120>, MAX_REGIONS>>,
+    postal_prefixes: Patch<AtMost<PostalPrefix, MAX_REGIONS>>,
 }
 
 impl PlacesRequest {
     /// The places with these changes; adds field errors to `faults`.
     fn apply(self, before: Places, faults: &mut Vec<FieldError>) -> Places {
-        let texts = |change: Patch<AtMost<Text<1, 120>, MAX_PLACES>>, before| match change {
+        let texts = |change: Patch<AtMost<Text<1, 120>, MAX_REGIONS>>, before| match change {
             Patch::Keep => before,
             Patch::Clear => Vec::new(),
             Patch::Set(given) => given.0.into_iter().map(String::from).collect(),

@@ -12,7 +12,7 @@ use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{Body, IfMatch, Path, Query, Ruled};
 use identity::address;
-use primitives::fields::{Fault, Flag, FromText, Int, Patch, Text};
+use primitives::fields::{Flag, FromText, Int, Patch, Text, Violation};
 use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use sales::document::{self, Document, Entry};
@@ -94,7 +94,7 @@ pub struct Percent(Percentage);
 impl FromText for Percent {
     const EXPECTS: &'static str = Percentage::EXPECTS;
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         Percentage::from_text(text).map(Self)
     }
 }
@@ -130,7 +130,7 @@ pub struct CreateRequest {
 }
 
 impl Rules for CreateRequest {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
         match (given.has("percent"), given.has("basis_points")) {
             (false, false) => {
                 vec![FieldError::new(

@@ -2,7 +2,7 @@
 
 use ::catalogue::blob::pinned::BlobRef;
 use axum::extract::State;
-use callers::{StoreAccess, Visitor, WhenNamed};
+use callers::{IfStoreNamed, MemberOrPublic, StoreAccess};
 use core_types::fields;
 use core_types::fold::fold;
 use core_types::key;
@@ -101,7 +101,7 @@ pub struct ListedTheme {
 /// `unauthenticated`, `invalid_token`, `account_disabled`, `origin_not_allowed`, `store_required`,
 /// `store_not_found` with `installed=true` or a named store.
 pub async fn list(
-    visitor: Visitor<WhenNamed>,
+    visitor: MemberOrPublic<IfStoreNamed>,
     State(app): State<App>,
     Query(query): Query<CatalogueQuery>,
     paging: Paging,

@@ -71,7 +71,7 @@ pub async fn publish(
     draft.check(u64::try_from(input.draft_version.0).ok())?;
     let contents = Contents::load(&app, &installed.contents).await?;
     let content = checked(&contents.schema, content)?;
-    let digest = content_sha256(contents.manifest_of_files(), &content);
+    let digest = content_sha256(contents.file_digests(), &content);
     let published = Publication {
         content,
         content_sha256: digest,
@@ -92,7 +92,7 @@ fn checked(schema: &Schema, content: &Content) -> Result<Content, Problem> {
         order: part(serde_json::to_value(&content.order))?,
     };
     let finding = |error: &FieldError| {
-        let FieldError { pointer, fault } = error;
+        let FieldError { pointer, violation: fault } = error;
         json!({"pointer": pointer, "code": fault.code, "detail": fault.detail})
     };
     let rejected = |errors: FieldErrors| {

@@ -236,12 +236,12 @@ fn reported(
         Report::Expired => known.expired(),
         Report::Late => known.late()?,
     };
-    let hopeless = health.is_hopeless(now);
+    let should_be_disabled = health.is_hopeless(now);
     let after = before.with_health(health);
     Some(match report {
         _ if !before.is_enabled() => after,
         Report::Gone => after.disabled_by_system(DisabledReason::Gone, now),
-        _ if hopeless => after.disabled_by_system(DisabledReason::Failing, now),
+        _ if should_be_disabled => after.disabled_by_system(DisabledReason::Failing, now),
         _ => after,
     })
 }

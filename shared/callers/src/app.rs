@@ -17,7 +17,7 @@ use platform::installation::{AUDIENCE, AppToken, Installation};
 use primitives::problem::{Code, Problem};
 use services::Services;
 
-use super::named::{names_no_other_store, no_such_store};
+use super::named_store::{names_no_other_store, no_such_store};
 use super::{Account, AppActor, Merchant, app_identity, credential, looks_like_jwt};
 
 /// An embedded app, authenticated by the token that its page presents.

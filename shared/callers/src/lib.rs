@@ -5,18 +5,18 @@
 //! [`cross_origin`] lists the routes that any web page may call.
 
 mod app;
-mod changer;
-mod closing;
+mod closing_owner;
 pub mod cross_origin;
 mod member;
-mod named;
-mod opened;
+mod member_access;
+mod member_or_public;
+mod named_store;
 mod operator_or_store;
-mod overseen;
-mod shopfront;
+mod password_changer;
+mod public_storefront;
 mod shopper;
+mod store_or_operator;
 mod store_or_platform;
-mod visitor;
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -42,16 +42,16 @@ use table::item::Key;
 
 use app::open_app_token;
 pub use app::{Bridge, EmbeddedApp, OAuthClient};
-pub use changer::Changer;
-pub use closing::ClosingOwner;
+pub use closing_owner::ClosingOwner;
 pub use member::{Admin, AnyMember, AtLeast, Owner, StoreMember, roles};
-use opened::{Opened, open_any_store, open_session_and_store, open_store};
+use member_access::{MemberAccess, open_any_store, open_session_and_store, open_store};
+pub use member_or_public::{IfInstalled, IfStoreNamed, MemberCondition, MemberOrPublic};
 pub use operator_or_store::OperatorOrStore;
-pub use overseen::OverseenStore;
-pub use shopfront::{Shopfront, visitor};
+pub use password_changer::PasswordChanger;
+pub use public_storefront::{PublicStorefront, anonymous_at};
 pub use shopper::{Customer, Shopper};
+pub use store_or_operator::StoreOrOperator;
 pub use store_or_platform::StoreOrPlatform;
-pub use visitor::{Personal, Visitor, WhenInstalled, WhenNamed};
 
 /// The cookie that carries a session where no `Authorization` header does.
 pub const SESSION_COOKIE: &str = "__Host-session";
@@ -231,7 +231,7 @@ impl<S: Required> Caller for StoreAccess<S> {
     async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         let unverified = credential(services, inbound)?;
         if !looks_like_jwt(&unverified) {
-            let Opened { account, store, grant, .. } =
+            let MemberAccess { account, store, grant, .. } =
                 open_store(services, &unverified, inbound).await?;
             return Self::of(store, StoreActor::Merchant(account.id, grant));
         }

@@ -11,7 +11,7 @@ use identity::store::Store;
 use primitives::problem::Problem;
 use services::Services;
 
-use super::{Account, Opened, credential, merchant_identity, open_store};
+use super::{Account, MemberAccess, credential, merchant_identity, open_store};
 
 /// The minimum role that a route requires, as a type: `StoreMember<roles::Admin>`.
 pub trait AtLeast: Clone + Send + Sync + 'static {
@@ -75,8 +75,8 @@ impl<R: AtLeast> StoreMember<R> {
     ///
     /// # Errors
     /// `insufficient_role`.
-    pub(super) fn of(opened: Opened) -> Result<Self, Problem> {
-        let Opened { account, session, store, grant } = opened;
+    pub(super) fn of(opened: MemberAccess) -> Result<Self, Problem> {
+        let MemberAccess { account, session, store, grant } = opened;
         if grant.role.is_at_least(R::ROLE) {
             Ok(Self { account, session, store, grant, role: PhantomData })
         } else {

@@ -12,9 +12,10 @@ use identity::store::StoreStatus;
 use primitives::problem::{Code, Problem};
 use services::Services;
 
+use super::named_store::named_store;
 use super::{
-    Operator, OverseenStore, StoreAccess, StoreActor, credential, looks_like_jwt, named,
-    open_session, open_session_and_store,
+    Operator, StoreAccess, StoreActor, StoreOrOperator, credential, looks_like_jwt, open_session,
+    open_session_and_store,
 };
 
 /// A platform operator, who need not name a store; a member of a store whose role covers scope `S`; or an
@@ -42,7 +43,7 @@ impl<S> OperatorOrStore<S> {
 
 impl<S: Required> Caller for OperatorOrStore<S> {
     fn access() -> Access {
-        OverseenStore::<S>::access()
+        StoreOrOperator::<S>::access()
     }
 
     async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
@@ -51,7 +52,7 @@ impl<S: Required> Caller for OperatorOrStore<S> {
             let access = StoreAccess::authenticate(services, inbound).await?;
             return Ok(Self::Store(Box::new(access)));
         }
-        if named::named_store(inbound).is_none() {
+        if named_store(inbound).is_none() {
             let (account, _, _) = open_session(services, &unverified, &[]).await?;
             if account.is_operator(&services.config) {
                 return Ok(Self::Operator(Box::new(Operator { account })));

@@ -14,7 +14,7 @@ use primitives::problem::{Code, Problem};
 use services::Services;
 
 use super::bearer;
-use super::shopfront::visitor;
+use super::public_storefront::anonymous_at;
 
 /// A customer with a live session, and the store it is bound to. Where the path names a store, it
 /// is that one.
@@ -94,7 +94,7 @@ impl Caller for Shopper {
     async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         let shop = open_store(services, inbound.param("subdomain").unwrap_or_default()).await?;
         if !inbound.headers.contains_key(header::AUTHORIZATION) {
-            let identity = visitor(&shop.store.id, inbound);
+            let identity = anonymous_at(&shop.store.id, inbound);
             return Ok(Self { open: shop, customer: None, identity });
         }
         let customer = open(services, inbound).await?;

@@ -10,8 +10,9 @@ use gateway::request::Inbound;
 use primitives::problem::Problem;
 use services::Services;
 
+use super::named_store::named_store;
 use super::{
-    OverseenStore, StoreAccess, credential, looks_like_jwt, merchant_identity, named, open_session,
+    StoreAccess, StoreOrOperator, credential, looks_like_jwt, merchant_identity, open_session,
 };
 
 /// A member of a store whose role covers scope `S`, an app with that scope, or an operator who names the
@@ -19,7 +20,7 @@ use super::{
 #[derive(Debug, Clone)]
 pub enum StoreOrPlatform<S> {
     /// The caller is concerned with one store.
-    Store(Box<OverseenStore<S>>),
+    Store(Box<StoreOrOperator<S>>),
     /// The caller is an operator, concerned with the platform: their account.
     Platform(MerchantId, PhantomData<S>),
 }
@@ -48,13 +49,13 @@ impl<S: Required> Caller for StoreOrPlatform<S> {
 
     async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         let unverified = credential(services, inbound)?;
-        if !looks_like_jwt(&unverified) && named::named_store(inbound).is_none() {
+        if !looks_like_jwt(&unverified) && named_store(inbound).is_none() {
             let (account, _, _) = open_session(services, &unverified, &[]).await?;
             if account.is_operator(&services.config) {
                 return Ok(Self::Platform(account.id, PhantomData));
             }
         }
-        let overseen = OverseenStore::authenticate(services, inbound).await?;
+        let overseen = StoreOrOperator::authenticate(services, inbound).await?;
         Ok(Self::Store(Box::new(overseen)))
     }
 

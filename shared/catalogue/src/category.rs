@@ -400,7 +400,7 @@ mod tests {
         for parent in ["a", "c", "d"] {
             assert_eq!(moved("a", parent).unwrap_err().code, Code::Cycle, "{parent}");
         }
-        assert_eq!(moved("a", "x").unwrap_err().errors()[0].fault.code, "unknown_category");
+        assert_eq!(moved("a", "x").unwrap_err().errors()[0].violation.code, "unknown_category");
     }
 
     #[test]
@@ -411,7 +411,7 @@ mod tests {
         });
         let tree = Tree::of(chain.collect());
         let rejected = tree.admit(&category("g", Some("f"), 0)).unwrap_err();
-        assert_eq!(rejected.errors()[0].fault.code, "too_deep");
+        assert_eq!(rejected.errors()[0].violation.code, "too_deep");
         assert!(tree.admit(&category("g", Some("e"), 0)).is_ok());
         let many = (0..MAX_CATEGORIES).map(|n| category(&format!("n{n}"), None, 0));
         let full = Tree::of(many.collect());

@@ -283,6 +283,6 @@ mod tests {
         let many: Vec<_> =
             (0..=MAX_MEMBERS).map(|n| ProductId::derive(&[&n.to_string()])).collect();
         let change = MembersChange { add: many, ..MembersChange::default() };
-        assert_eq!(members("").apply(&change).unwrap_err().errors()[0].fault.code, "too_many");
+        assert_eq!(members("").apply(&change).unwrap_err().errors()[0].violation.code, "too_many");
     }
 }

@@ -9,7 +9,7 @@ use core_types::key::{self, IndexKey};
 use core_types::resource::Resource;
 use core_types::sample_id;
 use primitives::clock::Timestamp;
-use primitives::fields::{Fault, escaped};
+use primitives::fields::{Violation, escaped};
 use primitives::problem::{FieldError, Problem};
 use schemars::json_schema;
 use serde::{Deserialize, Serialize};
@@ -338,7 +338,7 @@ mod tests {
         let mut found: Vec<_> = rejected
             .errors()
             .iter()
-            .map(|error| (error.pointer.as_str(), error.fault.code))
+            .map(|error| (error.pointer.as_str(), error.violation.code))
             .collect();
         found.sort_unstable();
         assert_eq!(found, [("/fields/", "invalid_length"), ("/fields/a~1b", "invalid_type")]);

@@ -13,7 +13,7 @@ use core_types::key;
 use core_types::resource::Resource;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use primitives::clock::Timestamp;
-use primitives::fields::{Fault, FieldErrors, FromText, Text};
+use primitives::fields::{FieldErrors, FromText, Text, Violation};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
@@ -81,7 +81,7 @@ pub struct MenuItem {
 fn coherent(item: MenuItem, location: ValuePointerRef<'_>) -> Result<MenuItem, FieldErrors> {
     if level(location) == MAX_DEPTH.saturating_add(1) {
         let detail = format!("A menu must have at most {MAX_DEPTH} levels.");
-        return Err(FieldErrors::at(location, Fault::new("too_deep", detail)));
+        return Err(FieldErrors::at(location, Violation::new("too_deep", detail)));
     }
     let (takes_url, takes_reference) = match item.kind {
         MenuItemKind::Link => (true, false),
@@ -99,7 +99,8 @@ fn coherent(item: MenuItem, location: ValuePointerRef<'_>) -> Result<MenuItem, F
             (false, true) => ("not_applicable", "does not take"),
             _ => continue,
         };
-        let fault = Fault::new(code, format!("An item of type `{}` {verb} `{name}`.", item.kind));
+        let fault =
+            Violation::new(code, format!("An item of type `{}` {verb} `{name}`.", item.kind));
         errors.add_at(location.push_key(name), || fault);
     }
     if let (MenuItemKind::Policy, Some(reference)) = (item.kind, &item.reference)
@@ -110,7 +111,8 @@ fn coherent(item: MenuItem, location: ValuePointerRef<'_>) -> Result<MenuItem, F
     if let (MenuItemKind::Page, Some(reference)) = (item.kind, &item.reference)
         && reference.is_id()
     {
-        let fault = Fault::new("invalid_reference", "Must be the handle of the page, not its id.");
+        let fault =
+            Violation::new("invalid_reference", "Must be the handle of the page, not its id.");
         errors.add_at(location.push_key("ref"), || fault);
     }
     if errors.is_empty() { Ok(item) } else { Err(errors) }
@@ -140,11 +142,11 @@ impl Deserr<FieldErrors> for Items {
         if count(&items) > MAX_ITEMS {
             let detail =
                 format!("A menu must have at most {MAX_ITEMS} items, at all levels together.");
-            return Err(FieldErrors::at(location, Fault::new("too_many", detail)));
+            return Err(FieldErrors::at(location, Violation::new("too_many", detail)));
         }
         if serde_json::to_vec(&items).is_ok_and(|json| json.len() > MAX_BYTES) {
             let detail = format!("The items of a menu must have at most {MAX_BYTES} bytes.");
-            return Err(FieldErrors::at(location, Fault::new("too_long", detail)));
+            return Err(FieldErrors::at(location, Violation::new("too_long", detail)));
         }
         Ok(Self(items))
     }
@@ -301,7 +303,8 @@ mod tests {
         match read::<Input>(json!({"items": items})) {
             Ok(_) => Vec::new(),
             Err(problem) => {
-                let fault = |e: &primitives::problem::FieldError| (e.pointer.clone(), e.fault.code);
+                let fault =
+                    |e: &primitives::problem::FieldError| (e.pointer.clone(), e.violation.code);
                 let mut all: Vec<_> = problem.errors().iter().map(fault).collect();
                 all.sort();
                 all

@@ -6,7 +6,7 @@ use core_types::event::{EXAMPLE_TIME, Example};
 use core_types::id::StoreId;
 use core_types::key;
 use primitives::clock::Timestamp;
-use primitives::fields::{Fault, FromText};
+use primitives::fields::{FromText, Violation};
 use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
 
@@ -63,8 +63,9 @@ impl SafeHtml {
 impl FromText for SafeHtml {
     const EXPECTS: &'static str = "a string";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
-        let too_long = || Fault::new("too_long", format!("Must have at most {MAX_BODY} bytes."));
+    fn from_text(text: &str) -> Result<Self, Violation> {
+        let too_long =
+            || Violation::new("too_long", format!("Must have at most {MAX_BODY} bytes."));
         if text.len() > MAX_BODY {
             return Err(too_long());
         }

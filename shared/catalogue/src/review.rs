@@ -6,7 +6,7 @@
 use core_types::event::{EXAMPLE_TIME, EventSubject, Example};
 use core_types::id::{CustomerId, OrderItemId, ProductId, ReviewId, StoreId};
 use core_types::key::{self, IndexKey};
-use core_types::pointer::Pointer;
+use core_types::lookup_item::LookupItem;
 use core_types::rating::Reply;
 use core_types::resource::Resource;
 use core_types::sample_id;
@@ -196,8 +196,8 @@ impl Review {
     }
 
     /// The lookup item from its id to its key, created and deleted with it.
-    pub fn pointer(&self) -> Pointer {
-        Pointer::new(key::review_pointer(&self.store_id, &self.id), self.key())
+    pub fn pointer(&self) -> LookupItem {
+        LookupItem::new(key::review_pointer(&self.store_id, &self.id), self.key())
     }
 
     /// Finds the key of the review with this id.
@@ -209,7 +209,7 @@ impl Review {
         store: &StoreId,
         id: &ReviewId,
     ) -> Result<Key, Problem> {
-        Pointer::follow(services, &key::review_pointer(store, id), key::review_by_id(store, id))
+        LookupItem::follow(services, &key::review_pointer(store, id), key::review_by_id(store, id))
             .await
     }
 }
@@ -328,7 +328,7 @@ impl Example for ReviewView {
 #[cfg(test)]
 mod tests {
     use core_types::fields::{Currency, Email};
-    use identity::holder::Application;
+    use identity::challenge_subject::Application;
     use primitives::fields::FromText;
 
     use super::*;

@@ -2,7 +2,7 @@
 
 use core_types::event;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
-use primitives::fields::{AtMost, Fault, FieldErrors, FromText};
+use primitives::fields::{AtMost, FieldErrors, FromText, Violation};
 use schemars::JsonSchema;
 
 use crate::topics;
@@ -38,7 +38,7 @@ impl EventFilter {
 impl FromText for EventFilter {
     const EXPECTS: &'static str = "an event type";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let known =
             text == "*" || topics::catalogue().iter().any(|entry| event::matches(text, entry.name));
         if known {
@@ -46,7 +46,7 @@ impl FromText for EventFilter {
         }
         let detail = "Must be an event type of GET /v1/operations/event-types or a pattern, like \
                       `store.updated`, `store.*` or `*`.";
-        Err(Fault::new("unknown_event_type", detail))
+        Err(Violation::new("unknown_event_type", detail))
     }
 }
 
@@ -78,7 +78,7 @@ impl Deserr<FieldErrors> for EventTypes {
         type List = AtMost<EventFilter, MAX_EVENT_TYPES>;
         let AtMost(all) = List::deserialize_from_value(value, location)?;
         if all.is_empty() {
-            let fault = Fault::new("too_few", "Must have at least one event type.");
+            let fault = Violation::new("too_few", "Must have at least one event type.");
             return Err(FieldErrors::at(location, fault));
         }
         let mut once: Vec<EventFilter> = Vec::new();
@@ -100,7 +100,7 @@ mod tests {
     fn errors_of<T: Deserr<FieldErrors>>(value: Value) -> Vec<(String, &'static str)> {
         let problem = primitives::input::read::<T>(value).err();
         let errors = problem.iter().flat_map(|problem| problem.errors().iter());
-        errors.map(|error| (error.pointer.clone(), error.fault.code)).collect()
+        errors.map(|error| (error.pointer.clone(), error.violation.code)).collect()
     }
 
     #[test]

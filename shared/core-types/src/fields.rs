@@ -4,7 +4,7 @@ mod line;
 mod metadata;
 
 use primitives::clock::Timestamp;
-use primitives::fields::{Fault, FromText, Text};
+use primitives::fields::{FromText, Text, Violation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -78,7 +78,7 @@ impl Email {
 impl FromText for Email {
     const EXPECTS: &'static str = "an e-mail address";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         use email_address::{EmailAddress, Options};
         let text = text.trim();
         let options =
@@ -90,7 +90,7 @@ impl FromText for Email {
         if valid {
             Ok(Self(text.to_owned()))
         } else {
-            Err(Fault::new("invalid_email", "Must be an e-mail address."))
+            Err(Violation::new("invalid_email", "Must be an e-mail address."))
         }
     }
 }
@@ -146,16 +146,16 @@ const RESERVED_SUBDOMAINS: &[&str] = &[
 impl FromText for Subdomain {
     const EXPECTS: &'static str = "a subdomain";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let text = text.trim().to_ascii_lowercase();
         if !is_label(&text, 3, 63) {
-            return Err(Fault::new(
+            return Err(Violation::new(
                 "invalid_subdomain",
                 "Must be 3 to 63 letters, digits and inner hyphens (RFC 1035 §2.3.1).",
             ));
         }
         if RESERVED_SUBDOMAINS.contains(&text.as_str()) || text.starts_with("xn--") {
-            return Err(Fault::new("subdomain_reserved", "This subdomain is reserved."));
+            return Err(Violation::new("subdomain_reserved", "This subdomain is reserved."));
         }
         Ok(Self(text))
     }
@@ -191,7 +191,7 @@ impl Default for Locale {
 impl FromText for Locale {
     const EXPECTS: &'static str = "a language tag";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let mut parts = text.split('-');
         let letters = |part: &str| part.bytes().all(|b| b.is_ascii_alphabetic());
         let language = parts.next().is_some_and(|p| (2..=3).contains(&p.len()) && letters(p));
@@ -200,7 +200,7 @@ impl FromText for Locale {
         if language && rest {
             Ok(Self(text.to_owned()))
         } else {
-            Err(Fault::new("invalid_locale", "Must be a language tag like `en` or `pt-BR`."))
+            Err(Violation::new("invalid_locale", "Must be a language tag like `en` or `pt-BR`."))
         }
     }
 }
@@ -234,13 +234,16 @@ impl Default for TimeZone {
 impl FromText for TimeZone {
     const EXPECTS: &'static str = "a time zone name";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let found = jiff::tz::TimeZone::get(text.trim()).ok();
         // The name as the database spells it.
         let name =
             found.as_ref().filter(|zone| !zone.is_unknown()).and_then(|zone| zone.iana_name());
         name.map(|name| Self(name.to_owned())).ok_or_else(|| {
-            Fault::new("invalid_timezone", "Must be a name of the tz database like `Europe/Paris`.")
+            Violation::new(
+                "invalid_timezone",
+                "Must be a name of the tz database like `Europe/Paris`.",
+            )
         })
     }
 }
@@ -255,7 +258,7 @@ text_type! {
 impl FromText for Phone {
     const EXPECTS: &'static str = "a telephone number";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         // Spreadsheets mark with an apostrophe what is no number to them.
         let text = Text::<0, 50>::from_text(text.trim().trim_start_matches('\''))?;
         let text = String::from(text);
@@ -274,7 +277,7 @@ impl FromText for Phone {
             Ok(Self(text))
         } else {
             let detail = "Must be a telephone number like `+91 22 5550 1234` or `030/1234567`.";
-            Err(Fault::new("invalid_phone", detail))
+            Err(Violation::new("invalid_phone", detail))
         }
     }
 }
@@ -288,12 +291,12 @@ text_type! {
 impl FromText for E164 {
     const EXPECTS: &'static str = "a telephone number in E.164";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let digits = text.strip_prefix('+').unwrap_or_default();
         let is_number = (2..=15).contains(&digits.len())
             && digits.bytes().all(|b| b.is_ascii_digit())
             && !digits.starts_with('0');
-        let fault = || Fault::new("invalid_phone", "Must be a number like `+912255501234`.");
+        let fault = || Violation::new("invalid_phone", "Must be a number like `+912255501234`.");
         is_number.then(|| Self(text.to_owned())).ok_or_else(fault)
     }
 }
@@ -318,12 +321,12 @@ TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW
 impl FromText for Country {
     const EXPECTS: &'static str = "a country code";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         if text.len() == 2 && COUNTRIES.split_whitespace().any(|code| code == text) {
             Ok(Self(text.to_owned()))
         } else {
             let detail = "Must be a two-letter country code (ISO 3166-1) like `IN`.";
-            Err(Fault::new("invalid_country", detail))
+            Err(Violation::new("invalid_country", detail))
         }
     }
 }
@@ -338,11 +341,11 @@ text_type! {
 impl FromText for PostalPrefix {
     const EXPECTS: &'static str = "the beginning of a postal code";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let text = text.trim_start();
         if !text.contains(char::is_alphanumeric) {
             let detail = "A prefix must have at least one letter or digit of A to Z and 0 to 9.";
-            return Err(Fault::new("invalid_postal_code", detail));
+            return Err(Violation::new("invalid_postal_code", detail));
         }
         let ends_part = text.ends_with(char::is_whitespace);
         let prefix = String::from(Text::<1, 20>::from_text(text)?);
@@ -359,14 +362,14 @@ text_type! {
 impl FromText for Currency {
     const EXPECTS: &'static str = "a currency code";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         // Codes without minor units in the table (metals, funds, test codes) are no currencies of prices.
         let known = iso_currency::Currency::from_code(text);
         if known.is_some_and(|currency| currency.exponent().is_some_and(|digits| digits <= 3)) {
             Ok(Self(text.to_owned()))
         } else {
             let detail = "Must be a currency code (ISO 4217) like `INR`.";
-            Err(Fault::new("unsupported_currency", detail))
+            Err(Violation::new("unsupported_currency", detail))
         }
     }
 }
@@ -380,7 +383,7 @@ text_type! {
 impl FromText for WebUrl {
     const EXPECTS: &'static str = "an https URL";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let clean =
             text.len() <= 2_048 && text.bytes().all(|b| b > 0x20 && b != b'\\' && b != 0x7f);
         let parsed = url::Url::parse(text).ok().filter(|url| {
@@ -394,7 +397,7 @@ impl FromText for WebUrl {
         if clean && parsed.is_some() {
             Ok(Self(text.to_owned()))
         } else {
-            Err(Fault::new("invalid_url", "Must be an https URL; http only for loopback."))
+            Err(Violation::new("invalid_url", "Must be an https URL; http only for loopback."))
         }
     }
 }
@@ -409,14 +412,14 @@ text_type! {
 impl FromText for TaxClass {
     const EXPECTS: &'static str = "a tax class";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
         let is_word = text.chars().all(word) && !text.starts_with(['-', '_']);
         if is_word && (1..=50).contains(&text.len()) {
             Ok(Self(text.to_owned()))
         } else {
             let detail = "Must be 1 to 50 lower-case letters, digits, `-` and `_`.";
-            Err(Fault::new("invalid_tax_class", detail))
+            Err(Violation::new("invalid_tax_class", detail))
         }
     }
 }

@@ -3,7 +3,7 @@
 //! An amount is never negative and never a float. Amounts of an order are allocated to its lines by largest
 //! remainder, so that the lines add up to the total.
 
-use primitives::fields::{Fault, FromText};
+use primitives::fields::{FromText, Violation};
 use primitives::input::request;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -96,12 +96,12 @@ impl MoneyInput {
     ///
     /// # Errors
     /// `currency_mismatch`.
-    pub fn in_currency(&self, currency: &Currency) -> Result<Money, Fault> {
+    pub fn in_currency(&self, currency: &Currency) -> Result<Money, Violation> {
         if self.currency == *currency {
             Ok(Money { amount: self.amount.0, currency: self.currency.clone() })
         } else {
             let detail = format!("Must be in the store's currency, {currency}.");
-            Err(Fault::new("currency_mismatch", detail))
+            Err(Violation::new("currency_mismatch", detail))
         }
     }
 }

@@ -22,7 +22,7 @@ pub struct TimeRange {
 }
 
 /// The field errors of `since` and `until`.
-pub fn broken(given: Given<'_>, most: Duration, now: Timestamp) -> Vec<FieldError> {
+pub fn violations(given: Given<'_>, most: Duration, now: Timestamp) -> Vec<FieldError> {
     let (since, until) = (given.get("since"), given.get("until"));
     let is_odd = |name: &str, well_formed: bool| given.has(name) && !well_formed;
     if is_odd("since", since.is_some()) || is_odd("until", until.is_some()) {
@@ -118,7 +118,7 @@ mod tests {
     fn a_range_that_is_reversed_or_too_wide_is_rejected() {
         let fault = |since, until| {
             let problem = range(since, until, "2020-01-01T00:00:00Z").unwrap_err();
-            problem.errors().first().map(|error| error.fault.code)
+            problem.errors().first().map(|error| error.violation.code)
         };
         assert_eq!(fault(Some("2026-11-22T00:00:00Z"), None), Some("invalid_range"));
         assert_eq!(fault(Some("2026-10-01T00:00:00Z"), None), Some("range_too_wide"));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use deserr::{Deserr, IntoValue, Sequence, Value, ValuePointerRef};
-use primitives::fields::{Fault, FieldErrors};
+use primitives::fields::{FieldErrors, Violation};
 use serde::{Deserialize, Serialize};
 
 /// The resources of scopes, each with its description for merchants.
@@ -201,7 +201,7 @@ impl Deserr<FieldErrors> for Scopes {
         let words = words(value, location)?;
         Self::normalize(words.iter().map(String::as_str)).map_err(|word| {
             let shown: String = word.chars().take(64).collect();
-            let fault = Fault::new("invalid_scope", format!("There is no scope `{shown}`."));
+            let fault = Violation::new("invalid_scope", format!("There is no scope `{shown}`."));
             FieldErrors::at(location, fault)
         })
     }
@@ -222,7 +222,7 @@ fn words<V: IntoValue>(
         _ => None,
     };
     words.ok_or_else(|| {
-        let fault = Fault::new("invalid_type", "Must be a string or an array of strings.");
+        let fault = Violation::new("invalid_type", "Must be a string or an array of strings.");
         FieldErrors::at(location, fault)
     })
 }

@@ -22,7 +22,7 @@ mod attempt;
 mod hold;
 mod message;
 mod ordering_key;
-mod places;
+mod permits;
 mod queued;
 mod replayed;
 mod retry;
@@ -46,12 +46,12 @@ use table::outbox::Due;
 use crate::subscription::Subscription;
 
 pub use attempt::{
-    AttemptOutcome, AttemptVerdict, AttemptView, DeliveryAttempt, RecordedAnswer, StoredAttempt,
+    AttemptOutcome, AttemptVerdict, AttemptView, DeliveryAttempt, OversizedResponse, StoredAttempt,
 };
 pub use hold::Hold;
 pub use message::{DeliveryMessage, Readiness};
 pub use ordering_key::{OrderingKey, OrderingPosition, head_before, wake_next};
-pub use places::{MOST_FOR_SCOPE, MOST_TO_HOST, Permits};
+pub use permits::{MAX_ATTEMPTS_OF_SCOPE, MAX_ATTEMPTS_TO_HOST, Permits};
 pub use queued::{message_attributes, message_body};
 pub use retry::{MAX_ATTEMPTS, slot, wait};
 pub use signing::{HEADER_PREFIX, challenge_headers, headers, signatures};

@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
 use table::{Condition, Write};
 
-pub use confirmation::{CHALLENGE, Challenge, Confirmation, ConfirmationView, Confirming};
+pub use confirmation::{CHALLENGE, Challenge, ConfirmationView, Confirming, QueueChallenge};
 pub use destination::{DestinationKind, DestinationView};
 pub use filter::{Payload, PayloadFilter};
 pub use health::{Circuit, Gate, HealthStatus, PROMPT, ReceiverHealth, SLOW};
@@ -106,7 +106,7 @@ pub struct Subscription {
     pub destination: DestinationKind,
     /// The last challenge of the queue, and whether it was confirmed; none for a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub confirmation: Option<Confirmation>,
+    pub confirmation: Option<QueueChallenge>,
     /// A note by its creator: what it is for.
     pub description: Option<String>,
     /// The event types that it receives: names, `noun.*` or `*`.

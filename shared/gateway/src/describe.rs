@@ -194,7 +194,7 @@ impl<'a> Operation<'a> {
     }
 
     /// Whether it has a query parameter of this name.
-    pub fn takes_from_query(&self, name: &str) -> bool {
+    pub fn has_query_parameter(&self, name: &str) -> bool {
         let is_it =
             |known: &Parameter| known.location == ParameterLocation::Query && known.name == name;
         self.parameters.iter().any(is_it)

@@ -23,7 +23,7 @@ use serde_json::{Map, Value};
 pub use accept::Accept;
 pub use arguments::{Argument, Reads, RequestRules, Ruled, Validation};
 pub use multipart::Part;
-use primitives::fields::{Fault, FieldErrors, FromPath};
+use primitives::fields::{FieldErrors, FromPath, Violation};
 pub use signed::Signed;
 
 /// A type that the API's description can show: it has a JSON Schema.
@@ -199,7 +199,7 @@ fn pairs(encoded: &str) -> Result<Value, Problem> {
     for (key, value) in form_urlencoded::parse(encoded.as_bytes()) {
         if object.insert(key.to_string(), Value::String(value.into_owned())).is_some() {
             errors.add_at(ValuePointerRef::Origin.push_key(&key), || {
-                Fault::new("duplicate_parameter", "This parameter is repeated.")
+                Violation::new("duplicate_parameter", "This parameter is repeated.")
             });
         }
     }

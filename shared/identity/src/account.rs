@@ -13,7 +13,7 @@ use services::config::Config;
 use table::Write;
 use table::item::{Item, Key};
 
-use crate::holder::ChallengeSubject;
+use crate::challenge_subject::ChallengeSubject;
 use crate::throttle::{Kind, Subject};
 
 /// Counters of an account's credential changes.

@@ -346,7 +346,8 @@ mod tests {
     #[test]
     fn every_field_error_of_an_address_is_reported() {
         let rejected = read::<AddressInput>(json!({"line1": "", "country": "XX"})).unwrap_err();
-        let mut codes: Vec<_> = rejected.errors().iter().map(|error| error.fault.code).collect();
+        let mut codes: Vec<_> =
+            rejected.errors().iter().map(|error| error.violation.code).collect();
         codes.sort_unstable();
         assert_eq!(codes, ["invalid_country", "required", "too_short"]);
         let input = json!({"line1": "", "region": "Goa", "postal_code": "12", "country": "US"});
@@ -354,7 +355,7 @@ mod tests {
         let mut found: Vec<_> = rejected
             .errors()
             .iter()
-            .map(|error| (error.pointer.as_str(), error.fault.code))
+            .map(|error| (error.pointer.as_str(), error.violation.code))
             .collect();
         found.sort_unstable();
         let expected = [

@@ -17,7 +17,7 @@ use table::Change;
 use table::item::{Item, Key};
 
 use crate::account::{Account, Generations};
-use crate::holder::ChallengeSubject;
+use crate::challenge_subject::ChallengeSubject;
 
 /// The lifetime of a one-time code.
 pub const CODE_LIFETIME: Duration = MINUTE.saturating_mul(10);
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn a_subject_is_a_stores_customer_or_a_merchant() {
-        use crate::holder::Application;
+        use crate::challenge_subject::Application;
         use core_types::id::{CustomerId, StoreId};
         use primitives::fields::FromText;
         let now = Timestamp::from_millis(0);

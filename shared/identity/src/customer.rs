@@ -30,12 +30,12 @@ use table::item::{Item, Key};
 use table::{Change, Condition, Write};
 
 use crate::account::{Account, Generations};
-use crate::holder::{Application, ChallengeSubject};
+use crate::challenge_subject::{Application, ChallengeSubject};
 use crate::phone;
 use crate::throttle::{Kind, Subject};
 
 pub use claim::{Identifier, UniqueCustomerEmail, UniqueCustomerPhone};
-pub use erase::{erase_belongings, remove};
+pub use erase::{erase_items_except, remove};
 pub use save::{CreateRequest, UpdateRequest, create, update, update_with};
 pub use session::{CustomerSession, UnverifiedCustomerToken};
 pub use topics::*;

@@ -19,7 +19,7 @@ use table::item::{Item, Key};
 use table::{Change, Condition, Write};
 
 use crate::account::{Account, Generations};
-use crate::holder::ChallengeSubject;
+use crate::challenge_subject::ChallengeSubject;
 use crate::member::{Grant, Memberships};
 use crate::session::Session;
 use crate::store::Store;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crypto::password;
 use crypto::password::{Password, PasswordError};
-use primitives::fields::{Fault, FromText};
+use primitives::fields::{FromText, Violation};
 use primitives::problem::Problem;
 
 /// A new password, validated by the password rules.
@@ -21,9 +21,9 @@ impl NewPassword {
 impl FromText for NewPassword {
     const EXPECTS: &'static str = "a string";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let detail = |error: PasswordError| format!("The password {error}.");
-        Password::parse(text).map(Self).map_err(|error| Fault::new(error.code(), detail(error)))
+        Password::parse(text).map(Self).map_err(|error| Violation::new(error.code(), detail(error)))
     }
 }
 
@@ -49,10 +49,10 @@ impl fmt::Debug for Guess {
 impl FromText for Guess {
     const EXPECTS: &'static str = "a string";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         // Passwords have at most 128 characters: this bounds the work of hashing.
         if text.len() > 1_024 {
-            return Err(Fault::new("too_long", "Must have at most 1024 bytes."));
+            return Err(Violation::new("too_long", "Must have at most 1024 bytes."));
         }
         Ok(Self(text.to_owned()))
     }

@@ -19,7 +19,7 @@ use core_types::key::{self, IndexKey};
 use crypto::seal;
 use crypto::seal::hmac_sha256;
 use primitives::clock::{DAY, Timestamp};
-use primitives::fields::{Fault, FromText};
+use primitives::fields::{FromText, Violation};
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -103,13 +103,13 @@ pub struct OrderPrefix(String);
 impl FromText for OrderPrefix {
     const EXPECTS: &'static str = "a string";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let clean = |c: char| c.is_ascii_alphanumeric() || matches!(c, '#' | '-' | '_');
         if text.len() <= 10 && text.chars().all(clean) {
             Ok(Self(text.to_owned()))
         } else {
             let detail = "Must be at most 10 letters, digits, `#`, `-` and `_`.";
-            Err(Fault::new("invalid_order_prefix", detail))
+            Err(Violation::new("invalid_order_prefix", detail))
         }
     }
 }

@@ -6,7 +6,7 @@
 use core_types::event::{EXAMPLE_TIME, EventSubject, Example};
 use core_types::id::{AppId, ReviewId, StoreId};
 use core_types::key::{self, IndexKey};
-use core_types::pointer::Pointer;
+use core_types::lookup_item::LookupItem;
 use core_types::rating::{Rating, Reply};
 use core_types::resource::Resource;
 use identity::store::Store;
@@ -104,8 +104,8 @@ impl AppReview {
     }
 
     /// The pointer from its id to its key; created and deleted with it.
-    pub fn pointer(&self) -> Pointer {
-        Pointer::new(key::app_review_pointer(&self.app_id, &self.id), self.key())
+    pub fn pointer(&self) -> LookupItem {
+        LookupItem::new(key::app_review_pointer(&self.app_id, &self.id), self.key())
     }
 
     /// Loads the review of the app `of` with this id.
@@ -114,7 +114,7 @@ impl AppReview {
     /// `not_found`.
     pub async fn find(services: &Services, of: &AppId, id: &ReviewId) -> Result<Self, Problem> {
         let (pointer, listed) = (key::app_review_pointer(of, id), key::app_review_by_id(id));
-        let key = Pointer::follow(services, &pointer, listed).await?;
+        let key = LookupItem::follow(services, &pointer, listed).await?;
         // The store may have deleted it meanwhile, and written another one.
         let review: Option<Self> = services.table.get(&key).await?;
         let review = review.filter(|review| review.id == *id && review.app_id == *of);

@@ -18,7 +18,7 @@ use core_types::scope::Scopes;
 use crypto::seal;
 use crypto::signature::constant_time_eq;
 use primitives::clock::{DAY, MINUTE, Timestamp};
-use primitives::fields::{Fault, FromText};
+use primitives::fields::{FromText, Violation};
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 use table::Change;
@@ -44,13 +44,13 @@ pub struct CodeChallenge(String);
 impl FromText for CodeChallenge {
     const EXPECTS: &'static str = "an S256 code challenge";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let canonical = BASE64_URL_SAFE_NO_PAD.decode(text).is_ok_and(|bytes| bytes.len() == 32);
         if canonical {
             Ok(Self(text.to_owned()))
         } else {
             let detail = "Must be the base64url of a SHA-256, without padding (RFC 7636 §4.2).";
-            Err(Fault::new("invalid_code_challenge", detail))
+            Err(Violation::new("invalid_code_challenge", detail))
         }
     }
 }

@@ -42,7 +42,7 @@ impl RejectionRequest {
 }
 
 impl Rules for RejectionRequest {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
         let is_empty = given.count("notes") == Some(0);
         let fault =
             || FieldError::new("/notes", "required", "A reason for the developer is required.");

@@ -5,10 +5,10 @@ use core_types::event::EventSubject;
 use core_types::fields::WebUrl;
 use core_types::id::{AppId, MerchantId, SubmissionId};
 use core_types::key::{self, IndexKey};
-use core_types::pointer::Pointer;
+use core_types::lookup_item::LookupItem;
 use core_types::resource::{Resource, load};
 use primitives::clock::Timestamp;
-use primitives::fields::{Fault, FromText};
+use primitives::fields::{FromText, Violation};
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use semver::Version;
@@ -71,12 +71,12 @@ impl Release {
 impl FromText for Release {
     const EXPECTS: &'static str = "a semantic version";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let version = Version::parse(text).ok().filter(|version| version.build.is_empty());
         if version.is_some() && text.len() <= 64 {
             Ok(Self(text.to_owned()))
         } else {
-            Err(Fault::new("invalid_version", "Must be a semantic version like `1.2.0`."))
+            Err(Violation::new("invalid_version", "Must be a semantic version like `1.2.0`."))
         }
     }
 }
@@ -238,8 +238,8 @@ impl Submission {
     }
 
     /// The pointer from its id to its key; created with it.
-    pub fn pointer(&self) -> Pointer {
-        Pointer::new(key::submission_pointer(&self.id), self.key())
+    pub fn pointer(&self) -> LookupItem {
+        LookupItem::new(key::submission_pointer(&self.id), self.key())
     }
 
     /// Loads the submission with this id.
@@ -248,7 +248,7 @@ impl Submission {
     /// `not_found`.
     pub async fn find(services: &Services, id: &SubmissionId) -> Result<Self, Problem> {
         let (pointer, listed) = (key::submission_pointer(id), key::submission_by_id(id));
-        load(services, &Pointer::follow(services, &pointer, listed).await?).await
+        load(services, &LookupItem::follow(services, &pointer, listed).await?).await
     }
 }
 

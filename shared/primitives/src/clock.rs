@@ -104,10 +104,10 @@ impl<'de> Deserialize<'de> for Timestamp {
 impl crate::fields::FromText for Timestamp {
     const EXPECTS: &'static str = "an RFC 3339 time";
 
-    fn from_text(text: &str) -> Result<Self, crate::fields::Fault> {
+    fn from_text(text: &str) -> Result<Self, crate::fields::Violation> {
         Self::parse(text).ok_or_else(|| {
             let detail = "Must be an RFC 3339 time like `2026-11-21T07:00:00Z`.";
-            crate::fields::Fault::new("invalid_time", detail)
+            crate::fields::Violation::new("invalid_time", detail)
         })
     }
 }

@@ -19,15 +19,15 @@ pub const MAX_NAME: usize = 256;
 
 /// What is wrong with one field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct Violation {
     /// The machine-readable name, like `required` or `password_too_short`.
     pub code: &'static str,
     /// One sentence for a person.
     pub detail: Cow<'static, str>,
 }
 
-impl Fault {
-    /// A fault of this code.
+impl Violation {
+    /// A violation of this code.
     pub fn new(code: &'static str, detail: impl Into<Cow<'static, str>>) -> Self {
         Self { code, detail: detail.into() }
     }
@@ -35,13 +35,13 @@ impl Fault {
 
 impl FieldErrors {
     /// One error at `location`.
-    pub fn at(location: ValuePointerRef<'_>, fault: Fault) -> Self {
-        Self::from((pointer(location), fault))
+    pub fn at(location: ValuePointerRef<'_>, violation: Violation) -> Self {
+        Self::from((pointer(location), violation))
     }
 
     /// Adds an error at `location`, which is written only if it is named.
-    pub fn add_at(&mut self, location: ValuePointerRef<'_>, fault: impl FnOnce() -> Fault) {
-        self.add(|| FieldError::at(pointer(location), fault()));
+    pub fn add_at(&mut self, location: ValuePointerRef<'_>, violation: impl FnOnce() -> Violation) {
+        self.add(|| FieldError::at(pointer(location), violation()));
     }
 }
 
@@ -104,34 +104,34 @@ impl DeserializeError for FieldErrors {
         let mut all = own.unwrap_or_default();
         match error {
             ErrorKind::MissingField { field } => all.add_at(location.push_key(field), || {
-                Fault::new("required", "This field is required.")
+                Violation::new("required", "This field is required.")
             }),
             ErrorKind::UnknownKey { key, accepted } => {
                 all.add_at(location.push_key(key), || unknown_field(accepted));
             }
             ErrorKind::UnknownValue { accepted, .. } => all.add_at(location, || {
-                Fault::new("invalid_choice", format!("Must be one of {}.", accepted.join(", ")))
+                Violation::new("invalid_choice", format!("Must be one of {}.", accepted.join(", ")))
             }),
             ErrorKind::IncorrectValueKind { accepted, .. } => all.add_at(location, || {
-                Fault::new("invalid_type", format!("Must be {}.", kinds(accepted)))
+                Violation::new("invalid_type", format!("Must be {}.", kinds(accepted)))
             }),
             ErrorKind::BadSequenceLen { expected, .. } => all.add_at(location, || {
-                Fault::new("invalid_length", format!("Must have {expected} elements."))
+                Violation::new("invalid_length", format!("Must have {expected} elements."))
             }),
             ErrorKind::Unexpected { msg } => {
-                all.add_at(location, || Fault::new("invalid_value", msg));
+                all.add_at(location, || Violation::new("invalid_value", msg));
             }
         }
         ControlFlow::Continue(all)
     }
 }
 
-fn unknown_field(known: &[&str]) -> Fault {
+fn unknown_field(known: &[&str]) -> Violation {
     let detail = match known {
         [] => "Unknown field; this object has no fields.".to_owned(),
         known => format!("Unknown field; the fields are {}.", known.join(", ")),
     };
-    Fault::new("unknown_field", detail)
+    Violation::new("unknown_field", detail)
 }
 
 fn kinds(accepted: &[ValueKind]) -> String {
@@ -153,7 +153,7 @@ pub trait FromText: Sized {
     const EXPECTS: &'static str;
 
     /// Parses the text.
-    fn from_text(text: &str) -> Result<Self, Fault>;
+    fn from_text(text: &str) -> Result<Self, Violation>;
 }
 
 /// Makes a [`FromText`] type usable as a request field.
@@ -169,10 +169,10 @@ macro_rules! text_field {
                     deserr::Value::String(text) => {
                         <$name as $crate::fields::FromText>::from_text(&text)
                     }
-                    _ => Err($crate::fields::Fault::new("invalid_type", format!(
+                    _ => Err($crate::fields::Violation::new("invalid_type", format!(
                         "Must be {}.", <$name as $crate::fields::FromText>::EXPECTS))),
                 };
-                parsed.map_err(|fault| $crate::fields::FieldErrors::at(location, fault))
+                parsed.map_err(|violation| $crate::fields::FieldErrors::at(location, violation))
             }
         }
     )*};
@@ -206,10 +206,10 @@ macro_rules! string_enum {
 
         impl $crate::fields::FromText for $name {
             const EXPECTS: &'static str = concat!("one of", $(" ", $word),*);
-            fn from_text(text: &str) -> Result<Self, $crate::fields::Fault> {
+            fn from_text(text: &str) -> Result<Self, $crate::fields::Violation> {
                 match text {
                     $($word => Ok($name::$variant),)*
-                    _ => Err($crate::fields::Fault::new("invalid_choice", concat!("Must be one of:", $(" ", $word),*, "."))),
+                    _ => Err($crate::fields::Violation::new("invalid_choice", concat!("Must be one of:", $(" ", $word),*, "."))),
                 }
             }
         }
@@ -238,17 +238,23 @@ impl<const MIN: usize, const MAX: usize> From<Text<MIN, MAX>> for String {
 impl<const MIN: usize, const MAX: usize> FromText for Text<MIN, MAX> {
     const EXPECTS: &'static str = "a string";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let text = text.trim();
         let length = text.chars().count();
         if length < MIN {
-            return Err(Fault::new("too_short", format!("Must have at least {MIN} characters.")));
+            return Err(Violation::new(
+                "too_short",
+                format!("Must have at least {MIN} characters."),
+            ));
         }
         if length > MAX {
-            return Err(Fault::new("too_long", format!("Must have at most {MAX} characters.")));
+            return Err(Violation::new("too_long", format!("Must have at most {MAX} characters.")));
         }
         if text.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
-            return Err(Fault::new("invalid_characters", "Must not contain control characters."));
+            return Err(Violation::new(
+                "invalid_characters",
+                "Must not contain control characters.",
+            ));
         }
         Ok(Self(text.to_owned()))
     }
@@ -261,9 +267,9 @@ impl<const MIN: usize, const MAX: usize> Deserr<FieldErrors> for Text<MIN, MAX> 
     ) -> Result<Self, FieldErrors> {
         let parsed = match value {
             Value::String(text) => Self::from_text(&text),
-            _ => Err(Fault::new("invalid_type", "Must be a string.")),
+            _ => Err(Violation::new("invalid_type", "Must be a string.")),
         };
-        parsed.map_err(|fault| FieldErrors::at(location, fault))
+        parsed.map_err(|violation| FieldErrors::at(location, violation))
     }
 }
 
@@ -284,16 +290,16 @@ impl<const MAX: usize> Deserr<FieldErrors> for Exact<MAX> {
         value: Value<V>,
         location: ValuePointerRef<'_>,
     ) -> Result<Self, FieldErrors> {
-        let fault = match value {
+        let violation = match value {
             Value::String(text) if (1..=MAX).contains(&text.chars().count()) => {
                 return Ok(Self(text));
             }
             Value::String(_) => {
-                Fault::new("invalid_length", format!("Must have 1 to {MAX} characters."))
+                Violation::new("invalid_length", format!("Must have 1 to {MAX} characters."))
             }
-            _ => Fault::new("invalid_type", "Must be a string."),
+            _ => Violation::new("invalid_type", "Must be a string."),
         };
-        Err(FieldErrors::at(location, fault))
+        Err(FieldErrors::at(location, violation))
     }
 }
 
@@ -309,9 +315,9 @@ impl<T: FromText> Deserr<FieldErrors> for Written<T> {
     ) -> Result<Self, FieldErrors> {
         let parsed = match value {
             Value::String(text) => T::from_text(&text),
-            _ => Err(Fault::new("invalid_type", format!("Must be {}.", T::EXPECTS))),
+            _ => Err(Violation::new("invalid_type", format!("Must be {}.", T::EXPECTS))),
         };
-        parsed.map(Self).map_err(|fault| FieldErrors::at(location, fault))
+        parsed.map(Self).map_err(|violation| FieldErrors::at(location, violation))
     }
 }
 
@@ -320,17 +326,17 @@ impl<T: FromText> Deserr<FieldErrors> for Written<T> {
 pub struct Int<const MIN: i64, const MAX: i64>(pub i64);
 
 impl<const MIN: i64, const MAX: i64> Int<MIN, MAX> {
-    fn within(number: Option<i64>) -> Result<Self, Fault> {
+    fn within(number: Option<i64>) -> Result<Self, Violation> {
         let number = number.filter(|number| (MIN..=MAX).contains(number)).map(Self);
         let detail = || format!("Must be an integer from {MIN} to {MAX}.");
-        number.ok_or_else(|| Fault::new("out_of_range", detail()))
+        number.ok_or_else(|| Violation::new("out_of_range", detail()))
     }
 }
 
 impl<const MIN: i64, const MAX: i64> FromText for Int<MIN, MAX> {
     const EXPECTS: &'static str = "an integer";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         Self::within(text.parse().ok())
     }
 }
@@ -343,9 +349,9 @@ impl<const MIN: i64, const MAX: i64> Deserr<FieldErrors> for Int<MIN, MAX> {
         let validated = match value {
             Value::Integer(number) => Self::within(i64::try_from(number).ok()),
             Value::NegativeInteger(number) => Self::within(Some(number)),
-            _ => Err(Fault::new("invalid_type", "Must be an integer.")),
+            _ => Err(Violation::new("invalid_type", "Must be an integer.")),
         };
-        validated.map_err(|fault| FieldErrors::at(location, fault))
+        validated.map_err(|violation| FieldErrors::at(location, violation))
     }
 }
 
@@ -356,11 +362,11 @@ pub struct Flag(pub bool);
 impl FromText for Flag {
     const EXPECTS: &'static str = "a boolean";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         match text {
             "true" => Ok(Self(true)),
             "false" => Ok(Self(false)),
-            _ => Err(Fault::new("invalid_type", "Must be `true` or `false`.")),
+            _ => Err(Violation::new("invalid_type", "Must be `true` or `false`.")),
         }
     }
 }
@@ -372,7 +378,9 @@ impl Deserr<FieldErrors> for Flag {
     ) -> Result<Self, FieldErrors> {
         match value {
             Value::Boolean(flag) => Ok(Self(flag)),
-            _ => Err(FieldErrors::at(location, Fault::new("invalid_type", "Must be a boolean."))),
+            _ => {
+                Err(FieldErrors::at(location, Violation::new("invalid_type", "Must be a boolean.")))
+            }
         }
     }
 }
@@ -390,7 +398,7 @@ impl<T: Deserr<FieldErrors>, const MAX: usize> Deserr<FieldErrors> for AtMost<T,
             && items.len() > MAX
         {
             let detail = format!("Must have at most {MAX} elements.");
-            return Err(FieldErrors::at(location, Fault::new("too_many", detail)));
+            return Err(FieldErrors::at(location, Violation::new("too_many", detail)));
         }
         Vec::deserialize_from_value(value, location).map(Self)
     }

@@ -164,8 +164,8 @@ macro_rules! ids {
 
         impl $crate::fields::FromText for $name {
             const EXPECTS: &'static str = concat!("an id that begins with ", $prefix);
-            fn from_text(text: &str) -> Result<Self, $crate::fields::Fault> {
-                Self::parse(text).ok_or_else(|| $crate::fields::Fault::new(
+            fn from_text(text: &str) -> Result<Self, $crate::fields::Violation> {
+                Self::parse(text).ok_or_else(|| $crate::fields::Violation::new(
                     "invalid_id", concat!("Must be an id that begins with `", $prefix, "`.")))
             }
         }

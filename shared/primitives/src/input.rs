@@ -61,8 +61,8 @@ impl<'a> Given<'a> {
 }
 
 /// What must hold between the fields of an input. It is said of the fields that are well formed, so that a
-/// fault in one does not hide those of others.
+/// error in one does not hide those of others.
 pub trait Rules {
     /// What does not hold.
-    fn broken(given: Given<'_>) -> Vec<FieldError>;
+    fn violations(given: Given<'_>) -> Vec<FieldError>;
 }

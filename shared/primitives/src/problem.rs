@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use http::{HeaderName, HeaderValue, header};
 use serde_json::{Map, Value};
 
-use crate::fields::Fault;
+use crate::fields::Violation;
 
 pub use errors::{FieldErrors, MAX_ERRORS};
 pub use written::{OAuthError, RateLimitCost};
@@ -286,7 +286,7 @@ pub struct FieldError {
     /// RFC 6901 pointer into the body; for a query parameter, `/` and its name.
     pub pointer: String,
     /// What is wrong with it, as code and detail.
-    pub fault: Fault,
+    pub violation: Violation,
 }
 
 impl FieldError {
@@ -296,12 +296,12 @@ impl FieldError {
         code: &'static str,
         detail: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Self::at(pointer, Fault::new(code, detail))
+        Self::at(pointer, Violation::new(code, detail))
     }
 
     /// A violation by the field at `pointer`.
-    pub fn at(pointer: impl Into<String>, fault: Fault) -> Self {
-        Self { pointer: pointer.into(), fault }
+    pub fn at(pointer: impl Into<String>, violation: Violation) -> Self {
+        Self { pointer: pointer.into(), violation }
     }
 }
 

@@ -27,7 +27,7 @@ use table::item::{Element, Item, Key};
 
 pub use append::{Addition, addition, append};
 pub use check::{
-    Broken, Checked, Fault, MOST_CHECKED, Position, check, months_of, newest_of, within,
+    Broken, Checked, Fault, MAX_CHECKED_RECORDS, Position, check, months_of, newest_of, within,
 };
 
 /// The previous hash of the first record.

@@ -18,7 +18,7 @@ use serde_json::json;
 use services::Services;
 use table::item::{Item, Key};
 
-use crate::evidence::{self, Checked, EvidenceKind, MOST_CHECKED, Record, Statement};
+use crate::evidence::{self, Checked, EvidenceKind, MAX_CHECKED_RECORDS, Record, Statement};
 
 pub use control::{Comparison, Control, ControlId, Target, Unit, controls};
 
@@ -181,10 +181,10 @@ pub async fn gather(
     services: &Services,
     period: Period,
 ) -> Result<(Vec<Statement>, Checked), Problem> {
-    let mut chain = evidence::check(services, None, MOST_CHECKED).await?;
+    let mut chain = evidence::check(services, None, MAX_CHECKED_RECORDS).await?;
     for _ in 1..MOST_PARTS {
         let Some(next) = chain.next.take() else { break };
-        chain = evidence::check(services, Some(next), MOST_CHECKED).await?;
+        chain = evidence::check(services, Some(next), MAX_CHECKED_RECORDS).await?;
     }
     let stated =
         evidence::within(services, chain.head.as_ref(), period.from, period.to, MOST_EVIDENCE);

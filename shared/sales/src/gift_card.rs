@@ -22,7 +22,7 @@ use crypto::seal::MacKey;
 use identity::store::Store;
 use primitives::clock::Timestamp;
 use primitives::context::Context;
-use primitives::fields::{Fault, FromText};
+use primitives::fields::{FromText, Violation};
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -92,12 +92,12 @@ impl LastDay {
 impl FromText for LastDay {
     const EXPECTS: &'static str = "a date";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let day = Self(text.trim().to_owned());
         if day.0.len() == 10 && day.end(&TimeZone::default()).is_some() {
             Ok(day)
         } else {
-            Err(Fault::new("invalid_date", "Must be a date like `2027-12-31`."))
+            Err(Violation::new("invalid_date", "Must be a date like `2027-12-31`."))
         }
     }
 }

@@ -25,7 +25,7 @@ pub const MAX_RATES: usize = 50;
 /// The most rates of all zones of a store (our choice), because they are one item that a checkout reads.
 pub const MAX_RATES_IN_ALL: usize = 500;
 /// The most regions, and the most postal prefixes, of one zone (our choice).
-pub const MAX_PLACES: usize = 100;
+pub const MAX_REGIONS: usize = 100;
 
 core_types::topics! {
     SHIPPING_ZONE_CREATED = "shipping_zone.created", "shipping_zone", Some("read_shipping"),

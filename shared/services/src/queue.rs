@@ -165,8 +165,8 @@ impl Queue {
     ///
     /// # Errors
     /// 503; what was received is then hidden for half a minute.
-    pub async fn look(&self, most: usize) -> Result<Vec<Letter>, Problem> {
-        let mut found: Vec<Letter> = Vec::new();
+    pub async fn look(&self, most: usize) -> Result<Vec<PeekedMessage>, Problem> {
+        let mut found: Vec<PeekedMessage> = Vec::new();
         while found.len() < most {
             let letters = self.receive(most.saturating_sub(found.len())).await?;
             if letters.is_empty() {
@@ -193,7 +193,7 @@ impl Queue {
             if letters.is_empty() {
                 break;
             }
-            let turn = |(letter, number): (&Letter, usize)| {
+            let turn = |(letter, number): (&PeekedMessage, usize)| {
                 let seconds = moved.saturating_add(number).checked_div(rate).unwrap_or(0);
                 let delay = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
                 (letter.body.clone(), delay)
@@ -207,7 +207,7 @@ impl Queue {
     }
 
     /// Up to ten messages, hidden from others for a while.
-    async fn receive(&self, most: usize) -> Result<Vec<Letter>, Problem> {
+    async fn receive(&self, most: usize) -> Result<Vec<PeekedMessage>, Problem> {
         let answer = self
             .client
             .receive_message()
@@ -221,10 +221,10 @@ impl Queue {
             .boxed()
             .await
             .map_err(|error| table::unavailable(&error))?;
-        Ok(answer.messages.unwrap_or_default().into_iter().map(Letter::from).collect())
+        Ok(answer.messages.unwrap_or_default().into_iter().map(PeekedMessage::from).collect())
     }
 
-    async fn give_back(&self, letters: &[Letter]) -> Result<(), Problem> {
+    async fn give_back(&self, letters: &[PeekedMessage]) -> Result<(), Problem> {
         let entries = letters.iter().zip(0_u32..).filter_map(|(letter, number)| {
             let entry = ChangeMessageVisibilityBatchRequestEntry::builder().id(number.to_string());
             entry.receipt_handle(&letter.receipt).visibility_timeout(0).build().ok()
@@ -234,7 +234,7 @@ impl Queue {
         sent.map(drop).map_err(|error| table::unavailable(&error))
     }
 
-    async fn delete(&self, letters: &[Letter]) -> Result<(), Problem> {
+    async fn delete(&self, letters: &[PeekedMessage]) -> Result<(), Problem> {
         let entries = letters.iter().zip(0_u32..).filter_map(|(letter, number)| {
             let entry = DeleteMessageBatchRequestEntry::builder().id(number.to_string());
             entry.receipt_handle(&letter.receipt).build().ok()
@@ -259,7 +259,7 @@ struct RedrivePolicy {
 
 /// A message that waits, as it was seen.
 #[derive(Debug, Clone)]
-pub struct Letter {
+pub struct PeekedMessage {
     /// Its id in SQS.
     pub id: String,
     /// What it says.
@@ -273,7 +273,7 @@ pub struct Letter {
     receipt: String,
 }
 
-impl From<Message> for Letter {
+impl From<Message> for PeekedMessage {
     fn from(message: Message) -> Self {
         use MessageSystemAttributeName as Name;
         let attributes = message.attributes.unwrap_or_default();

@@ -20,7 +20,7 @@ pub mod cursor;
 pub mod item;
 mod meter;
 pub mod outbox;
-mod places;
+mod permits;
 mod query;
 mod rate_limit;
 mod read;
@@ -41,7 +41,7 @@ pub use consistency::{
     ReadConsistency, needs_strong_read, retry, retry_eventual_first, retry_up_to,
 };
 pub use meter::{Metered, metered};
-pub use places::Permit;
+pub use permits::Permit;
 pub use query::Query;
 pub use rate_limit::Pass;
 pub use read::{Batch, ReadLimit, Scanned, WalkPlace};

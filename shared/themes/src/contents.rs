@@ -110,7 +110,7 @@ impl Contents {
     }
 
     /// The paths and digests of its files.
-    pub fn manifest_of_files(&self) -> impl Iterator<Item = (&str, &Digest)> {
+    pub fn file_digests(&self) -> impl Iterator<Item = (&str, &Digest)> {
         self.files.iter().map(|stored| (stored.file.path.as_str(), &stored.file.sha256))
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 use core_types::fields::{self, Currency, misleads};
 use core_types::money::Money;
-use primitives::fields::{Fault, FromText, Text};
+use primitives::fields::{FromText, Text, Violation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -50,14 +50,14 @@ impl fmt::Display for Slug {
 impl FromText for Slug {
     const EXPECTS: &'static str = "a theme's slug";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let is_slug = fields::Slug::from_text(text).is_ok() && !text.starts_with("xn--");
         if !is_slug || text.len() > MAX_SLUG {
             let detail = "Must be 1 to 64 lower-case letters, digits and inner hyphens.";
-            return Err(Fault::new("invalid_slug", detail));
+            return Err(Violation::new("invalid_slug", detail));
         }
         if RESERVED.contains(&text) {
-            return Err(Fault::new("slug_reserved", "This slug is reserved."));
+            return Err(Violation::new("slug_reserved", "This slug is reserved."));
         }
         Ok(Self(text.to_owned()))
     }
@@ -120,7 +120,7 @@ impl fmt::Display for Version {
 impl FromText for Version {
     const EXPECTS: &'static str = "a semantic version";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         const MAX: u64 = 999_999_999;
         let small = |version: &semver::Version| {
             let numbers = [version.major, version.minor, version.patch];
@@ -133,7 +133,7 @@ impl FromText for Version {
         let version = semver::Version::parse(text).ok().filter(|version| version.build.is_empty());
         match version.filter(small) {
             Some(version) if text.len() <= 64 => Ok(Self(version)),
-            _ => Err(Fault::new("invalid_version", "Must be a semantic version like `1.2.0`.")),
+            _ => Err(Violation::new("invalid_version", "Must be a semantic version like `1.2.0`.")),
         }
     }
 }
@@ -202,11 +202,11 @@ struct Name(String);
 impl FromText for Name {
     const EXPECTS: &'static str = "a string";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let line = Text::<1, 100>::from_text(text)?;
         if line.as_str().chars().any(misleads) {
             let detail = "Must not contain @ < > \" or invisible characters.";
-            return Err(Fault::new("invalid_characters", detail));
+            return Err(Violation::new("invalid_characters", detail));
         }
         Ok(Self(line.into()))
     }
@@ -247,7 +247,7 @@ fn parsed<T: FromText>(
     code: Code,
     report: &mut Report<'_>,
 ) -> Result<T, Reported> {
-    let not_text = || Fault::new("invalid_type", format!("Must be {}.", T::EXPECTS));
+    let not_text = || Violation::new("invalid_type", format!("Must be {}.", T::EXPECTS));
     value.as_str().ok_or_else(not_text).and_then(T::from_text).map_err(|fault| {
         let code = if fault.code == "slug_reserved" { Code::SlugReserved } else { code };
         report.say(code, &below("", name), fault.detail);

@@ -17,7 +17,7 @@ async fn shop() -> (Market, String) {
         "rates": [
             {"name": "Express", "kind": "flat", "price": inr(29_900), "min_days": 1, "max_days": 1},
             {"name": "Standard", "kind": "flat", "price": inr(9_900), "min_days": 2, "max_days": 5},
-            {"name": "Letter", "kind": "by_weight", "price": inr(2_000), "max": 100},
+            {"name": "PeekedMessage", "kind": "by_weight", "price": inr(2_000), "max": 100},
             {"name": "At the shop", "kind": "pickup", "price": inr(0)},
         ],
     });
@@ -165,7 +165,7 @@ async fn shipping_rates_list_cheapest_first_and_are_revalidated_at_checkout() {
     let client = market.gateway.client();
     let offered = client.post(&path).json(input).await.expect(200);
     let names: Vec<_> = offered.data().iter().map(|rate| rate["name"].clone()).collect();
-    assert_eq!(names, ["At the shop", "Letter", "Standard", "Express"]);
+    assert_eq!(names, ["At the shop", "PeekedMessage", "Standard", "Express"]);
     assert_eq!(offered.int("/data/2/min_days"), 2);
     let letter = offered.str("/data/1/id");
     let pickup = offered.str("/data/0/id");
@@ -224,7 +224,7 @@ async fn weight_based_rates_depend_on_the_parcel_weight() {
             "shipping_address": {"country": "IN"},
         });
         let offered = market.gateway.client().post(&path).json(input).await.expect(200);
-        let found = offered.data().iter().filter(|rate| rate["name"] == "Letter").count();
+        let found = offered.data().iter().filter(|rate| rate["name"] == "PeekedMessage").count();
         assert_eq!(found, letters, "{quantity}");
     }
 }

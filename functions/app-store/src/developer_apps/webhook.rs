@@ -7,7 +7,7 @@ use delivery::subscription::{self, Subscription};
 use gateway::bridged;
 use platform::app::CommerceApp;
 use primitives::clock::Timestamp;
-use primitives::fields::{Exact, Fault, Patch};
+use primitives::fields::{Exact, Patch, Violation};
 use primitives::problem::{Code, FieldError, Problem};
 use services::Services;
 use table::Write;
@@ -42,10 +42,10 @@ pub(super) async fn validate<const MAX: usize>(
 ) -> Option<FieldError> {
     let url = url?.as_str();
     let fault = if bridged::is_ours(&services.config, url) {
-        Fault::new("own_host", "The URL must not point to this service.")
+        Violation::new("own_host", "The URL must not point to this service.")
     } else {
         let rejection = services.egress.check(url).await.err()?;
-        Fault::new(rejection.code(), rejection.to_string())
+        Violation::new(rejection.code(), rejection.to_string())
     };
     Some(FieldError::at("/webhook_url", fault))
 }

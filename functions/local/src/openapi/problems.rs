@@ -29,7 +29,7 @@ pub(super) fn schema() -> Value {
                 "items": {
                     "type": "object",
                     "properties": {
-                        "pointer": {"type": "string", "description": "A JSON Pointer (RFC 6901) into the body; for a parameter, `/` and its name."},
+                        "pointer": {"type": "string", "description": "A JSON LookupItem (RFC 6901) into the body; for a parameter, `/` and its name."},
                         "code": {"type": "string"},
                         "detail": {"type": "string"},
                     },

@@ -118,7 +118,7 @@ pub(crate) struct OpenIncidentRequest {
 }
 
 impl RequestRules for OpenIncidentRequest {
-    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let Some(store) = given.get::<StoreId>("store_id") else { return Vec::new() };
         let found = case.app.table.get::<identity::store::Store>(&key::store(&store)).await;
         if matches!(found, Ok(None)) {

@@ -13,7 +13,7 @@ use reliability::queues::{self, QueueState, RuntimeQueue};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use services::queue::Letter;
+use services::queue::PeekedMessage;
 
 /// The default number of dead letters that are listed.
 const LISTED: i64 = 20;
@@ -87,7 +87,7 @@ pub(crate) struct DeadLetterList {
 
 core_types::view! {
     /// A message that was received five times and never deleted.
-    DeadLetterView of letter: Letter {
+    DeadLetterView of letter: PeekedMessage {
         /// The id of the message in SQS.
         message_id: String = letter.id.clone(),
         /// The message, which names the work by its ids. If it is not JSON, its first 1,024 characters.

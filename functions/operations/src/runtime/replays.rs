@@ -2,7 +2,7 @@
 //! sends the events.
 
 use axum::extract::State;
-use callers::{OverseenStore, StoreAccess};
+use callers::{StoreAccess, StoreOrOperator};
 use commerce::audience::Audience;
 use commerce::event_filter::EventTypes;
 use commerce::readers::ensure_reads_replay;
@@ -76,7 +76,7 @@ fn fields_of(kind: ReplayKind) -> (&'static [&'static str], &'static [&'static s
 }
 
 impl RequestRules for ReplayRequest {
-    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let mut errors = Vec::new();
         if let Some(kind) = given.get::<ReplayKind>("kind") {
             let (needed, other) = fields_of(kind);
@@ -101,7 +101,7 @@ impl RequestRules for ReplayRequest {
             errors.push(FieldError::new("/delivery_ids", "too_few", detail));
         }
         if given.has("since") {
-            errors.extend(range::broken(given, MOST_RANGE, case.app.clock.now()));
+            errors.extend(range::violations(given, MOST_RANGE, case.app.clock.now()));
         }
         errors
     }
@@ -141,7 +141,7 @@ type ReplayReply = Either<Json<ReplayPlan>, Accepted<ReplayView>>;
 /// `invalid_state_transition` while the subscription is not enabled; `replay_running`: a store has one replay
 /// at a time; `unknown_delivery`, `range_too_wide` as field errors.
 pub(crate) async fn create(
-    caller: OverseenStore<WriteOperations>,
+    caller: StoreOrOperator<WriteOperations>,
     State(app): State<App>,
     Ruled(Body(input)): Ruled<Body<ReplayRequest>>,
 ) -> Result<ReplayReply, Problem> {
@@ -166,7 +166,7 @@ pub(crate) async fn create(
         rate_per_second: rate.unwrap_or(DEFAULT_RATE),
     };
     let (replay, scopes) = counted(&app, &caller, wanted, now).await?;
-    let replay = replay.on_behalf_of(caller.authority_overseen(&scopes));
+    let replay = replay.on_behalf_of(caller.authority_or_operator(&scopes));
     if input.dry_run.0 {
         let plan = ReplayPlan {
             dry_run: true,
@@ -260,7 +260,7 @@ pub(crate) struct ReplaysQuery {
 ///
 /// The newest replay comes first. An app sees the replays that it created only. Replays are kept for 90 days.
 pub(crate) async fn list(
-    caller: OverseenStore<ReadOperations>,
+    caller: StoreOrOperator<ReadOperations>,
     State(app): State<App>,
     Query(query): Query<ReplaysQuery>,
     paging: Paging,
@@ -299,7 +299,7 @@ async fn find<S: Required>(
 /// # Errors
 /// `not_found`, also for another app's replay.
 pub(crate) async fn show(
-    caller: OverseenStore<ReadOperations>,
+    caller: StoreOrOperator<ReadOperations>,
     State(app): State<App>,
     Path(id): Path<ReplayId>,
 ) -> Result<Json<ReplayView>, Problem> {
@@ -316,7 +316,7 @@ pub(crate) async fn show(
 /// `not_found`; `insufficient_scope` without a scope that the replay requires; `invalid_state_transition`
 /// when it has ended.
 pub(crate) async fn cancel(
-    caller: OverseenStore<WriteOperations>,
+    caller: StoreOrOperator<WriteOperations>,
     State(app): State<App>,
     Path(id): Path<ReplayId>,
 ) -> Result<Json<ReplayView>, Problem> {

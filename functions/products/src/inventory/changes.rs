@@ -87,7 +87,7 @@ pub struct AdjustRequest {
 }
 
 impl Rules for AdjustRequest {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
         no_changes(given)
     }
 }
@@ -154,7 +154,7 @@ pub struct SetRequest {
 }
 
 impl Rules for SetRequest {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
         no_changes(given)
     }
 }
@@ -239,7 +239,7 @@ pub struct MoveRequest {
 }
 
 impl Rules for MoveRequest {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
         no_changes(given)
     }
 }

@@ -202,7 +202,7 @@ fn read<T: deserr::Deserr<FieldErrors>>(product: Option<Value>) -> Result<T, Pro
 fn within(problem: &Problem) -> Problem {
     let deeper = |error: &FieldError| {
         let pointer = format!("/product{}", error.pointer);
-        FieldError::at(pointer, error.fault.clone())
+        FieldError::at(pointer, error.violation.clone())
     };
     Problem::invalid(problem.errors().at_most(MAX_ERRORS, deeper))
 }

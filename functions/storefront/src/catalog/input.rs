@@ -57,7 +57,7 @@ pub struct ListQuery {
 }
 
 impl Rules for ListQuery {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
         let price = |name: &str| Some(given.get::<Written<Int<0, MAX_AMOUNT>>>(name)?.0.0);
         match price("min_price").zip(price("max_price")) {
             Some((min, max)) if min > max => {

@@ -65,7 +65,7 @@ fn fields_of(provider: &str) -> &'static [&'static str] {
 }
 
 impl RequestRules for VerifyRequest {
-    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let provider = case.inbound.param("provider").unwrap_or_default();
         let missing = fields_of(provider).iter().filter(|name| !given.has(name));
         let detail = "This field is required.";
@@ -79,7 +79,7 @@ pub struct VerifiedPayment {
     /// The payment.
     payment: ShopperPayment,
     /// The order that it pays.
-    order: PaidOrder,
+    order: VerifiedOrder,
 }
 
 /// A payment, as its customer sees it.
@@ -99,7 +99,7 @@ pub struct ShopperPayment {
 
 /// The order of a payment, as its shopper sees it.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct PaidOrder {
+pub struct VerifiedOrder {
     /// `ord_` and 32 hexadecimal digits.
     id: OrderId,
     /// The order number.
@@ -120,7 +120,7 @@ fn verified(known: &PaymentWithOrder) -> Json<VerifiedPayment> {
             amount: payment.amount,
             captured: payment.captured,
         },
-        order: PaidOrder {
+        order: VerifiedOrder {
             id: order.id,
             number: order.number,
             status: order.status,

@@ -3,7 +3,7 @@
 use core_types::id::CategoryId;
 use core_types::money::MAX_AMOUNT;
 use deserr::ValuePointerRef;
-use primitives::fields::{Fault, FieldErrors, FromText, Text};
+use primitives::fields::{FieldErrors, FromText, Text, Violation};
 use primitives::input::request;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -114,20 +114,20 @@ fn fitting(input: RuleInput, location: ValuePointerRef<'_>) -> Result<RuleInput,
     if !relations.contains(&input.relation) {
         let names: Vec<_> = relations.iter().map(|relation| relation.as_str()).collect();
         let detail = format!("For `{}`, must be one of: {}.", input.field, names.join(", "));
-        let fault = Fault::new("invalid_relation", detail);
+        let fault = Violation::new("invalid_relation", detail);
         errors.add_at(location.push_key("relation"), || fault);
     }
     let text = input.value.as_str();
     let wrong = match input.field {
         Category => CategoryId::from_text(text).err(),
         Price => amount(text).is_none().then(|| {
-            Fault::new(
+            Violation::new(
                 "invalid_rule_value",
                 format!("Must be minor units, from 0 to {MAX_AMOUNT}."),
             )
         }),
         OnSale => (!matches!(text, "true" | "false"))
-            .then(|| Fault::new("invalid_rule_value", "Must be `true` or `false`.")),
+            .then(|| Violation::new("invalid_rule_value", "Must be `true` or `false`.")),
         Title | Vendor | ProductType | Tag => None,
     };
     if let Some(fault) = wrong {
@@ -284,7 +284,7 @@ mod tests {
     fn a_rule_fits_its_field() {
         let errors = |body| {
             let problem = read::<RuleInput>(body).unwrap_err();
-            let found = problem.errors().iter().map(|e| (e.pointer.clone(), e.fault.code));
+            let found = problem.errors().iter().map(|e| (e.pointer.clone(), e.violation.code));
             found.collect::<Vec<_>>()
         };
         let found = errors(json!({"field": "price", "relation": "contains", "value": "1.5"}));

@@ -1,7 +1,7 @@
 //! Targets of menu items: references to resources, and URLs.
 
 use core_types::fields::Handle;
-use primitives::fields::{Fault, FromText};
+use primitives::fields::{FromText, Violation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,12 +28,12 @@ impl Reference {
 impl FromText for Reference {
     const EXPECTS: &'static str = "a handle or an id";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         if is_id(text) {
             return Ok(Self(text.to_owned()));
         }
         let invalid =
-            |_| Fault::new("invalid_reference", "Must be the handle or the id of a resource.");
+            |_| Violation::new("invalid_reference", "Must be the handle or the id of a resource.");
         Handle::from_text(text).map(|handle| Self(handle.into())).map_err(invalid)
     }
 }
@@ -57,18 +57,18 @@ pub struct LinkUrl(String);
 impl FromText for LinkUrl {
     const EXPECTS: &'static str = "a URL or a path";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let text = text.trim();
         // Browsers remove or replace some of these characters before they parse the scheme.
         let clean = text.chars().all(|c| !c.is_whitespace() && !c.is_control() && c != '\\');
         if text.len() > MAX_URL {
-            return Err(Fault::new("too_long", format!("Must have at most {MAX_URL} bytes.")));
+            return Err(Violation::new("too_long", format!("Must have at most {MAX_URL} bytes.")));
         }
         if clean && (is_local_path(text) || is_link(text)) {
             return Ok(Self(text.to_owned()));
         }
         let detail = "Must be an http, https, mailto or tel URL, or a path that begins with `/`.";
-        Err(Fault::new("invalid_url", detail))
+        Err(Violation::new("invalid_url", detail))
     }
 }
 

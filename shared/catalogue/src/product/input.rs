@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use core_types::fields::WebUrl;
 use core_types::id::MediaId;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
-use primitives::fields::{AtMost, Fault, FieldErrors, FromText, Text};
+use primitives::fields::{AtMost, FieldErrors, FromText, Text, Violation};
 use primitives::input::request;
 use schemars::JsonSchema;
 
@@ -21,14 +21,14 @@ pub struct Sku(String);
 impl FromText for Sku {
     const EXPECTS: &'static str = "a string";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let text = text.trim();
         let clean = !text.chars().any(char::is_control);
         if clean && (1..=100).contains(&text.chars().count()) {
             Ok(Self(text.to_owned()))
         } else {
             let detail = "Must have 1 to 100 characters, without control characters.";
-            Err(Fault::new("invalid_sku", detail))
+            Err(Violation::new("invalid_sku", detail))
         }
     }
 }
@@ -93,7 +93,7 @@ pub struct ImageInput {
 
 fn somewhere(input: ImageInput, location: ValuePointerRef<'_>) -> Result<ImageInput, FieldErrors> {
     if input.url.is_none() && input.media_id.is_none() {
-        let fault = Fault::new("required", "An image must have a `url` or a `media_id`.");
+        let fault = Violation::new("required", "An image must have a `url` or a `media_id`.");
         return Err(FieldErrors::at(location.push_key("url"), fault));
     }
     Ok(input)

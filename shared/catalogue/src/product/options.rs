@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use primitives::fields::Fault;
+use primitives::fields::Violation;
 use primitives::problem::{FieldError, Problem};
 
 use super::{DEFAULT_TITLE, ProductOption};
@@ -19,12 +19,16 @@ impl Faults {
         code: &'static str,
         detail: impl Into<String>,
     ) {
-        let fault = Fault::new(code, detail.into());
+        let fault = Violation::new(code, detail.into());
         self.0.push(FieldError::at(pointer, fault));
     }
 
     /// The value of `Ok`; an error is collected, and the result is none.
-    pub fn take<T>(&mut self, pointer: impl Into<String>, value: Result<T, Fault>) -> Option<T> {
+    pub fn take<T>(
+        &mut self,
+        pointer: impl Into<String>,
+        value: Result<T, Violation>,
+    ) -> Option<T> {
         value.map_err(|fault| self.0.push(FieldError::at(pointer, fault))).ok()
     }
 
@@ -132,7 +136,7 @@ mod tests {
     }
 
     fn found(faults: Faults) -> Vec<(String, &'static str)> {
-        faults.0.into_iter().map(|error| (error.pointer, error.fault.code)).collect()
+        faults.0.into_iter().map(|error| (error.pointer, error.violation.code)).collect()
     }
 
     #[test]

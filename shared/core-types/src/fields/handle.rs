@@ -2,7 +2,7 @@
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 use icu_properties::props::{EnumeratedProperty, GeneralCategory, GeneralCategoryGroup};
-use primitives::fields::{Fault, FromText};
+use primitives::fields::{FromText, Violation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ text_type! {
 impl FromText for Handle {
     const EXPECTS: &'static str = "a handle";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let handle = NFC.normalize(&text.trim().to_lowercase()).into_owned();
         let is_word =
             |word: &str| word.starts_with(char::is_alphanumeric) && word.chars().all(is_part);
@@ -36,7 +36,7 @@ impl FromText for Handle {
         }
         let detail =
             "Must be 1 to 255 letters and digits of any script, with single hyphens between them.";
-        Err(Fault::new("invalid_handle", detail))
+        Err(Violation::new("invalid_handle", detail))
     }
 }
 
@@ -97,12 +97,12 @@ text_type! {
 impl FromText for Slug {
     const EXPECTS: &'static str = "a slug";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         if is_label(text, 1, 100) {
             Ok(Self(text.to_owned()))
         } else {
             let detail = "Must be 1 to 100 lower-case letters, digits and inner hyphens.";
-            Err(Fault::new("invalid_handle", detail))
+            Err(Violation::new("invalid_handle", detail))
         }
     }
 }

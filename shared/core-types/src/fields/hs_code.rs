@@ -1,6 +1,6 @@
 //! Codes of goods for customs.
 
-use primitives::fields::{Fault, FromText};
+use primitives::fields::{FromText, Violation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,13 +14,13 @@ text_type! {
 impl FromText for HsCode {
     const EXPECTS: &'static str = "an HS code";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let digits: String =
             text.chars().filter(|c| !(c.is_whitespace() || matches!(c, '.' | '-'))).collect();
         if (6..=13).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit()) {
             return Ok(Self(digits));
         }
-        Err(Fault::new("invalid_hs_code", "Must be 6 to 13 digits, like `691200`."))
+        Err(Violation::new("invalid_hs_code", "Must be 6 to 13 digits, like `691200`."))
     }
 }
 

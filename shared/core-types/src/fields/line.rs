@@ -2,7 +2,7 @@
 
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use icu_properties::props::{EnumeratedProperty, GeneralCategory};
-use primitives::fields::{Fault, FieldErrors, Text};
+use primitives::fields::{FieldErrors, Text, Violation};
 use schemars::JsonSchema;
 
 /// Text on one line, for names in lists and headings.
@@ -23,11 +23,12 @@ impl<const MIN: usize, const MAX: usize> Deserr<FieldErrors> for Line<MIN, MAX> 
     ) -> Result<Self, FieldErrors> {
         let text = Text::<MIN, MAX>::deserialize_from_value(value, location)?;
         if text.as_str().chars().any(char::is_control) {
-            let fault = Fault::new("invalid_characters", "Must not contain control characters.");
+            let fault =
+                Violation::new("invalid_characters", "Must not contain control characters.");
             return Err(FieldErrors::at(location, fault));
         }
         if MIN > 0 && !text.as_str().chars().any(is_visible) {
-            let fault = Fault::new("invalid_characters", "Must contain a visible character.");
+            let fault = Violation::new("invalid_characters", "Must contain a visible character.");
             return Err(FieldErrors::at(location, fault));
         }
         Ok(Self(text))
@@ -59,7 +60,7 @@ impl<const MIN: usize, const MAX: usize> Deserr<FieldErrors> for DisplayName<MIN
         let line = Line::<MIN, MAX>::deserialize_from_value(value, location)?;
         if line.0.as_str().chars().any(misleads) {
             let detail = "Must not contain @ < > \" or invisible characters.";
-            return Err(FieldErrors::at(location, Fault::new("invalid_characters", detail)));
+            return Err(FieldErrors::at(location, Violation::new("invalid_characters", detail)));
         }
         Ok(Self(line))
     }

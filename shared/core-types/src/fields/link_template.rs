@@ -1,6 +1,6 @@
 //! URLs of a store's own pages, with placeholders for a mail's values.
 
-use primitives::fields::{Fault, FromText};
+use primitives::fields::{FromText, Violation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,11 +30,11 @@ impl LinkTemplate {
 impl FromText for LinkTemplate {
     const EXPECTS: &'static str = "an https URL with `{order_id}` and `{token}`";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let rest = text.replace(ORDER_ID, "").replace(TOKEN, "");
         if rest.contains(['{', '}']) {
             let detail = "The only placeholders are `{order_id}` and `{token}`.";
-            return Err(Fault::new("unknown_placeholder", detail));
+            return Err(Violation::new("unknown_placeholder", detail));
         }
         let template = Self(text.to_owned());
         // No filled-in value may change the host.
@@ -44,11 +44,11 @@ impl FromText for LinkTemplate {
         let fits = text.len() <= MAX && text.is_ascii() && is_fixed;
         if !fits || WebUrl::from_text(&template.filled("ord_0", "0")).is_err() {
             let detail = "Must be an https URL in ASCII whose host has no placeholder.";
-            return Err(Fault::new("invalid_url", detail));
+            return Err(Violation::new("invalid_url", detail));
         }
         if !(text.contains(ORDER_ID) && text.contains(TOKEN)) {
             let detail = "Must have both `{order_id}` and `{token}`.";
-            return Err(Fault::new("placeholder_missing", detail));
+            return Err(Violation::new("placeholder_missing", detail));
         }
         Ok(template)
     }

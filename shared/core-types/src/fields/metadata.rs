@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use deserr::{Deserr, IntoValue, Map as _, Value, ValuePointerRef};
-use primitives::fields::{Fault, FieldErrors, FromText, Text};
+use primitives::fields::{FieldErrors, FromText, Text, Violation};
 use schemars::json_schema;
 
 /// The most entries of one object's metadata.
@@ -43,7 +43,7 @@ impl Deserr<FieldErrors> for Metadata {
             let place = location.push_key(&name);
             if Name::from_text(&name).is_err() {
                 faults.add_at(place, || {
-                    Fault::new("invalid_name", "A key must have 1 to 40 characters.")
+                    Violation::new("invalid_name", "A key must have 1 to 40 characters.")
                 });
             }
             match Kept::deserialize_from_value(text.into_value(), place) {
@@ -53,7 +53,7 @@ impl Deserr<FieldErrors> for Metadata {
         }
         if entries.len() > MOST_METADATA {
             let detail = format!("Must have at most {MOST_METADATA} entries.");
-            faults.add_at(location, || Fault::new("too_many", detail));
+            faults.add_at(location, || Violation::new("too_many", detail));
         }
         if faults.is_empty() { Ok(Self(entries)) } else { Err(faults) }
     }
@@ -77,9 +77,9 @@ impl MetadataFilter {
 impl FromText for MetadataFilter {
     const EXPECTS: &'static str = "a name and a text with a colon between them";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let detail = "Must be a key of at most 40 characters, a colon and a value.";
-        let fault = || Fault::new("invalid_filter", detail);
+        let fault = || Violation::new("invalid_filter", detail);
         let (name, text) = text.split_once(':').ok_or_else(fault)?;
         let is_name = !name.chars().chain(text.chars()).any(char::is_control)
             && Name::from_text(name).is_ok()

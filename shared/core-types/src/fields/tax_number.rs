@@ -1,6 +1,6 @@
 //! Tax registration numbers, such as VAT and GST numbers.
 
-use primitives::fields::{Fault, FromText};
+use primitives::fields::{FromText, Violation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ text_type! {
 impl FromText for TaxNumber {
     const EXPECTS: &'static str = "a tax number";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let is_separator = |c: char| c.is_whitespace() || matches!(c, '.' | '-' | '/');
         let compact: String = text.chars().filter(|c| !is_separator(*c)).collect();
         let number = compact.to_ascii_uppercase();
@@ -23,7 +23,7 @@ impl FromText for TaxNumber {
             return Ok(Self(number));
         }
         let detail = "Must be a tax number of 4 to 20 letters and digits, like `DE123456789`.";
-        Err(Fault::new("invalid_tax_number", detail))
+        Err(Violation::new("invalid_tax_number", detail))
     }
 }
 

@@ -121,11 +121,11 @@ pub fn delivery_rate_limit(subscription: &SubscriptionId) -> Key {
     Key::new(format!("WHS#{subscription}"), "PACE")
 }
 /// The concurrency permits of a receiving host, on a queue of deliveries.
-pub fn places_of_host(host: &str, queue: &str) -> Key {
+pub fn permits_of_host(host: &str, queue: &str) -> Key {
     Key::new(format!("PLC#HOST#{host}"), queue)
 }
 /// The concurrency permits of a store or app that subscribed, on a queue of deliveries.
-pub fn places_of_scope(scope: &str, queue: &str) -> Key {
+pub fn permits_of_scope(scope: &str, queue: &str) -> Key {
     Key::new(format!("PLC#{scope}"), queue)
 }
 /// A replay of deliveries.

@@ -94,7 +94,7 @@ pub struct DeliveryAttempt {
     pub response_body: Option<String>,
     /// Whether the response body was longer.
     pub response_truncated: bool,
-    /// Whether the response body is an item of its own, [`RecordedAnswer`], which is read where it is
+    /// Whether the response body is an item of its own, [`OversizedResponse`], which is read where it is
     /// returned.
     pub is_answer_apart: bool,
 }
@@ -126,7 +126,7 @@ pub struct StoredAttempt {
 
 /// A response body that is too long to store within the delivery.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct RecordedAnswer {
+pub struct OversizedResponse {
     /// The delivery that was attempted.
     pub delivery_id: DeliveryId,
     /// The attempt's number.
@@ -139,7 +139,7 @@ pub struct RecordedAnswer {
     pub version: u64,
 }
 
-impl Item for RecordedAnswer {
+impl Item for OversizedResponse {
     const KIND: &'static str = "delivery_answer";
     fn key(&self) -> Key {
         key::recorded_answer(&self.delivery_id, self.number)
@@ -180,15 +180,15 @@ impl DeliveryAttempt {
 
     /// The attempt with its response body from the separate item, if there is one.
     #[must_use]
-    pub fn with_recorded(self, answer: Option<RecordedAnswer>) -> Self {
+    pub fn with_recorded(self, answer: Option<OversizedResponse>) -> Self {
         Self { response_body: answer.map(|answer| answer.body).or(self.response_body), ..self }
     }
 
     /// The separate item for the response body of this attempt; none when the body is stored within the
     /// delivery.
-    pub fn recorded_answer(&self, delivery: &Delivery) -> Option<RecordedAnswer> {
+    pub fn recorded_answer(&self, delivery: &Delivery) -> Option<OversizedResponse> {
         let body = self.response_body.clone().filter(|_| self.is_answer_apart)?;
-        Some(RecordedAnswer {
+        Some(OversizedResponse {
             delivery_id: delivery.id.clone(),
             number: self.number,
             body,

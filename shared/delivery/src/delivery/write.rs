@@ -8,7 +8,7 @@ use services::Services;
 use table::{Change, Changed};
 
 use super::message::EARLY;
-use super::{Delivery, DeliveryMessage, DeliveryStatus, LEASE, LIFETIME, RecordedAnswer};
+use super::{Delivery, DeliveryMessage, DeliveryStatus, LEASE, LIFETIME, OversizedResponse};
 
 /// A random value by which a worker recognizes its claim.
 fn draw() -> String {
@@ -47,7 +47,7 @@ impl Delivery {
     pub async fn settle(
         &self,
         services: &Services,
-        answer: Option<RecordedAnswer>,
+        answer: Option<OversizedResponse>,
     ) -> Result<(), Problem> {
         let is_alone = answer.is_none() && (self.ordering_key.is_none() || !self.status.is_final());
         if !is_alone {

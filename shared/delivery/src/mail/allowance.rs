@@ -3,7 +3,7 @@
 //!
 //! A new store could write to anybody: by gift cards, by invitations, by orders that it places in others'
 //! names. So its owner must have proven an address. Mails to addresses that nobody has proven at the
-//! store are counted together by UTC day, per store and over all stores of its owner ([`Room`]). The
+//! store are counted together by UTC day, per store and over all stores of its owner ([`MailQuota`]). The
 //! limit grows with each day of a store's age, and with each order paid through a provider with real
 //! money. Each kind of mail also has a limit per recipient, over all stores together.
 //!
@@ -29,36 +29,36 @@ use table::outbox::Outgoing;
 use table::{Change, Write};
 
 /// The mails to strangers per day of a store on its first day.
-pub const AT_FIRST: u32 = 50;
+pub const FIRST_DAY_LIMIT: u32 = 50;
 /// The increase of the limit with each day of the store's age.
-pub const WITH_A_DAY: u32 = 10;
+pub const DAILY_INCREASE: u32 = 10;
 /// The age in days from which the limit grows no more.
 pub const GROWING_DAYS: u32 = 365;
 /// The increase of the limit with each paid order.
-pub const WITH_A_PAID_ORDER: u32 = 10;
+pub const INCREASE_PER_PAID_ORDER: u32 = 10;
 /// The limit of all stores of a merchant together, as a multiple of that of one store of the account's
 /// age and paid orders.
-pub const STORES: u32 = 2;
+pub const OWNER_MULTIPLE: u32 = 2;
 
 /// The most gift cards that all stores may mail to one recipient in a day.
-pub const TO_RECIPIENT: u32 = 10;
+pub const MAX_GIFT_CARDS_TO_RECIPIENT: u32 = 10;
 /// The most invitations to members that a store may mail in a day.
-pub const INVITATIONS_OF_STORE: u32 = 100;
+pub const MAX_INVITATIONS_OF_STORE: u32 = 100;
 /// The most invitations that all stores of a merchant may mail in a day.
-pub const INVITATIONS_OF_MERCHANT: u32 = 200;
+pub const MAX_INVITATIONS_OF_MERCHANT: u32 = 200;
 /// The most invitations that all stores may mail to one recipient in a day.
-pub const INVITATIONS_TO_RECIPIENT: u32 = 10;
+pub const MAX_INVITATIONS_TO_RECIPIENT: u32 = 10;
 /// The most mails about orders that all stores may send to one recipient in a day.
-pub const ABOUT_ORDERS: u32 = 50;
+pub const MAX_ORDER_MAILS_TO_RECIPIENT: u32 = 50;
 /// The most payment requests by mail that a store may send in a day.
-pub const ASKING_TO_PAY: u32 = 500;
+pub const MAX_PAYMENT_REQUESTS_OF_STORE: u32 = 500;
 /// How often a day a merchant may have the payment request of one order mailed again.
-pub const ABOUT_PAYMENT: u32 = 5;
+pub const MAX_PAYMENT_REQUESTS_OF_ORDER: u32 = 5;
 
 /// The most codes that a store may mail in a day to addresses that nobody has proven there.
-pub const TO_STRANGERS: u32 = 2_000;
+pub const MAX_SIGN_UP_CODES_OF_STORE: u32 = 2_000;
 /// The most such codes that all stores may mail to one recipient in a day.
-pub const TO_STRANGER: u32 = 10;
+pub const MAX_SIGN_UP_CODES_TO_RECIPIENT: u32 = 10;
 
 /// The counters of a store, and of an owner.
 const OF_STORE: &str = "mails_of";
@@ -95,7 +95,7 @@ impl Item for Counter {
 
 /// The daily limits of mails to strangers, of a store and of all stores of its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Room {
+pub struct MailQuota {
     store: StoreId,
     owner: MerchantId,
     /// Whether the owner has proven their address. Without that the store sends none.
@@ -104,7 +104,7 @@ pub struct Room {
     of_owner: u32,
 }
 
-impl Room {
+impl MailQuota {
     /// Loads the limits of a store, in one round trip.
     ///
     /// # Errors
@@ -123,7 +123,7 @@ impl Room {
             owner: store.owner_id.clone(),
             is_proven: owner.is_some_and(|owner| owner.email_verified),
             of_store: in_a_day(store.created_at, of_store, now),
-            of_owner: in_a_day(opened, of_owner, now).saturating_mul(STORES),
+            of_owner: in_a_day(opened, of_owner, now).saturating_mul(OWNER_MULTIPLE),
         })
     }
 
@@ -175,22 +175,22 @@ pub struct Usage {
 fn in_a_day(since: Timestamp, paid: u32, now: Timestamp) -> u32 {
     let days = since.until(now).as_secs().checked_div(DAY.as_secs()).unwrap_or(0);
     let days = u32::try_from(days).unwrap_or(GROWING_DAYS).min(GROWING_DAYS);
-    AT_FIRST
-        .saturating_add(days.saturating_mul(WITH_A_DAY))
-        .saturating_add(paid.saturating_mul(WITH_A_PAID_ORDER))
+    FIRST_DAY_LIMIT
+        .saturating_add(days.saturating_mul(DAILY_INCREASE))
+        .saturating_add(paid.saturating_mul(INCREASE_PER_PAID_ORDER))
 }
 
 /// Raises the limits for an order that was paid with real money. It is written in the transaction that
 /// publishes the event, which happens once.
 #[derive(Debug, Clone)]
-pub struct PaidOrder {
+pub struct PaidOrderCount {
     /// The store.
     pub store: StoreId,
     /// Its owner.
     pub owner: MerchantId,
 }
 
-impl Outgoing for PaidOrder {
+impl Outgoing for PaidOrderCount {
     fn put_into(self, write: Write) -> Write {
         let subjects = [self.store.as_str(), self.owner.as_str()];
         subjects.iter().fold(write, |write, subject| {
@@ -205,17 +205,18 @@ impl Outgoing for PaidOrder {
 
 /// Counts a gift card of a store to this recipient, in the transaction that creates it. `mail_limit`
 /// rejects it.
-pub fn count_gift_card(write: Write, room: &Room, to: &Email, at: Timestamp) -> Write {
-    count(room.count(write, at), "gift_mails_to", &to.normalized(), TO_RECIPIENT, at)
+pub fn count_gift_card(write: Write, room: &MailQuota, to: &Email, at: Timestamp) -> Write {
+    count(room.count(write, at), "gift_mails_to", &to.normalized(), MAX_GIFT_CARDS_TO_RECIPIENT, at)
 }
 
 /// Counts an invitation to a store's members, in the transaction that creates it. `mail_limit` rejects
 /// it.
-pub fn count_invitation(write: Write, room: &Room, to: &Email, at: Timestamp) -> Write {
+pub fn count_invitation(write: Write, room: &MailQuota, to: &Email, at: Timestamp) -> Write {
     let write = room.count(write, at);
-    let write = count(write, "invitations_of", room.store.as_str(), INVITATIONS_OF_STORE, at);
-    let write = count(write, "invitations_by", room.owner.as_str(), INVITATIONS_OF_MERCHANT, at);
-    count(write, "invitations_to", &to.normalized(), INVITATIONS_TO_RECIPIENT, at)
+    let write = count(write, "invitations_of", room.store.as_str(), MAX_INVITATIONS_OF_STORE, at);
+    let write =
+        count(write, "invitations_by", room.owner.as_str(), MAX_INVITATIONS_OF_MERCHANT, at);
+    count(write, "invitations_to", &to.normalized(), MAX_INVITATIONS_TO_RECIPIENT, at)
 }
 
 /// Counts a mail about an order to this recipient. With `stranger` it also counts as a mail to a
@@ -223,27 +224,27 @@ pub fn count_invitation(write: Write, room: &Room, to: &Email, at: Timestamp) ->
 pub fn count_about_order(
     write: Write,
     to: &Email,
-    (stranger, asked_by): (Option<&Room>, Option<&StoreId>),
+    (stranger, asked_by): (Option<&MailQuota>, Option<&StoreId>),
     now: Timestamp,
 ) -> Write {
     let write = write.also(stranger, |write, room| room.count(write, now));
     let write = write.also(asked_by, |write, store| {
-        count(write, "payment_mails_of", store.as_str(), ASKING_TO_PAY, now)
+        count(write, "payment_mails_of", store.as_str(), MAX_PAYMENT_REQUESTS_OF_STORE, now)
     });
-    count(write, "order_mails_to", &to.normalized(), ABOUT_ORDERS, now)
+    count(write, "order_mails_to", &to.normalized(), MAX_ORDER_MAILS_TO_RECIPIENT, now)
 }
 
 /// Counts a repeated payment request for this order, in the transaction that emits its event.
 /// `mail_limit` rejects it.
 pub fn count_asked_again(write: Write, order: &OrderId, at: Timestamp) -> Write {
-    count(write, "payment_mails_about", order.as_str(), ABOUT_PAYMENT, at)
+    count(write, "payment_mails_about", order.as_str(), MAX_PAYMENT_REQUESTS_OF_ORDER, at)
 }
 
 /// Counts a code of this store to this recipient, who has not proven the address there. `mail_limit`
 /// rejects it.
 pub fn count_code(write: Write, store: &StoreId, to: &Email, now: Timestamp) -> Write {
-    let write = count(write, "stranger_mails_of", store.as_str(), TO_STRANGERS, now);
-    count(write, "stranger_mails_to", &to.normalized(), TO_STRANGER, now)
+    let write = count(write, "stranger_mails_of", store.as_str(), MAX_SIGN_UP_CODES_OF_STORE, now);
+    count(write, "stranger_mails_to", &to.normalized(), MAX_SIGN_UP_CODES_TO_RECIPIENT, now)
 }
 
 /// Counts a withheld mail of this store, in the write that records it as withheld.
@@ -308,14 +309,14 @@ mod tests {
         assert_eq!([room(0, 0), room(23, 0), room(24, 0), room(49, 3)], [50, 50, 60, 100]);
         assert_eq!(room(24 * 365, 0), room(24 * 3_650, 0));
         assert_eq!(room(0, u32::MAX), u32::MAX);
-        assert_eq!(in_a_day(since.plus(DAY), 0, since), AT_FIRST);
+        assert_eq!(in_a_day(since.plus(DAY), 0, since), FIRST_DAY_LIMIT);
     }
 
     #[test]
     fn a_reached_limit_returns_the_time_to_the_next_day() {
         let late =
             Timestamp::from_millis(1_767_225_600_000).minus(std::time::Duration::from_secs(5));
-        let problem = limit_reached(AT_FIRST, late);
+        let problem = limit_reached(FIRST_DAY_LIMIT, late);
         let wait = problem.headers().iter().find(|(name, _)| name == header::RETRY_AFTER);
         assert_eq!(wait.unwrap().1, "5");
         let next = late.plus(std::time::Duration::from_secs(5));

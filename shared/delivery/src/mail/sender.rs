@@ -8,7 +8,7 @@ use identity::store::Store;
 use primitives::problem::Problem;
 use services::Services;
 
-use super::allowance::Room;
+use super::allowance::MailQuota;
 
 /// The sender of a mail. Unset fields mean the platform.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Sender {
     pub reply_to: Option<Email>,
     /// The store's limits of mails to strangers. Until its owner has proven their address, no text of the
     /// store's choosing is in a mail's header, and no mail about its business is sent.
-    pub room: Option<Room>,
+    pub room: Option<MailQuota>,
 }
 
 impl Sender {
@@ -33,7 +33,7 @@ impl Sender {
         let (store_key, settings_key) = (key::store(store_id), Settings::key_of(store_id));
         let mut found = services.table.get_many(&[&store_key, &settings_key]).await?;
         let Some(store) = found.take::<Store>(&store_key)? else { return Ok(Self::default()) };
-        let room = Room::of(services, &store).await?;
+        let room = MailQuota::of(services, &store).await?;
         if !room.is_proven {
             return Ok(Self { room: Some(room), ..Self::default() });
         }

@@ -1,4 +1,4 @@
-//! Confirmation of queues: a queue belongs to whoever can read a token from it and return the token.
+//! QueueChallenge of queues: a queue belongs to whoever can read a token from it and return the token.
 //!
 //! A queue's policy says that the service may send, not for which subscriber. So a queue gets only a
 //! challenge until its token has been returned, and again when another queue replaces it. Only the
@@ -32,7 +32,7 @@ pub const CHALLENGE: &str = "webhook_subscription.challenge";
 
 /// The last challenge of a queue, and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Confirmation {
+pub struct QueueChallenge {
     /// SHA-256 of the token, in hex.
     token_digest: String,
     /// When the challenge was sent.
@@ -58,9 +58,9 @@ pub struct ConfirmationView {
     pub confirmed_at: Option<Timestamp>,
 }
 
-impl From<&Confirmation> for ConfirmationView {
-    fn from(confirmation: &Confirmation) -> Self {
-        let Confirmation { sent_at, expires_at, confirmed_at, .. } = confirmation.clone();
+impl From<&QueueChallenge> for ConfirmationView {
+    fn from(confirmation: &QueueChallenge) -> Self {
+        let QueueChallenge { sent_at, expires_at, confirmed_at, .. } = confirmation.clone();
         Self { sent_at, expires_at, confirmed_at }
     }
 }
@@ -124,8 +124,8 @@ impl Challenge {
         }
     }
 
-    fn confirmation(&self, then: SubscriptionStatus) -> Confirmation {
-        Confirmation {
+    fn confirmation(&self, then: SubscriptionStatus) -> QueueChallenge {
+        QueueChallenge {
             token_digest: seal::digest(&self.token),
             sent_at: self.sent_at,
             expires_at: self.expires_at,
@@ -136,7 +136,7 @@ impl Challenge {
     }
 }
 
-impl Confirmation {
+impl QueueChallenge {
     fn is(&self, token: &str) -> bool {
         constant_time_eq(seal::digest(token).as_bytes(), self.token_digest.as_bytes())
     }

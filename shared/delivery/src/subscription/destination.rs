@@ -4,7 +4,7 @@ use egress::Destination;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Confirmation, Subscription, SubscriptionStatus};
+use super::{QueueChallenge, Subscription, SubscriptionStatus};
 
 primitives::string_enum! {
     /// The type of a destination.
@@ -80,7 +80,7 @@ impl Subscription {
     /// The subscription without a confirmation: a URL needs none.
     fn without_confirmation(self) -> Self {
         let status = match (&self.confirmation, self.status) {
-            (Some(Confirmation { then, .. }), SubscriptionStatus::Unconfirmed) => *then,
+            (Some(QueueChallenge { then, .. }), SubscriptionStatus::Unconfirmed) => *then,
             (_, status) => status,
         };
         Self { status, confirmation: None, ..self }

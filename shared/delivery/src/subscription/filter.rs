@@ -18,7 +18,7 @@ use std::cmp::Ordering;
 
 use core_types::event::Event;
 use deserr::{Deserr, IntoValue, ValuePointerRef};
-use primitives::fields::{Fault, FieldErrors};
+use primitives::fields::{FieldErrors, Violation};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use serde_json_path::JsonPath;
@@ -169,9 +169,9 @@ fn rules(
 }
 
 /// Parses a path, and rejects one whose cost is not bounded.
-fn path(text: &str) -> Result<JsonPath, Fault> {
+fn path(text: &str) -> Result<JsonPath, Violation> {
     if text.chars().count() > MAX_PATH {
-        return Err(Fault::new(
+        return Err(Violation::new(
             "too_long",
             format!("A path must have at most {MAX_PATH} characters."),
         ));
@@ -184,11 +184,11 @@ fn path(text: &str) -> Result<JsonPath, Fault> {
     if is_costly || count("(") > MAX_PARENTHESES {
         let detail = "Too costly: a path may have at most one `..` and one `?` with up to 5 pairs of \
                       parentheses, no `$` but its first character, and no `,`.";
-        return Err(Fault::new("json_path_too_costly", detail));
+        return Err(Violation::new("json_path_too_costly", detail));
     }
     JsonPath::parse(text).map_err(|error| {
         let detail = format!("Must be a JSONPath (RFC 9535) like `$.data.status`: {error}.");
-        Fault::new("invalid_json_path", detail)
+        Violation::new("invalid_json_path", detail)
     })
 }
 
@@ -214,7 +214,7 @@ fn tests(condition: &Value, pointer: ValuePointerRef<'_>, errors: &mut FieldErro
     let validated = match condition {
         Value::Object(operators) => {
             if operators.is_empty() {
-                let fault = || Fault::new("too_few", "Must have at least one operator.");
+                let fault = || Violation::new("too_few", "Must have at least one operator.");
                 errors.add_at(pointer, fault);
             }
             let mut found = Vec::new();
@@ -226,7 +226,7 @@ fn tests(condition: &Value, pointer: ValuePointerRef<'_>, errors: &mut FieldErro
             }
             if found.len() > 1 && found.contains(&Test::Exists(false)) {
                 let detail = "`exists: false` stands alone.";
-                errors.add_at(pointer, || Fault::new("contradictory", detail));
+                errors.add_at(pointer, || Violation::new("contradictory", detail));
             }
             return found;
         }
@@ -242,7 +242,7 @@ fn tests(condition: &Value, pointer: ValuePointerRef<'_>, errors: &mut FieldErro
     }
 }
 
-fn test(name: &str, operand: &Value) -> Result<Test, Fault> {
+fn test(name: &str, operand: &Value) -> Result<Test, Violation> {
     Ok(match name {
         "eq" => Test::In(vec![scalar(operand)?]),
         "ne" => Test::NotIn(vec![scalar(operand)?]),
@@ -255,53 +255,55 @@ fn test(name: &str, operand: &Value) -> Result<Test, Fault> {
         "prefix" => Test::Prefix(text(operand)?),
         "suffix" => Test::Suffix(text(operand)?),
         "exists" => Test::Exists(
-            operand.as_bool().ok_or_else(|| Fault::new("invalid_type", "Must be a boolean."))?,
+            operand
+                .as_bool()
+                .ok_or_else(|| Violation::new("invalid_type", "Must be a boolean."))?,
         ),
         _ => {
             let detail = format!("Unknown; the operators are {OPERATORS}.");
-            return Err(Fault::new("unknown_operator", detail));
+            return Err(Violation::new("unknown_operator", detail));
         }
     })
 }
 
-fn scalar(value: &Value) -> Result<Value, Fault> {
+fn scalar(value: &Value) -> Result<Value, Violation> {
     match value {
         Value::Array(_) | Value::Object(_) => {
-            Err(Fault::new("invalid_type", "Must be a string, a number, a boolean or null."))
+            Err(Violation::new("invalid_type", "Must be a string, a number, a boolean or null."))
         }
         Value::String(given) => text_of(given).map(Value::String),
         plain => Ok(plain.clone()),
     }
 }
 
-fn bound(value: &Value) -> Result<Value, Fault> {
+fn bound(value: &Value) -> Result<Value, Violation> {
     match value {
         Value::Number(_) | Value::String(_) => scalar(value),
-        _ => Err(Fault::new("invalid_type", "Must be a number or a string.")),
+        _ => Err(Violation::new("invalid_type", "Must be a number or a string.")),
     }
 }
 
-fn list(value: &Value) -> Result<Vec<Value>, Fault> {
+fn list(value: &Value) -> Result<Vec<Value>, Violation> {
     let Value::Array(values) = value else {
-        return Err(Fault::new("invalid_type", "Must be an array."));
+        return Err(Violation::new("invalid_type", "Must be an array."));
     };
     match values.len() {
-        0 => Err(Fault::new("too_few", "Must list at least one value.")),
+        0 => Err(Violation::new("too_few", "Must list at least one value.")),
         1..=MAX_VALUES => values.iter().map(scalar).collect(),
-        _ => Err(Fault::new("too_many", format!("May list at most {MAX_VALUES} values."))),
+        _ => Err(Violation::new("too_many", format!("May list at most {MAX_VALUES} values."))),
     }
 }
 
-fn text(value: &Value) -> Result<String, Fault> {
+fn text(value: &Value) -> Result<String, Violation> {
     let text = value.as_str().filter(|text| !text.is_empty());
-    text.ok_or_else(|| Fault::new("invalid_type", "Must be a string.")).and_then(text_of)
+    text.ok_or_else(|| Violation::new("invalid_type", "Must be a string.")).and_then(text_of)
 }
 
-fn text_of(text: &str) -> Result<String, Fault> {
+fn text_of(text: &str) -> Result<String, Violation> {
     if text.chars().count() <= MAX_TEXT {
         return Ok(text.to_owned());
     }
-    Err(Fault::new("too_long", format!("Must have at most {MAX_TEXT} characters.")))
+    Err(Violation::new("too_long", format!("Must have at most {MAX_TEXT} characters.")))
 }
 
 impl Deserr<FieldErrors> for PayloadFilter {
@@ -315,13 +317,14 @@ impl Deserr<FieldErrors> for PayloadFilter {
                 rules(&given, location, &mut errors);
                 return if errors.is_empty() { Ok(Self(given)) } else { Err(errors) };
             }
-            Value::Object(given) if given.is_empty() => {
-                Fault::new("too_few", "Must have at least one path; leave it out for no filter.")
-            }
+            Value::Object(given) if given.is_empty() => Violation::new(
+                "too_few",
+                "Must have at least one path; leave it out for no filter.",
+            ),
             Value::Object(_) => {
-                Fault::new("too_many", format!("Must have at most {MAX_PATHS} paths."))
+                Violation::new("too_many", format!("Must have at most {MAX_PATHS} paths."))
             }
-            _ => Fault::new("invalid_type", "Must be an object of JSONPath and condition."),
+            _ => Violation::new("invalid_type", "Must be an object of JSONPath and condition."),
         };
         Err(FieldErrors::at(location, fault))
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crypto::signature::SigningSecret;
 use deserr::{Deserr, IntoValue, Map, Value, ValuePointerRef};
-use primitives::fields::{Fault, FieldErrors, FromText};
+use primitives::fields::{FieldErrors, FromText, Violation};
 use schemars::JsonSchema;
 
 /// The most custom headers of one subscription.
@@ -36,17 +36,17 @@ fn is_reserved(name: &str) -> bool {
     prefixes.iter().any(|prefix| name.starts_with(prefix)) || names.contains(&name)
 }
 
-fn validate_header(name: &str, value: &str) -> Result<(), Fault> {
+fn validate_header(name: &str, value: &str) -> Result<(), Violation> {
     if http::HeaderName::try_from(name).is_err() || name.len() > 100 {
-        return Err(Fault::new("invalid_header_name", "Must be an HTTP header name."));
+        return Err(Violation::new("invalid_header_name", "Must be an HTTP header name."));
     }
     if is_reserved(&name.to_ascii_lowercase()) {
-        return Err(Fault::new("reserved_header", "This header is set by the service."));
+        return Err(Violation::new("reserved_header", "This header is set by the service."));
     }
     let visible = value.bytes().all(|b| b.is_ascii_graphic() || b == b' ');
     if !visible || value.len() > MAX_HEADER_VALUE || value.trim() != value || value.is_empty() {
         let detail = "Must be 1 to 1024 visible ASCII characters.";
-        return Err(Fault::new("invalid_header_value", detail));
+        return Err(Violation::new("invalid_header_value", detail));
     }
     Ok(())
 }
@@ -57,12 +57,12 @@ impl Deserr<FieldErrors> for CustomHeaders {
         location: ValuePointerRef<'_>,
     ) -> Result<Self, FieldErrors> {
         let Value::Map(map) = value else {
-            let fault = Fault::new("invalid_type", "Must be an object of strings.");
+            let fault = Violation::new("invalid_type", "Must be an object of strings.");
             return Err(FieldErrors::at(location, fault));
         };
         if map.len() > MAX_HEADERS {
             let detail = format!("Must have at most {MAX_HEADERS} headers.");
-            return Err(FieldErrors::at(location, Fault::new("too_many", detail)));
+            return Err(FieldErrors::at(location, Violation::new("too_many", detail)));
         }
         let mut headers = BTreeMap::new();
         let mut errors = FieldErrors::default();
@@ -72,10 +72,12 @@ impl Deserr<FieldErrors> for CustomHeaders {
                 Value::String(text) => validate_header(&name, &text).and_then(|()| {
                     match headers.insert(name.to_ascii_lowercase(), text) {
                         None => Ok(()),
-                        Some(_) => Err(Fault::new("duplicate_header", "This header is repeated.")),
+                        Some(_) => {
+                            Err(Violation::new("duplicate_header", "This header is repeated."))
+                        }
                     }
                 }),
-                _ => Err(Fault::new("invalid_type", "Must be a string.")),
+                _ => Err(Violation::new("invalid_type", "Must be a string.")),
             };
             if let Err(fault) = fault {
                 errors.add_at(pointer, || fault);
@@ -92,9 +94,9 @@ pub struct OwnSecret(pub SigningSecret);
 impl FromText for OwnSecret {
     const EXPECTS: &'static str = "a signing secret";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let detail = "Must be `whsec_` and the base64 of 24 to 64 bytes.";
-        text.parse().map(Self).map_err(|_| Fault::new("invalid_secret", detail))
+        text.parse().map(Self).map_err(|_| Violation::new("invalid_secret", detail))
     }
 }
 
@@ -112,7 +114,7 @@ mod tests {
     fn faults<T: Deserr<FieldErrors>>(value: Value) -> Vec<(String, &'static str)> {
         let problem = primitives::input::read::<T>(value).err();
         let errors = problem.iter().flat_map(|problem| problem.errors().iter());
-        errors.map(|error| (error.pointer.clone(), error.fault.code)).collect()
+        errors.map(|error| (error.pointer.clone(), error.violation.code)).collect()
     }
 
     #[test]

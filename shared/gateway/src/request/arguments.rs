@@ -17,7 +17,7 @@ use crate::app::App;
 #[cfg(feature = "openapi")]
 use crate::describe::{Operation, ParameterLocation};
 use crate::idempotency::Required;
-use primitives::fields::{Fault, FieldErrors, FromPath};
+use primitives::fields::{FieldErrors, FromPath, Violation};
 use primitives::input::{self, Given, NoFields, Rules};
 use primitives::problem::{Code, FieldError, Problem};
 
@@ -203,7 +203,7 @@ impl<'a> Validation<'a> {
         let origin = ValuePointerRef::Origin;
         for name in repeated {
             self.errors.add_at(origin.push_key(&name), || {
-                Fault::new("duplicate_parameter", "This parameter is repeated.")
+                Violation::new("duplicate_parameter", "This parameter is repeated.")
             });
         }
         if self.reads.query || self.inbound.row.oauth {
@@ -213,7 +213,7 @@ impl<'a> Validation<'a> {
         seen.retain(|name| !self.is_read_elsewhere(name));
         for name in seen {
             self.errors.add_at(origin.push_key(&name), || {
-                Fault::new("unknown_field", format!("Unknown parameter; {known}."))
+                Violation::new("unknown_field", format!("Unknown parameter; {known}."))
             });
         }
     }
@@ -235,7 +235,7 @@ impl<'a> Validation<'a> {
         self.validate_unread_body()?;
         match &*self.errors {
             [] => Ok(()),
-            [only] if only.fault.code == INVALID_CURSOR => Err(Code::InvalidCursor.into()),
+            [only] if only.violation.code == INVALID_CURSOR => Err(Code::InvalidCursor.into()),
             _ => Err(Problem::invalid(self.errors)),
         }
     }
@@ -342,15 +342,15 @@ impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for Query<T> 
 /// [`Rules`] that depend on more than the fields: on the rest of the request, or on the application.
 pub trait RequestRules {
     /// What does not hold.
-    fn broken(
+    fn violations(
         given: Given<'_>,
         case: &Validation<'_>,
     ) -> impl Future<Output = Vec<FieldError>> + Send;
 }
 
 impl<T: Rules> RequestRules for T {
-    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
-        <T as Rules>::broken(given)
+    async fn violations(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+        <T as Rules>::violations(given)
     }
 }
 
@@ -365,7 +365,7 @@ impl<T: Deserr<FieldErrors> + RequestRules + Described + Send + 'static> Argumen
 
     async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let fields = case.body()?;
-        let broken = T::broken(Given::of(&fields), case).await;
+        let broken = T::violations(Given::of(&fields), case).await;
         case.add(broken);
         let read = case.read(fields).map(Body::<T>);
         case.keep(read);
@@ -386,7 +386,7 @@ impl<T: Deserr<FieldErrors> + RequestRules + Described + Send + 'static> Argumen
 
     async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let fields = case.query();
-        let broken = T::broken(Given::of(&fields), case).await;
+        let broken = T::violations(Given::of(&fields), case).await;
         case.add(broken);
         let read = case.read(fields).map(Query::<T>);
         case.keep(read);

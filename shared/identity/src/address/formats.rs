@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::{LazyLock, OnceLock};
 
 use core_types::fold::{fold, in_usual_width};
-use primitives::fields::Fault;
+use primitives::fields::Violation;
 use regex_lite::Regex;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -77,7 +77,7 @@ pub fn validate(
     country: &str,
     region: Option<&str>,
     postal_code: Option<&str>,
-) -> Result<Normalized, Vec<(&'static str, Fault)>> {
+) -> Result<Normalized, Vec<(&'static str, Violation)>> {
     let Some(format) = format_of(country) else {
         return Ok((region.map(str::to_owned), postal_code.map(str::to_owned)));
     };
@@ -98,7 +98,7 @@ pub fn validate(
 ///
 /// # Errors
 /// `invalid_region`.
-pub fn region_of(country: &str, given: &str) -> Result<String, Fault> {
+pub fn region_of(country: &str, given: &str) -> Result<String, Violation> {
     let Some(format) = format_of(country) else { return Ok(given.to_owned()) };
     format.region(country, Some(given)).map(|code| code.unwrap_or_else(|| given.to_owned()))
 }
@@ -115,7 +115,7 @@ pub fn without_country<'a>(country: &str, code: &'a str) -> &'a str {
 }
 
 impl Format {
-    fn region(&self, country: &str, given: Option<&str>) -> Result<Option<String>, Fault> {
+    fn region(&self, country: &str, given: Option<&str>) -> Result<Option<String>, Violation> {
         let Some(given) = given else {
             let detail = format!("An address in {country} must have a region{}.", self.such_as());
             return self.unless_required('S', detail);
@@ -132,7 +132,7 @@ impl Format {
         let mut spellings = [Some(wanted.as_str()), bare].into_iter().chain(named).flatten();
         spellings.find_map(|name| codes.get(name)).map(|code| Some(code.clone())).ok_or_else(|| {
             let detail = format!("Must be a region of {country}{}.", self.such_as());
-            Fault::new("invalid_region", detail)
+            Violation::new("invalid_region", detail)
         })
     }
 
@@ -157,7 +157,7 @@ impl Format {
         names.first().map_or(String::new(), |name| format!(", such as {code} ({name})"))
     }
 
-    fn postal_code(&self, country: &str, given: Option<&str>) -> Result<Option<String>, Fault> {
+    fn postal_code(&self, country: &str, given: Option<&str>) -> Result<Option<String>, Violation> {
         let example = self.examples.first().map_or("", String::as_str);
         let Some(given) = given else {
             return self.unless_required('Z', format!("Must be a postal code, such as {example}."));
@@ -171,7 +171,10 @@ impl Format {
         let mut forms = spellings.into_iter().flatten().flat_map(|code| self.forms(pattern, code));
         let matches = |code: &String| regex.is_some_and(|regex| regex.is_match(code));
         forms.find(matches).map(Some).ok_or_else(|| {
-            Fault::new("invalid_postal_code", format!("Must be a postal code, such as {example}."))
+            Violation::new(
+                "invalid_postal_code",
+                format!("Must be a postal code, such as {example}."),
+            )
         })
     }
 
@@ -203,8 +206,12 @@ impl Format {
         })
     }
 
-    fn unless_required(&self, field: char, detail: String) -> Result<Option<String>, Fault> {
-        if self.require.contains(field) { Err(Fault::new("required", detail)) } else { Ok(None) }
+    fn unless_required(&self, field: char, detail: String) -> Result<Option<String>, Violation> {
+        if self.require.contains(field) {
+            Err(Violation::new("required", detail))
+        } else {
+            Ok(None)
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use core_types::fields::{Country, Phone};
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
-use primitives::fields::{Fault, FieldErrors, FromText, Text};
+use primitives::fields::{FieldErrors, FromText, Text, Violation};
 use primitives::input::request;
 use schemars::JsonSchema;
 
@@ -63,7 +63,7 @@ impl Deserr<FieldErrors> for AddressInput {
 }
 
 /// The field errors of an address by its country's rules, if it names a country.
-pub fn faults_in_country(json: &serde_json::Value) -> Vec<(&'static str, Fault)> {
+pub fn faults_in_country(json: &serde_json::Value) -> Vec<(&'static str, Violation)> {
     let text = |field: &str| json.get(field).and_then(serde_json::Value::as_str);
     let country = text("country").and_then(|country| Country::from_text(country).ok());
     let Some(country) = country else { return Vec::new() };

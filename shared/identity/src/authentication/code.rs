@@ -19,7 +19,7 @@ use table::{Completion, Write};
 
 use super::{Account, Found, find};
 use crate::challenge::{self, CODE_LIFETIME, Challenge};
-use crate::holder::ChallengeSubject;
+use crate::challenge_subject::ChallengeSubject;
 use crate::notifications;
 use crate::throttle::{CODE_ATTEMPTS, Kind, Subject, Throttle};
 
@@ -150,7 +150,7 @@ impl Named {
     }
 
     /// The field errors of a request that names no challenge, or two ways.
-    pub fn broken(given: Given<'_>) -> Vec<FieldError> {
+    pub fn violations(given: Given<'_>) -> Vec<FieldError> {
         let is_one = given.has("challenge_id") != given.has("email");
         if is_one { Vec::new() } else { Self::not_one() }
     }

@@ -64,7 +64,7 @@ impl UpdateRequest {
 }
 
 impl Rules for UpdateRequest {
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
         if !given.has("token") {
             return Vec::new();
         }

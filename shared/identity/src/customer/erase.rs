@@ -32,7 +32,7 @@ pub fn remove(write: Write, account: &Customer, rejected: Code, now: Timestamp) 
 ///
 /// # Errors
 /// 503.
-pub async fn erase_belongings(
+pub async fn erase_items_except(
     services: &Services,
     account: &Key,
     kept: &str,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use primitives::fields::{Fault, FromText};
+use primitives::fields::{FromText, Violation};
 use serde::{Deserialize, Serialize};
 
 /// The maximum length of a host: the name of its TXT record is longer, and has at most 253 characters
@@ -54,10 +54,10 @@ impl Host {
 impl FromText for Host {
     const EXPECTS: &'static str = "a host";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let rejected = || {
             let detail = "Must be a host below a registered domain, like `shop.example.com`.";
-            Fault::new("invalid_host", detail)
+            Violation::new("invalid_host", detail)
         };
         let host = Self::of(text.trim().trim_end_matches('.')).ok_or_else(rejected)?;
         if host.registrable().is_some() { Ok(host) } else { Err(rejected()) }

@@ -4,7 +4,7 @@ use core_types::fields::{Subdomain, WebUrl};
 use core_types::id::{MediaId, StoreId};
 use core_types::image;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
-use primitives::fields::{AtMost, Fault, FieldErrors, FromText};
+use primitives::fields::{AtMost, FieldErrors, FromText, Violation};
 use primitives::input::request;
 use primitives::problem::{FieldError, Problem};
 use schemars::JsonSchema;
@@ -26,12 +26,12 @@ pub struct Color(String);
 impl FromText for Color {
     const EXPECTS: &'static str = "a colour";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let digits = text.trim().strip_prefix('#').unwrap_or_default();
         if digits.len() == 6 && digits.bytes().all(|b| b.is_ascii_hexdigit()) {
             Ok(Self(format!("#{}", digits.to_ascii_lowercase())))
         } else {
-            Err(Fault::new("invalid_color", "Must be a colour like `#1a2b3c`."))
+            Err(Violation::new("invalid_color", "Must be a colour like `#1a2b3c`."))
         }
     }
 }
@@ -78,16 +78,16 @@ pub struct ProfileUrl(WebUrl);
 impl FromText for ProfileUrl {
     const EXPECTS: &'static str = "an https URL";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let text = text.trim();
         if text.len() > MAX_URL {
-            return Err(Fault::new("too_long", format!("Must have at most {MAX_URL} bytes.")));
+            return Err(Violation::new("too_long", format!("Must have at most {MAX_URL} bytes.")));
         }
         // `WebUrl` allows plain http for loopback, which is of no use to shoppers.
         let secure = text.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://"));
         match WebUrl::from_text(text) {
             Ok(url) if secure => Ok(Self(url)),
-            _ => Err(Fault::new("invalid_url", "Must be an https URL.")),
+            _ => Err(Violation::new("invalid_url", "Must be an https URL.")),
         }
     }
 }
@@ -120,7 +120,7 @@ impl Deserr<FieldErrors> for SocialLinks {
             if link.network != SocialNetwork::Other && seen.contains(&link.network) {
                 let link = location.push_index(index);
                 errors.add_at(link.push_key("network"), || {
-                    Fault::new("duplicate", "Another entry has this network.")
+                    Violation::new("duplicate", "Another entry has this network.")
                 });
             }
             seen.push(link.network);
@@ -170,7 +170,7 @@ impl Branding {
 
 /// The field error `unknown_media` of an image of the branding.
 pub fn unknown_picture(field: &str) -> FieldError {
-    let fault = Fault::new("unknown_media", "There is no such image in the store.");
+    let fault = Violation::new("unknown_media", "There is no such image in the store.");
     FieldError::at(format!("/branding/{field}/media_id"), fault)
 }
 

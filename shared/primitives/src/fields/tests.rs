@@ -36,7 +36,7 @@ fn every_field_at_fault_is_named_at_once() {
     });
     let problem = read::<Order>(body).unwrap_err();
     let mut found: Vec<_> =
-        problem.errors().iter().map(|e| (e.pointer.as_str(), e.fault.code)).collect();
+        problem.errors().iter().map(|e| (e.pointer.as_str(), e.violation.code)).collect();
     found.sort_unstable();
     assert_eq!(
         found,
@@ -69,7 +69,7 @@ fn json_is_typed_and_a_query_is_text() {
         (serde_json::json!({"quantity": 1000}), "out_of_range"),
     ] {
         let problem = read::<Line>(body).unwrap_err();
-        assert_eq!(problem.errors()[0].fault.code, fault);
+        assert_eq!(problem.errors()[0].violation.code, fault);
     }
     assert!(read::<Line>(serde_json::json!({"quantity": 2})).is_ok());
     assert!(read::<Flag>(serde_json::json!("true")).is_err());

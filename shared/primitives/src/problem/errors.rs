@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use super::FieldError;
-use crate::fields::Fault;
+use crate::fields::Violation;
 use crate::size::{cut, escaped_len};
 
 /// Field errors of one problem that are named (docs/conventions.md §2).
@@ -71,10 +71,10 @@ impl FieldErrors {
 
     fn name(&mut self, mut error: FieldError) {
         cut(&mut error.pointer, MAX_POINTER);
-        if error.fault.detail.len() > MAX_DETAIL {
-            cut(error.fault.detail.to_mut(), MAX_DETAIL);
+        if error.violation.detail.len() > MAX_DETAIL {
+            cut(error.violation.detail.to_mut(), MAX_DETAIL);
         }
-        let texts = [error.pointer.as_bytes(), error.fault.detail.as_bytes()];
+        let texts = [error.pointer.as_bytes(), error.violation.detail.as_bytes()];
         let size = texts.into_iter().map(escaped_len).fold(0, usize::saturating_add);
         let bytes = self.bytes.saturating_add(size);
         if bytes > MAX_BYTES {
@@ -115,9 +115,9 @@ impl From<Vec<FieldError>> for FieldErrors {
     }
 }
 
-impl From<(String, Fault)> for FieldErrors {
-    fn from((pointer, fault): (String, Fault)) -> Self {
-        Self::from(vec![FieldError::at(pointer, fault)])
+impl From<(String, Violation)> for FieldErrors {
+    fn from((pointer, violation): (String, Violation)) -> Self {
+        Self::from(vec![FieldError::at(pointer, violation)])
     }
 }
 
@@ -153,10 +153,10 @@ mod tests {
         let long = error(&"\u{1}".repeat(5_000), &"é".repeat(5_000));
         let errors: FieldErrors = std::iter::repeat_n(long, 200).collect();
         assert_eq!(errors.len() + errors.more(), 200);
-        let json = |error: &FieldError| serde_json::json!([error.pointer, error.fault.detail]);
+        let json = |error: &FieldError| serde_json::json!([error.pointer, error.violation.detail]);
         let bytes: usize = errors.iter().map(|error| json(error).to_string().len()).sum();
         assert!((40_000..64_000).contains(&bytes), "{bytes}");
-        assert!(errors[0].pointer.ends_with('…') && errors[0].fault.detail.ends_with('…'));
+        assert!(errors[0].pointer.ends_with('…') && errors[0].violation.detail.ends_with('…'));
         let exact: FieldErrors = [error(&"a".repeat(300), "b")].into_iter().collect();
         assert_eq!(exact[0].pointer, "a".repeat(300));
     }

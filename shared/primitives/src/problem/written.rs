@@ -55,7 +55,7 @@ impl Problem {
 
     /// `{error, error_description}` (RFC 6749 §5.2). Codes of the RFC stand for themselves.
     fn oauth_body(&self) -> Value {
-        let bad_scope = self.errors.iter().any(|error| error.fault.code == "invalid_scope");
+        let bad_scope = self.errors.iter().any(|error| error.violation.code == "invalid_scope");
         let error = match self.code {
             _ if bad_scope => "invalid_scope",
             code if matches!(code.status(), 413 | 415 | 422) => "invalid_request",
@@ -69,7 +69,7 @@ impl Problem {
             .errors
             .iter()
             .map(|error| {
-                format!("{}: {}", error.pointer.trim_start_matches('/'), error.fault.detail)
+                format!("{}: {}", error.pointer.trim_start_matches('/'), error.violation.detail)
             })
             .collect();
         let mut text = if named.is_empty() { self.text().to_owned() } else { named.join(" ") };
@@ -106,7 +106,7 @@ impl Problem {
         }
         if !self.errors.is_empty() {
             let errors = self.errors.iter().map(|error| {
-                json!({"pointer": error.pointer, "code": error.fault.code, "detail": error.fault.detail})
+                json!({"pointer": error.pointer, "code": error.violation.code, "detail": error.violation.detail})
             });
             body.insert("errors".into(), errors.collect());
             if self.errors.more() > 0 {

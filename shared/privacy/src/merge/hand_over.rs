@@ -45,7 +45,7 @@ pub(super) async fn belongings(services: &Services, merge: &Merge) -> Result<(),
             write.commit().await.or_else(ignore_deleted)?;
         }
     }
-    customer::erase_belongings(services, &source, "").await
+    customer::erase_items_except(services, &source, "").await
 }
 
 /// Ignores that the target was deleted.

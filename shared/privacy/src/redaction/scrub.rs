@@ -21,13 +21,13 @@ pub(super) async fn account(services: &Services, person: &Person) -> Result<bool
     let Some(customer) = &person.customer_id else { return Ok(true) };
     let key = key::customer(&person.store_id, customer);
     if let Some(account) = services.table.get::<Customer>(&key).await? {
-        customer::erase_belongings(services, &key, key::SESSIONS).await?;
+        customer::erase_items_except(services, &key, key::SESSIONS).await?;
         let now = services.clock.now();
         let removed =
             customer::remove(services.table.write(), &account, Code::VersionConflict, now);
         removed.commit().await?;
         // Items that were added in the meantime. Without the account none can be added any more.
-        customer::erase_belongings(services, &key, "").await?;
+        customer::erase_items_except(services, &key, "").await?;
     }
     let mut is_expunged = expunge(services, &person.store_id, customer.as_str()).await?;
     for merge in Merge::all_into(services, &person.store_id, customer).await? {

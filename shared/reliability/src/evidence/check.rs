@@ -14,7 +14,7 @@ use table::{Query, cursor};
 use super::{Evidence, GENESIS, Head, Statement};
 
 /// Records that one check walks at most.
-pub const MOST_CHECKED: usize = 1_000;
+pub const MAX_CHECKED_RECORDS: usize = 1_000;
 /// Months that one check walks at most: each costs a query, even an empty one.
 const MOST_MONTHS: usize = 36;
 /// How far back records are searched when there is no head.
@@ -299,8 +299,10 @@ pub async fn within(
         let query = Query::partition(key::evidence_in(month)).whole();
         let mut after = None;
         loop {
-            let found =
-                services.table.page(&query, MOST_CHECKED, after, |_: &Evidence| true).await?;
+            let found = services
+                .table
+                .page(&query, MAX_CHECKED_RECORDS, after, |_: &Evidence| true)
+                .await?;
             stated.extend(found.items.iter().filter_map(Evidence::statement).filter(is_within));
             if stated.len() > most {
                 return Ok(None);

@@ -5,7 +5,7 @@ use core_types::key;
 use crypto::seal;
 use identity::throttle::Ceiling;
 use primitives::clock::MINUTE;
-use primitives::fields::{Fault, FromText};
+use primitives::fields::{FromText, Violation};
 use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,14 +32,14 @@ impl DiscountCode {
 impl FromText for DiscountCode {
     const EXPECTS: &'static str = "a discount code";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let code = text.trim();
         let known = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
         if (1..=50).contains(&code.len()) && code.chars().all(known) {
             Ok(Self(code.to_ascii_uppercase()))
         } else {
             let detail = "Must be 1 to 50 letters, digits, `-` and `_`.";
-            Err(Fault::new("invalid_code", detail))
+            Err(Violation::new("invalid_code", detail))
         }
     }
 }

@@ -167,7 +167,9 @@ fn all_field_errors_of_evidence_are_reported_for_each_provider() {
             Err(problem) => problem,
         };
         let errors = problem.errors().iter();
-        errors.map(|error| format!("{} {}", error.pointer, error.fault.code)).collect::<Vec<_>>()
+        errors
+            .map(|error| format!("{} {}", error.pointer, error.violation.code))
+            .collect::<Vec<_>>()
     };
     let (stripe, razorpay) = (ProviderName::Stripe, ProviderName::Razorpay);
     assert_eq!(

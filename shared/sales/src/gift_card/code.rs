@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crypto::seal;
-use primitives::fields::{Fault, FromText};
+use primitives::fields::{FromText, Violation};
 
 /// Crockford's base32: no I, L, O or U.
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -56,13 +56,13 @@ impl fmt::Debug for GiftCardCode {
 impl FromText for GiftCardCode {
     const EXPECTS: &'static str = "a gift-card code";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let plain = text.chars().filter(|c| !c.is_whitespace() && *c != '-');
         let code: String = plain.map(|c| c.to_ascii_uppercase()).collect();
         if (8..=20).contains(&code.len()) && code.bytes().all(|b| b.is_ascii_alphanumeric()) {
             Ok(Self(code))
         } else {
-            Err(Fault::new("invalid_code", "Must be 8 to 20 letters and digits."))
+            Err(Violation::new("invalid_code", "Must be 8 to 20 letters and digits."))
         }
     }
 }

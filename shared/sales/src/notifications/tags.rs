@@ -1,6 +1,6 @@
 //! The tags of a mail template, read before the template is rendered: only what is listed here is allowed.
 
-use primitives::fields::Fault;
+use primitives::fields::Violation;
 
 use super::kind::{List, NotificationKind, Place, Placeholder};
 
@@ -21,7 +21,7 @@ enum Tag<'t> {
 ///
 /// # Errors
 /// `invalid_template`: the first broken tag.
-fn tags(text: &str) -> Result<Vec<Tag<'_>>, Fault> {
+fn tags(text: &str) -> Result<Vec<Tag<'_>>, Violation> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find('{') {
@@ -63,7 +63,7 @@ pub(super) fn used(
     text: &str,
     kind: NotificationKind,
     place: Place,
-) -> Result<Vec<Placeholder>, Fault> {
+) -> Result<Vec<Placeholder>, Violation> {
     let mut used = Vec::new();
     let mut within: Option<&List> = None;
     for tag in tags(text)? {
@@ -78,7 +78,7 @@ pub(super) fn used(
                 }
                 if place != Place::Body {
                     let detail = "Loops are only allowed in the body.";
-                    return Err(Fault::new("placeholder_not_allowed", detail));
+                    return Err(Violation::new("placeholder_not_allowed", detail));
                 }
                 within = Some(listed(entry, list, kind)?);
             }
@@ -110,33 +110,33 @@ fn entry_field(name: &str) -> Option<(&str, &str)> {
     name.split_once('.')
 }
 
-fn named(name: &str, kind: NotificationKind) -> Result<&'static Placeholder, Fault> {
+fn named(name: &str, kind: NotificationKind) -> Result<&'static Placeholder, Violation> {
     let known = kind.placeholders().iter().find(|known| known.name == name);
     known.ok_or_else(|| unknown(name, kind.placeholders().iter().map(|known| known.name)))
 }
 
-fn listed(entry: &str, name: &str, kind: NotificationKind) -> Result<&'static List, Fault> {
+fn listed(entry: &str, name: &str, kind: NotificationKind) -> Result<&'static List, Violation> {
     let known = kind.lists().iter().find(|list| list.name == name && list.entry == entry);
     known.ok_or_else(|| {
         let loops = kind.lists().iter().map(|list| format!("for {} in {}", list.entry, list.name));
         let loops = loops.collect::<Vec<_>>().join(", ");
         let tag = format!("for {} in {}", cut(entry), cut(name));
-        Fault::new("unknown_placeholder", format!("`{tag}` is not one of: {loops}."))
+        Violation::new("unknown_placeholder", format!("`{tag}` is not one of: {loops}."))
     })
 }
 
-fn ensure_field(within: Option<&List>, entry: &str, field: &str) -> Result<(), Fault> {
+fn ensure_field(within: Option<&List>, entry: &str, field: &str) -> Result<(), Violation> {
     let Some(list) = within.filter(|list| list.entry == entry) else {
         let detail = format!("`{}.{}` is only allowed in its loop.", cut(entry), cut(field));
-        return Err(Fault::new("placeholder_not_allowed", detail));
+        return Err(Violation::new("placeholder_not_allowed", detail));
     };
     let mut names = list.fields.iter().map(|(name, _)| *name);
     if names.clone().any(|name| name == field) { Ok(()) } else { Err(unknown(field, &mut names)) }
 }
 
-fn unknown<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Fault {
+fn unknown<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Violation {
     let all = known.collect::<Vec<_>>().join(", ");
-    Fault::new("unknown_placeholder", format!("`{}` is not one of: {all}.", cut(name)))
+    Violation::new("unknown_placeholder", format!("`{}` is not one of: {all}.", cut(name)))
 }
 
 /// The beginning of a tag, for an error's detail.
@@ -145,6 +145,6 @@ fn cut(tag: &str) -> String {
 }
 
 /// A template that cannot be rendered.
-pub(super) fn broken(detail: &str) -> Fault {
-    Fault::new("invalid_template", detail.to_owned())
+pub(super) fn broken(detail: &str) -> Violation {
+    Violation::new("invalid_template", detail.to_owned())
 }

@@ -8,7 +8,7 @@ use core_types::fields::Locale;
 use core_types::mail::{holds_link, unlinked};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior, Value};
-use primitives::fields::Fault;
+use primitives::fields::Violation;
 use primitives::problem::{FieldError, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -96,13 +96,13 @@ impl Wording {
                     let hidden = used.iter().find(|one| one.place != Place::Anywhere);
                     if let Some(one) = hidden.filter(|_| pointer == "/subject") {
                         let detail = format!("`{}` is only allowed in the body.", one.name);
-                        fault(pointer, Fault::new("placeholder_not_allowed", detail));
+                        fault(pointer, Violation::new("placeholder_not_allowed", detail));
                     }
                     let is_there = |name: &&str| used.iter().any(|one| one.name == *name);
                     let missing = kind.required().filter(|name| !is_there(name));
                     if let Some(name) = missing.filter(|_| pointer == "/body") {
                         let detail = format!("Must contain `{{{{ {name} }}}}`.");
-                        fault(pointer, Fault::new("placeholder_required", detail));
+                        fault(pointer, Violation::new("placeholder_required", detail));
                     }
                 }
             }
@@ -214,13 +214,17 @@ fn is_mark(c: char) -> bool {
 }
 
 /// The placeholders of a text that is a valid template.
-fn checked(text: &str, kind: NotificationKind, place: Place) -> Result<Vec<Placeholder>, Fault> {
+fn checked(
+    text: &str,
+    kind: NotificationKind,
+    place: Place,
+) -> Result<Vec<Placeholder>, Violation> {
     let used = used(text, kind, place)?;
     let environment = environment().map_err(|problem| broken(&problem.to_string()))?;
     environment.template_from_str(text).map_err(|error| broken(&error.to_string()))?;
     if holds_link(&without_dots_in_tags(text)) || text.contains(is_mark) {
         let detail = "Links are not allowed: use the placeholders.";
-        return Err(Fault::new("link_not_allowed", detail));
+        return Err(Violation::new("link_not_allowed", detail));
     }
     Ok(used)
 }
@@ -291,7 +295,8 @@ mod tests {
         ] {
             let rejected = wording(subject, body).validate(kind).unwrap_err();
             let errors = rejected.errors().iter();
-            let found: Vec<_> = errors.map(|one| (one.pointer.as_str(), one.fault.code)).collect();
+            let found: Vec<_> =
+                errors.map(|one| (one.pointer.as_str(), one.violation.code)).collect();
             assert_eq!(found, expected, "{subject} {body}");
         }
         let sound =

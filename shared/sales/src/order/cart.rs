@@ -9,7 +9,7 @@ use core_types::money::{Money, MoneyInput};
 use core_types::provider::ProviderName;
 use identity::phone;
 use identity::store::Store;
-use primitives::fields::{Fault, Int, Text};
+use primitives::fields::{Int, Text, Violation};
 use primitives::input::{Given, request};
 use primitives::problem::FieldError;
 
@@ -37,7 +37,7 @@ pub struct LineInput {
 }
 
 /// Finds an empty cart in an order's `items`.
-pub fn broken(given: Given<'_>) -> Vec<FieldError> {
+pub fn violations(given: Given<'_>) -> Vec<FieldError> {
     let is_empty = given.count("items") == Some(0);
     is_empty.then(empty).into_iter().collect()
 }

@@ -9,7 +9,7 @@ use core_types::id::{FulfillmentId, LocationId, OrderId, OrderItemId, StoreId};
 use core_types::key;
 use core_types::resource::Resource;
 use primitives::clock::Timestamp;
-use primitives::fields::Fault;
+use primitives::fields::Violation;
 use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -253,13 +253,13 @@ impl Order {
         for (position, id) in ids.enumerate() {
             let fault = match self.item(id) {
                 Some(item) if found.iter().any(|known| known.id == item.id) => {
-                    Fault::new("duplicate", "Another entry of the request has this line.")
+                    Violation::new("duplicate", "Another entry of the request has this line.")
                 }
                 Some(item) => {
                     found.push(item);
                     continue;
                 }
-                None => Fault::new("unknown_order_item", "There is no such line in the order."),
+                None => Violation::new("unknown_order_item", "There is no such line in the order."),
             };
             let pointer = format!("/items/{position}/order_item_id");
             errors.push(FieldError::at(pointer, fault));

@@ -136,7 +136,7 @@ mod tests {
         ] {
             let chosen = chosen.map(through);
             let fault = validate(accounts, chosen.as_ref(), is_shopper, due);
-            let found = fault.map(|fault| fault.fault.code);
+            let found = fault.map(|fault| fault.violation.code);
             assert_eq!(found, expected, "{chosen:?} of {accounts:?} for {due:?}");
         }
     }

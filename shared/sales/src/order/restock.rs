@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use catalogue::location::Location;
 use core_types::id::LocationId;
 use identity::store::Store;
-use primitives::fields::Fault;
+use primitives::fields::Violation;
 use primitives::problem::{Code, FieldError, Problem};
 use table::item::{Item, Key};
 use table::{Condition, Write};
@@ -72,11 +72,11 @@ impl RestockLocations {
     ) -> Result<Vec<FieldError>, Problem> {
         let fault = match location {
             Some(location) if location.is_open() => return Ok(Vec::new()),
-            Some(_) => Fault::new(
+            Some(_) => Violation::new(
                 "location_inactive",
                 "The location is inactive: name an active one, or activate it.",
             ),
-            None => Fault::new("unknown_location", "There is no such location."),
+            None => Violation::new("unknown_location", "There is no such location."),
         };
         let pointers = self.0.get(id).map(Vec::as_slice).unwrap_or_default();
         if pointers.is_empty() {

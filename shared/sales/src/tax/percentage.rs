@@ -1,6 +1,6 @@
 //! A percentage, as an exact decimal.
 
-use primitives::fields::{Fault, FromText};
+use primitives::fields::{FromText, Violation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -66,9 +66,9 @@ impl std::fmt::Display for Percentage {
 impl FromText for Percentage {
     const EXPECTS: &'static str = "a percentage as a string, such as \"9.975\"";
 
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, Violation> {
         let detail = "Must be a percentage from 0 to 100 with up to four decimals.";
-        let fault = || Fault::new("invalid_percentage", detail);
+        let fault = || Violation::new("invalid_percentage", detail);
         let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
         let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
         if !is_number(whole) || !is_number(decimals) || decimals.len() > DECIMALS || whole.len() > 3

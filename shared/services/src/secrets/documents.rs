@@ -14,11 +14,11 @@ pub const RECEIPT_KEYS: &str = "receipt-keys";
 /// The public halves of both, and the key of cursors, kept answers and preview tokens.
 pub const SHARED_KEYS: &str = "shared-keys";
 /// The key of mails on their way.
-pub const MAIL_KEY: &str = "mail-key";
+pub const MAIL_SEALING_KEY: &str = "mail-key";
 /// The key of second factors' secrets.
 pub const MFA_KEY: &str = "mfa-key";
 /// The key of payment providers' credentials.
-pub const PAYMENT_KEY: &str = "payment-key";
+pub const PROVIDER_CREDENTIALS_KEY: &str = "payment-key";
 /// The key of webhook subscriptions' secrets.
 pub const WEBHOOK_KEY: &str = "webhook-key";
 /// The key that gift cards are found by.
@@ -31,9 +31,9 @@ pub const GENERATED: [&str; 8] = [
     SIGNING_KEYS,
     RECEIPT_KEYS,
     SHARED_KEYS,
-    MAIL_KEY,
+    MAIL_SEALING_KEY,
     MFA_KEY,
-    PAYMENT_KEY,
+    PROVIDER_CREDENTIALS_KEY,
     WEBHOOK_KEY,
     GIFT_CARD_KEY,
 ];
@@ -84,7 +84,7 @@ pub fn complete(mut known: Map<String, Value>) -> Result<Map<String, Value>, Key
     };
     shared.token_keys()?;
     known.insert(SHARED_KEYS.to_owned(), json!(shared));
-    for name in [MAIL_KEY, MFA_KEY, PAYMENT_KEY, WEBHOOK_KEY] {
+    for name in [MAIL_SEALING_KEY, MFA_KEY, PROVIDER_CREDENTIALS_KEY, WEBHOOK_KEY] {
         let fresh = || json!(StoredKey { key: SealKey::generate().reveal() });
         known.entry(name).or_insert_with(fresh);
     }
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(documents.len(), GENERATED.len());
         assert!(GENERATED.iter().all(|name| documents.contains_key(*name)));
         let keys: std::collections::BTreeSet<_> =
-            [GIFT_CARD_KEY, MAIL_KEY, MFA_KEY, PAYMENT_KEY, WEBHOOK_KEY]
+            [GIFT_CARD_KEY, MAIL_SEALING_KEY, MFA_KEY, PROVIDER_CREDENTIALS_KEY, WEBHOOK_KEY]
                 .map(|name| documents[name]["key"].to_string())
                 .into();
         assert_eq!(keys.len(), 5, "no two are the same");
@@ -179,7 +179,9 @@ mod tests {
             assert_eq!(after[name]["previous"], before[name]["current"]);
             assert_eq!(after[name]["current"], before[name]["next"]);
         }
-        for name in [MAIL_KEY, MFA_KEY, PAYMENT_KEY, WEBHOOK_KEY, GIFT_CARD_KEY] {
+        for name in
+            [MAIL_SEALING_KEY, MFA_KEY, PROVIDER_CREDENTIALS_KEY, WEBHOOK_KEY, GIFT_CARD_KEY]
+        {
             assert_eq!(after[name], before[name]);
         }
         assert_eq!(after[SHARED_KEYS]["request_key"], before[SHARED_KEYS]["request_key"]);

@@ -209,14 +209,14 @@ fn report_findings(validate: Validator, report: &mut Report<'_>) {
     report.count(Code::SettingValueInvalid, validate.faults.more());
     report.count(Code::SettingUnknown, validate.more_unknown);
     for fault in validate.faults.iter() {
-        let code = match fault.fault.code {
+        let code = match fault.violation.code {
             "unknown_section" => Code::SectionTypeUnknown,
             "unknown_block" => Code::BlockTypeUnknown,
             "order_mismatch" => Code::OrderInvalid,
             "too_large" => Code::ContentTooLarge,
             _ => Code::SettingValueInvalid,
         };
-        report.say(code, &fault.pointer, fault.fault.detail.clone());
+        report.say(code, &fault.pointer, fault.violation.detail.clone());
     }
     for note in validate.notes {
         report.say(note.code, &note.pointer, note.detail);

@@ -157,7 +157,7 @@ pub(crate) fn presets(
         let section = validate.section(schema, &given, &pointer);
         *room = validate.room();
         for fault in validate.faults.iter() {
-            report.say(Code::PresetInvalid, &fault.pointer, fault.fault.detail.clone());
+            report.say(Code::PresetInvalid, &fault.pointer, fault.violation.detail.clone());
         }
         report.count(Code::PresetInvalid, validate.faults.more());
         report.count(Code::SettingUnknown, validate.more_unknown);

@@ -290,7 +290,7 @@ impl Reader<'_, '_> {
         let mut validate = Validator::default();
         let value = validate.value(setting, given, &pointer);
         for fault in validate.faults.iter() {
-            let detail = fault.fault.detail.clone();
+            let detail = fault.violation.detail.clone();
             self.report.say(Code::SettingDefaultInvalid, &fault.pointer, detail);
         }
         self.report.count(Code::SettingDefaultInvalid, validate.faults.more());

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use core_types::fields::{Handle, WebUrl};
-use primitives::fields::{Fault, FromText};
+use primitives::fields::{FromText, Violation};
 use regex_lite::Regex;
 use url::Url;
 
@@ -35,16 +35,16 @@ static MEDIA: LazyLock<Regex> = LazyLock::new(|| regex("^med_[0-9a-f]{32}$"));
 static VIDEO: LazyLock<Regex> = LazyLock::new(|| regex("^[A-Za-z0-9_-]{3,32}$"));
 
 /// Validates a CSS color. Templates write it into CSS, so nothing else may be in it.
-pub(super) fn color(text: &str) -> Result<(), Fault> {
+pub(super) fn color(text: &str) -> Result<(), Violation> {
     if COLOR.is_match(text) {
         return Ok(());
     }
     let detail = "Must be a color like `#1a2b3c`, `rgba(0, 0, 0, 0.5)` or `transparent`.";
-    Err(Fault::new("invalid_color", detail))
+    Err(Violation::new("invalid_color", detail))
 }
 
 /// Validates a color or a gradient of colors; no other CSS function is allowed, in particular not `url`.
-pub(super) fn background(text: &str) -> Result<(), Fault> {
+pub(super) fn background(text: &str) -> Result<(), Violation> {
     let is_known =
         |name: &str| name.ends_with("-gradient") || matches!(name, "rgb" | "rgba" | "hsl" | "hsla");
     let mut functions = FUNCTION.captures_iter(text).filter_map(|found| found.get(1));
@@ -54,22 +54,22 @@ pub(super) fn background(text: &str) -> Result<(), Fault> {
     if is_gradient || color(text).is_ok() {
         return Ok(());
     }
-    Err(Fault::new("invalid_background", "Must be a color or a gradient of colors."))
+    Err(Violation::new("invalid_background", "Must be a color or a gradient of colors."))
 }
 
 /// Validates a font's handle, `family_n4`: a family, a style (normal, italic, oblique) and the first
 /// digit of a weight.
-pub(super) fn font(text: &str) -> Result<(), Fault> {
+pub(super) fn font(text: &str) -> Result<(), Violation> {
     if text.len() <= 64 && FONT.is_match(text) {
         return Ok(());
     }
-    Err(Fault::new("invalid_font", "Must be a font's handle like `assistant_n4`."))
+    Err(Violation::new("invalid_font", "Must be a font's handle like `assistant_n4`."))
 }
 
 /// Validates a link: a path of the storefront, a fragment, or a web, mail or telephone URL.
-pub(super) fn url(text: &str) -> Result<(), Fault> {
+pub(super) fn url(text: &str) -> Result<(), Violation> {
     let detail = "Must be a path like `/collections/all`, or an http, https, mailto or tel URL.";
-    let rejected = Fault::new("invalid_url", detail);
+    let rejected = Violation::new("invalid_url", detail);
     let is_clean = text.len() <= MAX_URL
         && !text.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\');
     let is_path = (text.starts_with('/') && !text.starts_with("//")) || text.starts_with('#');
@@ -89,32 +89,32 @@ pub(super) fn url(text: &str) -> Result<(), Fault> {
 
 /// Validates an image: a medium of the store, a file of the theme, or an https URL. An SVG is rejected,
 /// because it can run scripts.
-pub(super) fn image(text: &str) -> Result<(), Fault> {
+pub(super) fn image(text: &str) -> Result<(), Violation> {
     let lower = text.to_ascii_lowercase();
     let before_query = lower.split(['?', '#']).next().unwrap_or_default();
     let ending = before_query.rsplit('.').next().unwrap_or_default();
     if matches!(ending, "svg" | "svgz") || lower.starts_with("data:image/svg") {
         let detail = "Must be a PNG, JPEG, WebP, GIF or AVIF image: an SVG can run scripts.";
-        return Err(Fault::new("svg_rejected", detail));
+        return Err(Violation::new("svg_rejected", detail));
     }
     resource(text, "invalid_image", "an image")
 }
 
 /// Validates a video: a medium of the store, a file of the theme, or an https URL.
-pub(super) fn video(text: &str) -> Result<(), Fault> {
+pub(super) fn video(text: &str) -> Result<(), Violation> {
     resource(text, "invalid_video", "a video")
 }
 
-fn resource(text: &str, code: &'static str, what: &str) -> Result<(), Fault> {
+fn resource(text: &str, code: &'static str, what: &str) -> Result<(), Violation> {
     if MEDIA.is_match(text) || ASSET.is_match(text) || WebUrl::from_text(text).is_ok() {
         return Ok(());
     }
     let detail = format!("Must be {what}: a media id, `assets/…` of the theme, or an https URL.");
-    Err(Fault::new(code, detail))
+    Err(Violation::new(code, detail))
 }
 
 /// Validates the URL of a video at one of the accepted providers; none in `accept` means all.
-pub(super) fn video_url(text: &str, accept: &[String]) -> Result<(), Fault> {
+pub(super) fn video_url(text: &str, accept: &[String]) -> Result<(), Violation> {
     let is_of =
         |hosts: &[&str], url: &Url| url.host_str().is_some_and(|host| hosts.contains(&host));
     let takes = |name: &str| accept.is_empty() || accept.iter().any(|accepted| accepted == name);
@@ -133,22 +133,27 @@ pub(super) fn video_url(text: &str, accept: &[String]) -> Result<(), Fault> {
         return Ok(());
     }
     let providers = if accept.is_empty() { "youtube, vimeo".to_owned() } else { accept.join(", ") };
-    Err(Fault::new("invalid_video_url", format!("Must be a video's page at one of: {providers}.")))
+    Err(Violation::new(
+        "invalid_video_url",
+        format!("Must be a video's page at one of: {providers}."),
+    ))
 }
 
 /// Validates the handle of a resource of the store, which is written here as it is stored.
-pub(super) fn handle(text: &str) -> Result<(), Fault> {
+pub(super) fn handle(text: &str) -> Result<(), Violation> {
     let stored = Handle::from_text(text)?;
     let detail = || format!("Must be in its normal form: `{stored}`.");
-    if stored.as_str() == text { Ok(()) } else { Err(Fault::new("invalid_handle", detail())) }
+    if stored.as_str() == text { Ok(()) } else { Err(Violation::new("invalid_handle", detail())) }
 }
 
 /// Validates the handle of an article in its blog: `blog/article`.
-pub(super) fn article(text: &str) -> Result<(), Fault> {
+pub(super) fn article(text: &str) -> Result<(), Violation> {
     let parts = text.split_once('/');
     match parts.map(|(blog, article)| (handle(blog), handle(article))) {
         Some((Ok(()), Ok(()))) => Ok(()),
-        _ => Err(Fault::new("invalid_handle", "Must be like `news/first-article`, two handles.")),
+        _ => {
+            Err(Violation::new("invalid_handle", "Must be like `news/first-article`, two handles."))
+        }
     }
 }
 

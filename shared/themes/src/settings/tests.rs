@@ -55,7 +55,7 @@ fn validated(setting: &Value, value: &Value) -> Result<(Value, Vec<Code>), &'sta
         Err(faults) => {
             assert_eq!(faults.len(), 1, "{faults:?}");
             assert_eq!(faults[0].pointer, "/settings/a");
-            Err(faults[0].fault.code)
+            Err(faults[0].violation.code)
         }
     }
 }
@@ -177,7 +177,7 @@ fn every_bad_setting_has_its_pointer() {
     let faults =
         check(&schema, &Draft { settings, sections, order: json!(["a", "b"]) }).unwrap_err();
     let mut found: Vec<(&str, &str)> =
-        faults.iter().map(|fault| (fault.pointer.as_str(), fault.fault.code)).collect();
+        faults.iter().map(|fault| (fault.pointer.as_str(), fault.violation.code)).collect();
     found.sort_unstable();
     assert_eq!(
         found,
@@ -214,7 +214,7 @@ fn sections_and_blocks_are_limited_by_the_schema() {
     let faults = |sections: Value| -> Vec<(String, &'static str)> {
         let draft = Draft { sections, ..Draft::default() };
         let faults = check(&schema, &draft).err().unwrap_or_default();
-        faults.iter().map(|fault| (fault.pointer.clone(), fault.fault.code)).collect()
+        faults.iter().map(|fault| (fault.pointer.clone(), fault.violation.code)).collect()
     };
     let heroes = |count: usize| -> Value {
         (0..count)
@@ -271,8 +271,8 @@ fn a_draft_has_at_most_256_kib() {
     };
     assert!(filled(5).is_ok());
     let faults = filled(6).unwrap_err();
-    assert_eq!((faults[0].pointer.as_str(), faults[0].fault.code), ("", "too_large"));
-    assert!(faults[0].fault.detail.contains(&MAX_CONTENT.to_string()));
+    assert_eq!((faults[0].pointer.as_str(), faults[0].violation.code), ("", "too_large"));
+    assert!(faults[0].violation.detail.contains(&MAX_CONTENT.to_string()));
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn defaults_count_towards_the_size_of_a_draft() {
     };
     assert!(check(&schema, &blocks(1)).is_ok());
     let faults = check(&schema, &blocks(50)).unwrap_err();
-    assert_eq!((faults.len(), faults[0].fault.code), (1, "too_large"));
+    assert_eq!((faults.len(), faults[0].violation.code), (1, "too_large"));
     let short = of(&json!([]));
     let content = check(&short, &blocks(2)).unwrap().0;
     let upgrade = upgrade(&short, &schema, &content);

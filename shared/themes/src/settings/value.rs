@@ -1,6 +1,6 @@
 //! Validates and sanitizes the value of a setting.
 
-use primitives::fields::Fault;
+use primitives::fields::Violation;
 use serde_json::Value;
 
 use super::{decimal, formats, html};
@@ -18,12 +18,12 @@ const MAX_LIST: u32 = 50;
 const MAX_NAME: usize = 64;
 
 /// Validates a value by its setting's type. Returns it as stored: normalized and sanitized.
-pub(super) fn safe(setting: &Setting, value: &Value) -> Result<Value, Fault> {
+pub(super) fn safe(setting: &Setting, value: &Value) -> Result<Value, Violation> {
     use SettingKind as K;
     match setting.kind {
         K::Checkbox => match value {
             Value::Bool(_) => Ok(value.clone()),
-            _ => Err(Fault::new("invalid_type", "Must be a boolean.")),
+            _ => Err(Violation::new("invalid_type", "Must be a boolean.")),
         },
         K::Number | K::Range => number(setting, value),
         K::CollectionList | K::ProductList => list(setting, value),
@@ -33,11 +33,12 @@ pub(super) fn safe(setting: &Setting, value: &Value) -> Result<Value, Fault> {
         // Stored as text, and never run.
         K::Liquid => cleaned(value, str::to_owned),
         K::ColorSchemeGroup | K::Header | K::Paragraph => {
-            Err(Fault::new("invalid_type", "Settings of this type have no value."))
+            Err(Violation::new("invalid_type", "Settings of this type have no value."))
         }
         _ => {
-            let text =
-                value.as_str().ok_or_else(|| Fault::new("invalid_type", "Must be a string."))?;
+            let text = value
+                .as_str()
+                .ok_or_else(|| Violation::new("invalid_type", "Must be a string."))?;
             let is_blank = text.is_empty() && !is_choice(setting.kind);
             if is_blank { Ok(value.clone()) } else { plain(setting, text).map(|()| value.clone()) }
         }
@@ -67,7 +68,7 @@ const fn is_choice(kind: SettingKind) -> bool {
 }
 
 /// Validates a text that is stored unchanged.
-fn plain(setting: &Setting, text: &str) -> Result<(), Fault> {
+fn plain(setting: &Setting, text: &str) -> Result<(), Violation> {
     use SettingKind as K;
     match setting.kind {
         K::Radio | K::Select => {
@@ -93,56 +94,56 @@ fn plain(setting: &Setting, text: &str) -> Result<(), Fault> {
     }
 }
 
-fn choice(is_known: bool, known: impl Fn() -> String) -> Result<(), Fault> {
+fn choice(is_known: bool, known: impl Fn() -> String) -> Result<(), Violation> {
     if is_known {
         return Ok(());
     }
-    Err(Fault::new("invalid_choice", format!("Must be one of {}.", known())))
+    Err(Violation::new("invalid_choice", format!("Must be one of {}.", known())))
 }
 
 /// Validates the name of a scheme or an element.
-pub(super) fn name(text: &str) -> Result<(), Fault> {
+pub(super) fn name(text: &str) -> Result<(), Violation> {
     let is_name = (1..=MAX_NAME).contains(&text.len())
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
     if is_name {
         return Ok(());
     }
     let detail = "Must be 1 to 64 letters, digits, hyphens and underscores.";
-    Err(Fault::new("invalid_name", detail))
+    Err(Violation::new("invalid_name", detail))
 }
 
-pub(super) fn line(text: &str, most: usize, many: bool) -> Result<(), Fault> {
+pub(super) fn line(text: &str, most: usize, many: bool) -> Result<(), Violation> {
     if text.chars().count() > most {
-        return Err(Fault::new("too_long", format!("Must have at most {most} characters.")));
+        return Err(Violation::new("too_long", format!("Must have at most {most} characters.")));
     }
     let is_allowed = |c: char| !c.is_control() || (many && matches!(c, '\n' | '\r' | '\t'));
     if text.chars().all(is_allowed) {
         return Ok(());
     }
-    Err(Fault::new("invalid_characters", "Must not contain control characters."))
+    Err(Violation::new("invalid_characters", "Must not contain control characters."))
 }
 
-fn cleaned(value: &Value, clean: impl Fn(&str) -> String) -> Result<Value, Fault> {
-    let too_long = || Fault::new("too_long", format!("Must have at most {MAX_HTML} bytes."));
-    let text = value.as_str().ok_or_else(|| Fault::new("invalid_type", "Must be a string."))?;
+fn cleaned(value: &Value, clean: impl Fn(&str) -> String) -> Result<Value, Violation> {
+    let too_long = || Violation::new("too_long", format!("Must have at most {MAX_HTML} bytes."));
+    let text = value.as_str().ok_or_else(|| Violation::new("invalid_type", "Must be a string."))?;
     if text.len() > MAX_HTML {
         return Err(too_long());
     }
     if text.contains('\0') {
-        return Err(Fault::new("invalid_characters", "Must not contain NUL."));
+        return Err(Violation::new("invalid_characters", "Must not contain NUL."));
     }
     let clean = clean(text);
     // Escaping can make the text longer.
     if clean.len() > MAX_HTML { Err(too_long()) } else { Ok(clean.into()) }
 }
 
-fn number(setting: &Setting, value: &Value) -> Result<Value, Fault> {
+fn number(setting: &Setting, value: &Value) -> Result<Value, Violation> {
     let Value::Number(number) = value else {
-        return Err(Fault::new("invalid_type", "Must be a number."));
+        return Err(Violation::new("invalid_type", "Must be a number."));
     };
     let too_fine = || {
         let detail = "Must be a number below 10^12 with at most six decimals.";
-        Fault::new("out_of_range", detail)
+        Violation::new("out_of_range", detail)
     };
     let scaled = decimal::millionths(number).ok_or_else(too_fine)?;
     let bound = |bound: &Option<serde_json::Number>| bound.as_ref().and_then(decimal::millionths);
@@ -152,29 +153,35 @@ fn number(setting: &Setting, value: &Value) -> Result<Value, Fault> {
             bound.as_ref().map_or_else(|| "…".to_owned(), ToString::to_string)
         };
         let detail = format!("Must be from {} to {}.", shown(&setting.min), shown(&setting.max));
-        return Err(Fault::new("out_of_range", detail));
+        return Err(Violation::new("out_of_range", detail));
     }
     let step = bound(&setting.step).zip(min);
     let rest = step.and_then(|(step, min)| scaled.saturating_sub(min).checked_rem(step));
     if rest.is_some_and(|rest| rest != 0) {
         let step = setting.step.as_ref().map(ToString::to_string).unwrap_or_default();
-        return Err(Fault::new("off_step", format!("Must be `min` plus a multiple of {step}.")));
+        return Err(Violation::new(
+            "off_step",
+            format!("Must be `min` plus a multiple of {step}."),
+        ));
     }
     Ok(decimal::normal(number).into())
 }
 
-fn list(setting: &Setting, value: &Value) -> Result<Value, Fault> {
+fn list(setting: &Setting, value: &Value) -> Result<Value, Violation> {
     let Value::Array(items) = value else {
-        return Err(Fault::new("invalid_type", "Must be an array of handles."));
+        return Err(Violation::new("invalid_type", "Must be an array of handles."));
     };
     let most = setting.limit.unwrap_or(MAX_LIST).min(MAX_LIST);
     if u32::try_from(items.len()).is_ok_and(|count| count > most) || items.len() > 50 {
-        return Err(Fault::new("too_many", format!("Must have at most {most} handles.")));
+        return Err(Violation::new("too_many", format!("Must have at most {most} handles.")));
     }
     let all =
         items.iter().all(|item| item.as_str().is_some_and(|item| formats::handle(item).is_ok()));
     if all {
         return Ok(value.clone());
     }
-    Err(Fault::new("invalid_handle", "Must be handles: lower-case letters, digits and hyphens."))
+    Err(Violation::new(
+        "invalid_handle",
+        "Must be handles: lower-case letters, digits and hyphens.",
+    ))
 }

@@ -142,7 +142,7 @@ fn findings_of(record: &Record, problem: &Problem) -> Vec<Finding> {
 fn found_at(record: Record, pointer: &str, code: Code) -> Outcome {
     let error = field_error(pointer, code);
     let found = record.finding(&error);
-    let found = found.unwrap_or_else(|| record.wrong(code.as_str(), &error.fault.detail));
+    let found = found.unwrap_or_else(|| record.wrong(code.as_str(), &error.violation.detail));
     Outcome::failed(record, vec![found])
 }
 

@@ -184,7 +184,8 @@ impl Record {
         };
         let known = self.faults.iter().any(|fault| (fault.row, &fault.column) == (row, &column));
         let column = column.filter(|column| !column.is_empty());
-        let found = Finding::error((row, column.as_deref()), error.fault.code, &error.fault.detail);
+        let found =
+            Finding::error((row, column.as_deref()), error.violation.code, &error.violation.detail);
         (!known || column.is_none()).then_some(found)
     }
 

@@ -74,7 +74,7 @@ impl CreateRequest {
 impl Rules for CreateRequest {
     /// Validates how options and variants go together, if other fields are malformed. A well-formed
     /// request is validated as a whole, along with stored references ([`plan`]).
-    fn broken(given: Given<'_>) -> Vec<FieldError> {
+    fn violations(given: Given<'_>) -> Vec<FieldError> {
         let options = given.get::<AtMost<OptionInput, MAX_OPTIONS>>("options");
         if given.is::<Self>() || given.has("options") != options.is_some() {
             return Vec::new();
@@ -248,8 +248,9 @@ pub(super) fn list<A, T: From<A>, const MAX: usize>(input: AtMost<A, MAX>) -> Ve
 
 /// The handle that [`Handle::made_of`] made.
 pub fn derived(made: &str) -> Result<Handle, Problem> {
-    let unfit =
-        |fault: primitives::fields::Fault| Problem::internal(format!("{made}: {}", fault.detail));
+    let unfit = |fault: primitives::fields::Violation| {
+        Problem::internal(format!("{made}: {}", fault.detail))
+    };
     Handle::from_text(made).map_err(unfit)
 }
 

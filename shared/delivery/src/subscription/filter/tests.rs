@@ -5,7 +5,7 @@ use super::*;
 fn faults(value: Value) -> Vec<(String, &'static str)> {
     let problem = primitives::input::read::<PayloadFilter>(value).err();
     let errors = problem.iter().flat_map(|problem| problem.errors().iter());
-    errors.map(|error| (error.pointer.clone(), error.fault.code)).collect()
+    errors.map(|error| (error.pointer.clone(), error.violation.code)).collect()
 }
 
 fn passes(filter: Value) -> bool {

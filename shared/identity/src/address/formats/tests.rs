@@ -8,7 +8,7 @@ fn kept(country: &str, region: &str, postal_code: &str) -> Result<Kept, Vec<Stri
     let given = |text: &'static str| (!text.is_empty()).then_some(text);
     let (region, postal_code) = (region.to_owned().leak(), postal_code.to_owned().leak());
     let validated = validate(country, given(region), given(postal_code));
-    let named = |(field, fault): (&str, Fault)| format!("{field}: {}", fault.code);
+    let named = |(field, fault): (&str, Violation)| format!("{field}: {}", fault.code);
     validated.map_err(|faults| faults.into_iter().map(named).collect())
 }
 

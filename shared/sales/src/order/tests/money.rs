@@ -22,7 +22,7 @@ fn empty_and_too_large_carts_are_rejected_with_their_pointer() {
     let faults = |lines: Vec<LineInput>| {
         let problem = merge(lines).unwrap_err();
         let fault = problem.errors().first().unwrap().clone();
-        (fault.pointer, fault.fault.code)
+        (fault.pointer, fault.violation.code)
     };
     assert_eq!(faults(Vec::new()), ("/items".into(), "empty_cart"));
     let many = (0..=MAX_LINES).map(|n| line(&n.to_string(), 1)).collect();
@@ -41,7 +41,7 @@ fn a_variant_that_is_not_on_sale_is_unknown() {
     let lines = || merge([line("a", 1), line("b", 1)]).unwrap();
     let offers = || vec![hidden.clone(), Offer::default()];
     let problem = price(&store, lines(), offers(), Vec::new(), false).unwrap_err();
-    let codes: Vec<_> = problem.errors().iter().map(|error| error.fault.code).collect();
+    let codes: Vec<_> = problem.errors().iter().map(|error| error.violation.code).collect();
     assert_eq!(codes, ["unknown_variant", "unknown_variant"]);
     // The merchant may order a draft product, but no unknown one.
     let problem = price(&store, lines(), offers(), Vec::new(), true).unwrap_err();

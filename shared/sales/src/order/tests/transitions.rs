@@ -127,7 +127,7 @@ fn a_line_must_belong_to_the_order_and_be_named_once() {
         .fulfill(WantedFulfillment { items, ..WantedFulfillment::default() }, NOW)
         .unwrap_err();
     let found: Vec<_> =
-        rejected.errors().iter().map(|e| (e.pointer.as_str(), e.fault.code)).collect();
+        rejected.errors().iter().map(|e| (e.pointer.as_str(), e.violation.code)).collect();
     let expected =
         [("/items/1/order_item_id", "unknown_order_item"), ("/items/2/order_item_id", "duplicate")];
     assert_eq!(found, expected);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use primitives::fields::Fault;
+use primitives::fields::Violation;
 use primitives::problem::FieldError;
 use serde_json::{Map, Value};
 
@@ -197,7 +197,7 @@ impl Validator {
         let validated = match given {
             Value::Null => return None,
             Value::String(text) => value::line(text, MAX_NAME, false).map(|()| text.clone()),
-            _ => Err(Fault::new("invalid_type", "Must be a string.")),
+            _ => Err(Violation::new("invalid_type", "Must be a string.")),
         };
         validated.map_err(|fault| self.faults.add(|| FieldError::at(pointer, fault))).ok()
     }

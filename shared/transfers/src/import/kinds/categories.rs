@@ -64,7 +64,7 @@ async fn at_path(
                 return Ok((found, Some(error)));
             }
             Err(problem) if problem.code == Code::ValidationFailed => {
-                let fault = problem.errors().first().map(|error| &error.fault);
+                let fault = problem.errors().first().map(|error| &error.violation);
                 let (code, detail) = fault
                     .map_or((problem.code.as_str(), problem.text()), |it| (it.code, &it.detail));
                 return Ok((found, Some(left_out(code, detail))));

@@ -73,7 +73,7 @@ impl Record {
 
     /// The part that is left out because of an error; none if the record needs it.
     fn part(&self, error: &FieldError) -> Option<String> {
-        let pointer = match error.fault.code {
+        let pointer = match error.violation.code {
             // Of two equal variants the later one.
             "duplicate_variant" => {
                 let variant = error.pointer.strip_prefix("/variants/")?.split('/').next()?;

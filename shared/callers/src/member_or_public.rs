@@ -11,16 +11,16 @@ use services::Services;
 use super::{AnyMember, presents_credential};
 
 /// The condition on which a catalogue is returned for a member of a store, and not for the public.
-pub trait Personal: Clone + Send + Sync + 'static {
+pub trait MemberCondition: Clone + Send + Sync + 'static {
     /// Whether this request is about the data of a store.
     fn is_meant(inbound: &Inbound) -> bool;
 }
 
 /// A request with `installed=true`.
 #[derive(Debug, Clone, Copy)]
-pub struct WhenInstalled;
+pub struct IfInstalled;
 
-impl Personal for WhenInstalled {
+impl MemberCondition for IfInstalled {
     fn is_meant(inbound: &Inbound) -> bool {
         inbound.query_param("installed").as_deref() == Some("true")
     }
@@ -28,35 +28,35 @@ impl Personal for WhenInstalled {
 
 /// A request with `installed=true`, or one that presents a credential and names a store.
 #[derive(Debug, Clone, Copy)]
-pub struct WhenNamed;
+pub struct IfStoreNamed;
 
-impl Personal for WhenNamed {
+impl MemberCondition for IfStoreNamed {
     fn is_meant(inbound: &Inbound) -> bool {
         let names_store = inbound.headers.contains_key("x-service-store-id")
             || inbound.query_param("store_id").is_some();
-        WhenInstalled::is_meant(inbound) || (names_store && presents_credential(inbound))
+        IfInstalled::is_meant(inbound) || (names_store && presents_credential(inbound))
     }
 }
 
 /// Anybody, or a member of a store when the condition holds: the page, its cursor and its cost are theirs
 /// then.
 #[derive(Debug, Clone)]
-pub struct Visitor<P> {
+pub struct MemberOrPublic<P> {
     member: Option<Box<AnyMember>>,
     identity: Identity,
     personal: PhantomData<P>,
 }
 
-gateway::caller_argument!(Visitor where P: Personal);
+gateway::caller_argument!(MemberOrPublic where P: MemberCondition);
 
-impl<P> Visitor<P> {
+impl<P> MemberOrPublic<P> {
     /// The member for whose store the catalogue is returned; none for the public.
     pub fn member(&self) -> Option<&AnyMember> {
         self.member.as_deref()
     }
 }
 
-impl<P: Personal> Caller for Visitor<P> {
+impl<P: MemberCondition> Caller for MemberOrPublic<P> {
     fn access() -> Access {
         Access::Public
     }

@@ -14,7 +14,7 @@ use services::Services;
 
 /// A storefront of the path, for an anonymous caller.
 #[derive(Debug, Clone)]
-pub struct Shopfront {
+pub struct PublicStorefront {
     /// The store of the subdomain, up to [`CACHE_TIME`](identity::storefront::CACHE_TIME) old.
     pub open: Arc<OpenStore>,
     /// The subdomain of the request.
@@ -22,16 +22,16 @@ pub struct Shopfront {
     identity: Identity,
 }
 
-gateway::caller_argument!(Shopfront);
+gateway::caller_argument!(PublicStorefront);
 
-impl Shopfront {
+impl PublicStorefront {
     /// The store.
     pub fn store(&self) -> &Store {
         &self.open.store
     }
 }
 
-impl Caller for Shopfront {
+impl Caller for PublicStorefront {
     fn access() -> Access {
         Access::Public
     }
@@ -39,7 +39,7 @@ impl Caller for Shopfront {
     async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         let asked = inbound.param("subdomain").unwrap_or_default().to_owned();
         let open = open_store(services, &asked).await?;
-        let identity = visitor(&open.store.id, inbound);
+        let identity = anonymous_at(&open.store.id, inbound);
         Ok(Self { open, asked, identity })
     }
 
@@ -54,7 +54,7 @@ impl Caller for Shopfront {
 /// A caller with an order's token is identified by that: an idempotent response never goes to
 /// somebody with another token. A value too short for a token is ignored, and its sender is a
 /// guest.
-pub fn visitor(store: &StoreId, inbound: &Inbound) -> Identity {
+pub fn anonymous_at(store: &StoreId, inbound: &Inbound) -> Identity {
     let anonymous = Identity::anonymous(inbound);
     let token = inbound.header("x-service-order-token");
     let token = token.filter(|token| token.len() >= GUEST_KEY).map(crypto::seal::digest);

@@ -31,7 +31,7 @@ impl Table {
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
-    pub async fn take_place(
+    pub async fn take_permit(
         &self,
         key: &Key,
         most: u32,
@@ -56,7 +56,7 @@ impl Table {
     ///
     /// # Errors
     /// 503 when the table cannot be reached: the place is free when its time has passed.
-    pub async fn leave_place(&self, place: Permit) -> Result<(), Problem> {
+    pub async fn return_permit(&self, place: Permit) -> Result<(), Problem> {
         let outcome = self
             .client
             .update_item()

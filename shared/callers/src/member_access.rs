@@ -11,7 +11,7 @@ use primitives::problem::Problem;
 use services::Services;
 use table::item::Key;
 
-use super::named::{named_store, no_such_store};
+use super::named_store::{named_store, no_such_store};
 use super::{Account, open_session};
 
 /// Loads a member's account, session, store and grant. A deleted store is rejected.
@@ -19,7 +19,7 @@ pub(super) async fn open_store(
     services: &Services,
     unverified: &str,
     inbound: &Inbound,
-) -> Result<Opened, Problem> {
+) -> Result<MemberAccess, Problem> {
     match open_any_store(services, unverified, inbound).await? {
         opened if opened.store.status == StoreStatus::Deleted => Err(no_such_store(inbound)),
         opened => Ok(opened),
@@ -27,7 +27,7 @@ pub(super) async fn open_store(
 }
 
 /// A member's account, session, store and grant.
-pub(super) struct Opened {
+pub(super) struct MemberAccess {
     pub(super) account: Account,
     pub(super) session: Session,
     pub(super) store: Store,
@@ -39,16 +39,16 @@ pub(super) async fn open_any_store(
     services: &Services,
     unverified: &str,
     inbound: &Inbound,
-) -> Result<Opened, Problem> {
+) -> Result<MemberAccess, Problem> {
     if named_store(inbound).is_none() {
         let (account, session, _) = open_session(services, unverified, &[]).await?;
         let (store, grant) = only_store(services, &account).await?;
-        return Ok(Opened { account, session, store, grant });
+        return Ok(MemberAccess { account, session, store, grant });
     }
     let (account, session, store) = open_session_and_store(services, unverified, inbound).await?;
     let granted = store.and_then(|store| account.grant_on(&store).map(|grant| (store, grant)));
     let (store, grant) = granted.ok_or_else(|| no_such_store(inbound))?;
-    Ok(Opened { account, session, store, grant })
+    Ok(MemberAccess { account, session, store, grant })
 }
 
 /// Loads the account and the session of a token, and the store that the request names, of any owner. The

@@ -14,7 +14,7 @@ use crate::key::IndexKey;
 
 /// A lookup item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pointer {
+pub struct LookupItem {
     /// Its own key, derived from the id.
     from: Place,
     /// The key of the object.
@@ -40,7 +40,7 @@ impl From<&Place> for Key {
     }
 }
 
-impl Pointer {
+impl LookupItem {
     /// A lookup item at `from` for the object at `to`, which never moves.
     pub fn new(from: Key, to: Key) -> Self {
         Self { from: from.into(), to: to.into() }
@@ -63,7 +63,7 @@ impl Pointer {
     }
 }
 
-impl Item for Pointer {
+impl Item for LookupItem {
     const KIND: &'static str = "pointer";
     fn key(&self) -> Key {
         Key::from(&self.from)
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn a_pointer_lies_where_its_id_says_and_names_another_place() {
         let (from, to) = (Key::new("SUB#1", "A"), Key::new("APP#2", "SUB#1"));
-        let pointer = Pointer::new(from.clone(), to.clone());
+        let pointer = LookupItem::new(from.clone(), to.clone());
         assert_eq!((pointer.key(), Key::from(&pointer.to)), (from, to));
     }
 }

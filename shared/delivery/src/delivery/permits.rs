@@ -23,10 +23,10 @@ use crate::subscription::Subscription;
 
 /// The most concurrent attempts at one host (our choice): many stores may share it, such as those of an
 /// app.
-pub const MOST_TO_HOST: u32 = 40;
+pub const MAX_ATTEMPTS_TO_HOST: u32 = 40;
 /// The most concurrent attempts for one store's subscriptions, or an app's own (our choice): two stores
 /// fit on a host that they share.
-pub const MOST_FOR_SCOPE: u32 = 20;
+pub const MAX_ATTEMPTS_OF_SCOPE: u32 = 20;
 
 /// The concurrency permits of an attempt; empty when its receiver is prompt.
 #[derive(Debug, Default)]
@@ -50,7 +50,7 @@ impl Permits {
             return Ok(Some(held));
         }
         for (key, most) in limits(delivery, subscription, speed) {
-            match services.table.take_place(&key, most, now.plus(LEASE), now).await {
+            match services.table.take_permit(&key, most, now.plus(LEASE), now).await {
                 Ok(Some(place)) => held.0.push(place),
                 Ok(None) => {
                     held.leave(services).await;
@@ -73,7 +73,7 @@ impl Permits {
     /// Returns the permits. One that cannot be returned is free when the lease ends.
     pub async fn leave(self, services: &Services) {
         for place in self.0 {
-            if let Err(problem) = services.table.leave_place(place).await {
+            if let Err(problem) = services.table.return_permit(place).await {
                 tracing::warn!(
                     cause = %problem,
                     "concurrency permit not released; its lease ends by itself"
@@ -88,7 +88,7 @@ fn limits(delivery: &Delivery, subscription: &Subscription, speed: Speed) -> [(K
     let scope = key::event_scope(delivery.store_id.as_ref(), delivery.app_id.as_ref());
     let host = subscription.receiver();
     [
-        (key::places_of_scope(&scope, speed.as_str()), MOST_FOR_SCOPE),
-        (key::places_of_host(&host, speed.as_str()), MOST_TO_HOST),
+        (key::permits_of_scope(&scope, speed.as_str()), MAX_ATTEMPTS_OF_SCOPE),
+        (key::permits_of_host(&host, speed.as_str()), MAX_ATTEMPTS_TO_HOST),
     ]
 }

@@ -9,16 +9,16 @@ use services::Services;
 
 /// The authorization of a password change: a mailed token, or the signed-in owner.
 #[derive(Debug, Clone)]
-pub enum Changer<C> {
+pub enum PasswordChanger<C> {
     /// A mailed token, which [`by_link`](identity::authentication::password::by_link) validates.
     Link(Public),
     /// The signed-in owner.
     Session(Box<C>),
 }
 
-gateway::caller_argument!(Changer where C: Caller);
+gateway::caller_argument!(PasswordChanger where C: Caller);
 
-impl<C: Caller> Caller for Changer<C> {
+impl<C: Caller> Caller for PasswordChanger<C> {
     fn access() -> Access {
         Access::Public
     }

@@ -12,19 +12,22 @@ use platform::authority::Authority;
 use primitives::problem::{Code, Problem};
 use services::Services;
 
-use super::{StoreAccess, StoreActor, credential, looks_like_jwt, named, open_session_and_store};
+use super::{
+    StoreAccess, StoreActor, credential, looks_like_jwt, named_store::named_store,
+    open_session_and_store,
+};
 
 /// A member of a store whose role covers scope `S`, an app with that scope, or a platform operator who
 /// names the store.
 #[derive(Debug, Clone)]
-pub struct OverseenStore<S> {
+pub struct StoreOrOperator<S> {
     access: StoreAccess<S>,
     by_operator: bool,
 }
 
-gateway::caller_argument!(OverseenStore where S: Required);
+gateway::caller_argument!(StoreOrOperator where S: Required);
 
-impl<S> Deref for OverseenStore<S> {
+impl<S> Deref for StoreOrOperator<S> {
     type Target = StoreAccess<S>;
 
     fn deref(&self) -> &StoreAccess<S> {
@@ -32,16 +35,16 @@ impl<S> Deref for OverseenStore<S> {
     }
 }
 
-impl<S> OverseenStore<S> {
+impl<S> StoreOrOperator<S> {
     /// Whether the caller is an operator on a store of others.
     pub fn is_operator(&self) -> bool {
         self.by_operator
     }
 }
 
-impl<S: Required> OverseenStore<S> {
+impl<S: Required> StoreOrOperator<S> {
     /// As [`StoreAccess::authority`]. That of an operator lasts as long as they are one.
-    pub fn authority_overseen(&self, scopes: &[&str]) -> Authority {
+    pub fn authority_or_operator(&self, scopes: &[&str]) -> Authority {
         match (&self.actor, self.is_operator()) {
             (StoreActor::Merchant(id, _), true) => Authority::of_operator(id, Some(&self.store.id)),
             _ => self.authority(scopes),
@@ -49,14 +52,14 @@ impl<S: Required> OverseenStore<S> {
     }
 }
 
-impl<S: Required> Caller for OverseenStore<S> {
+impl<S: Required> Caller for StoreOrOperator<S> {
     fn access() -> Access {
         StoreAccess::<S>::access()
     }
 
     async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         let unverified = credential(services, inbound)?;
-        if looks_like_jwt(&unverified) || named::named_store(inbound).is_none() {
+        if looks_like_jwt(&unverified) || named_store(inbound).is_none() {
             let access = StoreAccess::authenticate(services, inbound).await?;
             return Ok(Self { access, by_operator: false });
         }
