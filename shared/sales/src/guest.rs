@@ -114,43 +114,63 @@ impl<'a> Described<'a> {
     }
 }
 
-/// The change that counts an order for its guest.
-fn counted(order: &Order, guest: &str, email: &Email, arrival: Arrival) -> Change {
-    let (index, place) = key::guests_of_store(&order.store_id, order.created_at, guest);
-    let (partition, sort) = index.key_names();
+/// What each order of a guest sets.
+const COUNTED: &str = "#entity = :entity, #store_id = :store_id, #guest = :guest, #currency = :currency, \
+     #version = :one, #orders_count = if_not_exists(#orders_count, :none) + :one, \
+     #spent = if_not_exists(#spent, :none) + :spent, \
+     #first_order_at = if_not_exists(#first_order_at, :at), #updated_at = :now";
+/// The members of that, and the time of the last order.
+const MEMBERS: [&str; 10] = [
+    "entity",
+    "store_id",
+    "guest",
+    "currency",
+    "version",
+    "orders_count",
+    "spent",
+    "first_order_at",
+    "updated_at",
+    "last_order_at",
+];
+
+/// The members of which an order says something, with that; and those that the newest order removes.
+fn said_by(
+    order: &Order,
+    email: &Email,
+    arrival: Arrival,
+) -> (Vec<(&'static str, String)>, Vec<&'static str>) {
     let Described { name, phone, phone_e164 } = Described::in_order(order);
-    // What the newest order says; of one that was placed earlier, what nothing is known of.
-    let said = |member: &str| match arrival {
-        Arrival::Placed => format!("#{member} = :{member}"),
-        Arrival::Moved => format!("#{member} = if_not_exists(#{member}, :{member})"),
-    };
     let texts = [
+        ("email", Some(email.as_str().to_owned())),
         ("name", name),
         ("phone", phone.map(|phone| phone.as_str().to_owned())),
         ("phone_e164", phone_e164.map(|phone| phone.as_str().to_owned())),
     ];
-    let set: String = texts
-        .iter()
-        .filter(|(_, text)| text.is_some())
-        .map(|(member, _)| format!(", {}", said(member)))
-        .collect();
-    let (gone, texts): (Vec<_>, Vec<_>) = texts.into_iter().partition(|(_, text)| text.is_none());
-    let gone: Vec<_> = gone
-        .iter()
-        .filter(|_| arrival == Arrival::Placed)
-        .map(|(member, _)| format!("#{member}"))
-        .collect();
+    let (said, unsaid): (Vec<_>, Vec<_>) = texts.into_iter().partition(|(_, text)| text.is_some());
+    let said = said.into_iter().filter_map(|(member, text)| Some((member, text?))).collect();
+    let unsaid = unsaid.into_iter().filter(|_| arrival == Arrival::Placed);
+    (said, unsaid.map(|(member, _)| member).collect())
+}
+
+/// The change that counts an order for its guest.
+fn counted(order: &Order, guest: &str, email: &Email, arrival: Arrival) -> Change {
+    let (index, place) = key::guests_of_store(&order.store_id, order.created_at, guest);
+    let (partition, sort) = index.key_names();
+    let (said, unsaid) = said_by(order, email, arrival);
+    // What the newest order says; of one that was placed earlier, what nothing is known of.
+    let set = |member: &str| match arrival {
+        Arrival::Placed => format!("#{member} = :{member}"),
+        Arrival::Moved => format!("#{member} = if_not_exists(#{member}, :{member})"),
+    };
+    let texts: Vec<String> = said.iter().map(|(member, _)| set(member)).collect();
+    let removed: Vec<String> = unsaid.iter().map(|member| format!("#{member}")).collect();
     let removed =
-        if gone.is_empty() { String::new() } else { format!(" REMOVE {}", gone.join(", ")) };
+        if removed.is_empty() { String::new() } else { format!(" REMOVE {}", removed.join(", ")) };
     let update = format!(
-        "SET #entity = :entity, #store_id = :store_id, #guest = :guest, #currency = :currency, \
-         #version = :one, #orders_count = if_not_exists(#orders_count, :none) + :one, \
-         #spent = if_not_exists(#spent, :none) + :spent, \
-         #first_order_at = if_not_exists(#first_order_at, :at), #updated_at = :now, \
-         {partition} = if_not_exists({partition}, :partition), \
-         {sort} = if_not_exists({sort}, :sort), {}, {}{set}{removed}",
-        said("email"),
-        said("last_order_at"),
+        "SET {COUNTED}, {partition} = if_not_exists({partition}, :partition), \
+         {sort} = if_not_exists({sort}, :sort), {}, {}{removed}",
+        set("last_order_at"),
+        texts.join(", "),
     );
     let change = Change::new(update)
         .value(":entity", Guest::KIND)
@@ -164,13 +184,9 @@ fn counted(order: &Order, guest: &str, email: &Email, arrival: Arrival) -> Chang
         .value(":now", order.updated_at)
         .value(":partition", place.pk)
         .value(":sort", place.sk)
-        .value(":email", email)
         .value(":last_order_at", order.created_at);
-    let names = ["entity", "store_id", "guest", "currency", "version", "orders_count", "spent"];
-    let times = ["first_order_at", "updated_at", "last_order_at", "email"];
-    let change = names.into_iter().chain(times).fold(change, named);
-    let change = gone.iter().fold(change, |change, member| named(change, member.trim_matches('#')));
-    texts.into_iter().fold(change, |change, (member, text)| {
+    let change = MEMBERS.into_iter().chain(unsaid).fold(change, named);
+    said.into_iter().fold(change, |change, (member, text)| {
         named(change, member).value(&format!(":{member}"), text)
     })
 }
