@@ -22,6 +22,7 @@ mod connection_pool;
 pub mod connector;
 mod destination;
 mod resolve;
+mod tls;
 mod txt;
 
 use std::{
@@ -316,9 +317,9 @@ fn tls_config() -> rustls::ClientConfig {
     config
 }
 
-/// TLS with ring, named here so that no process-wide provider has to be installed first.
+/// TLS with the algorithms of [`tls`].
 pub(crate) fn tls() -> rustls::ConfigBuilder<rustls::ClientConfig, rustls::WantsVerifier> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let provider = Arc::new(tls::provider());
     let versions =
         rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     let Ok(builder) = versions else { unreachable!("ring speaks TLS 1.2 and 1.3") };

@@ -84,7 +84,16 @@ impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let instant =
             jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-        write!(f, "{}", instant.strftime("%Y-%m-%dT%H:%M:%S.%3fZ"))
+        // Field by field: a formatter of any pattern is 20 KB of each function.
+        let at = jiff::tz::TimeZone::UTC.to_datetime(instant);
+        let (year, month, day) = (at.year(), at.month(), at.day());
+        let (hour, minute, second, millis) =
+            (at.hour(), at.minute(), at.second(), at.millisecond());
+        let width = if year < 0 { 5 } else { 4 };
+        write!(
+            f,
+            "{year:0width$}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z"
+        )
     }
 }
 
@@ -173,6 +182,16 @@ mod tests {
         let time = Timestamp::from_millis(1_795_244_400_007);
         assert_eq!(time.to_string(), "2026-11-21T07:00:00.007Z");
         assert_eq!(Timestamp::parse("2026-11-21T07:00:00.007Z"), Some(time));
+        for (millis, text) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (-1, "1969-12-31T23:59:59.999Z"),
+            (-62_167_219_200_001, "-0001-12-31T23:59:59.999Z"),
+            (-62_135_596_800_000, "0001-01-01T00:00:00.000Z"),
+            (253_402_207_199_999, "9999-12-30T21:59:59.999Z"),
+            (i64::MAX, "1970-01-01T00:00:00.000Z"),
+        ] {
+            assert_eq!(Timestamp::from_millis(millis).to_string(), text);
+        }
         assert_eq!(Timestamp::parse("2026-11-21T08:00:00.007+01:00"), Some(time));
         assert_eq!((time.day(), time.month()), ("20261121".to_owned(), "202611".to_owned()));
         assert_eq!(time.seconds_until(time.plus(Duration::from_millis(1))), 1);
