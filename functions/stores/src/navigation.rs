@@ -19,7 +19,7 @@ use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use table::retry;
 
-use crate::{save, written};
+use crate::configuration::{save, written};
 
 /// `GET /v1/stores/{id}/navigation/{handle}` (`getMenu`): Get a menu.
 ///
