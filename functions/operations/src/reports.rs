@@ -27,8 +27,6 @@ use crate::page::{self, Shown};
 /// The `typ` of the signed statement (RFC 8725 §3.11), which is neither an access token nor another
 /// statement.
 const TYPE: &str = "certification-report+jwt";
-/// Attempts to record a report as evidence, when others append at the same time.
-const ATTEMPTS: u32 = 20;
 
 /// The claims of the signed statement.
 #[derive(Debug, Serialize)]
@@ -194,7 +192,7 @@ pub(crate) async fn issue(
         issued_at,
         jws,
     };
-    table::retry_up_to(ATTEMPTS, || async {
+    table::retry_up_to(evidence::ADDITION_ATTEMPTS, || async {
         let now = app.clock.now();
         let addition = evidence::addition(&app, record.clone(), now).await?;
         let addition = addition.ok_or_else(|| {

@@ -15,9 +15,6 @@ use gateway::routes::Routes;
 
 pub(crate) use replays::begin;
 
-/// Attempts to record an aborted run as evidence, when others append at the same time.
-const ATTEMPTS: u32 = 20;
-
 /// The routes below `/v1/operations/runtime`.
 pub(crate) fn routes() -> Routes {
     overview().merge(queues()).merge(incidents()).merge(replays()).merge(drills_and_load_tests())

@@ -2,6 +2,7 @@
 //! templates, shipping zones and tax rates.
 
 mod branding;
+mod configuration;
 mod domains;
 mod entries;
 mod invitations;
@@ -17,14 +18,8 @@ mod shipping_zones;
 mod stores;
 mod tax_rates;
 
-use core_types::id::StoreId;
 use gateway::budget::Cost;
 use gateway::routes::Routes;
-use identity::store;
-use primitives::problem::Code;
-use services::Services;
-use table::Write;
-use table::item::Item;
 
 /// The routes of this family.
 pub fn routes() -> Routes {
@@ -74,20 +69,4 @@ pub fn routes() -> Routes {
         .delete("/v1/stores/{id}/tax-rates/{rate_id}", Cost::WRITE, tax_rates::remove)
         .get("/v1/stores/{id}/settings", Cost::READ, settings::show)
         .patch("/v1/stores/{id}/settings", Cost::WRITE, settings::update)
-}
-
-/// Begins the write of an item of the store's configuration: creates it at version 1, and replaces it
-/// otherwise. A concurrent write fails one of them with `version_conflict`. The store's configuration
-/// counter is raised too, so that cached storefront pages are renewed.
-fn save<T: Item>(services: &Services, store: &StoreId, item: &T) -> Write {
-    written(store::configured(services.table.write(), store), item)
-}
-
-/// Adds the write of an item: creates it at version 1, and replaces it otherwise.
-fn written<T: Item>(write: Write, item: &T) -> Write {
-    if item.version() == 1 {
-        write.create(item, Code::VersionConflict)
-    } else {
-        write.replace(item, Code::VersionConflict)
-    }
 }

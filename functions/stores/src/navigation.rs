@@ -20,7 +20,7 @@ use primitives::problem::{Code, Problem};
 use replies::ResourceReply;
 use table::retry;
 
-use crate::{save, written};
+use crate::configuration::{save, written};
 
 /// `GET /v1/stores/{id}/navigation/{handle}` (`getMenu`): Get a menu.
 ///

@@ -24,7 +24,7 @@ use serde::Serialize;
 use services::Services;
 use table::{Query, Write, retry};
 
-use crate::written;
+use crate::configuration::written;
 
 /// `GET /v1/stores/{id}/notifications` (`listMailTemplates`): List mail templates of a store.
 ///

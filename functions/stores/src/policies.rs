@@ -19,7 +19,7 @@ use primitives::input::request;
 use primitives::problem::Problem;
 use table::retry;
 
-use crate::save;
+use crate::configuration::save;
 
 /// `GET /v1/stores/{id}/policies/{handle}` (`getPolicy`): Get a policy page.
 ///

@@ -24,7 +24,7 @@ use services::Services;
 use table::item::Item;
 use table::retry;
 
-use crate::save;
+use crate::configuration::save;
 
 /// `GET /v1/stores/{id}/settings` (`getSettings`): Get the settings of a store.
 ///

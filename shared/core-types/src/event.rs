@@ -120,7 +120,7 @@ impl Event {
 
     /// An event of a topic known only by its name: a sample for a test delivery.
     pub fn untyped(topic: &Entry, about: EventSubject<'_>, data: Value, now: Timestamp) -> Self {
-        let id = group::nth(&EventId::mint(now), 0);
+        let id = key::nth_event(&EventId::mint(now), 0);
         let (request_id, trace_id) = Context::current().map_or_else(
             || (primitives::id::mint("req_", now), primitives::id::mint("", now)),
             |context| (context.request_id().to_owned(), context.trace_id().to_owned()),

@@ -6,6 +6,7 @@
 //! [`MailMessage`] on the queue at once. A mail that is not sent when it is due is enqueued again by the
 //! sweep. It is deleted once it is sent.
 
+mod notice;
 mod plain;
 
 use std::time::Duration;
@@ -25,6 +26,7 @@ use crate::fields::Email;
 use crate::id::{GiftCardId, MailId, StoreId};
 use crate::key::{self, IndexKey};
 
+pub use notice::Notice;
 pub use plain::{holds_link, on_one_line, unlinked};
 
 /// The queue of mails to send.
@@ -39,30 +41,6 @@ const ATTEMPTS: u32 = 10;
 const FIRST_WAIT: Duration = Duration::from_secs(5);
 /// The longest wait, which is also the longest delay of an SQS message.
 const LONGEST_WAIT: Duration = MINUTE.saturating_mul(15);
-
-primitives::string_enum! {
-    /// A mail that follows from an event.
-    Notice {
-        /// The address of a new account needs confirmation.
-        ConfirmAddress = "confirm_address",
-        /// An order was placed.
-        OrderPlaced = "order_placed",
-        /// A fulfilment of an order was shipped.
-        OrderShipped = "order_shipped",
-        /// A parcel of an order arrived.
-        OrderDelivered = "order_delivered",
-        /// An order was refunded, in part or in full.
-        OrderRefunded = "order_refunded",
-        /// An order was cancelled.
-        OrderCancelled = "order_cancelled",
-        /// An order was not paid in time.
-        OrderExpired = "order_expired",
-        /// An order awaits its payment.
-        PaymentRequested = "payment_requested",
-        /// A customer disputes a payment.
-        DisputeOpened = "dispute_opened",
-    }
-}
 
 /// The queue message about a mail.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

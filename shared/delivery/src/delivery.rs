@@ -54,7 +54,7 @@ pub use ordering_key::{OrderingKey, OrderingPosition, head_before, wake_next};
 pub use permits::{MAX_ATTEMPTS_OF_SCOPE, MAX_ATTEMPTS_TO_HOST, Permits};
 pub use queued::{message_attributes, message_body};
 pub use retry::{MAX_ATTEMPTS, slot, wait};
-pub use signing::{HEADER_PREFIX, challenge_headers, headers, signatures};
+pub use signing::{HEADER_PREFIX, headers};
 pub use speed::{Speed, TIMEOUT};
 pub use view::DeliveryView;
 

@@ -2,6 +2,7 @@
 
 pub mod branding;
 mod counted;
+mod owner;
 mod subdomain;
 mod topics;
 mod view;
@@ -23,13 +24,11 @@ use primitives::fields::{FromText, Violation};
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use services::Services;
 use table::item::{Item, Key, Packing};
 use table::outbox::Due;
 
 use crate::address::PostalAddress;
 use crate::domain::Host;
-use crate::merchant::Merchant;
 
 pub use branding::Branding;
 pub use counted::{
@@ -282,25 +281,6 @@ pub fn first_location(store: &StoreId) -> LocationId {
 }
 
 impl Store {
-    /// Whether the owner has proven to receive mail at their address. Otherwise the store may not send
-    /// mail to people who have not proven theirs.
-    ///
-    /// # Errors
-    /// 503.
-    pub async fn is_owner_proven(&self, services: &Services) -> Result<bool, Problem> {
-        let owner: Option<Merchant> = services.table.get(&key::merchant(&self.owner_id)).await?;
-        Ok(owner.is_some_and(|owner| owner.email_verified))
-    }
-
-    /// Ensures that the store may send mail to people who have not proven their address.
-    ///
-    /// # Errors
-    /// `owner_unverified`; 503.
-    pub async fn ensure_owner_proven(&self, services: &Services) -> Result<(), Problem> {
-        let is_proven = self.is_owner_proven(services).await?;
-        if is_proven { Ok(()) } else { Err(Code::OwnerUnverified.into()) }
-    }
-
     /// Creates a store of `owner`, as a draft. Its first location is created with it
     /// (`catalogue::location::with_new_store`).
     pub fn open(owner: &MerchantId, opening: NewStore, now: Timestamp) -> Self {

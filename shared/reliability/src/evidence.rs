@@ -25,7 +25,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use table::item::{Element, Item, Key};
 
-pub use append::{Addition, addition, append};
+pub use append::{ADDITION_ATTEMPTS, Addition, addition, append};
 pub use check::{
     Broken, Checked, Fault, MAX_CHECKED_RECORDS, Position, check, months_of, newest_of, within,
 };

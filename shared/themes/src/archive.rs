@@ -18,6 +18,7 @@ use entry::Entry;
 
 mod directory;
 mod entry;
+mod little_endian;
 mod path;
 
 /// The maximum size of a package, in bytes.
@@ -26,8 +27,6 @@ pub(crate) const MAX_ARCHIVE: usize = 4 << 20;
 pub(crate) const MAX_ENTRIES: usize = 1_000;
 /// The maximum size of all files together, unpacked, in bytes.
 pub(crate) const MAX_UNPACKED: u64 = 32 << 20;
-/// The maximum compression ratio of an entry.
-pub(crate) const MAX_RATIO: u64 = 100;
 
 /// The files of an archive.
 #[derive(Default)]

@@ -14,6 +14,7 @@
 //! - a store's licence for a theme ([`licensed`]), granted by a [`purchase`].
 
 mod archive;
+mod canonical_json;
 pub mod contents;
 pub mod draft;
 pub mod file;

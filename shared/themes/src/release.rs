@@ -4,9 +4,7 @@
 //! files and settings alone, not its number, time or author. So a rollback, which is a release of its
 //! own, has the digest of the release that it restores.
 
-use serde::Serialize;
-use serde_json::{Map, Value};
-
+use crate::canonical_json::canonical;
 use crate::file::Digest;
 use crate::settings::Content;
 
@@ -14,7 +12,7 @@ use crate::settings::Content;
 const PURPOSE: &str = "theme-release-v1\n";
 
 /// Computes the digest of a release: SHA-256 over the purpose, a line `path NUL sha256` for each file in
-/// the order of the paths' bytes, an empty line, and the content as [`canonical`] JSON.
+/// the order of the paths' bytes, an empty line, and the content as canonical JSON.
 pub fn content_sha256<'a>(
     files: impl IntoIterator<Item = (&'a str, &'a Digest)>,
     content: &Content,
@@ -25,28 +23,6 @@ pub fn content_sha256<'a>(
         files.iter().map(|(path, sha256)| format!("{path}\0{sha256}\n")).collect();
     let text = format!("{PURPOSE}{}\n{}", lines.concat(), canonical(content));
     Digest::of(text.as_bytes())
-}
-
-/// Writes a value as canonical JSON: without whitespace, members sorted by the bytes of their names.
-pub fn canonical(value: &impl Serialize) -> String {
-    // Cannot fail: keys are strings, and all numbers are finite.
-    serde_json::to_value(value).map(sorted).unwrap_or_default().to_string()
-}
-
-fn sorted(value: Value) -> Value {
-    match value {
-        Value::Object(object) => {
-            let mut members: Vec<(String, Value)> = object.into_iter().collect();
-            members.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-            members
-                .into_iter()
-                .map(|(name, value)| (name, sorted(value)))
-                .collect::<Map<_, _>>()
-                .into()
-        }
-        Value::Array(items) => items.into_iter().map(sorted).collect(),
-        other => other,
-    }
 }
 
 /// Why a rollback is rejected.
@@ -83,7 +59,7 @@ pub const fn next(head: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

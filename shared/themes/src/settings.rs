@@ -1,22 +1,20 @@
 //! The content of a theme: values of settings, validated against the schema and sanitized.
 
-use std::collections::BTreeMap;
-
 use primitives::problem::{FieldError, FieldErrors};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use crate::canonical_json::canonical;
 use crate::finding::{Code, Finding};
 use crate::findings::Findings;
-use crate::release::canonical;
 use crate::schema::Schema;
 
+pub use content::{Content, Element};
 pub use difference::{Change, ChangeKind, Difference, difference};
 pub use upgrade::{Upgrade, upgrade};
 
 pub(crate) use validate::{Note, Validator};
 
+mod content;
 pub(crate) mod decimal;
 mod difference;
 mod formats;
@@ -31,42 +29,6 @@ mod value;
 pub const MAX_CONTENT: usize = 256 * 1024;
 /// The maximum number of sections on a page (our choice).
 pub const MAX_SECTIONS: usize = 25;
-
-/// An element of a page: a section, or a block in one.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "ThemeElement")]
-pub struct Element {
-    /// The section type or block type.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// The merchant's name for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Whether it is hidden.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub disabled: bool,
-    /// The values of its settings, defaults included.
-    #[serde(default)]
-    pub settings: Map<String, Value>,
-    /// The blocks in it, by names that the editor chooses.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub blocks: BTreeMap<String, Element>,
-    /// The order of the blocks.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub block_order: Vec<String>,
-}
-
-/// The content of a theme: validated and sanitized, with a value for every setting.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "ThemeContent")]
-pub struct Content {
-    /// The values of the settings of the whole theme.
-    pub settings: Map<String, Value>,
-    /// The sections of the home page, by names that the editor chooses.
-    pub sections: BTreeMap<String, Element>,
-    /// The order of the sections.
-    pub order: Vec<String>,
-}
 
 /// The unvalidated content of a draft, as in the request. Omitted members mean defaults for the settings,
 /// and no sections.

@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use runtime_api::Function;
 use serde_json::Value;
 
-use crate::AnyError;
 use crate::system::{Owner, System};
 use crate::work;
+use benches::AnyError;
 use events::{One, Plan, plans};
 
 /// The baselines: without the SDKs, and with them.

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinSet;
 
-use crate::AnyError;
-use crate::http::{Connection, Input, Reply};
+use benches::AnyError;
+use benches::http::{Connection, Input, Reply};
 
 /// The warm-up before each measurement, which is not counted.
 const WARM_UP: Duration = Duration::from_millis(400);

@@ -25,14 +25,13 @@ mod work;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
-use benches::{AnyError, http};
+use benches::AnyError;
 use lexopt::Arg::Long;
 use lexopt::ValueExt;
 
 use load::{Measured, closed};
-use report::Report;
+use report::{LONG, Report};
 use system::{Owner, System};
 use webhooks::Watched;
 
@@ -49,14 +48,10 @@ Usage: cargo run --release -p benches -- [options]
   --help               this text
 ";
 
-/// Concurrent clients in the tables.
-const CROWD: usize = 32;
 /// Concurrent clients in the pictures.
 const CLIENTS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 /// Orders a second in the picture of deliveries.
 const PACES: [u32; 5] = [10, 25, 50, 100, 150];
-/// The duration of each load.
-const LONG: Duration = Duration::from_secs(2);
 
 #[tokio::main]
 async fn main() -> ExitCode {

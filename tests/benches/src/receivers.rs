@@ -10,9 +10,9 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use crate::AnyError;
-use crate::http::{Input, serve};
 use crate::system::{Owner, text};
+use benches::AnyError;
+use benches::http::{Input, serve};
 
 const SUBSCRIPTIONS: &str = "/v1/operations/webhook-subscriptions";
 /// The time without an arrival after which no more are expected.

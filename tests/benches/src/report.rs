@@ -2,10 +2,16 @@
 
 use std::fs;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::load::{Measured, Work, closed};
 use crate::system::System;
-use crate::{AnyError, CROWD, LONG};
+use benches::AnyError;
+
+/// Concurrent clients in the tables.
+const CROWD: usize = 32;
+/// The duration of each load.
+pub const LONG: Duration = Duration::from_secs(2);
 
 /// The table of requests.
 pub struct Report<'a> {

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 
-use crate::AnyError;
-use crate::http::{Connection, Input};
 use crate::load::{Networks, Target};
+use benches::AnyError;
+use benches::http::{Connection, Input};
 
 /// The longest start.
 const PATIENCE: Duration = Duration::from_mins(2);

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::AnyError;
-use crate::http::{Input, Reply};
 use crate::load::{Measured, Target, Work, closed, paced};
 use crate::receivers::{Behaviour, Receivers};
 use crate::system::{Owner, text};
+use benches::AnyError;
+use benches::http::{Input, Reply};
 
 /// The longest wait for outstanding deliveries.
 const PATIENCE: Duration = Duration::from_secs(20);

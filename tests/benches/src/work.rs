@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::AnyError;
-use crate::http::Input;
 use crate::load::Work;
 use crate::system::{Owner, text};
+use benches::AnyError;
+use benches::http::Input;
 
 const STORE: &str = "demo-store";
 /// The demo's merchant, who owns its store.

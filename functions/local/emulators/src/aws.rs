@@ -53,6 +53,7 @@ pub use crate::error::EmulatorError;
 const MAX_RECEIVE_COUNT: u32 = 5;
 /// How long [`Emulators::stop`] waits for requests that are already running.
 const GRACE: Duration = Duration::from_secs(3);
+
 /// The address and the ports of the emulators; port 0 for any free one.
 #[derive(Debug, Clone, Copy)]
 pub struct Ports {

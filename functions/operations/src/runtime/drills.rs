@@ -32,7 +32,6 @@ use table::canary::CanaryHold;
 use table::item::Item;
 use table::{Condition, Write};
 
-use super::ATTEMPTS;
 use super::incidents::unresolved;
 use crate::page::{self, Shown};
 
@@ -247,7 +246,7 @@ pub(crate) async fn abort(
     State(app): State<App>,
     Path(id): Path<DrillId>,
 ) -> Result<Json<DrillView>, Problem> {
-    table::retry_up_to(ATTEMPTS, || async {
+    table::retry_up_to(evidence::ADDITION_ATTEMPTS, || async {
         let now = app.clock.now();
         let after = find(&app, &id).await?.aborted(now)?;
         let record = Record::of_drill(&after);

@@ -25,7 +25,6 @@ use table::item::Item;
 
 use crate::page::{self, Shown};
 
-use super::ATTEMPTS;
 use super::drills::{hold, is_canary, release};
 
 /// The default share of checkouts, in percent.
@@ -133,7 +132,7 @@ pub(crate) async fn abort(
     State(app): State<App>,
     Path(id): Path<LoadTestId>,
 ) -> Result<Json<LoadTestView>, Problem> {
-    table::retry_up_to(ATTEMPTS, || async {
+    table::retry_up_to(evidence::ADDITION_ATTEMPTS, || async {
         let now = app.clock.now();
         let after = find(&app, &id).await?.aborted(now)?;
         let record = Record::of_load_test(&after);

@@ -31,7 +31,6 @@ use serde::Serialize;
 use services::Services;
 use table::item::Index;
 
-use super::ATTEMPTS;
 use crate::range::{self, TimeRange};
 
 /// Deliveries that one request names at most.
@@ -320,7 +319,7 @@ pub(crate) async fn cancel(
     State(app): State<App>,
     Path(id): Path<ReplayId>,
 ) -> Result<Json<ReplayView>, Problem> {
-    table::retry_up_to(ATTEMPTS, || async {
+    table::retry_up_to(evidence::ADDITION_ATTEMPTS, || async {
         let now = app.clock.now();
         let replay = find(&app, &caller, &id).await?;
         if let Some(authority) = &replay.authority {

@@ -102,7 +102,8 @@ impl EventGroup {
     fn numbered(mut events: Vec<Event>) -> Option<Self> {
         events.sort_by(|one, other| one.id.cmp(&other.id));
         let first = events.first()?.id.clone();
-        let known = |(number, event): (usize, Event)| event.known_as(nth(&first, number));
+        let known =
+            |(number, event): (usize, Event)| event.known_as(key::nth_event(&first, number));
         Self::of(events.into_iter().enumerate().map(known).collect(), 1)
     }
 
@@ -188,11 +189,6 @@ fn is_place_for(event: &Event, group: &[Event]) -> bool {
 fn place(event: &Event) -> (Option<&StoreId>, Option<&AppId>, &str) {
     let app = event.app_id.as_ref().filter(|_| event.store_id.is_none());
     (event.store_id.as_ref(), app, event.subject())
-}
-
-/// The id of the event with this number, in the group of another event.
-pub(super) fn nth(of: &EventId, number: usize) -> EventId {
-    EventId::parse(&format!("{}{number:02x}", key::event_group(of))).unwrap_or_else(|| of.clone())
 }
 
 #[cfg(test)]

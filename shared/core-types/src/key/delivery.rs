@@ -32,6 +32,10 @@ pub fn event_group(id: &EventId) -> &str {
     let id = id.as_str();
     id.get(..id.len().saturating_sub(2)).unwrap_or(id)
 }
+/// The id of the event with this number, in the group of another event.
+pub fn nth_event(of: &EventId, number: usize) -> EventId {
+    EventId::parse(&format!("{}{number:02x}", event_group(of))).unwrap_or_else(|| of.clone())
+}
 /// The digits that tell this group from others of the same time; they sort as ids do.
 pub fn event_moment(id: &EventId) -> &str {
     event_group(id).get(EventId::PREFIX.len().saturating_add(TIME_DIGITS)..).unwrap_or_default()

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use core_types::id::EventId;
+use core_types::id::{EventId, StoreId};
 use crypto::seal;
 use crypto::signature::constant_time_eq;
 use http::header;
@@ -19,7 +19,7 @@ use serde_json::json;
 use services::queue::foreign::ForeignMessage;
 
 use super::{DisabledReason, SigningKeys, Subscription, SubscriptionStatus};
-use crate::delivery::{challenge_headers, message_attributes};
+use crate::delivery::message_attributes;
 
 /// How long a token is valid (our choice): time for a person who deploys the consumer to read it.
 const GOOD_FOR: Duration = DAY;
@@ -115,7 +115,7 @@ impl Challenge {
         })
         .to_string();
         let store = subscription.store_id.as_ref();
-        let headers = challenge_headers(id.as_str(), store, &body, keys, *sent_at);
+        let headers = headers(id.as_str(), store, &body, keys, *sent_at);
         ForeignMessage {
             attributes: message_attributes(headers),
             body,
@@ -230,4 +230,31 @@ impl Subscription {
         let after = Box::new(after);
         Ok(if is_right { Confirming::Done(after) } else { Confirming::Wrong(after) })
     }
+}
+
+/// The headers of a challenge: those of an event, without those of a delivery.
+fn headers(
+    id: &str,
+    store: Option<&StoreId>,
+    body: &str,
+    keys: &SigningKeys,
+    now: Timestamp,
+) -> Vec<(String, String)> {
+    let seconds = now.seconds().to_string();
+    let (hmac, signature) = keys.sign(id, now.seconds(), body.as_bytes());
+    let mut all = vec![
+        ("Content-Type", "application/json"),
+        ("User-Agent", "Service-Webhooks/1"),
+        ("X-Service-Timestamp", &seconds),
+        ("X-Service-Hmac-SHA256", &hmac),
+        ("X-Service-Event-Id", id),
+        ("X-Service-Event-Type", CHALLENGE),
+    ];
+    all.extend(store.iter().map(|store| ("X-Service-Store-Id", store.as_str())));
+    all.extend([
+        ("webhook-id", id),
+        ("webhook-timestamp", &seconds),
+        ("webhook-signature", &signature),
+    ]);
+    all.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }

@@ -13,6 +13,8 @@ use super::{Evidence, EvidenceName, Head, Record};
 
 /// Attempts of an append: all writers compete for the one head.
 const ATTEMPTS: u32 = 60;
+/// Attempts of a change that is written with its record, which somebody waits for.
+pub const ADDITION_ATTEMPTS: u32 = 20;
 
 /// The items of a new record, to be added to a transaction.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 use rawzip::ZipSliceArchive;
 
 use super::entry::Entry;
+use super::little_endian::{u16_at, u32_at};
 use crate::finding::{Code, Finding};
 use crate::findings::Findings;
 
@@ -13,16 +14,6 @@ const ZIP64_POINTER_SIZE: usize = 20;
 const END_SIGNATURE: &[u8] = b"PK\x05\x06";
 const ZIP64_POINTER_SIGNATURE: &[u8] = b"PK\x06\x07";
 const ENTRY_SIGNATURE: &[u8] = b"PK\x03\x04";
-
-/// Reads a little-endian `u16` at an offset.
-pub(super) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    bytes.get(at..)?.first_chunk().map(|bytes| u16::from_le_bytes(*bytes))
-}
-
-/// Reads a little-endian `u32` at an offset.
-pub(super) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    bytes.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
-}
 
 /// Validates the end record. With a problem here, nothing else in the archive is reliable.
 pub(super) fn validate_end(

@@ -6,8 +6,7 @@ use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 use rawzip::extra_fields::ExtraFieldId;
 use rawzip::{CompressionMethod, ZipFileHeaderRecord, ZipSliceArchive, ZipSliceEntry};
 
-use super::MAX_RATIO;
-use super::directory::{u16_at, u32_at};
+use super::little_endian::{u16_at, u32_at};
 use crate::finding::{Code, Finding};
 use crate::findings::Findings;
 
@@ -26,6 +25,8 @@ const SYMLINK: u32 = 0o120_000;
 const REGULAR: u32 = 0o100_000;
 const DIRECTORY: u32 = 0o040_000;
 
+/// The maximum compression ratio of an entry.
+const MAX_RATIO: u64 = 100;
 /// The size of an empty deflate stream, in bytes.
 const EMPTY_STREAM: u64 = 2;
 

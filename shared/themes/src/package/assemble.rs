@@ -4,9 +4,9 @@ use serde_json::{Map, Value};
 
 use super::json;
 use super::layout::{Files, ending, stem};
+use crate::canonical_json::canonical;
 use crate::finding::{Code, Finding, Report, below};
 use crate::findings::Findings;
-use crate::release::canonical;
 use crate::schema::{BlockType, Schema, SectionType, read, section};
 use crate::settings::{Content, MAX_CONTENT, Validator};
 

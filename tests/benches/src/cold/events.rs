@@ -7,9 +7,9 @@ use runtime_api::Function;
 use serde_json::{Value, json};
 
 use super::{HELLO, SDKS};
-use crate::AnyError;
-use crate::http::Input;
 use crate::system::{Owner, text};
+use benches::AnyError;
+use benches::http::Input;
 
 /// Reads that the budget of a network covers.
 const READS_OF_A_NETWORK: usize = 40;

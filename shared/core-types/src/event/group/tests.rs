@@ -59,7 +59,7 @@ fn what_happens_together_in_one_timeline_is_one_item_under_ids_in_a_row() {
     let group = &groups[0];
     assert_eq!(group.events[0].id, first, "the first keeps its id");
     for (number, event) in group.events().iter().enumerate() {
-        assert_eq!(event.id, nth(&first, number));
+        assert_eq!(event.id, key::nth_event(&first, number));
         assert!(event.id.as_str().ends_with(&format!("{number:02x}")));
         let body: Value = serde_json::from_str(&event.body).unwrap();
         assert_eq!(body["id"], json!(event.id), "its body knows it by the same");
@@ -67,7 +67,7 @@ fn what_happens_together_in_one_timeline_is_one_item_under_ids_in_a_row() {
         assert_eq!(key::event(&event.id), group.key());
         assert_eq!(group.event(&event.id).map(|found| &found.body), Some(&event.body));
     }
-    assert!(group.event(&nth(&first, 3)).is_none());
+    assert!(group.event(&key::nth_event(&first, 3)).is_none());
 }
 
 #[test]

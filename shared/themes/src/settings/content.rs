@@ -1,0 +1,43 @@
+//! The content of a theme and its elements.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// An element of a page: a section, or a block in one.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ThemeElement")]
+pub struct Element {
+    /// The section type or block type.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The merchant's name for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Whether it is hidden.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub disabled: bool,
+    /// The values of its settings, defaults included.
+    #[serde(default)]
+    pub settings: Map<String, Value>,
+    /// The blocks in it, by names that the editor chooses.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub blocks: BTreeMap<String, Element>,
+    /// The order of the blocks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub block_order: Vec<String>,
+}
+
+/// The content of a theme: validated and sanitized, with a value for every setting.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ThemeContent")]
+pub struct Content {
+    /// The values of the settings of the whole theme.
+    pub settings: Map<String, Value>,
+    /// The sections of the home page, by names that the editor chooses.
+    pub sections: BTreeMap<String, Element>,
+    /// The order of the sections.
+    pub order: Vec<String>,
+}
