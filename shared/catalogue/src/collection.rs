@@ -232,7 +232,11 @@ impl Members {
         for (index, product) in change.reorder.iter().enumerate() {
             if !listed.contains(product) {
                 let pointer = format!("/reorder/{index}");
-                return Err(Problem::field(&pointer, "not_in_collection", "Add it first."));
+                return Err(Problem::field(
+                    &pointer,
+                    "not_in_collection",
+                    "Must be a product of the collection: add it first.",
+                ));
             }
         }
         if !change.reorder.is_empty() {

@@ -95,8 +95,8 @@ fn coherent(item: MenuItem, location: ValuePointerRef<'_>) -> Result<MenuItem, F
     let mut errors = FieldErrors::default();
     for (name, taken, given) in fields {
         let (code, verb) = match (taken, given) {
-            (true, false) => ("required", "needs"),
-            (false, true) => ("not_applicable", "does not take"),
+            (true, false) => ("required", "requires"),
+            (false, true) => ("not_applicable", "does not allow"),
             _ => continue,
         };
         let fault =

@@ -24,7 +24,7 @@ pub const MARK: HeaderName = HeaderName::from_static("x-service-bridge");
 /// The mark's value on a request.
 pub const REQUEST: HeaderValue = HeaderValue::from_static("request");
 /// The mark's value on a rejection.
-const REJECTED: &str = "refused";
+const REJECTED: &str = "rejected";
 
 /// The header in which the bridge names the original client's address, readable by this service alone.
 const FROM: HeaderName = HeaderName::from_static("x-service-bridge-from");

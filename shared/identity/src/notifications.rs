@@ -12,10 +12,10 @@ use crate::member::{INVITED_FOR, Role};
 /// The mail with a sign-in code.
 pub fn one_time_code(to: &Email, code: &str) -> MailContent {
     let text = format!(
-        "Use this code to sign in. It is good for 10 minutes and works once.\n\n\
+        "Use this code to sign in. It is valid for 10 minutes and works once.\n\n\
          Code: {code}\n\n\
-         If you did not ask for it, do nothing: nobody can sign in without it.\n\
-         Never tell it to anybody.\n"
+         If you did not request it, do nothing: nobody can sign in without it.\n\
+         Do not share it with anybody.\n"
     );
     MailContent::new(to, "Your sign-in code", text, CODE_LIFETIME)
 }
@@ -23,13 +23,13 @@ pub fn one_time_code(to: &Email, code: &str) -> MailContent {
 /// The mail with a token that sets a new password.
 pub fn password_reset(to: &Email, token: &str, base_url: &str) -> MailContent {
     let text = format!(
-        "Somebody asked for a new password for your account. To set one, send\n\
+        "Somebody requested a new password for your account. To set one, send\n\
          this token and the new password to\n\n\
          \x20   POST {base_url}/v1/auth/password/update\n\
          \x20   {{\"token\": \"...\", \"new_password\": \"...\"}}\n\n\
          Token: {token}\n\n\
-         It is good for 30 minutes and works once.\n\
-         If you did not ask for it, do nothing: your password stays as it is.\n"
+         It is valid for 30 minutes and works once.\n\
+         If you did not request it, do nothing: your password stays as it is.\n"
     );
     MailContent::new(to, "Set a new password", text, Purpose::Reset.lifetime())
 }
@@ -42,7 +42,7 @@ pub fn verify_email(to: &Email, token: &str, base_url: &str) -> MailContent {
          \x20   POST {base_url}/v1/auth/email/verify\n\
          \x20   {{\"token\": \"...\"}}\n\n\
          Token: {token}\n\n\
-         It is good for 24 hours and works once.\n\
+         It is valid for 24 hours and works once.\n\
          If you know nothing of such an account, do nothing.\n"
     );
     MailContent::new(to, "Confirm your e-mail address", text, Purpose::Verify.lifetime())
@@ -66,7 +66,7 @@ pub fn invitation(
          \x20   POST {base_url}/v1/stores/invitations/accept\n\
          \x20   {{\"token\": \"...\"}}\n\n\
          Token: {token}\n\n\
-         It is good until {expires_at} and works once.\n\
+         It is valid until {expires_at} and works once.\n\
          If you do not know the store, do nothing.\n"
     );
     MailContent::new(to, "You are invited to a store", text, INVITED_FOR)
@@ -77,12 +77,12 @@ pub fn address_proven(to: &Email, base_url: &str) -> MailContent {
     let text = format!(
         "You have confirmed this address for an account that was set up before,\n\
          perhaps by somebody else. Its password and every session have ended.\n\n\
-         To sign in, ask for a one-time code. To set a password, ask for a\n\
+         To sign in, request a one-time code. To set a password, request a\n\
          reset, or send one while you are signed in:\n\n\
          \x20   POST {base_url}/v1/auth/signin/otp\n\
          \x20   POST {base_url}/v1/auth/password/reset\n\
          \x20   POST {base_url}/v1/auth/password/update\n\n\
-         What the account holds stays. Look through its stores and apps, and\n\
+         What the account has stays. Check its stores and apps, and\n\
          delete what is not yours.\n"
     );
     MailContent::new(to, "Your address is confirmed", text, DAY)

@@ -225,7 +225,7 @@ fn tests(condition: &Value, pointer: ValuePointerRef<'_>, errors: &mut FieldErro
                 }
             }
             if found.len() > 1 && found.contains(&Test::Exists(false)) {
-                let detail = "`exists: false` stands alone.";
+                let detail = "`exists: false` cannot be combined with other operators.";
                 errors.add_at(pointer, || Violation::new("contradictory", detail));
             }
             return found;
@@ -260,7 +260,7 @@ fn test(name: &str, operand: &Value) -> Result<Test, Violation> {
                 .ok_or_else(|| Violation::new("invalid_type", "Must be a boolean."))?,
         ),
         _ => {
-            let detail = format!("Unknown; the operators are {OPERATORS}.");
+            let detail = format!("Unknown operator; the operators are {OPERATORS}.");
             return Err(Violation::new("unknown_operator", detail));
         }
     })
@@ -290,7 +290,7 @@ fn list(value: &Value) -> Result<Vec<Value>, Violation> {
     match values.len() {
         0 => Err(Violation::new("too_few", "Must list at least one value.")),
         1..=MAX_VALUES => values.iter().map(scalar).collect(),
-        _ => Err(Violation::new("too_many", format!("May list at most {MAX_VALUES} values."))),
+        _ => Err(Violation::new("too_many", format!("Must list at most {MAX_VALUES} values."))),
     }
 }
 

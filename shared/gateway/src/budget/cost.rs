@@ -62,7 +62,7 @@ impl Cost {
         ("one_time_code", Self::CODE),
         ("bulk", Self::BULK),
         ("package", Self::PACKAGE),
-        ("refused", Self::REJECTED),
+        ("rejected", Self::REJECTED),
     ];
 
     /// What a body of this size costs more.

@@ -9,13 +9,13 @@ use crate::challenge::{CODE_LIFETIME, Purpose};
 /// The mail with a code that proves a new customer's address.
 pub fn welcome(to: &Email, shop: &Subdomain, code: &str) -> MailContent {
     let text = format!(
-        "Somebody asked for an account with this address at the shop\n\n\
+        "Somebody requested an account with this address at the shop\n\n\
          \x20   {shop}\n\n\
-         To confirm that it was you, use this code. It is good for 10 minutes\n\
+         To confirm that it was you, use this code. It is valid for 10 minutes\n\
          and works once.\n\n\
          Code: {code}\n\n\
-         If it was not you, do nothing: no account is made without the code.\n\
-         Never tell it to anybody.\n"
+         If it was not you, do nothing: no account is created without the code.\n\
+         Do not share it with anybody.\n"
     );
     MailContent::new(to, "Confirm your new account", text, CODE_LIFETIME).to_stranger()
 }
@@ -23,12 +23,12 @@ pub fn welcome(to: &Email, shop: &Subdomain, code: &str) -> MailContent {
 /// The mail instead of [`welcome`] for an address that has an account already: the code signs in to it.
 pub fn known(to: &Email, shop: &Subdomain, code: &str) -> MailContent {
     let text = format!(
-        "Somebody asked for a new account with this address at the shop\n\n\
+        "Somebody requested a new account with this address at the shop\n\n\
          \x20   {shop}\n\n\
          You have one already, and it stays as it is. To sign in to it, use\n\
-         your password, or this code. It is good for 10 minutes and works once.\n\n\
+         your password, or this code. It is valid for 10 minutes and works once.\n\n\
          Code: {code}\n\n\
-         If it was not you, do nothing. Never tell the code to anybody.\n"
+         If it was not you, do nothing. Do not share the code with anybody.\n"
     );
     MailContent::new(to, "You already have an account", text, CODE_LIFETIME)
 }
@@ -38,11 +38,11 @@ pub fn moves(to: &Email, shop: &Subdomain, code: &str) -> MailContent {
     let text = format!(
         "Somebody asked to move their account to this address at the shop\n\n\
          \x20   {shop}\n\n\
-         To confirm that it was you, use this code. It is good for 10 minutes\n\
+         To confirm that it was you, use this code. It is valid for 10 minutes\n\
          and works once.\n\n\
          Code: {code}\n\n\
          If it was not you, do nothing: no account is moved without the code.\n\
-         Never tell it to anybody.\n"
+         Do not share it with anybody.\n"
     );
     MailContent::new(to, "Confirm your new e-mail address", text, CODE_LIFETIME).to_stranger()
 }
@@ -62,14 +62,14 @@ pub fn stays(to: &Email, shop: &Subdomain) -> MailContent {
 /// The mail with a token that sets a customer's new password.
 pub fn reset(to: &Email, shop: &Subdomain, token: &str, base_url: &str) -> MailContent {
     let text = format!(
-        "Somebody asked for a new password for your account at the shop\n\n\
+        "Somebody requested a new password for your account at the shop\n\n\
          \x20   {shop}\n\n\
          To set one, send this token and the new password to\n\n\
          \x20   POST {base_url}/v1/storefront/customer/password/update\n\
          \x20   {{\"token\": \"...\", \"new_password\": \"...\"}}\n\n\
          Token: {token}\n\n\
-         It is good for 30 minutes and works once.\n\
-         If you did not ask for it, do nothing: your password stays as it is.\n"
+         It is valid for 30 minutes and works once.\n\
+         If you did not request it, do nothing: your password stays as it is.\n"
     );
     MailContent::new(to, "Set a new password", text, Purpose::Reset.lifetime())
 }

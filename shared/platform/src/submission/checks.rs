@@ -148,7 +148,7 @@ fn app_url(app: &CommerceApp) -> SubmissionCheck {
     }
     let origin = app.origin();
     let same = app.redirect_uris.iter().any(|uri| origin_of(uri) == origin);
-    let why = "No redirect URI has the origin of the app URL; merchants may wonder where they are.";
+    let why = "No redirect URI has the origin of the app URL, which may confuse merchants.";
     checked("app_url_is_public", !same, Verdict::Warn, why, "The app URL is on https.")
 }
 
@@ -170,7 +170,11 @@ fn changed(changes: Option<&[&str]>) -> SubmissionCheck {
         Some([]) => check(name, Verdict::Pass, "The app is unchanged since its approval."),
         Some(names) => {
             let what = names.join(", ");
-            check(name, Verdict::Warn, format!("Differs from the approved version: {what}."))
+            check(
+                name,
+                Verdict::Warn,
+                format!("The configuration differs from the approved version: {what}."),
+            )
         }
     }
 }

@@ -115,7 +115,7 @@ pub(super) fn wording(kind: NotificationKind) -> Wording {
             "You have a gift card",
             "You have a gift card for the shop\n\n    {{ shop }}\n\nIt is worth {{ value }}.\n\n\
              {% if message %}With these words:\n\n{{ message }}\n\n{% endif %}\
-             Code: {{ code }}\n\n{% if expires_on %}It is good until {{ expires_on }}.\n{% endif %}\
+             Code: {{ code }}\n\n{% if expires_on %}It is valid until {{ expires_on }}.\n{% endif %}\
              Whoever has the code can spend it: keep it to yourself.\n",
             &[],
         ),

@@ -44,7 +44,7 @@ impl RowError {
             ),
             Self::MisplacedQuote => (
                 "misplaced_quote",
-                "Text follows the closing quote of a cell of several lines: rows may be missing.",
+                "Text follows the closing quote of a cell with several lines: some rows may not have been read.",
             ),
         }
     }

@@ -37,8 +37,10 @@ pub(super) async fn as_it_is_read(deployed: &Deployed, by: &[(&str, &str)]) {
     let counted = read.extract_if(.., |_, members| members.is_empty());
     for (message, _) in counted {
         // A pattern that ends in `*` matches what begins so.
-        let logged =
-            message.strip_suffix('*').map_or(format!("\"{message}\""), |it| format!("\"{it}"));
+        let logged = match message.strip_suffix('*') {
+            Some(beginning) => format!("\"{beginning}"),
+            None => format!("\"{message}\""),
+        };
         assert!(GIVEN_UP.contains(&logged), "nobody logs {message}");
     }
     let (messages, expected): (Vec<_>, Vec<_>) =

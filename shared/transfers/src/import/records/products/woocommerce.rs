@@ -145,7 +145,7 @@ pub(super) fn record(columns: &Columns, rows: &[Row], setting: &Setting) -> Opti
     let first = rows.first()?;
     let mut reading = Reading::of(columns);
     if is_variation(&reading, first) {
-        let detail = "No product above has this SKU or id.";
+        let detail = "No earlier row has a product with this SKU or id.";
         reading.reject(first.number, Some("Parent"), "parent_missing", detail);
         return Some(reading.rejected(first.number));
     }
