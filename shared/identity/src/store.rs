@@ -282,6 +282,17 @@ pub fn first_location(store: &StoreId) -> LocationId {
 }
 
 impl Store {
+    /// Ensures that the store is active.
+    ///
+    /// # Errors
+    /// `store_not_accepting_orders`.
+    pub fn ensure_takes_orders(&self) -> Result<(), Problem> {
+        if self.status == StoreStatus::Active {
+            return Ok(());
+        }
+        Err(Code::StoreNotAcceptingOrders.with("storefront_status", self.status.as_str()))
+    }
+
     /// Whether the owner has proven to receive mail at their address. Otherwise the store may not send
     /// mail to people who have not proven theirs.
     ///

@@ -4,7 +4,7 @@
 //! that is good enough, until something is rejected: by what was seen, or by the table. Then it is
 //! decided again over what there is, and only that is answered.
 
-use super::retry;
+use super::{Attempt, retry};
 use primitives::problem::{Code, Problem};
 
 /// How what there is is looked at.
@@ -22,6 +22,16 @@ impl ReadConsistency {
     /// `version_conflict`, where an eventually consistent read has shown what no write demands: it is looked at again.
     pub fn ensure_strong(self) -> Result<(), Problem> {
         if self == Self::Strong { Ok(()) } else { Err(Code::VersionConflict.into()) }
+    }
+}
+
+/// Only a first attempt reads eventually consistently ([`retry_eventual_first`]).
+impl From<ReadConsistency> for Attempt {
+    fn from(consistency: ReadConsistency) -> Self {
+        match consistency {
+            ReadConsistency::Eventual => Self::First,
+            ReadConsistency::Strong => Self::Repeated,
+        }
     }
 }
 

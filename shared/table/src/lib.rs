@@ -43,7 +43,7 @@ pub use places::Permit;
 pub use query::Query;
 pub use rate_limit::Pass;
 pub use read::{Batch, ReadLimit, Scanned, WalkPlace};
-pub use write::{Change, Changed, Condition, Write, retry, retry_up_to};
+pub use write::{Attempt, Change, Changed, Condition, Write, retry, retry_attempts, retry_up_to};
 
 use primitives::clock::Clock;
 use primitives::context::Context;

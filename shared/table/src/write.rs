@@ -364,15 +364,43 @@ where
     retry_up_to(ATTEMPTS, attempt).await
 }
 
+/// As [`retry`]; says to `attempt` which one it is.
+pub async fn retry_attempts<T, F, Fut>(attempt: F) -> Result<T, Problem>
+where
+    F: FnMut(Attempt) -> Fut,
+    Fut: Future<Output = Result<T, Problem>>,
+{
+    attempts(ATTEMPTS, attempt).await
+}
+
 /// As [`retry`], so many times: for an item that everybody has to write, one after the other.
 pub async fn retry_up_to<T, F, Fut>(most: u32, mut attempt: F) -> Result<T, Problem>
 where
     F: FnMut() -> Fut,
     Fut: Future<Output = Result<T, Problem>>,
 {
+    attempts(most, |_| attempt()).await
+}
+
+/// Which attempt at a change it is. What no write requires may be assumed at the first one; if that was wrong,
+/// the write is rejected, and a repeated attempt reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attempt {
+    /// The first one.
+    First,
+    /// One after a rejection.
+    Repeated,
+}
+
+async fn attempts<T, F, Fut>(most: u32, mut attempt: F) -> Result<T, Problem>
+where
+    F: FnMut(Attempt) -> Fut,
+    Fut: Future<Output = Result<T, Problem>>,
+{
     let mut tries = 0;
     loop {
-        match attempt().await {
+        let number = if tries == 0 { Attempt::First } else { Attempt::Repeated };
+        match attempt(number).await {
             Err(problem) if problem.code == Code::VersionConflict && tries < most => {
                 back_off(tries, BASE, CAP).await;
                 tries = tries.saturating_add(1);

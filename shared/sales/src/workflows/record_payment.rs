@@ -21,13 +21,12 @@ use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::Key;
-use table::{Completion, Write, retry};
+use table::{Attempt, Completion, Write, retry_attempts};
 
 pub use accept::accept;
 pub use capture::{capture, look};
 
 use super::return_unapplied;
-use super::save_change::Spending;
 use crate::order::aggregate::PaymentWithOrder;
 use crate::order::{IncomingPayment, ORDER_PAID, ORDER_UPDATED, Order, OrderChange, load};
 use crate::payment::connected::Connected;
@@ -106,9 +105,9 @@ async fn apply<C: Completion<PaymentWithOrder>>(
     update: PaymentUpdate<'_>,
     completion: &C,
 ) -> Result<Recorded<C::Output>, Problem> {
-    let spending = Spending::default();
     // Boxed: the future of every handler that records something contains it.
-    let recorded = retry(|| Box::pin(once(services, update, &spending, completion))).await?;
+    let once = |attempt| Box::pin(once(services, update, attempt, completion));
+    let recorded = retry_attempts(once).await?;
     Box::pin(async {
         if recorded.known.payment.is_to_go_back() {
             return_unapplied::return_or_warn(services, connected, &recorded.known.payment).await;
@@ -146,7 +145,7 @@ pub async fn in_full(
 async fn once<C: Completion<PaymentWithOrder>>(
     services: &Services,
     update: PaymentUpdate<'_>,
-    spending: &Spending,
+    attempt: Attempt,
     completion: &C,
 ) -> Result<Recorded<C::Output>, Problem> {
     let now = services.clock.now();
@@ -172,7 +171,7 @@ async fn once<C: Completion<PaymentWithOrder>>(
             };
             let DecidedUpdate { change, payment, superseded } =
                 decide(&known, change, &others, now)?;
-            let write = change.save(services, write, spending, now).await?;
+            let write = change.save(services, write, attempt, now).await?;
             let next = PaymentWithOrder { payment, order: change.order };
             // An update that ends in an error is not the end of its workflow.
             let is_rejected = next.payment.awaits_decision()

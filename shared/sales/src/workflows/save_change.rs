@@ -1,11 +1,9 @@
 //! Saves a change of an order in one transaction: the order, its stock, gift cards, payments and refund, its
 //! customer's total spending, and the events.
 //!
-//! The account may have been deleted, and no payment may fail because of that. So the first attempt assumes
-//! that the account exists, which costs no read. Every retry loads the account first, and skips the spending
-//! if there is none.
-
-use std::sync::atomic::{AtomicBool, Ordering};
+//! The account may have been deleted, and no payment may fail because of that. So the first [`Attempt`] assumes
+//! that the account exists, which costs no read. A repeated one loads the account, and skips the spending if
+//! there is none.
 
 use catalogue::inventory::StockSteps;
 use core_types::event::{Event, Topic};
@@ -16,7 +14,7 @@ use identity::customer::{self, Customer};
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use services::Services;
-use table::Write;
+use table::{Attempt, Write};
 
 use crate::discount::uses;
 use crate::gift_card;
@@ -25,36 +23,6 @@ use crate::order::{
     ORDER_CANCELLED, ORDER_CONFIRMED, ORDER_EXPIRED, Order, OrderChange, OrderView, RefundChange,
     stock,
 };
-
-/// Counts a customer's spending by one change of an order. Create it before the first attempt at the change,
-/// and share it among all attempts.
-#[derive(Debug, Default)]
-pub struct Spending {
-    was_tried: AtomicBool,
-}
-
-impl Spending {
-    /// Adds the customer's spending by a change to its transaction. An account that was deleted meanwhile
-    /// leads to `version_conflict`; the next attempt skips it.
-    async fn count(
-        &self,
-        services: &Services,
-        write: Write,
-        change: &OrderChange,
-    ) -> Result<Write, Problem> {
-        let (before, after) = (&change.before, &change.order);
-        let more = after.brought_in().saturating_sub(before.brought_in());
-        let Some(id) = after.customer_id.as_ref().filter(|_| more != 0) else { return Ok(write) };
-        if self.was_tried.swap(true, Ordering::Relaxed) {
-            let known: Option<Customer> =
-                services.table.get(&key::customer(&after.store_id, id)).await?;
-            if known.is_none() {
-                return Ok(write);
-            }
-        }
-        Ok(customer::count_spent(write, &after.store_id, id, more, Code::VersionConflict))
-    }
-}
 
 impl OrderChange {
     /// Adds the whole change to a transaction, with its customer's spending.
@@ -65,10 +33,31 @@ impl OrderChange {
         &self,
         services: &Services,
         write: Write,
-        spending: &Spending,
+        attempt: Attempt,
         now: Timestamp,
     ) -> Result<Write, Problem> {
-        spending.count(services, self.write(write, now), self).await
+        self.count_spending(services, self.write(write, now), attempt).await
+    }
+
+    /// Adds the customer's spending by the change to its transaction. An account that was deleted meanwhile
+    /// leads to `version_conflict`; a repeated attempt skips it.
+    async fn count_spending(
+        &self,
+        services: &Services,
+        write: Write,
+        attempt: Attempt,
+    ) -> Result<Write, Problem> {
+        let (before, after) = (&self.before, &self.order);
+        let more = after.brought_in().saturating_sub(before.brought_in());
+        let Some(id) = after.customer_id.as_ref().filter(|_| more != 0) else { return Ok(write) };
+        if attempt == Attempt::Repeated {
+            let known: Option<Customer> =
+                services.table.get(&key::customer(&after.store_id, id)).await?;
+            if known.is_none() {
+                return Ok(write);
+            }
+        }
+        Ok(customer::count_spent(write, &after.store_id, id, more, Code::VersionConflict))
     }
 
     fn write(&self, write: Write, now: Timestamp) -> Write {
