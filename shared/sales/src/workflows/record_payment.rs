@@ -16,7 +16,6 @@ mod accept;
 mod capture;
 
 use core_types::key;
-use core_types::provider::ProviderName;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use services::Services;
@@ -34,7 +33,8 @@ use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::Provider;
 use crate::payment::provider_event::ProviderEvent;
 use crate::payment::{
-    Attention, Observed, Payment, PaymentChange, PaymentRefund, PaymentStatus, Source, Transition,
+    Attention, Capabilities, Observed, Payment, PaymentChange, PaymentRefund, PaymentStatus,
+    Source, Transition,
 };
 
 /// An update about a payment.
@@ -120,8 +120,8 @@ async fn apply<C: Completion<PaymentWithOrder>>(
 
 /// Completes a webhook's report. Usually that is the report itself.
 ///
-/// A report of a full refund may be about the second payment of a Razorpay order that the first one has
-/// paid. Only Razorpay knows, so the payment is fetched then.
+/// Where several payments can be made under one reference, a report of a full refund may be about the second
+/// one, of an order that the first one has paid. Only the provider knows, so the payment is fetched then.
 ///
 /// # Errors
 /// `provider_error`, `provider_timeout`: the event is to be sent again.
@@ -131,7 +131,8 @@ pub async fn in_full(
     lookup: &PaymentLookup,
     observed: &Observed,
 ) -> Result<Observed, Problem> {
-    if connected.name() != ProviderName::Razorpay || !observed.has_all_gone_back() {
+    let has_several = Capabilities::of(connected.name()).has_several_payments;
+    if !has_several || !observed.has_all_gone_back() {
         return Ok(observed.clone());
     }
     let payment = load::payment(services, lookup).await?.payment;

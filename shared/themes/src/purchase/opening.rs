@@ -8,7 +8,7 @@ use primitives::clock::{HOUR, Timestamp};
 use primitives::problem::{Code, Problem};
 use sales::payment::account::ProviderAccount;
 use sales::payment::provider::{Client, Provider};
-use sales::payment::{CaptureMethod, Opening, Payment, PaymentStatus};
+use sales::payment::{Capabilities, CaptureMethod, Opening, Payment, PaymentStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
 use services::Services;
@@ -48,8 +48,9 @@ impl ThemePurchase {
     ) -> Result<C::Output, Problem> {
         let account_key = key::payment_provider(sale.seller, provider.as_str());
         let account: Option<ProviderAccount> = services.table.get(&account_key).await?;
-        let usable =
-            |account: &ProviderAccount| account.enabled && account.provider != ProviderName::Manual;
+        let usable = |account: &ProviderAccount| {
+            account.enabled && Capabilities::of(account.provider).is_online
+        };
         let account = account.filter(usable).ok_or(Code::UnknownProvider)?;
         // Nobody would capture it later: payments are captured automatically.
         let at_once =

@@ -15,7 +15,7 @@ use crate::order::{Order, OrderChange, load};
 use crate::payment::connected::Connected;
 use crate::payment::load::connect;
 use crate::payment::lookup::PaymentLookup;
-use crate::payment::{Payment, PaymentChange, RefundState, Transition};
+use crate::payment::{Capabilities, Payment, PaymentChange, RefundState, Transition};
 
 /// The refunds that one idempotency key can lead to, as a rejected one is not resumed.
 const ATTEMPTS: u32 = 20;
@@ -121,7 +121,7 @@ async fn connect_providers(
     };
     let mut connected = Vec::new();
     for provider in ProviderName::ALL.iter().filter(through) {
-        if *provider != ProviderName::Manual {
+        if Capabilities::of(*provider).is_online {
             connected.push(connect(services, &order.store_id, *provider).await?);
         }
     }
