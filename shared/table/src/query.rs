@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::ReadConsistency;
 use super::read::MAX_PAGES;
-use crate::item::{Attributes, Index, Key};
+use crate::item::{Attributes, Index, IndexPartition};
 
 /// A query over one partition of the table or of an index.
 #[derive(Debug, Clone)]
@@ -54,9 +54,9 @@ impl Query {
         Self { index: Some(index), consistent: false, ..Self::partition(partition) }
     }
 
-    /// All items of the index partition that an entry lies in, whatever its sort key.
-    pub fn partition_of((index, entry): (Index, Key)) -> Self {
-        Self::index(index, entry.pk)
+    /// All items of a list.
+    pub fn list(list: IndexPartition) -> Self {
+        Self::index(list.index, list.pk)
     }
 
     /// Only sort keys that begin with this.
