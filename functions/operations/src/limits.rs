@@ -3,7 +3,6 @@
 use axum::extract::State;
 use callers::AnyMember;
 use gateway::app::App;
-use gateway::budget;
 use gateway::budget::{Cost, Tier};
 use gateway::caller::Caller;
 use gateway::reply::{Json, NoStore};
@@ -71,7 +70,7 @@ pub(crate) async fn show(
     State(app): State<App>,
 ) -> Result<NoStore<Json<RateLimits>>, Problem> {
     let identity = caller.identity();
-    let available = budget::available(&app, &identity).await?;
+    let available = app.budgets.available(&identity).await?;
     let costs = Cost::PUBLISHED.iter().map(|(class, cost)| CostView::of(class, *cost));
     let response = RateLimits {
         unit: "cost",

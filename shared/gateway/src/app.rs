@@ -9,7 +9,7 @@ use primitives::clock::Clock;
 use services::config::Config;
 use services::{Endpoints, Services};
 
-use crate::budget::{Admissions, Leases};
+use crate::budget::Budgets;
 use crate::response_cache::ResponseCache;
 
 /// The services of a process, with what its HTTP layer remembers between requests. Cheap to clone.
@@ -18,10 +18,8 @@ pub struct App {
     services: Services,
     /// The response cache of public pages.
     pub response_cache: ResponseCache,
-    /// Recent decisions about callers.
-    pub(crate) admissions: Arc<Admissions>,
-    /// Points leased from budgets.
-    pub(crate) leases: Arc<Leases>,
+    /// What callers may spend.
+    pub budgets: Budgets,
 }
 
 impl Deref for App {
@@ -54,7 +52,6 @@ impl App {
     }
 
     fn of(services: Services, response_cache: ResponseCache) -> Self {
-        let (admissions, leases) = (Arc::default(), Arc::default());
-        Self { services, response_cache, admissions, leases }
+        Self { budgets: Budgets::new(services.clone()), services, response_cache }
     }
 }

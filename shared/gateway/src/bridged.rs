@@ -12,8 +12,8 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use url::{Host, Url};
 
-use crate::caller::Access;
-use crate::routes::Row;
+use crate::row::Access;
+use crate::row::Row;
 use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::{Code, Problem};
 use services::Services;

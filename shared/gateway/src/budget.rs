@@ -3,27 +3,40 @@
 //! caller is known is charged to its network, because a rejection costs us no less than an answer.
 
 mod admission;
+mod ahead;
 mod bucket;
 mod cost;
 mod lease;
 mod leases;
 mod reading;
 
+use std::sync::Arc;
+
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use serde_json::json;
 
-use crate::app::App;
 use crate::caller::Identity;
 use crate::request::Inbound;
 use primitives::context::Context;
 use primitives::problem::{Code, Problem, RateLimitCost};
+use services::Services;
 
-pub use admission::Admissions;
+use admission::Admissions;
 use bucket::{Bucket, Paid, Taken, micros};
 pub use cost::{Cost, Tier};
-pub use leases::Leases;
+use leases::Leases;
 pub use reading::points_read;
 pub(crate) use reading::{begin, count_read};
+
+/// The budgets of all callers, with what this process remembers of them. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Budgets {
+    services: Services,
+    /// Recent decisions about callers.
+    admissions: Arc<Admissions>,
+    /// Points leased from budgets.
+    leases: Arc<Leases>,
+}
 
 /// The actual cost of a request, where it differs from the charge.
 #[derive(Debug, Clone, Copy)]
@@ -48,9 +61,9 @@ pub(crate) struct Charge {
 
 impl Charge {
     /// A charge of zero points; the points left are those that this process last knew.
-    fn nothing(app: &App, identity: &Identity, requested: u32) -> Self {
+    fn nothing(budgets: &Budgets, identity: &Identity, requested: u32) -> Self {
         let bucket = Bucket::of(identity);
-        let available = bucket.last_known(app);
+        let available = bucket.last_known(budgets);
         Self { bucket, requested, paid: None, available }
     }
 
@@ -137,11 +150,6 @@ impl Charge {
     }
 }
 
-/// A charge of zero points on a network's bucket, for the headers of answers without a caller.
-pub(crate) fn untouched(app: &App, network: &str) -> Charge {
-    Charge::nothing(app, &Identity::of_network(network), 0)
-}
-
 /// A charge that needs the table's decision.
 #[derive(Debug)]
 pub(crate) struct Due {
@@ -151,32 +159,6 @@ pub(crate) struct Due {
 
 /// The points above which a safe request is charged before its handler runs, not concurrently.
 const ALONGSIDE: u32 = 20;
-
-/// Charges a request to the identity's bucket, as far as possible without the table.
-///
-/// # Errors
-/// `429 rate_limited`, `400 cost_too_high`.
-pub(crate) fn charge(
-    app: &App,
-    identity: &Identity,
-    inbound: &Inbound,
-) -> Result<Option<Due>, Problem> {
-    let requested = inbound.row.cost.of(inbound);
-    let none = Charge::nothing(app, identity, requested);
-    none.clone().stands();
-    if requested == 0 {
-        return Ok(None);
-    }
-    if requested > identity.tier.capacity() {
-        let maximum = identity.tier.capacity();
-        let cost = json!({"requested": requested, "maximum": maximum});
-        return Err(Code::CostTooHigh.with("cost", cost));
-    }
-    match none.bucket.take_held(app, requested) {
-        Some(taken) => none.came_to(taken).map(|()| None),
-        None => Ok(Some(Due { charge: none, fails_closed: inbound.row.fails_closed })),
-    }
-}
 
 impl Due {
     /// Whether the request may be handled while the table decides: only a cheap read, so that little work is
@@ -190,9 +172,9 @@ impl Due {
     /// # Errors
     /// `429 rate_limited`; 503 when the table cannot be reached and the route signs somebody in:
     /// reads fail open, authentication fails closed.
-    pub(crate) async fn pay(self, app: &App) -> Result<(), Problem> {
+    pub(crate) async fn pay(self, budgets: &Budgets) -> Result<(), Problem> {
         let Self { charge, fails_closed } = self;
-        match charge.bucket.take(app, charge.requested).await {
+        match charge.bucket.take(budgets, charge.requested).await {
             Ok(taken) => charge.came_to(taken),
             Err(problem) if fails_closed => Err(problem),
             Err(problem) => {
@@ -203,73 +185,112 @@ impl Due {
     }
 }
 
-/// Rejects a request, before any read, if its network has used up the points for rejections. A caller that
-/// this process admitted a moment ago is not affected.
-///
-/// # Errors
-/// `rate_limited`.
-pub(crate) fn check_network(app: &App, network: &str, inbound: &Inbound) -> Result<(), Problem> {
-    let now = micros(app.clock.now());
-    let shown = admission::presented_credential(inbound);
-    let Some(wait) = app.admissions.wait(network, shown.as_deref(), now) else { return Ok(()) };
-    Charge::nothing(app, &Identity::of_network(network), Cost::REJECTION).stands();
-    Err(limited(wait))
-}
+impl Budgets {
+    pub(crate) fn new(services: Services) -> Self {
+        Self { services, admissions: Arc::default(), leases: Arc::default() }
+    }
 
-/// Remembers that this caller was admitted.
-pub(crate) fn admitted(app: &App, inbound: &Inbound) {
-    if let Some(shown) = admission::presented_credential(inbound) {
-        app.admissions.know(&shown, micros(app.clock.now()));
+    /// A charge of zero points on a network's bucket, for the headers of answers without a caller.
+    pub(crate) fn untouched(&self, network: &str) -> Charge {
+        Charge::nothing(self, &Identity::of_network(network), 0)
     }
-}
 
-/// Charges a network for a request that is rejected before its caller is known. If the network has no points
-/// left, the rejection becomes `rate_limited`.
-pub(crate) async fn rejected(
-    app: &App,
-    network: &str,
-    inbound: Option<&Inbound>,
-    problem: Problem,
-) -> Problem {
-    if let Some(shown) = inbound.and_then(admission::presented_credential) {
-        app.admissions.forget(&shown);
+    /// Charges a request to the identity's bucket, as far as possible without the table.
+    ///
+    /// # Errors
+    /// `429 rate_limited`, `400 cost_too_high`.
+    pub(crate) fn charge(
+        &self,
+        identity: &Identity,
+        inbound: &Inbound,
+    ) -> Result<Option<Due>, Problem> {
+        let requested = inbound.row.cost.of(inbound);
+        let none = Charge::nothing(self, identity, requested);
+        none.clone().stands();
+        if requested == 0 {
+            return Ok(None);
+        }
+        if requested > identity.tier.capacity() {
+            let maximum = identity.tier.capacity();
+            let cost = json!({"requested": requested, "maximum": maximum});
+            return Err(Code::CostTooHigh.with("cost", cost));
+        }
+        match none.bucket.take_held(self, requested) {
+            Some(taken) => none.came_to(taken).map(|()| None),
+            None => Ok(Some(Due { charge: none, fails_closed: inbound.row.fails_closed })),
+        }
     }
-    // Already rejected by the rate limit, or no error of the caller.
-    if problem.code == Code::RateLimited || !(400..500).contains(&problem.code.status()) {
-        return problem;
+
+    /// Rejects a request, before any read, if its network has used up the points for rejections. A caller that
+    /// this process admitted a moment ago is not affected.
+    ///
+    /// # Errors
+    /// `rate_limited`.
+    pub(crate) fn check_network(&self, network: &str, inbound: &Inbound) -> Result<(), Problem> {
+        let now = micros(self.services.clock.now());
+        let shown = admission::presented_credential(inbound);
+        let Some(wait) = self.admissions.wait(network, shown.as_deref(), now) else {
+            return Ok(());
+        };
+        Charge::nothing(self, &Identity::of_network(network), Cost::REJECTION).stands();
+        Err(limited(wait))
     }
-    let rejection = Charge::nothing(app, &Identity::of_network(network), Cost::REJECTION);
-    let bucket = rejection.bucket.clone();
-    match bucket.take(app, Cost::REJECTION).await {
-        Ok(taken) => {
-            if let Taken::Rejected { wait, .. } = &taken {
-                let now = micros(app.clock.now());
-                app.admissions.close(network, now.saturating_add(*wait), now);
+
+    /// Remembers that this caller was admitted.
+    pub(crate) fn admitted(&self, inbound: &Inbound) {
+        if let Some(shown) = admission::presented_credential(inbound) {
+            self.admissions.know(&shown, micros(self.services.clock.now()));
+        }
+    }
+
+    /// Charges a network for a request that is rejected before its caller is known. If the network has no points
+    /// left, the rejection becomes `rate_limited`.
+    pub(crate) async fn rejected(
+        &self,
+        network: &str,
+        inbound: Option<&Inbound>,
+        problem: Problem,
+    ) -> Problem {
+        if let Some(shown) = inbound.and_then(admission::presented_credential) {
+            self.admissions.forget(&shown);
+        }
+        // Already rejected by the rate limit, or no error of the caller.
+        if problem.code == Code::RateLimited || !(400..500).contains(&problem.code.status()) {
+            return problem;
+        }
+        let rejection = Charge::nothing(self, &Identity::of_network(network), Cost::REJECTION);
+        let bucket = rejection.bucket.clone();
+        match bucket.take(self, Cost::REJECTION).await {
+            Ok(taken) => {
+                if let Taken::Rejected { wait, .. } = &taken {
+                    let now = micros(self.services.clock.now());
+                    self.admissions.close(network, now.saturating_add(*wait), now);
+                }
+                rejection.came_to(taken).err().unwrap_or(problem)
             }
-            rejection.came_to(taken).err().unwrap_or(problem)
-        }
-        Err(unreachable) => {
-            tracing::warn!(cause = %unreachable, "rejection not charged");
-            problem
+            Err(unreachable) => {
+                tracing::warn!(cause = %unreachable, "rejection not charged");
+                problem
+            }
         }
     }
-}
 
-/// Refunds unused points, or charges the points that were used beyond.
-pub(crate) async fn settle_with(app: &App, charge: &Charge, actual: u32) {
-    let Some(paid) = &charge.paid else { return };
-    let unused = charge.requested.saturating_sub(actual);
-    let owed = actual.saturating_sub(charge.requested);
-    if unused > 0 {
-        paid.refund(app, unused);
-    } else if owed > 0 {
-        charge.bucket.owe(app, owed).await;
+    /// Refunds unused points, or charges the points that were used beyond.
+    pub(crate) async fn settle(&self, charge: &Charge, actual: u32) {
+        let Some(paid) = &charge.paid else { return };
+        let unused = charge.requested.saturating_sub(actual);
+        let owed = actual.saturating_sub(charge.requested);
+        if unused > 0 {
+            paid.refund(self, unused);
+        } else if owed > 0 {
+            charge.bucket.owe(self, owed).await;
+        }
     }
-}
 
-/// The points available in an identity's bucket right now.
-pub async fn available(app: &App, identity: &Identity) -> Result<u32, Problem> {
-    Bucket::of(identity).read(app).await
+    /// The points available in an identity's bucket right now.
+    pub async fn available(&self, identity: &Identity) -> Result<u32, Problem> {
+        Bucket::of(identity).read(self).await
+    }
 }
 
 /// `429`; its `cost` member comes from the charge, as with every 429.

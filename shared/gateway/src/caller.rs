@@ -5,43 +5,14 @@
 
 use std::sync::Arc;
 
+pub use crate::row::Access;
+
 use crate::budget::Tier;
 #[cfg(feature = "openapi")]
 use crate::describe::Operation;
 use crate::request::Inbound;
 use primitives::problem::Problem;
 use services::Services;
-
-/// The caller that a route row requires: for the guards, the contract tests and the documents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Access {
-    /// Anybody.
-    Public,
-    /// A merchant session.
-    Merchant,
-    /// A member of the store with this role or a higher one, by session.
-    Role(&'static str),
-    /// A member of the store whose role includes this scope, by session; or an app token with the scope.
-    Scope(&'static str),
-    /// A merchant with a developer profile.
-    Developer,
-    /// A platform operator.
-    Operator,
-    /// OAuth client credentials, validated by the endpoint itself in the RFC's order.
-    Client,
-    /// An embedded app token, or a merchant session that names an installation.
-    Embedded,
-    /// A customer of a store, by their token.
-    Customer,
-}
-
-impl Access {
-    /// Whether the store is selected for the handler, so that `store_id` in a body is not one of
-    /// the request's own fields (docs/conventions.md §6).
-    pub const fn selects_store(self) -> bool {
-        matches!(self, Self::Scope(_) | Self::Role(_))
-    }
-}
 
 /// The identity of an authenticated request.
 #[derive(Debug, Clone)]

@@ -4,9 +4,11 @@
 use http::header::{self, HeaderName};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
-use crate::routes::CrossOrigin;
 use primitives::context;
 use services::config::Config;
+
+/// Whether answers to this method and path may be read from any origin (CORS).
+pub type CrossOrigin = fn(&Method, &str) -> bool;
 
 /// The method of the actual request; a preflight names it in its header.
 fn asked_method(method: &Method, headers: &HeaderMap) -> Method {

@@ -31,8 +31,9 @@ use http::request::Parts;
 use sha2::{Digest, Sha256};
 
 use crate::answer::Answer;
-use crate::caller::{Access, Identity};
+use crate::caller::Identity;
 use crate::request::Inbound;
+use crate::row::{Access, Claiming};
 use crypto::seal;
 use crypto::seal::SealKey;
 use primitives::clock::{DAY, Timestamp};
@@ -84,15 +85,6 @@ impl<S: Sync> FromRequestParts<S> for Required {
             Err(Code::IdempotencyKeyRequired.into())
         }
     }
-}
-
-/// When the record of a request's key is first written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Claiming {
-    /// Before the handler runs: of two concurrent requests, only one runs.
-    Ahead,
-    /// With the effect, which is one transaction: of two concurrent requests, only one takes effect.
-    WithEffect,
 }
 
 /// The result of claiming.
@@ -298,8 +290,8 @@ mod tests {
         let request = http::Request::builder().method(method).uri(uri).body(()).unwrap();
         let (parts, ()) = request.into_parts();
         let path = "/v1/things/{id}";
-        let row = crate::routes::Row::example(parts.method.clone(), path, Access::Public);
-        let row = crate::routes::Row { cost: crate::budget::Cost::WRITE, ..row };
+        let row = crate::row::Row::example(parts.method.clone(), path, Access::Public);
+        let row = crate::row::Row { cost: crate::budget::Cost::WRITE, ..row };
         let params = id.map(|id| ("id".to_owned(), id.to_owned())).into_iter().collect();
         Inbound::new(&parts, bytes::Bytes::from_static(body.as_bytes()), params, row)
     }
@@ -353,7 +345,7 @@ mod tests {
     fn a_guests_key_follows_the_body_but_where_one_signs_in() {
         let of = |network: &str, digest: &str, fails_closed: bool| {
             let asked = asks("POST", "/v1/things/1", "", None);
-            let row = crate::routes::Row { fails_closed, ..asked.row.clone() };
+            let row = crate::row::Row { fails_closed, ..asked.row.clone() };
             let (parts, ()) = http::Request::post("/v1/things/1").body(()).unwrap().into_parts();
             let asked = Inbound::new(&parts, bytes::Bytes::new(), Vec::new(), row);
             keys(&Identity::of_network(network), &asked, digest, "k")

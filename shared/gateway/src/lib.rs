@@ -27,6 +27,7 @@ pub mod reply;
 pub mod request;
 pub mod response_cache;
 pub mod routes;
+mod row;
 
 /// The allocator of every serving process. A request allocates some hundred times and frees it all: a sixth
 /// of its work with glibc's allocator, whose arenas also retain what each of many threads once needed.

@@ -38,7 +38,7 @@ pub trait Described {}
 #[cfg(not(feature = "openapi"))]
 impl<T> Described for T {}
 
-use crate::routes::Row;
+use crate::row::Row;
 use primitives::context;
 use primitives::input::parse_json;
 use primitives::problem::{Code, Problem};

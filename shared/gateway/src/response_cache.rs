@@ -1,7 +1,7 @@
 //! Public answers that are kept for a moment: what everybody looks at is read once in [`LIFE`], and
 //! not once for each who looks.
 //!
-//! A row says whether its answers may be kept ([`crate::routes::Row::is_kept`]); an answer that is
+//! A row says whether its answers may be kept ([`crate::row::Row::is_kept`]); an answer that is
 //! kept says itself that anybody may keep it. It is kept by store, path and query, and served to
 //! whoever asks the same without a credential. What is the caller's own is never part of it: ids and
 //! cost are written where every answer gets them, and the caller pays as if it had been read.
@@ -22,12 +22,11 @@ use http_body_util::{BodyExt, Collected};
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, Weighter};
 
-use crate::app::App;
 use crate::bridged;
 use crate::budget;
 use crate::budget::{ActualCost, Charge};
 use crate::request::Inbound;
-use primitives::clock::Timestamp;
+use primitives::clock::{Clock, Timestamp};
 use primitives::context::Context;
 use table::Invalidate;
 
@@ -110,17 +109,6 @@ impl Default for ResponseCache {
     }
 }
 
-/// The answer to a request of a row whose answers may be kept: the kept one, or the one that `load`
-/// reads.
-pub(crate) async fn answer(
-    app: &App,
-    inbound: &Inbound,
-    load: impl Future<Output = Response>,
-) -> Response {
-    let Some(name) = app.response_cache.name(inbound) else { return load.await };
-    app.response_cache.serve(&name, &|| app.clock.now(), load).await
-}
-
 impl Invalidate for ResponseCache {
     /// Drops the stored answers of each store that a partition names.
     fn invalidate(&self, partitions: &mut dyn Iterator<Item = &str>) {
@@ -132,6 +120,18 @@ impl Invalidate for ResponseCache {
 }
 
 impl ResponseCache {
+    /// Answers a request of a row whose answers may be stored: with the stored answer, or with the one that
+    /// `load` reads.
+    pub(crate) async fn answer(
+        &self,
+        inbound: &Inbound,
+        clock: &Clock,
+        load: impl Future<Output = Response>,
+    ) -> Response {
+        let Some(name) = self.name(inbound) else { return load.await };
+        self.serve(&name, &|| clock.now(), load).await
+    }
+
     /// What is asked for, by somebody unknown, of a store.
     fn name(&self, inbound: &Inbound) -> Option<Name> {
         let is_known = CREDENTIALS.iter().any(|name| inbound.headers.contains_key(*name));

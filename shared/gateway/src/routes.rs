@@ -28,14 +28,15 @@ use crate::app::App;
 use crate::bridged;
 use crate::budget;
 use crate::budget::{ActualCost, Charge, Cost, Due};
-use crate::caller::{Access, Caller, Identity};
+use crate::caller::{Caller, Identity};
+use crate::cors::CrossOrigin;
 #[cfg(feature = "openapi")]
 use crate::describe::Operation;
 use crate::handler::{Handler, Rejection};
 use crate::idempotency;
-use crate::idempotency::{Claim, Claimed, Claiming};
+use crate::idempotency::{Claim, Claimed};
 use crate::request::{ClientIp, Inbound, ip_prefix};
-use crate::response_cache;
+use crate::row::{Access, Claiming};
 use primitives::context::Context;
 use primitives::problem::{Code, Problem};
 use primitives::size::LARGE_BODY_LIMIT;
@@ -44,45 +45,10 @@ pub use edge::{Unreadable, hand_on};
 use endpoint::Endpoint;
 use subject::Subjects;
 
+pub use crate::row::Row;
+
 /// The largest body, unless a row says otherwise (docs/conventions.md §1).
 const BODY_LIMIT: usize = 1 << 20;
-
-/// One row of a route table.
-#[derive(Debug, Clone)]
-pub struct Row {
-    /// The method.
-    pub method: Method,
-    /// The path, in axum's syntax.
-    pub path: &'static str,
-    /// The points it costs.
-    pub cost: Cost,
-    /// The callers it admits.
-    pub access: Access,
-    /// Whether its errors are those of RFC 6749 §5.2 instead of RFC 9457.
-    pub oauth: bool,
-    /// The largest body, in bytes.
-    pub body_limit: usize,
-    /// Whether it is rejected when its budget cannot be read: it signs somebody in, or sends mail to an
-    /// address that the caller names.
-    pub fails_closed: bool,
-    /// Whether the [`response_cache`] may serve its public answers again.
-    pub is_kept: bool,
-    /// Whether an idempotency key is claimed before its handler runs.
-    pub claiming: Claiming,
-}
-
-#[cfg(test)]
-impl Row {
-    /// A free row that takes a body of one byte.
-    pub(crate) fn example(method: Method, path: &'static str, access: Access) -> Self {
-        let cost = Cost::FREE;
-        let (oauth, fails_closed, is_kept, claiming) = (false, false, false, Claiming::Ahead);
-        Self { method, path, cost, access, oauth, body_limit: 1, fails_closed, is_kept, claiming }
-    }
-}
-
-/// Whether answers to this method and path may be read from any origin (CORS).
-pub type CrossOrigin = fn(&Method, &str) -> bool;
 
 /// The routes of a family, in document order.
 #[derive(Default)]
@@ -352,7 +318,9 @@ async fn handle(
     let handled = async {
         match (endpoint.validate)(&app, &inbound).await {
             Ok(()) if row.is_kept => {
-                response_cache::answer(&app, &inbound, (endpoint.call)(parts, app.clone())).await
+                app.response_cache
+                    .answer(&inbound, &app.clock, (endpoint.call)(parts, app.clone()))
+                    .await
             }
             Ok(()) => (endpoint.call)(parts, app.clone()).await,
             Err(problem) if problem.code == Code::NotFound => (endpoint.reject)(problem),
@@ -364,7 +332,7 @@ async fn handle(
     };
     let mut response = match due {
         None => handled.await,
-        Some(due) => match join(due.pay(&app), handled).await {
+        Some(due) => match join(due.pay(&app.budgets), handled).await {
             (Ok(()), response) => response,
             (Err(problem), _) => (endpoint.reject)(problem),
         },
@@ -391,9 +359,9 @@ async fn guard(endpoint: &Endpoint, app: &App, request: Request) -> Result<Admis
     if let Some(context) = &context {
         context.identify(identity.principal.clone(), identity.store.clone());
     }
-    let alongside = match budget::charge(app, &identity, &inbound)? {
+    let alongside = match app.budgets.charge(&identity, &inbound)? {
         Some(due) if !due.can_wait(&inbound.row.method) => {
-            due.pay(app).await?;
+            due.pay(&app.budgets).await?;
             None
         }
         due => due.map(Box::new),
@@ -423,17 +391,17 @@ async fn admit(
     let network = ip_prefix(parts.extensions.get::<ClientIp>().map(|client| client.0));
     let inbound = match arrive(endpoint.row.clone(), parts, body).await {
         Ok(inbound) => inbound,
-        Err(problem) => return Err(budget::rejected(app, &network, None, problem).await),
+        Err(problem) => return Err(app.budgets.rejected(&network, None, problem).await),
     };
     if (endpoint.reads)(&inbound) {
-        budget::check_network(app, &network, &inbound)?;
+        app.budgets.check_network(&network, &inbound)?;
     }
     match (endpoint.authenticate)(app, &inbound, &mut parts.extensions).await {
         Ok(identity) => {
-            budget::admitted(app, &inbound);
+            app.budgets.admitted(&inbound);
             Ok((identity, inbound))
         }
-        Err(problem) => Err(budget::rejected(app, &network, Some(&inbound), problem).await),
+        Err(problem) => Err(app.budgets.rejected(&network, Some(&inbound), problem).await),
     }
 }
 
@@ -480,7 +448,7 @@ async fn finish(app: &App, inbound: &Inbound, response: Response) -> Response {
     };
     budget::count_read(&context);
     if let (Some(charge), Some(ActualCost(actual))) = (context.kept::<Charge>(), context.kept()) {
-        budget::settle_with(app, &charge, actual).await;
+        app.budgets.settle(&charge, actual).await;
     }
     if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
         tracing::error!(route = inbound.row.path, "internal error");

@@ -1,28 +1,47 @@
-//! How a change looks at what it is decided over (docs/data-model.md §13).
+//! Decisions over what was read, and how they are repeated (docs/data-model.md §13).
 //!
-//! A read at half the price is perhaps a moment old. For a change whose write demands what was read
-//! that is good enough, until something is rejected: by what was seen, or by the table. Then it is
-//! decided again over what there is, and only that is answered.
+//! An eventually consistent read costs half and may miss the last writes. It suffices for a change whose write
+//! has a condition on what was read, until something is rejected: by a rule over what was read, or by the
+//! table. Then the change is decided again over a strongly consistent read, and only that is answered.
 
-use super::{Attempt, retry};
+use std::time::Duration;
+
+use super::back_off;
 use primitives::problem::{Code, Problem};
 
-/// How what there is is looked at.
+/// How often a transaction, or a decision, is repeated after a conflict.
+pub(super) const ATTEMPTS: u32 = 9;
+pub(super) const BASE: Duration = Duration::from_millis(25);
+pub(super) const CAP: Duration = Duration::from_millis(500);
+
+/// DynamoDB's read consistency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadConsistency {
-    /// At half the price, and perhaps a moment old: good enough for what a write demands again, and
-    /// for no rejection.
+    /// Half the units, and perhaps a moment old: for what the write's condition checks again. Nothing may be
+    /// rejected over it.
     Eventual,
-    /// As it is.
+    /// Every write that has succeeded is seen.
     Strong,
 }
 
 impl ReadConsistency {
+    /// Requires a strongly consistent read, for a decision that no condition of a write checks.
+    ///
     /// # Errors
-    /// `version_conflict`, where an eventually consistent read has shown what no write demands: it is looked at again.
+    /// `version_conflict`, which repeats an eventually consistent attempt.
     pub fn ensure_strong(self) -> Result<(), Problem> {
         if self == Self::Strong { Ok(()) } else { Err(Code::VersionConflict.into()) }
     }
+}
+
+/// Which attempt at a change it is. What no write requires may be assumed at the first one; if that was wrong,
+/// the write is rejected, and a repeated attempt reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attempt {
+    /// The first one.
+    First,
+    /// One after a rejection.
+    Repeated,
 }
 
 /// Only a first attempt reads eventually consistently ([`retry_eventual_first`]).
@@ -35,16 +54,17 @@ impl From<ReadConsistency> for Attempt {
     }
 }
 
-/// Whether what was rejected over an eventually consistent read is to be decided again over what there is: not what the
-/// table could not do, nor what is about the request and not about what it changes.
+/// Whether a rejection over an eventually consistent read is decided again over a strongly consistent one: not
+/// where the table failed, and not where the request itself is at fault.
 pub fn needs_strong_read(rejected: &Problem) -> bool {
     rejected.code.status() < 500 && rejected.code != Code::RequestInProgress
 }
 
-/// Reads, decides and writes: over an eventually consistent read first, and where that is rejected as [`retry`] does.
+/// Reads, decides and writes: over an eventually consistent read first, and once that is rejected over strongly
+/// consistent reads, as [`retry`] does.
 ///
 /// # Errors
-/// What the last attempt ended in.
+/// That of the last attempt.
 pub async fn retry_eventual_first<T, F, Fut>(mut attempt: F) -> Result<T, Problem>
 where
     F: FnMut(ReadConsistency) -> Fut,
@@ -58,14 +78,68 @@ where
     }
 }
 
+/// Repeats `attempt` while it ends in `version_conflict`: for reading, deciding and writing where several
+/// requests change the same item. Bounded, with full jitter.
+///
+/// # Errors
+/// That of the last attempt.
+pub async fn retry<T, F, Fut>(attempt: F) -> Result<T, Problem>
+where
+    F: FnMut() -> Fut,
+    Fut: Future<Output = Result<T, Problem>>,
+{
+    retry_up_to(ATTEMPTS, attempt).await
+}
+
+/// As [`retry`]; tells `attempt` which one it is.
+///
+/// # Errors
+/// That of the last attempt.
+pub async fn retry_attempts<T, F, Fut>(attempt: F) -> Result<T, Problem>
+where
+    F: FnMut(Attempt) -> Fut,
+    Fut: Future<Output = Result<T, Problem>>,
+{
+    attempts(ATTEMPTS, attempt).await
+}
+
+/// As [`retry`], at most so many times: for an item that many requests have to write one after the other.
+///
+/// # Errors
+/// That of the last attempt.
+pub async fn retry_up_to<T, F, Fut>(most: u32, mut attempt: F) -> Result<T, Problem>
+where
+    F: FnMut() -> Fut,
+    Fut: Future<Output = Result<T, Problem>>,
+{
+    attempts(most, |_| attempt()).await
+}
+
+async fn attempts<T, F, Fut>(most: u32, mut attempt: F) -> Result<T, Problem>
+where
+    F: FnMut(Attempt) -> Fut,
+    Fut: Future<Output = Result<T, Problem>>,
+{
+    let mut tries = 0;
+    loop {
+        let number = if tries == 0 { Attempt::First } else { Attempt::Repeated };
+        match attempt(number).await {
+            Err(problem) if problem.code == Code::VersionConflict && tries < most => {
+                back_off(tries, BASE, CAP).await;
+                tries = tries.saturating_add(1);
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::cell::RefCell;
 
     use super::*;
 
-    /// What is answered where an eventually consistent read, and each strongly consistent read after it, comes to this; and how often it
-    /// was looked.
+    /// The answer after attempts with these outcomes, and the consistency of each attempt that was made.
     async fn attempted(
         outcomes: &[Result<u32, Code>],
     ) -> (Result<u32, Code>, Vec<ReadConsistency>) {
@@ -80,7 +154,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_glance_rejects_is_decided_again_over_what_there_is() {
+    async fn a_rejection_over_an_eventually_consistent_read_is_decided_again() {
         use ReadConsistency::{Eventual, Strong};
         assert_eq!(attempted(&[Ok(1)]).await, (Ok(1), vec![Eventual]));
         for rejected in [Code::NotFound, Code::VersionConflict, Code::PreconditionFailed] {
@@ -88,7 +162,7 @@ mod tests {
         }
         let gone = attempted(&[Err(Code::NotFound), Err(Code::NotFound)]).await;
         assert_eq!(gone, (Err(Code::NotFound), vec![Eventual, Strong]));
-        // What is no rejection of what was seen is not looked at again.
+        // No rejection over what was read.
         for other in [Code::Unavailable, Code::RequestInProgress] {
             assert_eq!(attempted(&[Err(other), Ok(2)]).await, (Err(other), vec![Eventual]));
         }

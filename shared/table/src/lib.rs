@@ -37,13 +37,16 @@ use futures_util::FutureExt;
 
 pub use completion::{CommitOnly, Completion};
 pub use conflict::{Conflicts, Throttles};
-pub use consistency::{ReadConsistency, needs_strong_read, retry_eventual_first};
+pub use consistency::{
+    Attempt, ReadConsistency, needs_strong_read, retry, retry_attempts, retry_eventual_first,
+    retry_up_to,
+};
 pub use meter::{Metered, metered};
 pub use places::Permit;
 pub use query::Query;
 pub use rate_limit::Pass;
 pub use read::{Batch, ReadLimit, Scanned, WalkPlace};
-pub use write::{Attempt, Change, Changed, Condition, Write, retry, retry_attempts, retry_up_to};
+pub use write::{Change, Changed, Condition, Write};
 
 use primitives::clock::Clock;
 use primitives::context::Context;

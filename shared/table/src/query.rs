@@ -5,8 +5,11 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::ReadConsistency;
-use super::read::MAX_PAGES;
 use crate::item::{Attributes, Index, IndexPartition};
+
+/// Pages that a bounded loop reads before it stops or returns a cursor: pages may be empty and still have a next
+/// key (docs/platform.md §1).
+pub(super) const MAX_PAGES: u32 = 20;
 
 /// A query over one partition of the table or of an index.
 #[derive(Debug, Clone)]

@@ -10,6 +10,7 @@ use aws_sdk_dynamodb::types::{KeysAndAttributes, ReturnConsumedCapacity};
 use futures_util::FutureExt;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
+use super::query::MAX_PAGES;
 use super::{Query, ReadConsistency, Table, back_off, count, unavailable};
 use crate::item;
 use crate::item::{Attributes, FromItem, Index, Item, Key};
@@ -18,10 +19,6 @@ use primitives::problem::Problem;
 pub use pages::{ReadLimit, Scanned};
 pub(super) use recent::Recent;
 pub use walk::Place as WalkPlace;
-
-/// Pages a bounded loop reads before it gives up or hands out a cursor: pages may be empty and
-/// still have a next key (docs/platform.md §1).
-pub(super) const MAX_PAGES: u32 = 20;
 
 /// Items found by one `BatchGetItem`.
 #[derive(Debug, Default)]

@@ -4,9 +4,8 @@ mod alone;
 mod condition;
 mod in_place;
 
-use std::time::Duration;
-
 use super::conflict::count_throttle;
+use super::consistency::{ATTEMPTS, BASE, CAP};
 use super::{Table, back_off, count, unavailable};
 use crate::canary;
 use crate::canary::FaultKind;
@@ -27,9 +26,6 @@ use condition::expression;
 pub use condition::{Change, Condition};
 
 /// Attempts at one transaction that meets conflicts or throttling.
-const ATTEMPTS: u32 = 9;
-const BASE: Duration = Duration::from_millis(25);
-const CAP: Duration = Duration::from_millis(500);
 
 /// A transaction under construction. Nothing is written before [`Write::commit`].
 #[derive(Debug)]
@@ -352,60 +348,4 @@ fn validate(error: Option<&TransactWriteItemsError>, rejections: &[Problem]) -> 
 
 fn says(reason: &CancellationReason, code: &str) -> bool {
     reason.code() == Some(code)
-}
-
-/// Runs `attempt` again while it ends in `version_conflict`: for read-decide-write on an item
-/// that several requests change at once. Bounded, with full jitter.
-pub async fn retry<T, F, Fut>(attempt: F) -> Result<T, Problem>
-where
-    F: FnMut() -> Fut,
-    Fut: Future<Output = Result<T, Problem>>,
-{
-    retry_up_to(ATTEMPTS, attempt).await
-}
-
-/// As [`retry`]; says to `attempt` which one it is.
-pub async fn retry_attempts<T, F, Fut>(attempt: F) -> Result<T, Problem>
-where
-    F: FnMut(Attempt) -> Fut,
-    Fut: Future<Output = Result<T, Problem>>,
-{
-    attempts(ATTEMPTS, attempt).await
-}
-
-/// As [`retry`], so many times: for an item that everybody has to write, one after the other.
-pub async fn retry_up_to<T, F, Fut>(most: u32, mut attempt: F) -> Result<T, Problem>
-where
-    F: FnMut() -> Fut,
-    Fut: Future<Output = Result<T, Problem>>,
-{
-    attempts(most, |_| attempt()).await
-}
-
-/// Which attempt at a change it is. What no write requires may be assumed at the first one; if that was wrong,
-/// the write is rejected, and a repeated attempt reads it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Attempt {
-    /// The first one.
-    First,
-    /// One after a rejection.
-    Repeated,
-}
-
-async fn attempts<T, F, Fut>(most: u32, mut attempt: F) -> Result<T, Problem>
-where
-    F: FnMut(Attempt) -> Fut,
-    Fut: Future<Output = Result<T, Problem>>,
-{
-    let mut tries = 0;
-    loop {
-        let number = if tries == 0 { Attempt::First } else { Attempt::Repeated };
-        match attempt(number).await {
-            Err(problem) if problem.code == Code::VersionConflict && tries < most => {
-                back_off(tries, BASE, CAP).await;
-                tries = tries.saturating_add(1);
-            }
-            outcome => return outcome,
-        }
-    }
 }

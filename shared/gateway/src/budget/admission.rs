@@ -127,8 +127,8 @@ mod tests {
 
     #[test]
     fn who_is_known_is_known_by_their_credential_or_else_by_their_storefront() {
-        use crate::caller::Access;
-        use crate::routes::Row;
+        use crate::row::Access;
+        use crate::row::Row;
         let presented_by = |headers: &[(&str, &str)], subdomain: Option<&str>| {
             let mut request = http::Request::builder().uri("/v1/x");
             for (name, value) in headers {

@@ -12,10 +12,9 @@ use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailur
 use futures_util::FutureExt;
 use futures_util::future::{join, join_all};
 
-use super::Tier;
 use super::lease::{Plan, Verdict};
 use super::leases::Slot;
-use crate::app::App;
+use super::{Budgets, Tier};
 use crate::caller::Identity;
 use primitives::clock::{DAY, Timestamp};
 use primitives::problem::Problem;
@@ -57,19 +56,20 @@ impl Bucket {
 
     /// What this process last knew to be in it; full when it knows nothing. No more than a hint:
     /// other processes take out of it, too.
-    pub(super) fn last_known(&self, app: &App) -> u32 {
-        let now = micros(app.clock.now());
-        let slot = app.leases.known(self);
+    pub(super) fn last_known(&self, budgets: &Budgets) -> u32 {
+        let now = micros(budgets.services.clock.now());
+        let slot = budgets.leases.known(self);
         slot.map_or(self.tier.capacity(), |slot| slot.lease().available(now))
     }
 
     /// What is in it, with what this process holds of it.
-    pub(super) async fn read(&self, app: &App) -> Result<u32, Problem> {
-        let answer = app
+    pub(super) async fn read(&self, budgets: &Budgets) -> Result<u32, Problem> {
+        let answer = budgets
+            .services
             .table
             .client()
             .get_item()
-            .table_name(app.table.name())
+            .table_name(budgets.services.table.name())
             .set_key(Some(self.key.attributes()))
             .consistent_read(true)
             .send()
@@ -77,14 +77,14 @@ impl Bucket {
             .await
             .map_err(|error| table::unavailable(&error))?;
         let tat = answer.item.as_ref().and_then(tat_of).unwrap_or(0);
-        let now = micros(app.clock.now());
-        Ok(app.leases.of(self, now).lease().available_with(now, Some(tat)))
+        let now = micros(budgets.services.clock.now());
+        Ok(budgets.leases.of(self, now).lease().available_with(now, Some(tat)))
     }
 
     /// Takes `cost` points, if it is known without the table whether they are there.
-    pub(super) fn take_held(&self, app: &App, cost: u32) -> Option<Taken> {
-        let now = micros(app.clock.now());
-        let slot = app.leases.of(self, now);
+    pub(super) fn take_held(&self, budgets: &Budgets, cost: u32) -> Option<Taken> {
+        let now = micros(budgets.services.clock.now());
+        let slot = budgets.leases.of(self, now);
         slot.take(now, self.tier.micros(cost))
     }
 
@@ -92,9 +92,9 @@ impl Bucket {
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
-    pub(super) async fn take(&self, app: &App, cost: u32) -> Result<Taken, Problem> {
-        let now = || micros(app.clock.now());
-        let (slot, amount) = (app.leases.of(self, now()), self.tier.micros(cost));
+    pub(super) async fn take(&self, budgets: &Budgets, cost: u32) -> Result<Taken, Problem> {
+        let now = || micros(budgets.services.clock.now());
+        let (slot, amount) = (budgets.leases.of(self, now()), self.tier.micros(cost));
         if let Some(taken) = slot.take(now(), amount) {
             return Ok(taken);
         }
@@ -107,52 +107,52 @@ impl Bucket {
         if slot.failures() != failures {
             return Err(Problem::unavailable("no charge of this bucket reached the table"));
         }
-        self.give_back(app, &slot).await;
-        let asked = self.request(app, &slot, amount, |plan| plan);
-        let (taken, ()) = join(asked, end_others(app, &slot)).await;
+        self.give_back(budgets, &slot).await;
+        let asked = self.request(budgets, &slot, amount, |plan| plan);
+        let (taken, ()) = join(asked, end_others(budgets, &slot)).await;
         if taken.is_err() {
             slot.failed();
         }
         drop(asking);
-        app.leases.will_end(&slot, now());
+        budgets.leases.will_end(&slot, now());
         taken
     }
 
     /// Takes what a request cost beyond what was taken ahead, whether it is there or not: nobody is
     /// admitted before what is missing has been restored.
-    pub(super) async fn owe(&self, app: &App, more: u32) {
-        let now = || micros(app.clock.now());
-        let (slot, amount) = (app.leases.of(self, now()), self.tier.micros(more));
+    pub(super) async fn owe(&self, budgets: &Budgets, more: u32) {
+        let now = || micros(budgets.services.clock.now());
+        let (slot, amount) = (budgets.leases.of(self, now()), self.tier.micros(more));
         if let Some(Taken::Admitted { .. }) = slot.take(now(), amount) {
             return;
         }
         let asking = slot.asking.lock().await;
-        if let Err(problem) = self.request(app, &slot, amount, Plan::owed).await {
+        if let Err(problem) = self.request(budgets, &slot, amount, Plan::owed).await {
             tracing::warn!(cause = %problem, "what was read is not charged");
         }
         drop(asking);
-        app.leases.will_end(&slot, now());
+        budgets.leases.will_end(&slot, now());
     }
 
     /// Asks the table for what the lease lacks.
     async fn request(
         &self,
-        app: &App,
+        budgets: &Budgets,
         slot: &Arc<Slot>,
         amount: i64,
         terms: impl Fn(Plan) -> Plan,
     ) -> Result<Taken, Problem> {
-        let attempt = primitives::id::mint("", app.clock.now());
+        let attempt = primitives::id::mint("", budgets.services.clock.now());
         // A bucket that is full, and one that is not, are moved by different writes; a lost race for
         // one makes the other right. With each turn the two overlap a little more, at the caller's
         // cost and never beyond the burst, so that a bucket which many wake at once, slowly, does
         // not send them from one to the other.
         for turn in 0..TURNS {
             let overlap = OVERLAP_MICROS.saturating_mul(turn.saturating_sub(1).max(0));
-            let now = micros(app.clock.now());
+            let now = micros(budgets.services.clock.now());
             let plan = terms(slot.lease().plan(now, amount));
             let written = now.saturating_add(if plan.idle { overlap } else { 0 });
-            let old = match self.step(app, written, &plan, &attempt).await {
+            let old = match self.step(budgets, written, &plan, &attempt).await {
                 BucketStep::Admitted(tat) => return Ok(slot.granted(&plan, tat)),
                 BucketStep::Failed(problem) => {
                     slot.lease().failed();
@@ -177,15 +177,16 @@ impl Bucket {
 
     /// Gives back what is left of a lease whose time is over, unless somebody took points after it;
     /// then, as when the reply is lost, it is restored in its time.
-    async fn give_back(&self, app: &App, slot: &Slot) {
-        let ended = slot.lease().end(micros(app.clock.now()));
+    async fn give_back(&self, budgets: &Budgets, slot: &Slot) {
+        let ended = slot.lease().end(micros(budgets.services.clock.now()));
         let Some((from, to)) = ended else { return };
         count_write();
-        let sent = app
+        let sent = budgets
+            .services
             .table
             .client()
             .update_item()
-            .table_name(app.table.name())
+            .table_name(budgets.services.table.name())
             .set_key(Some(self.key.attributes()))
             .update_expression("SET tat = :to")
             .condition_expression("tat = :from")
@@ -203,18 +204,22 @@ impl Bucket {
         }
     }
 
-    async fn step(&self, app: &App, now: i64, plan: &Plan, attempt: &str) -> BucketStep {
+    async fn step(&self, budgets: &Budgets, now: i64, plan: &Plan, attempt: &str) -> BucketStep {
         count_write();
-        let base = app
+        let base = budgets
+            .services
             .table
             .client()
             .update_item()
-            .table_name(app.table.name())
+            .table_name(budgets.services.table.name())
             .set_key(Some(self.key.attributes()))
             .expression_attribute_values(":now", number(now))
             .expression_attribute_values(":id", AttributeValue::S(attempt.to_owned()))
             .expression_attribute_values(":kind", AttributeValue::S("rate_bucket".to_owned()))
-            .expression_attribute_values(":ttl", number(app.clock.now().plus(DAY).seconds()))
+            .expression_attribute_values(
+                ":ttl",
+                number(budgets.services.clock.now().plus(DAY).seconds()),
+            )
             .expression_attribute_names("#ttl", "ttl")
             .return_values(aws_sdk_dynamodb::types::ReturnValue::AllNew)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
@@ -252,10 +257,10 @@ impl Paid {
 
     /// Has points that were taken and not used spent again. They stay in this process: the next
     /// request takes them, or they go back with the rest of the lease.
-    pub(super) fn refund(&self, app: &App, unused: u32) {
-        let now = micros(app.clock.now());
+    pub(super) fn refund(&self, budgets: &Budgets, unused: u32) {
+        let now = micros(budgets.services.clock.now());
         self.slot.lease().refund(now, self.slot.bucket.tier.micros(unused), self.mark);
-        app.leases.will_end(&self.slot, now);
+        budgets.leases.will_end(&self.slot, now);
     }
 }
 
@@ -284,13 +289,13 @@ impl Slot {
 }
 
 /// Gives back what is left of other leases whose time is over, beside a charge that writes anyway.
-async fn end_others(app: &App, own: &Arc<Slot>) {
-    let ended = app.leases.ended(micros(app.clock.now()));
+async fn end_others(budgets: &Budgets, own: &Arc<Slot>) {
+    let ended = budgets.leases.ended(micros(budgets.services.clock.now()));
     let others = ended.iter().filter(|slot| !Arc::ptr_eq(slot, own));
     join_all(others.map(async |slot| {
         // Whoever asks for this one has ended it before.
         let Ok(_asking) = slot.asking.try_lock() else { return };
-        slot.bucket.give_back(app, slot).await;
+        slot.bucket.give_back(budgets, slot).await;
     }))
     .await;
 }

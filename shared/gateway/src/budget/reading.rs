@@ -8,7 +8,7 @@
 use http::Method;
 
 use super::{ActualCost, Charge, Cost};
-use crate::routes::Row;
+use crate::row::Row;
 use primitives::context::Context;
 use table::{ReadLimit, TableUse};
 
@@ -65,7 +65,7 @@ mod tests {
     use http::HeaderMap;
 
     use super::*;
-    use crate::caller::Access;
+    use crate::row::Access;
     use primitives::clock::Timestamp;
 
     #[test]

@@ -12,11 +12,10 @@ use crate::amounts;
 use crate::answer;
 use crate::app::App;
 use crate::bridged;
-use crate::budget;
 use crate::budget::{ActualCost, Charge};
 use crate::cors;
+use crate::cors::CrossOrigin;
 use crate::request::{ClientIp, ip_prefix};
-use crate::routes::CrossOrigin;
 use primitives::context::Context;
 use primitives::problem::Problem;
 use services::metrics::{Outcome, Subject, family_of};
@@ -35,7 +34,7 @@ pub(super) async fn edge(
     }
     let (method, headers) = (request.method().clone(), request.headers().clone());
     let network = ip_prefix(request.extensions().get::<ClientIp>().map(|client| client.0));
-    let untouched = budget::untouched(&app, &network);
+    let untouched = app.budgets.untouched(&network);
     let context = Context::new(&headers, request.uri().path(), app.clock.now());
     context.keep(untouched);
     let answered = Arc::clone(&context);

@@ -15,8 +15,8 @@ use http::{Method, Request, StatusCode};
 use super::Row;
 use super::endpoint::Endpoint;
 use crate::app::App;
-use crate::caller::Access;
 use crate::request::Inbound;
+use crate::row::Access;
 
 /// The rows that show one resource, by path, and the handlers that load the resource of one path alone.
 #[derive(Default)]

@@ -15,10 +15,11 @@ use aws_sdk_dynamodb::types::{
 };
 use futures_util::FutureExt;
 
-use super::{ATTEMPTS, BASE, CAP, Change, Condition, expression};
+use super::{Change, Condition, expression};
 use crate::Table;
 use crate::back_off;
 use crate::canary;
+use crate::consistency::{ATTEMPTS, BASE, CAP};
 use crate::count;
 use crate::item;
 use crate::item::{Attributes, Item, Key};
