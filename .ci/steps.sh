@@ -123,9 +123,9 @@ clippy_while_tests_run() {
 # After all tests: nothing is given to a function that none of them saw used, nothing was denied to one, and
 # every answer was documented.
 close_tests() {
-    cargo test --quiet --test it -- --exact --ignored cross::deployment::nothing_is_given_that_is_not_used \
-        cross::deployment::nothing_was_refused_that_was_asked_for \
-        cross::reference::every_answer_was_documented cross::reference::every_example_was_executed
+    cargo test --quiet --test it -- --exact --ignored cross::deployment::the_template_grants_no_unused_permission \
+        cross::deployment::the_template_lacks_no_requested_permission \
+        cross::reference::every_observed_response_is_documented cross::reference::every_documented_example_is_executed
 }
 
 dependencies() {

@@ -1,12 +1,12 @@
 //! The app platform around OAuth: catalogue, submissions, reviews, installations, numbers.
 
-mod approved;
+mod account_deletion;
+mod approved_apps;
 mod bridge;
-mod closing;
 mod limits;
 mod oauth;
-mod reviewed;
-mod suspended;
+mod submissions;
+mod suspended_apps;
 
 use std::time::Duration;
 
@@ -109,7 +109,7 @@ async fn a_store_reviews_an_app_once_and_only_when_installed() {
 }
 
 #[tokio::test]
-async fn installing_waits_for_consent_only_when_scopes_are_asked_for() {
+async fn an_installation_waits_for_consent_only_when_scopes_are_requested() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let path = format!("/v1/app-store/apps/{}/install", shop.app.id);
     let input = json!({"store_id": shop.store.id});
@@ -132,7 +132,7 @@ async fn installing_waits_for_consent_only_when_scopes_are_asked_for() {
 }
 
 #[tokio::test]
-async fn a_client_secret_rotates_with_a_days_overlap() {
+async fn a_rotated_client_secret_stays_valid_for_a_day() {
     let mut shop = Shop::with_published_app(&["read_store"]).await;
     let path = format!("/v1/app-store/developers/apps/{}/secret/rotate", shop.app.id);
     let old = shop.app.client_secret.clone();

@@ -1,7 +1,6 @@
 //! Operations: webhooks and what happened to them, how the platform is doing, and what operators try on
 //! the canary store.
 
-mod canary;
 mod drills;
 mod events;
 mod evidence;
@@ -10,4 +9,4 @@ mod pages;
 mod reports;
 mod runtime;
 mod statements;
-mod webhooks;
+pub(crate) mod webhooks;

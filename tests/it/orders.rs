@@ -1,18 +1,18 @@
 //! Orders: made, listed, changed, fulfilled, held, confirmed, closed. Refunds are in `refunds`.
 
+mod address_changes;
 mod allocations;
 mod drafts;
 mod filters;
 mod lines;
 mod links;
 mod mails;
-mod moved;
+mod payment_windows;
 mod pickups;
 mod placing;
 mod properties;
 mod refunds;
-mod unusable;
-mod windows;
+mod unusable_gift_cards;
 
 use support::{Market, Merchant, Placed, Reply, Value, cart, inr, json, race, unique};
 
@@ -26,7 +26,7 @@ fn names(reply: &Reply, field: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_merchant_makes_orders_drafts_and_orders_that_are_paid() {
+async fn a_merchant_creates_draft_and_paid_orders() {
     let market = Market::open().await;
     let book = market.stock(100, 10).await;
     let make = |fields: Value| {
@@ -65,7 +65,7 @@ async fn a_merchant_makes_orders_drafts_and_orders_that_are_paid() {
 }
 
 #[tokio::test]
-async fn a_list_shows_what_is_asked_for_newest_first() {
+async fn orders_are_filtered_and_listed_newest_first() {
     let market = Market::open().await;
     let book = market.stock(100, 10).await;
     let first = market.order(cart(&[(&book, 1)])).await;
@@ -95,7 +95,7 @@ async fn a_list_shows_what_is_asked_for_newest_first() {
 }
 
 #[tokio::test]
-async fn an_orders_data_changes_until_it_has_left() {
+async fn an_orders_address_is_editable_until_it_is_fulfilled() {
     let market = Market::open().await;
     let book = market.stock(100, 10).await;
     let placed = market.paid(&book, 1).await;
@@ -122,7 +122,7 @@ async fn an_orders_data_changes_until_it_has_left() {
 }
 
 #[tokio::test]
-async fn lines_leave_by_quantity_are_followed_and_called_back() {
+async fn an_order_is_fulfilled_in_parts_with_tracking() {
     let market = Market::proven().await;
     let (book, pen) = (market.stock(100, 10).await, market.stock(50, 10).await);
     let placed = market.order(cart(&[(&book, 3), (&pen, 1)])).await;
@@ -185,7 +185,7 @@ async fn lines_leave_by_quantity_are_followed_and_called_back() {
 }
 
 #[tokio::test]
-async fn orders_are_held_confirmed_closed_and_taken_up_again() {
+async fn an_order_moves_through_its_statuses() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let placed = market.order(cart(&[(&book, 1)])).await;
@@ -231,7 +231,7 @@ async fn orders_are_held_confirmed_closed_and_taken_up_again() {
 }
 
 #[tokio::test]
-async fn a_strangers_orders_are_as_unknown_as_those_that_do_not_exist() {
+async fn another_stores_order_is_answered_like_an_unknown_one() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let placed = market.paid(&book, 1).await;
@@ -284,7 +284,7 @@ async fn a_strangers_orders_are_as_unknown_as_those_that_do_not_exist() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_hundred_parallel_fulfilments_are_one() {
+async fn two_hundred_parallel_fulfilments_create_one() {
     let (market, app) = Market::with_app(&["write_fulfillments"]).await;
     let book = market.stock(1_000, 10).await;
     let placed = market.paid(&book, 3).await;

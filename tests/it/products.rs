@@ -1,24 +1,26 @@
 //! The catalogue: products, variants, collections and categories.
 
 mod bulk;
-mod changing;
+mod collections_and_categories;
+mod creation;
 mod customers;
 mod discontinued;
 mod discounts;
 mod exports;
 mod gift_cards;
-mod groups;
+mod guest_list;
 mod guests;
 mod imports;
 mod inventory;
-mod large;
-mod making;
+mod many_variants;
 mod media;
 mod merges;
 mod metadata;
+mod phones;
 mod reading;
 mod redaction;
 mod reviews;
+mod updates;
 
 use support::{Client, Gateway, Merchant, Reply, Value, inr, json};
 

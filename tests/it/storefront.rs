@@ -1,15 +1,15 @@
 //! The storefront as anybody sees it: the store, its pages, its catalogue.
 
-mod cards;
 mod charges;
 mod checkout;
+mod conditional_requests;
 mod costs;
 mod customers;
+mod filter_costs;
 mod lists;
-mod narrow;
 mod page;
+mod product_summaries;
 mod response_cache;
-mod revalidated;
 mod search;
 mod store;
 

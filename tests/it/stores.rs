@@ -1,26 +1,21 @@
 //! Stores: their states, their subdomains, what they say of themselves.
 
+mod branding;
 mod domains;
 mod members;
 mod notifications;
-mod page;
 mod readiness;
 mod shipping;
 
-use core_types::id::{MerchantId, OrderId, StoreId};
-use core_types::key;
-use primitives::clock::{DAY, MINUTE};
-use primitives::problem::Code;
-use sales::order::{Order, OrderStatus};
+use support::clock::{DAY, MINUTE};
 use support::{Client, Gateway, Market, Merchant, Value, cart, json, race, unique};
-use table::Change;
 
 fn fields(subdomain: &str) -> Value {
     json!({"name": "A Shop", "subdomain": subdomain, "currency": "INR", "country": "IN"})
 }
 
 #[tokio::test]
-async fn a_subdomain_is_opened_once_by_50_parallel_merchants() {
+async fn a_subdomain_is_claimed_once_by_50_parallel_merchants() {
     let gateway = Gateway::start().await;
     let mut merchants = Vec::new();
     for _ in 0..5 {
@@ -41,7 +36,7 @@ async fn a_subdomain_is_opened_once_by_50_parallel_merchants() {
 }
 
 #[tokio::test]
-async fn a_store_names_its_place_and_its_time_zone_as_people_do() {
+async fn a_stores_region_and_time_zone_are_normalized() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let open = |place: Value| {
@@ -60,7 +55,7 @@ async fn a_store_names_its_place_and_its_time_zone_as_people_do() {
 }
 
 #[tokio::test]
-async fn a_store_goes_through_its_states_and_no_others() {
+async fn a_store_allows_only_valid_status_transitions() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
@@ -99,7 +94,7 @@ async fn a_store_goes_through_its_states_and_no_others() {
 }
 
 #[tokio::test]
-async fn a_store_that_moves_keeps_its_old_subdomain_for_itself() {
+async fn a_renamed_store_keeps_its_old_subdomain_reserved() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
@@ -116,7 +111,7 @@ async fn a_store_that_moves_keeps_its_old_subdomain_for_itself() {
 }
 
 #[tokio::test]
-async fn parallel_changes_of_a_store_lose_none() {
+async fn parallel_store_updates_each_raise_the_version_once() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
@@ -135,7 +130,7 @@ async fn parallel_changes_of_a_store_lose_none() {
 }
 
 #[tokio::test]
-async fn the_only_store_need_not_be_named() {
+async fn a_merchants_only_store_is_the_default() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let path = "/v1/operations/webhook-subscriptions";
@@ -153,7 +148,7 @@ async fn the_only_store_need_not_be_named() {
 }
 
 #[tokio::test]
-async fn the_store_that_is_left_need_not_be_named_in_any_family() {
+async fn the_remaining_store_is_the_default_in_every_family() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     merchant.open_store().await;
@@ -173,29 +168,24 @@ async fn the_store_that_is_left_need_not_be_named_in_any_family() {
 }
 
 #[tokio::test]
-async fn a_store_the_index_still_lists_is_read_again() {
+async fn a_default_store_from_a_stale_index_is_verified() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
     let path = "/v1/operations/webhook-subscriptions";
     merchant.get(path).await.expect(200);
     // The store is given up or somebody else's, and its entry in the index is the old one.
-    let key = key::store(&StoreId::parse(&store.id).unwrap());
-    let other = MerchantId::mint(gateway.now());
-    for (set, value) in [("owner_id", other.as_str()), ("#status", "deleted")] {
-        let change = Change::new(format!("SET {set} = :value")).value(":value", value);
-        let change = if set == "#status" { change.name("#status", "status") } else { change };
-        let write = gateway.app().table.write().update(&key, change, Code::VersionConflict);
-        write.commit().await.unwrap();
+    let stored = gateway.item("store", &store.id).await;
+    let other = Merchant::sign_up(&gateway).await;
+    for change in [json!({"owner_id": other.id}), json!({"status": "deleted"})] {
+        gateway.change_item(&stored, change).await;
         merchant.get(path).await.expect(400).problem("store_required");
-        let mine = Change::new("SET owner_id = :me").value(":me", &merchant.id);
-        let write = gateway.app().table.write().update(&key, mine, Code::VersionConflict);
-        write.commit().await.unwrap();
+        gateway.change_item(&stored, json!({"owner_id": merchant.id})).await;
     }
 }
 
 #[tokio::test]
-async fn a_deletion_is_answered_again_under_its_key_and_nothing_else_is() {
+async fn a_store_deletion_is_replayed_only_under_its_idempotency_key() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
@@ -241,7 +231,7 @@ fn priced(what: &str) -> (&'static str, Value) {
 }
 
 #[tokio::test]
-async fn the_currency_of_a_draft_is_locked_by_its_first_price() {
+async fn a_draft_stores_currency_is_locked_by_its_first_price() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     for what in ["product", "gift card"] {
@@ -265,7 +255,7 @@ async fn the_currency_of_a_draft_is_locked_by_its_first_price() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_price_is_made_in_a_currency_that_the_store_leaves_at_that_moment() {
+async fn a_currency_change_and_a_first_price_never_both_succeed() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     for round in 0..6 {
@@ -300,7 +290,7 @@ async fn put(client: &Client, path: &str, body: Value) -> support::Reply {
 }
 
 #[tokio::test]
-async fn menus_policies_and_settings_are_validated_and_cleaned() {
+async fn store_content_is_validated_and_sanitized() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
@@ -341,23 +331,8 @@ async fn menus_policies_and_settings_are_validated_and_cleaned() {
     assert_eq!(gateway.events("store.settings_updated").await.len(), 1);
 }
 
-/// Orders like this one, later, and closed: in the table alone.
-async fn add_closed(gateway: &Gateway, like: &Order, count: u32) {
-    let ids: Vec<u32> = (1..=count).collect();
-    for hundred in ids.chunks(100) {
-        let mut write = gateway.app().table.write();
-        for place in hundred {
-            let created_at = like.created_at.plus(MINUTE * *place);
-            let (id, status) = (OrderId::mint(created_at), OrderStatus::Closed);
-            let order = Order { id, status, created_at, expires_at: None, ..like.clone() };
-            write = write.create(&order, Code::VersionConflict);
-        }
-        write.commit().await.unwrap();
-    }
-}
-
 #[tokio::test]
-async fn an_open_order_keeps_its_store_however_many_came_after_it() {
+async fn an_old_open_order_blocks_store_deletion() {
     let market = Market::open().await;
     let book = market.stock(100, 10).await;
     let path = format!("/v1/stores/{}", market.store.id);
@@ -373,10 +348,7 @@ async fn an_open_order_keeps_its_store_however_many_came_after_it() {
     market.act(&unpaid.id, "cancel", cancel.clone()).await.expect(200);
     // Paid, never sent, and long ago.
     let owed = market.paid(&book, 1).await;
-    let store = StoreId::parse(&market.store.id).unwrap();
-    let order = key::order(&store, &OrderId::parse(&owed.id).unwrap());
-    let order: Order = market.gateway.app().table.get(&order).await.unwrap().unwrap();
-    add_closed(&market.gateway, &order, 2_100).await;
+    market.gateway.add_closed_orders(&owed.id, 2_100).await;
     let rejected = delete().await.expect(409).problem("open_orders");
     assert_eq!(rejected.int("/open_orders"), 1);
     market.act(&owed.id, "cancel", cancel).await.expect(200);

@@ -1,8 +1,8 @@
 //! Themes: from a package to what a storefront is shown in, and back.
 
-mod costs;
 mod editing;
-mod life;
+mod lifecycle;
+mod malformed_requests;
 mod marketplace;
 mod packages;
 mod pages;
@@ -12,5 +12,4 @@ mod races;
 mod releases;
 mod sale;
 mod shopify;
-mod strangers;
-mod unverified;
+mod unverified_purchases;

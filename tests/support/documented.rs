@@ -1,6 +1,6 @@
 //! Every answer that a test gets is compared with what `docs/openapi.json` says of its route: the
 //! status, the problem's code, the body's schema. What differs is written down, for
-//! `reference::every_answer_was_documented` to read when all tests have run; and so are some
+//! `reference::every_observed_response_is_documented` to read when all tests have run; and so are some
 //! answers of each operation, for the examples of the document, and which of its examples were executed.
 
 use std::collections::{BTreeMap, HashMap};

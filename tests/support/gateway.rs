@@ -13,10 +13,9 @@ use primitives::clock::{DAY, Timestamp};
 use serde_json::Value;
 use services::config::MailConfig;
 use table::item::Attributes;
-use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use crate::{Client, Mailbox, Reply, documented, eventually, trouble};
+use crate::{Client, Mailbox, Process, Reply, documented, eventually, trouble};
 
 /// The account that is an operator once its address is proven.
 pub const OPERATOR_EMAIL: &str = "operator@example.com";
@@ -33,6 +32,12 @@ pub struct Gateway {
 pub struct Instance {
     pub url: String,
     _tasks: JoinSet<()>,
+}
+
+impl Instance {
+    pub(crate) fn new(url: String, tasks: JoinSet<()>) -> Self {
+        Self { url, _tasks: tasks }
+    }
 }
 
 impl Gateway {
@@ -98,14 +103,9 @@ impl Gateway {
 
     /// The same system as another instance serves it: over the same table, with a memory of its own.
     pub async fn alongside(&self) -> Instance {
-        let app = self.system.embedded().app_alongside();
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
-        let url = format!("http://{}", listener.local_addr().expect("an address"));
-        trouble::meet(&url, self.system.embedded().faults());
-        let router = local::routes().into_router(app);
-        let mut tasks = JoinSet::new();
-        tasks.spawn(async move { axum::serve(listener, router).await.expect("it serves") });
-        Instance { url, _tasks: tasks }
+        let instance = Process::of(self.system.embedded().app_alongside()).serve().await;
+        trouble::meet(&instance.url, self.system.embedded().faults());
+        instance
     }
 
     /// Moves the clock; what becomes due by that waits for [`Gateway::sweep`].

@@ -10,7 +10,11 @@
 //! - [`Providers`]: Razorpay and Stripe on loopback, in whatever mood.
 //! - [`ThemeShop`], [`ThemeSource`]: a store that tries a theme, and what the theme is made of.
 //! - [`Mailbox`]: the mail that was sent.
+//! - [`Process`]: the functions' code, a call at a time.
+//! - [`routes`]: what the system declares.
+//! - [`outgoing`]: where its requests to others may go.
 //! - [`Deployed`]: the functions' binaries, each a process, over the same AWS.
+//! - [`clock`]: durations and moments.
 //! - [`race`], [`eventually`]: many at once, and what takes a moment.
 #![expect(missing_docs, reason = "names of test helpers say what they are")]
 #![allow(
@@ -26,41 +30,60 @@
 
 mod actors;
 mod client;
+pub mod clock;
+mod deliveries;
 mod deployed;
 pub mod documented;
+mod evidence;
 mod gateway;
 mod mailbox;
 mod market;
+mod orders;
+pub mod outgoing;
+mod process;
+mod products;
 mod providers;
 mod queue;
+mod queues;
 mod receiver;
 mod reply;
+mod routes;
 mod shop;
 mod shopper;
+mod table;
 mod themes;
 mod trouble;
 mod wait;
 
-pub use self::providers::{Providers, deliver};
+pub use self::providers::{DEMO_SUBDOMAIN, Providers, deliver};
+pub use self::themes::{ThemeShop, ThemeSource, accept, content_sha256, upload, zip};
 pub use actors::{Developer, Merchant, Operator, PASSWORD, Store, open_as_is};
 pub use client::{Client, Input, unique};
+pub use core_types::event::EventGroup;
+pub use deliveries::{PERMITS_OF_STORE, PERMITS_TO_HOST, Permit, Permits};
 pub use deployed::Deployed;
+pub use emulators::faults::{Fault, Faults};
+pub use evidence::{CANARY_STORE, Evidence, canary_merchant};
 pub use gateway::Gateway;
 pub use gateway::Instance;
 pub use gateway::OPERATOR_EMAIL;
 pub use gateway::Stored;
+pub use local::Options;
 pub use local::providers::{
-    NewDispute, Provider, ProviderCall, RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_KEY_ID,
-    STRIPE_SECRET, Trouble, Verdict, WEBHOOK_SECRET, Webhook,
+    NewDispute, Options as ProviderOptions, Provider, ProviderCall, RAZORPAY_KEY_ID,
+    RAZORPAY_SECRET, STRIPE_KEY_ID, STRIPE_SECRET, Trouble, Verdict, WEBHOOK_SECRET, Webhook,
 };
 pub use mailbox::{Mail, Mailbox};
 pub use market::{Market, Placed, address, cart, inr, verify};
+pub use orders::{OrderNumbers, no_store};
+pub use process::{Process, delivery_message};
+pub use products::{Copy, Removed};
 pub use queue::{Polled, PolledQueue};
-pub use receiver::{Behaviour, Names, Received, Receiver};
+pub use receiver::{Behaviour, Names, Received, Receiver, service_hmac};
 pub use reply::Reply;
+pub use routes::{Route, routes};
 pub use serde_json::{Value, json};
 pub use shop::{Grant, PublishedApp, REDIRECT_URI, Shop, challenge, verifier};
 pub use shopper::Shopper;
-pub use themes::{ThemeShop, ThemeSource, accept, upload, zip};
 pub use trouble::is_troubled;
 pub use wait::{eventually, race};

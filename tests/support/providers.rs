@@ -8,7 +8,7 @@ use local::providers::{NewDispute, Options, RAZORPAY_SECRET, Verdict, WEBHOOK_SE
 use primitives::clock::Timestamp;
 use serde_json::{Value, json};
 
-use crate::{Client, Input};
+use crate::{Client, Gateway, Input};
 
 /// The server; what it rejects ends the test. Dropping it ends it.
 pub struct Providers(local::providers::Providers);
@@ -108,6 +108,16 @@ impl Providers {
 
 fn paid(handed_back: &Value) -> String {
     handed_back["razorpay_payment_id"].as_str().expect("a payment").to_owned()
+}
+
+/// The subdomain of the demo store.
+pub const DEMO_SUBDOMAIN: &str = local::demo::SUBDOMAIN;
+
+impl Gateway {
+    /// Makes the demo store, connected to these providers.
+    pub async fn seed_demo(&self, providers: &Providers) {
+        local::demo::seed(self.system(), Some(&**providers)).await.expect("the demo is made");
+    }
 }
 
 /// A webhook, sent to a shop.

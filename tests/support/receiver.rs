@@ -7,6 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use crypto::signature::SigningSecret;
 use egress::{Resolve, Resolving};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
@@ -34,6 +35,12 @@ impl Received {
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).expect("the body is JSON")
     }
+}
+
+/// The service's own signature of a body, with a subscription's secret (docs/conventions.md §10).
+pub fn service_hmac(secret: &str, timestamp: &str, body: &[u8]) -> String {
+    let secret: SigningSecret = secret.parse().expect("a secret");
+    crypto::signature::service_hmac(&secret, timestamp.parse().expect("seconds"), body)
 }
 
 /// What a receiver does with a request once it has read it.

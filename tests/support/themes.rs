@@ -4,6 +4,8 @@ use std::io::Write as _;
 
 use rawzip::path::EntryPath;
 use serde_json::{Value, json};
+use themes::file::Digest;
+use themes::settings::Content;
 
 use crate::{Client, Developer, Gateway, Merchant, Operator, Reply, Store, is_troubled, unique};
 
@@ -95,6 +97,18 @@ pub struct ThemeShop {
     /// The merchant at the store.
     pub owner: Client,
     pub slug: String,
+}
+
+/// The digest of a release's content, as anybody computes it of its files and its settings.
+pub fn content_sha256(files: &[Value], content: &Value) -> String {
+    let content: Content = serde_json::from_value(content.clone()).expect("a release's content");
+    let digest = |file: &Value| -> (String, Digest) {
+        let text = |name: &str| file[name].as_str().expect("a file").to_owned();
+        (text("path"), text("sha256").parse().expect("a digest"))
+    };
+    let files: Vec<_> = files.iter().map(digest).collect();
+    let files = files.iter().map(|(path, digest)| (path.as_str(), digest));
+    themes::release::content_sha256(files, &content).to_string()
 }
 
 impl ThemeShop {

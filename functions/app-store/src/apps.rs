@@ -159,7 +159,7 @@ fn bucket(installs: u64) -> &'static str {
 ///
 /// # Errors
 /// `unauthenticated`, `invalid_token`, `account_disabled`, `origin_not_allowed`, `store_required`,
-/// `store_not_owned` with `installed=true`.
+/// `store_not_found` with `installed=true`.
 pub async fn list(
     visitor: Visitor<WhenInstalled>,
     State(app): State<App>,
@@ -286,8 +286,8 @@ pub struct AppDetailView {
 
 /// `GET /v1/app-store/apps/{id}` (`getApp`): Get a published app.
 ///
-/// It adds to the entry of the list: the description, the URLs, an explanation of each scope, and the latest
-/// ten approved versions with their changelogs.
+/// The response adds to the entry of the list: the description, the URLs, an explanation of each scope, and
+/// the latest ten approved versions with their changelogs.
 ///
 /// # Errors
 /// `not_found`, both for an unknown app and for one that is not in the catalogue.

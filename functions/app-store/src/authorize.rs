@@ -71,7 +71,7 @@ impl Deserr<FieldErrors> for SentChallenge {
 /// The result of an authorization (docs/conventions.md §9).
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AuthorizeResponse {
-    /// Where to redirect the merchant: the redirect URI with `code`, `state` and `iss`.
+    /// The URI to redirect the merchant to: the redirect URI with `code`, `state` and `iss`.
     redirect_to: String,
     /// The authorization code, which the token endpoint redeems once.
     code: String,
@@ -79,7 +79,7 @@ pub struct AuthorizeResponse {
     state: String,
     /// The issuer of the code (RFC 9207).
     iss: String,
-    /// How long the code is valid, in seconds: 900.
+    /// The lifetime of the code, in seconds: 900.
     expires_in: u64,
     /// The granted scopes, separated by spaces.
     scope: String,
@@ -211,14 +211,16 @@ impl AuthorizeRequest {
             return Err(Code::UnsupportedGrantType.into());
         }
         if self.client_id.as_ref().is_some_and(|id| id.as_str() != app.client_id) {
-            return Err(Code::InvalidRequest.detail("The client id is not this app's."));
+            return Err(Code::InvalidRequest.detail("The client id belongs to another app."));
         }
         if self.code_challenge_method.as_ref().is_some_and(|method| method.as_str() != "S256") {
-            return Err(Code::InvalidRequest.detail("The only code challenge method is `S256`."));
+            return Err(
+                Code::InvalidRequest.detail("The only supported code challenge method is `S256`.")
+            );
         }
         let challenge = self.challenge()?;
         if challenge.is_none() && (app.require_pkce || !app.confidential) {
-            return Err(Code::InvalidRequest.detail("This app must send a `code_challenge`."));
+            return Err(Code::InvalidRequest.detail("`code_challenge` is required for this app."));
         }
         Ok((self.validate_scopes(app)?, challenge))
     }
@@ -318,7 +320,7 @@ fn check_app(write: Write, app: &CommerceApp, redirect_uri: &str, count: bool) -
 /// The result of a denied authorization.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DenyResponse {
-    /// Where to redirect the merchant: the redirect URI with `error`, `state` and `iss`.
+    /// The URI to redirect the merchant to: the redirect URI with `error`, `state` and `iss`.
     redirect_to: String,
 }
 

@@ -160,7 +160,7 @@ struct Acting {
 /// particular those that take or return credentials, are `path_not_allowed`.
 ///
 /// # Errors
-/// `absolute_url_refused`, `path_not_allowed` (also for an app whose server would be this service),
+/// `absolute_url_rejected`, `path_not_allowed` (also for an app whose server would be this service),
 /// `not_found`, `app_suspended`, `installation_inactive`, `app_unreachable`, `bridge_timeout`;
 /// `answer_too_large` for a response of this API above 1 MiB. Lists of this API end a page before that.
 pub async fn fetch(
@@ -199,7 +199,7 @@ pub async fn fetch(
         }
         Ok(incoming) if !incoming.truncated => Ok(Json::new(&answered(&incoming)).no_store()),
         Ok(_) if target == Target::Admin => Err(Code::AnswerTooLarge.into()),
-        Ok(_) => Err(Code::AppUnreachable.detail("The answer is larger than 1 MiB.")),
+        Ok(_) => Err(Code::AppUnreachable.detail("The response of the app is larger than 1 MiB.")),
         Err(SendError::Timeout) => Err(Code::BridgeTimeout.into()),
         Err(error) => Err(Code::AppUnreachable.with("class", error.class())),
     }
@@ -252,7 +252,7 @@ async fn acting_as(
         Bridge::Merchant(merchant) => merchant,
     };
     let named = named.ok_or_else(|| {
-        Problem::field("/installation_id", "required", "A merchant names the installation.")
+        Problem::field("/installation_id", "required", "Required when a merchant calls.")
     })?;
     let installation: Option<Installation> = services.table.get(&key::installation(named)).await?;
     let installation = installation.ok_or(Code::NotFound)?;
@@ -268,15 +268,15 @@ async fn app_origin(services: &Services, id: &AppId) -> Result<String, Problem> 
     let known: Option<CommerceApp> = services.table.get(&key::app(id)).await?;
     let origin = known.and_then(|known| known.origin()).ok_or(Code::AppUnreachable)?;
     if bridged::is_ours(&services.config, &origin) {
-        return Err(Code::PathNotAllowed.detail("The app's server is this service itself."));
+        return Err(Code::PathNotAllowed.detail("The app's URL points to this service."));
     }
     Ok(origin)
 }
 
 fn query_string(query: Option<&Value>) -> Result<String, Problem> {
     let Some(query) = query else { return Ok(String::new()) };
-    let rejected =
-        || Problem::field("/query", "invalid_type", "Must be an object of plain values.");
+    let detail = "Must be an object of strings, numbers and booleans.";
+    let rejected = || Problem::field("/query", "invalid_type", detail);
     let pairs = query.as_object().ok_or_else(rejected)?;
     let mut encoded = url::form_urlencoded::Serializer::new(String::new());
     for (name, value) in pairs {
@@ -295,7 +295,7 @@ fn allowed_headers(headers: Option<&Value>) -> Result<HeaderMap, Problem> {
     let mut allowed = HeaderMap::new();
     let Some(headers) = headers else { return Ok(allowed) };
     let rejected = |name: &str| {
-        let detail = "Only If-Match, Idempotency-Key and Accept may be set.";
+        let detail = "Only `If-Match`, `Idempotency-Key` and `Accept` are allowed.";
         Problem::field(&format!("/headers/{name}"), "header_not_allowed", detail)
     };
     let pairs = headers

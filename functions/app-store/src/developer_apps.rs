@@ -93,7 +93,7 @@ pub struct AppsQuery {
 
 /// `GET /v1/app-store/developers/apps` (`listDeveloperApps`): List your own apps.
 ///
-/// The newest app comes first. Deleted apps are left out.
+/// The newest app comes first. Deleted apps are not listed.
 pub async fn list(
     developer: Developer,
     State(app): State<App>,
@@ -123,7 +123,8 @@ pub struct CreateAppRequest {
     embedded: Flag,
     /// The URL that `app.*` events about the app are posted to.
     webhook_url: Option<Exact<2048>>,
-    /// Whether the app can keep a client secret; `true` by default. It cannot be changed later.
+    /// Whether the app is a confidential client, which can keep a client secret (RFC 6749 §2.1); `true` by
+    /// default. It cannot be changed later.
     confidential: Option<Flag>,
     /// Whether authorizations must use PKCE; `true` by default, and always for an app that cannot keep a
     /// secret.
@@ -262,8 +263,7 @@ fn texts(uris: RedirectUris) -> Vec<String> {
 
 /// The field errors of redirect URIs that are each well formed.
 fn validate_uris(services: &Services, uris: &RedirectUris, is_published: bool) -> Vec<FieldError> {
-    let fault =
-        |pointer: String, code, detail| FieldError { pointer, fault: Fault::new(code, detail) };
+    let fault = |pointer: String, code, detail| FieldError::new(pointer, code, detail);
     let mut errors = Vec::new();
     if uris.0.is_empty() {
         let detail = "Must have at least one element.";
@@ -272,12 +272,12 @@ fn validate_uris(services: &Services, uris: &RedirectUris, is_published: bool) -
     for (position, uri) in uris.0.iter().enumerate() {
         let pointer = format!("/redirect_uris/{position}");
         if uris.0.iter().take(position).any(|earlier| earlier == uri) {
-            errors.push(fault(pointer, "duplicate", "Must not be registered twice."));
+            errors.push(fault(pointer, "duplicate", "Must not repeat another redirect URI."));
         } else if is_published && is_loopback(&uri.0) {
             let detail = "A published app may not redirect to loopback addresses.";
             errors.push(fault(pointer, "redirect_uri_invalid", detail));
         } else if bridged::is_ours(&services.config, &uri.0) {
-            let detail = "Must not lead to this service itself.";
+            let detail = "Must not point to this service.";
             errors.push(fault(pointer, "redirect_uri_invalid", detail));
         }
     }
@@ -286,22 +286,21 @@ fn validate_uris(services: &Services, uris: &RedirectUris, is_published: bool) -
 
 /// The field error of an app URL on this service's own host: requests for the service would reach the app.
 fn validate_app_url(services: &Services, url: &WebUrl) -> Option<FieldError> {
-    let fault = Fault::new("own_host", "An app runs on a host of its own, not on this service's.");
-    bridged::is_ours(&services.config, url.as_str())
-        .then(|| FieldError { pointer: "/app_url".into(), fault })
+    let fault = Fault::new("own_host", "Must not point to this service.");
+    bridged::is_ours(&services.config, url.as_str()).then(|| FieldError::at("/app_url", fault))
 }
 
 /// The field error of a public client without PKCE, which alone protects its codes (RFC 9700 §2.1.1).
 fn validate_pkce(confidential: bool, require_pkce: bool) -> Option<FieldError> {
-    let detail = "An app that cannot keep a secret needs PKCE.";
+    let detail = "Must be `true` for a public app: without a client secret, PKCE is required.";
     let fault = Fault::new("pkce_required", detail);
-    (!confidential && !require_pkce).then(|| FieldError { pointer: "/require_pkce".into(), fault })
+    (!confidential && !require_pkce).then(|| FieldError::at("/require_pkce", fault))
 }
 
 /// `GET /v1/app-store/developers/apps/{id}` (`getDeveloperApp`): Get one of your own apps.
 ///
-/// It has the configuration in force and, as `proposed`, changes that were not approved yet. Secrets are
-/// never returned.
+/// The response has the current configuration and, as `proposed`, the changes that are not approved yet.
+/// Secrets are never returned.
 ///
 /// # Errors
 /// `not_found`, also for another developer's app and a deleted one.

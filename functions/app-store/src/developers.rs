@@ -21,8 +21,8 @@ use replies::ResourceReply;
 
 /// `GET /v1/app-store/developers/register` (`getDeveloperProfile`): Get your developer profile.
 ///
-/// It has the contact data, whether the platform has verified the developer, and whether the developer may
-/// publish.
+/// The profile has the contact data, whether the platform has verified the developer, and whether the
+/// developer may publish.
 ///
 /// # Errors
 /// `not_registered` for a merchant without a profile.
@@ -51,7 +51,8 @@ impl Deserr<FieldErrors> for Agreed {
         let fault = match value {
             Value::Boolean(true) => return Ok(Self),
             Value::Boolean(false) => {
-                Fault::new("terms_not_agreed", "Only who agrees to the terms can register.")
+                let detail = "Must be `true`: registration requires agreement to the terms.";
+                Fault::new("terms_not_agreed", detail)
             }
             _ => Fault::new("invalid_type", "Must be a boolean."),
         };
@@ -81,7 +82,7 @@ pub struct RegisterDeveloperRequest {
 impl Rules for RegisterDeveloperRequest {
     fn broken(given: Given<'_>) -> Vec<FieldError> {
         let fault = match (given.has("company"), given.has("name")) {
-            (false, false) => ("/company", "required", "Send `company` or `name`."),
+            (false, false) => ("/company", "required", "`company` or `name` is required."),
             (true, true) => ("/name", "conflicting_fields", "Send `company` or `name`, not both."),
             _ => return Vec::new(),
         };
@@ -127,7 +128,7 @@ pub async fn register(
         .await
 }
 
-/// Changes to a developer profile. A field that is left out stays.
+/// Changes to a developer profile. An omitted field keeps its value.
 #[request]
 #[derive(Debug)]
 pub struct UpdateDeveloperRequest {

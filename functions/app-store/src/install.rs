@@ -162,8 +162,8 @@ pub struct InstallationsQuery {
 
 /// `GET /v1/app-store/installations` (`listInstallations`): List installations of a store.
 ///
-/// Uninstalled apps are left out, unless `status` is `uninstalled`. The list is for owners and
-/// admins of the store, and has no particular order.
+/// Uninstalled apps are not listed, unless `status` is `uninstalled`. The list is for owners and admins of
+/// the store, and has no particular order.
 pub async fn list(
     admin: Admin,
     State(app): State<App>,
@@ -180,8 +180,8 @@ pub async fn list(
 
 /// `GET /v1/app-store/installations/{id}` (`getInstallation`): Get an installation.
 ///
-/// It has its status, the granted scopes and the actions that its status allows. An uninstalled app keeps its
-/// installation.
+/// The installation has its status, the granted scopes and the actions that the status allows. It stays when
+/// the app is uninstalled.
 ///
 /// # Errors
 /// `not_found`, also for another store's installation.
@@ -256,7 +256,7 @@ pub struct InstallationScopesView {
 /// `GET /v1/app-store/installations/{id}/scopes` (`getInstallationScopes`):
 /// Get the scopes of an installation.
 ///
-/// It explains the scopes that the merchant granted, and those that the app is registered for. An
+/// The response explains the scopes that the merchant granted, and those that the app is registered for. An
 /// authorization can grant any of the latter.
 ///
 /// # Errors

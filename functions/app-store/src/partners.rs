@@ -45,9 +45,9 @@ primitives::string_enum! {
 #[request]
 #[derive(Debug)]
 pub struct DashboardQuery {
-    /// The first UTC day, as any time of it: at most 90 days before `until`, by default 30.
+    /// The first UTC day, as any time on that day: at most 90 days before `until`, by default 30.
     since: Option<Timestamp>,
-    /// The last UTC day, as any time of it; today by default.
+    /// The last UTC day, as any time on that day; today by default.
     until: Option<Timestamp>,
     /// Only this app; all apps of the developer by default.
     app_id: Option<AppId>,
@@ -73,7 +73,11 @@ impl DashboardQuery {
             return Err(Problem::field("/since", "invalid_range", "Must not be after `until`."));
         }
         if since.plus(MAX_RANGE) < until {
-            return Err(Problem::field("/since", "range_too_wide", "At most 90 days."));
+            return Err(Problem::field(
+                "/since",
+                "range_too_wide",
+                "Must be at most 90 days before `until`.",
+            ));
         }
         Ok((since, until))
     }
@@ -179,9 +183,9 @@ pub struct PartnerDashboard {
 
 /// `GET /v1/app-store/partners/dashboard` (`getPartnerDashboard`): Get the figures of your apps.
 ///
-/// It counts installations, uninstallations and issued tokens of your apps by UTC day, over the last 30 days
-/// by default and 90 at most. It also has the active installations, the rating, the most used scopes, and the
-/// apps whose webhooks fail. Counts follow events within seconds.
+/// The response counts installations, uninstallations and issued tokens of your apps by UTC day, over the
+/// last 30 days by default and 90 at most. It also has the active installations, the rating, the most used
+/// scopes, and the apps whose webhooks fail. Counts follow events within seconds.
 ///
 /// # Errors
 /// `not_registered`; `not_found` for another developer's app.

@@ -59,7 +59,7 @@ pub struct ResumeAppRequest {}
 
 /// `POST /v1/app-store/apps/{id}/resume` (`resumeApp`): Resume a suspended app.
 ///
-/// It returns to the status that it had before, and its tokens that have not expired work again. It emits
+/// The app returns to its earlier status, and its unexpired tokens work again. It emits
 /// `app.resumed_by_platform`.
 ///
 /// # Errors

@@ -117,7 +117,7 @@ pub async fn write(
         .await
 }
 
-/// Changes to a review. A field that is left out stays.
+/// Changes to a review. An omitted field keeps its value.
 #[request]
 #[derive(Debug)]
 pub struct EditAppReviewRequest {

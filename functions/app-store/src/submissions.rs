@@ -88,7 +88,7 @@ pub struct SubmitRequest {
     listing: ListingRequest,
     /// What is new, for merchants.
     changelog: Text<1, 5000>,
-    /// How an operator can test the app.
+    /// The instructions with which an operator tests the app.
     test_instructions: Text<1, 5000>,
     /// The URL of a video that shows the app at work.
     screencast_url: Option<WebUrl>,
@@ -159,7 +159,8 @@ pub async fn submit(
 /// `GET /v1/app-store/developers/apps/{id}/submissions/{sid}` (`getAppSubmission`):
 /// Get a submission of an app.
 ///
-/// It has the submitted proposal, the results of the automatic checks, the status and the operator's notes.
+/// The response has the submitted proposal, the results of the automatic checks, the status and the
+/// operator's notes.
 ///
 /// # Errors
 /// `not_found`.
@@ -215,7 +216,7 @@ async fn save(
 
 /// `GET /v1/app-store/submissions` (`listSubmissions`): List app submissions in the review queue.
 ///
-/// Operators see the submissions that wait for a decision, the oldest first, or those in the requested
+/// For operators: the submissions that wait for a decision, the oldest first, or those in the requested
 /// `status`.
 pub async fn queue(
     _: Operator,
@@ -249,8 +250,8 @@ pub async fn approve(
 
 /// `POST /v1/app-store/submissions/{sid}/reject` (`rejectSubmission`): Reject an app submission with reasons.
 ///
-/// At least one note is required, which the developer sees with the submission. The app stays as it is, and
-/// can be submitted again. It emits `app.rejected`.
+/// At least one note is required, which is returned to the developer with the submission. The app stays as it
+/// is, and can be submitted again. It emits `app.rejected`.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.

@@ -56,7 +56,7 @@ pub(crate) struct UpdateAccountRequest {
     email: Option<Email>,
     /// The current password; required for a new address.
     current_password: Option<Guess>,
-    /// A one-time code mailed to the account's present address, if it has no password; required for a new
+    /// A one-time code mailed to the account's current address, if it has no password; required for a new
     /// address.
     one_time_code: Option<PresentedCode>,
     /// A code of the second factor, if the account has one; required for a new address, to which one-time
@@ -100,7 +100,7 @@ pub(crate) async fn update(
         write
     } else {
         let proof = (input.current_password.as_ref(), input.one_time_code.as_ref());
-        let needed_to = "Needed to change the e-mail address.";
+        let needed_to = "Required to change the e-mail address.";
         let confirmed = confirm(&app, &account, proof, needed_to, &inbound.client_prefix()).await?;
         let second_factor = mfa::ensure(&app, &account, input.totp.as_ref(), &inbound).await?;
         // Each change sends mails. Counted by id, because the address differs each time.
@@ -183,7 +183,7 @@ pub(crate) async fn delete(
     ensure_no_stores(&app, &account).await?;
     developer::owns_no_apps(&app, &account.id).await?;
     let proof = (input.current_password.as_ref(), input.one_time_code.as_ref());
-    let needed_to = "Needed to delete the account.";
+    let needed_to = "Required to delete the account.";
     let confirmed = confirm(&app, &account, proof, needed_to, &inbound.client_prefix()).await?;
     let second_factor = mfa::ensure(&app, &account, input.totp.as_ref(), &inbound).await?;
     let key = app.secrets.mail_key().await?;

@@ -119,7 +119,7 @@ pub(crate) async fn verify(
         let (_, account) = authentication::follow::<Merchant>(&app, Purpose::Verify, token).await?;
         // Without a password, no guess is right.
         account.password_hash().ok_or(Code::InvalidCredentials)?;
-        let needed_to = "Needed to confirm the address.";
+        let needed_to = "Required to verify the address.";
         let proof = (Some(guess), None);
         confirmed = Some(
             authentication::confirm(&app, &account, proof, needed_to, &inbound.client_prefix())

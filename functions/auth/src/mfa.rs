@@ -130,7 +130,10 @@ pub(crate) async fn ensure(
     match second(services, account, totp, inbound).await? {
         Second::NotNeeded => Ok(None),
         Second::Right(shown) => Ok(Some(*shown)),
-        Second::Missing => Err(Code::MfaRequired.detail("Send the code of your device as `totp`.")),
+        Second::Missing => {
+            let detail = "A second factor is required: send the authenticator's code as `totp`.";
+            Err(Code::MfaRequired.detail(detail))
+        }
     }
 }
 
@@ -168,7 +171,7 @@ pub(crate) async fn enrol(
         return Err(Code::MfaEnabled.into());
     }
     let proof = (input.current_password.as_ref(), input.one_time_code.as_ref());
-    let needed_to = "Needed to set up a second factor.";
+    let needed_to = "Required to set up a second factor.";
     let confirmed = confirm(&app, &account, proof, needed_to, &inbound.client_prefix()).await?;
     let (key, now) = (app.secrets.mfa_key().await?, app.clock.now());
     let (mfa, shown) = Mfa::enrol(&account.id, &account.email, &key, now)?;
@@ -253,7 +256,7 @@ pub(crate) async fn remove(
         return Err(Code::NotFound.into());
     }
     let proof = (input.current_password.as_ref(), input.one_time_code.as_ref());
-    let needed_to = "Needed to give the second factor up.";
+    let needed_to = "Required to disable the second factor.";
     let confirmed = confirm(&app, &account, proof, needed_to, &inbound.client_prefix()).await?;
     let active = |mfa: &Mfa, _| mfa.state == MfaState::Active;
     let shown = validate(&app, &account, input.code.as_str(), &inbound, active).await?;

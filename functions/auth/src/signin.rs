@@ -79,7 +79,7 @@ impl Rules for SignupRequest {
             return Vec::new();
         }
         let absent = ["store_name", "subdomain"].into_iter().filter(|name| !given.has(name));
-        let detail = "A first store needs a name and a subdomain.";
+        let detail = "Required to create the first store, with `store_name` and `subdomain`.";
         absent.map(|name| FieldError::new(format!("/{name}"), "required", detail)).collect()
     }
 }
@@ -182,10 +182,8 @@ enum First<'a> {
 impl SigninRequest {
     /// Returns the given credentials: exactly one kind of them.
     fn first(&self) -> Result<First<'_>, Problem> {
-        let fault = |pointer: &str, code, detail: &'static str| FieldError {
-            pointer: pointer.to_owned(),
-            fault: Fault::new(code, detail),
-        };
+        let fault =
+            |pointer: &str, code, detail: &'static str| FieldError::new(pointer, code, detail);
         let required = |pointer| fault(pointer, "required", "This field is required.");
         let given = [("/email", self.email.is_some()), ("/password", self.password.is_some())];
         let errors: Vec<FieldError> = match (&self.email, &self.password, &self.mfa_token) {

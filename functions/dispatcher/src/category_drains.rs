@@ -42,7 +42,10 @@ pub(crate) async fn continue_drain(
                     // A product that can never be written does not block the others.
                     Err(problem) if problem.is_permanent() => {
                         let product = product.id.as_str();
-                        tracing::error!(cause = %problem, product, "it keeps a deleted category");
+                        tracing::error!(
+                            cause = %problem, product,
+                            "deleted category not removed from a product"
+                        );
                         Ok(())
                     }
                     outcome => outcome,

@@ -117,7 +117,7 @@ impl JobReport {
 pub(crate) async fn enqueue(services: &Services, kind: JobKind) -> Result<usize, Problem> {
     let behind = services.queue(QUEUE).depth().await.map(|depth| depth.waiting);
     if behind.is_ok_and(|waiting| waiting >= ENOUGH) {
-        tracing::warn!(?kind, "the workers are behind: no jobs are sent");
+        tracing::warn!(?kind, "due work not queued: the queue is behind");
         return Ok(0);
     }
     let now = services.clock.now();
@@ -152,7 +152,10 @@ pub async fn work(services: &Services, event: SqsEvent) -> (SqsBatchResponse, Jo
             Ok(done) => worked = worked.and(done),
             Err(problem) => {
                 let id = message.message_id.unwrap_or_default();
-                tracing::warn!(cause = %problem, message = id, "batch not processed");
+                tracing::warn!(
+                    cause = %problem, message = id,
+                    "batch of due work failed; its message is received again"
+                );
                 response.add_failure(id);
             }
         }

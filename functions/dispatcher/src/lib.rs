@@ -86,7 +86,7 @@ pub async fn handle(services: &Services, payload: Value) -> Result<Value, lambda
     }
     if source == Some("aws:sqs") {
         let (answer, worked) = Box::pin(work(services, serde_json::from_value(payload)?)).await;
-        tracing::info!(?worked, "worked");
+        tracing::info!(?worked, "due work processed");
         return Ok(serde_json::to_value(answer)?);
     }
     // Before the sweep processes late work, so that its lateness is seen.
@@ -108,7 +108,7 @@ pub async fn look(services: &Services) -> Watched {
         opened = watched.opened,
         resolved = watched.resolved,
         failures = watched.failures,
-        "watched"
+        "platform checked"
     );
     watched
 }
@@ -140,7 +140,10 @@ pub async fn handle_stream(services: &Services, event: StreamEvent) -> BatchResp
             Ok(None) => {}
             // The sweep finds it by its due mark, and gives it up.
             Err(problem) if problem.is_permanent() => {
-                tracing::error!(cause = %problem, sequence, "a record cannot be read");
+                tracing::error!(
+                    cause = %problem, sequence,
+                    "stream record unreadable; left to the sweep"
+                );
             }
             Err(problem) => failed.push((sequence, problem)),
         }
@@ -154,7 +157,10 @@ pub async fn handle_stream(services: &Services, event: StreamEvent) -> BatchResp
     let (hopeless, passing): (Vec<_>, Vec<_>) =
         queued.into_iter().chain(restocked).partition(|(_, problem)| problem.is_permanent());
     for (sequence, problem) in hopeless {
-        tracing::error!(cause = %problem, sequence, "record given up");
+        tracing::error!(
+            cause = %problem, sequence,
+            "stream record not processed; left to the sweep"
+        );
     }
     failed.extend(passing);
     let mut changed = ChangedProducts::default();
@@ -171,7 +177,10 @@ pub async fn handle_stream(services: &Services, event: StreamEvent) -> BatchResp
     }
     changed.rebuild(services).await;
     let batch_item_failures = failed.into_iter().map(|(sequence, problem)| {
-        tracing::warn!(cause = %problem, sequence, "record not taken");
+        tracing::warn!(
+            cause = %problem, sequence,
+            "stream record failed; the stream delivers it again"
+        );
         FailedRecord { item_identifier: sequence }
     });
     BatchResponse { batch_item_failures: batch_item_failures.collect() }

@@ -39,7 +39,12 @@ pub(crate) async fn before(
             match batch.take::<EventGroup>(key) {
                 Ok(group) => loaded.extend(group),
                 // A group that can never be read blocks nobody; the sweep gives it up.
-                Err(problem) => tracing::error!(cause = %problem, "an event cannot be read"),
+                Err(problem) => {
+                    tracing::error!(
+                        cause = %problem, ?key,
+                        "stored event unreadable; left to the sweep"
+                    );
+                }
             }
         }
         let in_timeline = |group: &EventGroup| {

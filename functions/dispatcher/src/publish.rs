@@ -238,6 +238,9 @@ async fn send(services: &Services, deliveries: impl IntoIterator<Item = &Deliver
     let sendings: Vec<_> = messages.chunks(MESSAGES).map(|ten| queue.send(ten)).collect();
     let outcomes = stream::iter(sendings).buffer_unordered(WRITES).collect::<Vec<_>>().await;
     for problem in outcomes.into_iter().filter_map(Result::err) {
-        tracing::warn!(cause = %problem, "messages not queued");
+        tracing::warn!(
+            cause = %problem,
+            "messages of new deliveries not queued; the sweep queues them"
+        );
     }
 }

@@ -88,7 +88,7 @@ impl SweepReport {
             products = self.products,
             runs = self.runs,
             failures = self.failures,
-            "swept"
+            "sweep finished"
         );
     }
 }
@@ -160,7 +160,7 @@ impl Tally {
             Ok(true) => self.done = self.done.saturating_add(1),
             Ok(false) => {}
             Err(problem) => {
-                tracing::warn!(cause = %problem, "due work failed");
+                tracing::warn!(cause = %problem, "due work failed; the next sweep tries again");
                 self.failed = self.failed.saturating_add(1);
             }
         }

@@ -108,7 +108,7 @@ struct Checks {
 struct Readiness {
     /// `ok` or `failed`.
     status: &'static str,
-    /// How long the check took, in milliseconds, if it succeeded.
+    /// The duration of the check, in milliseconds, if it succeeded.
     #[serde(skip_serializing_if = "Option::is_none")]
     ms: Option<u128>,
 }

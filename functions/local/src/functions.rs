@@ -155,7 +155,7 @@ impl Drop for Functions {
             file.write_all(lines.as_bytes())
         });
         if let Err(cause) = written {
-            tracing::error!(%cause, "what the functions used is not written down");
+            tracing::error!(%cause, "usage of the functions not written");
         }
     }
 }

@@ -255,7 +255,7 @@ impl Server {
                 let _: Result<(), _> = stopped.await;
             });
             if let Err(cause) = serving.await {
-                tracing::error!(%cause, "the server ended");
+                tracing::error!(%cause, "HTTP server failed");
             }
         });
         Self { task, running }
@@ -264,7 +264,7 @@ impl Server {
     async fn stop(mut self) {
         drop(self.running);
         if tokio::time::timeout(GRACE, self.task.join_next()).await.is_err() {
-            tracing::warn!("requests were cut off");
+            tracing::warn!("requests aborted at shutdown");
         }
     }
 }

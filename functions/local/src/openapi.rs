@@ -89,7 +89,7 @@ pub fn document(root: &Path) -> Result<Value, AnyError> {
     all.insert("Problem".to_owned(), problems::schema());
     all.insert("OAuthError".to_owned(), problems::oauth_schema());
     tags.push(json!({"name": "webhooks"}));
-    Ok(json!({
+    let document = json!({
         "openapi": "3.1.0",
         "info": info(),
         "servers": [{"url": "/"}],
@@ -102,7 +102,19 @@ pub fn document(root: &Path) -> Result<Value, AnyError> {
             "headers": operation::headers(),
             "securitySchemes": operation::security_schemes(),
         },
-    }))
+    });
+    let links = rust_links(&document);
+    if links.is_empty() { Ok(document) } else { Err(links.join("\n").into()) }
+}
+
+/// The errors of texts that link to an item of the code, which their reader does not have.
+fn rust_links(document: &Value) -> Vec<String> {
+    match document {
+        Value::String(text) if text.contains("[`") => vec![format!("a link to an item: {text}")],
+        Value::Array(all) => all.iter().flat_map(rust_links).collect(),
+        Value::Object(all) => all.values().flat_map(rust_links).collect(),
+        _ => Vec::new(),
+    }
 }
 
 fn info() -> Value {

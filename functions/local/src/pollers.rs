@@ -124,12 +124,12 @@ async fn stream(embedded: Arc<Embedded>, dispatcher: App, filters: Filters) {
                     };
                     // Waits while the channel is full.
                     if worker.send(record).await.is_err() {
-                        return tracing::error!("a shard of the stream ended");
+                        return tracing::error!("shard of the stream ended");
                     }
                 }
             }
             Err(cause) => {
-                tracing::error!(%cause, "the stream cannot be read");
+                tracing::error!(%cause, "stream could not be read");
                 tokio::time::sleep(REST).await;
             }
         }
@@ -156,7 +156,7 @@ async fn hand_on(services: &Services, mut records: Vec<Value>) {
     for _ in 0..STREAM_TRIES {
         let event = match serde_json::from_value(json!({ "Records": &records })) {
             Ok(event) => event,
-            Err(cause) => return tracing::error!(%cause, "a stream record is malformed"),
+            Err(cause) => return tracing::error!(%cause, "stream record malformed"),
         };
         let dispatcher = services.clone();
         let answer = contain(async move {
@@ -179,7 +179,7 @@ async fn hand_on(services: &Services, mut records: Vec<Value>) {
         }
         tokio::time::sleep(REST).await;
     }
-    tracing::warn!(count = records.len(), "stream records are left to the sweep");
+    tracing::warn!(count = records.len(), "stream records dropped; left to the sweep");
 }
 
 /// The identifiers in a partial batch response.
@@ -262,7 +262,7 @@ impl Source {
         match received {
             Ok(received) => received.messages.unwrap_or_default(),
             Err(cause) => {
-                tracing::error!(%cause, url = self.url, "the queue cannot be read");
+                tracing::error!(%cause, url = self.url, "queue could not be read");
                 tokio::time::sleep(REST).await;
                 Vec::new()
             }
@@ -301,7 +301,7 @@ impl Source {
         }
         let delete = self.client.delete_message_batch().queue_url(&self.url);
         if let Err(cause) = delete.set_entries(Some(entries)).send().await {
-            tracing::warn!(%cause, url = self.url, "messages stay in their queue");
+            tracing::warn!(%cause, url = self.url, "messages not deleted from their queue");
         }
     }
 }
@@ -371,10 +371,10 @@ async fn schedule(embedded: Arc<Embedded>, dispatcher: App, every: Duration) {
         if is_anything_due(&embedded, &dispatcher).await {
             let app = dispatcher.clone();
             let swept = contain(async move { dispatcher::sweep(&app).await }).await;
-            tracing::debug!(?swept, "swept");
+            tracing::debug!(?swept, "expired items deleted");
         }
         if let Err(cause) = embedded.emulators().sweep_ttl().await {
-            tracing::error!(%cause, "expired items stay");
+            tracing::error!(%cause, "expired items not deleted");
         }
     }
 }

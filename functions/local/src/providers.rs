@@ -9,7 +9,10 @@
 //! A test makes the server slow, failing or rejecting ([`Trouble`]), and inspects the requests that it got
 //! ([`ProviderCall`]).
 
+mod call;
 mod disputes;
+mod id;
+mod keys;
 mod ledger;
 mod razorpay;
 mod sandbox;
@@ -30,21 +33,12 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+pub use call::{ProviderCall, ProviderRejection};
 pub use disputes::{NewDispute, Verdict};
-pub use ledger::{ProviderCall, ProviderRejection, Trouble};
+pub use keys::{RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_KEY_ID, STRIPE_SECRET, WEBHOOK_SECRET};
+pub use ledger::Trouble;
 use server::ServerState;
 pub use webhook::{Event, Provider, Webhook};
-
-/// The key id of the Razorpay account.
-pub const RAZORPAY_KEY_ID: &str = "rzp_test_1DP5mmOlF5G5ag";
-/// The key secret of the Razorpay account.
-pub const RAZORPAY_SECRET: &str = "thiIsNotTheRealSecret42";
-/// The publishable key of the Stripe account, from Stripe's documentation.
-pub const STRIPE_KEY_ID: &str = "pk_test_TYooMQauvdEDq54NiTphI7jx";
-/// The secret key of the Stripe account.
-pub const STRIPE_SECRET: &str = "sk_test_4eC39HqLyjWDarjtT1zdp7dc";
-/// The webhook secret of the endpoints of the demo and of tests.
-pub const WEBHOOK_SECRET: &str = "whsec_from_the_provider_9f2b";
 
 /// The options of a server.
 #[derive(Debug, Clone)]
@@ -100,7 +94,7 @@ impl Providers {
             let router = router.clone();
             tasks.spawn(async move {
                 if let Err(cause) = axum::serve(listener, router).await {
-                    tracing::error!(%cause, "the payment providers ended");
+                    tracing::error!(%cause, "payment provider emulator failed");
                 }
             });
         }

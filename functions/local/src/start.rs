@@ -168,7 +168,7 @@ fn page(lists: &[Listed]) -> Markup {
                 }
                 @for (heading, links) in lists {
                     h2 { (heading) }
-                    @if links.is_empty() { p { "None yet: docs/operations.md says how." } }
+                    @if links.is_empty() { p { "None yet: see docs/operations.md." } }
                     ul { @for (address, name) in links { li { a href=(address) { (name) } } } }
                 }
             }

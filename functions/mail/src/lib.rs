@@ -68,8 +68,10 @@ pub async fn handle(services: &Services, event: SqsEvent) -> SqsBatchResponse {
             Ok(Ok(id)) => {
                 failed.remove(&id);
             }
-            Ok(Err(problem)) => tracing::error!(cause = %problem, "mail message failed"),
-            Err(panic) => tracing::error!(cause = %panic, "mail message failed"),
+            Ok(Err(problem)) => {
+                tracing::error!(cause = %problem, "mail message failed; it is received again")
+            }
+            Err(panic) => tracing::error!(cause = %panic, "mail message panicked"),
         }
     }
     let mut response = SqsBatchResponse::default();
@@ -93,7 +95,7 @@ async fn give_up(
     message: &MailMessage,
     problem: &Problem,
 ) -> Result<(), Problem> {
-    tracing::error!(mail_id = %message.mail_id, cause = %problem, "work given up");
+    tracing::error!(mail_id = %message.mail_id, cause = %problem, "work given up: mail");
     let mail_key = key::mail(&message.mail_id);
     let failed = Change::new("SET #state = :failed REMOVE GSI3PK, GSI3SK")
         .under(Condition::exists())
@@ -152,7 +154,7 @@ async fn record_outcome(
             return write.commit().await;
         }
         Ok(fate) => {
-            tracing::info!(mail_id = %mail.id, attempts = mail.attempts, ?fate, "mail done with");
+            tracing::info!(mail_id = %mail.id, attempts = mail.attempts, ?fate, "mail finished");
             return services.table.write().delete(&mail.key()).commit().await;
         }
         Err(failure) => failure,
@@ -166,7 +168,10 @@ async fn record_outcome(
         if let Err(problem) = services.queue(core_types::mail::QUEUE).send(&[(message, wait)]).await
         {
             // The sweep finds it due.
-            tracing::warn!(mail_id = %mail.id, cause = %problem, "mail not queued again");
+            tracing::warn!(
+                mail_id = %mail.id, cause = %problem,
+                "message of a mail not queued again; the sweep sends it"
+            );
         }
     }
     Ok(())

@@ -52,8 +52,8 @@ async fn act<S: Required>(
 /// `POST /v1/operations/webhook-subscriptions/{id}/enable` (`enableWebhookSubscription`):
 /// Enable a webhook subscription.
 ///
-/// It also enables a subscription that the service disabled. The failure counts and the circuit are reset.
-/// A subscription whose queue is not confirmed cannot be enabled; confirm the queue instead.
+/// A subscription that the service disabled can be enabled as well. The failure counts and the circuit are
+/// reset. A subscription whose queue is not confirmed cannot be enabled; confirm the queue instead.
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for events that the caller cannot read;
@@ -70,8 +70,8 @@ pub(crate) async fn enable(
 /// `POST /v1/operations/webhook-subscriptions/{id}/disable` (`disableWebhookSubscription`):
 /// Disable a webhook subscription.
 ///
-/// New events are not delivered. A delivery that is still unfinished is cancelled at its next attempt;
-/// test events are still sent. Once it is enabled again, a replay can send what happened meanwhile.
+/// New events are not delivered. A delivery that is still unfinished is cancelled at its next attempt; test
+/// events are still sent. Once it is enabled again, a replay can send the events of the meantime.
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for events that the caller cannot read;
@@ -178,7 +178,7 @@ impl Rules for TestRequest {
 }
 
 fn unknown_topic() -> FieldError {
-    let detail = "Must be a name of GET /v1/operations/event-types.";
+    let detail = "Must be the name of an event type of GET /v1/operations/event-types.";
     FieldError::new("/event_type", "unknown_event_type", detail)
 }
 
@@ -210,7 +210,7 @@ async fn preview(
 ) -> Result<NoStore<Json<TestPreview>>, Problem> {
     let key = services.secrets.webhook_key().await?;
     let keys = subscription.signing_keys(&key, now);
-    let keys = keys.ok_or_else(|| Problem::internal("a secret does not open"))?;
+    let keys = keys.ok_or_else(|| Problem::internal("a signing secret could not be unsealed"))?;
     let masked = subscription.masked_headers();
     let custom = masked.into_iter().map(|(name, mask)| (name, mask.to_owned())).collect();
     let headers = delivery::headers(event, delivery, &keys, &custom, now);
@@ -233,7 +233,10 @@ async fn preview(
 pub(crate) async fn queue(services: &Services, delivery: &Delivery) {
     let message = (delivery.message(), Duration::ZERO);
     if let Err(problem) = services.queue(delivery::QUEUE).send(&[message]).await {
-        tracing::warn!(cause = %problem, delivery = delivery.id.as_str(), "message not queued");
+        tracing::warn!(
+            cause = %problem, delivery = delivery.id.as_str(),
+            "message of a delivery not queued; the sweep queues it"
+        );
     }
 }
 
@@ -241,8 +244,8 @@ pub(crate) async fn queue(services: &Services, delivery: &Delivery) {
 #[request]
 #[derive(Debug, Clone)]
 pub(crate) struct RotateWebhookSecretRequest {
-    /// How long the old secret signs as well, in seconds: 86,400 by default, 7 days at most. Send 0 if the
-    /// old secret has leaked.
+    /// The grace period, in which the old secret signs as well, in seconds: 86,400 by default, 7 days at
+    /// most. Send 0 if the old secret has leaked.
     grace_seconds: Option<Int<0, 604_800>>,
     /// Your own secret: `whsec_` and the base64 of 24 to 64 bytes. By default, one is generated.
     secret: Option<OwnSecret>,
@@ -287,7 +290,7 @@ pub(crate) async fn rotate(
 /// `POST /v1/operations/webhook-subscriptions/{id}/secret/promote` (`promoteWebhookSecret`):
 /// Promote the new signing secret.
 ///
-/// It ends the grace period of a rotation: from now on the new secret alone signs, in both signature headers.
+/// The grace period of the rotation ends: from now on only the new secret signs, in both signature headers.
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for events that the caller cannot read;

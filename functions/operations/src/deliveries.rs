@@ -144,8 +144,8 @@ async fn find_readable<S: Required>(
 
 /// `GET /v1/operations/webhook-deliveries/{id}` (`getWebhookDelivery`): Get a webhook delivery.
 ///
-/// It has the status, the outcome of the last attempt and the time of the next one. `held_by` names what else
-/// it waits for.
+/// The delivery has its status, the outcome of the last attempt and the time of the next one. `held_by` names
+/// what else delays it.
 ///
 /// # Errors
 /// `not_found`, also for another app's delivery.
@@ -192,9 +192,9 @@ pub(crate) async fn attempts(
 
 /// `POST /v1/operations/webhook-deliveries/{id}/redeliver` (`redeliverWebhook`): Redeliver an event.
 ///
-/// It creates and queues a new delivery of the same event, with the same body and event id, so that receivers
-/// can recognize the repetition. The new delivery does not wait for the subscription's `ordering`. The old
-/// one is unchanged: pending retries continue.
+/// The request creates and queues a new delivery of the same event, with the same body and event id, so that
+/// receivers can recognize the repetition. The new delivery does not wait for the subscription's `ordering`.
+/// The old one is unchanged: pending retries continue.
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for an event that the caller cannot read; `delivery_in_flight`;

@@ -59,7 +59,8 @@ pub(crate) fn place(
 pub(crate) async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if given.has("url") && given.has("destination") {
-        let detail = "Name one of both: `url` is short for a destination of type `https`.";
+        let detail =
+            "Send `url`, which means a destination of type `https`, or `destination`, not both.";
         errors.push(FieldError::new("/destination", "not_applicable", detail));
     }
     if let Some(url) = given.get::<Url>("url") {
@@ -75,7 +76,7 @@ pub(crate) async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<Field
         }
     };
     if other.1.is_some() {
-        let detail = format!("Does not go with `{}`.", requested.kind);
+        let detail = format!("Not allowed for a destination of type `{}`.", requested.kind);
         errors.push(FieldError::new(other.0, "not_applicable", detail));
     }
     match (own, requested.kind) {
@@ -96,7 +97,7 @@ pub(crate) async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<Field
 /// The field error of a URL that the egress policy rejects, or that belongs to this service.
 async fn rejected_url(at: &'static str, url: &Url, case: &Validation<'_>) -> Option<FieldError> {
     if bridged::is_ours(&case.app.config, url.as_str()) {
-        let detail = "Events go to a host of the receiver's own, not to this service's.";
+        let detail = "The URL must not point to this service.";
         return Some(FieldError::new(at, "own_host", detail));
     }
     let rejection = case.app.egress.check(url.as_str()).await.err();
@@ -118,7 +119,7 @@ pub(crate) async fn send_challenge(
     now: Timestamp,
 ) -> Result<(), Problem> {
     let keys = subscription.signing_keys(key, now);
-    let keys = keys.ok_or_else(|| Problem::internal("a secret does not open"))?;
+    let keys = keys.ok_or_else(|| Problem::internal("a signing secret could not be unsealed"))?;
     let queue = services.foreign_queue(&subscription.url, QUEUE).map_err(|rejection| {
         Problem::field("/destination/queue_url", rejection.code(), rejection.to_string())
     })?;

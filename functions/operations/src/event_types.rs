@@ -30,7 +30,7 @@ pub(crate) async fn list(
 
 /// `GET /v1/operations/event-types/{type}` (`getEventType`): Get an event type.
 ///
-/// It has the scope that an app needs to receive it, the JSON Schema of its body and an example.
+/// The event type has the scope that an app needs to receive it, the JSON Schema of its body and an example.
 ///
 /// # Errors
 /// `not_found`.

@@ -83,7 +83,7 @@ impl From<Stated> for EvidenceView {
 pub(crate) struct EvidenceQuery {
     /// Only records of this kind.
     kind: Option<EvidenceKind>,
-    /// Only records made at or after this time.
+    /// Only records created at or after this time.
     since: Option<Timestamp>,
 }
 
@@ -136,9 +136,9 @@ pub(crate) async fn show(
 #[request]
 #[derive(Debug)]
 pub(crate) struct EvidenceVerifyQuery {
-    /// How many records to verify in this request: 1 to 1,000, by default 1,000.
+    /// The number of records to verify in this request: 1 to 1,000, by default 1,000.
     limit: Option<Written<Int<1, 1_000>>>,
-    /// Where to continue: `next_cursor` of the previous response.
+    /// The position to continue at: `next_cursor` of the previous response.
     cursor: Option<String>,
 }
 
@@ -150,20 +150,20 @@ pub(crate) struct ChainCheck {
     chain_ok: bool,
     /// The hash of the last record of the chain; `null` when there is none.
     head_hash: Option<String>,
-    /// How many records the chain has.
+    /// The number of records of the chain.
     count: u64,
-    /// How many of them were verified in this request.
+    /// The number of records that this request verified.
     checked: usize,
     /// The first record that is not intact; `null` when none was found.
     first_broken: Option<Broken>,
-    /// What to send as `cursor` to continue; `null` at the end. The chain is intact when every part is.
+    /// The `cursor` to continue with; `null` at the end. The chain is intact when every part is.
     next_cursor: Option<String>,
 }
 
 /// `GET /v1/operations/reliability-evidence/verify` (`verifyEvidence`): Verify the chain of evidence.
 ///
-/// It recomputes the hashes from the first record on, and names the first record that was changed, removed or
-/// inserted. One request verifies at most 1,000 records; continue with `next_cursor`.
+/// The request recomputes the hashes from the first record on, and names the first record that was changed,
+/// removed or inserted. One request verifies at most 1,000 records; continue with `next_cursor`.
 ///
 /// # Errors
 /// `invalid_cursor`.

@@ -31,7 +31,7 @@ struct CostView {
     class: &'static str,
     /// The points of one request; for a list, those of a page of 20 items; for a file, those of an empty one.
     points: u32,
-    /// How the points of a list or of a file are calculated.
+    /// The formula for the points of a list or of a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     formula: Option<&'static str>,
 }
@@ -62,9 +62,9 @@ struct BucketView {
 
 /// `GET /v1/operations/rate-limits` (`getRateLimits`): Get rate limits and their current state.
 ///
-/// It has the cost of each class of request, the budget of each kind of caller, and the remaining budget of
-/// this caller. A member's budget is counted for each store separately. Every response has its cost in its
-/// headers.
+/// The response has the cost of each class of request, the budget of each kind of caller, and the remaining
+/// budget of this caller. A member's budget is counted for each store separately. Every response has its cost
+/// in its headers.
 pub(crate) async fn show(
     caller: AnyMember,
     State(app): State<App>,

@@ -128,8 +128,8 @@ async fn find<S: Required>(
 
 /// `GET /v1/operations/outbox/{id}` (`getEvent`): Get an event.
 ///
-/// It has the payload, if the caller may read events of this type. An operator never sees the payload of
-/// another store's event.
+/// The event has its payload, if the caller may read events of this type. An operator never sees the payload
+/// of another store's event.
 ///
 /// # Errors
 /// `not_found`.

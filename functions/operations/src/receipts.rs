@@ -44,11 +44,11 @@ struct ReceiptClaims {
     subscription_id: SubscriptionId,
     /// The number of the attempt, from 1.
     attempt: u32,
-    /// The host that was called, with the port if the URL names one. The path is left out.
+    /// The host that was called, with the port if the URL names one. The path is omitted.
     host: String,
     /// When the attempt began.
     attempted_at: Timestamp,
-    /// How long the attempt took, in milliseconds.
+    /// The duration of the attempt, in milliseconds.
     duration_ms: u64,
     /// Whether the receiver accepted the event: it answered 2xx.
     delivered: bool,
@@ -76,9 +76,9 @@ pub(crate) struct SignedReceipt {
 /// `GET /v1/operations/webhook-deliveries/{id}/receipt` (`getWebhookReceipt`):
 /// Get a signed receipt of a delivery.
 ///
-/// It states when the last attempt was made, how the receiver answered, and the SHA-256 of the body that was
-/// sent. It is a compact JWS (RFC 7515 §7.1, ES256), with the same claims as JSON. Verify it with the keys of
-/// `GET /v1/app-store/oauth/jwks`.
+/// The receipt states when the last attempt was made, how the receiver answered, and the SHA-256 of the body
+/// that was sent. It is a compact JWS (RFC 7515 §7.1, ES256), with the same claims as JSON. Verify it with
+/// the keys of `GET /v1/app-store/oauth/jwks`.
 ///
 /// # Errors
 /// `not_found`; `invalid_state_transition` while no attempt has ended; `payload_expunged` when neither the

@@ -66,7 +66,7 @@ pub(crate) struct SubscriptionStats {
     by_status: BTreeMap<&'static str, u64>,
     /// The percentage of deliveries that succeeded, rounded down; `null` without deliveries.
     success_percent: Option<u64>,
-    /// How long the last attempts of the deliveries took.
+    /// The durations of the last attempts of the deliveries.
     duration_ms: Durations,
     /// Whether there are more deliveries than were counted: at most 1,000 of each UTC day are.
     truncated: bool,
@@ -74,7 +74,7 @@ pub(crate) struct SubscriptionStats {
     receiver: Stats,
 }
 
-/// How long a receiver takes to answer, in milliseconds.
+/// The response times of a receiver, in milliseconds.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ResponseDurations")]
 struct Durations {
@@ -87,8 +87,8 @@ struct Durations {
 /// `POST /v1/operations/webhook-subscriptions/{id}/recover` (`recoverWebhookSubscription`):
 /// Replay failed deliveries of a subscription.
 ///
-/// It starts a replay of the deliveries that were created in the range and are retried, exhausted, cancelled
-/// or blocked. It sends up to 10,000 deliveries, at most 100 a second. Follow it with `GET
+/// The request starts a replay of the deliveries that were created in the range and are retried, exhausted,
+/// cancelled or blocked. It sends up to 10,000 deliveries, at most 100 a second. Follow it with `GET
 /// /v1/operations/runtime/replays/{id}`.
 ///
 /// A repeated request sends nothing twice, because a delivery that was replayed no longer matches.
@@ -121,9 +121,9 @@ pub(crate) async fn recover(
 /// `GET /v1/operations/webhook-subscriptions/{id}/stats` (`getWebhookSubscriptionStats`):
 /// Get delivery statistics of a subscription.
 ///
-/// It counts the deliveries of the last 24 hours by status, without test events, and has the response times
-/// of the receiver. At most 1,000 deliveries of each UTC day are counted; `truncated` says whether there are
-/// more.
+/// The response counts the deliveries of the last 24 hours by status, without test events, and has the
+/// response times of the receiver. At most 1,000 deliveries of each UTC day are counted; `truncated` says
+/// whether there are more.
 ///
 /// # Errors
 /// `not_found`.

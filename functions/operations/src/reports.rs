@@ -143,7 +143,7 @@ impl RequestRules for ReportRequest {
         let Some(period) = given.get::<ReportPeriod>("period") else { return Vec::new() };
         let mut errors = Vec::new();
         if period.to > case.app.clock.now() {
-            let detail = "Must have passed.";
+            let detail = "Must be in the past.";
             errors.push(FieldError::new("/period/to", "in_future", detail));
         }
         if period.from >= period.to {
@@ -159,9 +159,9 @@ impl RequestRules for ReportRequest {
 
 /// `POST /v1/operations/certification-reports` (`createReport`): Create a certification report.
 ///
-/// It compares the service's targets with the evidence of a period of at most 366 days. The evidence chain is
-/// verified first. The report is signed, recorded as evidence and never changed. It is complete when this
-/// request answers.
+/// The report compares the service's targets with the evidence of a period of at most 366 days. The evidence
+/// chain is verified first. The report is signed, recorded as evidence and never changed. It is complete when
+/// this request answers.
 ///
 /// # Errors
 /// `version_conflict` after too many concurrent records of evidence; `in_future`, `invalid_range`,
@@ -197,7 +197,9 @@ pub(crate) async fn issue(
     table::retry_up_to(ATTEMPTS, || async {
         let now = app.clock.now();
         let addition = evidence::addition(&app, record.clone(), now).await?;
-        let addition = addition.ok_or_else(|| Problem::internal("a report's id is new"))?;
+        let addition = addition.ok_or_else(|| {
+            Problem::internal("the evidence of a new report could not be appended")
+        })?;
         let write = app.table.write().create(&report, Code::VersionConflict);
         let answer = Accepted::new(&ReportView::from(&report)).version(1);
         addition.put_into(write).answer(answer, now).await
@@ -225,9 +227,9 @@ pub(crate) struct ReportQuery {
 
 /// `GET /v1/operations/certification-reports/{id}` (`getReport`): Get a certification report.
 ///
-/// It has every control with its target, its measurement and its evidence records. It is an HTML
-/// page if `Accept` prefers `text/html` to JSON. With `format=jws` it is only the signed findings; verify
-/// them with the keys of `GET /v1/app-store/oauth/jwks`.
+/// The report has every control with its target, its measurement and its evidence records. It is an HTML page
+/// if `Accept` prefers `text/html` to JSON. With `format=jws` it is only the signed findings; verify them
+/// with the keys of `GET /v1/app-store/oauth/jwks`.
 ///
 /// # Errors
 /// `not_found`.

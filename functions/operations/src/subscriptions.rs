@@ -136,7 +136,7 @@ pub(crate) struct CreateSubscriptionRequest {
     /// The URL that events are posted to: https, a public host, port 443 or 8443. It is short for a
     /// `destination` of type `https`.
     url: Option<Url>,
-    /// Where events are sent: a URL or an Amazon SQS queue. Send this or `url`.
+    /// The destination of the events: a URL or an Amazon SQS queue. Send this or `url`.
     destination: Option<DestinationRequest>,
     /// The event types to receive, 1 to 50: names of the catalogue, `noun.*` or `*`.
     event_types: EventTypes,
@@ -147,7 +147,7 @@ pub(crate) struct CreateSubscriptionRequest {
     /// `entity` to deliver the events about each entity one after the other. The default is `none`; for a
     /// FIFO queue it is `entity`.
     ordering: Option<Ordering>,
-    /// The most attempts begun in a second; unlimited by default.
+    /// The maximum number of attempts a second; unlimited by default.
     max_rate_per_second: Option<Rate>,
     /// Headers to send with every event, at most 10.
     headers: Option<CustomHeaders>,
@@ -181,7 +181,8 @@ pub(crate) async fn create(
     let secret = input.secret.map_or_else(SigningSecret::generate, |own| own.0);
     let sealed = seal_secret(&key, &id, &secret);
     let requested = place(input.url, input.destination);
-    let (kind, url) = requested.ok_or_else(|| Problem::internal("no destination was validated"))?;
+    let (kind, url) =
+        requested.ok_or_else(|| Problem::internal("a validated destination is missing"))?;
     let is_fifo = kind == DestinationKind::Sqs && foreign::is_fifo(&url);
     let mut made = Subscription::for_store(
         &caller.store.id,
@@ -218,8 +219,8 @@ pub(crate) async fn create(
 
 /// `GET /v1/operations/webhook-subscriptions/{id}` (`getWebhookSubscription`): Get a webhook subscription.
 ///
-/// It has the health of the receiver and its failure counts. Signing secrets and the values of custom
-/// headers are never returned.
+/// The subscription has the health of its receiver and the failure counts. Signing secrets and the values of
+/// custom headers are never returned.
 ///
 /// # Errors
 /// `not_found`, also for another app's subscription.
@@ -233,26 +234,27 @@ pub(crate) async fn show(
     Ok(Json::new(&view).version(found.version))
 }
 
-/// Changes to a webhook subscription. A field that is left out stays.
+/// Changes to a webhook subscription. An omitted field keeps its value.
 #[request]
 #[derive(Debug, Clone)]
 pub(crate) struct UpdateSubscriptionRequest {
     /// The URL that events are posted to; another host resets the failure counts. It is short for a
     /// `destination` of type `https`.
     url: Option<Url>,
-    /// Where events are sent: a URL or an Amazon SQS queue. Another queue must be confirmed first.
+    /// The destination of the events: a URL or an Amazon SQS queue. Another queue must be confirmed first.
     destination: Option<DestinationRequest>,
-    /// The event types to receive, 1 to 50, in place of all before: names of the catalogue, `noun.*` or `*`.
+    /// The event types to receive, 1 to 50, which replace all current ones: names of the catalogue, `noun.*`
+    /// or `*`.
     event_types: Option<EventTypes>,
     /// A note for yourself: what the subscription is for. `null` removes it.
     description: Patch<Text<0, 200>>,
-    /// Conditions that the payload must meet, in place of all before; `null` removes them.
+    /// Conditions that the payload must meet, which replace all current ones; `null` removes them.
     filter: Patch<PayloadFilter>,
     /// `entity` to deliver the events about each entity one after the other, or `none`.
     ordering: Option<Ordering>,
-    /// The most attempts begun in a second; `null` removes the limit.
+    /// The maximum number of attempts a second; `null` removes the limit.
     max_rate_per_second: Patch<Rate>,
-    /// Headers to send with every event, at most 10, in place of all before.
+    /// Headers to send with every event, at most 10, which replace all current ones.
     headers: Option<CustomHeaders>,
     /// Whether it receives events; before its queue is confirmed, whether it does from then on.
     enabled: Option<Flag>,

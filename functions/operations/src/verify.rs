@@ -105,9 +105,9 @@ pub(crate) struct Gap {
 
 /// `GET /v1/operations/outbox/verify` (`verifyEvents`): Verify events against their deliveries.
 ///
-/// It checks that every event of the range has its deliveries, and that every delivery has its event. Only
-/// subscriptions that did not change after the event are expected to have a delivery. An event that has been
-/// pending for more than five minutes is a gap as well.
+/// The request checks that every event of the range has its deliveries, and that every delivery has its
+/// event. Only subscriptions that did not change after the event are expected to have a delivery. An event
+/// that has been pending for more than five minutes is a gap as well.
 ///
 /// One request verifies up to 1,000 events and deliveries, the newest first. If `truncated` is true, continue
 /// with `verified_from` as `until`. A replay of kind `missing` closes gaps of published events.

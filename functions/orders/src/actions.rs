@@ -43,7 +43,7 @@ pub async fn close(
 
 /// `POST /v1/orders/{id}/reopen` (`reopenOrder`): Reopen a closed order.
 ///
-/// It is listed among open orders again.
+/// The order is listed among open orders again.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.
@@ -75,7 +75,7 @@ pub async fn hold(
 
 /// `POST /v1/orders/{id}/release` (`releaseOrder`): Release an order from its hold.
 ///
-/// It can be fulfilled again.
+/// The order can be fulfilled again.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.
@@ -193,7 +193,7 @@ pub async fn capture(
     }
     let authorized = order.payments.iter().find(|payment| payment.is_open_authorization());
     let payment = authorized
-        .ok_or_else(|| Problem::internal("an order without the payment that was promised"))?;
+        .ok_or_else(|| Problem::internal("the authorized payment of an order is missing"))?;
     let payment = aggregate.payment(&payment.payment_id)?;
     let amount = order.capturable(payment, None)?;
     let connected = connect(&app, &order.store_id, payment.provider).await?;

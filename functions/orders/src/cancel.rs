@@ -40,8 +40,8 @@ pub struct CancelRequest {
     restock: Option<Flag>,
     /// The refund; by default `full`.
     refund: Option<RefundChoice>,
-    /// Where the money of gift cards goes that are disabled or have expired, if the order's payments have not taken
-    /// enough for it: to the gift cards nevertheless, or back by hand.
+    /// Where the refund of disabled or expired gift cards goes, if the captured payments do not suffice for
+    /// it: to the gift cards nevertheless, or manually to the customer.
     unusable_gift_cards: Option<UnusableGiftCards>,
 }
 
@@ -53,7 +53,7 @@ pub struct CancelledOrder {
     order: OrderView,
     /// The refund of the cancellation; null if there was nothing to refund, or none was requested.
     refund: Option<RefundView>,
-    /// Where everything that was paid or authorized went.
+    /// The destinations of everything that was paid or authorized.
     returned: Vec<ReturnedMoney>,
 }
 

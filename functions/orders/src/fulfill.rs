@@ -287,7 +287,7 @@ pub async fn update(
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`,
-/// `store_not_found`; `location_inactive`: a location is no longer active. A return can bring the units
+/// `storefront_not_found`; `location_inactive`: a location is no longer active. A return can bring the units
 /// to another location.
 pub async fn cancel(
     caller: StoreAccess<WriteFulfillments>,

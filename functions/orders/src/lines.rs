@@ -76,7 +76,7 @@ fn units(quantity: Int<1, MAX_QUANTITY>) -> u32 {
 /// `too_few`, at `/items`.
 fn ensure_some<T>(items: &[T]) -> Result<(), Problem> {
     if items.is_empty() {
-        return Err(Problem::field("/items", "too_few", "Name at least one line."));
+        return Err(Problem::field("/items", "too_few", "Must have at least one line."));
     }
     Ok(())
 }
@@ -93,15 +93,16 @@ impl ReturnRequest {
         for (position, line) in self.items.0.iter().enumerate() {
             let mut reject = |field: &str, code: &'static str, detail: &'static str| {
                 let pointer = format!("/items/{position}/{field}");
-                errors.push(FieldError { pointer, fault: Fault::new(code, detail) });
+                errors.push(FieldError::new(pointer, code, detail));
             };
             match line.restock_type {
                 Some(RestockType::Cancel) => {
-                    let detail = "Must be `return` or `no_restock`: these units have left.";
+                    let detail =
+                        "Must be `return` or `no_restock`: the units are already fulfilled.";
                     reject("restock_type", "invalid_choice", detail);
                 }
                 Some(RestockType::NoRestock) if line.location_id.is_some() => {
-                    let detail = "What goes into no stock goes to no location.";
+                    let detail = "`location_id` is not allowed with `no_restock`.";
                     reject("location_id", "not_applicable", detail);
                 }
                 _ => {}
@@ -122,8 +123,8 @@ impl ReturnRequest {
 
 /// `POST /v1/orders/{id}/lines/cancel` (`cancelOrderLines`): Cancel units of an order.
 ///
-/// Units that are not fulfilled can be cancelled. Paid units are not refunded by this: a refund can be made
-/// before or after it. Unpaid units are no longer due.
+/// Units that are not fulfilled can be cancelled. Paid units are not refunded: create a refund before or
+/// after this request. The amount of unpaid units is no longer owed.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `quantity_exceeds_remaining`, `precondition_failed`,
@@ -157,12 +158,12 @@ pub async fn cancel(
 
 /// `POST /v1/orders/{id}/lines/return` (`returnOrderLines`): Return units of an order.
 ///
-/// Fulfilled units can be returned. Paid units are not refunded by this: a refund can be made before or after
-/// it. Unpaid units are no longer due.
+/// Fulfilled units can be returned. Paid units are not refunded: create a refund before or after this
+/// request. The amount of unpaid units is no longer owed.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `quantity_exceeds_remaining`, `precondition_failed`,
-/// `version_conflict`, `store_not_found`, `location_inactive`; `too_few`, `invalid_choice`,
+/// `version_conflict`, `storefront_not_found`, `location_inactive`; `too_few`, `invalid_choice`,
 /// `not_applicable`, `unknown_order_item`, `duplicate`, `unknown_location` and `location_inactive` as field
 /// errors.
 pub async fn return_lines(

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use callers::StoreAccess;
-use catalogue::words::words;
+use catalogue::words::{index_words, terms};
 use core_types::fields::{Email, MetadataFilter};
 use core_types::id::CustomerId;
 use core_types::key;
@@ -50,7 +50,8 @@ pub struct ListQuery {
     /// Only orders with this tag, regardless of case.
     tag: Option<Text<1, 100>>,
     /// Only orders that have all of these words: in their number, address, names, tags, or the titles and SKUs
-    /// of their lines. A word matches those that begin with it, regardless of case and accents.
+    /// of their lines. A word matches those that begin with it, regardless of case and accents; `wi-fi` and `wifi`
+    /// match each other.
     q: Option<Text<1, 200>>,
     /// Only orders whose metadata, or that of a line, has this key with this value: `name:text`.
     metadata: Option<MetadataFilter>,
@@ -62,10 +63,11 @@ pub struct ListQuery {
     updated_since: Option<Timestamp>,
 }
 
-/// Whether every word begins one of the words of these texts.
-fn has_words<'t>(wanted: &str, texts: impl IntoIterator<Item = &'t str>) -> bool {
-    let found: Vec<String> = texts.into_iter().flat_map(words).collect();
-    words(wanted).iter().all(|word| found.iter().any(|other| other.starts_with(word.as_str())))
+/// Whether these texts have every term, as a product is searched.
+fn has_terms<'t>(wanted: &str, texts: impl IntoIterator<Item = &'t str>) -> bool {
+    let found: Vec<String> = texts.into_iter().flat_map(index_words).collect();
+    let begins = |word: &str| found.iter().any(|other| other.starts_with(word));
+    terms(wanted).iter().all(|term| term.is_met(begins))
 }
 
 /// The names of an order's buyer and recipients.
@@ -106,8 +108,8 @@ impl ListQuery {
                 let tag = tag.as_str().to_lowercase();
                 order.tags.iter().any(|other| other.to_lowercase() == tag)
             })
-            && self.name.as_ref().is_none_or(|name| has_words(name.as_str(), names(order)))
-            && self.q.as_ref().is_none_or(|wanted| has_words(wanted.as_str(), texts(order)))
+            && self.name.as_ref().is_none_or(|name| has_terms(name.as_str(), names(order)))
+            && self.q.as_ref().is_none_or(|wanted| has_terms(wanted.as_str(), texts(order)))
     }
 
     /// Whether it may match few of the orders that are read.
@@ -173,8 +175,7 @@ async fn of_address(
 /// `GET /v1/orders` (`listOrders`): List orders of a store.
 ///
 /// Orders come newest first. With a number, the one order is listed, however old it is. A page of a selective
-/// filter ends after 2,000 orders that were read: it may have few orders or none, and a cursor with which the
-/// search goes on.
+/// filter ends after 2,000 inspected orders: it may have few orders or none, and a cursor to continue with.
 ///
 /// # Errors
 /// `invalid_cursor`.

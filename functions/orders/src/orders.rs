@@ -23,6 +23,7 @@ use primitives::fields::{AtMost, Patch, Text};
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use replies::{ResourceReply, change};
+use sales::guest;
 use sales::order::fulfillment::FulfillmentView;
 use sales::order::refund::RefundView;
 use sales::order::update::OrderUpdate;
@@ -155,7 +156,7 @@ pub async fn update(
     Body(input): Body<UpdateRequest>,
 ) -> Result<Json<OrderView>, Problem> {
     let key = key::order(&caller.store.id, &id);
-    if input.shipping_address.is_none() {
+    if input.shipping_address.is_none() && input.email.is_none() {
         return change(&app, &key, if_match, &ORDER_UPDATED, |order: &Order, now| {
             order.updated(input.clone().at(&caller.store), now)
         })
@@ -166,13 +167,17 @@ pub async fn update(
         let now = app.clock.now();
         let before: Order = load_as(app, key, consistency).await?;
         if_match.check(before.version)?;
-        let Some(moved) = before.updated(input.clone().at(store), now)? else {
+        let Some(changed) = before.updated(input.clone().at(store), now)? else {
             consistency.ensure_strong()?;
             return Ok(before.to_response());
         };
-        let after = tax_order::taxed(app, store, moved).await?;
-        after
-            .replace(app.table.write(), Code::VersionConflict)
+        let after = match input.shipping_address {
+            Some(_) => tax_order::taxed(app, store, changed).await?,
+            None => changed,
+        };
+        let write = after.replace(app.table.write(), Code::VersionConflict);
+        guest::follow(app, write, (&before, &after))
+            .await?
             .emit(after.event(&ORDER_UPDATED, now))
             .answer(after.to_response(), now)
             .await

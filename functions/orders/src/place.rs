@@ -74,7 +74,7 @@ pub struct PlaceRequest {
     payment: Option<PaymentInput>,
     /// The tags.
     tags: Option<AtMost<Text<1, 100>, MAX_TAGS>>,
-    /// Where it was placed: `phone`, `counter`, or the name of a marketplace. By default `admin`.
+    /// The source: `phone`, `counter`, or the name of a marketplace. By default `admin`.
     source: Option<Text<1, 50>>,
     /// Whether it is a draft, which is not binding. Its stock is held for as long as the store's settings say, by
     /// default seven days, or until it is paid, confirmed or cancelled.
@@ -98,7 +98,7 @@ impl Rules for PlaceRequest {
 /// it takes the stock when it is paid or confirmed.
 ///
 /// # Errors
-/// `insufficient_stock`, `price_changed`, `store_not_found`, `version_conflict`. All field errors at once:
+/// `insufficient_stock`, `price_changed`, `storefront_not_found`, `version_conflict`. All field errors:
 /// `empty_cart`, `unknown_variant`, `unknown_customer`, `mutually_exclusive`, and those of gift cards,
 /// discount codes and the shipping rate.
 pub async fn place(
@@ -116,14 +116,14 @@ pub async fn place(
     let address = shipping_address.as_ref().or(billing_address.as_ref());
     let country = address.map_or(&store.country, |address| &address.country);
     let (email, contact) = who(input.email, input.customer, country, &mut faults);
-    let email = email.or_else(|| account.as_ref().map(|account| account.email.clone()));
+    let email = email.or_else(|| account.as_ref().and_then(|account| account.email.clone()));
     let shopper = Shopper::of(account.as_ref(), email.as_ref());
     let who = shopper.who(&store.id);
     if let Some(payment) = &input.payment {
         payment.validate(&mut faults);
     }
     if input.draft.0 && input.mark_paid.is_some() {
-        let detail = "An order that was paid is not a draft.";
+        let detail = "`draft` and `mark_paid` exclude each other.";
         faults.push(fault("/draft", "mutually_exclusive", detail));
     }
     let cart = Cart {
@@ -186,7 +186,11 @@ async fn find_customer(
     let Some(id) = named else { return Ok(None) };
     let found = services.table.get(&key::customer(&store.id, id)).await?;
     if found.is_none() {
-        faults.push(fault("/customer_id", "unknown_customer", "The store has no such customer."));
+        faults.push(fault(
+            "/customer_id",
+            "unknown_customer",
+            "There is no such customer in the store.",
+        ));
     }
     Ok(found)
 }

@@ -65,8 +65,8 @@ pub struct RefundRequest {
     shipping: Option<ShippingRequest>,
     /// The amount that the merchant retains of the lines and the shipping.
     restocking_fee: Option<MoneyInput>,
-    /// Where the money of gift cards goes that are disabled or have expired, if the order's payments have not taken
-    /// enough for it: to the gift cards nevertheless, or back by hand.
+    /// Where the refund of disabled or expired gift cards goes, if the captured payments do not suffice for
+    /// it: to the gift cards nevertheless, or manually to the customer.
     unusable_gift_cards: Option<UnusableGiftCards>,
     /// The reason.
     reason: Option<RefundReason>,
@@ -114,9 +114,9 @@ struct Shape {
 
 impl Shape {
     fn errors(&self) -> Vec<FieldError> {
-        let too_few = "Name at least one line; leave `items` out to refund all that is left.";
-        let exclusive = "Name an amount, or lines and shipping, not both.";
-        let without = "Name the lines that it is retained of.";
+        let too_few = "Must have at least one line; omit `items` to refund all that is left.";
+        let exclusive = "Send `amount`, or `items` and `shipping`, not both.";
+        let without = "Only allowed with `items` or `shipping`, of which it is retained.";
         let errors = [
             (self.no_lines, "/items", "too_few", too_few),
             (self.has_amount && self.has_parts, "/amount", "mutually_exclusive", exclusive),
@@ -125,7 +125,7 @@ impl Shape {
                 self.ambiguous_shipping,
                 "/shipping",
                 "mutually_exclusive",
-                "Name an amount, or `full`.",
+                "Send an amount or `full`, not both.",
             ),
         ];
         let broken = errors.into_iter().filter(|(is_broken, ..)| *is_broken);
@@ -140,7 +140,7 @@ impl RefundRequest {
         let mut money = |input: Option<&MoneyInput>, pointer: &str| -> Option<Money> {
             let validated = input?.in_currency(currency);
             let pointer = format!("{pointer}/currency");
-            validated.map_err(|fault| errors.push(FieldError { pointer, fault })).ok()
+            validated.map_err(|fault| errors.push(FieldError::at(pointer, fault))).ok()
         };
         let amount = money(self.amount.as_ref(), "/amount");
         let restocking_fee = money(self.restocking_fee.as_ref(), "/restocking_fee");
@@ -246,7 +246,7 @@ impl RefundAnswer {
 /// `not_found`, `payment_not_captured`, `nothing_to_refund`, `payment_disputed`,
 /// `refund_exceeds_captured`,
 /// `quantity_exceeds_remaining`, `amount_not_supported`, `invalid_state_transition`,
-/// `precondition_failed`, `version_conflict`, `store_not_found`, `location_inactive`,
+/// `precondition_failed`, `version_conflict`, `storefront_not_found`, `location_inactive`,
 /// `provider_not_connected`, `provider_error`, `provider_timeout`; `too_few`, `mutually_exclusive`,
 /// `not_applicable`, `out_of_range`, `unknown_order_item`, `unknown_payment` and `unknown_location` as field errors.
 pub async fn refund(
@@ -284,7 +284,7 @@ pub async fn refund(
 /// `gift_card_unusable`, as of a refund.
 /// `not_found`, `payment_not_captured`, `nothing_to_refund`, `payment_disputed`,
 /// `refund_exceeds_captured`,
-/// `quantity_exceeds_remaining`, `invalid_state_transition`, `store_not_found`,
+/// `quantity_exceeds_remaining`, `invalid_state_transition`, `storefront_not_found`,
 /// `location_inactive`; `too_few`, `mutually_exclusive`, `unknown_order_item`, `unknown_payment`
 /// and `unknown_location` as field errors.
 pub async fn calculate(

@@ -56,7 +56,7 @@ pub async fn capture(
         None => None,
         Some(amount) => {
             Some(amount.in_currency(&known.payment.amount.currency).map_err(|fault| {
-                Problem::invalid(vec![FieldError { pointer: "/amount/currency".into(), fault }])
+                Problem::invalid(vec![FieldError::at("/amount/currency", fault)])
             })?)
         }
     };

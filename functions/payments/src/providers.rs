@@ -60,7 +60,7 @@ pub async fn list(
 /// Credentials are never part of the response.
 ///
 /// # Errors
-/// `unknown_provider`: there is no such provider, or no account with it.
+/// `unknown_provider`; `not_found`: the store has no account with the provider.
 pub async fn show(
     caller: Admin,
     State(app): State<App>,
@@ -80,7 +80,7 @@ async fn find(
     provider: ProviderName,
 ) -> Result<ProviderAccount, Problem> {
     let found = load::account(services, &caller.store, provider).await?;
-    found.ok_or_else(|| Code::UnknownProvider.into())
+    found.ok_or_else(|| Code::NotFound.into())
 }
 
 fn to_response(
@@ -144,21 +144,24 @@ impl From<MethodRequest> for ManualMethod {
 /// Finds methods of one id, and methods of a provider that has none.
 fn broken_methods(provider: ProviderName, methods: &[ManualMethod]) -> Vec<FieldError> {
     if provider != ProviderName::Manual && !methods.is_empty() {
-        let detail = "Only `manual` has methods.";
+        let detail = "Only `manual` has payment methods.";
         return vec![FieldError::new("/methods", "not_applicable", detail)];
     }
     let ids = methods.iter().map(|method| &method.id).enumerate();
     let is_repeated =
         |at: usize, id: &Handle| methods.iter().take(at).any(|earlier| earlier.id == *id);
-    let repeated = ids.filter(|(at, id)| is_repeated(*at, id)).map(|(at, _)| FieldError {
-        pointer: format!("/methods/{at}/id"),
-        fault: Fault::new("duplicate", "Another method has this id."),
+    let repeated = ids.filter(|(at, id)| is_repeated(*at, id)).map(|(at, _)| {
+        FieldError::new(
+            format!("/methods/{at}/id"),
+            "duplicate",
+            "Another payment method of the request has this id.",
+        )
     });
     repeated.collect()
 }
 
 impl RequestRules for SaveRequest {
-    /// Validates the keys if the request has their mode.
+    /// Validates the keys if the request has their mode. Otherwise `apply` does, for the stored mode.
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let provider = case.inbound.param("provider").unwrap_or_default();
         let provider = ProviderName::from_text(provider).ok();
@@ -196,10 +199,13 @@ impl SaveRequest {
         let credentials = match &self.credentials {
             Some(keys) => Some(keys.validate(next.provider, next.mode).map_err(Problem::invalid)?),
             None if known.sealed_credentials.is_none() => {
-                return Err(required("/credentials", "The first time, give the keys."));
+                return Err(required(
+                    "/credentials",
+                    "Credentials are required to connect a provider.",
+                ));
             }
             None if next.mode != known.mode => {
-                return Err(required("/credentials", "The other mode has other keys."));
+                return Err(required("/credentials", "Send the credentials of the new mode."));
             }
             None => None,
         };
@@ -218,13 +224,17 @@ fn manual(
 ) -> Result<(ProviderAccount, Option<ProviderCredentials>), Problem> {
     let mut errors = Vec::new();
     let rules = [
-        (has_credentials, "/credentials"),
-        (next.mode != known.mode, "/mode"),
-        (next.capture_method != known.capture_method, "/capture_method"),
+        (has_credentials, "/credentials", "`manual` has no credentials."),
+        (next.mode != known.mode, "/mode", "The mode of `manual` cannot be changed."),
+        (
+            next.capture_method != known.capture_method,
+            "/capture_method",
+            "The capture method of `manual` cannot be changed.",
+        ),
     ];
-    for (_, pointer) in rules.iter().filter(|(is_wrong, _)| *is_wrong) {
-        let fault = Fault::new("not_applicable", "`manual` takes none but the default.");
-        errors.push(FieldError { pointer: (*pointer).to_owned(), fault });
+    for (_, pointer, detail) in rules.into_iter().filter(|(is_wrong, ..)| *is_wrong) {
+        let fault = Fault::new("not_applicable", detail);
+        errors.push(FieldError::at(pointer, fault));
     }
     if errors.is_empty() { Ok((next, None)) } else { Err(Problem::invalid(errors)) }
 }
@@ -295,7 +305,10 @@ async fn check(
             | ProviderFailure::Broken(_)
             | ProviderFailure::Busy),
         ) => {
-            tracing::warn!(cause = %failure, "credentials saved without a check");
+            tracing::warn!(
+                cause = %failure,
+                "credentials saved unchecked: the provider did not answer"
+            );
             Ok(None)
         }
     }
@@ -315,7 +328,7 @@ async fn check(
 /// leaves it disabled; it can then be deleted or enabled again.
 ///
 /// # Errors
-/// `unknown_provider`, `precondition_failed`, `version_conflict`; `provider_in_use`, with the number and ids
+/// `unknown_provider`, `not_found`, `precondition_failed`, `version_conflict`; `provider_in_use`, with the number
 /// of open payments.
 pub async fn delete(
     caller: Admin,
@@ -371,7 +384,8 @@ pub struct ProviderTest {
     provider: ProviderName,
     /// Test or live.
     mode: Mode,
-    /// Always true: rejected credentials are a problem.
+    /// Always `true`: if the provider rejects the credentials, the response is the problem
+    /// `credentials_rejected`.
     ok: bool,
     /// When the provider accepted the credentials.
     verified_at: Timestamp,
@@ -383,7 +397,7 @@ pub struct ProviderTest {
 /// The stored credentials are checked with the provider.
 ///
 /// # Errors
-/// `unknown_provider`, `credentials_rejected`, `provider_not_connected`, `provider_error`,
+/// `unknown_provider`, `not_found`, `credentials_rejected`, `provider_not_connected`, `provider_error`,
 /// `provider_timeout`, `version_conflict`.
 pub async fn test(
     caller: Admin,

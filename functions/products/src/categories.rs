@@ -3,10 +3,10 @@
 use axum::extract::State;
 use callers::StoreAccess;
 use catalogue::category::{
-    CATEGORY_CREATED, CATEGORY_DELETED, CATEGORY_UPDATED, Category, CategoryDrain, CategoryView,
-    Tree, TreeGuard,
+    CATEGORY_CREATED, CATEGORY_DELETED, CATEGORY_UPDATED, Category, CategoryDrain, CategoryInput,
+    CategoryView, Tree, guarded,
 };
-use core_types::event::{Event, EventSubject, Topic};
+use core_types::event::{Event, Topic};
 use core_types::fields::Handle;
 use core_types::id::CategoryId;
 use core_types::scope::{ReadProducts, WriteProducts};
@@ -15,35 +15,14 @@ use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoContent, Page, Reply};
 use gateway::request::{Body, IfMatch, Path};
-use identity::store::Store;
 use primitives::clock::Timestamp;
 use primitives::fields::{Int, Patch, Text};
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
-use services::Services;
 use table::{Write, retry};
-
-use catalogue::workflows::save_product::derived;
 
 /// The largest position. It leaves room to insert siblings.
 const MAX_POSITION: i64 = 1_000_000;
-
-/// Returns the subject of an event about the category.
-fn event_subject(category: &Category) -> EventSubject<'_> {
-    let (store, entity) = (Some(&category.store_id), category.id.as_str());
-    EventSubject { store, app: None, entity, version: category.version }
-}
-
-/// Loads the guard and then the tree, so that a change based on the tree is written under the guard.
-async fn load(services: &Services, store: &Store) -> Result<(TreeGuard, Tree), Problem> {
-    let guard = TreeGuard::load(services, &store.id).await?;
-    Ok((guard, Tree::load(services, &store.id).await?))
-}
-
-/// Begins a write that changes the tree. Of two concurrent changes, one loads the tree again.
-fn guarded(services: &Services, guard: &TreeGuard) -> Write {
-    services.table.write().create_or_replace(&guard.changed(), Code::VersionConflict)
-}
 
 /// Adds the event to the write, commits it and returns the reply.
 async fn conclude<R: Reply>(
@@ -53,7 +32,7 @@ async fn conclude<R: Reply>(
     reply: R,
     now: Timestamp,
 ) -> Result<R, Problem> {
-    write.emit(Event::new(topic, event_subject(category), view, now)).answer(reply, now).await
+    write.emit(Event::new(topic, category.event_subject(), view, now)).answer(reply, now).await
 }
 
 /// `GET /v1/products/categories` (`listCategories`): List the category tree.
@@ -116,53 +95,22 @@ pub async fn create(
     Body(input): Body<CreateRequest>,
 ) -> Result<Created<CategoryView>, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
+    let position = input.position.and_then(|position| u32::try_from(position.0).ok());
+    let input = CategoryInput {
+        name: input.name.into(),
+        handle: input.handle,
+        parent_id: input.parent_id,
+        position: position.unwrap_or(0),
+    };
     retry(|| async {
-        let (guard, tree) = load(&app, store).await?;
-        let id = CategoryId::mint(now);
-        let handle = match &input.handle {
-            Some(handle) => taken_or(&tree, handle.clone(), &id)?,
-            None => free_handle(&tree, input.name.as_str(), &id)?,
-        };
-        let category = Category {
-            id,
-            store_id: store.id.clone(),
-            parent_id: input.parent_id.clone(),
-            name: input.name.as_str().to_owned(),
-            handle,
-            position: input
-                .position
-                .and_then(|position| u32::try_from(position.0).ok())
-                .unwrap_or(0),
-            created_at: now,
-            updated_at: now,
-            version: 1,
-        };
-        tree.admit(&category)?;
+        let (guard, tree) = Tree::load_guarded(&app, &store.id).await?;
+        let category = tree.plan(&input, &store.id, now)?;
         let view = CategoryView::of(&category, &tree);
         let write = guarded(&app, &guard).create(&category, Code::VersionConflict);
         let answer = Created::new(&view).version(1);
         conclude(write, (&category, &view), &CATEGORY_CREATED, answer, now).await
     })
     .await
-}
-
-/// Returns the handle if no other category has it.
-fn taken_or(tree: &Tree, handle: Handle, id: &CategoryId) -> Result<Handle, Problem> {
-    if tree.is_free(handle.as_str(), id) {
-        Ok(handle)
-    } else {
-        Err(Code::HandleTaken.with("handle", handle.as_str()))
-    }
-}
-
-/// Derives a free handle from a name. A number is appended if the handle is taken.
-fn free_handle(tree: &Tree, name: &str, id: &CategoryId) -> Result<Handle, Problem> {
-    let made = Handle::made_of(name, "category");
-    let numbered = (2..).map(|number: u32| format!("{made}-{number}"));
-    let mut candidates = std::iter::once(made.clone()).chain(numbered);
-    // The tree is finite, so one of them is free.
-    let free = candidates.find(|handle| tree.is_free(handle, id)).unwrap_or(made.clone());
-    derived(&free)
 }
 
 /// Fields of a category to update.
@@ -199,8 +147,8 @@ impl UpdateRequest {
 
 /// `PATCH /v1/products/categories/{id}` (`updateCategory`): Rename or move a category.
 ///
-/// Fields that are left out keep their values. A category moves with all its descendants, and cannot move
-/// below itself. The event is `category.updated`; an update without a difference sends none.
+/// Omitted fields keep their values. A category moves with all its descendants, and cannot move below itself.
+/// The event is `category.updated`; an update without a difference sends none.
 ///
 /// # Errors
 /// `not_found`, `handle_taken`, `cycle`, `precondition_failed`; `unknown_category` and `too_deep` as field
@@ -214,7 +162,7 @@ pub async fn update(
 ) -> Result<Json<CategoryView>, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     retry(|| async {
-        let (guard, tree) = load(&app, store).await?;
+        let (guard, tree) = Tree::load_guarded(&app, &store.id).await?;
         let before = tree.get(&id).ok_or(Code::NotFound)?;
         if_match.check(before.version)?;
         let wanted = input.clone().apply(before);
@@ -222,7 +170,7 @@ pub async fn update(
             return Ok(Json::new(&CategoryView::of(before, &tree)).version(before.version));
         }
         tree.admit(&wanted)?;
-        taken_or(&tree, wanted.handle.clone(), &id)?;
+        tree.taken_or(wanted.handle.clone(), &id)?;
         let version = before.version.saturating_add(1);
         let category = Category { updated_at: now, version, ..wanted };
         let view = CategoryView::of(&category, &tree);
@@ -248,7 +196,7 @@ pub async fn remove(
 ) -> Result<NoContent, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     retry(|| async {
-        let (guard, tree) = load(&app, store).await?;
+        let (guard, tree) = Tree::load_guarded(&app, &store.id).await?;
         let category = tree.get(&id).ok_or(Code::NotFound)?;
         if_match.check(category.version)?;
         if tree.children(Some(&id)).next().is_some() {

@@ -77,7 +77,7 @@ pub struct CreateRequest {
     handle: Option<Handle>,
     /// The description as HTML, at most 64 KiB. Scripts and other active content are removed.
     description: Option<SafeHtml>,
-    /// How products are selected. The default is `automated` with `rules`, otherwise `manual`.
+    /// The way in which products are selected. The default is `automated` with `rules`, otherwise `manual`.
     kind: Option<CollectionKind>,
     /// The products of a manual collection, in their order. At most 1,000.
     product_ids: Option<AtMost<ProductId, MAX_MEMBERS>>,
@@ -105,17 +105,19 @@ fn validate(
 ) -> Result<(), Problem> {
     let rejected = match (kind, rules) {
         (CollectionKind::Manual, Some(1..)) => {
-            Some(("/rules", "not_applicable", "A manual collection has no rules."))
+            Some(("/rules", "not_applicable", "Not allowed for a manual collection."))
         }
         (CollectionKind::Automated, None) if is_new => {
-            Some(("/rules", "required", "An automated collection needs rules."))
+            Some(("/rules", "required", "An automated collection must have at least one rule."))
         }
         (CollectionKind::Automated, Some(0)) => {
-            Some(("/rules", "too_few", "An automated collection needs rules."))
+            Some(("/rules", "too_few", "An automated collection must have at least one rule."))
         }
-        (CollectionKind::Automated, _) if has_products => {
-            Some(("/product_ids", "not_applicable", "Rules choose its products."))
-        }
+        (CollectionKind::Automated, _) if has_products => Some((
+            "/product_ids",
+            "not_applicable",
+            "The rules of an automated collection choose its products.",
+        )),
         _ => None,
     };
     match rejected {
@@ -241,7 +243,7 @@ async fn known_categories(
     let mut faults = Faults::default();
     for (number, id) in named.enumerate() {
         if id.is_some_and(|id| unknown.contains(&id)) {
-            let detail = "There is no such category on this store.";
+            let detail = "There is no such category in the store.";
             faults.add(format!("/rules/{number}/value"), "unknown_category", detail);
         }
     }
@@ -334,8 +336,8 @@ impl UpdateRequest {
 
 /// `PATCH /v1/products/collections/{id}` (`updateCollection`): Update a collection.
 ///
-/// Fields that are left out keep their values; `rules` is replaced as a whole. The old handle is released at
-/// once. The event is `collection.updated`; an update without a difference sends none.
+/// Omitted fields keep their values; `rules` is replaced as a whole. The old handle is released at once. The
+/// event is `collection.updated`; an update without a difference sends none.
 ///
 /// # Errors
 /// `not_found`, `handle_taken`, `precondition_failed`; `unknown_category`, `too_few` and `not_applicable` as

@@ -28,7 +28,7 @@ use table::retry;
 
 /// Customers that one round trip of a filtered list inspects, and the most round trips of a page; then the
 /// page ends early, with a cursor.
-const AHEAD: (usize, u32) = (200, 10);
+pub(crate) const AHEAD: (usize, u32) = (200, 10);
 
 /// Filters of a list of customers. A customer must match all of them.
 #[request]
@@ -49,24 +49,26 @@ pub(crate) struct ListQuery {
     updated_since: Option<Timestamp>,
 }
 
-/// Whether the text is a part of the customer's telephone number in whatever notation.
-fn is_called(customer: &Customer, text: &str) -> bool {
+/// Whether a text is part of one of these texts of a person, or of their telephone number in whatever notation.
+pub(crate) fn is_found<'a>(
+    q: &Text<1, 100>,
+    texts: impl Iterator<Item = &'a str>,
+    (phone, phone_e164): (Option<&'a Phone>, Option<&E164>),
+) -> bool {
+    let part = fold(q.as_str());
     // Without what stands for the country, as in `+49` and `0`, or `00`.
-    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    let digits: String = q.as_str().chars().filter(char::is_ascii_digit).collect();
     let number = digits.trim_start_matches('0');
-    let own = customer.phone_e164.as_ref().map_or("", E164::as_str);
-    Phone::from_text(text).is_ok() && own.contains(number)
+    let is_number = Phone::from_text(q.as_str()).is_ok();
+    texts.chain(phone.map(Phone::as_str)).any(|text| fold(text).contains(&part))
+        || (is_number && phone_e164.is_some_and(|own| own.as_str().contains(number)))
 }
 
 impl ListQuery {
     fn takes(&self, customer: &Customer) -> bool {
-        let found = self.q.as_ref().is_none_or(|q| {
-            let part = fold(q.as_str());
-            let phone = customer.phone.as_ref().map(Phone::as_str);
-            let texts = [Some(customer.email.as_str()), customer.name.as_deref(), phone];
-            texts.into_iter().flatten().any(|text| fold(text).contains(&part))
-                || is_called(customer, q.as_str())
-        });
+        let texts = [customer.email.as_ref().map(Email::as_str), customer.name.as_deref()];
+        let phone = (customer.phone.as_ref(), customer.phone_e164.as_ref());
+        let found = self.q.as_ref().is_none_or(|q| is_found(q, texts.into_iter().flatten(), phone));
         let tagged =
             self.tag.as_ref().is_none_or(|tag| customer.tags.iter().any(|own| own == tag.as_str()));
         let group = self.group.as_ref();
@@ -118,10 +120,11 @@ pub(crate) async fn list(
 
 /// `POST /v1/customers` (`createCustomer`): Create a customer.
 ///
-/// The customer has no password, and proves the address with a mailed code at the first sign-in.
+/// The customer has no password, and proves the address with a mailed code at the first sign-in. A customer without
+/// an address has no account, and is identified by their telephone number.
 ///
 /// # Errors
-/// `email_taken`.
+/// `email_taken`; `phone_taken`, of a customer without an address.
 pub(crate) async fn create(
     access: StoreAccess<WriteCustomers>,
     State(app): State<App>,
@@ -149,10 +152,11 @@ pub(crate) async fn show(
 
 /// `PATCH /v1/customers/{id}` (`updateCustomer`): Update a customer.
 ///
-/// Fields that are left out keep their values; `null` clears a field.
+/// Omitted fields keep their values; `null` clears a field. A customer without an e-mail address can be
+/// given one, with which they sign in once it is proven.
 ///
 /// # Errors
-/// `not_found`, `precondition_failed`.
+/// `not_found`, `precondition_failed`; `email_taken`; `phone_taken`, of a customer without an address.
 pub(crate) async fn update(
     access: StoreAccess<WriteCustomers>,
     State(app): State<App>,

@@ -33,7 +33,7 @@ use input::{CombinesWithRequest, MinimumRequest, TargetsRequest, ValueRequest, e
 /// The highest usage limit of a discount.
 const MAX_USES: i64 = 1_000_000_000;
 /// The detail of the error for setting a limit on a discount without one.
-const NO_SUCH_LIMIT: &str = "A discount without a limit stays without one.";
+const NO_SUCH_LIMIT: &str = "The discount was created without a limit, and none can be added.";
 
 /// Filters of a list of discounts.
 #[request]
@@ -165,7 +165,11 @@ async fn ensure_sound(
     mut faults: Vec<FieldError>,
 ) -> Result<(), Problem> {
     if discount.ends_at.is_some_and(|end| end <= discount.starts_at) {
-        faults.push(FieldError::new("/ends_at", "invalid_range", "Must be after it begins."));
+        faults.push(FieldError::new(
+            "/ends_at",
+            "invalid_range",
+            "Must be after the discount begins.",
+        ));
     }
     if names_anew {
         ensure_targets(services, discount, &mut faults).await?;
@@ -373,7 +377,7 @@ async fn switch(
 
 /// `POST /v1/discounts/{id}/enable` (`enableDiscount`): Enable a discount.
 ///
-/// It applies to carts again, within its dates and limits.
+/// The discount applies to carts again, within its dates and limits.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`, `discount_limit`; `invalid_state_transition` when it is enabled.
@@ -388,7 +392,7 @@ pub async fn enable(
 
 /// `POST /v1/discounts/{id}/disable` (`disableDiscount`): Disable a discount.
 ///
-/// It no longer applies to carts; orders that have it keep it.
+/// The discount no longer applies to carts; existing orders keep it.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`; `invalid_state_transition` when it is disabled.

@@ -250,8 +250,7 @@ impl primitives::fields::FromText for PartNumber {
 
     fn from_text(text: &str) -> Result<Self, primitives::fields::Fault> {
         let number = text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
-        let fault =
-            || primitives::fields::Fault::new("out_of_range", "Must be the number of a part.");
+        let fault = || primitives::fields::Fault::new("out_of_range", "Must be a part number.");
         number.map(Self).ok_or_else(fault)
     }
 }

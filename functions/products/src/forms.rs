@@ -33,7 +33,7 @@ pub(crate) struct ListQuery {
     form: Option<Handle>,
     /// Only submissions with this status.
     status: Option<FormStatus>,
-    /// Only submissions that were made at this time or later.
+    /// Only submissions created at or after this time.
     since: Option<Timestamp>,
 }
 

@@ -115,9 +115,9 @@ impl RequestRules for IssueRequest {
         }
         let now = case.app.clock.now();
         let value = given.get::<MoneyInput>("initial_value");
-        let nothing = value.filter(|value| value.amount.0 == 0).map(|_| {
-            FieldError::new("/initial_value", "out_of_range", "Must be more than nothing.")
-        });
+        let nothing = value
+            .filter(|value| value.amount.0 == 0)
+            .map(|_| FieldError::new("/initial_value", "out_of_range", "Must be greater than 0."));
         let recipient = given.get::<RecipientRequest>("recipient");
         let send_at = recipient.and_then(|recipient| recipient.send_at);
         let late = send_at
@@ -133,7 +133,7 @@ impl IssueRequest {
         let mut errors = Vec::new();
         let value = self.initial_value.in_currency(&store.currency).and_then(positive);
         let initial_value = value.unwrap_or_else(|fault| {
-            errors.push(FieldError { pointer: "/initial_value".into(), fault });
+            errors.push(FieldError::at("/initial_value", fault));
             Money::zero(&store.currency)
         });
         errors.extend(self.expires_on.as_ref().and_then(|day| in_past(day, store, now)));
@@ -142,10 +142,10 @@ impl IssueRequest {
         let send_at = self.recipient.as_ref().and_then(|recipient| recipient.send_at);
         if send_at.is_some_and(|at| latest < at) {
             let fault = Fault::new("too_late", "Must be within a year.");
-            errors.push(FieldError { pointer: "/recipient/send_at".into(), fault });
+            errors.push(FieldError::at("/recipient/send_at", fault));
         } else if send_at.zip(end).is_some_and(|(at, end)| end <= at) {
-            let fault = Fault::new("after_expiry", "Must be before the card expires.");
-            errors.push(FieldError { pointer: "/recipient/send_at".into(), fault });
+            let fault = Fault::new("after_expiry", "Must be before the gift card expires.");
+            errors.push(FieldError::at("/recipient/send_at", fault));
         }
         if !errors.is_empty() {
             return Err(Problem::invalid(errors));
@@ -169,7 +169,7 @@ impl IssueRequest {
 /// Ensures that an amount is more than zero.
 pub(crate) fn positive(amount: Money) -> Result<Money, Fault> {
     if amount.is_zero() {
-        Err(Fault::new("out_of_range", "Must be more than nothing."))
+        Err(Fault::new("out_of_range", "Must be greater than 0."))
     } else {
         Ok(amount)
     }
@@ -177,8 +177,8 @@ pub(crate) fn positive(amount: Money) -> Result<Money, Fault> {
 
 fn in_past(day: &LastDay, store: &Store, now: Timestamp) -> Option<FieldError> {
     let over = day.end(&store.timezone).is_none_or(|end| end <= now);
-    let fault = || Fault::new("in_past", "Must not be over already.");
-    over.then(|| FieldError { pointer: "/expires_on".into(), fault: fault() })
+    let fault = || Fault::new("in_past", "Must not be in the past.");
+    over.then(|| FieldError::at("/expires_on", fault()))
 }
 
 /// `POST /v1/products/gift-cards` (`createGiftCard`): Create a gift card.

@@ -11,11 +11,14 @@ use core_types::resource::load;
 use core_types::scope::{ReadCustomers, WriteCustomers};
 use gateway::app::App;
 use gateway::idempotency::Commit;
-use gateway::reply::{Accepted, Json};
+use gateway::page::Paging;
+use gateway::reply::{Accepted, Json, Page};
 use gateway::request::{Body, Path, Query};
 use identity::customer::{Customer, UniqueCustomerEmail};
 use identity::settings::Settings;
 use identity::store::Store;
+use primitives::clock::Timestamp;
+use primitives::fields::Text;
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use privacy::person::Person;
@@ -23,6 +26,7 @@ use privacy::redaction::{
     CUSTOMER_DATA_REQUESTED, CUSTOMER_REDACTION_REQUESTED, CustomerDataRequested, Redaction,
     RedactionView,
 };
+use sales::guest::{Guest, GuestView};
 use sales::order::{Order, OrderStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,13 +35,32 @@ use table::retry;
 use transfers::export::{Export, ExportView};
 
 use crate::customer_privacy::{accepted, begin_export, begin_redaction, cancel};
+use crate::customers::{AHEAD, is_found};
 
-/// The guest to find.
+/// Filters of a list of guests. A guest must match all of them.
 #[request]
 #[derive(Debug)]
-pub struct FindQuery {
-    /// The e-mail address. Case is ignored.
-    email: Email,
+pub struct ListQuery {
+    /// Only the guest with this e-mail address, and what else the store has of the address. Case is ignored.
+    email: Option<Email>,
+    /// Only guests whose name, e-mail address or telephone number, as it was written or in E.164, contains this
+    /// text. Case and accents are ignored.
+    q: Option<Text<1, 100>>,
+    /// Only guests who have ordered, or whose orders have changed, at this time or later.
+    updated_since: Option<Timestamp>,
+}
+
+impl ListQuery {
+    fn takes(&self, guest: &Guest) -> bool {
+        let texts = [Some(guest.email.as_str()), guest.name.as_deref()];
+        let phone = (guest.phone.as_ref(), guest.phone_e164.as_ref());
+        self.q.as_ref().is_none_or(|q| is_found(q, texts.into_iter().flatten(), phone))
+            && self.updated_since.is_none_or(|since| guest.updated_at >= since)
+    }
+
+    fn is_filtered(&self) -> bool {
+        self.q.is_some() || self.updated_since.is_some()
+    }
 }
 
 /// The guest of a privacy request.
@@ -57,14 +80,13 @@ pub struct GuestOrder {
     number: String,
     /// The status of the order.
     status: OrderStatus,
-    /// Whether goods or money are owed, which delays a redaction.
+    /// Whether fulfilment or payment is outstanding, which delays a redaction.
     unfinished: bool,
 }
 
-/// The data of a guest.
+/// What a store has of an address, for a list that is filtered by it.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "GuestCustomer")]
-pub struct Guest {
+pub struct OfAddress {
     /// The e-mail address.
     email: Email,
     /// The customer who has proven the address, if any; privacy requests are then made for this customer.
@@ -75,6 +97,14 @@ pub struct Guest {
     has_more: bool,
     /// The newest redaction of the address.
     redaction: Option<RedactionView>,
+}
+
+/// What a list of guests has in addition to them.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct ListExtras {
+    /// What the store has of the address that the list is filtered by.
+    #[serde(flatten)]
+    of_address: Option<OfAddress>,
 }
 
 fn person(store: &Store, email: &Email) -> Person {
@@ -106,33 +136,61 @@ async fn ensure_guest(services: &Services, store: &Store, email: &Email) -> Resu
     }
 }
 
-/// `GET /v1/customers/guests` (`findGuest`): Find a guest by e-mail address.
+/// `GET /v1/customers/guests` (`listGuests`): List guests of a store.
 ///
-/// Guests have no account: their orders are found by the e-mail address with which they were placed. Case is
-/// ignored.
-pub(crate) async fn find(
+/// Guests have no account, and are known by the address of their orders. They come newest first, by their first
+/// order.
+///
+/// With `email`, the list has the one guest with the address, if there is one. The response then also has what the store
+/// has of the address: orders that belong to no account, the customer who has proven it, and its redaction.
+pub(crate) async fn list(
     access: StoreAccess<ReadCustomers>,
     State(app): State<App>,
-    Query(input): Query<FindQuery>,
-) -> Result<Json<Guest>, Problem> {
-    let (store, email) = (&access.store, input.email);
-    let customer_id = proven_by(&app, store, &email).await?;
-    let (orders, next) = person(store, &email).guest_orders(&app, None).await?;
+    Query(asked): Query<ListQuery>,
+    paging: Paging,
+) -> Result<Page<GuestView, ListExtras>, Problem> {
+    let store = &access.store;
+    if let Some(email) = asked.email.clone() {
+        let (found, of_address) = of_address(&app, store, email).await?;
+        let views = found.iter().filter(|guest| asked.takes(guest)).map(GuestView::from).collect();
+        let paging = paging.with(ListExtras { of_address: Some(of_address) });
+        return paging.whole(&app, views, |view| view.email.to_string()).await;
+    }
+    let mut query = Guest::of_store(&store.id);
+    if asked.is_filtered() {
+        query = query.looking_ahead(AHEAD.0, AHEAD.1);
+    }
+    let view = |guest: Guest| GuestView::from(&guest);
+    let paging = paging.with(ListExtras::default());
+    paging.answer(&app, &query, |guest| asked.takes(guest), view).await
+}
+
+/// Loads the guest with an address, and what else the store has of it.
+async fn of_address(
+    services: &Services,
+    store: &Store,
+    email: Email,
+) -> Result<(Option<Guest>, OfAddress), Problem> {
+    let customer_id = proven_by(services, store, &email).await?;
+    let (orders, next) = person(store, &email).guest_orders(services, None).await?;
+    let guest = key::guest(&store.id, &store.guest_key(&email));
     let redaction = key::redaction(&Redaction::id_of_guest(store, &email));
-    let redaction: Option<Redaction> = app.table.get(&redaction).await?;
+    let mut batch = services.table.get_many(&[&guest, &redaction]).await?;
+    let redaction: Option<Redaction> = batch.take(&redaction)?;
     let to_view = |order: &Order| GuestOrder {
         id: order.id.clone(),
         number: order.number.clone(),
         status: order.status,
         unfinished: order.is_unfinished(),
     };
-    Ok(Json::new(&Guest {
+    let of_address = OfAddress {
         email,
         customer_id,
         orders: orders.iter().map(to_view).collect(),
         has_more: next.is_some(),
         redaction: redaction.as_ref().map(RedactionView::from),
-    }))
+    };
+    Ok((batch.take(&guest)?, of_address))
 }
 
 /// `POST /v1/customers/guests/data-request` (`requestGuestData`): Request a guest's data.

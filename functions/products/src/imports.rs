@@ -158,7 +158,7 @@ impl FromText for PartNumber {
     fn from_text(text: &str) -> Result<Self, Fault> {
         let number = text.parse().ok().filter(|number| (1..=MAX_PARTS).contains(number));
         let number = number.and_then(|number: i64| u32::try_from(number).ok());
-        let fault = || Fault::new("out_of_range", "Must be the number of a part: 1 to 50.");
+        let fault = || Fault::new("out_of_range", "Must be a part number from 1 to 50.");
         number.map(Self).ok_or_else(fault)
     }
 }
@@ -189,7 +189,7 @@ impl Argument for Bytes {
             );
         }
         if case.inbound.body.is_empty() {
-            let detail = "A part has at least one byte.";
+            let detail = "The body must not be empty.";
             case.add(vec![FieldError::new("/", "required", detail)]);
         }
         Ok(())

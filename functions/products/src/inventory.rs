@@ -39,7 +39,7 @@ const BATCH: usize = 100;
 struct Ids<T>(Vec<T>);
 
 primitives::inline_schema!([T] Ids<T>, "Ids", |_generator| {
-    schemars::json_schema!({"type": "string", "pattern": r"[^\s,]", "description": "Joined by commas."})
+    schemars::json_schema!({"type": "string", "pattern": r"[^\s,]", "description": "Separated by commas."})
 });
 
 impl<T: FromText + PartialEq> Deserr<FieldErrors> for Ids<T> {
@@ -48,7 +48,7 @@ impl<T: FromText + PartialEq> Deserr<FieldErrors> for Ids<T> {
         location: ValuePointerRef<'_>,
     ) -> Result<Self, FieldErrors> {
         let Value::String(text) = value else {
-            let fault = Fault::new("invalid_type", "Must be ids joined by commas.");
+            let fault = Fault::new("invalid_type", "Must be ids separated by commas.");
             return Err(FieldErrors::at(location, fault));
         };
         let mut ids = Vec::new();
@@ -59,7 +59,7 @@ impl<T: FromText + PartialEq> Deserr<FieldErrors> for Ids<T> {
             }
         }
         if ids.is_empty() || ids.len() > MAX_IDS {
-            let detail = format!("Must be 1 to {MAX_IDS} ids joined by commas.");
+            let detail = format!("Must be 1 to {MAX_IDS} ids separated by commas.");
             return Err(FieldErrors::at(location, Fault::new("invalid_length", detail)));
         }
         Ok(Self(ids))
@@ -107,7 +107,8 @@ pub async fn list(
     let at = |item| locations.iter().map(move |location| key::level(store, item, location));
     let keys: Vec<Key> = items.iter().flat_map(at).collect();
     if keys.len() > MAX_LEVELS {
-        let detail = format!("Items times locations must be at most {MAX_LEVELS}.");
+        let detail =
+            format!("The number of items times that of locations must be at most {MAX_LEVELS}.");
         return Err(Problem::field("/item_ids", "too_many", detail));
     }
     let mut levels = Vec::new();

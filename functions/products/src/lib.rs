@@ -73,7 +73,7 @@ fn admin_routes() -> Routes {
     Routes::default()
         .get("/v1/customers", Cost::List, customers::list)
         .post("/v1/customers", Cost::WRITE, customers::create)
-        .get("/v1/customers/guests", Cost::List, guests::find)
+        .get("/v1/customers/guests", Cost::List, guests::list)
         .post("/v1/customers/guests/data-request", Cost::WRITE, guests::data_request)
         .post("/v1/customers/guests/redact", Cost::WRITE, guests::redact)
         .get("/v1/customers/guests/redactions/{id}", Cost::READ, guests::redaction)

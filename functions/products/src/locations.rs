@@ -92,7 +92,7 @@ fn misplaced(given: Given<'_>) -> Vec<FieldError> {
     let faults = address::faults_in_country(&address).into_iter();
     // Values that are not strings have a field error already.
     let faults = faults.filter(|(field, _)| said(field).is_none_or(Value::is_string));
-    let error = |(field, fault)| FieldError { pointer: format!("/address/{field}"), fault };
+    let error = |(field, fault)| FieldError::at(format!("/address/{field}"), fault);
     faults.map(error).collect()
 }
 
@@ -256,8 +256,8 @@ pub struct UpdateRequest {
 
 /// `PATCH /v1/inventory/locations/{id}` (`updateLocation`): Update a location.
 ///
-/// Fields that are left out keep their values. The event is `location.updated`; an update without a
-/// difference sends none.
+/// Omitted fields keep their values. The event is `location.updated`; an update without a difference sends
+/// none.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`, `version_conflict`.
@@ -397,7 +397,11 @@ fn target<'a>(
 ) -> Result<&'a Location, Problem> {
     const POINTER: &str = "/move_stock_to";
     if to == id {
-        return Err(Problem::field(POINTER, "same_location", "Must be another location."));
+        return Err(Problem::field(
+            POINTER,
+            "same_location",
+            "Must be another location than the emptied one.",
+        ));
     }
     match others.find(|other| other.id == *to) {
         None => Err(Problem::field(POINTER, "unknown_location", "There is no such location.")),

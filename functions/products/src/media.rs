@@ -146,7 +146,7 @@ impl<S: Sync> FromRequestParts<S> for Upload {
 /// `Content-Type`. A fetch takes at most 10 seconds. The event is `media.created`.
 ///
 /// # Errors
-/// `media_type_refused`, `body_too_large`, `unsupported_media_type`, `source_unreachable`.
+/// `media_type_rejected`, `body_too_large`, `unsupported_media_type`, `source_unreachable`.
 pub(crate) async fn upload(
     access: StoreAccess<WriteMedia>,
     State(app): State<App>,

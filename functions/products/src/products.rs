@@ -71,7 +71,8 @@ pub struct ListQuery {
     /// Only products with this tag. Case is ignored.
     tag: Option<Text<1, 40>>,
     /// Search words. Each must be the beginning of a word in the title, SKUs, vendor, type or tags. Case
-    /// and accents are ignored. Matches in the title come first. Text without a word matches all products.
+    /// and accents are ignored; `wi-fi` and `wifi` find each other. Matches in the title come first. Text
+    /// without a word matches all products.
     q: Option<Text<0, 100>>,
     /// The product whose variant has this SKU, together with that variant. Case is ignored. Not allowed
     /// with `barcode`, `collection_id`, `ids` or `q`.
@@ -92,7 +93,7 @@ impl Rules for ListQuery {
         let others = ["collection_id", "ids", "q"];
         let clash = |name: &str, others: &[&str]| {
             let other = others.iter().find(|other| given.has(name) && given.has(other))?;
-            let detail = format!("Not together with `{other}`.");
+            let detail = format!("Cannot be combined with `{other}`.");
             Some(FieldError::new(format!("/{name}"), "not_combined", detail))
         };
         let sku = clash("sku", &others).or_else(|| clash("sku", &["barcode"]));
@@ -333,9 +334,9 @@ pub async fn create(
 
 /// `PATCH /v1/products/{id}` (`updateProduct`): Update a product.
 ///
-/// Fields that are left out keep their values. Lists such as `tags`, `options` and `images` are replaced as a
-/// whole. Variants are updated by their own operations. The event is `product.updated`, or `product.archived`
-/// when the status becomes `archived`. An update without a difference sends no event.
+/// Omitted fields keep their values. Lists such as `tags`, `options` and `images` are replaced as a whole.
+/// Variants are updated by their own operations. The event is `product.updated`, or `product.archived` when
+/// the status becomes `archived`. An update without a difference sends no event.
 ///
 /// # Errors
 /// `not_found`, `handle_taken`, `precondition_failed`; `options_in_use`, `unknown_category` as field errors.
@@ -354,8 +355,8 @@ pub async fn update(
 #[request]
 #[derive(Debug)]
 pub struct RemoveQuery {
-    /// Whether to delete the product permanently instead of archiving it. Only a product that was never
-    /// ordered can be deleted. The default is `false`.
+    /// Whether to delete the product permanently instead of archiving it. Only a product without orders,
+    /// other than cancelled or expired ones, can be deleted. The default is `false`.
     #[deserr(default)]
     hard: Written<Flag>,
 }

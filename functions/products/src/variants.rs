@@ -172,7 +172,7 @@ pub struct UpdateRequest {
     image_url: Patch<WebUrl>,
     /// Metadata of merchants and apps. It replaces all entries; `null` removes them.
     metadata: Patch<Metadata>,
-    /// How stock is tracked. Quantities are changed through `/v1/inventory/levels`.
+    /// The inventory settings. Quantities are changed through `/v1/inventory/levels`.
     inventory: Option<StockRequest>,
     /// Whether the variant is discontinued: shoppers do not see it, and nobody can order it. Its orders keep it.
     discontinued: Option<Flag>,
@@ -275,9 +275,9 @@ fn arranged(
 
 /// `PATCH /v1/products/{id}/variants/{vid}` (`updateVariant`): Update a variant.
 ///
-/// Fields that are left out keep their values. A new `position` shifts the other variants. Stock quantities
-/// are changed through the inventory operations. The event is `product.updated`; an update without a
-/// difference sends none.
+/// Omitted fields keep their values. A new `position` shifts the other variants. Stock quantities are changed
+/// through the inventory operations. The event is `product.updated`; an update without a difference sends
+/// none.
 ///
 /// # Errors
 /// `not_found`, `sku_taken`, `precondition_failed`; `duplicate_variant` and `unknown_option_value` as field

@@ -76,7 +76,7 @@ pub(crate) async fn give_up(services: &Services, id: &DrillId) -> Result<(), Pro
     let found = services.table.get::<Drill>(&key::drill(id)).await?;
     let Some(drill) = found.filter(|drill| !drill.status.is_final()) else { return Ok(()) };
     end_rotation(services, &drill).await;
-    let why = "it met an error that it would meet again";
+    let why = "it met a permanent error";
     release(services, &drill.given_up(why, services.clock.now())).await.map(drop)
 }
 
@@ -86,7 +86,10 @@ async fn end_rotation(services: &Services, drill: &Drill) {
     let is_rotating =
         drill.kind == DrillKind::SigningKeyRotation && drill.status == DrillStatus::Injected;
     if is_rotating && let Err(problem) = canary::promote_secret(services).await {
-        tracing::warn!(cause = %problem, drill = drill.id.as_str(), "a rotation goes on");
+        tracing::warn!(
+            cause = %problem, drill = drill.id.as_str(),
+            "secret rotation of a drill not ended; it ends by itself"
+        );
     }
 }
 
@@ -120,7 +123,11 @@ async fn advance(services: &Services, drill: Drill) -> Result<Drill, Problem> {
         Step::Stop(condition) => end_fault(services, &drill, Some(condition)).await,
         Step::Conclude => conclude(services, &drill).await,
         Step::GiveUp => {
-            release(services, &drill.given_up("the canary's events do not arrive", now)).await
+            release(
+                services,
+                &drill.given_up("the events of the canary store are not received", now),
+            )
+            .await
         }
         Step::Wait | Step::Nothing => Ok(drill),
     }
@@ -153,7 +160,10 @@ async fn make_event(services: &Services, drill: &Drill) -> Result<Drill, Problem
     let next = match canary::make_event(services).await {
         Ok(event) => drill.with_event(event, services.clock.now()),
         Err(problem) if drill.status == DrillStatus::Injected => {
-            tracing::info!(cause = %problem, drill = drill.id.as_str(), "an event is rejected");
+            tracing::info!(
+                cause = %problem, drill = drill.id.as_str(),
+                "canary event rejected during the fault of a drill"
+            );
             drill.with_refused_write(services.clock.now())
         }
         Err(problem) => return Err(problem),
@@ -168,7 +178,11 @@ async fn inject(services: &Services, drill: &Drill) -> Result<Drill, Problem> {
     }
     let write = services.table.write().replace(&next, Code::VersionConflict);
     held(write, &next.hold_with_fault()).commit().await?;
-    tracing::warn!(drill = next.id.as_str(), kind = next.kind.as_str(), "fault injected");
+    tracing::warn!(
+        drill = next.id.as_str(),
+        kind = next.kind.as_str(),
+        "fault of a drill injected"
+    );
     Ok(next)
 }
 
@@ -185,7 +199,7 @@ async fn end_fault(
     let next = drill.with_fault_ended(why, services.clock.now());
     let write = services.table.write().replace(&next, Code::VersionConflict);
     held(write, &next.hold()).commit().await?;
-    tracing::warn!(drill = next.id.as_str(), kind = next.kind.as_str(), "fault ended");
+    tracing::warn!(drill = next.id.as_str(), kind = next.kind.as_str(), "fault of a drill ended");
     if next.kind == DrillKind::SigningKeyRotation {
         canary::promote_secret(services).await?;
     }

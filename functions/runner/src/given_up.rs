@@ -30,7 +30,10 @@ pub(crate) async fn give_up(
     step: &RunMessage,
     problem: &Problem,
 ) -> Result<(), Problem> {
-    tracing::error!(?step, code = problem.code.as_str(), cause = %problem, "work given up");
+    tracing::error!(
+        ?step, code = problem.code.as_str(), cause = %problem,
+        "work given up: long work"
+    );
     let ended = match step {
         RunMessage::Replay { id } => replay::give_up(services, id).await,
         RunMessage::Drill { id } => drills::give_up(services, id).await,
@@ -47,7 +50,10 @@ pub(crate) async fn give_up(
         // Another worker has continued the work, or has ended it.
         Err(problem) if problem.code == Code::VersionConflict => Ok(()),
         Err(problem) if problem.is_permanent() => {
-            tracing::error!(?step, cause = %problem, "work cannot be ended as it should be");
+            tracing::error!(
+                ?step, cause = %problem,
+                "long work could not be marked as failed: its locks and due mark are removed"
+            );
             force_failed(services, step, &problem).await
         }
         outcome => outcome,

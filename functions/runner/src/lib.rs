@@ -41,10 +41,13 @@ pub async fn handle(services: &Services, event: SqsEvent) -> SqsBatchResponse {
             }
         };
         let (outcome, used) = table::metered(services.clock.now(), work).await;
-        tracing::debug!(?used, "step");
+        tracing::debug!(?used, "steps processed");
         if let Err(problem) = outcome {
             let id = message.message_id.unwrap_or_default();
-            tracing::warn!(cause = %problem, message = id, "step not taken");
+            tracing::warn!(
+                cause = %problem, message = id,
+                "step of long work failed; its message is received again"
+            );
             response.add_failure(id);
         }
     }

@@ -64,7 +64,10 @@ pub(crate) async fn step(
     let shop = match shop::open(services).await {
         Ok(shop) => shop,
         Err(problem) => {
-            tracing::warn!(cause = %problem, test = id.as_str(), "the canary cannot be stocked");
+            tracing::warn!(
+                cause = %problem, test = id.as_str(),
+                "load test postponed: the canary store could not be prepared"
+            );
             leave(services, &test).await?;
             return Ok(Some(services.clock.now().plus(LATER)));
         }
@@ -107,7 +110,7 @@ pub(crate) async fn step(
 pub(crate) async fn give_up(services: &Services, id: &LoadTestId) -> Result<(), Problem> {
     let found = services.table.get::<LoadTest>(&key::load_test(id)).await?;
     let Some(test) = found.filter(|test| !test.status.is_final()) else { return Ok(()) };
-    let why = "it met an error that it would meet again";
+    let why = "it met a permanent error";
     release(services, &test.failed(why, services.clock.now())).await
 }
 
@@ -213,7 +216,10 @@ async fn visit(
     let answer = match request(services, shop, test, number, is_checkout).await {
         Ok(request) => services.egress.send_pooled(request).await.ok(),
         Err(problem) => {
-            tracing::warn!(cause = %problem, "a request cannot be made");
+            tracing::warn!(
+                cause = %problem, test = test.as_str(),
+                "request of a load test could not be built"
+            );
             None
         }
     };

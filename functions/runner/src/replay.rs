@@ -73,7 +73,10 @@ pub(crate) async fn give_up(services: &Services, id: &ReplayId) -> Result<(), Pr
     match append_evidence(services, &over).await {
         // Evidence that cannot be appended may be the cause of the failure.
         Err(problem) if problem.is_permanent() => {
-            tracing::error!(cause = %problem, replay = id.as_str(), "a replay is not stated");
+            tracing::error!(
+                cause = %problem, replay = id.as_str(),
+                "evidence of a replay not appended"
+            );
         }
         outcome => outcome?,
     }
@@ -98,7 +101,10 @@ async fn make(
     let message = |delivery: &Delivery| Some((delivery.message(), delivery.delay(now)?));
     let messages: Vec<_> = deliveries.iter().filter_map(message).collect();
     if let Err(problem) = services.queue(QUEUE).send(&messages).await {
-        tracing::warn!(cause = %problem, replay = replay.id.as_str(), "messages not queued");
+        tracing::warn!(
+            cause = %problem, replay = replay.id.as_str(),
+            "messages of a replay's deliveries not queued; the sweep queues them"
+        );
     }
     Ok(next)
 }
@@ -136,6 +142,6 @@ fn finished(replay: &Replay) {
         sent = replay.sent,
         succeeded = replay.succeeded,
         failed = replay.failed,
-        "replay"
+        "replay ended"
     );
 }

@@ -104,7 +104,10 @@ fn variant_of(answer: &Incoming) -> Result<Option<String>, Problem> {
     let variant = view.pointer("/variants/0/id").and_then(Value::as_str);
     match variant.filter(|_| answer.status < 300) {
         Some(id) => Ok(Some(id.to_owned())),
-        None => Err(Problem::unavailable(format!("the canary's shop answers {}", answer.status))),
+        None => Err(Problem::unavailable(format!(
+            "the canary's storefront answers with status {}",
+            answer.status
+        ))),
     }
 }
 
@@ -129,7 +132,7 @@ async fn make(
 async fn sign_in(services: &Services, now: Timestamp) -> Result<(Session, String), Problem> {
     let account: Option<Merchant> =
         services.table.get(&key::merchant(&MerchantId::canary())).await?;
-    let account = account.ok_or_else(|| Problem::internal("there is no canary"))?;
+    let account = account.ok_or_else(|| Problem::internal("the canary store does not exist"))?;
     let network = "198.19.255.0/24".to_owned();
     let (session, token) = Session::begin(&account, CreatedVia::Refresh, network, None, now);
     services.table.write().create(&session, Code::VersionConflict).commit().await?;
@@ -159,7 +162,7 @@ async fn make_one(
     let key = format!("{handle}-{}", services.clock.now().millis());
     headers.insert("idempotency-key", HeaderValue::from_str(&key).map_err(Problem::internal)?);
     let answer = call(services, Method::POST, "/v1/products", headers, Some(product)).await?;
-    variant_of(&answer)?.ok_or_else(|| Problem::unavailable("the canary's product is not made"))
+    variant_of(&answer)?.ok_or_else(|| Problem::unavailable("the canary's product was not created"))
 }
 
 /// Sends one request, as a client does.

@@ -325,7 +325,7 @@ async fn change(
     if_match.check(address.version)?;
     let was_default = customer.default_address_id.as_ref() == Some(id);
     if was_default && is_default == Some(false) {
-        let detail = "Make another address the default instead.";
+        let detail = "Cannot be cleared: make another address the default instead.";
         return Err(Problem::field("/is_default", "default_required", detail));
     }
     let prefer = is_default == Some(true) && !was_default;

@@ -29,7 +29,7 @@ pub(crate) use groups::{categories, category, collection, collections};
 /// A page whose filter matches few products may be shorter than the limit, with more to come.
 ///
 /// # Errors
-/// `store_not_found`; `not_found` for an unknown category or collection; `validation_failed`;
+/// `storefront_not_found`; `not_found` for an unknown category or collection; `validation_failed`;
 /// `invalid_cursor`.
 pub(crate) async fn list(
     caller: Viewer,
@@ -53,7 +53,7 @@ pub(crate) async fn list(
 /// Its variants and related products are part of the response.
 ///
 /// # Errors
-/// `store_not_found`; `not_found`, also for a product that is not visible.
+/// `storefront_not_found`; `not_found`, also for a product that is not visible.
 pub(crate) async fn show(
     caller: Viewer,
     State(app): State<App>,

@@ -97,7 +97,7 @@ pub struct PlacedOrder {
 /// paid or expires.
 ///
 /// # Errors
-/// `unauthenticated` with an expired or revoked credential; `store_not_found`, `insufficient_stock`,
+/// `unauthenticated` with an expired or revoked credential; `storefront_not_found`, `insufficient_stock`,
 /// `price_changed`, `store_not_accepting_orders`, `account_required`, `version_conflict`;
 /// `empty_cart`, `unknown_variant`, `required`, `unknown_shipping_rate`, `shipping_rate_unavailable`,
 /// `no_shipping_to_address` and the errors of gift cards and discount codes as field errors;
@@ -171,7 +171,7 @@ fn buyer(caller: &Shopper, input: &OrderRequest, faults: &mut Vec<FieldError>) -
     if let Some(payment) = &input.payment {
         payment.validate(faults);
     }
-    let email = email.or_else(|| account.map(|account| account.email.clone()));
+    let email = email.or_else(|| account.and_then(|account| account.email.clone()));
     let has_proven = |account: &Customer| email.as_ref().is_some_and(|to| account.has_proven(to));
     Buyer {
         customer_id: account.map(|account| account.id.clone()),
@@ -211,7 +211,7 @@ pub struct ShopperOrderDetails {
 /// A guest sends the order's token; a signed-in customer needs none for their own orders.
 ///
 /// # Errors
-/// `unauthenticated` with an expired or revoked credential; `store_not_found`; `not_found`: unknown,
+/// `unauthenticated` with an expired or revoked credential; `storefront_not_found`; `not_found`: unknown,
 /// another shopper's, or without the right token.
 pub async fn show(
     caller: Shopper,
@@ -244,7 +244,7 @@ pub struct CancelRequest {
 /// Its stock, discounts and gift cards are released.
 ///
 /// # Errors
-/// `unauthenticated` with an expired or revoked credential; `store_not_found`, `not_found`,
+/// `unauthenticated` with an expired or revoked credential; `storefront_not_found`, `not_found`,
 /// `already_fulfilled`, `version_conflict`; `invalid_state_transition`: it is paid, authorized, confirmed,
 /// or in a final state.
 pub async fn cancel(

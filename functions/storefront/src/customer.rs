@@ -86,7 +86,7 @@ pub(crate) struct CustomerLoginRequest {
 /// Begins a session at the store.
 ///
 /// # Errors
-/// `store_required`, `store_not_found`; `invalid_credentials`, the same for an unknown address;
+/// `store_required`, `storefront_not_found`; `invalid_credentials`, the same for an unknown address;
 /// `account_disabled`, only with the right password; `too_many_attempts`.
 pub(crate) async fn login(
     named: StoreByName,
@@ -155,7 +155,7 @@ type UpdateReply = Either<Json<AccountView>, Accepted<AccountWithEmailChange>>;
 /// `PATCH /v1/storefront/customer/me` (`updateCustomerAccount`): Update the customer's own account.
 ///
 /// A new address takes effect when the code mailed there is verified, like a sign-in code. Until then the
-/// response is 202, with `email_change` in addition to the account ([`customer_email`]).
+/// response is 202, with `email_change` in addition to the account.
 ///
 /// # Errors
 /// `owner_unverified`, for a new address; `invalid_credentials`, `invalid_or_expired_code`,
@@ -182,8 +182,10 @@ pub(crate) async fn update(
     let pending = match input.email {
         None => None,
         // An address that differs in case alone needs no verification.
-        Some(email) if email.normalized() == account.email.normalized() => {
-            next.email = email;
+        Some(email)
+            if account.email.as_ref().map(Email::normalized) == Some(email.normalized()) =>
+        {
+            next.email = Some(email);
             None
         }
         Some(email) => {
@@ -241,18 +243,21 @@ pub(crate) async fn delete(
     let account = &caller.account;
     if_match.check(account.version)?;
     let proof = (input.current_password.as_ref(), input.one_time_code.as_ref());
-    let needed_to = "Needed to delete the account.";
+    let needed_to = "Required to delete the account.";
     let confirmed = confirm(&app, account, proof, needed_to, &inbound.client_prefix()).await?;
     let key = app.secrets.mail_key().await?;
     // The session is removed with the account: after a failure below, the caller can try again.
     erase_belongings(&app, &account.key(), key::SESSIONS).await?;
     let now = app.clock.now();
-    let content = notifications::customer::deleted(&account.email, &caller.store.subdomain, now)
-        .from_store(Some(&account.store_id));
+    let mail = account.email.as_ref().map(|email| {
+        let content = notifications::customer::deleted(email, &caller.store.subdomain, now);
+        Mail::compose(&key, &content.from_store(Some(&account.store_id)), now)
+    });
+    let mail = mail.transpose()?;
     let deleted = CustomerDeleted { id: account.id.clone(), deleted_at: now };
     let write = confirmed.spend(app.table.write(), now);
     let answer = remove(write, account, Code::Unauthenticated, now)
-        .emit(Mail::compose(&key, &content, now)?)
+        .also(mail, Write::emit)
         .answer(Accepted::new(&deleted), now)
         .await?;
     // Removes items that were added meanwhile; nothing more can be added now.

@@ -77,7 +77,7 @@ pub(crate) async fn request(
 ) -> Result<Pending, Problem> {
     let account = &caller.account;
     caller.store.ensure_owner_proven(services).await?;
-    let needed_to = "Needed to change the e-mail address.";
+    let needed_to = "Required to change the e-mail address.";
     let confirmed = confirm(services, account, proof, needed_to, &inbound.client_prefix()).await?;
     let requested_at = services.clock.now();
     let id = ChallengeId::mint(requested_at);
@@ -138,21 +138,18 @@ pub(crate) async fn finish(
     }
     let now = services.clock.now();
     let account = former.moved(email.clone(), now);
-    let notice = notice(services, &former, &account, now).await?;
+    let notice = notice(services, &former, email, now).await?;
     let store: Option<Store> = services.table.get(&key::store(&account.store_id)).await?;
-    let guests = store.map(|store| GuestOrders::of(&store, &account, now));
+    let guests = store.and_then(|store| GuestOrders::of(&store, &account, now));
     let (session, answer) = begin(&account, CreatedVia::Otp, inbound, now);
-    let former_key = key::unique_customer_email(&former.store_id, &former.email.normalized());
-    let held = UniqueCustomerEmail::is_held_by(&former);
-    let write = code::used(services, challenge, now)
-        .create(&UniqueCustomerEmail::of(&account), Code::EmailTaken)
-        .delete_if(&former_key, held, Code::VersionConflict)
+    let write = account
+        .claim_anew(code::used(services, challenge, now), &former)
         .also(guests, |write, guests| write.put(&guests));
     account
         .save(write, Code::VersionConflict)
         .create(&session, Code::VersionConflict)
         .emit(account.event(&CUSTOMER_UPDATED, now))
-        .emit(notice)
+        .also(notice, Write::emit)
         .answer(answer, now)
         .await
 }
@@ -161,10 +158,11 @@ pub(crate) async fn finish(
 async fn notice(
     services: &Services,
     former: &Customer,
-    account: &Customer,
+    email: &Email,
     now: Timestamp,
-) -> Result<Mail, Problem> {
-    let content = notifications::email_changed(&former.email, &account.email, now)
-        .from_store(Some(&account.store_id));
-    Mail::sealed(services, &content, now).await
+) -> Result<Option<Mail>, Problem> {
+    let Some(address) = &former.email else { return Ok(None) };
+    let content = notifications::email_changed(address, email, now);
+    let content = content.from_store(Some(&former.store_id));
+    Mail::sealed(services, &content, now).await.map(Some)
 }

@@ -62,7 +62,7 @@ pub(crate) struct RegisterCustomerRequest {
 /// are the same, so that nobody learns who has an account.
 ///
 /// # Errors
-/// `store_required`, `store_not_found`, `owner_unverified`, `too_many_attempts`.
+/// `store_required`, `storefront_not_found`, `owner_unverified`, `too_many_attempts`.
 pub(crate) async fn register(
     named: StoreByName,
     State(app): State<App>,
@@ -102,7 +102,7 @@ pub(crate) async fn register(
 /// code passes.
 ///
 /// # Errors
-/// `store_required`, `store_not_found`; `too_many_attempts` before `resend_after` has passed.
+/// `store_required`, `storefront_not_found`; `too_many_attempts` before `resend_after` has passed.
 pub(crate) async fn request(
     named: StoreByName,
     State(app): State<App>,
@@ -152,7 +152,7 @@ type VerifyReply = Either<NoStore<Json<CustomerSignedIn>>, NoStore<Created<Custo
 ///
 /// # Errors
 /// `invalid_or_expired_code`, for every failure; `account_disabled` and `email_taken`, only
-/// with the right code; `store_required` and `store_not_found`, with `email` alone;
+/// with the right code; `store_required` and `storefront_not_found`, with `email` alone;
 /// `too_many_attempts`, when the account's ceiling of validated codes is reached.
 pub(crate) async fn verify(
     _: Public,
@@ -167,7 +167,9 @@ pub(crate) async fn verify(
             let store = match (&input.store_id, &input.subdomain) {
                 (Some(id), _) => id.clone(),
                 (None, Some(name)) => open_store(&app, name.as_str()).await?.store.id.clone(),
-                (None, None) => return Err(Code::StoreRequired.into()),
+                (None, None) => {
+                    return Err(Code::StoreRequired.detail("Send `store_id` or `subdomain`."));
+                }
             };
             let network = inbound.client_prefix();
             code::newest(&app, &Customer::subject(Kind::Code, &store, &email, &network)).await?
@@ -238,8 +240,8 @@ async fn sign_in(
     let (session, answer) = begin(&account, CreatedVia::Otp, inbound, now);
     // The code also proves the address of an account that the store has created.
     let store: Option<Store> = services.table.peek(&key::store(&account.store_id)).await?;
-    let guests = match store {
-        Some(store) => GuestOrders::of(&store, &account, now).if_any(services).await?,
+    let guests = match store.and_then(|store| GuestOrders::of(&store, &account, now)) {
+        Some(work) => work.if_any(services).await?,
         None => None,
     };
     let proven = account.newly_proven(now);
@@ -269,11 +271,11 @@ async fn enroll(
     let now = services.clock.now();
     let account = Customer::register(&store.id, &store.currency, application.clone(), now);
     let (session, answer) = begin(&account, CreatedVia::Signup, inbound, now);
-    code::used(services, challenge, now)
-        .create(&UniqueCustomerEmail::of(&account), Code::VersionConflict)
+    account
+        .claim_or(code::used(services, challenge, now), Code::VersionConflict)
         .create(&account, Code::VersionConflict)
         .create(&session, Code::VersionConflict)
-        .put(&GuestOrders::of(&store, &account, now))
+        .also(GuestOrders::of(&store, &account, now), |write, guests| write.put(&guests))
         .delete(&account.attempted(Kind::Code, &inbound.client_prefix()).key())
         .emit(account.event(&CUSTOMER_CREATED, now))
         .answer(answer, now)

@@ -22,7 +22,7 @@ use crate::store_by_name::{StoreBody, StoreByName};
 /// The response and the work are the same for an address without an account.
 ///
 /// # Errors
-/// `store_required`, `store_not_found`, `too_many_attempts`.
+/// `store_required`, `storefront_not_found`, `too_many_attempts`.
 pub(crate) async fn reset(
     named: StoreByName,
     State(app): State<App>,
@@ -45,7 +45,7 @@ pub(crate) async fn reset(
 ///
 /// # Errors
 /// `invalid_or_expired_token`; `unauthenticated` with neither; `invalid_token`, `account_disabled`,
-/// `store_not_found`; `invalid_credentials`, `invalid_or_expired_code`; `too_many_attempts`.
+/// `storefront_not_found`; `invalid_credentials`, `invalid_or_expired_code`; `too_many_attempts`.
 pub(crate) async fn update(
     caller: Changer<callers::Customer>,
     State(app): State<App>,

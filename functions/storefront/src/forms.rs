@@ -56,7 +56,7 @@ pub(crate) struct FormReceipt {
 /// the same response, but is stored as spam without an event.
 ///
 /// # Errors
-/// `store_not_found`; `not_found` for an invalid form name; `body_too_large`;
+/// `storefront_not_found`; `not_found` for an invalid form name; `body_too_large`;
 /// `invalid_form`.
 pub(crate) async fn submit(
     shop: Shopfront,
@@ -102,7 +102,11 @@ fn texts(parts: Vec<Part>) -> Result<Vec<(String, String)>, Problem> {
     for Part { name, is_file, bytes } in parts {
         if is_file && !bytes.is_empty() {
             let pointer = format!("/{}", escaped(&name));
-            errors.push(FieldError::new(pointer, "file_refused", "A form takes no files."));
+            errors.push(FieldError::new(
+                pointer,
+                "file_rejected",
+                "Files are not allowed in a form.",
+            ));
         } else if !is_file {
             pairs.push((name, String::from_utf8(bytes.into()).map_err(|_| Code::InvalidForm)?));
         }

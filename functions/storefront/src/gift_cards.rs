@@ -22,7 +22,7 @@ pub struct BalanceRequest {
 /// A client has five tries a minute, successful or not, because a code gives access to its money.
 ///
 /// # Errors
-/// `store_not_found`, `not_found`, `too_many_attempts`.
+/// `storefront_not_found`, `not_found`, `too_many_attempts`.
 pub async fn balance(
     caller: Shopfront,
     State(app): State<App>,

@@ -33,7 +33,7 @@ pub struct LookupQuery {
 /// former subdomain of a store finds the store, and the response has its present one.
 ///
 /// # Errors
-/// `host_required`: nothing names a storefront; `store_not_found`, also for a store that is not open,
+/// `host_required`: nothing names a storefront; `storefront_not_found`, also for a store that is not open,
 /// unless a preview token is sent; `invalid_or_expired_token`; `preview_expired`.
 pub async fn lookup(
     _: Public,
@@ -49,7 +49,9 @@ pub async fn lookup(
     };
     let name = match (&input.subdomain, &input.host) {
         (Some(subdomain), _) => subdomain.as_str().to_owned(),
-        (None, Some(host)) => at_host(&app, host.as_str()).await?.ok_or(Code::StoreNotFound)?,
+        (None, Some(host)) => {
+            at_host(&app, host.as_str()).await?.ok_or(Code::StorefrontNotFound)?
+        }
         (None, None) => {
             let host = own_host().ok_or(Code::HostRequired)?;
             at_host(&app, host).await?.ok_or(Code::HostRequired)?

@@ -86,7 +86,7 @@ impl<S: Sync> FromRequestParts<S> for ImageId {
 /// With a matching `If-None-Match`, the bytes are not read.
 ///
 /// # Errors
-/// `store_not_found`, `not_found`.
+/// `storefront_not_found`, `not_found`.
 pub(crate) async fn get(
     caller: ImageViewer,
     State(app): State<App>,

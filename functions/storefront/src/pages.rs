@@ -84,7 +84,7 @@ struct Offered {
 /// The response has everything that the home page needs. A paused store is returned with its status.
 ///
 /// # Errors
-/// `store_not_found`; `invalid_or_expired_token`, also for another store's; `preview_expired`.
+/// `storefront_not_found`; `invalid_or_expired_token`, also for another store's; `preview_expired`.
 pub(crate) async fn store(
     caller: Viewer,
     State(app): State<App>,
@@ -149,7 +149,7 @@ fn in_store(store: &StoreId) -> Query {
 /// Items whose target is not published are left out.
 ///
 /// # Errors
-/// `store_not_found`.
+/// `storefront_not_found`.
 pub(crate) async fn menus(
     caller: Viewer,
     State(app): State<App>,
@@ -165,7 +165,7 @@ pub(crate) async fn menus(
 /// Items whose target is not published are left out.
 ///
 /// # Errors
-/// `store_not_found`, `not_found`.
+/// `storefront_not_found`, `not_found`.
 pub(crate) async fn menu(
     caller: Viewer,
     State(app): State<App>,
@@ -181,7 +181,7 @@ pub(crate) async fn menu(
 /// Their text is left out.
 ///
 /// # Errors
-/// `store_not_found`.
+/// `storefront_not_found`.
 pub(crate) async fn policies(
     caller: Viewer,
     State(app): State<App>,
@@ -201,7 +201,7 @@ pub(crate) async fn policies(
 /// The text is sanitized HTML.
 ///
 /// # Errors
-/// `store_not_found`; `not_found`, also for an unpublished policy.
+/// `storefront_not_found`; `not_found`, also for an unpublished policy.
 pub(crate) async fn policy(
     caller: Viewer,
     State(app): State<App>,

@@ -52,7 +52,7 @@ fn named(segment: &Segment) -> Result<ProviderName, Problem> {
     ProviderName::from_text(segment.as_str()).map_err(|_| Code::UnknownProvider.into())
 }
 
-/// A payment to open.
+/// A payment to create.
 #[request]
 #[derive(Debug, Clone)]
 pub struct OpenRequest {
@@ -74,7 +74,7 @@ pub struct OpenRequest {
 impl Rules for OpenRequest {
     fn broken(given: Given<'_>) -> Vec<FieldError> {
         let requested = given.get::<Flag>("save_method").filter(|flag| flag.0);
-        let detail = "Payment methods cannot be remembered yet.";
+        let detail = "Must be `false`: saving payment methods is not supported.";
         let rejected = |_| FieldError::new("/save_method", "not_supported", detail);
         requested.map(rejected).into_iter().collect()
     }
@@ -107,7 +107,7 @@ pub struct OpenedPayment {
 ///
 /// # Errors
 /// `unauthenticated` with an expired or revoked credential;
-/// `store_not_found`, `unknown_provider`, `provider_not_connected`, `order_already_paid`,
+/// `storefront_not_found`, `unknown_provider`, `provider_not_connected`, `order_already_paid`,
 /// `price_changed` if the amount is not the expected one,
 /// `order_expired`, `invalid_state_transition` while a payment is processed, `amount_not_supported`,
 /// `version_conflict`, `provider_error`, `provider_timeout`; `not_supported`, and `required`,
@@ -230,7 +230,7 @@ async fn snapshot(
     let account: Option<ProviderAccount> = found.take(&account_key)?;
     let cash = (provider == ProviderName::Manual).then(|| ProviderAccount::manual(store));
     let account = account.or(cash).filter(ProviderAccount::is_offered);
-    let account = account.ok_or(Code::UnknownProvider)?;
+    let account = account.ok_or(Code::ProviderNotConnected)?;
     let order: Option<Order> = found.take(&order_key)?;
     let customer = caller.customer.as_ref().map(|customer| &customer.account.id);
     let order = order.filter(|order| order.is_shown_to(customer, token)).ok_or(Code::NotFound)?;
@@ -308,7 +308,7 @@ pub struct MethodsQuery {
 /// is none.
 ///
 /// # Errors
-/// `unauthenticated` with an expired or revoked credential; `store_not_found`, `invalid_cursor`.
+/// `unauthenticated` with an expired or revoked credential; `storefront_not_found`, `invalid_cursor`.
 pub async fn methods(
     caller: Shopper,
     State(app): State<App>,

@@ -70,7 +70,7 @@ pub(crate) struct ReviewSummary {
 /// Reviews come newest first, with the average rating.
 ///
 /// # Errors
-/// `store_not_found`, `not_found`.
+/// `storefront_not_found`, `not_found`.
 pub(crate) async fn list(
     shop: Viewer,
     State(app): State<App>,
@@ -153,7 +153,7 @@ pub(crate) async fn write(
         _ if is_bought => {}
         _ if settings.reviews.purchase_required => return Err(Code::PurchaseRequired.into()),
         Some(_) => {
-            let detail = "Must be a line of one of your paid orders, with this product.";
+            let detail = "Must be an order line of yours that is paid and has this product.";
             return Err(Problem::field("/order_item_id", "unknown_order_item", detail));
         }
         None => {}

@@ -87,8 +87,7 @@ impl Rules for RatesRequest {
             |field: &str| place.get(field).is_none_or(|value| value.is_null() || value.is_string());
         let wrong = address::faults_in_country(&place).into_iter();
         let wrong = wrong.filter(|(field, fault)| is_text(field) && fault.code != "required");
-        let at =
-            |(field, fault)| FieldError { pointer: format!("/shipping_address/{field}"), fault };
+        let at = |(field, fault)| FieldError::at(format!("/shipping_address/{field}"), fault);
         faults.extend(wrong.map(at));
         faults
     }
@@ -139,7 +138,7 @@ pub struct OfferedRates {
 /// Rates come cheapest first. A pickup is listed if all goods are at its location. A checkout computes the price of its rate again.
 ///
 /// # Errors
-/// `unauthenticated` with an expired or revoked credential; `store_not_found`,
+/// `unauthenticated` with an expired or revoked credential; `storefront_not_found`,
 /// `no_shipping_to_address`, `too_many_attempts`; `unknown_variant`, `empty_cart` and the errors of
 /// discount codes and of the address as field errors.
 pub async fn offer(

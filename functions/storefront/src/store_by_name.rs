@@ -45,7 +45,10 @@ impl Caller for StoreByName {
             [Some(id), _] => by_id(services, &id).await?,
             [None, Some(subdomain)] => open_store(services, &subdomain).await?.store.clone(),
             // A body that is not JSON is rejected as such.
-            [None, None] => return Err(inbound.json().err().unwrap_or(Code::StoreRequired.into())),
+            [None, None] => {
+                let unnamed = || Code::StoreRequired.detail("Send `store_id` or `subdomain`.");
+                return Err(inbound.json().err().unwrap_or_else(unnamed));
+            }
         };
         let identity = visitor(&store.id, inbound);
         Ok(Self { store, identity })
@@ -58,11 +61,11 @@ impl Caller for StoreByName {
 
 /// Loads the store of this id, if its storefront is open, as by subdomain.
 async fn by_id(services: &Services, id: &str) -> Result<Store, Problem> {
-    let id = StoreId::parse(id).ok_or(Code::StoreNotFound)?;
+    let id = StoreId::parse(id).ok_or(Code::StorefrontNotFound)?;
     let store: Option<Store> = services.table.get(&key::store(&id)).await?;
     store
         .filter(|store| matches!(store.status, StoreStatus::Active | StoreStatus::Paused))
-        .ok_or_else(|| Code::StoreNotFound.into())
+        .ok_or_else(|| Code::StorefrontNotFound.into())
 }
 
 /// A JSON body without the members that name the store, which the caller has read.

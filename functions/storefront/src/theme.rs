@@ -129,7 +129,7 @@ pub(crate) struct StorefrontTheme {
 /// the draft.
 ///
 /// # Errors
-/// `store_not_found`; `not_found`: nothing is published yet; `invalid_or_expired_token`, also
+/// `storefront_not_found`; `not_found`: nothing is published yet; `invalid_or_expired_token`, also
 /// for another store's; `preview_expired`.
 pub(crate) async fn show(
     caller: Viewer,
@@ -197,7 +197,7 @@ impl<S: Sync> FromRequestParts<S> for FileDigest {
 /// `If-None-Match`, the bytes are not read.
 ///
 /// # Errors
-/// `store_not_found`, `not_found`, `invalid_or_expired_token`, `preview_expired`.
+/// `storefront_not_found`, `not_found`, `invalid_or_expired_token`, `preview_expired`.
 pub(crate) async fn file(
     caller: Viewer,
     State(app): State<App>,

@@ -61,7 +61,7 @@ impl Viewer {
     /// Authenticates the viewer of this storefront.
     ///
     /// # Errors
-    /// `store_not_found`; `invalid_or_expired_token`, also for another store's; `preview_expired`.
+    /// `storefront_not_found`; `invalid_or_expired_token`, also for another store's; `preview_expired`.
     pub(crate) async fn at(
         services: &Services,
         inbound: &Inbound,

@@ -169,7 +169,8 @@ fn named(inbound: &Inbound) -> Result<(ProductId, Option<VariantId>), Problem> {
         _ => inbound.query_param(name),
     };
     let product = inbound.param("product_id").map(str::to_owned).or_else(|| text("product_id"));
-    let product = product.ok_or(Code::IdRequired)?;
+    let detail = "`product_id` is required, in the path, the body or the query.";
+    let product = product.ok_or_else(|| Code::IdRequired.detail(detail))?;
     let product = ProductId::parse(&product).ok_or(Code::NotFound)?;
     let variant = text("variant_id").map(|id| VariantId::parse(&id).ok_or(Code::NotFound));
     Ok((product, variant.transpose()?))

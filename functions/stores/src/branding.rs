@@ -11,7 +11,7 @@ use primitives::problem::{FieldError, Problem};
 use services::Services;
 use table::item::Key;
 
-/// The changes of a store's branding. Fields that are left out keep their values; `null` clears a field.
+/// The changes of a store's branding. Omitted fields keep their values; `null` clears a field.
 #[request]
 #[derive(Debug)]
 pub struct BrandingRequest {

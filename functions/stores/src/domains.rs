@@ -86,7 +86,7 @@ impl RequestRules for AskRequest {
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let Some(host) = given.get::<Host>("host") else { return Vec::new() };
         let is_own = is_platforms(&host, &case.app.config.base_url, &case.app.config.admin_origins);
-        let detail = "This domain is the platform's.";
+        let detail = "This domain belongs to the platform.";
         is_own.then(|| FieldError::new("/host", "own_host", detail)).into_iter().collect()
     }
 }
@@ -144,7 +144,7 @@ pub async fn verify(
         problem.with("txt_value", pending.txt_value())
     };
     let texts = app.egress.txt(&pending.txt_name()).await.map_err(|error| {
-        tracing::info!(host = host.as_str(), %error, "no name server told of a record");
+        tracing::info!(host = host.as_str(), %error, "TXT lookup of a domain failed");
         missing()
     })?;
     if !texts.iter().any(|text| *text == pending.txt_value()) {
@@ -184,7 +184,7 @@ pub struct UpdateRequest {
 
 /// `PATCH /v1/stores/{id}/domains/{host}` (`updateDomain`): Update a domain of a store.
 ///
-/// The domain becomes the store's `primary_domain`, or ceases to be.
+/// The domain becomes the store's `primary_domain`, or no longer is.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.

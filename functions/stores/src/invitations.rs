@@ -36,7 +36,7 @@ pub struct InviteRequest {
     email: Email,
     /// The role; only an owner may invite an `owner`.
     role: Role,
-    /// The scopes, as of apps; required for `staff`, and not allowed for other roles.
+    /// The scopes, the same as apps have; required for `staff`, and not allowed for other roles.
     scopes: Option<Scopes>,
 }
 
@@ -106,7 +106,7 @@ pub async fn invite(
     .await
 }
 
-/// The proof of an invitation.
+/// The token of an invitation.
 #[request]
 #[derive(Debug)]
 pub struct AcceptRequest {

@@ -43,15 +43,15 @@ pub struct ActRequest {
 pub struct ActivateRequest {
     /// The reason, in the owner's words; returned with the status.
     reason: Option<Text<1, 500>>,
-    /// The requirements without which the store opens for the first time nonetheless.
+    /// The requirements that may be missing when the store is activated for the first time.
     accept_missing: Option<AtMost<Requirement, 3>>,
 }
 
 /// `POST /v1/stores/{id}/activate` (`activateStore`): Activate a store.
 ///
-/// The storefront takes orders. The event is `store.activated`. A store that opens for the first time needs
-/// shipping rates, a payment provider and tax rates, or the merchant's word in `accept_missing` that it sells
-/// without them: with free shipping, paid by hand, without tax.
+/// The storefront accepts orders. The event is `store.activated`. A store that is activated for the first
+/// time must have shipping rates, a payment provider and tax rates, or name those that it sells without in
+/// `accept_missing`: with free shipping, manual payments, or without tax.
 ///
 /// # Errors
 /// `store_not_ready`, with what is missing; `invalid_state_transition`, `precondition_failed`,
@@ -73,7 +73,7 @@ pub async fn activate(
 
 /// `POST /v1/stores/{id}/pause` (`pauseStore`): Pause a store.
 ///
-/// The storefront stays visible, but takes no orders. The event is `store.paused`.
+/// The storefront stays visible, but does not accept orders. The event is `store.paused`.
 ///
 /// # Errors
 /// `invalid_state_transition`, `precondition_failed`, `version_conflict`.
@@ -172,7 +172,11 @@ pub async fn delete(
 ) -> Result<Accepted<DeletedStore>, Problem> {
     let before = &caller.store;
     let Some(confirm) = body.confirm.or(query.confirm) else {
-        return Err(Problem::field("/confirm", "required", "Repeat the store's subdomain here."));
+        return Err(Problem::field(
+            "/confirm",
+            "required",
+            "Send the store's subdomain as `confirm`.",
+        ));
     };
     if confirm.as_str() != before.subdomain.as_str() {
         let detail = "Must be the store's subdomain.";

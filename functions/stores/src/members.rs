@@ -30,12 +30,14 @@ use table::{Write, retry};
 /// `required`, `scopes_not_allowed`, as field errors of `scopes`.
 pub(crate) fn granted(role: Role, scopes: Option<Scopes>) -> Result<Grant, FieldError> {
     match (role, scopes) {
-        (Role::Staff, None) => {
-            Err(FieldError::new("/scopes", "required", "Say what staff may do."))
-        }
+        (Role::Staff, None) => Err(FieldError::new(
+            "/scopes",
+            "required",
+            "`scopes` is required for the role `staff`.",
+        )),
         (Role::Staff, Some(scopes)) => Ok(Grant { role, scopes }),
         (_, Some(scopes)) if !scopes.is_empty() => {
-            let detail = "Only staff have scopes of their own.";
+            let detail = "`scopes` is only allowed for the role `staff`.";
             Err(FieldError::new("/scopes", "scopes_not_allowed", detail))
         }
         _ => Ok(Grant { role, scopes: Scopes::NONE }),
@@ -114,7 +116,7 @@ pub async fn show(
 pub struct UpdateRequest {
     /// The role; only an owner may change it to or from `owner`.
     role: Option<Role>,
-    /// The scopes, as of apps; required for `staff`, and not allowed for other roles.
+    /// The scopes, the same as apps have; required for `staff`, and not allowed for other roles.
     scopes: Option<Scopes>,
 }
 

@@ -48,8 +48,8 @@ pub struct PutRequest {
 
 /// `PUT /v1/stores/{id}/navigation/{handle}` (`setMenu`): Create or replace a menu.
 ///
-/// The menu is created or replaced as a whole; it may be empty. A store has at most [`store::MAX_MENUS`]. The
-/// event is `navigation.updated`.
+/// The menu is created or replaced as a whole; it may be empty. A store has at most 50 menus. The event is
+/// `navigation.updated`.
 ///
 /// # Errors
 /// `menu_limit`, `precondition_failed`; `unknown_product`, `unknown_collection` and `unknown_category` as
@@ -84,7 +84,7 @@ pub async fn put(
 
 /// `DELETE /v1/stores/{id}/navigation/{handle}` (`deleteMenu`): Delete a menu.
 ///
-/// Storefronts no longer show it. The event is `navigation.deleted`.
+/// It is no longer returned to storefronts. The event is `navigation.deleted`.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.

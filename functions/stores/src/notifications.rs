@@ -159,7 +159,7 @@ pub(crate) async fn remove(
     .await
 }
 
-/// A template to preview; fields that are left out are those that a mail would have.
+/// A template to preview; omitted fields have the text that a mail would have.
 #[request]
 #[derive(Debug, Clone)]
 pub(crate) struct PreviewRequest {

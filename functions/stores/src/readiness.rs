@@ -17,23 +17,23 @@ use services::Services;
 use table::Query;
 
 primitives::string_enum! {
-    /// A decision that a store needs before it sells.
+    /// A requirement for selling.
     Requirement {
         /// A shipping zone with rates. Without one, goods are shipped everywhere for free.
         Shipping = "shipping",
-        /// A payment provider that the merchant has set up. Without one, orders are paid by hand, without
-        /// instructions.
+        /// A payment provider that the merchant has connected or configured. Without one, orders are paid
+        /// manually, without instructions.
         Payments = "payments",
         /// A tax rate. Without one, no tax is charged.
         Taxes = "taxes",
-        /// A proven e-mail address of the store's owner. Without one, the store sends no mail. It does not stand
-        /// in the way of activation.
+        /// A proven e-mail address of the store's owner. Without one, the store sends no mail.
+        /// Activation does not require one.
         OwnerEmail = "owner_email",
     }
 }
 
 impl Requirement {
-    /// Whether the store does not open without it, unless the merchant accepts that.
+    /// Whether activation requires it, unless the merchant accepts that it is missing.
     pub(crate) const fn is_required(self) -> bool {
         !matches!(self, Self::OwnerEmail)
     }
@@ -45,11 +45,11 @@ impl Requirement {
                 "There is no shipping rate: goods are shipped everywhere for free. Create a shipping zone."
             }
             Self::Payments => {
-                "No payment provider is set up: orders are paid by hand, without instructions. Save a provider."
+                "No payment provider is set up: orders are paid manually, without instructions. Set up a provider."
             }
             Self::Taxes => "There is no tax rate: no tax is charged. Create a tax rate.",
             Self::OwnerEmail => {
-                "The owner's e-mail address is not proven: the store sends no mail. Verify the address."
+                "The owner's e-mail address is not verified: the store sends no mail. Verify the address."
             }
         }
     }
@@ -62,16 +62,16 @@ pub(crate) struct ReadinessItem {
     requirement: Requirement,
     /// Whether it is met.
     met: bool,
-    /// Whether the store does not open without it, unless the merchant accepts that.
+    /// Whether activation requires it, unless the merchant accepts that it is missing.
     required: bool,
-    /// What happens without it; null if it is met.
+    /// The consequence if it is not met; null if it is met.
     detail: Option<&'static str>,
 }
 
 /// Whether a store is ready to sell.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Readiness {
-    /// Whether everything required is there.
+    /// Whether all required items are met.
     ready: bool,
     /// The requirements.
     items: Vec<ReadinessItem>,
@@ -79,7 +79,7 @@ pub(crate) struct Readiness {
 
 /// `GET /v1/stores/{id}/readiness` (`getStoreReadiness`): Get what a store lacks to sell.
 ///
-/// The storefront does not open while a required item is missing, unless the activation accepts that.
+/// A store cannot be activated while a required item is missing, unless the activation accepts that.
 pub(crate) async fn show(
     caller: Admin,
     State(app): State<App>,

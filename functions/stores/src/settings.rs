@@ -51,8 +51,8 @@ async fn load_with_domains(
     Ok((found.take(&settings_key)?.unwrap_or(defaults), domains))
 }
 
-/// The changes of a store's settings. Settings that are left out keep their values; `null` resets a group,
-/// or one setting, to its default.
+/// The changes of a store's settings. Omitted settings keep their values; `null` resets a group, or one
+/// setting, to its default.
 #[request]
 #[derive(Debug, Clone)]
 pub struct UpdateRequest {
@@ -77,7 +77,7 @@ pub struct CheckoutRequest {
     /// The minutes for which an order with a manual payment reserves its stock; 0: until it is paid
     /// or cancelled.
     manual_payment_window_minutes: Patch<Int<0, LONGEST_MANUAL_PAYMENT_WINDOW>>,
-    /// The days for which a draft holds its stock; 0: until it is paid, confirmed or cancelled.
+    /// The days for which a draft order reserves its stock; 0: until it is paid, confirmed or cancelled.
     draft_hold_days: Patch<Int<0, LONGEST_DRAFT_HOLD_DAYS>>,
     /// Whether customers can order without an account.
     guest_checkout: Patch<Flag>,
@@ -107,8 +107,8 @@ pub struct NotificationsRequest {
     order_status_url: Patch<LinkTemplate>,
     /// The store's page on which an order is paid; `order_status_url` by default.
     payment_url: Patch<LinkTemplate>,
-    /// The store's terms, and what else the law asks of it, at the end of mails that confirm an order. It has no
-    /// links.
+    /// The store's terms and other legal notices, at the end of mails that confirm an order. Links are not
+    /// allowed.
     terms: Patch<Text<1, 5_000>>,
 }
 
@@ -128,8 +128,8 @@ pub struct ReviewsRequest {
 pub struct TaxesRequest {
     /// Whether prices include tax.
     prices_include_tax: Patch<Flag>,
-    /// Whether exempt customers and buyers in places without tax pay prices without the tax of the store's place,
-    /// if prices include it.
+    /// Whether the store's own tax is deducted from prices that include it for exempt customers and buyers in
+    /// places without tax.
     deducts_tax_when_exempt: Patch<Flag>,
     /// The rates by which shipping is taxed.
     shipping: Patch<ShippingTax>,
@@ -205,7 +205,8 @@ impl NotificationsRequest {
             Patch::Set(page) => !domains.may_lead_to(page.as_str(), base_url),
             Patch::Keep | Patch::Clear => false,
         };
-        let detail = "Its host must be a domain that the store has verified, or the platform's.";
+        let detail =
+            "The host must be a verified domain of the store, or a domain of the platform.";
         let foreign = pages.into_iter().filter(|(_, page)| is_foreign(page));
         let error = |(name, _)| {
             FieldError::new(format!("/notifications/{name}"), "host_not_verified", detail)

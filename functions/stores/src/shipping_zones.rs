@@ -165,7 +165,7 @@ pub struct UpdateRequest {
 
 /// `PATCH /v1/stores/{id}/shipping-zones/{zone_id}` (`updateShippingZone`): Update a shipping zone.
 ///
-/// Fields that are left out keep their values; `rates` is replaced as a whole.
+/// Omitted fields keep their values; `rates` is replaced as a whole.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`, and those of `createShippingZone`.
@@ -256,14 +256,14 @@ impl PlacesRequest {
         .tidy();
         // Letters of other scripts may leave nothing.
         if places.postal_prefixes.iter().any(String::is_empty) {
-            let detail = "A prefix has letters or digits.";
+            let detail = "A prefix must have at least one letter or digit of A to Z and 0 to 9.";
             faults.push(FieldError::new("/postal_prefixes", "invalid_postal_code", detail));
         }
         let [country] = places.countries.as_slice() else {
             let parts =
                 [("/regions", &places.regions), ("/postal_prefixes", &places.postal_prefixes)];
             for (pointer, _) in parts.iter().filter(|(_, named)| !named.is_empty()) {
-                let detail = "Only a zone of one country has parts of it.";
+                let detail = "Only allowed in a zone of exactly one country.";
                 faults.push(FieldError::new(*pointer, "not_applicable", detail));
             }
             return places;
@@ -271,7 +271,7 @@ impl PlacesRequest {
         for (at, region) in places.regions.iter_mut().enumerate() {
             match address::region_of(country.as_str(), region) {
                 Ok(code) => *region = code,
-                Err(fault) => faults.push(FieldError { pointer: format!("/regions/{at}"), fault }),
+                Err(fault) => faults.push(FieldError::at(format!("/regions/{at}"), fault)),
             }
         }
         places
@@ -305,13 +305,13 @@ async fn read_rates(
         };
         if let Some(id) = &rate.id {
             if !known.iter().any(|known| known.id == *id) {
-                reject("id", "unknown_shipping_rate", "The zone has no such rate.");
+                reject("id", "unknown_shipping_rate", "There is no such rate in the zone.");
             } else if rates.iter().any(|other| other.id == *id) {
-                reject("id", "duplicate", "Name each rate once.");
+                reject("id", "duplicate", "Another rate of the request has this id.");
             }
         }
         if rate.location_id.as_ref().is_some_and(|id| missing.contains(id)) {
-            reject("location_id", "unknown_location", "The store has no such location.");
+            reject("location_id", "unknown_location", "There is no such location in the store.");
         }
         rates.push(rate.read(store, at, now, faults));
     }
@@ -331,7 +331,7 @@ impl RateRequest {
         {
             Ok(money) => money,
             Err(fault) => {
-                faults.push(FieldError { pointer: format!("/rates/{at}/{field}/currency"), fault });
+                faults.push(FieldError::at(format!("/rates/{at}/{field}/currency"), fault));
                 Money::zero(&store.currency)
             }
         };
@@ -345,7 +345,7 @@ impl RateRequest {
             matches!(self.kind, ShippingRateKind::ByWeight | ShippingRateKind::BySubtotal);
         for (field, given) in [("min", min), ("max", max)] {
             if given.is_some() && !is_measured {
-                reject(field, "not_applicable", "Only `by_weight` and `by_subtotal` have bounds.");
+                reject(field, "not_applicable", "Only for `by_weight` and `by_subtotal`.");
             }
         }
         if min.zip(max).is_some_and(|(min, max)| max < min) {
@@ -358,7 +358,7 @@ impl RateRequest {
             reject("max_days", "invalid_range", "Must be at least `min_days`.");
         }
         if self.location_id.is_some() && self.kind != ShippingRateKind::Pickup {
-            reject("location_id", "not_applicable", "Only `pickup` has a place.");
+            reject("location_id", "not_applicable", "Only for rates of kind `pickup`.");
         }
         ShippingRate {
             id: self.id.unwrap_or_else(|| ShippingRateId::mint(now)),

@@ -252,8 +252,7 @@ impl UpdateRequest {
 /// The code of a region of a country.
 fn region_of(country: &Country, region: Option<&Text<1, 120>>) -> Result<Option<String>, Problem> {
     let code = region.map(|region| address::region_of(country.as_str(), region.as_str()));
-    let field_error =
-        |fault| Problem::invalid(vec![FieldError { pointer: "/region".into(), fault }]);
+    let field_error = |fault| Problem::invalid(vec![FieldError::at("/region", fault)]);
     code.transpose().map_err(field_error)
 }
 
@@ -266,9 +265,9 @@ fn set<T, U: Into<T>>(field: &mut T, value: Option<U>) {
 
 /// `PATCH /v1/stores/{id}` (`updateStore`): Update a store.
 ///
-/// Fields that are left out keep their values. An app with `write_store` may change all of them, including
-/// the subdomain (our choice), as the scope tells the merchant who grants it. The event is `store.updated`;
-/// an update without a difference sends none.
+/// Omitted fields keep their values. An app with `write_store` may change all of them, including the
+/// subdomain (our choice), as the scope tells the merchant who grants it. The event is `store.updated`; an
+/// update without a difference sends none.
 ///
 /// # Errors
 /// `subdomain_taken`, `currency_locked`, `precondition_failed`, `version_conflict`;

@@ -114,7 +114,8 @@ pub struct CreateRequest {
     country: Country,
     /// Only this region of the country; the whole country by default.
     region: Option<Text<1, 120>>,
-    /// Only goods of this tax class. By default all goods whose class has no rate of its own there.
+    /// The tax class to which it is limited. By default all goods whose class has no rate in this
+    /// jurisdiction.
     tax_class: Option<TaxClass>,
     /// Only these postal codes; all by default.
     postal_codes: Option<PostalCodesRequest>,
@@ -132,7 +133,11 @@ impl Rules for CreateRequest {
     fn broken(given: Given<'_>) -> Vec<FieldError> {
         match (given.has("percent"), given.has("basis_points")) {
             (false, false) => {
-                vec![FieldError::new("/percent", "required", "Send `percent`, or `basis_points`.")]
+                vec![FieldError::new(
+                    "/percent",
+                    "required",
+                    "`percent` or `basis_points` is required.",
+                )]
             }
             (true, true) => vec![twice()],
             _ => Vec::new(),
@@ -180,7 +185,7 @@ impl PostalCodesRequest {
             (None, Some(from), Some(to)) => PostalCodes::range(from.as_str(), to.as_str()),
             _ => None,
         };
-        let detail = "Must be a `prefix`, or a range `from` and `to` of codes of one length.";
+        let detail = "Must be a `prefix`, or a range from `from` to `to` of codes of equal length.";
         codes.ok_or_else(|| Problem::field("/postal_codes", "invalid_postal_code", detail))
     }
 }
@@ -209,7 +214,7 @@ pub async fn create(
         tax_class: input.tax_class,
         postal_codes: input.postal_codes.as_ref().map(PostalCodesRequest::codes).transpose()?,
         percentage: percentage(input.percent, input.basis_points.as_ref())
-            .ok_or_else(|| Problem::internal("a percentage passed the rules and is none"))?,
+            .ok_or_else(|| Problem::internal("a validated percentage is missing"))?,
         combines: input.combines.0,
         on_shipping: input.on_shipping.is_none_or(|flag| flag.0),
         created_at: now,
@@ -222,8 +227,7 @@ pub async fn create(
 /// The code of a region of a country.
 fn region_code(country: &Country, region: &Text<1, 120>) -> Result<String, Problem> {
     let validated = address::region_of(country.as_str(), region.as_str());
-    validated
-        .map_err(|fault| Problem::invalid(vec![FieldError { pointer: "/region".into(), fault }]))
+    validated.map_err(|fault| Problem::invalid(vec![FieldError::at("/region", fault)]))
 }
 
 /// The changes of a tax rate. Its country cannot be changed.
@@ -234,7 +238,8 @@ pub struct UpdateRequest {
     name: Option<Text<1, 100>>,
     /// Only this region of the country; `null` for the whole country.
     region: Patch<Text<1, 120>>,
-    /// Only goods of this tax class; `null` for all goods whose class has no rate of its own there.
+    /// The tax class to which it is limited; `null` for all goods whose class has no rate in this
+    /// jurisdiction.
     tax_class: Patch<TaxClass>,
     /// Only these postal codes; `null` for all.
     postal_codes: Patch<PostalCodesRequest>,

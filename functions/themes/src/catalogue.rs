@@ -99,7 +99,7 @@ pub struct ListedTheme {
 ///
 /// # Errors
 /// `unauthenticated`, `invalid_token`, `account_disabled`, `origin_not_allowed`, `store_required`,
-/// `store_not_owned` with `installed=true` or a named store.
+/// `store_not_found` with `installed=true` or a named store.
 pub async fn list(
     visitor: Visitor<WhenNamed>,
     State(app): State<App>,

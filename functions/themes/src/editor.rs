@@ -141,7 +141,7 @@ impl From<&DraftRequest> for Draft {
 pub struct SavedDraft {
     /// The draft as stored: sanitized, with a value for every setting.
     draft: Option<DraftView>,
-    /// A warning for each value that was left out or changed.
+    /// A warning for each value that was removed or changed.
     warnings: Vec<Finding>,
 }
 

@@ -39,7 +39,7 @@ use crate::on_store::{OnStore, take};
 pub struct InstallRequest {
     /// The version to install; by default the newest available.
     version: Option<Version>,
-    /// A theme whose draft's settings are taken over as far as they fit: another installed theme of the
+    /// A theme from whose draft the settings are copied, as far as they fit: another installed theme of the
     /// store, or this one after an earlier installation.
     keep_settings_from: Option<Slug>,
 }
@@ -50,7 +50,7 @@ pub struct InstallRequest {
 pub struct Installed {
     /// The installation.
     installation: InstalledThemeView,
-    /// The first draft: the theme's defaults, or the settings taken over.
+    /// The first draft: the theme's defaults, or the copied settings.
     draft: Option<DraftView>,
 }
 
@@ -148,8 +148,8 @@ impl Choice {
 
 /// `POST /v1/themes/{slug}/install` (`installTheme`): Install a theme on a store.
 ///
-/// Installs a theme of the catalogue, or the merchant's own. Its first draft has the theme's defaults,
-/// unless `keep_settings_from` is given. A store has at most [`store::MAX_THEMES`] themes.
+/// Installs a theme of the catalogue, or the merchant's own. Its first draft has the theme's defaults, unless
+/// `keep_settings_from` is given. A store has at most 20 themes.
 ///
 /// # Errors
 /// `not_found`, `license_required` with the price, `already_installed`, `theme_limit`;
@@ -210,7 +210,7 @@ async fn first_content(
 }
 
 fn not_installed() -> Problem {
-    let detail = "There is no such theme on this store with something arranged in it.";
+    let detail = "There is no such theme with settings on this store.";
     Problem::field("/keep_settings_from", "theme_not_installed", detail)
 }
 
@@ -278,7 +278,7 @@ pub struct Upgraded {
     to: Version,
     /// The differences between the schemas of both versions.
     schema_diff: Difference,
-    /// The pointers of the draft's values that are carried over.
+    /// The pointers of the values that were copied to the new draft.
     carried: Vec<String>,
     /// The pointers of the draft's values that become the new default.
     reset: Vec<String>,

@@ -32,7 +32,7 @@ use crate::on_store::OnStore;
 #[request]
 #[derive(Debug, Clone)]
 pub struct PreviewRequest {
-    /// The version of the draft to show, which must be its present one.
+    /// The version of the draft to preview, which must be its current one.
     draft_version: Option<Int<1, { i64::MAX }>>,
     /// The lifetime in seconds; 1,800 by default.
     expires_in: Option<Int<60, 86_400>>,

@@ -41,8 +41,9 @@ pub struct PurchaseRequest {
 /// Begins a purchase: opens a payment with the payment provider of the seller's store.
 ///
 /// # Errors
-/// `not_found`, `theme_is_free`, `already_licensed`, `not_for_sale`, `unknown_provider`,
-/// `amount_not_supported`, `version_conflict`, `provider_error`, `provider_timeout`.
+/// `not_found`, `theme_is_free`, `already_licensed`, `not_for_sale`,
+/// `provider_not_connected`, `amount_not_supported`, `version_conflict`, `provider_error`,
+/// `provider_timeout`; `invalid_choice` as a field error: `manual` sells no themes.
 pub async fn purchase(
     admin: Admin,
     State(app): State<App>,

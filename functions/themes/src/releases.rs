@@ -36,7 +36,7 @@ use crate::on_store::OnStore;
 #[request]
 #[derive(Debug, Clone)]
 pub struct PublishRequest {
-    /// The version of the draft to publish, which must be its present one.
+    /// The version of the draft to publish, which must be its current one.
     draft_version: Int<1, { i64::MAX }>,
     /// A message about the release.
     message: Option<Text<1, 500>>,

@@ -55,7 +55,7 @@ pub struct SubmitRequest {
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `account_disabled`, `precondition_failed`; `required` and
-/// `store_not_owned` as field errors.
+/// `store_not_found` as field errors.
 pub async fn submit(
     developer: Developer,
     State(app): State<App>,
@@ -93,7 +93,11 @@ async fn check_seller(
     let fault = |code, detail: &'static str| Problem::field("/seller_store_id", code, detail);
     let Some(id) = &listing.seller_store_id else {
         return match package.manifest.price {
-            Some(_) => Err(fault("required", "The theme costs something: name who takes it.")),
+            Some(_) => {
+                let detail =
+                    "Required for a theme with a price: the store that receives the payments.";
+                Err(fault("required", detail))
+            }
             None => Ok(()),
         };
     };
@@ -105,7 +109,7 @@ async fn check_seller(
     if store.as_ref().is_some_and(is_own) {
         return Ok(());
     }
-    Err(fault("store_not_owned", "There is no such store of yours."))
+    Err(fault("store_not_found", "You own no such store."))
 }
 
 fn save(write: Write, after: &ThemePackage) -> Write {

@@ -78,7 +78,7 @@ fn file_of(parts: impl IntoIterator<Item = (String, Bytes)>) -> (Option<Bytes>, 
     for (name, bytes) in parts {
         if name != PART {
             let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
-            let detail = format!("Unknown; known is {PART}.");
+            let detail = format!("Unknown field; the only field is `{PART}`.");
             faults.push(FieldError::new(pointer, "unknown_field", detail));
         } else if file.replace(bytes).is_some() {
             let detail = "This field is given more than once.";

@@ -256,7 +256,10 @@ async fn put_off(
         Waiting::Behind(None) => return Ok(Begun::Nothing),
     };
     after.replace(services).await?;
-    tracing::debug!(delivery = delivery.id.as_str(), held_by = ?after.held_by, "put off");
+    tracing::debug!(
+        delivery = delivery.id.as_str(), held_by = ?after.held_by,
+        "delivery postponed"
+    );
     Ok(if is_carried { Begun::PutOff(after) } else { Begun::Nothing })
 }
 

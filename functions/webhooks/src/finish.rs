@@ -58,7 +58,10 @@ pub(crate) async fn finish(
         Ok(()) => {}
         Err(problem) if problem.code == Code::VersionConflict => {
             // The lease had ended, or the payload was removed: the newer state stands.
-            tracing::warn!(delivery = delivery.id.as_str(), "an attempt came back too late");
+            tracing::warn!(
+                delivery = delivery.id.as_str(),
+                "outcome of an attempt discarded: its lease had ended"
+            );
             return Ok(());
         }
         Err(problem) => return Err(problem),
@@ -102,7 +105,7 @@ pub(crate) async fn give_up(
     };
     match ended {
         Ok(Some(ended)) => {
-            tracing::error!(?key, cause = %problem, "work given up");
+            tracing::error!(?key, cause = %problem, "work given up: delivery");
             wake_next(services, &ended).await;
             Ok(())
         }
@@ -154,7 +157,7 @@ fn log(delivery: &Delivery) {
         status_code = delivery.last_status_code,
         error = delivery.last_error.as_deref(),
         millis = delivery.last_duration_ms,
-        "attempt"
+        "delivery attempt"
     );
 }
 
@@ -165,7 +168,10 @@ pub(crate) async fn queue(services: &Services, delivery: &Delivery, speed: Speed
         && let Err(problem) =
             services.queue(speed.queue()).send(&[(delivery.message(), delay)]).await
     {
-        tracing::warn!(cause = %problem, delivery = delivery.id.as_str(), "message not queued");
+        tracing::warn!(
+            cause = %problem, delivery = delivery.id.as_str(),
+            "message of the next attempt not queued; the sweep queues it"
+        );
     }
 }
 
@@ -207,7 +213,10 @@ pub(crate) async fn report(
     })
     .await;
     if let Err(problem) = outcome {
-        tracing::warn!(cause = %problem, ?report, "receiver's health not recorded");
+        tracing::warn!(
+            cause = %problem, ?subscription, ?report,
+            "health of a subscription not recorded"
+        );
     }
 }
 

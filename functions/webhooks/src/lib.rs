@@ -68,12 +68,15 @@ pub async fn handle(services: &Services, event: SqsEvent) -> SqsBatchResponse {
     let groups = event.records.chunks(inputs::AT_ONCE);
     let work = join_all(groups.map(|group| handle_group(services, group)));
     let (outcomes, used) = table::metered(services.clock.now(), work).await;
-    tracing::debug!(messages = event.records.len(), ?used, "batch");
+    tracing::debug!(messages = event.records.len(), ?used, "batch of messages processed");
     count::write_down(services).await;
     let mut response = SqsBatchResponse::default();
     for (message, outcome) in outcomes.into_iter().flatten() {
         if let Err(problem) = outcome {
-            tracing::warn!(cause = %problem, message, "message not handled");
+            tracing::warn!(
+                cause = %problem, message,
+                "delivery message failed; it is received again"
+            );
             response.add_failure(message);
         }
     }

@@ -130,7 +130,10 @@ fn opened(
 ) -> Result<(SigningKeys, BTreeMap<String, String>), AttemptOutcome> {
     let opened = subscription.signing_keys(seal, now).zip(subscription.custom_headers(seal));
     opened.ok_or_else(|| {
-        tracing::error!(subscription = subscription.id.as_str(), "a secret does not open");
+        tracing::error!(
+            subscription = subscription.id.as_str(),
+            "signing secret or headers of a subscription could not be unsealed"
+        );
         AttemptOutcome::failed(UNSEALABLE)
     })
 }

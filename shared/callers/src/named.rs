@@ -41,7 +41,7 @@ pub(super) fn names_no_other_store(inbound: &Inbound, store: &StoreId) -> bool {
 /// The rejection of an unknown store, a store of others and a malformed id: the same for all, byte for
 /// byte.
 pub(super) fn no_such_store(inbound: &Inbound) -> Problem {
-    if names_store_in_path(inbound) { Code::NotFound.into() } else { Code::StoreNotOwned.into() }
+    if names_store_in_path(inbound) { Code::NotFound.into() } else { Code::StoreNotFound.into() }
 }
 
 fn names_store_in_path(inbound: &Inbound) -> bool {

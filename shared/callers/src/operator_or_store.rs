@@ -62,11 +62,11 @@ impl<S: Required> Caller for OperatorOrStore<S> {
         }
         let (account, _, store) = open_session_and_store(services, &unverified, inbound).await?;
         let store = store.filter(|store| store.status != StoreStatus::Deleted);
-        let store = store.ok_or(Code::StoreNotOwned)?;
+        let store = store.ok_or(Code::StoreNotFound)?;
         if account.is_operator(&services.config) {
             return Ok(Self::Operator(Box::new(Operator { account })));
         }
-        let grant = account.grant_on(&store).ok_or(Code::StoreNotOwned)?;
+        let grant = account.grant_on(&store).ok_or(Code::StoreNotFound)?;
         let actor = StoreActor::Merchant(account.id, grant);
         Ok(Self::Store(Box::new(StoreAccess::of(store, actor)?)))
     }

@@ -62,7 +62,7 @@ impl<S: Required> Caller for OverseenStore<S> {
         }
         let (account, _, store) = open_session_and_store(services, &unverified, inbound).await?;
         let store = store.filter(|store| store.status != StoreStatus::Deleted);
-        let store = store.ok_or(Code::StoreNotOwned)?;
+        let store = store.ok_or(Code::StoreNotFound)?;
         let grant = account.grant_on(&store);
         let by_operator = account.is_operator(&services.config)
             && !grant.as_ref().is_some_and(|grant| grant.covers(S::SCOPE));
@@ -71,7 +71,7 @@ impl<S: Required> Caller for OverseenStore<S> {
             let actor = StoreActor::Merchant(account.id, Grant::OWNER);
             return Ok(Self { access: StoreAccess::of(store, actor)?, by_operator });
         }
-        let actor = StoreActor::Merchant(account.id, grant.ok_or(Code::StoreNotOwned)?);
+        let actor = StoreActor::Merchant(account.id, grant.ok_or(Code::StoreNotFound)?);
         Ok(Self { access: StoreAccess::of(store, actor)?, by_operator })
     }
 

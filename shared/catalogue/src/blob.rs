@@ -211,7 +211,10 @@ async fn erase(services: &Services, blob: &Blob) {
         write.delete(&key::blob_chunk(&blob.sha256, &blob.upload, number))
     });
     if let Err(problem) = write.commit().await {
-        tracing::warn!(cause = %problem, sha256 = blob.sha256, "chunks not erased");
+        tracing::warn!(
+            cause = %problem, sha256 = blob.sha256,
+            "chunks of an unused blob not deleted"
+        );
     }
 }
 

@@ -4,6 +4,7 @@
 //! validated over [`Tree`]. They are serialized by one item, [`TreeGuard`]: concurrent moves cannot form
 //! a cycle, and no child is added to a parent that is being deleted.
 
+mod create;
 mod drain;
 mod topics;
 
@@ -22,6 +23,7 @@ use services::Services;
 use table::item::{Item, Key};
 use table::{Query, ReadConsistency};
 
+pub use create::{CategoryInput, ensure, guarded};
 pub use drain::CategoryDrain;
 pub use topics::*;
 
@@ -172,6 +174,32 @@ impl Tree {
         ids.iter().filter_map(|id| self.by_id.get(id))
     }
 
+    /// The category that a path of names leads to, regardless of case, as far as there is one; and the
+    /// names that lead further.
+    pub fn along<'p>(&self, path: &'p [String]) -> (Option<&Category>, &'p [String]) {
+        let (mut found, mut rest) = (None, path);
+        while let Some((name, below)) = rest.split_first() {
+            let Some(child) = self.child(found.map(|category: &Category| &category.id), name)
+            else {
+                break;
+            };
+            (found, rest) = (Some(child), below);
+        }
+        (found, rest)
+    }
+
+    /// The child of a category with this name, regardless of case.
+    pub fn child(&self, parent: Option<&CategoryId>, name: &str) -> Option<&Category> {
+        let name = name.to_lowercase();
+        self.children(parent).find(|child| child.name.to_lowercase() == name)
+    }
+
+    /// The tree with one more category.
+    #[must_use]
+    pub fn added(self, category: Category) -> Self {
+        Self::of(self.by_id.into_values().chain([category]).collect())
+    }
+
     /// The ancestors of a category, the topmost first.
     pub fn ancestors(&self, category: &Category) -> Vec<&Category> {
         let mut above = Vec::new();
@@ -232,7 +260,7 @@ impl Tree {
         }
         let Some(parent) = &category.parent_id else { return Ok(()) };
         let Some(parent) = self.by_id.get(parent) else {
-            let detail = "There is no such category on this store.";
+            let detail = "There is no such category in the store.";
             return Err(Problem::field("/parent_id", "unknown_category", detail));
         };
         if self.subtree(&category.id).contains(&parent.id) {
@@ -241,7 +269,7 @@ impl Tree {
         let above = self.ancestors(parent).len().saturating_add(1);
         let own = if is_new { 1 } else { self.height(&category.id) };
         if above.saturating_add(own) > MAX_DEPTH {
-            let detail = format!("The tree has at most {MAX_DEPTH} levels.");
+            let detail = format!("The category tree must have at most {MAX_DEPTH} levels.");
             return Err(Problem::field("/parent_id", "too_deep", detail));
         }
         Ok(())

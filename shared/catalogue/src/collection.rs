@@ -73,7 +73,7 @@ pub struct Collection {
     pub handle: Handle,
     /// Sanitized HTML: safe to embed in a page unchanged.
     pub description: String,
-    /// How its products are selected.
+    /// The way in which its products are selected.
     pub kind: CollectionKind,
     /// The rules of an automated collection.
     pub rules: Vec<Rule>,
@@ -226,7 +226,7 @@ impl Members {
         let mut listed: Vec<_> =
             remaining.chain(&change.add).filter(|product| seen.insert(*product)).cloned().collect();
         if listed.len() > MAX_MEMBERS {
-            let detail = format!("A collection lists at most {MAX_MEMBERS} products.");
+            let detail = format!("A manual collection can have at most {MAX_MEMBERS} products.");
             return Err(Problem::field("/add", "too_many", detail));
         }
         for (index, product) in change.reorder.iter().enumerate() {

@@ -18,7 +18,7 @@ use table::item::{Item, Key};
 
 core_types::topics! {
     FORM_SUBMITTED = "form.submitted", "form_submission", Some("read_forms"), FormSubmissionView,
-        "A visitor sent a form; never for what is certainly spam.";
+        "A form was submitted; not sent for what is certainly spam.";
 }
 
 /// The most fields of one submission.
@@ -105,7 +105,7 @@ primitives::inline_schema!([] Filled, "FilledForm", |_generator| {
                 "propertyNames": {"minLength": 1, "maxLength": 100},
                 "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
             },
-            HONEYPOT: {"description": "What people leave empty."},
+            HONEYPOT: {"description": "A field that people leave empty, and bots fill in."},
         },
         "required": ["fields"],
         "additionalProperties": false,
@@ -133,7 +133,11 @@ impl Filled {
         let trap = object.remove(HONEYPOT);
         let fields = object.remove("fields");
         let unknown = object.keys().map(|name| {
-            fault(&format!("/{}", escaped(name)), "unknown_field", "Unknown; known are fields.")
+            fault(
+                &format!("/{}", escaped(name)),
+                "unknown_field",
+                "Unknown field; the only field is `fields`.",
+            )
         });
         let mut errors: Vec<FieldError> = unknown.collect();
         match fields {
@@ -152,7 +156,7 @@ impl Filled {
         let trapped = given.remove(HONEYPOT).is_some_and(|trap| !is_blank(&trap));
         let mut errors = Vec::new();
         if given.is_empty() && !trapped {
-            errors.push(fault(at, "required", "Fill in at least one field."));
+            errors.push(fault(at, "required", "Must have at least one field with a value."));
         }
         if given.len() > MAX_FIELDS {
             let detail = format!("Must have at most {MAX_FIELDS} fields.");
@@ -162,7 +166,7 @@ impl Filled {
         for (name, value) in given {
             let pointer = format!("{at}/{}", escaped(&name));
             if !(1..=MAX_NAME).contains(&name.chars().count()) {
-                let detail = format!("A name has 1 to {MAX_NAME} characters.");
+                let detail = format!("A name must have 1 to {MAX_NAME} characters.");
                 errors.push(fault(&pointer, "invalid_length", detail));
                 continue;
             }
@@ -205,7 +209,7 @@ fn joined(pairs: impl IntoIterator<Item = (String, String)>) -> Map<String, Valu
 }
 
 fn fault(pointer: &str, code: &'static str, detail: impl Into<String>) -> FieldError {
-    FieldError { pointer: pointer.to_owned(), fault: Fault::new(code, detail.into()) }
+    FieldError::new(pointer, code, detail.into())
 }
 
 fn is_blank(value: &Value) -> bool {

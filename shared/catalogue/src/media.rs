@@ -57,7 +57,7 @@ impl MediaType {
     /// The media type of these bytes, by their signature; the client's `Content-Type` is ignored.
     ///
     /// # Errors
-    /// `media_type_refused`.
+    /// `media_type_rejected`.
     pub fn of(bytes: &[u8]) -> Result<Self, Problem> {
         let found = infer::get(bytes).map(|kind| kind.mime_type());
         let known = Self::ALL.iter().find(|kind| found == Some(kind.as_str()));
@@ -164,7 +164,7 @@ impl Media {
 /// Stores an image of this id, once: a repetition returns the stored one.
 ///
 /// # Errors
-/// `media_type_refused`; 503.
+/// `media_type_rejected`; 503.
 pub async fn create(
     services: &Services,
     store: &Store,

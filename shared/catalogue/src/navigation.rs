@@ -80,7 +80,7 @@ pub struct MenuItem {
 /// Validates the fields of an item together, and its level.
 fn coherent(item: MenuItem, location: ValuePointerRef<'_>) -> Result<MenuItem, FieldErrors> {
     if level(location) == MAX_DEPTH.saturating_add(1) {
-        let detail = format!("A menu has at most {MAX_DEPTH} levels.");
+        let detail = format!("A menu must have at most {MAX_DEPTH} levels.");
         return Err(FieldErrors::at(location, Fault::new("too_deep", detail)));
     }
     let (takes_url, takes_reference) = match item.kind {
@@ -110,7 +110,7 @@ fn coherent(item: MenuItem, location: ValuePointerRef<'_>) -> Result<MenuItem, F
     if let (MenuItemKind::Page, Some(reference)) = (item.kind, &item.reference)
         && reference.is_id()
     {
-        let fault = Fault::new("invalid_reference", "A page is named by its handle.");
+        let fault = Fault::new("invalid_reference", "Must be the handle of the page, not its id.");
         errors.add_at(location.push_key("ref"), || fault);
     }
     if errors.is_empty() { Ok(item) } else { Err(errors) }
@@ -138,11 +138,12 @@ impl Deserr<FieldErrors> for Items {
     ) -> Result<Self, FieldErrors> {
         let items = Vec::deserialize_from_value(value, location)?;
         if count(&items) > MAX_ITEMS {
-            let detail = format!("A menu has at most {MAX_ITEMS} items, at all levels together.");
+            let detail =
+                format!("A menu must have at most {MAX_ITEMS} items, at all levels together.");
             return Err(FieldErrors::at(location, Fault::new("too_many", detail)));
         }
         if serde_json::to_vec(&items).is_ok_and(|json| json.len() > MAX_BYTES) {
-            let detail = format!("A menu has at most {MAX_BYTES} bytes of items.");
+            let detail = format!("The items of a menu must have at most {MAX_BYTES} bytes.");
             return Err(FieldErrors::at(location, Fault::new("too_long", detail)));
         }
         Ok(Self(items))

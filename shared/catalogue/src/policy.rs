@@ -12,7 +12,7 @@ use table::item::{Item, Key};
 
 core_types::topics! {
     POLICY_UPDATED = "policy.updated", "policy", Some("read_content"), PolicySummary,
-        "A policy page was written or changed; fetch its text.";
+        "A policy page was created or changed; fetch its text.";
 }
 
 /// The most bytes of a policy's text, both before and after sanitizing (our choice).

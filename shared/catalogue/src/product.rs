@@ -224,7 +224,7 @@ pub struct Variant {
     pub sku: Option<String>,
     /// The price.
     pub price: Money,
-    /// The compare-at price: what it cost before, or costs elsewhere.
+    /// The compare-at price: the price before a reduction, or elsewhere.
     pub compare_at: Option<Money>,
     /// A value for each of the product's options, in their order.
     pub options: Vec<String>,
@@ -407,7 +407,7 @@ impl Product {
     pub fn fits(&self) -> Result<(), Problem> {
         let size = serde_json::to_vec(self).map_err(Problem::internal)?.len();
         if size > MAX_BYTES {
-            let detail = format!("A product has at most {MAX_BYTES} bytes in all.");
+            let detail = format!("A product must have at most {MAX_BYTES} bytes in total.");
             return Err(Problem::field("", "too_large", detail));
         }
         Ok(())

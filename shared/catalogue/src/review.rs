@@ -22,13 +22,13 @@ use crate::product::ProductSummary;
 
 core_types::topics! {
     REVIEW_CREATED = "review.created", "review", Some("read_reviews"), ReviewView,
-        "A customer reviewed a product; nobody sees it yet.";
+        "A customer reviewed a product; the review is not public yet.";
     REVIEW_APPROVED = "review.approved", "review", Some("read_reviews"), ReviewView,
-        "A store approved a review; it is shown and counts.";
+        "A store approved a review; it is public, and counts in the rating.";
     REVIEW_REJECTED = "review.rejected", "review", Some("read_reviews"), ReviewView,
-        "A store rejected a review; it is not shown and does not count.";
+        "A store rejected a review; it is not public, and does not count in the rating.";
     REVIEW_REPLIED = "review.replied", "review", Some("read_reviews"), ReviewView,
-        "A store answered a review.";
+        "A store replied to a review.";
 }
 
 /// The part of the key that stands for no purchase.
@@ -257,7 +257,7 @@ pub async fn count(
 }
 
 core_types::view! {
-    /// A review as shown to the public.
+    /// A review, as the public sees it.
     PublicReview of review: Review {
         /// The id.
         id: ReviewId,
@@ -283,7 +283,7 @@ core_types::view! {
 }
 
 core_types::view! {
-    /// A review as shown to its author, the store and its apps.
+    /// A review, as its author, the store and its apps see it.
     ReviewView of review: Review {
         /// The fields that are public once it is approved.
         #[serde(flatten)]

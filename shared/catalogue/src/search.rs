@@ -1,6 +1,6 @@
 //! Product search over the folded [`words`](crate::words) of title, SKUs, vendor, type and tags, over joined
-//! words and parts of them. A word of the query matches every word that begins with it, and every word of the
-//! query must match.
+//! words and parts of them. A word of the query matches every word that begins with it, and every term of the
+//! query ([`Term`]) must match.
 //!
 //! Each word of a product is an item of its own ([`Token`]), written and deleted by the product's change
 //! or its deferred work. Tokens only give candidates: each is validated by the product's summary, so that
@@ -9,6 +9,7 @@
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use core_types::id::ProductId;
 use core_types::key;
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
 
 use crate::product::{ProductSummary, id_of, newest_first};
-use crate::words::index_words;
+use crate::words::{Term, index_words};
 
 pub use walk::Search;
 
@@ -101,17 +102,20 @@ pub fn rows(summary: &ProductSummary) -> BTreeSet<Token> {
     tokens(summary).into_iter().map(row).collect()
 }
 
-/// Whether every folded word of a query begins one of the product's words.
-pub fn answers(summary: &ProductSummary, query: &[String]) -> bool {
+/// Whether a product has all terms of a query.
+pub fn answers(summary: &ProductSummary, query: &[Term]) -> bool {
     query.is_empty() || have(&tokens(summary), query)
 }
 
-/// Whether every folded word of a query begins one of the words in `own`.
-fn have(own: &BTreeMap<String, Rank>, query: &[String]) -> bool {
-    let begins_one = |word: &String| {
-        own.range(word.clone()..).next().is_some_and(|(next, _)| next.starts_with(word.as_str()))
-    };
-    query.iter().all(begins_one)
+/// Whether the words in `own` meet all terms of a query.
+fn have(own: &BTreeMap<String, Rank>, query: &[Term]) -> bool {
+    query.iter().all(|term| term.is_met(|word| begins_one(own, word)))
+}
+
+/// Whether one of the words in `own` begins so.
+fn begins_one(own: &BTreeMap<String, Rank>, beginning: &str) -> bool {
+    let from = (Bound::Included(beginning), Bound::Unbounded);
+    own.range::<str, _>(from).next().is_some_and(|(next, _)| next.starts_with(beginning))
 }
 
 #[cfg(test)]
@@ -119,7 +123,7 @@ mod tests {
     use super::*;
     use crate::product::Product;
     use crate::product::tests::{product, variant};
-    use crate::words::words;
+    use crate::words::terms;
 
     fn summary() -> ProductSummary {
         let text = |text: &str| Some(text.to_owned());
@@ -141,11 +145,12 @@ mod tests {
             ("blue ete", true),
             ("tee-l", true),
             ("teel", true),
+            ("te-el", true),
             ("ug", false),
             ("mug red", false),
             ("", true),
         ] {
-            assert_eq!(answers(&summary(), &words(query)), expected, "{query}");
+            assert_eq!(answers(&summary(), &terms(query)), expected, "{query}");
         }
     }
 

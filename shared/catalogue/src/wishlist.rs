@@ -139,7 +139,7 @@ pub struct WishView {
     pub product: Option<WishedProduct>,
     /// When it was added.
     pub created_at: Timestamp,
-    /// As `created_at`: a wish never changes.
+    /// The same as `created_at`: an entry of a wishlist never changes.
     pub updated_at: Timestamp,
     /// The number of writes.
     pub version: u64,

@@ -44,8 +44,8 @@ impl FromText for EventFilter {
         if known {
             return Ok(Self(text.to_owned()));
         }
-        let detail = "Must be a name of GET /v1/operations/event-types, like `store.updated`, \
-                      `store.*` or `*`.";
+        let detail = "Must be an event type of GET /v1/operations/event-types or a pattern, like \
+                      `store.updated`, `store.*` or `*`.";
         Err(Fault::new("unknown_event_type", detail))
     }
 }
@@ -78,7 +78,7 @@ impl Deserr<FieldErrors> for EventTypes {
         type List = AtMost<EventFilter, MAX_EVENT_TYPES>;
         let AtMost(all) = List::deserialize_from_value(value, location)?;
         if all.is_empty() {
-            let fault = Fault::new("too_few", "Must name at least one event type.");
+            let fault = Fault::new("too_few", "Must have at least one event type.");
             return Err(FieldErrors::at(location, fault));
         }
         let mut once: Vec<EventFilter> = Vec::new();

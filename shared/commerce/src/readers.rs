@@ -26,8 +26,8 @@ pub fn ensure_reads(actor: &StoreActor, scope: Option<&'static str>) -> Result<(
         Some(scope) if actor.may(scope) => Ok(()),
         Some(scope) => Err(insufficient_scope(scope)),
         None => {
-            let detail = "This event goes to the store's owners and admins, and to the webhook_url \
-                          of the app it is about.";
+            let detail = "This event is only available to the store's owners and admins, and to the app \
+                          that it concerns, at its `webhook_url`.";
             Err(Code::InsufficientScope.detail(detail))
         }
     }

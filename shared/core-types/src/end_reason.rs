@@ -1,7 +1,7 @@
 //! Why long work ended early without being cancelled.
 
 primitives::string_enum! {
-    /// Why long work ended before it was complete.
+    /// The reason why long work ended before it was complete.
     EndReason {
         /// The app that requested it was uninstalled.
         AppUninstalled = "app_uninstalled",

@@ -3,6 +3,7 @@
 mod line;
 mod metadata;
 
+use primitives::clock::Timestamp;
 use primitives::fields::{Fault, FromText, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -214,6 +215,15 @@ text_type! {
     TimeZone
 }
 
+impl TimeZone {
+    /// The day of an instant, as `2027-12-31`; in UTC if the zone is unknown.
+    pub fn day(&self, at: Timestamp) -> String {
+        let zone = jiff::tz::TimeZone::get(&self.0).unwrap_or(jiff::tz::TimeZone::UTC);
+        let at = jiff::Timestamp::from_millisecond(at.millis());
+        zone.to_datetime(at.unwrap_or(jiff::Timestamp::UNIX_EPOCH)).date().to_string()
+    }
+}
+
 /// UTC, the default.
 impl Default for TimeZone {
     fn default() -> Self {
@@ -331,7 +341,7 @@ impl FromText for PostalPrefix {
     fn from_text(text: &str) -> Result<Self, Fault> {
         let text = text.trim_start();
         if !text.contains(char::is_alphanumeric) {
-            let detail = "A prefix has letters or digits.";
+            let detail = "A prefix must have at least one letter or digit of A to Z and 0 to 9.";
             return Err(Fault::new("invalid_postal_code", detail));
         }
         let ends_part = text.ends_with(char::is_whitespace);
@@ -488,6 +498,18 @@ mod tests {
         }
         assert!(E164::from_text("+493012345").is_ok());
         assert!(E164::from_text("+0301234567").is_err() && E164::from_text("4930").is_err());
+    }
+
+    #[test]
+    fn a_day_is_that_of_the_time_zone() {
+        let at = Timestamp::parse("2027-01-01T00:30:00Z").unwrap();
+        for (zone, day) in [
+            ("UTC", "2027-01-01"),
+            ("America/New_York", "2026-12-31"),
+            ("Asia/Kolkata", "2027-01-01"),
+        ] {
+            assert_eq!(TimeZone::from_text(zone).unwrap().day(at), day, "{zone}");
+        }
     }
 
     #[test]

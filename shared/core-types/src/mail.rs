@@ -166,7 +166,8 @@ impl Mail {
             MailId::parse(&format!("{}{head}{last}{before}", MailId::PREFIX))
         };
         let id = shuffled(event.id.digits());
-        let id = id.ok_or_else(|| Problem::internal("an event's id has other digits"))?;
+        let id =
+            id.ok_or_else(|| Problem::internal("an event's id cannot be turned into a mail's"))?;
         Self::with_id(id, key, content, event.created_at)
     }
 
@@ -386,7 +387,8 @@ mod tests {
         }
     }
 
-    const OPENED: Topic<Opened> = Topic::new("store.created", "store", None, "A store was opened.");
+    const OPENED: Topic<Opened> =
+        Topic::new("store.created", "store", None, "A store was created.");
 
     #[test]
     fn a_mail_follows_from_an_event_as_one_that_sorts_and_is_dated_as_that() {

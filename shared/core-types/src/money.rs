@@ -57,7 +57,7 @@ impl MoneyDifference {
 fn written_out(schema: &mut schemars::Schema) {
     let formatted = serde_json::json!({
         "type": "string",
-        "description": "As it is read in the language that `X-Service-Locale` names; absent without.",
+        "description": "The amount in the language of `X-Service-Locale`; absent without it.",
     });
     if let Some(properties) = schema.get_mut("properties").and_then(|all| all.as_object_mut()) {
         properties.insert("formatted".to_owned(), formatted);
@@ -72,7 +72,7 @@ pub struct MoneyInput {
     pub amount: primitives::fields::Int<0, MAX_AMOUNT>,
     /// ISO 4217.
     pub currency: Currency,
-    /// Ignored, so that an amount of an answer can be sent back.
+    /// Ignored, so that an amount of a response can be sent in a request.
     pub formatted: Option<String>,
 }
 
@@ -82,7 +82,7 @@ pub fn positive(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({
         "type": "object",
         "properties": {
-            "amount": {"type": "integer", "minimum": 1, "maximum": MAX_AMOUNT, "description": "Minor units."},
+            "amount": {"type": "integer", "minimum": 1, "maximum": MAX_AMOUNT, "description": "In minor units."},
             "currency": currency,
             "formatted": {"type": ["string", "null"], "description": "Ignored."},
         },

@@ -136,7 +136,7 @@ impl Requested {
     pub fn scopes(&self) -> Result<Scopes, primitives::problem::Problem> {
         Scopes::normalize(self.0.iter().map(String::as_str)).map_err(|word| {
             let shown: String = word.chars().take(64).collect();
-            primitives::problem::Code::InvalidScope.detail(format!("`{shown}` is not a scope."))
+            primitives::problem::Code::InvalidScope.detail(format!("There is no scope `{shown}`."))
         })
     }
 }
@@ -148,7 +148,7 @@ primitives::inline_schema!([] Scopes, "Scopes", |_generator| words_or_text());
 fn words_or_text() -> schemars::Schema {
     schemars::json_schema!({
         "anyOf": [
-            {"type": "string", "description": "Separated by blanks or commas."},
+            {"type": "string", "description": "Separated by spaces or commas."},
             {"type": "array", "items": {"type": "string"}},
         ]
     })
@@ -201,7 +201,7 @@ impl Deserr<FieldErrors> for Scopes {
         let words = words(value, location)?;
         Self::normalize(words.iter().map(String::as_str)).map_err(|word| {
             let shown: String = word.chars().take(64).collect();
-            let fault = Fault::new("invalid_scope", format!("`{shown}` is not a scope."));
+            let fault = Fault::new("invalid_scope", format!("There is no scope `{shown}`."));
             FieldErrors::at(location, fault)
         })
     }

@@ -162,7 +162,7 @@ pub struct Delivery {
     pub last_error: Option<String>,
     /// When the last attempt began.
     pub last_attempt_at: Option<Timestamp>,
-    /// How long the last attempt took, in milliseconds.
+    /// The duration of the last attempt, in milliseconds.
     pub last_duration_ms: Option<u64>,
     /// SHA-256 of the body that was sent, in hex: it outlives the body.
     pub body_sha256: Option<String>,

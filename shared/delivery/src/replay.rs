@@ -61,7 +61,7 @@ const SETTLING: Duration = Duration::from_secs(4);
 const RETENTION: Duration = DAY.saturating_mul(90);
 
 primitives::string_enum! {
-    /// What a replay sends again.
+    /// The kind of deliveries or events that a replay sends again.
     ReplayKind {
         /// The events of the deliveries that are named.
         Delivery = "delivery",
@@ -103,7 +103,7 @@ impl ReplayStatus {
 /// The validated input of a new replay.
 #[derive(Debug, Clone)]
 pub struct ReplayInput {
-    /// What is sent again.
+    /// The kind of deliveries or events that are sent again.
     pub kind: ReplayKind,
     /// The only subscription that it sends to; none for all.
     pub subscription_id: Option<SubscriptionId>,
@@ -113,9 +113,9 @@ pub struct ReplayInput {
     pub range: Option<TimeRange>,
     /// The deliveries to send again, when they are named.
     pub delivery_ids: Vec<DeliveryId>,
-    /// The most deliveries that it creates.
+    /// The maximum number of deliveries that it creates.
     pub max_count: u64,
-    /// The most first attempts begun in a second.
+    /// The maximum number of first attempts a second.
     pub rate_per_second: u32,
 }
 
@@ -133,7 +133,7 @@ pub struct Replay {
     /// The authority on whose behalf it sends.
     #[serde(default)]
     pub authority: Option<Authority>,
-    /// What is sent again.
+    /// The kind of deliveries or events that are sent again.
     pub kind: ReplayKind,
     /// The only subscription that it sends to; none for all.
     pub subscription_id: Option<SubscriptionId>,
@@ -145,13 +145,13 @@ pub struct Replay {
     /// The deliveries to send again, when they are named.
     #[serde(default)]
     pub delivery_ids: Vec<DeliveryId>,
-    /// The most deliveries that it creates.
+    /// The maximum number of deliveries that it creates.
     pub max_count: u64,
-    /// The most first attempts begun in a second.
+    /// The maximum number of first attempts a second.
     pub rate_per_second: u32,
     /// The status.
     pub status: ReplayStatus,
-    /// Why it ended early, unless it was cancelled by request.
+    /// The reason of its early end, unless it was cancelled by request.
     #[serde(default)]
     pub status_reason: Option<EndReason>,
     /// The deliveries to create, as counted before it began. Once all are created, their exact number.

@@ -120,7 +120,10 @@ impl RunMessage {
     pub async fn send(self, services: &Services, delay: Duration) {
         let message = (self, delay);
         if let Err(problem) = services.queue(QUEUE).send(std::slice::from_ref(&message)).await {
-            tracing::warn!(cause = %problem, step = ?message.0, "step not queued");
+            tracing::warn!(
+                cause = %problem, step = ?message.0,
+                "message of a step not queued; the sweep queues it"
+            );
         }
     }
 }

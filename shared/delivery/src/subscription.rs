@@ -64,7 +64,7 @@ primitives::string_enum! {
 }
 
 primitives::string_enum! {
-    /// Why the service disabled a subscription.
+    /// The reason why the service disabled a subscription.
     DisabledReason {
         /// The receiver answered 410.
         Gone = "gone",
@@ -126,7 +126,7 @@ pub struct Subscription {
     pub sealed_headers: Option<String>,
     /// Whether it receives events.
     pub status: SubscriptionStatus,
-    /// Why the service disabled it.
+    /// The reason why the service disabled it.
     pub disabled_reason: Option<DisabledReason>,
     /// The signing secret, sealed under the subscription's id.
     pub sealed_secret: String,

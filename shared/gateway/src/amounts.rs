@@ -38,7 +38,7 @@ pub(crate) fn wanted(headers: &HeaderMap) -> Result<Option<Locale>, Problem> {
     let mut given = headers.get_all(HEADER).iter();
     let Some(text) = given.next() else { return Ok(None) };
     let rejected =
-        || Code::InvalidHeader.detail("X-Service-Locale takes one language tag, like de-AT.");
+        || Code::InvalidHeader.detail("X-Service-Locale must be one language tag, like de-AT.");
     if given.next().is_some() || text.len() > LONGEST {
         return Err(rejected());
     }

@@ -178,7 +178,7 @@ impl Due {
             Ok(taken) => charge.came_to(taken),
             Err(problem) if fails_closed => Err(problem),
             Err(problem) => {
-                tracing::warn!(cause = %problem, "rate limit not enforced");
+                tracing::warn!(cause = %problem, "budget unreachable: rate limit not enforced");
                 Ok(())
             }
         }
@@ -269,7 +269,7 @@ impl Budgets {
                 rejection.came_to(taken).err().unwrap_or(problem)
             }
             Err(unreachable) => {
-                tracing::warn!(cause = %unreachable, "rejection not charged");
+                tracing::warn!(cause = %unreachable, "cost of a rejection not charged");
                 problem
             }
         }

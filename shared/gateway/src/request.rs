@@ -199,7 +199,7 @@ fn pairs(encoded: &str) -> Result<Value, Problem> {
     for (key, value) in form_urlencoded::parse(encoded.as_bytes()) {
         if object.insert(key.to_string(), Value::String(value.into_owned())).is_some() {
             errors.add_at(ValuePointerRef::Origin.push_key(&key), || {
-                Fault::new("duplicate_parameter", "This parameter is given more than once.")
+                Fault::new("duplicate_parameter", "This parameter is repeated.")
             });
         }
     }
@@ -331,7 +331,7 @@ impl IfMatch {
         let mut all = headers.get_all("if-match").iter();
         let Some(value) = all.next() else { return Ok(Self::default()) };
         if all.next().is_some() {
-            return Err(Code::InvalidHeader.detail("If-Match is given more than once."));
+            return Err(Code::InvalidHeader.detail("If-Match is repeated."));
         }
         let text = value.to_str().unwrap_or_default().trim();
         if text == "*" {
@@ -343,7 +343,7 @@ impl IfMatch {
         let digits = tag.strip_prefix('v').unwrap_or(tag);
         let is_number = digits.bytes().all(|digit| digit.is_ascii_digit());
         let version = digits.parse().ok().filter(|_| is_number);
-        let rejected = || Code::InvalidHeader.detail("If-Match takes one version, like \"7\".");
+        let rejected = || Code::InvalidHeader.detail("If-Match must be one version, like \"7\".");
         version.map(|version| Self(ExpectedVersion::of(version))).ok_or_else(rejected)
     }
 }

@@ -425,7 +425,7 @@ async fn read_body(body: Body, limit: usize) -> Result<Bytes, Problem> {
         Err(error) if error.is::<LengthLimitError>() => {
             Err(Code::BodyTooLarge.with("limit", limit))
         }
-        Err(error) => Err(Code::InvalidRequest.detail("The body broke off.").because(error)),
+        Err(error) => Err(Code::InvalidRequest.detail("The body ended early.").because(error)),
     }
 }
 
@@ -451,7 +451,7 @@ async fn finish(app: &App, inbound: &Inbound, response: Response) -> Response {
         app.budgets.settle(&charge, actual).await;
     }
     if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
-        tracing::error!(route = inbound.row.path, "internal error");
+        tracing::error!(route = inbound.row.path, "request failed with an internal error");
     }
     response
 }

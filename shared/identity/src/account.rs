@@ -48,8 +48,8 @@ pub trait Account: Item + Clone {
     fn holder(&self) -> ChallengeSubject;
     /// The tenant that its address is unique in.
     fn tenant(&self) -> Self::Tenant;
-    /// The account's address.
-    fn email(&self) -> &Email;
+    /// The account's address; none if its tenant knows none, so that nobody can sign in.
+    fn email(&self) -> Option<&Email>;
     /// The hash of its password, if it has one.
     fn password_hash(&self) -> Option<&str>;
     /// The counters of its credential changes.
@@ -102,7 +102,10 @@ pub trait Account: Item + Clone {
 
     /// The throttle subject of an attempt on this account from this network.
     fn attempted(&self, kind: Kind, network: &str) -> Subject {
-        Self::subject(kind, &self.tenant(), self.email(), network)
+        match self.email() {
+            Some(email) => Self::subject(kind, &self.tenant(), email, network),
+            None => Subject::of_item(kind, &self.key(), network),
+        }
     }
 
     /// The account with every session ended.

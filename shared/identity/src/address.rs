@@ -107,7 +107,7 @@ impl PostalAddress {
         let (region, postal_code) = (self.region.as_deref(), self.postal_code.as_deref());
         let validated = formats::validate(self.country.as_str(), region, postal_code);
         let (region, postal_code) = validated.map_err(|faults| {
-            let error = |(field, fault)| FieldError { pointer: format!("/{field}"), fault };
+            let error = |(field, fault)| FieldError::at(format!("/{field}"), fault);
             Problem::invalid(faults.into_iter().map(error).collect::<Vec<_>>())
         })?;
         let phone_e164 = phone::e164_of(self.phone.as_ref(), &self.country);

@@ -176,8 +176,10 @@ pub async fn send_link<A: Account, C: Completion<LinkSent>>(
     let key = services.secrets.mail_key().await?;
     let now = services.clock.now();
     let (link, token) = Link::begin(purpose, account, now);
-    let content = |account: &A| account.addressed(content(account.email(), &token));
-    let mail = account.map(|account| Mail::compose(&key, &content(account), now));
+    let addressed = account.and_then(|account| Some((account, account.email()?)));
+    let mail = addressed.map(|(account, email)| {
+        Mail::compose(&key, &account.addressed(content(email, &token)), now)
+    });
     let mail = mail.transpose()?;
     let sent = LinkSent { expires_in: purpose.lifetime().as_secs() };
     let write = services.table.write().create(&link, Code::VersionConflict).also(mail, Write::emit);

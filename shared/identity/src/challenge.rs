@@ -7,6 +7,7 @@
 
 use std::time::Duration;
 
+use core_types::fields::Email;
 use core_types::id::ChallengeId;
 use core_types::key;
 use crypto::seal;
@@ -100,7 +101,7 @@ impl Challenge {
     #[must_use]
     pub fn bound_to<A: Account>(self, account: Option<&A>) -> Self {
         Self {
-            email: account.map(|account| account.email().normalized()).unwrap_or_default(),
+            email: account.and_then(A::email).map(Email::normalized).unwrap_or_default(),
             credential_generation: account.map_or(0, |account| account.generations().credential),
             ..self
         }
@@ -109,7 +110,7 @@ impl Challenge {
     /// Whether the code is still valid for the account: it has the same address, and nothing has ended
     /// every session since.
     pub fn fits<A: Account>(&self, account: &A) -> bool {
-        self.email == account.email().normalized()
+        account.email().is_some_and(|own| own.normalized() == self.email)
             && self.credential_generation == account.generations().credential
     }
 
@@ -228,7 +229,7 @@ impl Link {
             digest: seal::digest(&token),
             purpose,
             holder: account.map(Account::holder),
-            email: account.map(|account| account.email().normalized()).unwrap_or_default(),
+            email: account.and_then(A::email).map(Email::normalized).unwrap_or_default(),
             credential_generation: account.map_or(0, |account| account.generations().credential),
             password_generation: account.map_or(0, |account| account.generations().password),
             state: ProofState::Pending,
@@ -253,7 +254,7 @@ impl Link {
         let same_password =
             self.credential_generation == credential && self.password_generation == password;
         account.is_active()
-            && self.email == account.email().normalized()
+            && account.email().is_some_and(|own| own.normalized() == self.email)
             && match self.purpose {
                 Purpose::Reset | Purpose::Mfa => same_password,
                 Purpose::Verify => !account.is_proven(),

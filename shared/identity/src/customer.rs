@@ -1,10 +1,12 @@
-//! Customers: people with an account at one store.
+//! Customers: people whom one store knows, most of them with an account there.
 //!
 //! An account is created when its owner proves to receive mail at its address, or by the store. The store
 //! creates it without a password, so that the first sign-in proves the address. Nobody can set a password
-//! for somebody else's address. Counters ([`COUNTED`]) are changed in place by other writes, without a new
+//! for somebody else's address. A customer whom the store has created without an address has no account: they
+//! are identified by their telephone number ([`Identifier`]), and nobody signs in. Counters ([`COUNTED`]) are changed in place by other writes, without a new
 //! version.
 
+mod claim;
 mod erase;
 mod merge;
 mod save;
@@ -32,6 +34,7 @@ use crate::holder::{Application, ChallengeSubject};
 use crate::phone;
 use crate::throttle::{Kind, Subject};
 
+pub use claim::{Identifier, UniqueCustomerEmail, UniqueCustomerPhone};
 pub use erase::{erase_belongings, remove};
 pub use save::{CreateRequest, UpdateRequest, create, update, update_with};
 pub use session::{CustomerSession, UnverifiedCustomerToken};
@@ -61,7 +64,7 @@ primitives::string_enum! {
 /// The source of a consent that the customer gave themselves.
 pub const BY_CUSTOMER: &str = "customer";
 
-/// When and where somebody accepted or declined marketing, which a store must be able to prove.
+/// When and where a customer accepted or declined marketing. A store must be able to prove it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MarketingConsent {
     /// When it was given.
@@ -71,7 +74,7 @@ pub struct MarketingConsent {
     pub source: String,
 }
 
-/// A customer's account at a store.
+/// A customer of a store.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Customer {
     /// `cus_…`; later ones sort after it.
@@ -79,8 +82,9 @@ pub struct Customer {
     /// The store of the account. Other stores have no access to it.
     pub store_id: StoreId,
     /// The address as it was given. Its owner has proven to receive mail there. For an account that the
-    /// store has created, the first sign-in proves it.
-    pub email: Email,
+    /// store has created, the first sign-in proves it. None if the store knows none: there is no account then.
+    #[serde(default)]
+    pub email: Option<Email>,
     /// Whether the address is proven by a code or a link ([`Customer::is_proven`]).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_email_proven: bool,
@@ -164,19 +168,31 @@ impl Customer {
         now: Timestamp,
     ) -> Self {
         Self {
-            id: CustomerId::mint(now),
-            store_id: store.clone(),
-            email: application.email,
+            email: Some(application.email),
             is_email_proven: true,
             name: application.name,
             phone: application.phone,
             phone_e164: application.phone_e164,
             password_hash: application.password_hash,
+            ..Self::unknown(store, currency, now)
+        }
+        .with_consent(application.accepts_marketing, BY_CUSTOMER, now)
+    }
+
+    /// Somebody of whom nothing is known yet.
+    fn unknown(store: &StoreId, currency: &Currency, now: Timestamp) -> Self {
+        Self {
+            id: CustomerId::mint(now),
+            store_id: store.clone(),
+            email: None,
+            is_email_proven: false,
+            name: None,
+            phone: None,
+            phone_e164: None,
+            password_hash: None,
             status: CustomerStatus::Active,
-            accepts_marketing: application.accepts_marketing,
-            marketing_consent: application
-                .accepts_marketing
-                .then(|| MarketingConsent { at: now, source: BY_CUSTOMER.to_owned() }),
+            accepts_marketing: false,
+            marketing_consent: None,
             tags: Vec::new(),
             groups: Vec::new(),
             note: None,
@@ -224,18 +240,19 @@ impl Customer {
     /// links that were sent before.
     #[must_use]
     pub fn moved(&self, email: Email, now: Timestamp) -> Self {
-        Self { email, is_email_proven: true, ..self.with_sessions_ended(now) }
+        Self { email: Some(email), is_email_proven: true, ..self.with_sessions_ended(now) }
     }
 
     /// The account with its address proven; none if it was proven before.
     pub fn newly_proven(&self, now: Timestamp) -> Option<Self> {
-        (!self.is_proven()).then(|| Self { is_email_proven: true, ..self.changed(now) })
+        (self.email.is_some() && !self.is_proven())
+            .then(|| Self { is_email_proven: true, ..self.changed(now) })
     }
 
     /// The addresses at which its owner has proven to receive mail, normalized. Data of an address
     /// belongs to the customer only if they have proven it.
     pub fn proven_emails(&self) -> Vec<String> {
-        let own = self.is_proven().then(|| self.email.normalized());
+        let own = self.email.as_ref().filter(|_| self.is_proven()).map(Email::normalized);
         own.into_iter().chain(self.former_emails.clone()).collect()
     }
 
@@ -287,8 +304,8 @@ impl Account for Customer {
     fn tenant(&self) -> StoreId {
         self.store_id.clone()
     }
-    fn email(&self) -> &Email {
-        &self.email
+    fn email(&self) -> Option<&Email> {
+        self.email.as_ref()
     }
     fn password_hash(&self) -> Option<&str> {
         self.password_hash.as_deref()
@@ -347,46 +364,6 @@ pub fn count_spent(
         .only_if("attribute_exists(PK)")
         .value(":paid", minor_units);
     write.update(&key::customer(store, customer), change, rejected)
-}
-
-/// A customer's claim to an e-mail address at a store.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct UniqueCustomerEmail {
-    /// The store.
-    pub store_id: StoreId,
-    /// The normalized address.
-    pub email: String,
-    /// The customer.
-    pub customer_id: CustomerId,
-    /// Always 1: a claim is never replaced by version.
-    pub version: u64,
-}
-
-impl UniqueCustomerEmail {
-    /// The claim of a customer to their address.
-    pub fn of(customer: &Customer) -> Self {
-        Self {
-            store_id: customer.store_id.clone(),
-            email: customer.email.normalized(),
-            customer_id: customer.id.clone(),
-            version: 1,
-        }
-    }
-
-    /// The condition to release a claim: the customer holds it.
-    pub fn is_held_by(customer: &Customer) -> Condition {
-        Condition::is("customer_id", &customer.id)
-    }
-}
-
-impl Item for UniqueCustomerEmail {
-    const KIND: &'static str = "unique_customer_email";
-    fn key(&self) -> Key {
-        key::unique_customer_email(&self.store_id, &self.email)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 #[cfg(test)]

@@ -126,7 +126,7 @@ impl Domains {
         now: Timestamp,
     ) -> Result<(Self, Domain), Problem> {
         if self.domain(host).is_ok() {
-            return Err(Code::DomainTaken.detail("The store has this domain already."));
+            return Err(Code::DomainTaken.detail("The store already has this domain."));
         }
         if self.domains.len() >= MAX_DOMAINS {
             return Err(Code::DomainLimit.with("limit", MAX_DOMAINS));

@@ -238,8 +238,8 @@ impl Account for Merchant {
     fn tenant(&self) -> Platform {
         Platform
     }
-    fn email(&self) -> &Email {
-        &self.email
+    fn email(&self) -> Option<&Email> {
+        Some(&self.email)
     }
     fn password_hash(&self) -> Option<&str> {
         self.password_hash.as_deref()
@@ -255,7 +255,7 @@ impl Account for Merchant {
             MerchantStatus::Active => None,
             MerchantStatus::Disabled => Some(Code::AccountDisabled.into()),
             MerchantStatus::Deleted => {
-                Some(Code::AccountDisabled.detail("This account is deleted."))
+                Some(Code::AccountDisabled.detail("The account is deleted."))
             }
         }
     }

@@ -91,9 +91,9 @@ pub fn address_proven(to: &Email, base_url: &str) -> MailContent {
 /// The notification that the second factor was enabled or disabled.
 pub fn mfa_switched(to: &Email, on: bool, now: Timestamp) -> MailContent {
     let (is, from_now) = if on {
-        ("on", "A code of your device, or a recovery code, is needed to sign in.")
+        ("on", "Signing in now requires a code of your authenticator, or a recovery code.")
     } else {
-        ("off", "Signing in takes no code of a device any more.")
+        ("off", "Signing in no longer requires a code of an authenticator.")
     };
     let text = format!(
         "Two-step sign-in of your account was switched {is} at\n{now}.\n\n\

@@ -54,7 +54,7 @@ pub struct Checkout {
     /// The period in which an order with manual payment, by bank transfer or on delivery, reserves its
     /// stock, in minutes. With 0, it does so until it is paid or cancelled.
     pub manual_payment_window_minutes: u64,
-    /// The period in which a draft holds its stock, in days. With 0, it does so until it is paid, confirmed or
+    /// The period for which a draft order reserves its stock, in days. With 0, until it is paid, confirmed or
     /// cancelled.
     pub draft_hold_days: u64,
     /// Whether customers can order without an account.
@@ -115,7 +115,7 @@ pub struct Notifications {
     pub order_status_url: Option<LinkTemplate>,
     /// The store's page on which an order is paid by its token; `order_status_url` if null.
     pub payment_url: Option<LinkTemplate>,
-    /// The store's terms, and what else the law asks of it, at the end of mails that confirm an order.
+    /// The store's terms and other legal notices, at the end of mails that confirm an order.
     pub terms: Option<String>,
 }
 
@@ -174,7 +174,7 @@ primitives::string_enum! {
 pub struct Taxes {
     /// Whether prices of products and shipping include tax, so that it is not added to them.
     pub prices_include_tax: bool,
-    /// Whether those who pay no tax pay prices without the tax of the store's place, if prices include it: exempt
+    /// Whether the store's own tax is deducted from prices that include it for buyers who pay no tax: exempt
     /// customers, and buyers in places without tax.
     pub deducts_tax_when_exempt: bool,
     /// The rates by which shipping is taxed.

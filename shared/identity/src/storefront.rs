@@ -72,18 +72,18 @@ impl OpenStore {
 /// after a change of subdomain.
 ///
 /// # Errors
-/// `store_not_found`: there is none, or its storefront is not open (draft, or closed).
+/// `storefront_not_found`: there is none, or its storefront is not open (draft, or closed).
 pub async fn open_store(services: &Services, subdomain: &str) -> Result<Arc<OpenStore>, Problem> {
     // A store that was not open when it was cached may be open by now.
     let found = cached_or_loaded(services, subdomain, OpenStore::is_open).await?;
-    if found.is_open() { Ok(found) } else { Err(Code::StoreNotFound.into()) }
+    if found.is_open() { Ok(found) } else { Err(Code::StorefrontNotFound.into()) }
 }
 
 /// As [`open_store`], whether the storefront is open or not: a store that is being set up displays
 /// its own images. Also by the store's id, which never changes and is used in long-lived URLs.
 ///
 /// # Errors
-/// `store_not_found`: there is none, or it was deleted.
+/// `storefront_not_found`: there is none, or it was deleted.
 pub async fn any_store(services: &Services, name: &str) -> Result<Arc<OpenStore>, Problem> {
     let Some(id) = StoreId::parse(name) else {
         return cached_or_loaded(services, name, |_| true).await;
@@ -104,7 +104,7 @@ pub async fn subdomain_of(services: &Services, host: &Host) -> Result<Option<Sub
     match any_store(services, claim.store_id.as_str()).await {
         Ok(known) => Ok(Some(known.store.subdomain.clone())),
         // The host was released a moment ago.
-        Err(problem) if problem.code == Code::StoreNotFound => Ok(None),
+        Err(problem) if problem.code == Code::StorefrontNotFound => Ok(None),
         Err(problem) => Err(problem),
     }
 }
@@ -115,7 +115,7 @@ async fn cached_or_loaded(
     subdomain: &str,
     will_do: impl Fn(&OpenStore) -> bool,
 ) -> Result<Arc<OpenStore>, Problem> {
-    let subdomain = Subdomain::from_text(subdomain).map_err(|_| Code::StoreNotFound)?;
+    let subdomain = Subdomain::from_text(subdomain).map_err(|_| Code::StorefrontNotFound)?;
     let now = services.clock.now();
     let cached = services.cache.get::<OpenStore>(subdomain.as_str(), now);
     if let Some(cached) = cached.filter(|cached| will_do(cached)) {
@@ -127,7 +127,7 @@ async fn cached_or_loaded(
 /// Caches the store under this name.
 fn cache(services: &Services, name: &str, found: Option<Store>) -> Result<Arc<OpenStore>, Problem> {
     let store = found.filter(|store| store.status != StoreStatus::Deleted);
-    let store = store.ok_or(Code::StoreNotFound)?;
+    let store = store.ok_or(Code::StorefrontNotFound)?;
     let known = Arc::new(OpenStore { store, settings: OnceLock::new() });
     services.cache.keep(name, Arc::clone(&known), services.clock.now(), CACHE_TIME);
     Ok(known)

@@ -100,6 +100,11 @@ impl Subject {
         Self::of(kind, &format!("{store}\n{}", email.normalized()), ip_prefix)
     }
 
+    /// The subject of attempts from the network `ip_prefix` for an account without an address.
+    pub fn of_item(kind: Kind, account: &Key, ip_prefix: &str) -> Self {
+        Self::of(kind, &account.pk, ip_prefix)
+    }
+
     fn of(kind: Kind, account: &str, ip_prefix: &str) -> Self {
         let digest = seal::digest(&format!("{account}\n{ip_prefix}"));
         Self { kind, digest, account: seal::digest(account) }

@@ -107,7 +107,7 @@ pub(super) fn mend(event: &Event) -> Result<Mended, Error> {
     let line = line(source, &event).filter(|line| line.len() <= REQUEST_LINE);
     let fault = match (&line, unreadable_body) {
         (None, _) => Some(unreadable_line()),
-        (Some(_), true) => Some(Code::InvalidRequest.detail("The body is not readable.")),
+        (Some(_), true) => Some(Code::InvalidRequest.detail("The body cannot be read.")),
         (Some(_), false) => None,
     };
     let Line { method, path, query, parameters } = line.unwrap_or_default();

@@ -34,7 +34,7 @@ pub async fn serve(routes: Routes) -> Result<(), Error> {
     let app = start();
     let (keys, ()) = tokio::join!(app.secrets.keys(), connect(&app));
     if let Err(cause) = keys {
-        tracing::warn!(%cause, "the keys are not read ahead");
+        tracing::warn!(%cause, "prefetch of the verification keys failed");
     }
     run(routes, app).await
 }
@@ -61,7 +61,7 @@ fn start() -> App {
 /// connects.
 async fn connect(app: &App) {
     if let Err(cause) = app.table.ping().await {
-        tracing::warn!(%cause, "the table is not reached ahead");
+        tracing::warn!(%cause, "warm-up of the table connection failed");
     }
 }
 
@@ -123,7 +123,7 @@ fn arrived(
 }
 
 fn unreadable_line() -> Problem {
-    Code::InvalidRequest.detail("The request line is not readable.")
+    Code::InvalidRequest.detail("The request line cannot be read.")
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ impl Reply {
 
     /// The problem that is sent instead, with the headers of that answer that do not tell of its body.
     async fn too_large(head: &Parts, path: &str) -> Self {
-        tracing::error!(path, status = head.status.as_u16(), "an answer is too large to be sent");
+        tracing::error!(path, status = head.status.as_u16(), "response too large to be sent");
         let context = Context::new(&head.headers, path, Timestamp::from_millis(0));
         let said = context.scope(async { Problem::from(Code::AnswerTooLarge).into_response() });
         let (mut parts, body) = said.await.into_parts();

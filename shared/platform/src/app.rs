@@ -47,7 +47,7 @@ primitives::string_enum! {
         Draft = "draft",
         /// It is in the catalogue.
         Published = "published",
-        /// Its developer removed it from the catalogue; installations keep working.
+        /// Unpublished by its developer; installations keep working.
         Unpublished = "unpublished",
         /// An operator suspended it: it cannot be installed or authorized, and its tokens are rejected.
         Suspended = "suspended",

@@ -15,9 +15,9 @@ use crate::app::{CommerceApp, MAX_APPS};
 
 core_types::topics! {
     DEVELOPER_REGISTERED = "developer.registered", "developer", None, DeveloperView,
-        "An account became a developer's.";
+        "A developer profile was registered.";
     DEVELOPER_UPDATED = "developer.updated", "developer", None, DeveloperView,
-        "A developer's profile changed.";
+        "A developer profile changed.";
 }
 
 primitives::string_enum! {

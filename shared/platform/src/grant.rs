@@ -171,7 +171,7 @@ impl AuthorizationCode {
         if client && redirect && pkce { Ok(()) } else { Err(Code::InvalidGrant.into()) }
     }
 
-    /// Whether it can still be redeemed at `now`: its 900th second has not ended.
+    /// Whether it can still be redeemed at `now`: it is issued, and has not expired.
     pub fn is_open(&self, now: Timestamp) -> bool {
         self.state == CodeState::Issued && now < self.expires_at
     }

@@ -44,7 +44,8 @@ impl RejectionRequest {
 impl Rules for RejectionRequest {
     fn broken(given: Given<'_>) -> Vec<FieldError> {
         let is_empty = given.count("notes") == Some(0);
-        let fault = || FieldError::new("/notes", "required", "Tell the developer why.");
+        let fault =
+            || FieldError::new("/notes", "required", "A reason for the developer is required.");
         is_empty.then(fault).into_iter().collect()
     }
 }

@@ -92,7 +92,7 @@ pub struct Proposal {
     pub listing: Listing,
     /// What is new, for merchants.
     pub changelog: String,
-    /// How an operator can test the app.
+    /// The instructions with which an operator tests the app.
     pub test_instructions: String,
     /// The URL of a video that shows the app at work.
     pub screencast_url: Option<WebUrl>,

@@ -41,7 +41,7 @@ impl FieldErrors {
 
     /// Adds an error at `location`, which is written only if it is named.
     pub fn add_at(&mut self, location: ValuePointerRef<'_>, fault: impl FnOnce() -> Fault) {
-        self.add(|| FieldError { pointer: pointer(location), fault: fault() });
+        self.add(|| FieldError::at(pointer(location), fault()));
     }
 }
 
@@ -128,8 +128,8 @@ impl DeserializeError for FieldErrors {
 
 fn unknown_field(known: &[&str]) -> Fault {
     let detail = match known {
-        [] => "Unknown; there are no fields.".to_owned(),
-        known => format!("Unknown; known are {}.", known.join(", ")),
+        [] => "Unknown field; this object has no fields.".to_owned(),
+        known => format!("Unknown field; the fields are {}.", known.join(", ")),
     };
     Fault::new("unknown_field", detail)
 }
@@ -248,7 +248,7 @@ impl<const MIN: usize, const MAX: usize> FromText for Text<MIN, MAX> {
             return Err(Fault::new("too_long", format!("Must have at most {MAX} characters.")));
         }
         if text.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
-            return Err(Fault::new("invalid_characters", "Must not hold control characters."));
+            return Err(Fault::new("invalid_characters", "Must not contain control characters."));
         }
         Ok(Self(text.to_owned()))
     }

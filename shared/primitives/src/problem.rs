@@ -53,27 +53,27 @@ catalogue! {
     InvalidJson = 400 "invalid_json" "The body is not valid JSON.";
     InvalidForm = 400 "invalid_form" "The body is not a valid form.";
     InvalidHeader = 400 "invalid_header" "A header has an invalid value.";
-    InvalidCursor = 400 "invalid_cursor" "The cursor is stale, or belongs to another list.";
-    IdRequired = 400 "id_required" "Name the object by `id`, in the body or the query.";
-    HostRequired = 400 "host_required" "Name the storefront's host or its subdomain.";
-    StoreRequired = 400 "store_required" "Name the store in a header, the query or the body.";
-    IdempotencyKeyRequired = 400 "idempotency_key_required" "This operation needs an Idempotency-Key header.";
-    IdempotencyKeyInvalid = 400 "idempotency_key_invalid" "An Idempotency-Key is 1 to 255 visible ASCII characters.";
-    IdempotencyKeyTooShort = 400 "idempotency_key_too_short" "The Idempotency-Key of a caller without a credential has at least 22 characters.";
-    CostTooHigh = 400 "cost_too_high" "The request costs more than the bucket can ever hold.";
+    InvalidCursor = 400 "invalid_cursor" "The cursor is stale, or belongs to another list: start again without one.";
+    IdRequired = 400 "id_required" "The id of the object is required, in the body or the query.";
+    HostRequired = 400 "host_required" "`host` or `subdomain` is required.";
+    StoreRequired = 400 "store_required" "The store is required: send `X-Service-Store-Id` or `store_id`.";
+    IdempotencyKeyRequired = 400 "idempotency_key_required" "This operation requires an Idempotency-Key header.";
+    IdempotencyKeyInvalid = 400 "idempotency_key_invalid" "An Idempotency-Key must be 1 to 255 visible ASCII characters.";
+    IdempotencyKeyTooShort = 400 "idempotency_key_too_short" "The Idempotency-Key of a caller without a credential must have at least 22 characters.";
+    CostTooHigh = 400 "cost_too_high" "The request costs more than the bucket can hold: request less at once.";
     InvalidOrExpiredToken = 400 "invalid_or_expired_token" "The token is unknown, used or expired.";
     InvalidRedirectUri = 400 "invalid_redirect_uri" "The redirect URI is not registered for this app.";
     InvalidScope = 400 "invalid_scope" "A requested scope is unknown or not registered for this app.";
-    UnsupportedResponseType = 400 "unsupported_response_type" "The only response type is `code`.";
-    UnsupportedGrantType = 400 "unsupported_grant_type" "The grant type is not supported here.";
+    UnsupportedResponseType = 400 "unsupported_response_type" "The only supported response type is `code`.";
+    UnsupportedGrantType = 400 "unsupported_grant_type" "This endpoint does not support the grant type.";
     InvalidRequest = 400 "invalid_request" "The request lacks a parameter, repeats one, or has an invalid one.";
     InvalidGrant = 400 "invalid_grant" "The grant is invalid, expired, revoked, or was issued to another client.";
-    InvalidTarget = 400 "invalid_target" "The requested target is not valid.";
+    InvalidTarget = 400 "invalid_target" "There is no such app, or the installation is another app's.";
     UnsupportedTokenType = 400 "unsupported_token_type" "Tokens of this type cannot be revoked.";
     UnauthorizedClient = 400 "unauthorized_client" "The client may not use this grant type.";
-    AbsoluteUrlRejected = 400 "absolute_url_refused" "The path must be relative to this API.";
-    PathNotAllowed = 400 "path_not_allowed" "This path cannot be reached through the bridge.";
-    SignatureMismatch = 400 "signature_mismatch" "The signature does not match what it should cover.";
+    AbsoluteUrlRejected = 400 "absolute_url_rejected" "The path must be relative to this API.";
+    PathNotAllowed = 400 "path_not_allowed" "The bridge does not allow this path.";
+    SignatureMismatch = 400 "signature_mismatch" "The signature does not match the signed content.";
     // 401
     Unauthenticated = 401 "unauthenticated" "A valid credential is required.";
     InvalidCredentials = 401 "invalid_credentials" "The e-mail or the password is wrong.";
@@ -84,171 +84,172 @@ catalogue! {
     // 402
     LicenseRequired = 402 "license_required" "The store needs a licence for this theme.";
     // 403
-    InsufficientScope = 403 "insufficient_scope" "The token lacks a scope this operation needs.";
+    InsufficientScope = 403 "insufficient_scope" "The token lacks a scope that this operation requires.";
     InsufficientRole = 403 "insufficient_role" "The member's role on the store does not allow this.";
     NotInvited = 403 "not_invited" "The invitation is for another e-mail address.";
     AccountDisabled = 403 "account_disabled" "This account is disabled.";
     AppSuspended = 403 "app_suspended" "The app is suspended.";
-    NotDeveloper = 403 "developer_required" "This operation needs a developer profile.";
+    NotDeveloper = 403 "developer_required" "This operation requires a developer profile.";
     OperatorRequired = 403 "operator_required" "This operation is for platform operators.";
     NotInstalled = 403 "not_installed" "Only a store that has installed the app may review it.";
     InstallationInactive = 403 "installation_inactive" "The installation is not active.";
-    CrossOrigin = 403 "origin_not_allowed" "This origin may not use a cookie credential.";
-    MfaRequired = 403 "mfa_required" "A second factor is needed.";
-    EmailUnverified = 403 "email_unverified" "Confirm the e-mail address of the account first.";
-    OwnerUnverified = 403 "owner_unverified" "The store mails nobody yet: its owner has to confirm their e-mail address first.";
-    AccountRequired = 403 "account_required" "The store takes orders only from customers who are signed in.";
-    ProductionLocked = 403 "production_locked" "This deployment lets no failover drill run.";
-    SandboxOnly = 403 "sandbox_only" "Load tests run on the canary store alone, where the deployment lets them.";
-    PurchaseRequired = 403 "purchase_required" "Only who has bought the product may review it.";
+    CrossOrigin = 403 "origin_not_allowed" "Cookie credentials are not allowed from this origin.";
+    MfaRequired = 403 "mfa_required" "A second factor is required.";
+    EmailUnverified = 403 "email_unverified" "Verify the e-mail address of the account first.";
+    OwnerUnverified = 403 "owner_unverified" "The store cannot send mail until its owner has verified their e-mail address.";
+    AccountRequired = 403 "account_required" "The store accepts orders only from signed-in customers.";
+    ProductionLocked = 403 "production_locked" "Failover drills are disabled in this deployment.";
+    SandboxOnly = 403 "sandbox_only" "Load tests run only on the canary store, where the deployment enables them.";
+    PurchaseRequired = 403 "purchase_required" "Only customers who bought the product may review it.";
     // 404
     NotFound = 404 "not_found" "There is no such resource.";
-    StoreNotFound = 404 "store_not_found" "There is no such storefront.";
-    StoreNotOwned = 404 "store_not_owned" "There is no such store.";
+    StorefrontNotFound = 404 "storefront_not_found" "There is no such storefront.";
+    StoreNotFound = 404 "store_not_found" "There is no such store.";
     AppNotPublished = 404 "app_not_published" "There is no such published app.";
     NotRegistered = 404 "not_registered" "There is no developer profile for this account.";
-    UnknownProvider = 404 "unknown_provider" "The store takes no payments through this provider.";
+    UnknownProvider = 404 "unknown_provider" "There is no payment provider of this name.";
     ThemeNotInstalled = 404 "theme_not_installed" "The theme is not installed on this store.";
     // 405
     MethodNotAllowed = 405 "method_not_allowed" "This path does not accept the method.";
     // 409
-    AddressHasAccount = 409 "address_has_account" "A customer has proven the address.";
-    CustomersNotMergeable = 409 "customers_not_mergeable" "The customers cannot be merged.";
+    AddressHasAccount = 409 "address_has_account" "The address belongs to a customer with an account.";
+    CustomersNotMergeable = 409 "customers_not_mergeable" "The customers cannot be merged: `reasons` says why.";
     EmailTaken = 409 "email_taken" "The e-mail address is already in use.";
-    MfaEnabled = 409 "mfa_enabled" "The account has a second factor already.";
+    PhoneTaken = 409 "phone_taken" "A customer without an e-mail address has this telephone number.";
+    MfaEnabled = 409 "mfa_enabled" "The account already has a second factor.";
     SubdomainTaken = 409 "subdomain_taken" "The subdomain is already in use.";
     DomainTaken = 409 "domain_taken" "The domain is already in use.";
-    DomainLimit = 409 "domain_limit" "The store has reached its number of domains.";
-    LanguageLimit = 409 "language_limit" "The mail has reached its number of languages.";
+    DomainLimit = 409 "domain_limit" "The store has reached its limit of domains.";
+    LanguageLimit = 409 "language_limit" "The mail template has reached its limit of languages.";
     DomainPending = 409 "domain_pending" "The domain is not verified yet.";
     CurrencyLocked = 409 "currency_locked" "The currency can only change while the store is a draft without products and gift cards.";
-    InvalidStateTransition = 409 "invalid_state_transition" "The resource's state does not allow this.";
-    OpenOrders = 409 "open_orders" "The store has open orders.";
-    OwnsActiveStores = 409 "owns_active_stores" "The account still owns stores.";
-    MemberOfStores = 409 "member_of_stores" "The account is still a member of stores.";
-    LastOwner = 409 "last_owner" "A store keeps at least one owner.";
-    AlreadyMember = 409 "already_member" "There is a member of the store with this account or address already.";
-    MemberLimit = 409 "member_limit" "The store has reached its number of members and invitations.";
-    MembershipLimit = 409 "membership_limit" "The account has reached its number of stores of others.";
-    OwnsApps = 409 "owns_apps" "The account still owns apps.";
-    VersionConflict = 409 "version_conflict" "The resource changed at the same time; read it again.";
+    InvalidStateTransition = 409 "invalid_state_transition" "The resource's state does not allow this action.";
+    OpenOrders = 409 "open_orders" "The store has open orders: fulfil or cancel them first.";
+    OwnsActiveStores = 409 "owns_active_stores" "The account still owns stores: transfer or delete them first.";
+    MemberOfStores = 409 "member_of_stores" "The account is still a member of stores: leave them first.";
+    LastOwner = 409 "last_owner" "A store must keep at least one owner.";
+    AlreadyMember = 409 "already_member" "The store already has a member with this account or address.";
+    MemberLimit = 409 "member_limit" "The store has reached its limit of members and invitations.";
+    MembershipLimit = 409 "membership_limit" "The account has reached its limit of memberships in other stores.";
+    OwnsApps = 409 "owns_apps" "The account still owns apps: delete them first.";
+    VersionConflict = 409 "version_conflict" "The resource was changed at the same time: read it again.";
     AlreadyInstalled = 409 "already_installed" "The app, or the theme, is already installed on this store.";
-    AlreadyReviewed = 409 "already_reviewed" "There is a review of this by you already.";
+    AlreadyReviewed = 409 "already_reviewed" "You have already reviewed this.";
     AlreadyRegistered = 409 "already_registered" "This account already has a developer profile.";
     SlugTaken = 409 "slug_taken" "The slug is already in use.";
-    AppLimit = 409 "app_limit" "The developer profile has reached its number of apps.";
-    AddressLimit = 409 "address_limit" "The customer has reached their number of addresses.";
-    WishlistLimit = 409 "wishlist_limit" "The wishlist has reached its number of products.";
-    MediaInUse = 409 "media_in_use" "The media is shown somewhere; take it away there first.";
+    AppLimit = 409 "app_limit" "The developer profile has reached its limit of apps.";
+    AddressLimit = 409 "address_limit" "The customer has reached their limit of addresses.";
+    WishlistLimit = 409 "wishlist_limit" "The wishlist has reached its limit of products.";
+    MediaInUse = 409 "media_in_use" "The media is in use: remove the references to it first.";
     AppInstalled = 409 "app_installed" "The app is still installed on stores.";
     SubmissionOpen = 409 "submission_open" "The app already has an open submission.";
     NotApproved = 409 "not_approved" "The app has no approved submission.";
-    SubscriptionLimit = 409 "subscription_limit" "The store has reached its number of webhook subscriptions.";
-    DeliveryInFlight = 409 "delivery_in_flight" "The delivery is being attempted right now.";
-    PayloadExpunged = 409 "payload_expunged" "The payload of this delivery has been removed.";
-    ReplayRunning = 409 "replay_running" "A replay is under way on this store.";
-    ImportRunning = 409 "import_running" "An import is under way on this store.";
-    ImportTooLarge = 409 "import_too_large" "The parts of an import are 50 MB at most.";
-    PartsMissing = 409 "parts_missing" "The parts of an import are numbered from 1, without a gap.";
+    SubscriptionLimit = 409 "subscription_limit" "The store has reached its limit of webhook subscriptions.";
+    DeliveryInFlight = 409 "delivery_in_flight" "An attempt of this delivery is in progress.";
+    PayloadExpunged = 409 "payload_expunged" "The payload of this delivery has been deleted.";
+    ReplayRunning = 409 "replay_running" "A replay is already running on this store.";
+    ImportRunning = 409 "import_running" "An import is already running on this store.";
+    ImportTooLarge = 409 "import_too_large" "The parts of an import must not exceed 50 MB together.";
+    PartsMissing = 409 "parts_missing" "The parts of an import must be numbered from 1 without a gap.";
     NoSecretRotation = 409 "no_secret_rotation" "There is no secret rotation in progress.";
-    ExportLimit = 409 "export_limit" "The store has reached its number of unfinished exports.";
-    ImportLimit = 409 "import_limit" "The store has reached its number of imports that wait to be started.";
-    StoreLimit = 409 "store_limit" "The account has reached its number of stores.";
-    MenuLimit = 409 "menu_limit" "The store has reached its number of menus.";
+    ExportLimit = 409 "export_limit" "The store has reached its limit of unfinished exports.";
+    ImportLimit = 409 "import_limit" "The store has reached its limit of imports that are not started.";
+    StoreLimit = 409 "store_limit" "The account has reached its limit of stores.";
+    MenuLimit = 409 "menu_limit" "The store has reached its limit of menus.";
     HandleTaken = 409 "handle_taken" "The handle is already in use on this store.";
     SkuTaken = 409 "sku_taken" "The SKU is already in use on this store.";
     ProductInUse = 409 "product_in_use" "The product was ordered: archive it instead.";
-    LastVariant = 409 "last_variant" "A product has at least one variant.";
-    ChangeTooLarge = 422 "change_too_large" "The change touches too many variants at once.";
-    VariantLimit = 409 "variant_limit" "The product has reached its number of variants.";
-    Cycle = 409 "cycle" "A category cannot be below itself.";
-    HasChildren = 409 "has_children" "There are categories below this one.";
-    CategoryLimit = 409 "category_limit" "The store has reached its number of categories.";
-    CollectionAutomated = 409 "collection_automated" "The products of an automated collection are chosen by its rules.";
-    RequestInProgress = 409 "request_in_progress" "A request with this Idempotency-Key is still running.";
-    LocationLimit = 409 "location_limit" "The store has reached its number of locations.";
-    LocationHasStock = 409 "location_has_stock" "The location still holds stock; name where it moves to.";
+    LastVariant = 409 "last_variant" "A product must keep at least one variant.";
+    VariantLimit = 409 "variant_limit" "The product has reached its limit of variants.";
+    Cycle = 409 "cycle" "A category cannot be its own descendant.";
+    HasChildren = 409 "has_children" "The category has subcategories: move or delete them first.";
+    CategoryLimit = 409 "category_limit" "The store has reached its limit of categories.";
+    CollectionAutomated = 409 "collection_automated" "The rules of an automated collection choose its products: change the rules instead.";
+    RequestInProgress = 409 "request_in_progress" "A request with this Idempotency-Key is still in progress.";
+    LocationLimit = 409 "location_limit" "The store has reached its limit of locations.";
+    LocationHasStock = 409 "location_has_stock" "The location still has stock: send `move_stock_to`.";
     LocationInactive = 409 "location_inactive" "The location is not active.";
-    LastActiveLocation = 409 "last_active_location" "A store keeps at least one active location.";
-    ItemNotTracked = 409 "item_not_tracked" "The stock of this item is not counted.";
-    InsufficientQuantity = 409 "insufficient_quantity" "There is not as much as the change takes.";
-    StaleQuantity = 409 "stale_quantity" "The quantity is not what the request compares it with.";
-    CodeTaken = 409 "code_taken" "The code belongs to a gift card, or a discount, already.";
-    DiscountLimit = 409 "discount_limit" "The store has reached its number of automatic discounts.";
-    ZoneLimit = 409 "zone_limit" "The store has reached its number of shipping zones.";
-    ZoneOverlap = 409 "zone_overlap" "Another shipping zone covers one of these places as well.";
-    TaxRateExists = 409 "tax_rate_exists" "The store has a rate of this name for the same place and class.";
-    TaxRateLimit = 409 "tax_rate_limit" "The store has reached its number of tax rates for the country.";
-    InsufficientBalance = 409 "insufficient_balance" "The gift card holds less than this amount.";
+    LastActiveLocation = 409 "last_active_location" "A store must keep at least one active location.";
+    ItemNotTracked = 409 "item_not_tracked" "The inventory of this item is not tracked.";
+    InsufficientQuantity = 409 "insufficient_quantity" "The stock level has less than the requested quantity.";
+    StaleQuantity = 409 "stale_quantity" "The current quantity differs from the one to compare with: read it again.";
+    CodeTaken = 409 "code_taken" "Another gift card or discount already has this code.";
+    DiscountLimit = 409 "discount_limit" "The store has reached its limit of automatic discounts.";
+    ZoneLimit = 409 "zone_limit" "The store has reached its limit of shipping zones.";
+    ZoneOverlap = 409 "zone_overlap" "Another shipping zone already covers one of these regions.";
+    TaxRateExists = 409 "tax_rate_exists" "The store already has a rate of this name for the same region and class.";
+    TaxRateLimit = 409 "tax_rate_limit" "The store has reached its limit of tax rates for the country.";
+    InsufficientBalance = 409 "insufficient_balance" "The gift card's balance is lower than the amount.";
     GiftCardDisabled = 409 "gift_card_disabled" "The gift card is disabled.";
     GiftCardExpired = 409 "gift_card_expired" "The gift card has expired.";
-    GiftCardUnusable = 409 "gift_card_unusable" "Gift cards that would be refunded cannot be used: choose where the money goes.";
-    OrderAlreadyPaid = 409 "order_already_paid" "There is nothing left to pay for this order.";
+    GiftCardUnusable = 409 "gift_card_unusable" "A gift card to credit is disabled or expired: send `unusable_gift_cards`.";
+    OrderAlreadyPaid = 409 "order_already_paid" "The order has nothing left to pay.";
     OrderExpired = 409 "order_expired" "The order can no longer be paid.";
-    AmountMismatch = 409 "amount_mismatch" "The provider reports another amount or currency than was asked for.";
-    AmountNotSupported = 409 "amount_not_supported" "The payment provider does not take this amount of this currency.";
-    NotCapturable = 409 "not_capturable" "The payment holds nothing that can be captured.";
-    AmountExceedsAuthorized = 409 "amount_exceeds_authorized" "The amount is more than was authorized.";
-    AmountExceedsOutstanding = 409 "amount_exceeds_outstanding" "The amount is more than is left to pay for the order.";
-    ProviderNotConnected = 409 "provider_not_connected" "The store has no account with this payment provider.";
-    ProviderInUse = 409 "provider_in_use" "Payments through this account are still open.";
-    PaymentNotCaptured = 409 "payment_not_captured" "Nothing was taken by this payment that could go back.";
-    PaymentDisputed = 409 "payment_disputed" "A dispute holds the money that would go back, or has taken it.";
-    EvidencePending = 409 "evidence_pending" "Other evidence for this dispute is on its way to the provider.";
-    EvidencePastDue = 409 "evidence_past_due" "The time in which the provider takes evidence for this dispute is over.";
-    RefundExceedsCaptured = 409 "refund_exceeds_captured" "More would go back than can still be refunded.";
+    AmountMismatch = 409 "amount_mismatch" "The provider reports a different amount or currency than requested.";
+    AmountNotSupported = 409 "amount_not_supported" "The payment provider does not support this amount of this currency.";
+    NotCapturable = 409 "not_capturable" "The payment has no authorized amount to capture.";
+    AmountExceedsAuthorized = 409 "amount_exceeds_authorized" "The amount exceeds the authorized amount.";
+    AmountExceedsOutstanding = 409 "amount_exceeds_outstanding" "The amount exceeds the outstanding amount of the order.";
+    ProviderNotConnected = 409 "provider_not_connected" "The store is not connected to this payment provider, or has disabled it.";
+    ProviderInUse = 409 "provider_in_use" "Open payments still use this account.";
+    PaymentNotCaptured = 409 "payment_not_captured" "The payment has no captured amount to refund.";
+    PaymentDisputed = 409 "payment_disputed" "A dispute holds, or has taken, the amount to refund.";
+    EvidencePending = 409 "evidence_pending" "Other evidence for this dispute is being submitted to the provider.";
+    EvidencePastDue = 409 "evidence_past_due" "The provider's deadline for evidence in this dispute has passed.";
+    RefundExceedsCaptured = 409 "refund_exceeds_captured" "The amount exceeds the refundable amount.";
     InsufficientStock = 409 "insufficient_stock" "There is not enough stock for one or more lines.";
-    PriceChanged = 409 "price_changed" "The total is not what was expected.";
-    StoreNotReady = 409 "store_not_ready" "The store lacks what it needs to sell: `missing` names it.";
-    StoreNotAcceptingOrders = 409 "store_not_accepting_orders" "The store takes no orders now.";
-    NothingToFulfill = 409 "nothing_to_fulfill" "Nothing of the order is left to be fulfilled.";
-    QuantityExceedsRemaining = 409 "quantity_exceeds_remaining" "A line does not have so many units left.";
-    OrderNotFulfillable = 409 "order_not_fulfillable" "The order cannot be fulfilled in its state.";
-    InsufficientCommitted = 409 "insufficient_committed" "The location does not hold the stock of this line.";
-    NothingToRefund = 409 "nothing_to_refund" "Nothing is left to refund.";
-    AlreadyFulfilled = 409 "already_fulfilled" "Something of the order has already left.";
-    VersionExists = 409 "version_exists" "There is a package of this version of the theme already.";
-    ThemeLimit = 409 "theme_limit" "The store has reached its number of themes.";
-    ThemeIsPublished = 409 "theme_is_published" "The theme is the one that the storefront shows.";
-    DraftConflict = 409 "draft_conflict" "The draft is not at the version that was named.";
+    PriceChanged = 409 "price_changed" "The total differs from the expected total.";
+    StoreNotReady = 409 "store_not_ready" "The store is not ready to sell: `missing` lists the requirements.";
+    StoreNotAcceptingOrders = 409 "store_not_accepting_orders" "The store is not accepting orders.";
+    NothingToFulfill = 409 "nothing_to_fulfill" "The order has nothing left to fulfil.";
+    QuantityExceedsRemaining = 409 "quantity_exceeds_remaining" "The quantity exceeds the remaining units of a line.";
+    OrderNotFulfillable = 409 "order_not_fulfillable" "The order's state does not allow fulfilment.";
+    InsufficientCommitted = 409 "insufficient_committed" "The location has too little committed stock for the line.";
+    NothingToRefund = 409 "nothing_to_refund" "The order has nothing left to refund.";
+    AlreadyFulfilled = 409 "already_fulfilled" "Part of the order is already fulfilled.";
+    VersionExists = 409 "version_exists" "The theme already has a package of this version.";
+    ThemeLimit = 409 "theme_limit" "The store has reached its limit of themes.";
+    ThemeIsPublished = 409 "theme_is_published" "The theme is published on the storefront.";
+    DraftConflict = 409 "draft_conflict" "The draft is not at the named version: read it again.";
     NoDraft = 409 "no_draft" "The theme has no draft.";
-    ThemeCheckFailed = 409 "theme_check_failed" "The draft does not fit the theme.";
-    AlreadyCurrent = 409 "already_current" "The storefront shows this already.";
-    AlreadyLicensed = 409 "already_licensed" "The store has a licence for this theme.";
-    ThemeIsFree = 409 "theme_is_free" "The theme costs nothing.";
+    ThemeCheckFailed = 409 "theme_check_failed" "The draft does not match the theme's schema.";
+    AlreadyCurrent = 409 "already_current" "This release is already the published one.";
+    AlreadyLicensed = 409 "already_licensed" "The store already has a licence for this theme.";
+    ThemeIsFree = 409 "theme_is_free" "The theme is free and needs no purchase.";
     DrillRunning = 409 "drill_running" "A failover drill or a load test is running on the canary store.";
-    IncidentOpen = 409 "incident_open" "There is an open incident; nothing is made to fail meanwhile.";
-    NotForSale = 409 "not_for_sale" "The theme cannot be bought now.";
-    PaymentPageMissing = 409 "payment_page_missing" "The store's settings name no page on which an order is paid.";
+    IncidentOpen = 409 "incident_open" "An incident is open: no fault is injected until it is resolved.";
+    NotForSale = 409 "not_for_sale" "The theme is not for sale.";
+    PaymentPageMissing = 409 "payment_page_missing" "The store's settings have no URL of a payment page.";
     // 410, 412, 413, 415
     Gone = 410 "gone" "The resource is no longer available.";
-    PreviewExpired = 410 "preview_expired" "The preview session is over.";
-    PreconditionFailed = 412 "precondition_failed" "The resource is not at the version named by If-Match.";
+    PreviewExpired = 410 "preview_expired" "The preview session has ended.";
+    PreconditionFailed = 412 "precondition_failed" "The resource is not at the version in If-Match: read it again.";
     BodyTooLarge = 413 "body_too_large" "The body is larger than this path accepts.";
     UnsupportedMediaType = 415 "unsupported_media_type" "This path does not accept the content type.";
     // 422
+    ChangeTooLarge = 422 "change_too_large" "The change affects too many variants at once.";
     ValidationFailed = 422 "validation_failed" "One or more fields are invalid.";
     IdempotencyKeyReused = 422 "idempotency_key_reused" "The Idempotency-Key was used for another request.";
     ChecksFailed = 422 "checks_failed" "One or more automatic checks failed.";
     CredentialsRejected = 422 "credentials_rejected" "The payment provider does not accept these credentials.";
-    MediaTypeRejected = 422 "media_type_refused" "The file is not a PNG, JPEG, WebP, GIF or AVIF image.";
-    TxtNotFound = 422 "txt_not_found" "The TXT record that shows whose the domain is was not found.";
-    NoShippingToAddress = 422 "no_shipping_to_address" "The store does not send to this address.";
-    BlastRadiusExceeded = 422 "blast_radius_exceeded" "The drill could touch more than it may.";
-    InvalidPackage = 422 "invalid_package" "The file is not a theme that can be taken.";
+    MediaTypeRejected = 422 "media_type_rejected" "The file is not a PNG, JPEG, WebP, GIF or AVIF image.";
+    TxtNotFound = 422 "txt_not_found" "The TXT record that verifies the domain was not found.";
+    NoShippingToAddress = 422 "no_shipping_to_address" "The store does not ship to this address.";
+    BlastRadiusExceeded = 422 "blast_radius_exceeded" "The drill would exceed the allowed blast radius.";
+    InvalidPackage = 422 "invalid_package" "The file is not a valid theme package.";
     // 429
-    RateLimited = 429 "rate_limited" "The budget for this caller is used up for now.";
-    MailLimit = 429 "mail_limit" "No more mail of this kind may be sent today.";
-    TooManyAttempts = 429 "too_many_attempts" "Too many attempts; wait before the next.";
+    RateLimited = 429 "rate_limited" "The caller's budget is used up: wait for `Retry-After` seconds.";
+    MailLimit = 429 "mail_limit" "The limit of mails of this kind is reached for today.";
+    TooManyAttempts = 429 "too_many_attempts" "Too many attempts: wait for `Retry-After` seconds.";
     // 5xx
-    Internal = 500 "internal_error" "The service failed to answer; the failure is recorded.";
-    AnswerTooLarge = 500 "answer_too_large" "The answer is larger than can be sent; ask for less at once.";
+    Internal = 500 "internal_error" "The service failed: retry, or quote `request_id` to the operator.";
+    AnswerTooLarge = 500 "answer_too_large" "The response is too large to be sent: request less at once.";
     AppUnreachable = 502 "app_unreachable" "The app's own server could not be reached.";
     ProviderError = 502 "provider_error" "The payment provider rejected the request or failed.";
-    QueueUnreachable = 502 "queue_unreachable" "The queue did not take the challenge.";
-    SourceUnreachable = 502 "source_unreachable" "The source URL did not deliver the file.";
-    Unavailable = 503 "service_unavailable" "A part of the service is unavailable; try again.";
-    LocationEmptying = 503 "location_emptying" "The location is still being emptied; send the request again.";
+    QueueUnreachable = 502 "queue_unreachable" "The queue did not accept the challenge message.";
+    SourceUnreachable = 502 "source_unreachable" "The file could not be fetched from the source URL.";
+    Unavailable = 503 "service_unavailable" "A part of the service is unavailable: retry.";
+    LocationEmptying = 503 "location_emptying" "The location is still being emptied: retry.";
     BridgeTimeout = 504 "bridge_timeout" "The bridged request took too long.";
     ProviderTimeout = 504 "provider_timeout" "The payment provider did not answer in time.";
 }
@@ -295,7 +296,12 @@ impl FieldError {
         code: &'static str,
         detail: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Self { pointer: pointer.into(), fault: Fault::new(code, detail) }
+        Self::at(pointer, Fault::new(code, detail))
+    }
+
+    /// A violation by the field at `pointer`.
+    pub fn at(pointer: impl Into<String>, fault: Fault) -> Self {
+        Self { pointer: pointer.into(), fault }
     }
 }
 
@@ -307,7 +313,7 @@ impl Problem {
 
     /// `422 validation_failed` for one field.
     pub fn field(pointer: &str, code: &'static str, detail: impl Into<Cow<'static, str>>) -> Self {
-        Self::invalid(vec![FieldError { pointer: pointer.into(), fault: Fault::new(code, detail) }])
+        Self::invalid(vec![FieldError::new(pointer, code, detail)])
     }
 
     /// `409 invalid_state_transition` with the current state and the actions it allows.
@@ -380,7 +386,7 @@ impl Problem {
     /// Logs the private cause: called once, where the problem becomes an answer.
     pub fn log(&self) {
         if let Some(cause) = &self.cause {
-            tracing::error!(code = self.code.as_str(), cause, "problem");
+            tracing::error!(code = self.code.as_str(), cause, "cause of a problem response");
         }
     }
 }

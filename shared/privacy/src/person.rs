@@ -9,6 +9,7 @@ use identity::store::Store;
 use primitives::fields::FromText;
 use primitives::problem::Problem;
 use sales::gift_card::GiftCard;
+use sales::guest::Guest;
 use sales::order::Order;
 use serde::{Deserialize, Serialize};
 use services::Services;
@@ -86,12 +87,8 @@ impl Person {
         services: &Services,
         place: Option<&WalkPlace>,
     ) -> PartPage<Order> {
-        let found: Option<Store> = services.table.get(&key::store(&self.store_id)).await?;
-        let Some(store) = found else { return Ok((Vec::new(), None)) };
-        let listed =
-            |email: Email| Query::list(key::list::orders_of_guest(&store.guest_key(&email)));
-        let emails = self.emails.iter().filter_map(|email| Email::from_text(email).ok());
-        let queries: Vec<Query> = emails.map(listed).collect();
+        let listed = |guest: &String| Query::list(key::list::orders_of_guest(guest));
+        let queries: Vec<Query> = self.guest_keys(services).await?.iter().map(listed).collect();
         if queries.is_empty() {
             return Ok((Vec::new(), None));
         }
@@ -99,6 +96,28 @@ impl Person {
         let is_here =
             |order: &Order| order.store_id == self.store_id && order.customer_id.is_none();
         services.table.walk(&queries, PAGE, place, is_here).await
+    }
+
+    /// The guests of their addresses.
+    ///
+    /// # Errors
+    /// 503.
+    pub async fn guests(&self, services: &Services) -> Result<Vec<Guest>, Problem> {
+        let guests = self.guest_keys(services).await?;
+        let keys: Vec<_> = guests.iter().map(|guest| key::guest(&self.store_id, guest)).collect();
+        let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+        let found: Result<Vec<Option<Guest>>, Problem> =
+            keys.iter().map(|key| batch.take(key)).collect();
+        Ok(found?.into_iter().flatten().collect())
+    }
+
+    /// The store's keys of their addresses as a guest's.
+    async fn guest_keys(&self, services: &Services) -> Result<Vec<String>, Problem> {
+        let found: Option<Store> = services.table.get(&key::store(&self.store_id)).await?;
+        let emails = self.emails.iter().filter_map(|email| Email::from_text(email).ok());
+        Ok(found
+            .map(|store| emails.map(|email| store.guest_key(&email)).collect())
+            .unwrap_or_default())
     }
 
     /// Whether an order of their account is stored.

@@ -73,7 +73,7 @@ impl Stay {
         let work = work.advanced(place, now);
         save(services, &work).await?;
         if work.is_over() {
-            tracing::info!(work = ?work.key(), "over");
+            tracing::info!(work = ?work.key(), "redaction or merge finished");
             return Ok(Next::Message(None));
         }
         let is_long = self.began.elapsed() >= STAY_LENGTH;

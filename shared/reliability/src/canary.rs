@@ -177,7 +177,8 @@ pub async fn make_event(services: &Services) -> Result<EventId, Problem> {
     table::retry(|| async {
         let now = services.clock.now();
         let found: Option<Store> = services.table.get(&key::store(&StoreId::canary())).await?;
-        let store = found.ok_or_else(|| Problem::internal("there is no canary"))?.changed(now);
+        let store =
+            found.ok_or_else(|| Problem::internal("the canary store does not exist"))?.changed(now);
         let event = store.event(&STORE_UPDATED, &services.config.base_url, now);
         let id = event.id.clone();
         store::replace(services.table.write(), &store).emit(event).commit().await?;

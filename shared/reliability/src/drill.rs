@@ -163,7 +163,7 @@ pub struct DrillPlan {
     pub kind: DrillKind,
     /// The expected outcome, in the operator's words.
     pub hypothesis: String,
-    /// How long the fault lasts, in seconds.
+    /// The duration of the fault, in seconds.
     pub duration_s: u64,
     /// The largest share of the deployment's concurrent delivery attempts, in percent.
     pub blast_radius_percent: u64,
@@ -207,7 +207,7 @@ pub struct TimelineEntry {
     pub at: Timestamp,
     /// The status of the drill at that time.
     pub status: DrillStatus,
-    /// What happened.
+    /// The description of what happened.
     pub message: String,
 }
 
@@ -222,7 +222,7 @@ pub struct Drill {
     pub hypothesis: String,
     /// The target store: the canary.
     pub target: StoreId,
-    /// How long the fault lasts, in seconds.
+    /// The duration of the fault, in seconds.
     pub duration_s: u64,
     /// The largest share of the deployment's concurrent delivery attempts, in percent.
     pub blast_radius_percent: u64,
@@ -238,7 +238,7 @@ pub struct Drill {
     pub status: DrillStatus,
     /// The verdict, once it ended with one.
     pub verdict: Option<Verdict>,
-    /// Why it ended early.
+    /// The reason of its early end.
     pub stop_reason: Option<String>,
     /// Its events.
     pub beats: Vec<Beat>,
@@ -331,7 +331,7 @@ impl Drill {
             updated_at: now,
             version: 1,
         };
-        drill.noted("asked for", now)
+        drill.noted("requested", now)
     }
 
     /// How long the fault lasts.

@@ -136,7 +136,7 @@ pub struct Incident {
     pub subject: Option<String>,
     /// The title.
     pub title: String,
-    /// What is known about it.
+    /// The description.
     pub description: Option<String>,
     /// The severity.
     pub severity: Severity,
@@ -200,7 +200,7 @@ pub struct Report {
     pub cause: Option<(Rule, String)>,
     /// The title.
     pub title: String,
-    /// What is known about it.
+    /// The description.
     pub description: Option<String>,
     /// The severity.
     pub severity: Severity,
@@ -213,7 +213,7 @@ pub struct Report {
 pub struct Correction {
     /// The title.
     pub title: Option<String>,
-    /// What is known about it.
+    /// The description.
     pub description: Option<String>,
     /// The severity.
     pub severity: Option<Severity>,

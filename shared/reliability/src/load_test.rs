@@ -65,7 +65,7 @@ impl LoadTestStatus {
 /// The load of a load test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadProfile {
-    /// How long it runs, in seconds.
+    /// The duration, in seconds.
     pub duration_s: u64,
     /// The number of requests a second.
     pub requests_per_second: u64,
@@ -118,7 +118,7 @@ pub struct Outcomes {
     pub points: u64,
     /// The consumption in tenths of capacity units.
     pub unit_tenths: u64,
-    /// How long the answered requests took, in microseconds.
+    /// The response times of the answered requests, in microseconds.
     pub latency: Histogram,
 }
 
@@ -158,7 +158,7 @@ pub struct Stretch {
     pub sent: u64,
     /// The number of requests that were not answered 2xx or 3xx.
     pub errors: u64,
-    /// How long the answered requests took, in microseconds.
+    /// The response times of the answered requests, in microseconds.
     pub latency_us: Percentiles,
 }
 
@@ -186,7 +186,7 @@ pub struct LoadTest {
     pub requested_by: MerchantId,
     /// The status.
     pub status: LoadTestStatus,
-    /// Why it ended early.
+    /// The reason of its early end.
     pub stop_reason: Option<String>,
     /// The number of seconds whose requests were sent.
     pub seconds_done: u64,

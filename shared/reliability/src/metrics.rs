@@ -73,9 +73,9 @@ pub struct FamilyNumbers {
     pub refusals: u64,
     /// The number of requests answered with 429.
     pub throttled: u64,
-    /// How often the table throttled a call, whether or not a retry succeeded.
+    /// The number of calls that the table throttled, whether or not a retry succeeded.
     pub table_throttles: u64,
-    /// How long the requests took, in milliseconds. Each percentile is at most an eighth too large.
+    /// The response times of the requests, in milliseconds. Each percentile is at most an eighth too large.
     pub latency_ms: Percentiles,
 }
 
@@ -104,7 +104,7 @@ pub struct DeliveryNumbers {
     pub failed: u64,
     /// The percentage of attempts that succeeded, rounded down; `null` without attempts.
     pub success_percent: Option<u64>,
-    /// How long receivers took to answer, in milliseconds.
+    /// The response times of receivers, in milliseconds.
     pub latency_ms: Percentiles,
 }
 
@@ -157,7 +157,7 @@ pub struct Point {
     pub requests: u64,
     /// The number of requests answered with 5xx.
     pub errors: u64,
-    /// How long the requests took, in milliseconds.
+    /// The response times of the requests, in milliseconds.
     pub latency_ms: Percentiles,
     /// The longest time that an event had waited, in seconds; `null` if it was not measured.
     pub outbox_lag_seconds: Option<u64>,

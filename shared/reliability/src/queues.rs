@@ -48,8 +48,8 @@ pub struct QueueState {
     pub depth: Depth,
     /// The number of dead letters, approximately: messages that were received five times without success.
     pub dead_letters: u64,
-    /// For how long the oldest work that this queue carries has been overdue, in seconds; `null` when nothing
-    /// is overdue. It is not the age of a message in the queue.
+    /// The time for which the oldest work of this queue has been overdue, in seconds; `null` when nothing is
+    /// overdue. It is not the age of a message in the queue.
     pub oldest_age_seconds: Option<u64>,
 }
 

@@ -74,7 +74,7 @@ pub struct Period {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "EvidenceChain")]
 pub struct Chain {
-    /// How many records it had.
+    /// The number of its records.
     pub count: u64,
     /// The hash of its last record; `null` without records.
     pub head_hash: Option<String>,
@@ -189,7 +189,8 @@ pub async fn gather(
     let stated =
         evidence::within(services, chain.head.as_ref(), period.from, period.to, MOST_EVIDENCE);
     let stated = stated.await?.ok_or_else(|| {
-        let detail = "The period has more evidence than one report can rest on.";
+        let detail =
+            "The period has more evidence than one report can include: choose a shorter one.";
         Problem::field("/period/from", "range_too_wide", detail)
     })?;
     Ok((stated, chain))

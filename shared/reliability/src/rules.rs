@@ -94,7 +94,7 @@ impl Rule {
                 threshold: 1,
                 severity: Severity::High,
                 components: &[Component::AppPlatform],
-                title: "An authorization code came a second time",
+                title: "An authorization code was presented a second time",
             },
             Self::DeliverySuccess => Terms {
                 alarm: "DeliverySuccess",

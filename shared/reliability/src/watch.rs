@@ -84,7 +84,7 @@ impl Reading {
         };
         let subject = &self.subject;
         let description =
-            format!("{subject}: {observed} {unit}, where there should be {bound} {threshold}.");
+            format!("{subject}: {observed} {unit}; the rule requires {bound} {threshold}.");
         Report {
             store_id: self.store_id.clone(),
             cause: Some((self.rule, subject.clone())),
@@ -150,7 +150,7 @@ pub async fn watch(services: &Services) -> Watched {
 impl Watched {
     fn count(&mut self, outcome: Result<(), Problem>) {
         if let Err(problem) = outcome {
-            tracing::warn!(cause = %problem, "a look at the platform failed");
+            tracing::warn!(cause = %problem, "check of the platform failed");
             self.failures = self.failures.saturating_add(1);
         }
     }
@@ -230,7 +230,7 @@ async fn validate(
     let (opened, resolved) = (count(Done::Opened), count(Done::Resolved));
     let mut failures = 0_usize;
     for problem in outcomes.into_iter().filter_map(Result::err) {
-        tracing::warn!(cause = %problem, "an incident is not written");
+        tracing::warn!(cause = %problem, "incident not opened or resolved");
         failures = failures.saturating_add(1);
     }
     Ok((opened, resolved, failures))
@@ -257,7 +257,7 @@ async fn open_one(services: &Services, reading: &Reading, now: Timestamp) -> Res
     let outcome = incident.create_in(services.table.write(), now).commit().await;
     if outcome.is_ok() {
         tracing::warn!(rule = %reading.rule, subject = reading.subject, observed = reading.observed,
-            "incident");
+            "incident opened");
     }
     unless_lost(outcome, Done::Opened)
 }

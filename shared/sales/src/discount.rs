@@ -62,7 +62,7 @@ primitives::string_enum! {
 }
 
 primitives::string_enum! {
-    /// The class of a discount, by which it combines with others ([`CombinesWith`]).
+    /// The class of a discount, by which it combines with others (`combines_with`).
     DiscountClass {
         /// It reduces the whole order.
         Order = "order",
@@ -139,7 +139,7 @@ pub enum DiscountValue {
         basis_points: i64,
         /// The lines that can get the discount; by default those that must be bought.
         get: Targets,
-        /// The most times that it applies to one order.
+        /// The maximum number of times that it applies to one order.
         most: Option<u32>,
     },
 }
@@ -221,9 +221,9 @@ pub struct Discount {
     pub combines_with: CombinesWith,
     /// Whether it is only for customers who have not ordered yet.
     pub first_order_only: bool,
-    /// The most orders that can use it.
+    /// The maximum number of orders that can use it.
     pub usage_limit: Option<u32>,
-    /// The most orders of one customer that can use it.
+    /// The maximum number of orders of one customer that can use it.
     pub per_customer_limit: Option<u32>,
     /// When it starts.
     pub starts_at: Timestamp,

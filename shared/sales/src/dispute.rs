@@ -56,9 +56,9 @@ primitives::string_enum! {
         UnderReview = "under_review",
         /// It ended without a decision: an inquiry without consequences.
         Closed = "closed",
-        /// It was decided for the merchant, who keeps the money.
+        /// The merchant won, and keeps the payment.
         Won = "won",
-        /// It was decided for the customer, who gets the money.
+        /// The customer won, and gets the payment back.
         Lost = "lost",
     }
 }
@@ -119,7 +119,7 @@ pub struct Dispute {
     pub status: DisputeStatus,
     /// The disputed amount, which may be in another currency than the payment's.
     pub amount: Money,
-    /// The amount of the payment that it holds or has taken.
+    /// The amount of the payment that it holds or has withdrawn.
     pub held: Money,
     /// The reason code of the provider.
     pub reason: String,

@@ -208,7 +208,7 @@ pub struct GiftCardEntry {
     pub reason: Option<String>,
     /// The principal that made the change.
     pub actor: Option<String>,
-    /// When it was made.
+    /// The time of the adjustment.
     pub created_at: Timestamp,
     /// Always 1: a ledger is only appended to.
     pub version: u64,

@@ -2,6 +2,7 @@
 //!
 //! - [`order`]: an order from cart to payment, with its fulfilments, returns and refunds. Its total adds
 //!   [`shipping`] and [`tax`] to the goods, and subtracts each [`discount`].
+//! - [`guest`]: somebody who has ordered without an account, with what their orders add up to.
 //! - [`payment`]: a payment as its provider reports it. [`gift_card`]: stored value that the store owes.
 //! - [`dispute`]: a chargeback or inquiry of a customer's bank about a payment.
 //! - [`workflows`]: use cases of several steps over these.
@@ -11,6 +12,7 @@ pub mod discount;
 pub mod dispute;
 pub mod document;
 pub mod gift_card;
+pub mod guest;
 pub mod notifications;
 pub mod order;
 pub mod payment;

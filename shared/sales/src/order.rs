@@ -183,7 +183,7 @@ pub struct Order {
     /// Key-value pairs of merchants and apps.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<String, String>,
-    /// Where it was created: `storefront`, or a name that the creator gave.
+    /// The source: `storefront`, or a name that the creator gave.
     pub source: String,
     /// The payment provider that the shopper chose at checkout.
     #[serde(default, skip_serializing_if = "Option::is_none")]

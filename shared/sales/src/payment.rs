@@ -72,7 +72,7 @@ primitives::string_enum! {
     Mode {
         /// The provider's sandbox.
         Test = "test",
-        /// Real money.
+        /// Live mode: real payments.
         Live = "live",
     }
 }
@@ -224,7 +224,7 @@ pub struct PaymentDispute {
     pub id: DisputeId,
     /// The status of the dispute.
     pub status: DisputeStatus,
-    /// The amount of the payment that it holds or has taken.
+    /// The amount of the payment that it holds or has withdrawn.
     pub held: Money,
     /// The evidence that is being sent to the provider; the sweep sends it again.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -29,11 +29,11 @@ pub const MAX_PLACES: usize = 100;
 
 core_types::topics! {
     SHIPPING_ZONE_CREATED = "shipping_zone.created", "shipping_zone", Some("read_shipping"),
-        ShippingZoneView, "A shipping zone was made.";
+        ShippingZoneView, "A shipping zone was created.";
     SHIPPING_ZONE_UPDATED = "shipping_zone.updated", "shipping_zone", Some("read_shipping"),
         ShippingZoneView, "A shipping zone, or one of its rates, changed.";
     SHIPPING_ZONE_DELETED = "shipping_zone.deleted", "shipping_zone", Some("read_shipping"),
-        ShippingZoneView, "A shipping zone was removed.";
+        ShippingZoneView, "A shipping zone was deleted.";
 }
 
 core_types::view! {

@@ -32,11 +32,11 @@ pub const MAX_RATES: usize = 200;
 
 core_types::topics! {
     TAX_RATE_CREATED = "tax_rate.created", "tax_rate", Some("read_taxes"), TaxRateView,
-        "A tax rate was made.";
+        "A tax rate was created.";
     TAX_RATE_UPDATED = "tax_rate.updated", "tax_rate", Some("read_taxes"), TaxRateView,
         "A tax rate changed.";
     TAX_RATE_DELETED = "tax_rate.deleted", "tax_rate", Some("read_taxes"), TaxRateView,
-        "A tax rate was removed.";
+        "A tax rate was deleted.";
 }
 
 /// A tax rate.
@@ -52,7 +52,7 @@ pub struct TaxRate {
     pub country: Country,
     /// The region that it is limited to; the whole country if none.
     pub region: Option<String>,
-    /// The tax class that it is limited to; if none, all goods whose class has no rate of its own there.
+    /// The tax class to which it is limited; null for all goods whose class has no rate in this jurisdiction.
     pub tax_class: Option<TaxClass>,
     /// The postal codes that it is limited to; all if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -117,7 +117,8 @@ core_types::view! {
         country: Country,
         /// The region that it is limited to; the whole country if none.
         region: Option<String>,
-        /// The tax class that it is limited to; if none, all goods whose class has no rate of its own there.
+        /// The tax class to which it is limited; null for all goods whose class has no rate in this
+        /// jurisdiction.
         tax_class: Option<TaxClass>,
         /// The postal codes that it is limited to; all if none.
         postal_codes: Option<PostalCodes>,

@@ -113,7 +113,10 @@ impl Metrics {
             let write = tokio::time::timeout(PATIENCE, aside(write));
             if let Err(problem) = write.await.unwrap_or_else(|_| Err(Problem::unavailable("late")))
             {
-                tracing::warn!(cause = %problem, "what was counted is not written down");
+                tracing::warn!(
+                    cause = %problem,
+                    "metrics not written; tried again with the next batch"
+                );
                 self.put_back(chunk);
             }
         }

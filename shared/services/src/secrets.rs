@@ -227,7 +227,7 @@ impl Secrets {
                 Ok(value)
             }
             (Err(cause), Some((_, last_good))) => {
-                tracing::warn!(cause, "using the last good value of a secret");
+                tracing::warn!(cause, "secret could not be read; its last value is used");
                 cache.set(now, &last_good);
                 Ok(last_good)
             }

@@ -96,7 +96,10 @@ impl Table {
         match self.get::<CanaryHold>(&CanaryHold::place()).await {
             Ok(held) => held.is_some_and(|held| held.injects(kind, self.clock.now())),
             Err(problem) => {
-                tracing::warn!(cause = %problem, "whether a fault is injected cannot be read");
+                tracing::warn!(
+                    cause = %problem,
+                    "fault state of the canary unreadable; no fault is injected"
+                );
                 false
             }
         }

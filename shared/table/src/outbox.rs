@@ -159,7 +159,10 @@ pub async fn give_up(
     mark: Marked,
     problem: &Problem,
 ) -> Result<(), Problem> {
-    tracing::error!(?key, code = problem.code.as_str(), cause = %problem, "work given up");
+    tracing::error!(
+        ?key, code = problem.code.as_str(), cause = %problem,
+        "work given up: due mark removed"
+    );
     let change = Change::new("REMOVE GSI3PK, GSI3SK").under(mark.condition());
     match table.write().update(key, change, Code::VersionConflict).commit().await {
         Err(problem) if problem.code == Code::VersionConflict => Ok(()),

@@ -41,7 +41,7 @@ pub(crate) struct Archive {
 /// Reads an archive. Without an error among the findings every file has its bytes.
 pub(crate) fn open(zip: &[u8], findings: &mut Findings) -> Archive {
     if zip.len() > MAX_ARCHIVE {
-        let detail = "A package has at most 4 MiB.";
+        let detail = "A package must have at most 4 MiB.";
         findings.push(Finding::new(Code::ArchiveTooLarge, "", detail));
         return Archive::default();
     }
@@ -62,11 +62,17 @@ fn locate<'a>(zip: &'a [u8], findings: &mut Findings) -> Option<ZipSliceArchive<
     let archive = match ZipArchive::from_slice(zip) {
         Ok(archive) => archive,
         Err(error) if matches!(error.kind(), rawzip::ErrorKind::MissingEndOfCentralDirectory) => {
-            reject(Code::NotAZip, "The end of a zip's directory is not in it.");
+            reject(
+                Code::NotAZip,
+                "Not a zip archive: the end-of-central-directory record is missing.",
+            );
             return None;
         }
         Err(error) => {
-            reject(Code::ArchiveMalformed, &format!("Its end cannot be read: {error}."));
+            reject(
+                Code::ArchiveMalformed,
+                &format!("The end-of-central-directory record cannot be read: {error}."),
+            );
             return None;
         }
     };
@@ -91,24 +97,27 @@ fn entries<'a>(
             _ if entries.len() == MAX_ENTRIES => {
                 reject(
                     Code::TooManyEntries,
-                    format!("A package has at most {MAX_ENTRIES} entries."),
+                    format!("A package must have at most {MAX_ENTRIES} entries."),
                 );
                 return (entries, false);
             }
             Ok(record) => entries.push(Entry::new(zip, archive, &record)),
             Err(error) => {
-                reject(Code::ArchiveMalformed, format!("Its directory cannot be read: {error}."));
+                reject(
+                    Code::ArchiveMalformed,
+                    format!("The archive's directory cannot be read: {error}."),
+                );
                 return (entries, false);
             }
         }
     }
     let declared = archive.entries_hint();
     if u64::try_from(entries.len()) != Ok(declared) {
-        let detail = format!("It says that it has {declared} entries, and has {}.", entries.len());
+        let detail = format!("The archive declares {declared} entries, but has {}.", entries.len());
         reject(Code::EntryCountMismatch, detail);
     }
     if entries.is_empty() {
-        reject(Code::ArchiveEmpty, "There is nothing in it.".to_owned());
+        reject(Code::ArchiveEmpty, "The archive is empty.".to_owned());
     }
     (entries, true)
 }
@@ -134,7 +143,7 @@ fn unpack(
             }
             (true, None) => {
                 if left > 0 {
-                    let detail = "The files of a package have at most 32 MiB together.";
+                    let detail = "The files of a package must have at most 32 MiB together.";
                     findings.push(Finding::new(Code::UnpackedTooLarge, "", detail));
                 }
                 left = 0;

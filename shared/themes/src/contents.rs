@@ -82,7 +82,9 @@ impl Contents {
         let text = Bytes::from(serde_json::to_vec(&document).map_err(Problem::internal)?);
         let name = Digest::of(&text).to_string();
         let mut references = pinned::pin(services, &BTreeMap::from([(name.clone(), text)])).await?;
-        references.remove(&name).ok_or_else(|| Problem::internal("a document was not kept"))
+        references
+            .remove(&name)
+            .ok_or_else(|| Problem::internal("a document of a theme was not stored"))
     }
 
     /// Loads a document by its reference.

@@ -26,7 +26,7 @@ pub struct ThemeDraft {
     pub number: Version,
     /// The settings and sections; none after it was discarded.
     pub content: Option<Content>,
-    /// Who last changed it: `mer_…` or `app_…`.
+    /// The principal that last changed it: `mer_…` or `app_…`.
     pub updated_by: String,
     /// When it was created.
     pub created_at: Timestamp,
@@ -121,6 +121,6 @@ pub struct DraftView {
     content: Content,
     /// When it was last changed.
     updated_at: Timestamp,
-    /// Who last changed it: `mer_…` or `app_…`.
+    /// The principal that last changed it: `mer_…` or `app_…`.
     updated_by: String,
 }

@@ -39,7 +39,7 @@ primitives::string_enum! {
         /// The archive is split over several disks.
         ArchiveMultiDisk = "archive_multi_disk",
         /// The archive uses ZIP64, which no package of this size needs.
-        Zip64Rejected = "zip64_refused",
+        Zip64Rejected = "zip64_rejected",
         /// The archive has more entries than a package may have.
         TooManyEntries = "too_many_entries",
         /// The number of entries differs from the one that the end record declares.
@@ -111,14 +111,14 @@ primitives::string_enum! {
         PathCaseTwin = "path_case_twin",
         /// The name is used for a file and a directory.
         PathConflict = "path_conflict",
-        /// The file belongs to an operating system, an editor or version control; it is left out.
+        /// The file belongs to an operating system, an editor or version control; it was ignored.
         IgnoredFile = "ignored_file",
-        /// The file is outside a theme's directories; it is left out.
+        /// The file is outside a theme's directories; it was ignored.
         OutsideDirectories = "outside_directories",
         /// The directory may not have subdirectories.
-        SubdirectoryRejected = "subdirectory_refused",
+        SubdirectoryRejected = "subdirectory_rejected",
         /// The directory may not have files with this extension.
-        FileTypeRejected = "file_type_refused",
+        FileTypeRejected = "file_type_rejected",
         /// The file's content does not match its extension.
         ContentMismatch = "content_mismatch",
         /// The text is not UTF-8, or has a NUL.
@@ -195,7 +195,7 @@ primitives::string_enum! {
         SettingValueInvalid = "setting_value_invalid",
         /// A value was sanitized.
         SettingSanitized = "setting_sanitized",
-        /// A value of an unknown setting; it is left out.
+        /// A value of an unknown setting; it was removed.
         SettingUnknown = "setting_unknown",
         /// The theme's own content is larger than a draft may be.
         ContentTooLarge = "content_too_large",

@@ -22,7 +22,7 @@ core_types::topics! {
     THEME_INSTALLED = "theme.installed", "installed_theme", Some("read_themes"), InstalledThemeView,
         "A theme was installed.";
     THEME_UPGRADED = "theme.upgraded", "installed_theme", Some("read_themes"), InstalledThemeView,
-        "A theme was brought to another version.";
+        "A theme was upgraded to another version.";
     THEME_UNINSTALLED = "theme.uninstalled", "installed_theme", Some("read_themes"),
         InstalledThemeView, "A theme was uninstalled.";
 }

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 primitives::string_enum! {
-    /// Why a licence ended.
+    /// The reason why a licence ended.
     LicenseEnd {
         /// Its payment was refunded.
         Refunded = "refunded",
@@ -27,7 +27,7 @@ pub struct Term {
     /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
-    /// Why it ended.
+    /// The reason of its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<LicenseEnd>,
 }

@@ -15,9 +15,9 @@ use crate::manifest::Slug;
 
 core_types::topics! {
     THEME_LICENSED = "theme.licensed", "theme_license", Some("read_themes"), LicenseView,
-        "A theme was paid for.";
+        "A theme licence was purchased.";
     THEME_LICENSE_ENDED = "theme.license_ended", "theme_license", Some("read_themes"), LicenseView,
-        "A licence ended: what is installed stays, and nothing is installed with it any more.";
+        "A theme licence ended: installed themes stay, and no further one can be installed with it.";
 }
 
 /// A store's licence for a theme.
@@ -107,7 +107,7 @@ core_types::view! {
         granted_at: Timestamp = license.term.granted_at,
         /// When it ended.
         ended_at: Option<Timestamp> = license.term.ended_at,
-        /// Why it ended.
+        /// The reason of its end.
         end: Option<LicenseEnd> = license.term.end,
         /// The purchase that granted it.
         purchase_id: ThemePurchaseId,

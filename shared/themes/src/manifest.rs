@@ -180,7 +180,7 @@ impl Manifest {
         let category = optional(object, "category", &mut report);
         let price = price(object, &mut report);
         for member in object.keys().filter(|member| !MEMBERS.contains(&member.as_str())) {
-            let known = format!("Nobody reads it; read are {}.", MEMBERS.join(", "));
+            let known = format!("Unknown member; the members are {}.", MEMBERS.join(", "));
             report.say(Code::ManifestUnknownField, &below("", member), known);
         }
         let (Name(name), Name(author)) = (name.ok()?, author.ok()?);
@@ -205,7 +205,7 @@ impl FromText for Name {
     fn from_text(text: &str) -> Result<Self, Fault> {
         let line = Text::<1, 100>::from_text(text)?;
         if line.as_str().chars().any(misleads) {
-            let detail = "Must not hold @ < > \" or invisible characters.";
+            let detail = "Must not contain @ < > \" or invisible characters.";
             return Err(Fault::new("invalid_characters", detail));
         }
         Ok(Self(line.into()))

@@ -28,9 +28,9 @@ use crate::settings::Content;
 
 core_types::topics! {
     THEME_PUBLISHED = "theme.published", "theme_release", Some("read_themes"), ReleaseView,
-        "The storefront is shown in a new release of a theme.";
+        "A release of a theme was published on the storefront.";
     THEME_ROLLED_BACK = "theme.rolled_back", "theme_release", Some("read_themes"), ReleaseView,
-        "The storefront is shown again in what an earlier release of the theme was.";
+        "A theme was rolled back to the content of an earlier release.";
 }
 
 /// A release of a theme on a store.
@@ -54,7 +54,7 @@ pub struct ThemeRelease {
     pub content_sha256: Digest,
     /// The publisher's message.
     pub message: Option<String>,
-    /// Who published it: `mer_…` or `app_…`.
+    /// The principal that published it: `mer_…` or `app_…`.
     pub published_by: String,
     /// The version of the draft that it was published from; none for a rollback.
     pub draft_version: Option<u64>,
@@ -248,7 +248,7 @@ core_types::view! {
         content_sha256: Digest,
         /// The publisher's message.
         message: Option<String>,
-        /// Who published it: `mer_…` or `app_…`.
+        /// The principal that published it: `mer_…` or `app_…`.
         published_by: String,
         /// The version of the draft that it was published from; none for a rollback.
         draft_version: Option<u64>,

@@ -37,7 +37,7 @@ pub struct PreviewSession {
     pub contents: BlobRef,
     /// The content of the draft when the session was created.
     pub content: Content,
-    /// Who created it: `mer_…` or `app_…`.
+    /// The principal that created it: `mer_…` or `app_…`.
     pub created_by: String,
     /// The authority of its creator: it ends when they may no longer change the store's themes.
     #[serde(default)]
@@ -171,7 +171,7 @@ core_types::view! {
         theme_version: Version,
         /// The version of the draft that it shows.
         draft_version: u64,
-        /// Who created it: `mer_…` or `app_…`.
+        /// The principal that created it: `mer_…` or `app_…`.
         created_by: String,
         /// When it expires.
         expires_at: Timestamp,

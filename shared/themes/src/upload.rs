@@ -21,15 +21,15 @@ use crate::theme::Offer;
 
 core_types::topics! {
     PACKAGE_UPLOADED = "theme_package.uploaded", "theme_package", None, PackageView,
-        "A package of a theme was uploaded.";
+        "A theme package was uploaded.";
     PACKAGE_SUBMITTED = "theme_package.submitted", "theme_package", None, PackageView,
-        "A developer proposed a package for the catalogue.";
+        "A developer submitted a theme package for the catalogue.";
     PACKAGE_WITHDRAWN = "theme_package.withdrawn", "theme_package", None, PackageView,
-        "A developer took a package back.";
+        "A developer withdrew a theme package.";
     PACKAGE_APPROVED = "theme_package.approved", "theme_package", None, PackageView,
-        "An operator accepted a package: stores can install it.";
+        "An operator approved a theme package: stores can install it.";
     PACKAGE_REJECTED = "theme_package.rejected", "theme_package", None, PackageView,
-        "An operator rejected a package.";
+        "An operator rejected a theme package.";
 }
 
 /// The details that a developer submits with a package.

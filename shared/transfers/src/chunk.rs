@@ -91,7 +91,7 @@ pub async fn discard(services: &Services, file: &str, places: &[String]) {
         let delete = |write: Write, place: &String| write.delete(&key::file_chunk(file, place));
         let deleted = together.iter().fold(services.table.write(), delete).commit().await;
         if let Err(problem) = deleted {
-            tracing::warn!(cause = %problem, file, "chunks of a file were left over");
+            tracing::warn!(cause = %problem, file, "chunks of a file not discarded; they expire");
         }
     }
 }
@@ -135,6 +135,6 @@ pub async fn erase(services: &Services, file: &str) -> Result<(), Problem> {
 /// Deletes all chunks of a file. A failure is only logged: time-to-live deletes the rest.
 pub async fn remove(services: &Services, file: &str) {
     if let Err(problem) = erase(services, file).await {
-        tracing::warn!(cause = %problem, file, "chunks of a file were left over");
+        tracing::warn!(cause = %problem, file, "chunks of a deleted file not deleted; they expire");
     }
 }

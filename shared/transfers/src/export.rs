@@ -122,7 +122,7 @@ pub struct Export {
     pub until: Option<Timestamp>,
     /// The status.
     pub status: ExportStatus,
-    /// Why it ended early, unless it was cancelled by request.
+    /// The reason of its early end, unless it was cancelled by request.
     #[serde(default)]
     pub status_reason: Option<EndReason>,
     /// Products, orders, customers or movements written.

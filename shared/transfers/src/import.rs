@@ -182,7 +182,7 @@ pub struct Import {
     pub on_existing: OnExisting,
     /// The status.
     pub status: ImportStatus,
-    /// Why it ended early, unless it was cancelled by request.
+    /// The reason of its early end, unless it was cancelled by request.
     #[serde(default)]
     pub status_reason: Option<EndReason>,
     /// The parts of the file, by number.

@@ -1,11 +1,8 @@
 //! What an app's page reaches through the gateway, and what it never does.
 
-use aws_sdk_dynamodb::types::AttributeValue;
-use emulators::TABLE;
-use gateway::caller::Access;
-use gateway::routes::Row;
 use http::Method;
-use support::{Client, Developer, Reply, Shop, Value, json};
+use support::clock::MINUTE;
+use support::{Client, Developer, Reply, Route, Shop, Value, json, routes};
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -35,15 +32,11 @@ const OPEN: [(&str, &str); 11] = [
 ];
 
 /// What a bridged request may reach: what an app may do by its token, and what anybody may read.
-fn is_open(row: &Row) -> bool {
-    match row.access {
-        Access::Scope(_) => true,
-        Access::Public => row.method == Method::GET,
-        _ => false,
-    }
+fn is_open(route: &Route) -> bool {
+    route.is_for_apps || route.is_public && route.method == Method::GET
 }
 
-fn filled(row: &Row, store: &str) -> String {
+fn filled(row: &Route, store: &str) -> String {
     let path = row.path.replace("/v1/stores/{id}", &format!("/v1/stores/{store}"));
     let mut parts = path.split('/').map(|part| if part.starts_with('{') { "x" } else { part });
     let first = parts.next().unwrap().to_owned();
@@ -51,35 +44,34 @@ fn filled(row: &Row, store: &str) -> String {
 }
 
 #[test]
-fn no_path_that_deals_in_credentials_is_open_to_the_bridge() {
-    let routes = local::routes();
+fn the_bridge_allows_no_credential_routes() {
     let mut seen = 0;
-    for row in routes.rows() {
+    for row in routes() {
         let named = row.path.split(['/', '-']).any(|part| CREDENTIALS.contains(&part));
         let known = OPEN.contains(&(row.method.as_str(), row.path));
         if !named || known {
             continue;
         }
         seen += 1;
-        assert!(!is_open(row), "{} {} is open: close it, or say why not", row.method, row.path);
+        assert!(!is_open(&row), "{} {} is open: close it, or say why not", row.method, row.path);
     }
     assert!(seen >= 25, "only {seen} rows deal in credentials");
 }
 
 #[tokio::test]
-async fn the_bridge_rejects_every_route_that_is_not_an_apps_or_everybodys() {
+async fn the_bridge_allows_only_app_and_public_routes() {
     let shop = Shop::with_installed_app().await;
     let before = shop.gateway.count().await;
     let mut page = shop.embedded_client().await;
     let mut asked = 0;
-    for row in local::routes().rows().iter().filter(|row| !is_open(row)) {
+    for row in routes().iter().filter(|row| !is_open(row)) {
         let input = json!({"method": row.method.as_str(), "path": filled(row, &shop.store.id)});
         let rejected = page.post(BRIDGE).json(input).await;
         assert_eq!(rejected.status, 400, "{} {}: {}", row.method, row.path, rejected.text);
         rejected.problem("path_not_allowed");
         asked += 1;
         if asked % 50 == 0 {
-            shop.gateway.advance(primitives::clock::MINUTE);
+            shop.gateway.advance(MINUTE);
             page = shop.embedded_client().await;
         }
     }
@@ -100,15 +92,8 @@ async fn the_bridge_rejects_every_route_that_is_not_an_apps_or_everybodys() {
 /// Gives a published app another URL behind everybody's back, as if it had got in before its host
 /// was this API's.
 async fn move_app(shop: &Shop, url: &str) {
-    let client = shop.gateway.system().embedded().dynamodb();
-    let update = client
-        .update_item()
-        .table_name(TABLE)
-        .key("PK", AttributeValue::S(format!("APP#{}", shop.app.id)))
-        .key("SK", AttributeValue::S("A".into()))
-        .update_expression("SET app_url = :url")
-        .expression_attribute_values(":url", AttributeValue::S(url.to_owned()));
-    update.send().await.unwrap();
+    let app = shop.gateway.item("app", &shop.app.id).await;
+    shop.gateway.change_item(&app, json!({"app_url": url})).await;
 }
 
 /// The ways to write this API's own origin.
@@ -119,7 +104,7 @@ fn own_origins(shop: &Shop) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn our_own_host_is_no_apps_origin() {
+async fn an_app_url_on_the_platforms_host_is_rejected() {
     let shop = Shop::with_installed_app().await;
     let own = format!("/v1/app-store/developers/apps/{}", shop.app.id);
     for origin in own_origins(&shop) {
@@ -153,7 +138,7 @@ async fn our_own_host_is_no_apps_origin() {
 }
 
 #[tokio::test]
-async fn an_admin_origin_is_no_apps_origin() {
+async fn an_app_url_on_an_admin_origin_is_rejected() {
     let gateway = support::Gateway::start_with(|options| {
         options.embedded.admin_origins = vec!["https://admin.example".to_owned()];
     })
@@ -195,7 +180,7 @@ async fn through(page: &Client, method: &str, path: &str, body: Value) -> Reply 
 }
 
 #[tokio::test]
-async fn under_another_name_we_are_recognized_by_what_was_bridged() {
+async fn bridged_requests_to_an_alias_of_the_api_are_rejected() {
     let shop = Shop::with_installed_app().await;
     let (url, _alias) = alias(&shop).await;
     move_app(&shop, &url).await;
@@ -225,7 +210,7 @@ async fn under_another_name_we_are_recognized_by_what_was_bridged() {
 }
 
 #[tokio::test]
-async fn what_is_too_large_for_the_bridge_comes_in_more_pages() {
+async fn the_bridge_splits_large_lists_into_more_pages() {
     let shop = Shop::with_published_app(&["read_products"]).await;
     shop.authorize().await;
     let owner = shop.owner();
@@ -262,7 +247,7 @@ async fn what_is_too_large_for_the_bridge_comes_in_more_pages() {
 }
 
 #[tokio::test]
-async fn a_foreign_store_is_rejected_wherever_it_is_named() {
+async fn an_app_cannot_reach_another_store_by_any_parameter() {
     let shop = Shop::with_published_app(&["write_store", "write_webhooks"]).await;
     shop.authorize().await;
     let page = shop.embedded_client().await;

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Developer, Gateway, Shop, Value, json};
 
 const APPS: &str = "/v1/app-store/developers/apps";
 
 #[tokio::test]
-async fn a_developer_has_a_hundred_apps_and_no_more() {
+async fn a_developer_has_at_most_a_hundred_apps() {
     let gateway = Gateway::start().await;
     let developer = Developer::register(&gateway).await;
     let mut last = String::new();
@@ -25,7 +25,7 @@ async fn a_developer_has_a_hundred_apps_and_no_more() {
 }
 
 #[tokio::test]
-async fn an_app_registers_ten_redirect_uris_and_no_more() {
+async fn an_app_has_at_most_ten_redirect_uris() {
     let gateway = Gateway::start().await;
     let developer = Developer::register(&gateway).await;
     let uris = |count: usize| -> Value {
@@ -46,7 +46,7 @@ async fn an_app_registers_ten_redirect_uris_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_former_secret_works_for_a_day_and_not_a_millisecond_more() {
+async fn a_rotated_client_secret_expires_after_exactly_one_day() {
     let mut shop = Shop::with_published_app(&["read_store"]).await;
     shop.gateway.app().clock.stop();
     let path = format!("{APPS}/{}/secret/rotate", shop.app.id);

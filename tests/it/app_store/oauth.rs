@@ -1,9 +1,8 @@
 //! Authorize, redeem, refresh, revoke: what a code and a token may do, and how often.
 
-mod authorizing;
+mod authorization;
 mod codes;
 mod embedded;
-mod guards;
 mod installations;
 mod tokens;
 

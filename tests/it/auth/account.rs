@@ -5,7 +5,7 @@ use support::{Client, Gateway, Merchant, OPERATOR_EMAIL, PASSWORD, json, unique}
 use super::me;
 
 #[tokio::test]
-async fn an_account_changes_its_address_with_its_password_and_proves_it() {
+async fn changing_an_address_requires_the_password_and_resets_verification() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let other = Merchant::sign_up(&gateway).await;
@@ -59,7 +59,7 @@ async fn move_to(gateway: &Gateway, merchant: &Merchant, address: &str) {
 }
 
 #[tokio::test]
-async fn an_operator_is_whoever_has_proven_a_listed_address_and_has_it_still() {
+async fn operators_are_accounts_with_a_verified_listed_address() {
     let gateway = Gateway::start().await;
     let queue = "/v1/app-store/submissions";
     let is_operator = async |client: &Client| {
@@ -84,7 +84,7 @@ async fn an_operator_is_whoever_has_proven_a_listed_address_and_has_it_still() {
 }
 
 #[tokio::test]
-async fn an_account_is_deleted_after_the_last_of_its_stores() {
+async fn an_account_is_deletable_once_its_last_store_is_deleted() {
     let gateway = Gateway::start().await;
     let client = gateway.client();
     let subdomain = unique("first");
@@ -115,7 +115,7 @@ async fn an_account_is_deleted_after_the_last_of_its_stores() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_account_does_not_go_while_it_opens_a_store() {
+async fn account_deletion_and_store_creation_exclude_each_other() {
     let gateway = Gateway::start().await;
     for _ in 0..8 {
         let merchant = Merchant::sign_up(&gateway).await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::{DAY, HOUR, MINUTE};
+use support::clock::{DAY, HOUR, MINUTE};
 use support::{Client, Gateway, Merchant, PASSWORD, json};
 
 use super::me;
@@ -88,7 +88,7 @@ async fn guess(client: &Client, email: &str, password: &str) -> u16 {
 }
 
 #[tokio::test]
-async fn the_fifth_wrong_password_is_validated_and_the_next_waits_its_time() {
+async fn sign_in_backs_off_exponentially_after_five_wrong_passwords() {
     let gateway = standing_still().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let client = gateway.client();
@@ -110,7 +110,7 @@ async fn the_fifth_wrong_password_is_validated_and_the_next_waits_its_time() {
 }
 
 #[tokio::test]
-async fn what_sends_mail_waits_a_minute_to_the_millisecond() {
+async fn mail_requests_are_limited_to_one_a_minute() {
     for path in ["/signin/otp", "/password/reset", "/email/verify/resend"] {
         let gateway = standing_still().await;
         let merchant = Merchant::sign_up(&gateway).await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::{HOUR, MINUTE};
+use support::clock::{HOUR, MINUTE};
 use support::{Client, Gateway, Merchant, PASSWORD, Reply, json, race, unique};
 
 use super::me;
@@ -74,7 +74,7 @@ fn other_than(code: &str) -> &'static str {
 }
 
 #[tokio::test]
-async fn the_fifth_guess_is_compared_and_the_sixth_is_not() {
+async fn a_one_time_code_allows_five_guesses() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     gateway.mailbox(&merchant.email).nth(1).await;
@@ -89,7 +89,7 @@ async fn the_fifth_guess_is_compared_and_the_sixth_is_not() {
 }
 
 #[tokio::test]
-async fn of_an_accounts_codes_25_are_validated_in_an_hour_and_the_account_stays_open() {
+async fn code_guesses_are_limited_to_25_an_hour_per_account() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     merchant.prove(&gateway).await;
@@ -120,7 +120,7 @@ async fn of_an_accounts_codes_25_are_validated_in_an_hour_and_the_account_stays_
 }
 
 #[tokio::test]
-async fn an_account_mails_ten_of_a_kind_in_an_hour_wherever_they_are_asked_for() {
+async fn mail_requests_are_limited_to_ten_an_hour_per_kind_and_address() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     for path in ["/signin/otp", "/password/reset", "/email/verify/resend"] {
@@ -150,7 +150,7 @@ async fn an_account_mails_ten_of_a_kind_in_an_hour_wherever_they_are_asked_for()
 }
 
 #[tokio::test]
-async fn a_one_time_code_ends_after_ten_minutes() {
+async fn a_one_time_code_expires_after_ten_minutes() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let client = gateway.client();
@@ -164,7 +164,7 @@ async fn a_one_time_code_ends_after_ten_minutes() {
 }
 
 #[tokio::test]
-async fn a_one_time_code_dies_with_what_it_was_sent_for() {
+async fn account_changes_invalidate_a_one_time_code() {
     let gateway = Gateway::start().await;
     for change in ["address", "password", "sessions", "name"] {
         let merchant = Merchant::sign_up(&gateway).await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::{HOUR, MINUTE};
+use support::clock::{HOUR, MINUTE};
 use support::{Gateway, Merchant, PASSWORD, Reply, Value, json, race, unique};
 use totp_rs::Totp;
 
@@ -76,7 +76,7 @@ impl Owner {
 }
 
 #[tokio::test]
-async fn a_second_factor_is_set_up_confirmed_asked_for_and_given_up() {
+async fn a_second_factor_is_enrolled_and_removed() {
     let gateway = Gateway::start().await;
     gateway.app().clock.stop();
     let merchant = Merchant::sign_up(&gateway).await;
@@ -131,7 +131,7 @@ async fn a_second_factor_is_set_up_confirmed_asked_for_and_given_up() {
 }
 
 #[tokio::test]
-async fn a_sign_in_takes_both_factors_at_once_or_one_after_the_other() {
+async fn sign_in_accepts_both_factors_together_or_in_two_steps() {
     let owner = Owner::enrolled().await;
     let token = owner.token().await;
     owner.redeem(&token, owner.wrong()).await.expect(401).problem("invalid_or_expired_code");
@@ -166,7 +166,7 @@ async fn a_sign_in_takes_both_factors_at_once_or_one_after_the_other() {
 }
 
 #[tokio::test]
-async fn a_one_time_code_needs_the_second_factor_too() {
+async fn sign_in_by_one_time_code_requires_the_second_factor() {
     let owner = Owner::enrolled().await;
     let client = owner.gateway.client();
     let input = json!({"email": owner.merchant.email});
@@ -192,7 +192,7 @@ async fn a_one_time_code_needs_the_second_factor_too() {
 }
 
 #[tokio::test]
-async fn a_recovery_code_stands_in_once() {
+async fn a_recovery_code_replaces_a_totp_code_once() {
     let owner = Owner::enrolled().await;
     let code = &owner.recovery[3];
     owner.sign_in(json!({"totp": code.to_uppercase()})).await.expect(200);
@@ -206,7 +206,7 @@ async fn a_recovery_code_stands_in_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_code_opens_one_session_of_20_that_are_asked_for_at_once() {
+async fn a_totp_code_opens_one_session_in_20_parallel_sign_ins() {
     let owner = Owner::enrolled().await;
     let code = owner.code();
     let answers = race(20, || owner.sign_in(json!({"totp": code}))).await;
@@ -215,7 +215,7 @@ async fn one_code_opens_one_session_of_20_that_are_asked_for_at_once() {
 }
 
 #[tokio::test]
-async fn the_fifth_wrong_code_is_validated_and_the_next_waits_its_time() {
+async fn totp_guesses_back_off_per_network_after_five_failures() {
     let owner = Owner::enrolled().await;
     let (client, token) = (owner.gateway.client(), owner.token().await);
     let guess =
@@ -230,7 +230,7 @@ async fn the_fifth_wrong_code_is_validated_and_the_next_waits_its_time() {
 }
 
 #[tokio::test]
-async fn of_an_accounts_second_factors_25_are_validated_in_an_hour_wherever_they_are_tried() {
+async fn totp_guesses_are_limited_to_25_an_hour_per_account() {
     let owner = Owner::enrolled().await;
     // One was validated when it was confirmed.
     for _ in 0..24 {
@@ -244,7 +244,7 @@ async fn of_an_accounts_second_factors_25_are_validated_in_an_hour_wherever_they
 }
 
 #[tokio::test]
-async fn a_token_of_the_first_factor_lives_five_minutes_and_dies_with_the_password() {
+async fn an_mfa_token_expires_after_five_minutes_or_a_password_change() {
     for (age, expected) in [(5 * MINUTE - Duration::from_millis(1), 200), (5 * MINUTE, 400)] {
         let owner = Owner::enrolled().await;
         let token = owner.token().await;
@@ -260,7 +260,7 @@ async fn a_token_of_the_first_factor_lives_five_minutes_and_dies_with_the_passwo
 }
 
 #[tokio::test]
-async fn an_account_with_a_second_factor_is_given_up_with_it() {
+async fn deleting_an_account_requires_its_second_factor() {
     let owner = Owner::enrolled().await;
     let path = "/v1/auth/me";
     let input = json!({"current_password": PASSWORD});
@@ -276,7 +276,7 @@ async fn an_account_with_a_second_factor_is_given_up_with_it() {
 }
 
 #[tokio::test]
-async fn nothing_gets_around_the_second_factor() {
+async fn password_reset_and_address_change_do_not_bypass_the_second_factor() {
     let owner = Owner::enrolled().await;
     // A reset sets a password and signs nobody in.
     let client = owner.gateway.client();

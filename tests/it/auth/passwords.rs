@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use primitives::clock::{HOUR, MINUTE};
+use support::clock::{HOUR, MINUTE};
 use support::{Gateway, Merchant, PASSWORD, json, race};
 
 use super::me;
 
 #[tokio::test]
-async fn sign_in_slows_down_and_never_locks() {
+async fn sign_in_is_throttled_per_network_without_account_lockout() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let attacker = gateway.client();
@@ -33,7 +33,7 @@ async fn sign_in_slows_down_and_never_locks() {
 }
 
 #[tokio::test]
-async fn a_password_update_ends_the_other_sessions() {
+async fn a_password_update_revokes_the_other_sessions() {
     let gateway = Gateway::start().await;
     let first = Merchant::sign_up(&gateway).await;
     let second = first.sign_in_again().await;
@@ -53,7 +53,7 @@ async fn a_password_update_ends_the_other_sessions() {
 }
 
 #[tokio::test]
-async fn a_reset_link_works_once_for_half_an_hour_and_ends_every_session() {
+async fn a_reset_link_works_once_and_revokes_every_session() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let mailbox = gateway.mailbox(&merchant.email);
@@ -86,7 +86,7 @@ async fn a_reset_link_works_once_for_half_an_hour_and_ends_every_session() {
 }
 
 #[tokio::test]
-async fn a_reset_link_dies_with_the_password_it_was_sent_for() {
+async fn changing_the_password_invalidates_reset_links() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let mailbox = gateway.mailbox(&merchant.email);

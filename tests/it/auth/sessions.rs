@@ -1,12 +1,12 @@
 //! Sessions and cookies.
 
-use primitives::clock::{DAY, HOUR};
+use support::clock::{DAY, HOUR};
 use support::{Gateway, Merchant, json};
 
 use super::me;
 
 #[tokio::test]
-async fn sessions_are_dead_after_sign_out() {
+async fn sign_out_revokes_sessions() {
     let gateway = Gateway::start().await;
     let first = Merchant::sign_up(&gateway).await;
     let (second, third) = (first.sign_in_again().await, first.sign_in_again().await);
@@ -28,7 +28,7 @@ async fn sessions_are_dead_after_sign_out() {
 }
 
 #[tokio::test]
-async fn sessions_end_when_idle_and_in_any_case() {
+async fn sessions_expire_by_idleness_and_maximum_age() {
     let gateway = Gateway::start().await;
     let idle = Merchant::sign_up(&gateway).await;
     let busy = idle.sign_in_again().await;
@@ -53,7 +53,7 @@ async fn sessions_end_when_idle_and_in_any_case() {
 }
 
 #[tokio::test]
-async fn a_cookie_is_believed_from_admin_origins_alone() {
+async fn session_cookies_are_accepted_from_admin_origins_only() {
     let gateway = Gateway::start_with(|options| {
         options.embedded.admin_origins = vec!["https://admin.example".to_owned()];
     })

@@ -30,7 +30,7 @@ async fn a_merchant_signs_up_with_a_store_in_one_transaction() {
 }
 
 #[tokio::test]
-async fn a_bad_sign_up_names_every_field_and_writes_nothing() {
+async fn an_invalid_sign_up_reports_every_field_error_and_writes_nothing() {
     let gateway = Gateway::start().await;
     let before = gateway.count().await;
     let client = gateway.client();

@@ -70,7 +70,7 @@ impl Squatter {
 }
 
 #[tokio::test]
-async fn a_one_time_code_that_first_proves_an_address_ends_what_was_set_up_before() {
+async fn first_verification_by_code_revokes_a_squatters_credentials() {
     let gateway = Gateway::start().await;
     let email = format!("{}@example.com", unique("victim"));
     let squatter = Squatter::of(&gateway, &email).await;
@@ -121,7 +121,7 @@ async fn fresh_code(gateway: &Gateway, email: &str) -> support::Value {
 }
 
 #[tokio::test]
-async fn an_account_without_a_password_shows_a_fresh_code_for_what_only_its_owner_may_do() {
+async fn an_account_without_a_password_confirms_changes_by_one_time_code() {
     let gateway = Gateway::start().await;
     let email = format!("{}@example.com", unique("owner"));
     let squatter = Squatter::of(&gateway, &email).await;
@@ -162,7 +162,7 @@ async fn an_account_without_a_password_shows_a_fresh_code_for_what_only_its_owne
 }
 
 #[tokio::test]
-async fn a_link_alone_ends_what_was_set_up_before_and_makes_no_earlier_session_an_operator() {
+async fn first_verification_by_link_revokes_a_squatters_credentials() {
     let gateway = Gateway::start().await;
     let squatter = Squatter::of(&gateway, OPERATOR_EMAIL).await;
     let client = gateway.client();
@@ -178,7 +178,7 @@ async fn a_link_alone_ends_what_was_set_up_before_and_makes_no_earlier_session_a
 }
 
 #[tokio::test]
-async fn a_reset_that_first_proves_an_address_ends_what_was_set_up_before() {
+async fn first_verification_by_password_reset_revokes_a_squatters_credentials() {
     let gateway = Gateway::start().await;
     let email = format!("{}@example.com", unique("victim"));
     let squatter = Squatter::of(&gateway, &email).await;
@@ -189,7 +189,7 @@ async fn a_reset_that_first_proves_an_address_ends_what_was_set_up_before() {
 }
 
 #[tokio::test]
-async fn who_shows_the_link_with_a_session_or_the_password_keeps_these_and_nothing_else() {
+async fn verifying_with_a_session_or_password_keeps_only_that_credential() {
     let gateway = Gateway::start().await;
     for by_password in [false, true] {
         let merchant = Merchant::sign_up(&gateway).await;
@@ -223,7 +223,7 @@ async fn who_shows_the_link_with_a_session_or_the_password_keeps_these_and_nothi
 }
 
 #[tokio::test]
-async fn who_moves_to_an_address_that_another_proves_keeps_nothing() {
+async fn first_verification_of_a_changed_address_revokes_earlier_credentials() {
     let gateway = Gateway::start().await;
     for by_link in [false, true] {
         let email = format!("{}@example.com", unique("victim"));
@@ -244,7 +244,7 @@ async fn who_moves_to_an_address_that_another_proves_keeps_nothing() {
 }
 
 #[tokio::test]
-async fn an_account_that_never_proved_its_address_leaves_it_free() {
+async fn deleting_an_unverified_account_frees_its_address() {
     let gateway = Gateway::start().await;
     let squatter = Merchant::sign_up(&gateway).await;
     let input = json!({"current_password": PASSWORD});

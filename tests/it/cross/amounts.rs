@@ -5,7 +5,7 @@ use support::{Market, cart, inr, json, unique};
 const LOCALE: &str = "x-service-locale";
 
 #[tokio::test]
-async fn whoever_names_a_language_reads_amounts_in_it() {
+async fn amounts_are_formatted_in_the_requested_locale() {
     let market = Market::open().await;
     let input = json!({"title": "Tee", "handle": "tee", "status": "active",
         "variants": [{"price": inr(12_990_000), "inventory": {"levels": [{"quantity": 9}]}}]});
@@ -33,7 +33,7 @@ async fn whoever_names_a_language_reads_amounts_in_it() {
 }
 
 #[tokio::test]
-async fn what_was_read_can_be_sent_back_and_is_answered_alike() {
+async fn formatted_amounts_are_accepted_as_input() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let mut input = cart(&[(&book, 2)]);

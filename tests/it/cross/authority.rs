@@ -74,7 +74,7 @@ fn assert_revoked(shown: &Reply, reason: &str) {
 
 /// As somebody does who sees their store fill up: the app is uninstalled in the midst of it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_uninstalled_apps_import_ends_within_a_page() {
+async fn uninstalling_an_app_ends_its_import_within_a_page() {
     let shop = Shop::with_published_app(&["write_imports", "write_products"]).await;
     let grant = shop.authorize().await;
     let token = shop.redeem(&grant).await.expect(200);
@@ -123,7 +123,7 @@ async fn shop_by_hand(scopes: &[&str]) -> (Shop, Client, String) {
 }
 
 #[tokio::test]
-async fn an_import_ends_with_the_scope_of_its_app() {
+async fn an_import_ends_when_its_app_loses_the_scope() {
     let (shop, app, _) = shop_by_hand(&["write_imports", "write_products"]).await;
     let id = import(&app, 1_500).await;
     let before = Box::pin(part_of_a_step(&shop.gateway, &id)).await;
@@ -138,7 +138,7 @@ async fn an_import_ends_with_the_scope_of_its_app() {
 }
 
 #[tokio::test]
-async fn an_import_ends_with_the_tokens_of_its_app_and_with_its_suspension() {
+async fn revoking_tokens_or_suspending_an_app_ends_its_import() {
     for (action, reason) in [("tokens/revoke", "tokens_revoked"), ("suspend", "app_suspended")] {
         let (shop, app, installation) = shop_by_hand(&["write_imports", "write_products"]).await;
         let id = import(&app, 10).await;
@@ -168,7 +168,7 @@ async fn with_staff(gateway: &Gateway, scopes: &str) -> (Merchant, Store, Mercha
 }
 
 #[tokio::test]
-async fn an_import_ends_with_the_membership_or_the_role_of_who_started_it() {
+async fn an_import_ends_when_its_creator_loses_membership_or_role() {
     let gateway = by_hand().await;
     let (owner, store, staff, member) = with_staff(&gateway, "write_imports write_products").await;
     let id = import(&staff.at(&store), 1_500).await;
@@ -194,7 +194,7 @@ async fn an_import_ends_with_the_membership_or_the_role_of_who_started_it() {
 }
 
 #[tokio::test]
-async fn an_export_ends_with_its_member_and_leaves_no_file() {
+async fn removing_a_member_ends_their_export_without_a_file() {
     let gateway = by_hand().await;
     let (owner, store, staff, member) =
         with_staff(&gateway, "write_exports read_products read_customers read_orders").await;
@@ -212,7 +212,7 @@ async fn an_export_ends_with_its_member_and_leaves_no_file() {
 }
 
 #[tokio::test]
-async fn a_replay_ends_with_its_app_and_sends_nothing_more() {
+async fn uninstalling_an_app_ends_its_replay() {
     let scopes = ["read_store", "write_operations", "write_webhooks"];
     let (shop, app, installation) = shop_by_hand(&scopes).await;
     let receiver = support::Receiver::start().await;
@@ -242,7 +242,7 @@ async fn a_replay_ends_with_its_app_and_sends_nothing_more() {
 
 /// Also at the canary's, while its requests are made.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_load_test_ends_with_the_operator_who_asked_for_it() {
+async fn a_load_test_ends_when_its_operator_closes_their_account() {
     const LOAD_TESTS: &str = "/v1/operations/runtime/load-tests";
     let gateway = Gateway::start().await;
     let operator = support::Operator::sign_up(&gateway).await;
@@ -265,7 +265,7 @@ async fn a_load_test_ends_with_the_operator_who_asked_for_it() {
 }
 
 #[tokio::test]
-async fn a_request_for_data_ends_with_the_store_it_was_made_to() {
+async fn deleting_a_store_ends_its_imports_and_exports() {
     let gateway = by_hand().await;
     let owner = Merchant::sign_up(&gateway).await;
     let store = owner.open_store().await;

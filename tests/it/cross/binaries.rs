@@ -5,9 +5,9 @@
 //! run them with those that are deployed, whose directory `FUNCTION_BINARIES` names; without that, they are
 //! those of `cargo build --bins`.
 
-mod logged;
-mod odd;
-mod real;
+mod end_to_end;
+mod logs;
+mod malformed_events;
 
 use runtime_api::{Failure, Function};
 use support::{Deployed, Value, json};
@@ -70,7 +70,7 @@ fn never_panicked(name: &str, function: &Function) {
 
 #[tokio::test]
 #[ignore = "needs the functions' binaries"]
-async fn every_binary_takes_every_sample_event() {
+async fn every_binary_handles_every_sample_event() {
     let deployed = Deployed::start().await;
     for (name, binary) in deployed.functions() {
         let (kind, function) = (Kind::of(binary), deployed.function(name).await);
@@ -86,7 +86,7 @@ async fn every_binary_takes_every_sample_event() {
 
 #[tokio::test]
 #[ignore = "needs the functions' binaries"]
-async fn every_binary_answers_a_stranger_at_every_row() {
+async fn every_binary_answers_unauthenticated_requests_to_every_route() {
     let deployed = Deployed::start().await;
     for (name, binary) in deployed.functions() {
         let families = local::families();
@@ -96,7 +96,7 @@ async fn every_binary_answers_a_stranger_at_every_row() {
         let function = deployed.function(name).await;
         for row in routes.rows() {
             let path = row.path.replace(['{', '}'], "");
-            let event = odd::http_api(row.method.as_str(), &path);
+            let event = malformed_events::http_api(row.method.as_str(), &path);
             let what = format!("{name}: {} {}", row.method, row.path);
             Kind::Family.validate(&what, &event, function.invoke(&event).await);
         }
@@ -106,14 +106,14 @@ async fn every_binary_answers_a_stranger_at_every_row() {
 
 #[tokio::test]
 #[ignore = "needs the functions' binaries"]
-async fn odd_events_neither_end_a_binary_nor_make_it_fail() {
+async fn malformed_events_do_not_crash_a_binary() {
     let deployed = Deployed::start().await;
     for (name, binary) in deployed.functions() {
         let (kind, function) = (Kind::of(binary), deployed.function(name).await);
         if kind == Kind::Family {
-            odd::requests_are_answered(name, binary, function).await;
+            malformed_events::requests_are_answered(name, binary, function).await;
         }
-        odd::others_are_rejected_or_reported(name, kind, function).await;
+        malformed_events::others_are_rejected_or_reported(name, kind, function).await;
         // It is the same process, and it is well.
         let (sample, event) = samples(binary).swap_remove(0);
         kind.validate(
@@ -127,7 +127,7 @@ async fn odd_events_neither_end_a_binary_nor_make_it_fail() {
 
 #[tokio::test]
 #[ignore = "needs the functions' binaries"]
-async fn what_a_table_has_not_is_answered_by_binaries_as_it_is_locally() {
+async fn binaries_answer_unrouted_requests_like_the_local_system() {
     let deployed = Deployed::start().await;
     let client = deployed.client();
     methods::another_method(&client).await;

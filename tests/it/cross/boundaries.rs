@@ -32,7 +32,7 @@ async fn product(owner: &Client, field: &str, value: Value) -> Reply {
 }
 
 #[tokio::test]
-async fn a_product_takes_250_tags_50_images_and_50_entries() {
+async fn a_product_takes_250_tags_50_images_and_50_metadata_entries() {
     let market = Market::open().await;
     let owner = &market.owner;
     let image = |n: usize| json!({"url": format!("https://images.example.com/{n}")});

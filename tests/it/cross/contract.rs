@@ -75,7 +75,7 @@ const INTERFACE: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn the_interface_is_served_word_for_word() {
+fn every_published_route_is_served() {
     let rows = all_rows();
     for (method, path) in INTERFACE {
         let served = rows.iter().any(|row| row.method == *method && row.path == *path);
@@ -85,7 +85,7 @@ fn the_interface_is_served_word_for_word() {
 
 /// A family is a function, and every path of a function has a row of its family's.
 #[test]
-fn the_template_leads_to_every_family_and_nowhere_else() {
+fn the_template_routes_every_path_to_its_family() {
     let functions: Vec<_> = template::functions().unwrap();
     let led_to = |path: &str| {
         let weighed = functions.iter().map(|it| (template::takes(&it.paths, path), it));
@@ -111,7 +111,7 @@ fn the_template_leads_to_every_family_and_nowhere_else() {
 }
 
 #[test]
-fn the_table_is_the_one_the_template_deploys() {
+fn the_local_table_matches_the_template() {
     let template =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../template.yaml"));
     let template: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template.unwrap()).unwrap();
@@ -227,7 +227,7 @@ fn all_rows() -> Vec<Row> {
 }
 
 #[tokio::test]
-async fn a_stranger_gets_in_nowhere_but_where_anybody_may() {
+async fn routes_that_are_not_public_reject_unauthenticated_requests() {
     let shop = Shop::with_installed_app().await;
     let before = shop.gateway.count().await;
     for row in all_rows() {
@@ -251,7 +251,7 @@ async fn a_stranger_gets_in_nowhere_but_where_anybody_may() {
 }
 
 #[tokio::test]
-async fn another_merchant_sees_no_difference_between_foreign_and_unknown() {
+async fn another_tenants_store_is_answered_like_an_unknown_one() {
     let shop = Shop::with_installed_app().await;
     let intruder = Merchant::sign_up(&shop.gateway).await;
     intruder.open_store().await;
@@ -282,7 +282,7 @@ async fn another_merchant_sees_no_difference_between_foreign_and_unknown() {
 /// What a path names comes first: nobody learns of another's resource, or of one that is not there, what is
 /// valid for it.
 #[tokio::test]
-async fn a_bad_body_about_nothing_is_not_found() {
+async fn an_invalid_body_for_an_unknown_resource_is_not_found() {
     let gateway = Gateway::start().await;
     let developer = Developer::register(&gateway).await;
     let store = developer.open_store().await;
@@ -329,7 +329,7 @@ const MADE_BY_NAME: &[&str] = &[
 ];
 
 #[tokio::test]
-async fn an_app_without_the_scope_is_told_which_and_does_nothing() {
+async fn an_app_without_the_scope_is_rejected_with_the_missing_scope() {
     // Each opens routes of its own, which are called by an app with the other.
     for scope in ["read_themes", "read_forms"] {
         let rejected = rejected_without(scope).await;
@@ -370,7 +370,7 @@ async fn rejected_without(own: &str) -> usize {
 }
 
 #[tokio::test]
-async fn developers_and_operators_routes_are_theirs() {
+async fn developer_and_operator_routes_reject_other_merchants() {
     let shop = Shop::with_installed_app().await;
     let merchant = Merchant::sign_up(&shop.gateway).await;
     let before = shop.gateway.count().await;
@@ -386,7 +386,7 @@ async fn developers_and_operators_routes_are_theirs() {
 }
 
 #[tokio::test]
-async fn a_bad_body_about_an_order_that_a_shopper_may_not_see_is_not_found() {
+async fn an_invalid_body_for_an_inaccessible_order_is_not_found() {
     let market = Market::open().await;
     let variant = market.stock(100, 5).await;
     let order = market.order(cart(&[(&variant, 1)])).await;
@@ -406,7 +406,7 @@ async fn a_bad_body_about_an_order_that_a_shopper_may_not_see_is_not_found() {
 }
 
 #[tokio::test]
-async fn a_bad_body_of_a_shopper_about_nothing_is_not_found() {
+async fn a_shoppers_invalid_body_for_an_unknown_resource_is_not_found() {
     let market = Market::open().await;
     let shopper = Shopper::register(&market.gateway, &market.store).await;
     let subdomain = &market.store.subdomain;
@@ -424,7 +424,7 @@ async fn a_bad_body_of_a_shopper_about_nothing_is_not_found() {
 }
 
 #[tokio::test]
-async fn a_bad_body_about_what_is_there_is_rejected_for_its_form() {
+async fn an_invalid_body_for_an_existing_resource_is_a_bad_request() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let session = merchant.get("/v1/auth/sessions").await.expect(200).str("/data/0/id");

@@ -47,7 +47,7 @@ fn who_may(action: &str, resource: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn operators_are_operators_wherever_they_act() {
+async fn operators_are_recognized_by_every_function() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     // Who has approved the app.
     let operator = Operator::sign_up(&shop.gateway).await;
@@ -62,7 +62,7 @@ async fn operators_are_operators_wherever_they_act() {
 }
 
 #[tokio::test]
-async fn an_admins_page_may_read_what_every_function_answers() {
+async fn every_function_allows_the_admin_origin() {
     const PAGE: &str = "https://admin.example.com";
     let gateway = Gateway::start_with(|options| {
         options.embedded.admin_origins = vec![PAGE.to_owned()];
@@ -79,7 +79,7 @@ async fn an_admins_page_may_read_what_every_function_answers() {
 }
 
 #[tokio::test]
-async fn a_function_reads_the_secrets_that_it_opens_and_no_other() {
+async fn a_function_reads_only_the_secrets_it_uses() {
     for (secret, readers) in [
         ("SigningKeys", &["AppStore"][..]),
         ("ReceiptKeys", &["Operations"]),
@@ -121,7 +121,7 @@ async fn a_call_that_the_policy_does_not_allow_is_rejected() {
 }
 
 #[tokio::test]
-async fn who_may_send_to_queues_of_others_is_denied_those_of_the_stack_that_are_not_its_own() {
+async fn senders_to_foreign_queues_are_denied_the_stacks_other_queues() {
     const SENDS: &str = "sqs:SendMessage";
     let senders = who_may(SENDS, FOREIGN_QUEUES);
     assert_eq!(senders, ["Operations", "SlowWebhooks", "Webhooks"]);
@@ -143,7 +143,7 @@ async fn who_may_send_to_queues_of_others_is_denied_those_of_the_stack_that_are_
 }
 
 #[test]
-fn what_a_function_may_read_it_is_told_the_name_of() {
+fn readable_secrets_are_named_in_the_functions_environment() {
     for function in functions() {
         let named: BTreeSet<_> = function
             .environment
@@ -191,7 +191,7 @@ async fn every_function_finds_a_merchants_only_store() {
 
 /// Which is written beside the request, and missed by nobody where it is rejected.
 #[tokio::test]
-async fn every_function_that_merchants_call_records_the_use_of_their_sessions() {
+async fn every_merchant_function_records_session_use() {
     const UNUSED: Duration = Duration::from_mins(6);
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
@@ -216,7 +216,7 @@ async fn every_function_that_merchants_call_records_the_use_of_their_sessions() 
 }
 
 #[test]
-fn sam_local_sets_every_variable() {
+fn sam_local_sets_every_environment_variable() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../events/sam-local.json");
     let file: BTreeMap<String, BTreeMap<String, String>> =
         serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -230,7 +230,7 @@ fn sam_local_sets_every_variable() {
 }
 
 #[test]
-fn no_leading_key_is_given_twice() {
+fn no_policy_grants_a_leading_key_twice() {
     for Function { name, policy, .. } in functions() {
         for keys in policy.iter().map(|statement| &statement.leading_keys) {
             let covered = |key: &&String| keys.iter().any(|it| it != *key && is_like(it, key));
@@ -254,7 +254,7 @@ fn written_down() -> (BTreeSet<String>, BTreeSet<String>) {
 /// each of its leading keys by one of them, by one of the functions that run the same code.
 #[test]
 #[ignore = "reads what all other tests have written down"]
-fn nothing_is_given_that_is_not_used() {
+fn the_template_grants_no_unused_permission() {
     let (used, _) = written_down();
     let mut unused = Vec::new();
     let all = functions();
@@ -283,7 +283,7 @@ fn nothing_is_given_that_is_not_used() {
 /// The same for what is missing: who is rejected may go on without, and the test pass.
 #[test]
 #[ignore = "reads what all other tests have written down"]
-fn nothing_was_refused_that_was_asked_for() {
+fn the_template_lacks_no_requested_permission() {
     const ON_PURPOSE: &[&str] = &[
         "refused: Health dynamodb:GetItem Table APP#a",
         "refused: Health sqs:SendMessage WebhookQueue",

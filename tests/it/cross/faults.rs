@@ -60,7 +60,7 @@ impl Faulty {
 const WRITE: &str = "TransactWriteItems";
 
 #[tokio::test]
-async fn a_lost_reply_neither_doubles_a_redemption_nor_revokes_an_honest_clients_token() {
+async fn a_code_redemption_survives_a_lost_reply() {
     let mut shop = Shop::with_published_app(&["read_store"]).await;
     let faulty = Faulty::alongside(&shop.gateway).await;
     let grant = shop.authorize().await;
@@ -74,7 +74,7 @@ async fn a_lost_reply_neither_doubles_a_redemption_nor_revokes_an_honest_clients
 }
 
 #[tokio::test]
-async fn a_transaction_that_meets_others_is_tried_again() {
+async fn a_conflicting_transaction_is_retried() {
     let gateway = Gateway::start().await;
     let faulty = Faulty::alongside(&gateway).await;
     let merchant = Merchant::sign_up(&gateway).await;
@@ -87,7 +87,7 @@ async fn a_transaction_that_meets_others_is_tried_again() {
 
 /// Also where no transaction is written: the record of a key, a bucket, a counter.
 #[tokio::test]
-async fn whatever_meets_a_transaction_is_tried_again() {
+async fn a_single_write_that_conflicts_with_a_transaction_is_retried() {
     let market = Market::open().await;
     let book = market.stock(100, 9).await;
     let faulty = Faulty::alongside(&market.gateway).await;
@@ -106,7 +106,7 @@ async fn whatever_meets_a_transaction_is_tried_again() {
 }
 
 #[tokio::test]
-async fn a_table_that_throttles_is_a_503_that_tells_nothing() {
+async fn a_throttled_table_is_a_503_without_internals() {
     let gateway = Gateway::start().await;
     let faulty = Faulty::alongside(&gateway).await;
     let merchant = Merchant::sign_up(&gateway).await;
@@ -126,7 +126,7 @@ async fn a_table_that_throttles_is_a_503_that_tells_nothing() {
 }
 
 #[tokio::test]
-async fn without_its_bucket_a_read_passes_and_a_sign_in_does_not() {
+async fn rate_limits_fail_open_for_reads_and_closed_for_sign_in() {
     let gateway = Gateway::start().await;
     let faulty = Faulty::alongside(&gateway).await;
     let merchant = Merchant::sign_up(&gateway).await;
@@ -160,7 +160,7 @@ async fn a_lost_reply_charges_a_bucket_once() {
 }
 
 #[tokio::test]
-async fn a_read_does_not_wait_for_its_charge_and_is_rejected_for_it_all_the_same() {
+async fn a_read_is_charged_concurrently_and_still_rate_limited() {
     let gateway = Gateway::start().await;
     let faulty = Faulty::alongside(&gateway).await;
     let merchant = Merchant::sign_up(&gateway).await;
@@ -189,7 +189,7 @@ async fn a_read_does_not_wait_for_its_charge_and_is_rejected_for_it_all_the_same
 }
 
 #[tokio::test]
-async fn a_lost_reply_to_a_claim_is_recognized_as_ones_own() {
+async fn an_idempotency_lease_survives_a_lost_reply() {
     let gateway = Gateway::start().await;
     let faulty = Faulty::alongside(&gateway).await;
     let merchant = Merchant::sign_up(&gateway).await;
@@ -223,7 +223,7 @@ async fn an_order_whose_reply_was_lost_is_placed_once() {
 }
 
 #[tokio::test]
-async fn a_lapsed_lease_is_taken_over_and_the_slow_original_fails() {
+async fn an_expired_lease_is_taken_over_and_the_slow_original_fails() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let faulty = Faulty::alongside(&gateway).await;
@@ -251,7 +251,7 @@ async fn a_lapsed_lease_is_taken_over_and_the_slow_original_fails() {
 }
 
 #[tokio::test]
-async fn a_delivery_whose_writes_go_wrong_is_made_claimed_sent_and_settled_once() {
+async fn a_delivery_with_failing_writes_is_sent_and_recorded_once() {
     for fault in [Fault::LostReply, Fault::Conflict, Fault::Throttled] {
         let gateway = Gateway::start_with(|options| options.has_stream = false).await;
         let faulty = Faulty::alongside(&gateway).await;
@@ -380,7 +380,7 @@ async fn a_merchants_only_store_is_known_before_any_index_has_it() {
 }
 
 #[tokio::test]
-async fn what_a_storefronts_list_names_is_found_before_a_glance_has_it() {
+async fn storefront_filters_resolve_new_categories_despite_stale_reads() {
     let market = Market::open().await;
     let cups = json!({"name": "Cups"});
     let picks = json!({"title": "Picks", "kind": "manual", "published": true, "product_ids": []});

@@ -1,5 +1,5 @@
 //! A page costs the same however much lies behind it. What lists show of products is in
-//! `storefront::cards`.
+//! `storefront::product_summaries`.
 
 use std::time::Duration;
 

@@ -7,13 +7,13 @@ mod keys;
 mod leases;
 mod rejections;
 mod size;
-mod unread;
+mod unread_bodies;
 
 use std::cell::Cell;
 use std::time::Duration;
 
 use base64::Engine;
-use primitives::clock::{DAY, MINUTE};
+use support::clock::{DAY, MINUTE};
 use support::{Gateway, Merchant, Value, eventually, json, race, unique};
 
 fn store_fields() -> Value {
@@ -60,7 +60,7 @@ async fn one_key_sent_50_times_at_once_has_one_effect_and_equal_answers() {
 }
 
 #[tokio::test]
-async fn a_key_stands_for_one_request_of_one_caller_for_a_day() {
+async fn an_idempotency_key_is_bound_to_one_request_and_caller() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let fields = store_fields();
@@ -89,7 +89,7 @@ async fn a_key_stands_for_one_request_of_one_caller_for_a_day() {
 }
 
 #[tokio::test]
-async fn an_answer_with_a_secret_is_replayed_whole() {
+async fn an_idempotent_response_with_a_secret_is_replayed_in_full() {
     let gateway = Gateway::start().await;
     let client = gateway.client();
     let input = json!({"email": "once@example.com", "password": support::PASSWORD});
@@ -100,7 +100,7 @@ async fn an_answer_with_a_secret_is_replayed_whole() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn parallel_requests_are_never_admitted_beyond_capacity_and_restore() {
+async fn parallel_requests_never_exceed_the_budget_and_its_restore_rate() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
@@ -140,7 +140,7 @@ async fn parallel_requests_are_never_admitted_beyond_capacity_and_restore() {
 }
 
 #[tokio::test]
-async fn every_answer_says_what_it_cost() {
+async fn responses_report_requested_and_actual_cost() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     gateway.app().clock.stop();
@@ -163,7 +163,7 @@ async fn every_answer_says_what_it_cost() {
 }
 
 #[tokio::test]
-async fn a_list_is_walked_once_and_its_cursors_are_its_own() {
+async fn pagination_lists_each_item_once_and_rejects_foreign_cursors() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let mut opened = Vec::new();

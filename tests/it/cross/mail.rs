@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Gateway, Mail, Market, Merchant, Shopper, Value, cart, inr, json, unique};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
@@ -38,7 +38,7 @@ async fn configure(market: &Market, store: Value, sender_name: Value) {
 }
 
 #[tokio::test]
-async fn a_stores_mails_are_under_its_name_and_answers_go_to_it() {
+async fn store_mails_have_its_sender_name_and_reply_to() {
     let market = Market::proven().await;
     let book = market.stock(100, 10).await;
     // Nothing chosen: the store's name, and no place for answers but the sender's.
@@ -82,7 +82,7 @@ async fn a_stores_mails_are_under_its_name_and_answers_go_to_it() {
 }
 
 #[tokio::test]
-async fn no_name_begins_another_header() {
+async fn names_cannot_inject_mail_headers() {
     let market = Market::open().await;
     let path = format!("/v1/stores/{}", market.store.id);
     for evil in ["A\r\nBcc: all@example.com", "A\nB", "A\tB", "A\u{85}B", "A\0B"] {
@@ -106,7 +106,7 @@ async fn send(market: &Market, to: &str, message: &str) -> support::Reply {
 }
 
 #[tokio::test]
-async fn who_has_not_proven_an_address_writes_to_nobody() {
+async fn a_store_with_an_unverified_owner_sends_no_mail() {
     let market = Market::open().await;
     let book = market.stock(100, 10).await;
     let stranger = format!("{}@example.com", unique("stranger"));
@@ -134,7 +134,7 @@ async fn who_has_not_proven_an_address_writes_to_nobody() {
 }
 
 #[tokio::test]
-async fn a_recipient_gets_so_many_gift_cards_a_day_and_not_one_more() {
+async fn gift_card_mails_are_limited_to_ten_a_day_per_recipient() {
     let market = Market::proven().await;
     market.gateway.app().clock.stop();
     let to = format!("{}@example.com", unique("friend"));
@@ -158,7 +158,7 @@ async fn a_recipient_gets_so_many_gift_cards_a_day_and_not_one_more() {
 }
 
 #[tokio::test]
-async fn a_store_mails_so_many_gift_cards_a_day_and_not_one_more() {
+async fn gift_card_mails_are_limited_to_fifty_a_day_per_store() {
     let market = Market::proven().await;
     market.gateway.stop_within_a_day(MINUTE);
     for _ in 0..50 {
@@ -181,7 +181,7 @@ async fn register(gateway: &Gateway, subdomain: &str, email: &str) {
 }
 
 #[tokio::test]
-async fn nobody_registers_at_a_store_whose_owner_has_proven_no_address() {
+async fn a_store_with_an_unverified_owner_registers_no_customers() {
     let market = Market::open().await;
     let gateway = &market.gateway;
     let stranger = format!("{}@example.com", unique("stranger"));
@@ -202,7 +202,7 @@ async fn nobody_registers_at_a_store_whose_owner_has_proven_no_address() {
 }
 
 #[tokio::test]
-async fn a_stranger_gets_so_many_codes_of_all_shops_a_day_and_not_one_more() {
+async fn a_recipient_is_mailed_ten_sign_up_codes_a_day_across_stores() {
     let gateway = Gateway::start().await;
     gateway.app().clock.stop();
     let stranger = format!("{}@example.com", unique("stranger"));
@@ -220,7 +220,7 @@ async fn a_stranger_gets_so_many_codes_of_all_shops_a_day_and_not_one_more() {
 }
 
 #[tokio::test]
-async fn a_name_that_looks_like_an_address_is_no_senders() {
+async fn a_sender_name_cannot_resemble_an_address() {
     let market = Market::proven().await;
     let path = format!("/v1/stores/{}", market.store.id);
     for evil in [
@@ -247,7 +247,7 @@ async fn a_name_that_looks_like_an_address_is_no_senders() {
 }
 
 #[tokio::test]
-async fn no_link_of_a_merchants_can_be_clicked() {
+async fn merchant_texts_in_mails_contain_no_links() {
     let market = Market::proven().await;
     let name = json!({"name": "Shop www.evil.example"});
     market.owner.patch(&format!("/v1/stores/{}", market.store.id)).json(name).await.expect(200);
@@ -304,7 +304,7 @@ async fn mail_server(mut put_off: usize) -> (String, mpsc::UnboundedReceiver<Str
 }
 
 #[tokio::test]
-async fn mail_leaves_by_the_server_that_the_secret_names_also_when_it_is_put_off() {
+async fn deferred_mail_is_sent_through_the_configured_server() {
     let (url, mut mails) = mail_server(1).await;
     let gateway = Gateway::start_with(|options| {
         options.embedded.mail.directory = None;

@@ -19,7 +19,7 @@ fn request(client: &Client, method: Method, path: &str) -> Input {
 }
 
 #[tokio::test]
-async fn another_method_is_told_which_there_are() {
+async fn an_unsupported_method_is_answered_with_allow() {
     another_method(&Gateway::start().await.client()).await;
 }
 
@@ -41,7 +41,7 @@ pub(super) async fn another_method(client: &Client) {
 }
 
 #[tokio::test]
-async fn an_unknown_path_is_not_found_whatever_the_method() {
+async fn an_unknown_path_is_not_found_for_every_method() {
     an_unknown_path(&Gateway::start().await.client()).await;
 }
 
@@ -77,7 +77,7 @@ pub(super) async fn head(client: &Client) {
 }
 
 #[tokio::test]
-async fn a_preflight_is_answered_by_the_family_that_is_asked_about() {
+async fn a_preflight_is_answered_by_the_routes_family() {
     const PAGE: &str = "https://admin.example.com";
     let gateway = Gateway::start_with(|options| {
         options.embedded.admin_origins = vec![PAGE.to_owned()];

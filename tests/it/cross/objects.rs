@@ -8,10 +8,10 @@ use core_types::id::{DERIVED, DisputeEvidenceId, PREFIXES, StoreId, ThemePurchas
 use core_types::money;
 use core_types::provider::ProviderName;
 use http::Method;
-use primitives::clock::DAY;
 use primitives::fields::FromText;
 use primitives::problem::Code;
 use sales::dispute::Dispute;
+use support::clock::{DAY, STORE_CACHE};
 use support::{
     Behaviour, Client, Market, Receiver, Reply, Shop, Shopper, ThemeSource, Value, address, cart,
     eventually, inr, json, unique, upload,
@@ -482,7 +482,7 @@ async fn world() -> World {
     let owner = shop.owner();
     let activate = format!("/v1/stores/{}/activate", shop.store.id);
     owner.post(&activate).json(support::open_as_is()).await.expect(200);
-    shop.gateway.advance(identity::storefront::CACHE_TIME);
+    shop.gateway.advance(STORE_CACHE);
     let platform_of = Platform {
         developer: (**shop.developer).clone(),
         operator: (**shop.operator).clone(),
@@ -503,7 +503,7 @@ async fn world() -> World {
 }
 
 #[tokio::test]
-async fn every_object_that_is_shown_carries_its_id_its_version_and_its_times() {
+async fn every_returned_object_has_its_common_fields() {
     let world = world().await;
     // Beside the kinds: requests, and the clients of OAuth.
     let known: BTreeSet<&str> = PREFIXES.iter().copied().chain(["req_", "cli_"]).collect();
@@ -550,7 +550,7 @@ async fn every_object_that_is_shown_carries_its_id_its_version_and_its_times() {
 }
 
 #[test]
-fn the_page_about_ids_lists_what_the_code_lists() {
+fn docs_ids_lists_every_derived_prefix() {
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/ids.md"));
     let page = page.unwrap();
     let (_, table) = page.split_once("<!-- derived -->").unwrap();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Client, Market, Reply, Shopper, Value, address, inr, json};
 
 const ADDRESSES: &str = "/v1/storefront/customer/addresses";
@@ -59,7 +59,7 @@ async fn product(owner: &Client, title: &str, variants: usize) -> Reply {
 }
 
 #[tokio::test]
-async fn what_is_deleted_during_a_walk_hides_nothing_of_a_short_list() {
+async fn deleting_items_during_pagination_skips_no_others() {
     let market = Market::open().await;
     let (owner, store) = (&market.owner, &market.store);
     let made = product(owner, "Mug", 4).await;
@@ -92,7 +92,7 @@ async fn what_is_deleted_during_a_walk_hides_nothing_of_a_short_list() {
 }
 
 #[tokio::test]
-async fn a_book_is_walked_once_whatever_becomes_of_it() {
+async fn pagination_lists_each_address_once_despite_changes() {
     let market = Market::open().await;
     let shopper = Shopper::register(&market.gateway, &market.store).await;
     for _ in 0..5 {
@@ -110,7 +110,7 @@ async fn a_book_is_walked_once_whatever_becomes_of_it() {
 }
 
 #[tokio::test]
-async fn products_taken_out_of_a_collection_during_a_walk_hide_no_other() {
+async fn removing_collection_products_during_pagination_skips_no_others() {
     let market = Market::open().await;
     let (owner, store) = (&market.owner, &market.store);
     let mut made = Vec::new();
@@ -144,7 +144,7 @@ async fn products_taken_out_of_a_collection_during_a_walk_hide_no_other() {
 }
 
 #[tokio::test]
-async fn levels_by_item_are_walked_once_while_a_location_goes() {
+async fn pagination_lists_each_level_of_an_item_once() {
     let market = Market::open().await;
     let owner = &market.owner;
     let item = market.stock(500, 3).await;
@@ -163,7 +163,7 @@ fn points(reply: &Reply) -> [u32; 2] {
 }
 
 #[tokio::test]
-async fn a_list_costs_what_was_read_to_find_it() {
+async fn a_list_is_charged_for_the_items_it_reads() {
     let market = Market::open().await;
     let owner = &market.owner;
     let search = format!("{PRODUCTS}?q=zzz&limit=100");
@@ -207,7 +207,7 @@ async fn sent_again(client: &Client, path: &str, seen: &Reply) -> Reply {
 }
 
 #[tokio::test]
-async fn what_has_changed_without_a_version_is_sent_again() {
+async fn an_etag_changes_with_changes_that_keep_the_version() {
     let market = Market::open().await;
     let owner = &market.owner;
     let shopper = Shopper::register(&market.gateway, &market.store).await;
@@ -262,7 +262,7 @@ fn replayed(first: &Reply, again: &Reply) {
 }
 
 #[tokio::test]
-async fn the_largest_menu_is_kept_with_its_key() {
+async fn the_largest_menu_is_replayed_by_its_idempotency_key() {
     let market = Market::open().await;
     let [narrow, wide] = letters();
     let item = |_| {
@@ -290,7 +290,7 @@ async fn the_largest_menu_is_kept_with_its_key() {
 }
 
 #[tokio::test]
-async fn the_largest_product_is_kept_with_its_key() {
+async fn the_largest_product_is_replayed_by_its_idempotency_key() {
     let market = Market::open().await;
     let [narrow, wide] = letters();
     let sizes: Vec<String> = (0..100).map(|_| noise(&wide, 60)).collect();

@@ -15,14 +15,14 @@ fn committed() -> Value {
 }
 
 #[test]
-fn the_document_is_what_the_rows_say() {
+fn the_openapi_document_matches_the_route_tables() {
     let made = local::openapi::document(Path::new(ROOT)).unwrap();
     let is_current = made == committed();
     assert!(is_current, "make it anew: CONTRIBUTING.md, \"Add a route\"");
 }
 
 #[test]
-fn every_row_is_an_operation_and_says_what_it_takes_and_answers() {
+fn every_route_documents_a_summary_and_a_response() {
     let document = committed();
     let mut faults = Vec::new();
     for (_, routes) in local::families() {
@@ -49,7 +49,7 @@ fn every_row_is_an_operation_and_says_what_it_takes_and_answers() {
 }
 
 #[tokio::test]
-async fn the_document_is_served_and_the_reference_page_shows_it() {
+async fn the_openapi_document_and_reference_page_are_served() {
     let gateway = Gateway::start().await;
     let client = gateway.client();
     let served = client.get("/v1/openapi.json").await.expect(200);
@@ -63,7 +63,7 @@ async fn the_document_is_served_and_the_reference_page_shows_it() {
 }
 
 #[test]
-fn events_are_webhooks_of_the_document() {
+fn every_event_is_a_webhook_in_the_openapi_document() {
     let document = committed();
     let webhooks = document["webhooks"].as_object().unwrap();
     let catalogue = commerce::topics::shapes();
@@ -81,7 +81,7 @@ fn events_are_webhooks_of_the_document() {
 /// Reads what all tests wrote down: it runs by itself, after them.
 #[test]
 #[ignore = "runs after all others: .ci/run"]
-fn every_answer_was_documented() {
+fn every_observed_response_is_documented() {
     let mut seen = BTreeMap::<String, usize>::new();
     for entry in std::fs::read_dir(notes("undocumented").unwrap()).into_iter().flatten() {
         let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
@@ -98,7 +98,7 @@ fn every_answer_was_documented() {
 /// Reads what all tests wrote down: it runs by itself, after them.
 #[test]
 #[ignore = "runs after all others: .ci/run"]
-fn every_example_was_executed() {
+fn every_documented_example_is_executed() {
     let mut executed = BTreeSet::<String>::new();
     for entry in std::fs::read_dir(notes("executed").unwrap()).into_iter().flatten() {
         let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();

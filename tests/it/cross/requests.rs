@@ -10,6 +10,7 @@ use std::time::Duration;
 use gateway::caller::Access;
 use gateway::routes::Row;
 use http::Method;
+use support::clock::STORE_CACHE;
 use support::{Client, Market, Reply, Shop, Shopper, Value, json, unique};
 
 /// Rows whose body is not ours to validate: a provider's event, our own to the canary's receiver, whose
@@ -32,7 +33,7 @@ impl Callers {
         let shop = Shop::with_installed_app().await;
         let activate = format!("/v1/stores/{}/activate", shop.store.id);
         shop.merchant.post(&activate).json(support::open_as_is()).await.expect(200);
-        shop.gateway.advance(identity::storefront::CACHE_TIME);
+        shop.gateway.advance(STORE_CACHE);
         let shopper = Shopper::register(&shop.gateway, &shop.store).await;
         let embedded = shop.embedded_client().await;
         Self { shop, shopper, embedded }
@@ -237,7 +238,7 @@ async fn every_route_that_writes_rejects_unknown_fields() {
 }
 
 #[tokio::test]
-async fn a_list_names_its_limit_its_filters_and_its_cursor_at_once() {
+async fn a_list_reports_all_query_errors_together() {
     let callers = Callers::all().await;
     let owner = callers.shop.owner();
     let faults = |reply: Reply| reply.expect(422).problem("validation_failed").field_errors();
@@ -277,7 +278,7 @@ async fn a_list_names_its_limit_its_filters_and_its_cursor_at_once() {
 }
 
 #[tokio::test]
-async fn json_is_typed_and_a_query_is_text() {
+async fn json_types_are_strict_and_query_values_are_parsed() {
     let market = Market::open().await;
     let (owner, store) = (&market.owner, &market.store);
     let variant = market.stock(500, 9).await;

@@ -30,7 +30,7 @@ async fn invoke(gateway: &Gateway, event: Value) -> Value {
 }
 
 #[tokio::test]
-async fn every_request_is_answered_as_its_source_takes_it() {
+async fn sample_requests_are_answered_in_their_sources_format() {
     let gateway = Gateway::start().await;
     let mut seen = BTreeMap::new();
     for (family, _) in local::families() {
@@ -61,7 +61,7 @@ async fn every_request_is_answered_as_its_source_takes_it() {
 
 /// What is asked, how it came, and what is answered do not depend on who brought it.
 #[tokio::test]
-async fn a_request_is_the_same_whoever_brings_it() {
+async fn requests_are_equal_across_lambda_event_sources() {
     let market = Market::open().await;
     let path = format!("/v1/storefront/{}/products", market.store.subdomain);
     let http = |domain: &str| {
@@ -96,7 +96,7 @@ async fn a_request_is_the_same_whoever_brings_it() {
 }
 
 #[tokio::test]
-async fn what_is_no_request_is_rejected_and_the_next_is_answered() {
+async fn an_unknown_lambda_event_is_rejected_without_a_crash() {
     let gateway = Gateway::start().await;
     for event in [json!(null), json!({}), json!({"Records": [{"eventSource": "aws:s3"}]})] {
         assert!(
@@ -110,7 +110,7 @@ async fn what_is_no_request_is_rejected_and_the_next_is_answered() {
 }
 
 #[tokio::test]
-async fn odd_bytes_and_broken_bodies_are_answered_and_not_an_abort() {
+async fn malformed_bytes_and_bodies_are_answered_without_a_crash() {
     let gateway = Gateway::start().await;
     let event = |path: &str, body: Value, base64: bool| {
         json!({
@@ -136,7 +136,7 @@ async fn odd_bytes_and_broken_bodies_are_answered_and_not_an_abort() {
 }
 
 #[tokio::test]
-async fn queue_batches_answer_with_exactly_the_messages_that_failed() {
+async fn queue_batches_report_exactly_the_failed_messages() {
     let gateway = Gateway::start().await;
     let app = gateway.app();
     for (name, event) in samples("webhooks") {
@@ -162,7 +162,7 @@ async fn queue_batches_answer_with_exactly_the_messages_that_failed() {
 }
 
 #[tokio::test]
-async fn the_dispatcher_takes_stream_and_schedule() {
+async fn the_dispatcher_handles_stream_and_schedule_events() {
     let gateway = Gateway::start().await;
     for (name, event) in samples("dispatcher") {
         let answer = dispatcher::handle(gateway.app(), event).await.unwrap();

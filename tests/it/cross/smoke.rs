@@ -3,7 +3,7 @@
 use support::{Gateway, Merchant, json};
 
 #[tokio::test]
-async fn a_fresh_system_is_healthy_and_says_no_to_what_it_does_not_know() {
+async fn a_fresh_system_is_healthy_and_rejects_unknown_routes() {
     let gateway = Gateway::start().await;
     let health = gateway.get("/health").await.expect(200);
     assert_eq!(health.str("/status"), "ok");
@@ -35,7 +35,7 @@ async fn a_merchant_signs_up_and_opens_a_store() {
 }
 
 #[tokio::test]
-async fn a_mail_comes_through_stream_and_queue() {
+async fn a_mail_is_sent_through_stream_and_queue() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let input = json!({"email": merchant.email});

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Gateway, Market, Merchant, Reply, Value, cart, inr, json, unique};
 
 const EVIL: &str = "https://evil.example.net/orders/{order_id}?token={token}";
@@ -23,7 +23,7 @@ async fn ordered(market: &Market, variant: &str, email: &str) -> String {
 }
 
 #[tokio::test]
-async fn links_lead_to_a_host_that_the_store_has_verified_or_nowhere() {
+async fn mailed_links_require_a_verified_host() {
     let market = Market::proven().await;
     let book = market.stock(100, 9).await;
     let page = "https://shop.example.com/orders/{order_id}?token={token}";
@@ -57,7 +57,7 @@ async fn links_lead_to_a_host_that_the_store_has_verified_or_nowhere() {
 }
 
 #[tokio::test]
-async fn a_tracking_link_is_mailed_to_a_carriers_page_or_the_stores_own() {
+async fn tracking_links_are_mailed_for_carrier_and_verified_hosts_only() {
     let market = Market::proven().await;
     let book = market.stock(100, 9).await;
     market.verify("shop.example.com").await;
@@ -84,7 +84,7 @@ async fn a_tracking_link_is_mailed_to_a_carriers_page_or_the_stores_own() {
 }
 
 #[tokio::test]
-async fn a_store_says_in_its_name_that_it_is_one() {
+async fn the_sender_name_identifies_a_store() {
     let market = Market::proven().await;
     let book = market.stock(100, 9).await;
     set(&market, json!({"sender_name": "Account Security"})).await.expect(200);
@@ -95,7 +95,7 @@ async fn a_store_says_in_its_name_that_it_is_one() {
 }
 
 #[tokio::test]
-async fn a_name_has_one_rule_at_every_door() {
+async fn names_are_validated_alike_on_every_route() {
     let gateway = Gateway::start().await;
     let evil = "A Shop\n\nYour account is locked";
     let sign_up = |name: &str, store_name: &str| {
@@ -153,7 +153,7 @@ fn mailed(gateway: &Gateway, strangers: &[String]) -> usize {
 }
 
 #[tokio::test]
-async fn a_new_store_writes_to_so_many_strangers_a_day_whatever_it_writes() {
+async fn a_new_store_has_a_daily_mail_limit_for_unknown_recipients() {
     let market = Market::proven().await;
     let gateway = &market.gateway;
     let book = market.stock(100, 100).await;
@@ -200,7 +200,7 @@ async fn a_new_store_writes_to_so_many_strangers_a_day_whatever_it_writes() {
 }
 
 #[tokio::test]
-async fn a_merchant_with_many_stores_has_a_ceiling_for_all_of_them() {
+async fn a_merchants_stores_share_a_daily_mail_limit() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     merchant.prove(&gateway).await;
@@ -234,7 +234,7 @@ async fn ask_for_codes(market: &Market, email: &str) {
 
 /// An account that a merchant made proves nothing about whose its address is.
 #[tokio::test]
-async fn a_customer_whom_a_merchant_made_is_mailed_as_a_stranger() {
+async fn a_merchant_created_customer_counts_as_an_unknown_recipient() {
     let market = Market::open().await;
     let gateway = &market.gateway;
     let to = stranger();

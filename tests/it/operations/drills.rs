@@ -5,9 +5,10 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use super::pages::page;
-use primitives::clock::{MINUTE, Timestamp};
+use support::clock::{MINUTE, Timestamp};
 use support::{
-    Gateway, Market, Merchant, Operator, Receiver, Reply, Value, eventually, json, unique,
+    CANARY_STORE, Gateway, Market, Merchant, Operator, Receiver, Reply, Value, canary_merchant,
+    eventually, json, unique,
 };
 
 const DRILLS: &str = "/v1/operations/runtime/failover-drills";
@@ -102,7 +103,7 @@ fn assert_recovered(drill: &Value, seconds: u64) {
 }
 
 #[tokio::test]
-async fn a_stalled_relay_loses_nothing_and_is_made_up_for_by_the_sweep() {
+async fn events_of_a_stalled_outbox_are_delivered_by_the_sweep() {
     let trial = Trial::start().await;
     let id = trial.begin(drill("outbox_relay_stall")).await;
     let over = trial.over(&id, MINUTE + Duration::from_secs(1)).await;
@@ -114,7 +115,7 @@ async fn a_stalled_relay_loses_nothing_and_is_made_up_for_by_the_sweep() {
 }
 
 #[tokio::test]
-async fn a_queue_that_is_gone_loses_nothing_and_is_made_up_for_by_the_sweep() {
+async fn events_of_an_unavailable_queue_are_delivered_by_the_sweep() {
     let trial = Trial::start().await;
     let id = trial.begin(drill("queue_unavailable")).await;
     let over = trial.over(&id, 2 * MINUTE + Duration::from_secs(1)).await;
@@ -123,7 +124,7 @@ async fn a_queue_that_is_gone_loses_nothing_and_is_made_up_for_by_the_sweep() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_is_down_gets_everything_when_it_is_back() {
+async fn a_recovered_receiver_gets_every_event() {
     let trial = Trial::start().await;
     let id = trial.begin(with(drill("receiver_down"), json!({"duration_s": 5}))).await;
     let over = trial.over(&id, Duration::ZERO).await;
@@ -158,7 +159,7 @@ async fn throttled_writes_are_rejected_and_never_acknowledged() {
 }
 
 #[tokio::test]
-async fn a_secret_is_rotated_under_traffic_and_every_delivery_verifies() {
+async fn every_delivery_verifies_during_a_secret_rotation() {
     let trial = Trial::start().await;
     let id = trial.begin(drill("signing_key_rotation")).await;
     let over = trial.over(&id, Duration::ZERO).await;
@@ -172,7 +173,7 @@ async fn a_secret_is_rotated_under_traffic_and_every_delivery_verifies() {
 }
 
 #[tokio::test]
-async fn a_stop_condition_that_is_met_ends_the_fault_within_two_seconds() {
+async fn a_met_stop_condition_ends_the_fault_within_two_seconds() {
     let trial = Trial::start().await;
     let condition = json!([
         {"metric": "queue_depth", "above": 1_000_000},
@@ -200,7 +201,7 @@ async fn a_stop_condition_that_is_met_ends_the_fault_within_two_seconds() {
 }
 
 #[tokio::test]
-async fn an_abort_ends_the_fault_at_once_and_the_canary_is_free_again() {
+async fn aborting_a_drill_ends_its_fault_and_releases_the_canary() {
     let trial = Trial::start().await;
     let id = trial.begin(with(drill("receiver_down"), json!({"duration_s": 300}))).await;
     trial.until(&id, &["injected"]).await;
@@ -225,7 +226,7 @@ async fn an_abort_ends_the_fault_at_once_and_the_canary_is_free_again() {
 }
 
 #[tokio::test]
-async fn a_fault_ends_by_itself_and_a_drill_without_its_runner_is_finished_by_the_sweep() {
+async fn a_fault_expires_and_the_sweep_finishes_an_interrupted_drill() {
     let data = std::env::temp_dir().join(format!("drill-{}", uuid::Uuid::now_v7()));
     std::fs::create_dir_all(&data).unwrap();
     // The canary's receiver is where it was.
@@ -273,19 +274,19 @@ async fn a_fault_ends_by_itself_and_a_drill_without_its_runner_is_finished_by_th
 }
 
 #[tokio::test]
-async fn a_dry_run_says_what_it_would_touch_and_writes_nothing() {
+async fn a_drills_dry_run_reports_its_blast_radius_and_writes_nothing() {
     let trial = Trial::start().await;
     let before = trial.gateway.count().await;
     let input = with(drill("receiver_down"), json!({"dry_run": true, "confirm": false}));
     let dry = trial.request(input).await.expect(200);
-    assert_eq!(dry.str("/targets/0/store_id"), table::canary::STORE);
+    assert_eq!(dry.str("/targets/0/store_id"), CANARY_STORE);
     assert_eq!(dry.str("/blast_radius/component"), "webhooks");
     assert_eq!((dry.int("/blast_radius/percent"), dry.at("/drills_allowed")), (2, &json!(true)));
     assert_eq!(trial.gateway.count().await, before);
 }
 
 #[tokio::test]
-async fn what_is_asked_for_is_validated_before_anything_is_written() {
+async fn a_drill_is_validated_before_anything_is_written() {
     let trial = Trial::start().await;
     let before = trial.gateway.count().await;
     let rejected = |fields: Value| trial.request(with(drill("receiver_down"), fields));
@@ -326,7 +327,7 @@ async fn what_is_asked_for_is_validated_before_anything_is_written() {
 }
 
 #[tokio::test]
-async fn nothing_is_made_to_fail_while_an_incident_is_open() {
+async fn drills_are_rejected_while_an_incident_is_open() {
     let trial = Trial::start().await;
     let input = json!({"title": "Late", "severity": "high", "components": ["api"]});
     let incidents = "/v1/operations/runtime/incidents";
@@ -386,8 +387,7 @@ async fn others(gateway: &Gateway) -> BTreeMap<(String, String), Value> {
     for item in gateway.items("").await {
         let key = |name: &str| item[name].as_str().unwrap().to_owned();
         let (pk, text) = (key("PK"), item.to_string());
-        let is_canarys = text.contains(table::canary::STORE)
-            || text.contains(core_types::id::MerchantId::canary().as_str());
+        let is_canarys = text.contains(CANARY_STORE) || text.contains(&canary_merchant());
         if !is_canarys && !ours.iter().any(|prefix| pk.starts_with(prefix)) {
             found.insert((pk, key("SK")), item.clone());
         }

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use core_types::event::EventGroup;
-use primitives::clock::MINUTE;
-use support::{Client, Market, Receiver, Value, json};
+use support::clock::MINUTE;
+use support::{Client, EventGroup, Market, Receiver, Value, json};
 
 const OUTBOX: &str = "/v1/operations/outbox";
 const DELIVERIES: &str = "/v1/operations/webhook-deliveries";
@@ -56,16 +55,13 @@ async fn paid_order() -> (Market, Receiver, EventGroup, [String; 2]) {
     let book = market.stock(100, 9).await;
     market.paid(&book, 1).await;
     let ids = newest(&market, types).await;
-    let holds =
-        |group: &EventGroup, id: &str| group.events().iter().any(|event| event.id.as_str() == id);
-    let groups = market.gateway.event_groups().await;
-    let mut found = groups.into_iter().filter(|group| ids.iter().all(|id| holds(group, id)));
-    let group = found.next().unwrap();
+    let group = market.gateway.events_with(&ids[0]).await;
+    assert!(group.events().iter().any(|event| event.id.as_str() == ids[1]), "they are one item");
     (market, receiver, group, ids)
 }
 
 #[tokio::test]
-async fn a_page_may_end_between_two_events_of_one_transaction() {
+async fn pagination_may_split_the_events_of_one_transaction() {
     let market = still_market().await;
     let book = market.stock(100, 9).await;
     let placed = market.paid(&book, 2).await;
@@ -106,7 +102,7 @@ async fn a_page_may_end_between_two_events_of_one_transaction() {
 }
 
 #[tokio::test]
-async fn one_of_two_events_is_given_up_and_the_other_goes_its_way() {
+async fn discarding_an_event_leaves_the_others_of_its_transaction() {
     let (market, receiver, group, [paid, captured]) = paid_order().await;
     assert_eq!(paid[..34], captured[..34], "they are one item");
     let act =
@@ -129,7 +125,7 @@ async fn one_of_two_events_is_given_up_and_the_other_goes_its_way() {
     receiver.wait_for_event("payment.captured").await;
     assert_eq!(status(&market, &captured).await, "published");
     // What the stream shows late changes nothing.
-    dispatcher::publish(market.gateway.app(), &group).await.unwrap();
+    market.gateway.process().publish(&group).await;
     sweep(&market).await;
     assert_eq!(receiver.requests().len(), 2, "each once");
     let verified = market.owner.get(&format!("{OUTBOX}/verify")).await.expect(200);
@@ -142,16 +138,13 @@ fn states(first: &str) -> (String, String) {
 }
 
 #[tokio::test]
-async fn who_publishes_late_leaves_alone_what_was_given_up_meanwhile() {
+async fn late_publishing_skips_a_discarded_event() {
     let (market, _receiver, group, [paid, captured]) = paid_order().await;
     let discard = format!("{OUTBOX}/{captured}/discard");
     market.owner.post(&discard).json(json!({})).await.expect(200);
     // As it was before that, and twice at once.
-    let app = market.gateway.app();
-    let (one, other) =
-        tokio::join!(dispatcher::publish(app, &group), dispatcher::publish(app, &group));
-    one.unwrap();
-    other.unwrap();
+    let process = market.gateway.process();
+    tokio::join!(process.publish(&group), process.publish(&group));
     assert_eq!(
         (status(&market, &paid).await, status(&market, &captured).await),
         states("published")
@@ -163,7 +156,7 @@ async fn who_publishes_late_leaves_alone_what_was_given_up_meanwhile() {
 }
 
 #[tokio::test]
-async fn the_payload_of_one_of_two_events_is_removed_and_the_others_stays() {
+async fn expunging_a_payload_leaves_the_others_of_its_transaction() {
     let (market, receiver, _, [paid, captured]) = paid_order().await;
     sweep(&market).await;
     receiver.wait_for(2).await;

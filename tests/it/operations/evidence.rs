@@ -3,31 +3,26 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::AttributeValue;
-use core_types::id::StoreId;
-use emulators::TABLE;
 use futures_util::future::join_all;
-use primitives::clock::DAY;
-use reliability::evidence::{self, EvidenceKind, Record};
 use sha2::{Digest, Sha256};
-use support::{Client, Gateway, Merchant, Operator, Value, json};
-use table::item::Attributes;
+use support::clock::DAY;
+use support::{Client, Evidence, Gateway, Merchant, Operator, Value, json};
 
 pub(super) const EVIDENCE: &str = "/v1/operations/reliability-evidence";
 
-pub(super) fn drill(subject: &str) -> Record {
-    Record {
-        kind: EvidenceKind::Drill,
+fn drill(subject: &str) -> Evidence {
+    Evidence {
+        kind: "drill",
         subject: subject.to_owned(),
-        outcome: "passed".to_owned(),
-        store_id: None,
+        outcome: "passed",
+        store: None,
         summary: json!({"kind": "receiver_down", "lost_events": 0, "recovery_ms": 1_200}),
     }
 }
 
 async fn recorded(gateway: &Gateway, count: usize) {
     for number in 0..count {
-        evidence::append(gateway.app(), drill(&format!("drl_{number}"))).await.unwrap();
+        gateway.record_evidence(drill(&format!("drl_{number}"))).await;
     }
 }
 
@@ -51,16 +46,15 @@ fn sha256(text: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_hundred_who_append_at_once_make_a_chain_without_gap_or_fork() {
+async fn a_hundred_parallel_appends_form_a_chain_without_gap_or_fork() {
     let gateway = Gateway::start().await;
     let names: Vec<String> = (0..100).map(|number| format!("drl_{number}")).collect();
-    let racing = names.iter().map(|name| evidence::append(gateway.app(), drill(name)));
-    let ids: BTreeSet<String> =
-        join_all(racing).await.into_iter().map(|id| id.unwrap().to_string()).collect();
+    let racing = names.iter().map(|name| gateway.record_evidence(drill(name)));
+    let ids: BTreeSet<String> = join_all(racing).await.into_iter().collect();
     assert_eq!(ids.len(), 100);
     // The same again, at once: nothing more.
-    let racing = names.iter().take(20).map(|name| evidence::append(gateway.app(), drill(name)));
-    assert!(join_all(racing).await.into_iter().all(|id| ids.contains(id.unwrap().as_str())));
+    let racing = names.iter().take(20).map(|name| gateway.record_evidence(drill(name)));
+    assert!(join_all(racing).await.into_iter().all(|id| ids.contains(&id)));
     let operator = Operator::sign_up(&gateway).await;
     let mut chain = all(&operator).await;
     chain.reverse();
@@ -89,7 +83,7 @@ async fn a_hundred_who_append_at_once_make_a_chain_without_gap_or_fork() {
 }
 
 #[tokio::test]
-async fn a_long_chain_is_walked_in_parts_over_months_and_while_it_grows() {
+async fn a_long_chain_is_verified_in_parts_while_it_grows() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     let check = operator.get(&format!("{EVIDENCE}/verify")).await.expect(200);
@@ -98,7 +92,7 @@ async fn a_long_chain_is_walked_in_parts_over_months_and_while_it_grows() {
     for month in 0..3 {
         for number in 0..4 {
             let name = format!("drl_{month}_{number}");
-            evidence::append(gateway.app(), drill(&name)).await.unwrap();
+            gateway.record_evidence(drill(&name)).await;
         }
         gateway.advance(DAY * 65);
     }
@@ -115,7 +109,7 @@ async fn a_long_chain_is_walked_in_parts_over_months_and_while_it_grows() {
         };
         if parts < 3 {
             let name = format!("drl_more_{parts}");
-            evidence::append(gateway.app(), drill(&name)).await.unwrap();
+            gateway.record_evidence(drill(&name)).await;
         }
         path = format!("{EVIDENCE}/verify?limit=5&cursor={cursor}");
     }
@@ -135,38 +129,11 @@ async fn a_long_chain_is_walked_in_parts_over_months_and_while_it_grows() {
     operator.get(&format!("{EVIDENCE}?kind=odd")).await.expect(422);
 }
 
-/// The chain's items, with and through the SDK: what somebody does behind the service's back.
-struct Table<'a> {
-    gateway: &'a Gateway,
-    items: Vec<Attributes>,
-}
-
-impl<'a> Table<'a> {
-    async fn of(gateway: &'a Gateway) -> Self {
-        let client = gateway.system().embedded().dynamodb();
-        let found = client
-            .scan()
-            .table_name(TABLE)
-            .filter_expression("entity = :evidence")
-            .expression_attribute_values(":evidence", AttributeValue::S("evidence".into()))
-            .send()
-            .await
-            .unwrap();
-        let mut items = found.items.unwrap();
-        items.sort_by_key(|item| item["SK"].as_s().unwrap().clone());
-        Self { gateway, items }
-    }
-
-    async fn put(&self, item: Attributes) {
-        let client = self.gateway.system().embedded().dynamodb();
-        client.put_item().table_name(TABLE).set_item(Some(item)).send().await.unwrap();
-    }
-
-    async fn take_out(&self, item: &Attributes) {
-        let client = self.gateway.system().embedded().dynamodb();
-        let delete = client.delete_item().table_name(TABLE);
-        delete.key("PK", item["PK"].clone()).key("SK", item["SK"].clone()).send().await.unwrap();
-    }
+/// A copy of an item in which an attribute is another.
+fn with(item: &Value, name: &str, value: impl Into<Value>) -> Value {
+    let mut changed = item.clone();
+    changed[name] = value.into();
+    changed
 }
 
 /// Where the chain is broken first.
@@ -179,91 +146,81 @@ async fn first_broken(gateway: &Gateway, operator: &Client) -> Value {
 }
 
 #[tokio::test]
-async fn a_record_that_was_changed_taken_out_or_put_in_is_located() {
+async fn a_tampered_evidence_record_is_located() {
     let gateway = Gateway::start().await;
     recorded(&gateway, 12).await;
     let operator = Operator::sign_up(&gateway).await;
     assert!(first_broken(&gateway, &operator).await.is_null());
-    let table = Table::of(&gateway).await;
-    let id = |item: &Attributes| {
-        let record: Value = serde_json::from_str(item["record"].as_s().unwrap()).unwrap();
+    let mut items = gateway.items_of("evidence", "").await;
+    items.sort_by_key(|item| item["SK"].as_str().unwrap().to_owned());
+    let text = |item: &Value, name: &str| item[name].as_str().unwrap().to_owned();
+    let id = |item: &Value| {
+        let record: Value = serde_json::from_str(&text(item, "record")).unwrap();
         record["id"].clone()
     };
     for index in [0, 5, 11] {
-        let (item, number) = (&table.items[index], index + 1);
+        let (item, number) = (&items[index], index + 1);
         // One byte of what was measured, one of a hash; and no text at all.
-        let mut changed = item.clone();
-        let text =
-            item["record"].as_s().unwrap().replace("\"recovery_ms\":1200", "\"recovery_ms\":1201");
-        changed.insert("record".into(), AttributeValue::S(text));
-        table.put(changed).await;
+        let record = text(item, "record").replace("\"recovery_ms\":1200", "\"recovery_ms\":1201");
+        gateway.put_item(&with(item, "record", record)).await;
         let expected = json!({"number": number, "id": id(item), "fault": "changed"});
         assert_eq!(first_broken(&gateway, &operator).await, expected);
         for name in ["hash", "previous_hash"] {
-            let mut changed = item.clone();
-            let text = item[name].as_s().unwrap();
-            let last = if text.ends_with('0') { "1" } else { "0" };
-            let text = format!("{}{last}", &text[..63]);
-            changed.insert(name.into(), AttributeValue::S(text));
-            table.put(changed).await;
+            let hash = text(item, name);
+            let last = if hash.ends_with('0') { "1" } else { "0" };
+            let hash = format!("{}{last}", &hash[..63]);
+            gateway.put_item(&with(item, name, hash)).await;
             assert_eq!(first_broken(&gateway, &operator).await, expected, "{name}");
         }
-        let mut spoilt = item.clone();
-        spoilt.insert("record".into(), AttributeValue::N("7".into()));
-        table.put(spoilt).await;
+        gateway.put_item(&with(item, "record", 7)).await;
         let nameless = json!({"number": number, "id": null, "fault": "changed"});
         assert_eq!(first_broken(&gateway, &operator).await, nameless);
         assert_eq!(all(&operator).await.len(), 11, "what cannot be read is not shown");
-        table.take_out(item).await;
+        gateway.delete_item(item).await;
         let missing = json!({"number": number, "id": null, "fault": "missing"});
         assert_eq!(first_broken(&gateway, &operator).await, missing);
-        table.put(item.clone()).await;
+        gateway.put_item(item).await;
         assert!(first_broken(&gateway, &operator).await.is_null());
         // A copy beside it.
-        let mut copy = item.clone();
-        let place = format!("{}a", item["SK"].as_s().unwrap());
-        copy.insert("SK".into(), AttributeValue::S(place));
-        table.put(copy.clone()).await;
+        let copy = with(item, "SK", format!("{}a", text(item, "SK")));
+        gateway.put_item(&copy).await;
         let unexpected = json!({"number": number + 1, "id": id(item), "fault": "unexpected"});
         assert_eq!(first_broken(&gateway, &operator).await, unexpected);
-        table.take_out(&copy).await;
+        gateway.delete_item(&copy).await;
     }
     // One that nobody appended, though it is hashed as it should be.
-    let last = &table.items[11];
-    let mut more = last.clone();
-    let previous = last["hash"].as_s().unwrap();
-    let text = last["record"].as_s().unwrap().replace("\"number\":12", "\"number\":13");
-    let hash = sha256(&format!("{previous}{text}"));
-    more.insert("SK".into(), AttributeValue::S("000000000013".into()));
-    more.insert("previous_hash".into(), AttributeValue::S(previous.clone()));
-    more.insert("record".into(), AttributeValue::S(text));
-    more.insert("hash".into(), AttributeValue::S(hash));
-    table.put(more.clone()).await;
+    let last = &items[11];
+    let previous = text(last, "hash");
+    let record = text(last, "record").replace("\"number\":12", "\"number\":13");
+    let hash = sha256(&format!("{previous}{record}"));
+    let more = with(last, "SK", "000000000013");
+    let more = with(&with(&more, "previous_hash", previous), "hash", hash);
+    let more = with(&more, "record", record);
+    gateway.put_item(&more).await;
     let unexpected = json!({"number": 13, "id": id(last), "fault": "unexpected"});
     assert_eq!(first_broken(&gateway, &operator).await, unexpected);
-    table.take_out(&more).await;
+    gateway.delete_item(&more).await;
     assert!(first_broken(&gateway, &operator).await.is_null());
 }
 
 #[tokio::test]
-async fn a_store_sees_the_platforms_evidence_and_its_own_and_no_others() {
+async fn a_store_reads_only_its_own_and_the_platforms_evidence() {
     let gateway = Gateway::start().await;
     let (one, two) = (Merchant::sign_up(&gateway).await, Merchant::sign_up(&gateway).await);
     let (mine, theirs) = (one.open_store().await, two.open_store().await);
-    let of = |store: &str, name: &str| Record {
-        kind: EvidenceKind::Replay,
-        store_id: StoreId::parse(store),
+    let of = |store: &str, name: &str| Evidence {
+        kind: "replay",
+        store: Some(store.to_owned()),
         ..drill(name)
     };
-    let shared = evidence::append(gateway.app(), drill("drl_shared")).await.unwrap();
-    let own = evidence::append(gateway.app(), of(&mine.id, "rpl_1")).await.unwrap();
-    let foreign = evidence::append(gateway.app(), of(&theirs.id, "rpl_2")).await.unwrap();
+    let shared = gateway.record_evidence(drill("drl_shared")).await;
+    let own = gateway.record_evidence(of(&mine.id, "rpl_1")).await;
+    let foreign = gateway.record_evidence(of(&theirs.id, "rpl_2")).await;
     let seen = |list: Vec<Value>| -> BTreeSet<String> {
         list.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
     };
-    let names = |ids: &[&core_types::id::EvidenceId]| -> BTreeSet<String> {
-        ids.iter().map(ToString::to_string).collect()
-    };
+    let names =
+        |ids: &[&String]| -> BTreeSet<String> { ids.iter().map(ToString::to_string).collect() };
     let owner = one.at(&mine);
     assert_eq!(seen(all(&owner).await), names(&[&shared, &own]));
     assert_eq!(seen(all(&one).await), names(&[&shared, &own]), "the only store need not be named");
@@ -273,12 +230,12 @@ async fn a_store_sees_the_platforms_evidence_and_its_own_and_no_others() {
     for (id, status) in [(&shared, 200), (&own, 200), (&foreign, 404)] {
         owner.get(&format!("{EVIDENCE}/{id}")).await.expect(status);
         let shown = operator.get(&format!("{EVIDENCE}/{id}")).await.expect(200);
-        assert_eq!((shown.str("/id"), shown.int("/version")), (id.to_string(), 1));
+        assert_eq!((shown.str("/id"), shown.int("/version")), (id.clone(), 1));
     }
     let check = owner.get(&format!("{EVIDENCE}/verify")).await.expect(200);
     assert_eq!((check.at("/chain_ok"), check.int("/count")), (&json!(true), 3));
     for path in [EVIDENCE.to_owned(), format!("{EVIDENCE}/verify")] {
-        one.at(&theirs).get(&path).await.expect(404).problem("store_not_owned");
+        one.at(&theirs).get(&path).await.expect(404).problem("store_not_found");
         gateway.get(&path).await.expect(401);
     }
     let stranger = Merchant::sign_up(&gateway).await;

@@ -20,7 +20,7 @@ async fn until(operator: &Operator, id: &str, is: impl Fn(&Value) -> bool) -> Va
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_load_test_sends_what_it_said_at_its_rate_and_touches_no_other_store() {
+async fn a_load_test_sends_its_planned_requests_to_the_canary_only() {
     let market = Market::open().await;
     market.stock(1_000, 5).await;
     let gateway = market.gateway;
@@ -44,7 +44,7 @@ async fn a_load_test_sends_what_it_said_at_its_rate_and_touches_no_other_store()
     }
     // A checkout is an order of the canary's, and its three seconds took three seconds.
     let orders = gateway.items_of("order", "STO#").await;
-    let is_canarys = |order: &&Value| order["store_id"] == table::canary::STORE;
+    let is_canarys = |order: &&Value| order["store_id"] == support::CANARY_STORE;
     assert_eq!(orders.iter().filter(is_canarys).count(), 12);
     let after = others_at_rest(&gateway).await;
     let changed: Vec<_> =
@@ -60,7 +60,7 @@ async fn a_load_test_sends_what_it_said_at_its_rate_and_touches_no_other_store()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_aborted_load_test_sends_no_more() {
+async fn an_aborted_load_test_stops_sending_requests() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     let input = json!({"duration_s": 60, "requests_per_second": 5, "checkout_percent": 0});
@@ -82,7 +82,7 @@ async fn an_aborted_load_test_sends_no_more() {
 }
 
 #[tokio::test]
-async fn a_load_test_has_its_bounds_and_is_for_operators_and_the_canary() {
+async fn load_tests_are_bounded_and_limited_to_operators_and_the_canary() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let operator = Operator::sign_up(&gateway).await;

@@ -20,7 +20,7 @@ pub(super) async fn page(client: &Client, path: &str) -> String {
 }
 
 #[tokio::test]
-async fn the_overview_is_a_page_for_an_operator_and_for_a_store() {
+async fn the_overview_page_is_served_to_operators_and_stores() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     let input = json!({"title": "<i>Late</i>", "severity": "high", "components": ["api"]});
@@ -47,7 +47,7 @@ async fn the_overview_is_a_page_for_an_operator_and_for_a_store() {
 }
 
 #[tokio::test]
-async fn without_the_demo_there_are_no_operators_pages() {
+async fn operator_pages_are_served_in_the_demo_only() {
     let gateway = Gateway::start().await;
     // Without the demo's operator there are no operators' pages.
     let alone = gateway.client().get("/_local/").await.expect(200).text;

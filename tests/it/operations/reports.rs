@@ -1,9 +1,9 @@
 //! Certification reports: what they rest on, and that anybody can verify them.
 
-use core_types::id::StoreId;
-use primitives::clock::{DAY, HOUR, Timestamp};
-use reliability::evidence::{self, EvidenceKind, Record};
-use support::{Client, Gateway, Merchant, Operator, Reply, Value, json};
+use support::clock::{DAY, HOUR, Timestamp};
+use support::{
+    Client, Evidence, Gateway, Merchant, Operator, Reply, Value, json, no_store, unique,
+};
 
 use super::evidence::EVIDENCE;
 use super::pages::page;
@@ -14,23 +14,27 @@ const TYPE: &str = "certification-report+jwt";
 const REPORTS: &str = "/v1/operations/certification-reports";
 
 /// Records something of this kind; its id.
-async fn record(gateway: &Gateway, kind: EvidenceKind, outcome: &str, summary: Value) -> String {
-    let record = Record {
-        kind,
-        subject: support::unique("subject"),
-        outcome: outcome.to_owned(),
-        store_id: None,
-        summary,
-    };
-    evidence::append(gateway.app(), record).await.unwrap().to_string()
+async fn record(
+    gateway: &Gateway,
+    kind: &'static str,
+    outcome: &'static str,
+    summary: Value,
+) -> String {
+    let subject = unique("subject");
+    gateway.record_evidence(Evidence { kind, subject, outcome, store: None, summary }).await
 }
 
-async fn drill(gateway: &Gateway, outcome: &str, observed_rto_s: Value, lost: u64) -> String {
+async fn drill(
+    gateway: &Gateway,
+    outcome: &'static str,
+    observed_rto_s: Value,
+    lost: u64,
+) -> String {
     let summary = json!({
         "kind": "receiver_down", "observed_rto_s": observed_rto_s, "events": 500, "lost_events": lost,
         "note": "<script>alert(1)</script>",
     });
-    record(gateway, EvidenceKind::Drill, outcome, summary).await
+    record(gateway, "drill", outcome, summary).await
 }
 
 /// A report over the last hours.
@@ -54,7 +58,7 @@ fn control(report: &Value, id: &str) -> (String, Value, Vec<String>) {
 }
 
 #[tokio::test]
-async fn a_report_holds_each_promise_against_the_evidence_and_cites_it() {
+async fn a_report_evaluates_each_control_with_cited_evidence() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     let empty = report(&operator, &gateway, "internal").await;
@@ -74,12 +78,12 @@ async fn a_report_holds_each_promise_against_the_evidence_and_cites_it() {
     let fast = drill(&gateway, "passed", json!(2), 0).await;
     let slow = drill(&gateway, "passed", json!(120), 0).await;
     let replay = json!({"matched": 9_000, "delivered": 8_995, "missing": 0});
-    let replay = record(&gateway, EvidenceKind::Replay, "succeeded", replay).await;
+    let replay = record(&gateway, "replay", "succeeded", replay).await;
     let test = json!({"requests": 10, "errors": 0, "p50_ms": 4, "p95_ms": 9, "p99_ms": 1_001});
-    let test = record(&gateway, EvidenceKind::LoadTest, "finished", test).await;
+    let test = record(&gateway, "load_test", "finished", test).await;
     let opened = gateway.now().minus(HOUR * 3);
     let incident = json!({"severity": "major", "opened_at": opened, "resolved_at": gateway.now()});
-    let incident = record(&gateway, EvidenceKind::Incident, "resolved", incident).await;
+    let incident = record(&gateway, "incident", "resolved", incident).await;
     let issued = report(&operator, &gateway, "soc2-like").await;
     let found = |id: &str| control(&issued.json, id);
     let met = |measured: u64, cited: &[&String]| {
@@ -119,7 +123,7 @@ async fn a_report_holds_each_promise_against_the_evidence_and_cites_it() {
 }
 
 #[tokio::test]
-async fn a_report_verifies_with_the_published_keys_and_altered_does_not() {
+async fn a_report_verifies_with_the_published_keys_unless_altered() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     drill(&gateway, "passed", json!(10), 0).await;
@@ -149,7 +153,7 @@ async fn a_report_verifies_with_the_published_keys_and_altered_does_not() {
 }
 
 #[tokio::test]
-async fn an_operator_issues_reports_and_a_store_reads_them() {
+async fn operators_issue_reports_and_stores_read_them() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     let merchant = Merchant::sign_up(&gateway).await;
@@ -173,7 +177,7 @@ async fn an_operator_issues_reports_and_a_store_reads_them() {
 }
 
 #[tokio::test]
-async fn a_period_that_is_reversed_too_long_or_not_over_is_rejected() {
+async fn an_invalid_report_period_is_rejected() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     let now = gateway.now();
@@ -196,7 +200,7 @@ async fn a_period_that_is_reversed_too_long_or_not_over_is_rejected() {
 }
 
 #[tokio::test]
-async fn a_report_over_spoilt_evidence_says_so() {
+async fn a_report_over_a_broken_evidence_chain_fails_its_control() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     for _ in 0..3 {
@@ -204,12 +208,7 @@ async fn a_report_over_spoilt_evidence_says_so() {
     }
     let items = gateway.items_of("evidence", "EVD#").await;
     let second = items.iter().find(|item| item["SK"] == "000000000002").unwrap();
-    let client = gateway.system().embedded().dynamodb();
-    let text = |name: &str| {
-        aws_sdk_dynamodb::types::AttributeValue::S(second[name].as_str().unwrap().to_owned())
-    };
-    let delete = client.delete_item().table_name(emulators::TABLE);
-    delete.key("PK", text("PK")).key("SK", text("SK")).send().await.unwrap();
+    gateway.delete_item(second).await;
     let issued = report(&operator, &gateway, "internal").await;
     let (verdict, measured, _) = control(&issued.json, "evidence_chain");
     assert_eq!((verdict.as_str(), measured), ("missed", json!(1)));
@@ -217,19 +216,18 @@ async fn a_report_over_spoilt_evidence_says_so() {
 }
 
 #[tokio::test]
-async fn who_prefers_html_gets_a_page_that_loads_nothing_and_runs_nothing() {
+async fn a_report_is_served_as_html_by_content_negotiation() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
-    let store = StoreId::derive(&["<b>"]);
     drill(&gateway, "passed", json!(9), 0).await;
-    let replay = Record {
-        kind: EvidenceKind::Replay,
+    let replay = Evidence {
+        kind: "replay",
         subject: "rpl_1".to_owned(),
-        outcome: "succeeded".to_owned(),
-        store_id: Some(store),
+        outcome: "succeeded",
+        store: Some(no_store("<b>")),
         summary: json!({"matched": 10, "delivered": 10, "missing": 0}),
     };
-    let cited = evidence::append(gateway.app(), replay).await.unwrap();
+    let cited = gateway.record_evidence(replay).await;
     let issued = report(&operator, &gateway, "soc2-like").await;
     let path = format!("{REPORTS}/{}", issued.str("/id"));
     let page = page(&operator, &path).await;

@@ -3,15 +3,11 @@
 mod incidents;
 mod metrics;
 mod queues;
-mod rules;
 
 use std::time::Duration;
 
-use delivery::delivery::QUEUE;
-use primitives::clock::MINUTE;
-use services::queue::QueueName;
+use support::clock::MINUTE;
 use support::{Client, Gateway, Merchant, Operator, Store, Value};
-use table::item::Key;
 
 const DEADLINE: Duration = Duration::from_mins(1);
 const INCIDENTS: &str = "/v1/operations/runtime/incidents";
@@ -44,32 +40,7 @@ async fn operator(gateway: &Gateway) -> Operator {
 
 /// Puts a message on the queue of deliveries, or on its dead-letter queue, as nobody of us would.
 async fn send(gateway: &Gateway, is_dead: bool, body: &str) {
-    send_to(gateway, QUEUE, is_dead, body).await;
-}
-
-/// The same, of any queue.
-async fn send_to(gateway: &Gateway, queue: QueueName, is_dead: bool, body: &str) {
-    let url = gateway.app().config.queue_url(queue).clone();
-    let url = if is_dead { format!("{url}-dead") } else { url };
-    let sqs = gateway.system().embedded().sqs();
-    sqs.send_message().queue_url(url).message_body(body).send().await.unwrap();
-}
-
-/// Takes everything off the dead-letter queue of deliveries. (SQS purges a queue once a minute at most.)
-async fn purge(gateway: &Gateway) {
-    let url = format!("{}-dead", gateway.app().config.queue_url(QUEUE).as_str());
-    let sqs = gateway.system().embedded().sqs();
-    loop {
-        let received = sqs.receive_message().queue_url(&url).max_number_of_messages(10).send();
-        let messages = received.await.unwrap().messages.unwrap_or_default();
-        if messages.is_empty() {
-            return;
-        }
-        for message in messages {
-            let receipt = message.receipt_handle.unwrap();
-            sqs.delete_message().queue_url(&url).receipt_handle(receipt).send().await.unwrap();
-        }
-    }
+    gateway.send_to_queue("webhooks", is_dead, body).await;
 }
 
 /// The incidents that this caller is shown, the newest first.
@@ -79,8 +50,8 @@ async fn incidents(client: &Client) -> Vec<Value> {
 
 /// What the place of the unresolved incident of a rule holds.
 async fn place(gateway: &Gateway, rule: &str, subject: &str) -> Option<Value> {
-    let key = Key::new("INC#OPEN", format!("{rule}#{subject}"));
+    let place = format!("{rule}#{subject}");
     let mut items = gateway.items("INC#OPEN").await;
-    items.retain(|item| item["SK"] == key.sk.as_str());
+    items.retain(|item| item["SK"] == place.as_str());
     items.pop()
 }

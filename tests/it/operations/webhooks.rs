@@ -2,14 +2,13 @@
 
 mod apps;
 mod boundaries;
-mod costs;
-mod delivered;
+mod deliveries;
 mod fairness;
 mod filters;
 mod ordering;
 mod outbox;
-mod pace;
 mod queues;
+mod rate_limit;
 mod receipts;
 mod receivers;
 mod records;
@@ -18,35 +17,35 @@ mod subscriptions;
 
 use std::time::Duration;
 
-use crypto::signature::{SigningSecret, service_hmac};
 use support::{
     Behaviour, Client, Gateway, Merchant, Received, Receiver, Store, Value, eventually, json,
+    service_hmac,
 };
 
-const DEADLINE: Duration = Duration::from_secs(30);
-const SUBSCRIPTIONS: &str = "/v1/operations/webhook-subscriptions";
-const DELIVERIES: &str = "/v1/operations/webhook-deliveries";
+pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
+pub(crate) const SUBSCRIPTIONS: &str = "/v1/operations/webhook-subscriptions";
+pub(crate) const DELIVERIES: &str = "/v1/operations/webhook-deliveries";
 
 /// A merchant with a store whose events go to a receiver.
-struct Watched {
-    gateway: Gateway,
-    merchant: Merchant,
-    store: Store,
-    receiver: Receiver,
-    subscription: Value,
+pub(crate) struct Watched {
+    pub(crate) gateway: Gateway,
+    pub(crate) merchant: Merchant,
+    pub(crate) store: Store,
+    pub(crate) receiver: Receiver,
+    pub(crate) subscription: Value,
 }
 
 impl Watched {
-    async fn by(behaviour: Behaviour) -> Self {
+    pub(crate) async fn by(behaviour: Behaviour) -> Self {
         Self::on(Gateway::start().await, behaviour).await
     }
 
-    async fn on(gateway: Gateway, behaviour: Behaviour) -> Self {
+    pub(crate) async fn on(gateway: Gateway, behaviour: Behaviour) -> Self {
         Self::with(gateway, behaviour, json!({})).await
     }
 
     /// With these fields of the subscription beside what it needs.
-    async fn with(gateway: Gateway, behaviour: Behaviour, fields: Value) -> Self {
+    pub(crate) async fn with(gateway: Gateway, behaviour: Behaviour, fields: Value) -> Self {
         let merchant = Merchant::sign_up(&gateway).await;
         let store = merchant.open_store().await;
         let receiver = Receiver::that(behaviour).await;
@@ -58,28 +57,28 @@ impl Watched {
         Self { gateway, merchant, store, receiver, subscription }
     }
 
-    fn owner(&self) -> Client {
+    pub(crate) fn owner(&self) -> Client {
         self.merchant.at(&self.store)
     }
 
     /// Makes an event happen.
-    async fn rename(&self, name: &str) {
+    pub(crate) async fn rename(&self, name: &str) {
         let path = format!("/v1/stores/{}", self.store.id);
         self.owner().patch(&path).json(json!({"name": name})).await.expect(200);
     }
 
     /// As [`Watched::rename`], by somebody who signed in again.
-    async fn rename_as(&self, owner: &Client, name: &str) {
+    pub(crate) async fn rename_as(&self, owner: &Client, name: &str) {
         let path = format!("/v1/stores/{}", self.store.id);
         owner.patch(&path).json(json!({"name": name})).await.expect(200);
     }
 
-    async fn deliveries(&self) -> Vec<Value> {
+    pub(crate) async fn deliveries(&self) -> Vec<Value> {
         self.owner().get(DELIVERIES).await.expect(200).data().clone()
     }
 
     /// The only delivery, once it is in this state.
-    async fn delivery_in(&self, status: &str) -> Value {
+    pub(crate) async fn delivery_in(&self, status: &str) -> Value {
         eventually(DEADLINE, || async {
             let deliveries = self.deliveries().await;
             deliveries.into_iter().find(|delivery| delivery["status"] == status)
@@ -87,17 +86,17 @@ impl Watched {
         .await
     }
 
-    async fn attempts(&self, delivery: &Value) -> Vec<Value> {
+    pub(crate) async fn attempts(&self, delivery: &Value) -> Vec<Value> {
         let path = format!("{DELIVERIES}/{}/attempts", delivery["id"].as_str().unwrap());
         self.owner().get(&path).await.expect(200).data().clone()
     }
 
-    async fn subscription(&self) -> Value {
+    pub(crate) async fn subscription(&self) -> Value {
         let path = format!("{SUBSCRIPTIONS}/{}", self.subscription["id"].as_str().unwrap());
         self.owner().get(&path).await.expect(200).json
     }
 
-    fn secret(&self) -> &str {
+    pub(crate) fn secret(&self) -> &str {
         self.subscription["secret"].as_str().unwrap()
     }
 }
@@ -115,9 +114,7 @@ fn is_signed_by(received: &Received, secret: &str) -> bool {
 /// docs/conventions.md §10.
 fn verify(received: &Received, secret: &str) {
     assert!(is_signed_by(received, secret), "{:?}", received.headers);
-    let secret: SigningSecret = secret.parse().unwrap();
-    let timestamp = received.header("x-service-timestamp").parse().unwrap();
-    let expected = service_hmac(&secret, timestamp, &received.body);
+    let expected = service_hmac(secret, received.header("x-service-timestamp"), &received.body);
     assert_eq!(received.header("x-service-hmac-sha256"), expected);
     assert_eq!(received.header("webhook-timestamp"), received.header("x-service-timestamp"));
 }

@@ -62,7 +62,7 @@ fn units(placed: &Placed, quantity: i64) -> Value {
 }
 
 #[tokio::test]
-async fn three_units_of_two_and_two_are_sold() {
+async fn a_line_is_allocated_to_several_locations() {
     let chain = Chain::of(2).await;
     let market = &chain.market;
     let book = chain.stock(&[2, 2]).await;
@@ -92,7 +92,7 @@ async fn three_units_of_two_and_two_are_sold() {
 }
 
 #[tokio::test]
-async fn a_line_leaves_from_where_it_is_and_comes_back_there() {
+async fn a_line_is_fulfilled_and_returned_at_its_locations() {
     let chain = Chain::of(2).await;
     let market = &chain.market;
     let book = chain.stock(&[2, 2]).await;
@@ -137,7 +137,7 @@ async fn a_line_leaves_from_where_it_is_and_comes_back_there() {
 }
 
 #[tokio::test]
-async fn what_is_called_off_goes_back_to_every_place() {
+async fn cancelled_units_return_to_every_location() {
     let chain = Chain::of(3).await;
     let market = &chain.market;
     let book = chain.stock(&[1, 2, 3]).await;
@@ -178,34 +178,19 @@ async fn what_is_called_off_goes_back_to_every_place() {
 }
 
 #[tokio::test]
-async fn an_order_that_was_placed_before_is_read_as_it_was() {
+async fn an_order_stored_without_allocations_is_readable() {
     let chain = Chain::of(2).await;
     let market = &chain.market;
     let book = chain.stock(&[2, 2]).await;
     let placed = market.paid(&book, 2).await;
     // As orders were written before lines had several locations.
-    let prefix = format!("STO#{}#ORD#{}", market.store.id, placed.id);
-    let key = market.gateway.items_of("order", &prefix).await.remove(0);
-    let mut items = key["items"].clone();
+    let stored = market.gateway.item("order", &placed.id).await;
+    let mut items = stored["items"].clone();
     let line = items[0].as_object_mut().unwrap();
     for name in ["allocations", "waived", "discarded"] {
         line.remove(name).unwrap();
     }
-    let attribute = |name: &str| {
-        aws_sdk_dynamodb::types::AttributeValue::S(key[name].as_str().unwrap().to_owned())
-    };
-    let client = market.gateway.system().embedded().dynamodb();
-    client
-        .update_item()
-        .table_name(emulators::TABLE)
-        .key("PK", attribute("PK"))
-        .key("SK", attribute("SK"))
-        .update_expression("SET #items = :items")
-        .expression_attribute_names("#items", "items")
-        .expression_attribute_values(":items", serde_dynamo::to_attribute_value(items).unwrap())
-        .send()
-        .await
-        .unwrap();
+    market.gateway.change_item(&stored, json!({"items": items})).await;
     let order = market.show(&placed.id).await;
     assert_eq!(chain.allocated(&order, 0), [(0, 2)]);
     market.act(&placed.id, "fulfill", units(&placed, 1)).await.expect(201);
@@ -216,7 +201,7 @@ async fn an_order_that_was_placed_before_is_read_as_it_was() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_sells_a_place_twice_however_many_order() {
+async fn parallel_orders_never_oversell_a_location() {
     let chain = Chain::of(3).await;
     let market = &chain.market;
     let book = chain.stock(&[7, 7, 7]).await;
@@ -232,7 +217,7 @@ async fn nobody_sells_a_place_twice_however_many_order() {
 
 /// An order's stock is at 40 places at most, so that whatever moves it is one transaction.
 #[tokio::test]
-async fn forty_places_and_not_one_more() {
+async fn an_order_is_allocated_to_at_most_40_stock_levels() {
     let chain = Chain::of(2).await;
     let market = &chain.market;
     let level = |place: usize| json!({"location_id": chain.places[place], "quantity": 1});

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::{DAY, MINUTE, Timestamp};
+use support::clock::{DAY, MINUTE, Timestamp};
 use support::{Market, Reply, Value, json, unique};
 
 async fn draft(market: &Market, variant: &str, quantity: i64) -> Reply {
@@ -30,7 +30,7 @@ async fn hold_for(market: &Market, days: Value) {
 }
 
 #[tokio::test]
-async fn a_drafts_hold_on_its_stock_ends_after_seven_days() {
+async fn a_draft_order_reserves_stock_for_seven_days() {
     let mut market = Market::open().await;
     let book = market.stock(1_000, 3).await;
     let made = draft(&market, &book, 2).await;
@@ -59,7 +59,7 @@ async fn a_drafts_hold_on_its_stock_ends_after_seven_days() {
 }
 
 #[tokio::test]
-async fn a_draft_whose_stock_was_sold_meanwhile_is_not_confirmed() {
+async fn a_draft_order_without_available_stock_is_not_confirmed() {
     let mut market = Market::open().await;
     hold_for(&market, json!(1)).await;
     let book = market.stock(1_000, 3).await;
@@ -85,7 +85,7 @@ async fn a_draft_whose_stock_was_sold_meanwhile_is_not_confirmed() {
 }
 
 #[tokio::test]
-async fn a_store_may_hold_the_stock_of_drafts_without_end() {
+async fn draft_orders_reserve_stock_indefinitely_when_the_hold_is_zero() {
     let mut market = Market::open().await;
     hold_for(&market, json!(0)).await;
     let book = market.stock(1_000, 3).await;

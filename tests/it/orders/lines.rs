@@ -32,7 +32,7 @@ async fn close_first(market: &Market, room: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_is_left_of_a_refunded_order_is_released() {
+async fn the_unfulfilled_units_of_a_refunded_order_can_be_cancelled() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let placed = market.paid(&book, 2).await;
@@ -70,7 +70,7 @@ async fn what_is_left_of_a_refunded_order_is_released() {
 }
 
 #[tokio::test]
-async fn what_is_not_delivered_is_not_paid_on_delivery() {
+async fn cancelled_and_returned_units_reduce_the_amount_due() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let placed = market.order(cart(&[(&book, 4)])).await;
@@ -102,7 +102,7 @@ async fn what_is_not_delivered_is_not_paid_on_delivery() {
 }
 
 #[tokio::test]
-async fn an_order_of_which_nothing_is_left_is_void_or_paid_by_its_gift_card() {
+async fn cancelling_units_voids_an_order_or_leaves_it_paid_by_gift_card() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let placed = market.order(cart(&[(&book, 2)])).await;
@@ -130,7 +130,7 @@ async fn an_order_of_which_nothing_is_left_is_void_or_paid_by_its_gift_card() {
 }
 
 #[tokio::test]
-async fn so_many_units_as_there_are_and_not_one_more() {
+async fn no_more_units_are_cancelled_or_returned_than_remain() {
     let market = Market::open().await;
     let (book, pen) = (market.stock(1_000, 10).await, market.stock(500, 10).await);
     let placed = market.order(cart(&[(&book, 3), (&pen, 1)])).await;
@@ -176,7 +176,7 @@ async fn so_many_units_as_there_are_and_not_one_more() {
 }
 
 #[tokio::test]
-async fn nothing_comes_back_to_a_location_that_is_not_in_use() {
+async fn units_are_not_restocked_at_an_inactive_location() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let room = back_room(&market).await;
@@ -213,7 +213,7 @@ async fn nothing_comes_back_to_a_location_that_is_not_in_use() {
 }
 
 #[tokio::test]
-async fn units_are_called_off_once_however_many_ask() {
+async fn parallel_cancellations_cancel_units_once() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let placed = market.paid(&book, 3).await;
@@ -234,7 +234,7 @@ async fn units_are_called_off_once_however_many_ask() {
 }
 
 #[tokio::test]
-async fn what_is_not_counted_is_called_off_and_comes_back_all_the_same() {
+async fn untracked_units_are_cancelled_and_returned_without_stock() {
     let market = Market::open().await;
     let service = market.product(700, Some(json!({"tracked": false}))).await;
     let placed = market.paid(&service, 2).await;
@@ -246,7 +246,7 @@ async fn what_is_not_counted_is_called_off_and_comes_back_all_the_same() {
 }
 
 #[tokio::test]
-async fn counts_of_an_order_hold_at_their_bounds() {
+async fn order_quantities_are_validated_at_their_bounds() {
     let market = Market::open().await;
     let service = market.product(7, Some(json!({"tracked": false}))).await;
     let over = market.try_order(cart(&[(&service, 1_000)])).await.expect(422);

@@ -56,7 +56,7 @@ async fn table(gateway: &Gateway) -> String {
 }
 
 #[tokio::test]
-async fn a_mail_links_to_the_stores_page_and_its_token_reads_that_order_alone() {
+async fn a_mailed_order_token_reads_only_its_order() {
     let market = with_pages().await;
     let book = market.stock(100, 5).await;
     let email = mailbox();
@@ -90,7 +90,7 @@ async fn a_mail_links_to_the_stores_page_and_its_token_reads_that_order_alone() 
 }
 
 #[tokio::test]
-async fn a_store_without_a_page_mails_no_link_and_a_page_is_validated() {
+async fn order_links_require_a_valid_store_page() {
     let market = Market::proven().await;
     market.verify("shop.example").await;
     let book = market.stock(100, 5).await;
@@ -118,7 +118,7 @@ async fn a_store_without_a_page_mails_no_link_and_a_page_is_validated() {
 }
 
 #[tokio::test]
-async fn an_account_is_mailed_the_link_as_well() {
+async fn a_customer_is_mailed_the_order_link() {
     let market = with_pages().await;
     let book = market.stock(100, 5).await;
     let shopper = support::Shopper::register(&market.gateway, &market.store).await;
@@ -132,7 +132,7 @@ async fn an_account_is_mailed_the_link_as_well() {
 }
 
 #[tokio::test]
-async fn a_confirmed_draft_is_paid_by_its_mailed_link() {
+async fn a_confirmed_draft_order_is_paid_through_its_mailed_link() {
     let market = with_pages().await;
     let book = market.stock(100, 5).await;
     let email = mailbox();
@@ -172,7 +172,7 @@ async fn a_confirmed_draft_is_paid_by_its_mailed_link() {
 }
 
 #[tokio::test]
-async fn who_is_to_pay_by_hand_or_elsewhere_is_asked_by_no_mail() {
+async fn manual_and_paid_orders_send_no_payment_link_automatically() {
     let market = with_pages().await;
     let book = market.stock(100, 9).await;
     let email = mailbox();
@@ -197,7 +197,7 @@ async fn who_is_to_pay_by_hand_or_elsewhere_is_asked_by_no_mail() {
 }
 
 #[tokio::test]
-async fn a_link_takes_a_page_and_an_owner_with_a_proven_address() {
+async fn a_payment_link_requires_a_page_and_a_verified_owner() {
     let market = Market::open().await;
     market.verify("shop.example").await;
     let book = market.stock(100, 9).await;

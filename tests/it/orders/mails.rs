@@ -49,7 +49,7 @@ fn says(mail: &Mail, lines: &[&str]) {
 }
 
 #[tokio::test]
-async fn mails_about_an_order_have_its_lines_amounts_addresses_and_seller() {
+async fn order_mails_itemize_the_order_and_name_the_seller() {
     let market = market().await;
     let book = market.stock(11_800, 10).await;
     let email = format!("{}@example.com", unique("buyer"));
@@ -109,7 +109,7 @@ async fn mails_about_an_order_have_its_lines_amounts_addresses_and_seller() {
 }
 
 #[tokio::test]
-async fn a_stores_own_text_goes_through_the_lines() {
+async fn a_custom_mail_template_loops_over_lines() {
     let market = market().await;
     let book = market.stock(10_000, 10).await;
     let path = format!("/v1/stores/{}/notifications/order_placed", market.store.id);

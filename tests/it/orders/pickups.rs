@@ -102,7 +102,7 @@ async fn a_pickup_takes_the_stock_of_its_location() {
 }
 
 #[tokio::test]
-async fn a_pickup_is_offered_only_where_all_goods_are() {
+async fn a_pickup_is_offered_only_where_all_items_are_in_stock() {
     let town = Town::open().await;
     let both = town.stock(5, 3, "deny").await;
     let here = town.stock(4, 0, "continue").await;
@@ -116,7 +116,7 @@ async fn a_pickup_is_offered_only_where_all_goods_are() {
 }
 
 #[tokio::test]
-async fn a_closed_location_has_nothing_to_collect() {
+async fn an_inactive_location_offers_no_pickup() {
     let town = Town::open().await;
     let book = town.stock(5, 3, "deny").await;
     let path = format!("{LOCATIONS}/{}/deactivate", town.counter);
@@ -127,7 +127,7 @@ async fn a_closed_location_has_nothing_to_collect() {
 }
 
 #[tokio::test]
-async fn a_backorder_uses_what_is_there_first() {
+async fn a_backorder_allocates_available_stock_first() {
     let market = Market::open().await;
     let first = market.owner.get(LOCATIONS).await.expect(200).data()[0]["id"].clone();
     let input = json!({"name": "Annex", "address": {"country": "IN"}, "priority": 1});

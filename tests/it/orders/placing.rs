@@ -25,7 +25,7 @@ async fn timeline(client: &Client, path: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn everything_that_is_wrong_with_a_shoppers_cart_is_named_at_once() {
+async fn a_shoppers_cart_reports_all_field_errors_together() {
     let market = Market::open().await;
     let unknown = format!("var_{}", "0".repeat(32));
     let book = market.stock(100, 5).await;
@@ -64,7 +64,7 @@ async fn everything_that_is_wrong_with_a_shoppers_cart_is_named_at_once() {
 }
 
 #[tokio::test]
-async fn a_cart_of_too_many_lines_is_told_what_else_is_wrong() {
+async fn a_cart_with_too_many_lines_reports_its_other_errors() {
     let market = Market::open().await;
     let unknown = |n: usize| json!({"variant_id": format!("var_{n:032x}"), "quantity": 1});
     let input = json!({
@@ -79,7 +79,7 @@ async fn a_cart_of_too_many_lines_is_told_what_else_is_wrong() {
 }
 
 #[tokio::test]
-async fn everything_that_is_wrong_with_a_merchants_cart_is_named_at_once() {
+async fn a_merchants_cart_reports_all_field_errors_together() {
     let market = Market::open().await;
     let mut input = json!({
         "items": [{"variant_id": format!("var_{}", "0".repeat(32)), "quantity": 1}],
@@ -108,7 +108,7 @@ async fn everything_that_is_wrong_with_a_merchants_cart_is_named_at_once() {
 }
 
 #[tokio::test]
-async fn a_guest_says_who_they_are_and_a_customer_need_not() {
+async fn a_guest_order_requires_an_email_and_a_customers_does_not() {
     let market = Market::proven().await;
     let book = market.stock(100, 9).await;
     let request = |customer: Value| {
@@ -157,7 +157,7 @@ async fn a_guest_says_who_they_are_and_a_customer_need_not() {
 }
 
 #[tokio::test]
-async fn an_order_is_found_by_its_number_however_many_are_newer() {
+async fn an_order_is_found_by_its_number() {
     let market = Market::open().await;
     let book = market.stock(100, 100).await;
     let first = market.order(cart(&[(&book, 1)])).await;
@@ -195,7 +195,7 @@ async fn an_order_is_found_by_its_number_however_many_are_newer() {
 }
 
 #[tokio::test]
-async fn lines_leave_only_from_locations_that_there_are() {
+async fn a_fulfilment_requires_a_location_of_the_store() {
     let market = Market::open().await;
     let service = market.product(100, None).await;
     let stranger = Market::open().await;
@@ -218,7 +218,7 @@ async fn lines_leave_only_from_locations_that_there_are() {
 }
 
 #[tokio::test]
-async fn a_draft_is_the_merchants_alone_until_it_binds() {
+async fn a_draft_order_is_hidden_from_its_customer_until_confirmed() {
     let market = Market::open().await;
     let book = market.stock(100, 5).await;
     let shopper = Shopper::register(&market.gateway, &market.store).await;
@@ -244,7 +244,7 @@ async fn a_draft_is_the_merchants_alone_until_it_binds() {
 }
 
 #[tokio::test]
-async fn a_draft_that_gift_cards_cover_is_paid_when_it_is_confirmed() {
+async fn a_draft_order_covered_by_gift_cards_is_paid_on_confirmation() {
     let market = Market::open().await;
     let book = market.stock(100, 5).await;
     let (card, code) = market.gift_card(300).await;
@@ -272,7 +272,7 @@ async fn a_draft_that_gift_cards_cover_is_paid_when_it_is_confirmed() {
 }
 
 #[tokio::test]
-async fn the_timeline_of_an_order_is_that_of_all_that_belongs_to_it() {
+async fn an_orders_timeline_includes_the_events_of_its_parts() {
     let (market, app) = Market::with_app(&["read_orders", "read_payments"]).await;
     let book = market.stock(100, 5).await;
     let (placed, other) = (market.order(cart(&[(&book, 2)])).await, market.paid(&book, 1).await);
@@ -336,7 +336,7 @@ async fn the_timeline_of_an_order_is_that_of_all_that_belongs_to_it() {
 }
 
 #[tokio::test]
-async fn an_order_may_say_when_its_provider_takes_the_money() {
+async fn an_order_may_choose_its_capture_method() {
     let providers = Providers::start().await;
     let base_urls = providers.base_urls();
     let market = Market::open_with(|options| options.embedded.payment_base_urls = base_urls).await;
@@ -386,7 +386,7 @@ async fn an_order_may_say_when_its_provider_takes_the_money() {
 }
 
 #[tokio::test]
-async fn a_merchants_order_takes_a_code_and_a_rate_and_may_leave_open_how_it_is_sent() {
+async fn a_merchants_order_accepts_discount_codes_and_an_optional_shipping_rate() {
     let market = Market::open().await;
     let book = market.stock(10_000, 10).await;
     let zones = format!("/v1/stores/{}/shipping-zones", market.store.id);

@@ -12,7 +12,7 @@ fn counts(reply: &Reply, pointer: &str) -> usize {
 }
 
 #[tokio::test]
-async fn money_goes_back_by_lines_with_their_stock_and_by_amount() {
+async fn refunds_are_made_by_lines_or_by_amount() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let placed = market.paid(&book, 4).await;
@@ -61,7 +61,7 @@ async fn money_goes_back_by_lines_with_their_stock_and_by_amount() {
 }
 
 #[tokio::test]
-async fn nothing_goes_back_of_what_was_not_paid() {
+async fn an_unpaid_order_cannot_be_refunded() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let placed = market.order(cart(&[(&book, 1)])).await;
@@ -73,7 +73,7 @@ async fn nothing_goes_back_of_what_was_not_paid() {
 }
 
 #[tokio::test]
-async fn gift_cards_get_their_money_back_first() {
+async fn a_refund_credits_gift_cards_first() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let (card, code) = market.gift_card(300).await;
@@ -89,7 +89,7 @@ async fn gift_cards_get_their_money_back_first() {
 }
 
 #[tokio::test]
-async fn what_a_customer_has_spent_is_counted() {
+async fn total_spent_follows_payments_and_refunds() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let shopper = Shopper::register(&market.gateway, &market.store).await;
@@ -153,7 +153,7 @@ async fn promised(market: &Market, providers: &Providers, variant: &str) -> Plac
 }
 
 #[tokio::test]
-async fn what_a_provider_promised_is_let_go_of_or_taken() {
+async fn cancelling_voids_an_authorization_and_refunds_a_capture() {
     let (market, providers) = with_provider().await;
     let book = market.stock(1_000, 10).await;
     let placed = promised(&market, &providers, &book).await;
@@ -177,7 +177,7 @@ async fn what_a_provider_promised_is_let_go_of_or_taken() {
 }
 
 #[tokio::test]
-async fn a_refund_that_the_provider_rejects_frees_what_it_held_and_one_it_delays_is_taken_up() {
+async fn a_rejected_refund_is_released_and_a_delayed_one_is_resumed() {
     let (market, providers) = with_provider().await;
     let book = market.stock(1_000, 10).await;
     let placed = promised(&market, &providers, &book).await;
@@ -210,7 +210,7 @@ async fn a_refund_that_the_provider_rejects_frees_what_it_held_and_one_it_delays
 }
 
 #[tokio::test]
-async fn an_order_that_is_called_off_gives_stock_and_money_back() {
+async fn cancelling_an_order_releases_stock_and_refunds_payments() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let (card, code) = market.gift_card(300).await;
@@ -242,7 +242,7 @@ async fn an_order_that_is_called_off_gives_stock_and_money_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn fifty_parallel_refunds_never_refund_more_than_was_taken() {
+async fn fifty_parallel_refunds_never_refund_more_than_was_captured() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let (card, code) = market.gift_card(300).await;
@@ -273,7 +273,7 @@ async fn captured(market: &Market, providers: &Providers, variant: &str) -> Plac
 }
 
 #[tokio::test]
-async fn what_comes_back_goes_to_a_location_that_there_is() {
+async fn returned_units_require_a_known_location() {
     let market = Market::open().await;
     let (book, pen) = (market.stock(1_000, 10).await, market.stock(500, 10).await);
     let input = json!({"name": "Back room", "address": {"country": "IN"}});
@@ -324,7 +324,7 @@ async fn what_comes_back_goes_to_a_location_that_there_is() {
 }
 
 #[tokio::test]
-async fn a_cancellation_sent_again_with_its_version_is_brought_to_its_end() {
+async fn a_retried_cancellation_with_its_version_is_completed() {
     let (market, providers) = with_provider().await;
     let book = market.stock(1_000, 10).await;
     let placed = captured(&market, &providers, &book).await;
@@ -344,7 +344,7 @@ async fn a_cancellation_sent_again_with_its_version_is_brought_to_its_end() {
 }
 
 #[tokio::test]
-async fn a_refund_and_a_cancellation_are_two_things_under_one_key() {
+async fn an_idempotency_key_is_scoped_to_the_route() {
     let (market, providers) = with_provider().await;
     let book = market.stock(1_000, 10).await;
     let placed = captured(&market, &providers, &book).await;
@@ -362,7 +362,7 @@ async fn a_refund_and_a_cancellation_are_two_things_under_one_key() {
 }
 
 #[tokio::test]
-async fn nothing_is_reserved_for_a_provider_that_cannot_be_asked() {
+async fn a_refund_without_a_connected_provider_reserves_nothing() {
     let (market, providers) = with_provider().await;
     let book = market.stock(1_000, 10).await;
     let placed = captured(&market, &providers, &book).await;
@@ -392,7 +392,7 @@ async fn nothing_is_reserved_for_a_provider_that_cannot_be_asked() {
 }
 
 #[tokio::test]
-async fn lines_of_a_rejected_refund_are_refunded_again_and_their_stock_moves_once() {
+async fn lines_of_a_rejected_refund_are_refunded_again_and_restocked_once() {
     let (market, providers) = with_provider().await;
     let book = market.stock(1_000, 10).await;
     for restock in ["cancel", "return"] {

@@ -5,7 +5,7 @@ use support::{STRIPE_KEY_ID, STRIPE_SECRET, Trouble, Value, WEBHOOK_SECRET, json
 use super::connected::{Connected, provider_path, razorpay, stripe};
 
 #[tokio::test]
-async fn credentials_go_in_and_never_come_out() {
+async fn provider_credentials_are_never_returned() {
     let connected = Connected::bare().await;
     let listed = connected.owner.get("/v1/payments/providers").await.expect(200);
     assert_eq!(listed.data().len(), 1);
@@ -14,7 +14,7 @@ async fn credentials_go_in_and_never_come_out() {
         (&json!("manual"), &json!(true))
     );
     let path = provider_path("stripe");
-    connected.owner.get(&path).await.expect(404).problem("unknown_provider");
+    connected.owner.get(&path).await.expect(404).problem("not_found");
     connected.owner.get(&provider_path("paypal")).await.expect(404).problem("unknown_provider");
     let mut wrong = stripe();
     wrong["credentials"]["secret_key"] = "sk_test_of_somebody_else".into();
@@ -47,17 +47,17 @@ async fn credentials_go_in_and_never_come_out() {
     let off = connected.owner.put(&path).json(json!({"enabled": false})).await.expect(200);
     assert_eq!(*off.at("/credentials"), masked);
     let order = connected.order().await;
-    connected.begin("stripe", &order).await.expect(404).problem("unknown_provider");
+    connected.begin("stripe", &order).await.expect(409).problem("provider_not_connected");
     let methods = format!("/v1/storefront/{}/payments/methods", connected.store.subdomain);
     let offered = connected.gateway.get(&methods).await.expect(200);
     assert_eq!(offered.data().len(), 1);
     assert_eq!(offered.data()[0]["provider"], "manual");
     connected.owner.delete(&path).await.expect(204);
-    connected.owner.get(&path).await.expect(404).problem("unknown_provider");
+    connected.owner.get(&path).await.expect(404).problem("not_found");
 }
 
 #[tokio::test]
-async fn another_account_opens_another_payment() {
+async fn changing_the_provider_account_opens_a_new_payment() {
     let connected = Connected::open().await;
     let order = connected.order().await;
     let before = connected.begin("stripe", &order).await.expect(201);
@@ -71,7 +71,7 @@ async fn another_account_opens_another_payment() {
 }
 
 #[tokio::test]
-async fn razorpay_takes_all_that_is_authorized_or_nothing() {
+async fn razorpay_rejects_partial_captures() {
     let connected = Connected::open_with("manual").await;
     let order = connected.order().await;
     let (id, _) = connected.paid("razorpay", &order).await;
@@ -83,7 +83,7 @@ async fn razorpay_takes_all_that_is_authorized_or_nothing() {
 }
 
 #[tokio::test]
-async fn every_currency_is_counted_as_the_provider_does() {
+async fn amounts_use_the_providers_minor_units() {
     // Ariary have five parts; Stripe knows but whole ones.
     let connected = Connected::bare_in("MGA", 1_000).await;
     for (provider, account) in [("razorpay", razorpay()), ("stripe", stripe())] {

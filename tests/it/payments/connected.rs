@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use local::providers::Options;
-use services::config::PaymentBaseUrls;
 use support::{
-    Client, Gateway, Merchant, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, Reply, STRIPE_KEY_ID,
-    STRIPE_SECRET, Store, Value, WEBHOOK_SECRET, Webhook, deliver, json, unique,
+    Client, Gateway, Merchant, ProviderOptions, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, Reply,
+    STRIPE_KEY_ID, STRIPE_SECRET, Store, Value, WEBHOOK_SECRET, Webhook, deliver, json, unique,
 };
 
 pub const PRICE: i64 = 129_900;
+/// How long a provider is waited for where the system is deployed.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A store that takes payments, and its only product.
 pub struct Connected {
@@ -53,8 +53,8 @@ impl Connected {
 
     /// As [`Connected::open_with`], for a race: providers are waited for as long as they are deployed.
     pub async fn open_to_many(capture_method: &str) -> Self {
-        let deadline = PaymentBaseUrls::default().deadline;
-        let connected = Self::with(Options { deadline, ..Options::default() }, "INR", PRICE).await;
+        let options = ProviderOptions { deadline: PATIENCE, ..ProviderOptions::default() };
+        let connected = Self::with(options, "INR", PRICE).await;
         connected.connect(capture_method).await
     }
 
@@ -76,10 +76,10 @@ impl Connected {
 
     /// Without a provider but cash, in this currency; what its product costs.
     pub async fn bare_in(currency: &str, price: i64) -> Self {
-        Self::with(Options::default(), currency, price).await
+        Self::with(ProviderOptions::default(), currency, price).await
     }
 
-    async fn with(options: Options, currency: &str, price: i64) -> Self {
+    async fn with(options: ProviderOptions, currency: &str, price: i64) -> Self {
         let clock = options.clock.clone();
         let providers = Providers::start_with(options).await;
         let base_urls = providers.base_urls();

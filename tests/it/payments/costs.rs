@@ -6,7 +6,7 @@ use support::{NewDispute, json};
 use super::connected::Connected;
 
 #[tokio::test]
-async fn a_refund_through_a_provider_is_two_writes_of_known_cost() {
+async fn a_provider_refund_costs_known_capacity_units() {
     let connected = Connected::open().await;
     for provider in ["razorpay", "stripe"] {
         let order = connected.order().await;
@@ -23,7 +23,7 @@ async fn a_refund_through_a_provider_is_two_writes_of_known_cost() {
 }
 
 #[tokio::test]
-async fn a_dispute_is_one_write_of_known_cost_and_told_again_none() {
+async fn a_dispute_costs_one_write_and_its_repetition_none() {
     let connected = Connected::open().await;
     let mut costs = Vec::new();
     for provider in ["razorpay", "stripe"] {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use primitives::clock::{DAY, MINUTE};
+use support::clock::{DAY, MINUTE};
 use support::{Merchant, NewDispute, Reply, Trouble, Verdict, Webhook, json, race, unique};
 
 use super::connected::{Connected, Order, PRICE, razorpay, stripe};
@@ -148,7 +148,7 @@ async fn a_dispute_holds_its_amount_until_it_is_won() {
 }
 
 #[tokio::test]
-async fn what_is_lost_is_gone_and_the_rest_goes_back() {
+async fn a_lost_dispute_reduces_the_refundable_amount() {
     let connected = Connected::open().await;
     let order = connected.order().await;
     let (id, carrier) = connected.paid("razorpay", &order).await;
@@ -173,7 +173,7 @@ async fn what_is_lost_is_gone_and_the_rest_goes_back() {
 }
 
 #[tokio::test]
-async fn it_comes_to_the_same_in_whatever_order_it_is_told() {
+async fn dispute_webhooks_are_applied_in_any_order() {
     let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     let connected = Connected::open().await;
     for provider in PROVIDERS {
@@ -203,7 +203,7 @@ async fn it_comes_to_the_same_in_whatever_order_it_is_told() {
 }
 
 #[tokio::test]
-async fn what_is_disputed_elsewhere_or_in_another_currency_holds_nothing() {
+async fn disputes_of_other_payments_or_currencies_hold_nothing() {
     for provider in PROVIDERS {
         let connected = Connected::open().await;
         let order = connected.order().await;
@@ -276,7 +276,7 @@ async fn what_is_disputed_elsewhere_or_in_another_currency_holds_nothing() {
 }
 
 #[tokio::test]
-async fn money_that_nobody_has_told_of_may_be_disputed_already() {
+async fn a_dispute_records_its_unreported_capture() {
     let connected = Connected::open().await;
     for (round, provider) in PROVIDERS.into_iter().enumerate() {
         let order = connected.order().await;
@@ -304,7 +304,7 @@ async fn money_that_nobody_has_told_of_may_be_disputed_already() {
 }
 
 #[tokio::test]
-async fn events_and_questions_that_race_open_a_dispute_once() {
+async fn parallel_webhooks_and_syncs_open_a_dispute_once() {
     for provider in PROVIDERS {
         let connected = Arc::new(Connected::open_to_many("automatic").await);
         let order = connected.order().await;
@@ -332,7 +332,7 @@ async fn events_and_questions_that_race_open_a_dispute_once() {
 }
 
 #[tokio::test]
-async fn what_no_event_told_is_learnt_by_sync_and_once_a_day() {
+async fn disputes_without_a_webhook_are_found_by_sync_and_daily_polling() {
     let mut connected = Connected::open().await;
     for provider in PROVIDERS {
         let order = connected.order().await;
@@ -373,7 +373,7 @@ async fn what_no_event_told_is_learnt_by_sync_and_once_a_day() {
 }
 
 #[tokio::test]
-async fn a_refund_that_is_rejected_after_all_leaves_its_money_to_the_dispute() {
+async fn a_dispute_holds_the_amount_of_a_failed_refund() {
     let connected = Connected::open().await;
     let order = connected.order().await;
     let (id, carrier) = connected.paid("razorpay", &order).await;
@@ -436,7 +436,7 @@ async fn an_inquiry_holds_nothing_until_it_becomes_a_chargeback() {
 }
 
 #[tokio::test]
-async fn the_owner_is_mailed_of_a_dispute_once_and_only_at_a_proven_address() {
+async fn the_owner_is_mailed_of_a_dispute_once_at_a_verified_address() {
     let connected = Connected::open().await;
     let owner = connected.owner.get("/v1/auth/me").await.expect(200).str("/email");
     let subject = "is disputed";

@@ -1,6 +1,6 @@
 //! Evidence for a dispute, through providers that behave, and through providers that do not.
 
-use primitives::clock::{DAY, MINUTE};
+use support::clock::{DAY, MINUTE};
 use support::{Reply, Trouble, Value, Verdict, json, unique};
 
 use super::connected::Connected;
@@ -48,7 +48,7 @@ impl Connected {
 }
 
 #[tokio::test]
-async fn evidence_is_kept_as_a_draft_and_submitted_once() {
+async fn evidence_is_staged_and_submitted_once() {
     let connected = Connected::open().await;
     for (round, provider) in PROVIDERS.into_iter().enumerate() {
         let (_, _, reference, id) = connected.disputed(provider).await;
@@ -92,7 +92,7 @@ async fn evidence_is_kept_as_a_draft_and_submitted_once() {
 }
 
 #[tokio::test]
-async fn what_a_bank_wants_again_is_sent_again() {
+async fn evidence_is_submitted_again_on_the_banks_request() {
     let connected = Connected::open().await;
     let (_, _, reference, id) = connected.disputed("razorpay").await;
     connected.submit(&id, "razorpay", "first").await.expect(200);
@@ -106,7 +106,7 @@ async fn what_a_bank_wants_again_is_sent_again() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_evidence_is_said_at_once_and_nobody_is_told() {
+async fn invalid_evidence_is_rejected_before_the_provider_is_called() {
     let mut connected = Connected::open().await;
     let before = connected.providers.calls("").len();
     for provider in PROVIDERS {
@@ -155,7 +155,7 @@ async fn what_is_wrong_with_evidence_is_said_at_once_and_nobody_is_told() {
 }
 
 #[tokio::test]
-async fn evidence_that_was_not_answered_is_on_its_way_and_arrives_once() {
+async fn unanswered_evidence_is_pending_and_submitted_once() {
     let connected = Connected::open().await;
     for provider in PROVIDERS {
         // It has arrived, and nobody has said so.
@@ -199,7 +199,7 @@ async fn evidence_that_was_not_answered_is_on_its_way_and_arrives_once() {
 }
 
 #[tokio::test]
-async fn evidence_that_is_rejected_frees_the_way_for_other() {
+async fn rejected_evidence_can_be_replaced() {
     let connected = Connected::open().await;
     for provider in PROVIDERS {
         let (_, _, reference, id) = connected.disputed(provider).await;

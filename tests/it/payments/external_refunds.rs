@@ -1,7 +1,7 @@
 //! Money that has gone back before anybody was told that it had come, and money of other payments
 //! for the same provider's order.
 
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Providers, Value, WEBHOOK_SECRET, Webhook, json};
 
 use super::connected::{Connected, Order, PRICE};
@@ -56,7 +56,7 @@ impl Connected {
 }
 
 #[tokio::test]
-async fn a_capture_and_its_refunds_are_learnt_in_one_step_whichever_way() {
+async fn a_capture_and_its_external_refunds_are_recorded_together() {
     let names = [
         "payment.captured",
         "payment.refunded",
@@ -101,7 +101,7 @@ async fn a_capture_and_its_refunds_are_learnt_in_one_step_whichever_way() {
 }
 
 #[tokio::test]
-async fn money_that_was_taken_and_has_all_gone_back_pays_and_refunds() {
+async fn an_unreported_and_fully_refunded_capture_is_recorded_as_refunded() {
     let connected = Connected::open().await;
     for (provider, way) in [("razorpay", "webhook"), ("stripe", "webhook"), ("razorpay", "sync")] {
         let begun = connected.begun(provider).await;
@@ -131,7 +131,7 @@ async fn money_that_was_taken_and_has_all_gone_back_pays_and_refunds() {
 }
 
 #[tokio::test]
-async fn a_razorpay_payment_that_went_back_without_being_captured_pays_nothing() {
+async fn a_razorpay_payment_refunded_before_capture_is_voided() {
     for capture in ["automatic", "manual"] {
         for way in WAYS {
             let connected = Connected::open_with(capture).await;
@@ -172,7 +172,7 @@ async fn a_razorpay_payment_that_went_back_without_being_captured_pays_nothing()
 }
 
 #[tokio::test]
-async fn a_promise_that_lapses_at_razorpay_holds_no_stock() {
+async fn a_lapsed_razorpay_authorization_commits_no_stock() {
     for way in ["webhook", "sync"] {
         let connected = Connected::open_with("manual").await;
         let begun = connected.begun("razorpay").await;
@@ -195,7 +195,7 @@ fn altered(event: &Webhook, change: impl FnOnce(&mut Value)) -> Webhook {
 }
 
 #[tokio::test]
-async fn a_second_payment_for_one_razorpay_order_hides_and_refunds_nothing() {
+async fn a_second_payment_of_a_razorpay_order_does_not_affect_the_first() {
     let connected = Connected::open().await;
     for is_known in [true, false] {
         let begun = connected.begun("razorpay").await;
@@ -241,7 +241,7 @@ async fn a_second_payment_for_one_razorpay_order_hides_and_refunds_nothing() {
 }
 
 #[tokio::test]
-async fn of_several_charges_of_an_intent_the_one_that_succeeded_counts() {
+async fn only_the_succeeded_charge_of_an_intent_counts() {
     let connected = Connected::open().await;
     let begun = connected.begun("stripe").await;
     let now = connected.gateway.now();

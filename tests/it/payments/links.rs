@@ -7,7 +7,7 @@ use super::connected::{Connected, Order};
 const PAGE: &str = "https://shop.example/pay/{order_id}#{token}";
 
 #[tokio::test]
-async fn whoever_reads_the_mail_pays_the_order_at_the_provider() {
+async fn an_order_is_paid_at_the_provider_through_its_mailed_link() {
     for provider in ["stripe", "razorpay"] {
         let connected = Connected::open().await;
         connected.merchant.prove(&connected.gateway).await;

@@ -1,6 +1,6 @@
 //! A store offers several manual payment methods, each with its name, instructions and payment window.
 
-use primitives::clock::Timestamp;
+use support::clock::Timestamp;
 use support::{Reply, Value, json, unique};
 
 use super::connected::{Connected, provider_path};
@@ -34,7 +34,7 @@ impl Connected {
 }
 
 #[tokio::test]
-async fn several_manual_methods_are_offered_and_one_is_chosen() {
+async fn several_manual_payment_methods_are_offered_and_one_is_chosen() {
     let connected = Connected::bare().await;
     let saved = connected.set_methods(methods()).await.expect(200);
     assert_eq!(saved.at("/methods").as_array().unwrap().len(), 3);
@@ -107,7 +107,7 @@ async fn several_manual_methods_are_offered_and_one_is_chosen() {
 }
 
 #[tokio::test]
-async fn methods_have_ids_of_their_own_and_belong_to_the_manual_provider() {
+async fn payment_methods_have_unique_ids_and_belong_to_the_manual_provider() {
     let connected = Connected::bare().await;
     let twice = json!({"methods": [
         {"id": "cash", "name": "Cash"}, {"id": "cash", "name": "Cash again"},

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Providers, Reply, json, race};
 
 use super::connected::{Connected, Order, PRICE};
@@ -33,7 +33,7 @@ impl Connected {
 }
 
 #[tokio::test]
-async fn another_amount_than_was_asked_for_pays_nothing_until_the_merchant_accepts_it() {
+async fn a_mismatched_amount_pays_nothing_until_it_is_accepted() {
     let connected = Connected::open().await;
     let order = connected.order().await;
     let (id, fields) = connected.paid_otherwise(&order, 100).await;
@@ -85,7 +85,7 @@ async fn another_amount_than_was_asked_for_pays_nothing_until_the_merchant_accep
 }
 
 #[tokio::test]
-async fn another_amount_than_was_asked_for_goes_back_when_the_merchant_says_so() {
+async fn a_mismatched_amount_is_refunded_by_the_merchant() {
     let connected = Connected::open().await;
     let order = connected.order().await;
     let (id, _) = connected.paid_otherwise(&order, 100).await;
@@ -116,7 +116,7 @@ async fn another_amount_than_was_asked_for_goes_back_when_the_merchant_says_so()
 }
 
 #[tokio::test]
-async fn another_amount_that_nobody_has_accepted_goes_back_when_its_order_ends() {
+async fn an_unaccepted_mismatched_amount_is_refunded_when_its_order_ends() {
     let connected = Connected::open().await;
     let order = connected.order().await;
     let (id, _) = connected.paid_otherwise(&order, 100).await;
@@ -145,7 +145,7 @@ async fn another_amount_that_nobody_has_accepted_goes_back_when_its_order_ends()
 }
 
 #[tokio::test]
-async fn another_amount_that_is_only_held_is_let_go_of_or_taken() {
+async fn a_mismatched_authorization_is_voided_or_captured() {
     let connected = Connected::open_with("manual").await;
     for (action, status, money) in
         [("void", "voided", "pending"), ("capture", "captured", "partially_paid")]
@@ -168,7 +168,7 @@ async fn another_amount_that_is_only_held_is_let_go_of_or_taken() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_captures_that_race_one_has_taken_the_money_and_the_others_say_so() {
+async fn one_of_parallel_captures_of_a_payment_succeeds() {
     for provider in ["razorpay", "stripe", "manual"] {
         let connected = Arc::new(Connected::open_to_many("manual").await);
         let order = connected.order().await;
@@ -193,7 +193,7 @@ async fn of_captures_that_race_one_has_taken_the_money_and_the_others_say_so() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_two_payments_of_one_order_that_are_taken_at_once_the_lost_one_says_so() {
+async fn one_of_parallel_captures_of_two_payments_succeeds() {
     let connected = Arc::new(Connected::open_to_many("manual").await);
     let order = connected.order().await;
     let (held, intent) = connected.paid("stripe", &order).await;

@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use core_types::id::{OrderId, PaymentId, StoreId};
-use core_types::key;
-use identity::store::Store;
 use support::{Market, Merchant, Providers, RAZORPAY_KEY_ID, Value, cart, json, race};
 
 use super::connected::{Connected, PRICE, provider_path};
 
 #[tokio::test]
-async fn razorpay_from_order_to_refund() {
+async fn a_razorpay_payment_is_captured_and_refunded() {
     let connected = Connected::open().await;
     let order = connected.order().await;
     assert_eq!(connected.stock().await, (98, 2, 0));
@@ -75,7 +72,7 @@ async fn razorpay_from_order_to_refund() {
 }
 
 #[tokio::test]
-async fn stripe_from_intent_to_partial_capture_void_and_refund() {
+async fn a_stripe_payment_is_captured_or_voided() {
     let connected = Connected::open_with("manual").await;
     let order = connected.order().await;
     let begun = connected.begin("stripe", &order).await.expect(201);
@@ -127,7 +124,7 @@ async fn stripe_from_intent_to_partial_capture_void_and_refund() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_payment_that_is_begun_by_many_at_once_is_one() {
+async fn parallel_requests_open_one_payment() {
     let connected = Arc::new(Connected::open_to_many("automatic").await);
     for provider in ["razorpay", "stripe"] {
         let order = connected.order().await;
@@ -145,7 +142,7 @@ async fn a_payment_that_is_begun_by_many_at_once_is_one() {
 }
 
 #[tokio::test]
-async fn cash_is_taken_when_the_merchant_says_so() {
+async fn a_manual_payment_is_captured_by_the_merchant() {
     let connected = Connected::bare().await;
     let told = json!({"instructions": "Transfer to IBAN 42."});
     connected.owner.put(&provider_path("manual")).json(told).await.expect(200);
@@ -162,7 +159,7 @@ async fn cash_is_taken_when_the_merchant_says_so() {
 }
 
 #[tokio::test]
-async fn an_order_is_paid_by_who_may_see_it_and_nobody_else() {
+async fn opening_a_payment_requires_access_to_its_order() {
     let connected = Connected::open().await;
     let (order, other) = (connected.order().await, connected.order().await);
     let before = connected.gateway.count().await;
@@ -198,33 +195,26 @@ async fn an_order_is_paid_by_who_may_see_it_and_nobody_else() {
 /// An order's id follows from its number, and a payment's leads to its order: nothing else is written
 /// for that, and nothing else read.
 #[tokio::test]
-async fn a_number_and_a_payments_id_lead_to_the_order_and_nowhere_else() {
+async fn order_numbers_and_payment_ids_resolve_without_a_lookup_item() {
     let market = Market::open().await;
-    let id = StoreId::parse(&market.store.id).unwrap();
-    let store: Store = market.gateway.app().table.get(&key::store(&id)).await.unwrap().unwrap();
+    let numbers = market.gateway.order_numbers(&market.store.id).await;
     let book = market.stock(100, 9).await;
     let placed = market.order(cart(&[(&book, 1)])).await;
-    assert_eq!(placed.id, store.order_id(1_001).as_str());
-    assert_ne!(placed.id, OrderId::numbered(&id, "", 1_001).as_str(), "nobody else can tell it");
+    assert_eq!(placed.id, numbers.order(1_001));
+    assert_ne!(placed.id, numbers.guessed(1_001), "nobody else can tell it");
     let path = format!("/v1/storefront/{}/payments/manual/order", market.store.subdomain);
     let input = json!({"order_id": placed.id, "order_token": placed.token});
     let begun = market.gateway.client().post(&path).json(input).await.expect(201);
     let other = market.paid(&book, 1).await;
     let listed = market.owner.get("/v1/payments").await.expect(200);
-    let order_of = |one: &Value| {
-        let id = PaymentId::parse(one["id"].as_str().unwrap()).unwrap();
-        store.order_id(id.order_number()).to_string()
-    };
+    let order_of = |one: &Value| numbers.order_of(one["id"].as_str().unwrap());
     let orders: Vec<_> = listed.data().iter().map(order_of).collect();
     assert_eq!(orders, [other.id.clone(), placed.id.clone()]);
     let shown = market.owner.get(&format!("/v1/payments/{}", begun.str("/payment_id"))).await;
     let shown = shown.expect(200);
     assert_eq!((shown.str("/order_id"), shown.trips()), (placed.id.clone(), 2));
     // The same order, and the same store's next: there is no such payment, and no such order.
-    for nobodys in [
-        PaymentId::of_order(&store.order_id(1_001), &["nobody"]),
-        PaymentId::of_order(&store.order_id(1_003), &["nobody"]),
-    ] {
+    for nobodys in [1_001, 1_003].map(|number| numbers.no_payment_of(number)) {
         for rest in ["", "/refunds", "/events"] {
             let missing = market.owner.get(&format!("/v1/payments/{nobodys}{rest}")).await;
             missing.expect(404).problem("not_found");
@@ -252,7 +242,7 @@ async fn a_number_and_a_payments_id_lead_to_the_order_and_nowhere_else() {
         input.await.expect(404);
     }
     // Its secret is the store's alone.
-    let secret = store.order_secret.as_str();
+    let secret = numbers.secret();
     let shown = market.owner.get(&format!("/v1/stores/{}", market.store.id)).await.expect(200);
     assert!(secret.len() == 43 && !shown.text.contains(secret));
     let events = market.gateway.stored("EVT#").await;

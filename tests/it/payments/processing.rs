@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::{DAY, HOUR};
+use support::clock::{DAY, HOUR};
 use support::{Reply, Value, json, unique};
 
 use super::connected::{Connected, Order, PRICE};
@@ -47,7 +47,7 @@ impl Debit {
 }
 
 #[tokio::test]
-async fn an_order_waits_for_a_debit_until_it_is_paid() {
+async fn an_order_waits_for_a_processing_bank_debit() {
     let mut connected = Connected::open().await;
     let debit = Debit::of(&connected).await;
     debit.hear(&connected, "payment_intent.processing").await;
@@ -95,7 +95,7 @@ async fn an_order_waits_for_a_debit_until_it_is_paid() {
 }
 
 #[tokio::test]
-async fn a_debit_that_the_bank_returns_lets_the_shopper_pay_again() {
+async fn a_returned_bank_debit_lets_the_shopper_pay_again() {
     let mut connected = Connected::open().await;
     let debit = Debit::of(&connected).await;
     debit.hear(&connected, "payment_intent.processing").await;
@@ -129,7 +129,7 @@ async fn a_debit_that_the_bank_returns_lets_the_shopper_pay_again() {
 }
 
 #[tokio::test]
-async fn a_debit_of_which_no_webhook_tells_is_found_when_its_order_would_expire() {
+async fn an_unreported_bank_debit_is_found_before_its_order_expires() {
     let mut connected = Connected::open().await;
     let debit = Debit::of(&connected).await;
     connected.wait(HOUR).await;
@@ -150,7 +150,7 @@ async fn a_debit_of_which_no_webhook_tells_is_found_when_its_order_would_expire(
 }
 
 #[tokio::test]
-async fn a_debit_for_an_order_that_has_ended_is_returned_when_it_is_paid() {
+async fn a_bank_debit_paid_after_its_order_ended_is_refunded() {
     let mut connected = Connected::open().await;
     let order = connected.order().await;
     let begun = connected.begin("stripe", &order).await.expect(201);
@@ -170,7 +170,7 @@ async fn a_debit_for_an_order_that_has_ended_is_returned_when_it_is_paid() {
 }
 
 #[tokio::test]
-async fn an_order_that_never_expires_learns_of_its_debit_too() {
+async fn the_sweep_updates_the_bank_debit_of_an_order_without_expiry() {
     let mut connected = Connected::open().await;
     let order = connected.order().await;
     let path = format!("/v1/orders/{}/confirm", order.id);
@@ -186,7 +186,7 @@ async fn an_order_that_never_expires_learns_of_its_debit_too() {
 }
 
 #[tokio::test]
-async fn a_late_failure_of_an_earlier_attempt_does_not_end_a_debit() {
+async fn a_late_failure_of_an_earlier_attempt_does_not_fail_a_bank_debit() {
     let connected = Connected::open().await;
     let order = connected.order().await;
     let begun = connected.begin("stripe", &order).await.expect(201);
@@ -205,7 +205,7 @@ async fn a_late_failure_of_an_earlier_attempt_does_not_end_a_debit() {
 }
 
 #[tokio::test]
-async fn a_store_that_awaits_a_debit_is_not_deleted() {
+async fn a_store_with_a_processing_bank_debit_is_not_deleted() {
     let mut connected = Connected::open().await;
     let debit = Debit::of(&connected).await;
     debit.hear(&connected, "payment_intent.processing").await;
@@ -227,7 +227,7 @@ async fn a_store_that_awaits_a_debit_is_not_deleted() {
 }
 
 #[tokio::test]
-async fn a_debit_that_was_not_reported_as_returned_lets_the_shopper_pay_again() {
+async fn an_unreported_bank_debit_failure_lets_the_shopper_pay_again() {
     let mut connected = Connected::open().await;
     let debit = Debit::of(&connected).await;
     debit.hear(&connected, "payment_intent.processing").await;

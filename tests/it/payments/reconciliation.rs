@@ -1,15 +1,11 @@
 //! How payments and orders are reconciled: authorizations that lapse, refunds on the provider's
 //! dashboard, two ways to pay one order, and what it all means for a customer's account.
 
-use core_types::id::{OrderId, PaymentId, StoreId};
-use core_types::key;
-use primitives::clock::MINUTE;
-use primitives::problem::Code;
+use support::clock::MINUTE;
 use support::{
     Market, PASSWORD, Placed, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, Reply, STRIPE_KEY_ID,
     STRIPE_SECRET, Shopper, Value, WEBHOOK_SECRET, cart, deliver, inr, json, unique,
 };
-use table::Change;
 
 const PRICE: i64 = 1_000;
 
@@ -127,7 +123,7 @@ async fn order_of(connected: &Connected, shopper: &Shopper) -> Placed {
 }
 
 #[tokio::test]
-async fn what_a_customer_has_spent_follows_every_change_of_their_orders_money() {
+async fn total_spent_follows_provider_payments_and_dashboard_refunds() {
     let connected = Connected::open("automatic").await;
     let market = &connected.market;
     let shopper = Shopper::register(&market.gateway, &market.store).await;
@@ -161,7 +157,7 @@ async fn what_a_customer_has_spent_follows_every_change_of_their_orders_money() 
 }
 
 #[tokio::test]
-async fn no_payment_fails_because_its_customer_is_gone() {
+async fn payments_succeed_after_their_customer_is_deleted() {
     let connected = Connected::open("automatic").await;
     let market = &connected.market;
     let shopper = Shopper::register(&market.gateway, &market.store).await;
@@ -191,7 +187,7 @@ async fn no_payment_fails_because_its_customer_is_gone() {
 }
 
 #[tokio::test]
-async fn a_refund_on_the_providers_dashboard_reaches_the_order() {
+async fn a_refund_on_the_providers_dashboard_is_recorded_on_the_order() {
     let connected = Connected::open("automatic").await;
     let market = &connected.market;
     for by_webhook in [false, true] {
@@ -244,7 +240,7 @@ async fn a_refund_on_the_providers_dashboard_reaches_the_order() {
 }
 
 #[tokio::test]
-async fn an_order_whose_promise_lapses_waits_to_be_paid_again() {
+async fn a_lapsed_authorization_makes_the_order_payable_again() {
     let connected = Connected::open("manual").await;
     let market = &connected.market;
     for at_provider in [false, true] {
@@ -293,7 +289,7 @@ async fn an_order_whose_promise_lapses_waits_to_be_paid_again() {
 }
 
 #[tokio::test]
-async fn a_closed_order_whose_promise_lapses_waits_to_be_paid_when_it_is_reopened() {
+async fn reopening_an_order_with_a_lapsed_authorization_restores_payment_due() {
     let connected = Connected::open("manual").await;
     let market = &connected.market;
     for pays in [true, false] {
@@ -335,7 +331,7 @@ async fn a_closed_order_whose_promise_lapses_waits_to_be_paid_when_it_is_reopene
 }
 
 #[tokio::test]
-async fn an_order_that_is_firm_by_itself_stays_so_without_its_promise() {
+async fn a_confirmed_order_stays_confirmed_without_its_authorization() {
     let connected = Connected::open("manual").await;
     let market = &connected.market;
     // By the merchant's word.
@@ -365,7 +361,7 @@ async fn an_order_that_is_firm_by_itself_stays_so_without_its_promise() {
 }
 
 #[tokio::test]
-async fn a_promise_is_let_go_of_when_the_order_is_paid_another_way() {
+async fn an_authorization_is_voided_when_the_order_is_paid_otherwise() {
     let connected = Connected::open("manual").await;
     let market = &connected.market;
     let placed = connected.order().await;
@@ -388,7 +384,7 @@ async fn a_promise_is_let_go_of_when_the_order_is_paid_another_way() {
 }
 
 #[tokio::test]
-async fn a_promise_that_could_not_be_let_go_of_at_once_is_let_go_of_by_sync() {
+async fn a_failed_void_is_repeated_by_sync() {
     let connected = Connected::open("manual").await;
     let placed = connected.order().await;
     let promise = connected.begin("stripe", &placed).await;
@@ -412,7 +408,7 @@ async fn a_promise_that_could_not_be_let_go_of_at_once_is_let_go_of_by_sync() {
 }
 
 #[tokio::test]
-async fn an_order_takes_no_more_than_it_is_short_of() {
+async fn an_order_accepts_no_more_than_its_outstanding_amount() {
     let connected = Connected::open("manual").await;
     let market = &connected.market;
     let placed = connected.order().await;
@@ -441,7 +437,7 @@ async fn an_order_takes_no_more_than_it_is_short_of() {
 }
 
 #[tokio::test]
-async fn nothing_is_captured_for_an_order_that_is_over() {
+async fn a_payment_of_an_ended_order_cannot_be_captured() {
     let connected = Connected::open("manual").await;
     let market = &connected.market;
     let settings = format!("/v1/stores/{}/settings", market.store.id);
@@ -460,22 +456,19 @@ async fn nothing_is_captured_for_an_order_that_is_over() {
 }
 
 /// What was opened to be taken at once, and was only promised for all that.
-async fn taken_at_once(connected: &Connected, placed: &Placed, payment: &Begun) {
-    let store = StoreId::parse(&connected.market.store.id).unwrap();
-    let (order, id) = (OrderId::parse(&placed.id).unwrap(), PaymentId::parse(&payment.id).unwrap());
-    let change = Change::new("SET capture_method = :automatic").value(":automatic", "automatic");
-    let write = connected.market.gateway.app().table.write();
-    let write = write.update(&key::payment(&store, &order, &id), change, Code::NotFound);
-    write.commit().await.unwrap();
+async fn taken_at_once(connected: &Connected, payment: &Begun) {
+    let gateway = &connected.market.gateway;
+    let stored = gateway.item("payment", &payment.id).await;
+    gateway.change_item(&stored, json!({"capture_method": "automatic"})).await;
 }
 
 #[tokio::test]
-async fn a_promise_that_nobody_has_to_take_is_taken_by_the_next_look() {
+async fn an_uncaptured_automatic_payment_is_captured_by_sync() {
     let connected = Connected::open("manual").await;
     let market = &connected.market;
     let placed = connected.order().await;
     let begun = connected.begin("stripe", &placed).await;
-    taken_at_once(&connected, &placed, &begun).await;
+    taken_at_once(&connected, &begun).await;
     connected.providers.pay_stripe(&begun.reference);
     connected.hear_stripe("payment_intent.amount_capturable_updated", &begun).await;
     assert_eq!(connected.payment(&begun).await.str("/status"), "authorized");
@@ -485,7 +478,7 @@ async fn a_promise_that_nobody_has_to_take_is_taken_by_the_next_look() {
     // Not for an order that was paid meanwhile.
     let placed = connected.order().await;
     let begun = connected.begin("stripe", &placed).await;
-    taken_at_once(&connected, &placed, &begun).await;
+    taken_at_once(&connected, &begun).await;
     market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
     connected.providers.pay_stripe(&begun.reference);
     connected.sync(&begun).await;

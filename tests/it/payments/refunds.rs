@@ -1,11 +1,7 @@
 //! Money that goes back: asked for once, done at once, later, or not at all.
 
-use core_types::id::{OrderId, PaymentId, StoreId};
-use core_types::key;
-use primitives::clock::MINUTE;
-use primitives::problem::Code;
+use support::clock::MINUTE;
 use support::{Reply, Trouble, Value, Webhook, json, unique};
-use table::Change;
 
 use super::connected::{Connected, Order, PRICE};
 
@@ -29,13 +25,8 @@ impl Connected {
     async fn paid_late(&self, provider: &str) -> (Order, String, String) {
         let order = self.order().await;
         let (id, carrier) = self.paid(provider, &order).await;
-        let store = StoreId::parse(&self.store.id).unwrap();
-        let place = (OrderId::parse(&order.id).unwrap(), PaymentId::parse(&id).unwrap());
-        let change = Change::new("SET is_applied = :not, attention = :late");
-        let change = change.value(":not", false).value(":late", "late_payment");
-        let write = self.gateway.app().table.write();
-        let write = write.update(&key::payment(&store, &place.0, &place.1), change, Code::NotFound);
-        write.commit().await.unwrap();
+        let late = json!({"is_applied": false, "attention": "late_payment"});
+        self.gateway.change_item(&self.gateway.item("payment", &id).await, late).await;
         (order, id, carrier)
     }
 
@@ -75,7 +66,7 @@ impl Connected {
 }
 
 #[tokio::test]
-async fn a_provider_that_is_busy_has_rejected_nothing() {
+async fn a_busy_provider_leaves_a_refund_pending() {
     let connected = Connected::open().await;
     let busy = [
         Trouble::Reject(409, "idempotency_key_in_use"),
@@ -110,14 +101,14 @@ async fn a_provider_that_is_busy_has_rejected_nothing() {
 }
 
 #[tokio::test]
-async fn a_refund_whose_answer_was_lost_is_looked_for_when_its_key_may_be_forgotten() {
+async fn an_unanswered_refund_is_searched_once_its_key_may_have_expired() {
     let connected = Connected::open().await;
     for provider in PROVIDERS {
         let order = connected.order().await;
         let (id, _) = connected.paid(provider, &order).await;
         connected.providers.next([Trouble::DoneButLate]);
         connected.refund(&id, 400, "once").await.expect(504);
-        connected.gateway.advance(primitives::clock::MINUTE * 11);
+        connected.gateway.advance(MINUTE * 11);
         let asked =
             connected.providers.calls(if provider == "stripe" { "/refunds" } else { "/refund" });
         connected.refund(&id, 400, "once").await.expect(201);
@@ -130,7 +121,7 @@ async fn a_refund_whose_answer_was_lost_is_looked_for_when_its_key_may_be_forgot
         // One that the provider never heard of is asked for.
         connected.providers.next([Trouble::Hang]);
         connected.refund(&id, 300, "twice").await.expect(504);
-        connected.gateway.advance(primitives::clock::MINUTE * 11);
+        connected.gateway.advance(MINUTE * 11);
         connected.refund(&id, 300, "twice").await.expect(201);
         assert_eq!(connected.payment(&id).await.int("/refunded/amount"), 700);
     }
@@ -138,7 +129,7 @@ async fn a_refund_whose_answer_was_lost_is_looked_for_when_its_key_may_be_forgot
 }
 
 #[tokio::test]
-async fn a_refund_through_two_payments_is_asked_for_under_two_keys() {
+async fn a_refund_of_two_payments_uses_two_idempotency_keys() {
     let connected = Connected::open_with("manual").await;
     let order = connected.order().await;
     let (first, _) = connected.paid("stripe", &order).await;
@@ -163,7 +154,7 @@ async fn a_refund_through_two_payments_is_asked_for_under_two_keys() {
 }
 
 #[tokio::test]
-async fn what_was_held_and_not_taken_has_not_gone_back() {
+async fn an_uncaptured_remainder_is_not_a_refund() {
     let connected = Connected::open_with("manual").await;
     let order = connected.order().await;
     let (id, intent) = connected.paid("stripe", &order).await;
@@ -191,7 +182,7 @@ async fn what_was_held_and_not_taken_has_not_gone_back() {
 }
 
 #[tokio::test]
-async fn a_refund_that_the_provider_takes_its_time_with_is_pending_until_it_says_more() {
+async fn a_refund_is_pending_until_the_provider_settles_it() {
     let connected = Connected::open().await;
     for (provider, done, failed) in [
         ("razorpay", "refund.processed", "refund.failed"),
@@ -246,7 +237,7 @@ async fn a_refund_that_the_provider_takes_its_time_with_is_pending_until_it_says
 }
 
 #[tokio::test]
-async fn the_last_refund_of_a_cancelled_order_gives_its_discount_back() {
+async fn the_last_refund_of_a_cancelled_order_restores_its_discount_use() {
     let connected = Connected::open().await;
     let input = json!({
         "title": "Once", "code": "ONCE", "kind": "percentage", "value": {"basis_points": 1_000},
@@ -287,7 +278,7 @@ async fn the_last_refund_of_a_cancelled_order_gives_its_discount_back() {
 }
 
 #[tokio::test]
-async fn a_refund_that_comes_back_from_the_customers_bank_has_failed_after_all() {
+async fn a_refund_returned_by_the_customers_bank_fails() {
     let connected = Connected::open().await;
     for provider in PROVIDERS {
         let order = connected.order().await;
@@ -324,7 +315,7 @@ fn told(refunds: &[(i64, &str)]) -> Vec<(i64, String)> {
 }
 
 #[tokio::test]
-async fn late_money_that_comes_back_again_goes_back_again() {
+async fn a_failed_refund_of_a_late_payment_is_repeated() {
     let connected = Connected::open().await;
     for provider in PROVIDERS {
         let (order, id, carrier) = connected.paid_late(provider).await;
@@ -355,7 +346,7 @@ async fn late_money_that_comes_back_again_goes_back_again() {
 }
 
 #[tokio::test]
-async fn late_money_waits_for_a_refund_that_was_begun_before() {
+async fn a_late_payment_is_refunded_after_its_pending_refund_ends() {
     let connected = Connected::open().await;
     for provider in PROVIDERS {
         let (order, id, carrier) = connected.paid_late(provider).await;

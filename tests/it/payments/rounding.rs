@@ -28,7 +28,7 @@ fn order(placed: &Reply) -> Order {
 }
 
 #[tokio::test]
-async fn a_total_of_thousandths_is_rounded_and_refunded_as_it_was_paid() {
+async fn a_total_in_thousandths_is_rounded_and_refunded_in_full() {
     // Three of 2.337 are 7.011, of which a card takes 7.010.
     let connected = Connected::bare_in("KWD", 2_337).await;
     connected.owner.put(&provider_path("stripe")).json(stripe()).await.expect(200);
@@ -74,7 +74,7 @@ async fn an_exact_total_is_rounded_when_it_is_paid_by_card() {
 }
 
 #[tokio::test]
-async fn what_gift_cards_cover_needs_no_provider() {
+async fn an_order_covered_by_gift_cards_needs_no_provider() {
     let connected = Connected::bare_in("KWD", 2_337).await;
     connected.owner.put(&provider_path("manual")).json(json!({"enabled": false})).await.expect(200);
     let card = json!({"initial_value": {"amount": 10_000, "currency": "KWD"}});

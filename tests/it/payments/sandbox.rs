@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use local::demo;
 use support::{
     Client, Gateway, Market, Placed, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, Reply,
     STRIPE_KEY_ID, STRIPE_SECRET, Value, WEBHOOK_SECRET, address, cart, eventually, inr, json,
@@ -86,7 +85,7 @@ impl Connected {
 }
 
 #[tokio::test]
-async fn an_order_is_paid_by_the_providers_word_alone() {
+async fn an_order_is_paid_by_provider_webhooks_alone() {
     let connected = Connected::open("automatic").await;
     for provider in ["razorpay", "stripe"] {
         let (placed, payment, reference) = connected.begin(provider).await;
@@ -115,7 +114,7 @@ async fn an_order_is_paid_by_the_providers_word_alone() {
 }
 
 #[tokio::test]
-async fn a_bank_disputes_a_payment_and_the_store_hears_of_it() {
+async fn a_sandbox_dispute_is_reported_to_the_store() {
     let connected = Connected::open("automatic").await;
     for provider in ["razorpay", "stripe"] {
         let (_, payment, reference) = connected.begin(provider).await;
@@ -147,7 +146,7 @@ async fn a_bank_disputes_a_payment_and_the_store_hears_of_it() {
 }
 
 #[tokio::test]
-async fn money_that_is_held_and_taken_is_told_at_each_step() {
+async fn authorizations_and_captures_each_send_webhooks() {
     let connected = Connected::open("manual").await;
     for provider in ["razorpay", "stripe"] {
         let (_, payment, reference) = connected.begin(provider).await;
@@ -175,7 +174,7 @@ async fn money_that_is_held_and_taken_is_told_at_each_step() {
 }
 
 #[tokio::test]
-async fn webhooks_go_to_this_machine_alone() {
+async fn sandbox_webhooks_are_sent_to_localhost_only() {
     let connected = Connected::open("automatic").await;
     for url in ["https://example.com/hook", "http://10.0.0.1/", "", "http://localhost.example/"] {
         let input = json!({"url": url, "secret": "s"});
@@ -188,7 +187,7 @@ async fn webhooks_go_to_this_machine_alone() {
 }
 
 #[tokio::test]
-async fn the_providers_answer_a_key_with_what_they_said_first() {
+async fn sandbox_providers_replay_idempotent_responses() {
     let connected = Connected::open("automatic").await;
     let (stripe, pair) = (STRIPE_SECRET, format!("{RAZORPAY_KEY_ID}:{RAZORPAY_SECRET}"));
     let basic = format!("Basic {}", BASE64_STANDARD.encode(pair));
@@ -231,7 +230,7 @@ async fn the_providers_answer_a_key_with_what_they_said_first() {
 
 /// Somebody buys the demo store's first product, and pays.
 async fn buy(client: &Client, sandbox: &Client, provider: &str) {
-    let shop = format!("/v1/storefront/{}", demo::SUBDOMAIN);
+    let shop = format!("/v1/storefront/{}", support::DEMO_SUBDOMAIN);
     let products = client.get(&format!("{shop}/products?limit=1")).await.expect(200);
     let product = format!("{shop}/products/{}", products.str("/data/0/handle"));
     let variant = client.get(&product).await.expect(200).str("/variants/0/id");
@@ -256,7 +255,7 @@ async fn buy(client: &Client, sandbox: &Client, provider: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_demo_store_is_paid_on_whatever_port_also_after_a_restart() {
+async fn the_demo_store_takes_payments_on_any_port_after_a_restart() {
     let data = std::env::temp_dir().join(format!("demo-{}", uuid::Uuid::now_v7()));
     std::fs::create_dir_all(&data).unwrap();
     for _ in 0..2 {
@@ -267,7 +266,7 @@ async fn the_demo_store_is_paid_on_whatever_port_also_after_a_restart() {
             options.embedded.payment_base_urls = urls;
         })
         .await;
-        demo::seed(gateway.system(), Some(&*providers)).await.expect("the demo is made");
+        gateway.seed_demo(&providers).await;
         let client = gateway.client();
         let sandbox = client.at_url(providers.url());
         for provider in ["razorpay", "stripe"] {

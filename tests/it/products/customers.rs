@@ -5,7 +5,7 @@ use support::{Market, Shopper, cart, inr, json, unique};
 const CUSTOMERS: &str = "/v1/customers";
 
 #[tokio::test]
-async fn a_store_makes_a_customer_who_proves_the_address_by_signing_in() {
+async fn a_customer_created_by_the_store_signs_in_by_code() {
     let market = Market::proven().await;
     let email = format!("{}@example.com", unique("known"));
     let input = json!({
@@ -41,7 +41,7 @@ async fn a_store_makes_a_customer_who_proves_the_address_by_signing_in() {
 }
 
 #[tokio::test]
-async fn a_customer_is_changed_closed_and_removed() {
+async fn a_merchant_updates_and_deletes_a_customer() {
     let market = Market::open().await;
     let shopper = Shopper::register(&market.gateway, &market.store).await;
     let one = format!("{CUSTOMERS}/{}", shopper.id);
@@ -52,7 +52,8 @@ async fn a_customer_is_changed_closed_and_removed() {
     assert_eq!(same.int("/version"), changed.int("/version"));
     let stale = market.owner.patch(&one).if_match("\"1\"").json(json!({"note": "x"}));
     stale.await.expect(412).problem("precondition_failed");
-    market.owner.patch(&one).json(json!({"email": "other@example.com"})).await.expect(422);
+    let moved = json!({"email": "other@example.com"});
+    market.owner.patch(&one).json(moved).await.expect(422);
     shopper.get("/v1/storefront/customer/me").await.expect(200);
     market.owner.patch(&one).json(json!({"status": "disabled"})).await.expect(200);
     shopper.get("/v1/storefront/customer/me").await.expect(401);
@@ -66,7 +67,7 @@ async fn a_customer_is_changed_closed_and_removed() {
 }
 
 #[tokio::test]
-async fn an_exempt_customer_is_levied_no_tax_and_has_their_orders_listed() {
+async fn a_tax_exempt_customer_pays_no_tax_on_orders() {
     let market = Market::open().await;
     let rates = format!("/v1/stores/{}/tax-rates", market.store.id);
     let gst = json!({"name": "GST", "country": "IN", "basis_points": 1_800});

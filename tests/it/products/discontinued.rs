@@ -53,7 +53,7 @@ async fn expect_listed(
 }
 
 #[tokio::test]
-async fn a_discontinued_variant_is_hidden_not_sold_and_stays_in_its_orders() {
+async fn a_discontinued_variant_is_not_sold_but_stays_in_its_orders() {
     let market = Market::open().await;
     let product = pair(&market, 5, 5).await;
     let (red, blue) = (product.str("/variants/0/id"), product.str("/variants/1/id"));

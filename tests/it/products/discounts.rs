@@ -12,7 +12,7 @@ fn tenth(code: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_discount_is_made_changed_switched_and_removed() {
+async fn a_merchant_manages_the_lifecycle_of_a_discount() {
     let market = Market::open().await;
     let owner = &market.owner;
     let made = owner.post(DISCOUNTS).json(tenth("welcome-10")).await.expect(201);
@@ -44,7 +44,7 @@ async fn a_discount_is_made_changed_switched_and_removed() {
 }
 
 #[tokio::test]
-async fn every_fault_of_a_discount_is_named_at_once() {
+async fn all_field_errors_of_a_discount_are_reported_at_once() {
     let market = Market::open().await;
     let nothing = |kind: &str| format!("{kind}_{}", "0".repeat(32));
     let input = json!({
@@ -78,7 +78,7 @@ async fn every_fault_of_a_discount_is_named_at_once() {
 }
 
 #[tokio::test]
-async fn a_store_has_so_many_automatic_discounts_that_are_not_over() {
+async fn a_store_has_at_most_25_active_automatic_discounts() {
     let market = Market::open().await;
     let automatic = || json!({"title": unique("auto"), "kind": "free_shipping"});
     let mut last = String::new();
@@ -96,7 +96,7 @@ async fn a_store_has_so_many_automatic_discounts_that_are_not_over() {
 }
 
 #[tokio::test]
-async fn an_app_needs_the_scope() {
+async fn an_app_needs_write_discounts_to_create_discounts() {
     let shop = Shop::with_published_app(&["read_discounts"]).await;
     let app = shop.app_client().await;
     assert!(app.get(DISCOUNTS).await.expect(200).data().is_empty());

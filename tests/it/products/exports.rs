@@ -1,19 +1,15 @@
 //! Exports: products, orders, customers and movements in a file.
 
+mod queue;
 mod round_trips;
-mod unfinished;
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use core_types::id::StoreId;
 use futures_util::future::{join, join_all};
-use primitives::problem::Code;
 use support::{
     Client, Market, Reply, Shopper, Value, address, cart, eventually, inr, json, unique,
 };
-use transfers::FileFormat;
-use transfers::export::{Export, ExportKind};
 
 const EXPORTS: &str = "/v1/exports";
 
@@ -56,7 +52,7 @@ fn rows(file: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn products_go_out_as_they_come_in() {
+async fn exported_products_contain_no_formulas_and_reimport_unchanged() {
     let market = Market::open().await;
     let owner = &market.owner;
     let input = json!({
@@ -113,7 +109,7 @@ async fn products_go_out_as_they_come_in() {
 }
 
 #[tokio::test]
-async fn orders_customers_and_movements_are_exported_as_rows_and_as_lines() {
+async fn exports_contain_the_fields_of_orders_customers_and_movements() {
     let market = Market::open().await;
     let owner = &market.owner;
     let shopper = Shopper::register(&market.gateway, &market.store).await;
@@ -160,7 +156,7 @@ async fn orders_customers_and_movements_are_exported_as_rows_and_as_lines() {
 }
 
 #[tokio::test]
-async fn a_link_ends_and_leads_to_nothing_else() {
+async fn an_export_link_is_signed_for_one_part_and_expires() {
     let market = Market::open().await;
     let owner = &market.owner;
     market.stock(1_000, 1).await;
@@ -189,7 +185,7 @@ async fn a_link_ends_and_leads_to_nothing_else() {
 }
 
 #[tokio::test]
-async fn an_app_needs_the_scope_of_what_it_exports() {
+async fn an_app_needs_the_read_scope_of_an_exports_kind() {
     let (market, app) = Market::with_app(&["write_exports", "read_products"]).await;
     let rejected = app.post(EXPORTS).json(json!({"kind": "customers"})).await.expect(403);
     assert_eq!(rejected.str("/required_scope"), "read_customers");
@@ -199,14 +195,10 @@ async fn an_app_needs_the_scope_of_what_it_exports() {
 }
 
 #[tokio::test]
-async fn an_export_that_waits_is_given_up() {
-    let market = Market::open().await;
-    let (store, now) = (StoreId::parse(&market.store.id).unwrap(), market.gateway.now());
-    let what = (ExportKind::Products, FileFormat::Csv);
-    let waiting = Export::new(&store, what, (None, None), "mer_somebody", now);
-    let table = &market.gateway.app().table;
-    table.write().create(&waiting, Code::VersionConflict).commit().await.unwrap();
-    let path = format!("{EXPORTS}/{}/cancel", waiting.id);
+async fn a_queued_export_is_cancelled() {
+    let market = Market::open_with(|options| options.has_runner = false).await;
+    let waiting = market.owner.post(EXPORTS).json(json!({"kind": "products"})).await.expect(202);
+    let path = format!("{EXPORTS}/{}/cancel", waiting.str("/id"));
     let cancelled = market.owner.post(&path).json(json!({})).await.expect(200);
     assert_eq!(cancelled.str("/status"), "cancelled");
     assert_eq!(*cancelled.at("/allowed_actions"), json!([]));
@@ -215,10 +207,10 @@ async fn an_export_that_waits_is_given_up() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_is_written_of_an_export_that_was_given_up_or_forgotten() {
+async fn steps_of_a_deleted_export_leave_no_file_chunks() {
     let market = Market::open().await;
     let owner = &market.owner;
-    let (app, store) = (market.gateway.app().clone(), StoreId::parse(&market.store.id).unwrap());
+    let process = market.gateway.process();
     let mut people = "Email,Note\n".to_owned();
     for number in 0..250 {
         let _ = writeln!(people, "person-{number}@example.com,{}", "x".repeat(1_800));
@@ -235,15 +227,14 @@ async fn nothing_is_written_of_an_export_that_was_given_up_or_forgotten() {
     for moment in 0..30_u64 {
         let input = json!({"kind": "customers", "format": "jsonl"});
         let id = owner.post(EXPORTS).json(input).await.expect(202).str("/id");
-        let export = core_types::id::ExportId::parse(&id).unwrap();
-        let (app, export) = (&app, &export);
+        let (process, export) = (&process, &id);
         let steps = [0_u64, 1, 2].map(|late| async move {
             tokio::time::sleep(Duration::from_millis(late * 3)).await;
-            let _ = transfers::export::step(app, export).await;
+            let _ = process.step_export(export).await;
         });
         let forgotten = async {
             tokio::time::sleep(Duration::from_millis(moment)).await;
-            let _ = transfers::people::forget(app, &store).await;
+            let _ = process.forget_files(&market.store.id).await;
         };
         join(join_all(steps), forgotten).await;
         let is_there = !market.gateway.items(&format!("EXP#{id}")).await.is_empty();

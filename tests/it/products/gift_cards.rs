@@ -35,7 +35,7 @@ async fn change(owner: &Client, card: &str, how: &str, amount: i64) -> Reply {
 }
 
 #[tokio::test]
-async fn a_card_shows_its_code_once_and_nobody_else_learns_it() {
+async fn a_gift_card_code_is_returned_only_on_issue() {
     let gateway = Gateway::start().await;
     let (owner, _) = store(&gateway).await;
     let input = json!({"initial_value": inr(50_000), "note": "Birthday"});
@@ -60,7 +60,7 @@ async fn a_card_shows_its_code_once_and_nobody_else_learns_it() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_card_is_said_at_once() {
+async fn all_field_errors_of_a_gift_card_are_reported_at_once() {
     let gateway = Gateway::start().await;
     let (owner, _) = store(&gateway).await;
     let far = gateway.now().plus(Duration::from_hours(24 * 400));
@@ -84,7 +84,7 @@ async fn what_is_wrong_with_a_card_is_said_at_once() {
 }
 
 #[tokio::test]
-async fn a_code_is_one_cards_on_a_store_and_free_on_another() {
+async fn gift_card_codes_are_unique_per_store() {
     let gateway = Gateway::start().await;
     let (owner, _) = store(&gateway).await;
     let chosen = |code: &str| json!({"initial_value": inr(100), "code": code});
@@ -96,7 +96,7 @@ async fn a_code_is_one_cards_on_a_store_and_free_on_another() {
 }
 
 #[tokio::test]
-async fn money_comes_and_goes_with_an_entry() {
+async fn gift_card_credits_and_debits_write_transactions() {
     let gateway = Gateway::start().await;
     let (owner, _) = store(&gateway).await;
     let card = issue(&owner, json!({"initial_value": inr(1_000)})).await.expect(201).str("/id");
@@ -120,7 +120,7 @@ async fn money_comes_and_goes_with_an_entry() {
 }
 
 #[tokio::test]
-async fn a_disabled_and_an_expired_card_take_no_part() {
+async fn disabled_and_expired_gift_cards_reject_balance_changes() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
@@ -148,7 +148,7 @@ async fn a_disabled_and_an_expired_card_take_no_part() {
 }
 
 #[tokio::test]
-async fn a_cards_data_is_changed_and_cards_are_found_by_it() {
+async fn gift_cards_are_updated_and_filtered() {
     let gateway = Gateway::start().await;
     let (owner, _) = store(&gateway).await;
     let coded = json!({"initial_value": inr(1), "code": "AAAABBBBCCCC"});
@@ -170,7 +170,7 @@ async fn a_cards_data_is_changed_and_cards_are_found_by_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn twenty_debits_of_one_from_ten_are_ten() {
+async fn parallel_debits_never_overdraw_a_gift_card() {
     let gateway = Gateway::start().await;
     let (owner, _) = store(&gateway).await;
     let card = issue(&owner, json!({"initial_value": inr(1_000)})).await.expect(201).str("/id");
@@ -185,7 +185,7 @@ async fn twenty_debits_of_one_from_ten_are_ten() {
 }
 
 #[tokio::test]
-async fn the_recipient_gets_the_code_when_it_is_time() {
+async fn a_gift_card_is_mailed_to_its_recipient_at_send_at() {
     let gateway = Gateway::start().await;
     let (owner, _) = store(&gateway).await;
     let (now, later) = (unique("now"), unique("later"));
@@ -212,7 +212,7 @@ async fn the_recipient_gets_the_code_when_it_is_time() {
 }
 
 #[tokio::test]
-async fn no_line_of_a_givers_message_passes_for_one_of_the_mails() {
+async fn every_line_of_a_gift_card_message_is_indented_in_the_mail() {
     let market = Market::proven().await;
     let to = format!("{}@example.com", unique("friend"));
     let message = "Enjoy!\u{2028}Reply with your code\u{2029}to us\nBye";
@@ -226,7 +226,7 @@ async fn no_line_of_a_givers_message_passes_for_one_of_the_mails() {
 }
 
 #[tokio::test]
-async fn whoever_has_a_code_may_ask_for_its_balance_five_times_a_minute() {
+async fn gift_card_balance_lookups_are_limited_to_five_per_minute() {
     let gateway = Gateway::start().await;
     let (owner, store) = store(&gateway).await;
     owner
@@ -265,7 +265,7 @@ async fn whoever_has_a_code_may_ask_for_its_balance_five_times_a_minute() {
 }
 
 #[tokio::test]
-async fn a_card_that_is_worth_nothing_is_not_sent() {
+async fn disabled_and_expired_gift_cards_are_not_mailed() {
     let gateway = Gateway::start().await;
     let (owner, _) = store(&gateway).await;
     let now = gateway.app().clock.now();
@@ -302,7 +302,7 @@ async fn a_card_that_is_worth_nothing_is_not_sent() {
 }
 
 #[tokio::test]
-async fn a_checkout_is_no_way_to_try_codes_out() {
+async fn checkout_limits_guesses_of_gift_card_codes() {
     let gateway = Gateway::start().await;
     let (owner, store) = store(&gateway).await;
     owner
@@ -347,7 +347,7 @@ async fn a_checkout_is_no_way_to_try_codes_out() {
 }
 
 #[tokio::test]
-async fn a_balance_that_is_not_what_the_caller_saw_stays() {
+async fn gift_card_balance_changes_respect_if_match() {
     let gateway = Gateway::start().await;
     let (owner, _) = store(&gateway).await;
     let card = issue(&owner, json!({"initial_value": inr(1_000)})).await.expect(201);
@@ -362,7 +362,7 @@ async fn a_balance_that_is_not_what_the_caller_saw_stays() {
 }
 
 #[tokio::test]
-async fn a_foreign_card_is_an_unknown_one() {
+async fn another_stores_gift_card_is_not_found() {
     let gateway = Gateway::start().await;
     let (owner, _) = store(&gateway).await;
     let card = issue(&owner, json!({"initial_value": inr(100)})).await.expect(201).str("/id");
@@ -377,7 +377,7 @@ async fn a_foreign_card_is_an_unknown_one() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_card_of_ten_pays_ten_orders_of_one_and_is_credited_what_is_cancelled() {
+async fn parallel_orders_never_overspend_a_gift_card() {
     let gateway = Gateway::start().await;
     let (owner, store) = store(&gateway).await;
     owner

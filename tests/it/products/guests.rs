@@ -106,7 +106,7 @@ impl Attack {
 }
 
 #[tokio::test]
-async fn an_address_that_was_only_given_opens_nobodys_data() {
+async fn a_data_request_excludes_records_of_an_unproven_address() {
     let attack = Attack::begin().await;
     let market = &attack.market;
     let asked = market.owner.post(&attack.path("data-request")).json(json!({})).await;
@@ -117,7 +117,7 @@ async fn an_address_that_was_only_given_opens_nobodys_data() {
 }
 
 #[tokio::test]
-async fn an_address_that_was_only_given_has_nobody_forgotten() {
+async fn a_redaction_leaves_records_of_an_unproven_address() {
     let attack = Attack::begin().await;
     let market = &attack.market;
     market.owner.post(&attack.path("redact")).json(json!({})).await.expect(202);
@@ -135,7 +135,7 @@ async fn an_address_that_was_only_given_has_nobody_forgotten() {
 }
 
 #[tokio::test]
-async fn a_form_is_theirs_whose_address_it_gives_and_not_whose_is_part_of_it() {
+async fn form_submissions_match_a_customer_by_the_exact_address() {
     let market = Market::proven().await;
     let part = format!("{}@hotmail.example.co", unique("o"));
     let shopper = Shopper::register_as(&market.gateway, &market.store, &part).await;
@@ -150,7 +150,7 @@ async fn a_form_is_theirs_whose_address_it_gives_and_not_whose_is_part_of_it() {
 }
 
 #[tokio::test]
-async fn an_account_that_the_store_made_is_its_address_once_that_is_proven() {
+async fn a_data_request_includes_guest_orders_once_the_address_is_proven() {
     let market = Market::proven().await;
     let book = market.stock(1_000, 20).await;
     let email = email_of("ann");
@@ -171,7 +171,7 @@ async fn an_account_that_the_store_made_is_its_address_once_that_is_proven() {
 }
 
 #[tokio::test]
-async fn a_guest_is_found_exported_and_forgotten_by_their_address() {
+async fn guests_are_exported_and_redacted_by_address() {
     let market = Market::proven().await;
     set_days(&market, 0).await;
     let owner = &market.owner;
@@ -254,7 +254,7 @@ async fn a_guest_is_found_exported_and_forgotten_by_their_address() {
 }
 
 #[tokio::test]
-async fn who_has_an_account_is_no_guest() {
+async fn guest_requests_reject_addresses_of_accounts() {
     let market = Market::proven().await;
     let shopper = Shopper::register(&market.gateway, &market.store).await;
     let of = json!({"email": shopper.email.to_uppercase()});
@@ -281,7 +281,7 @@ async fn who_has_an_account_is_no_guest() {
 }
 
 #[tokio::test]
-async fn an_unfinished_order_of_a_guest_keeps_a_customers_redaction_back() {
+async fn a_customer_redaction_waits_for_unfinished_guest_orders() {
     let market = Market::proven().await;
     set_days(&market, 0).await;
     let book = market.stock(1_000, 20).await;

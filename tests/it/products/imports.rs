@@ -1,14 +1,15 @@
 //! Imports: products, customers and stock out of a file.
 
-mod checked;
+mod dry_runs;
 mod files;
-mod killed;
-mod large;
-mod ordered;
-mod outgrown;
+mod images;
+mod interrupted_steps;
+mod item_limits;
+mod killed_process;
+mod many_variants;
 mod oversized;
-mod pictures;
-mod resumed;
+mod phones;
+mod row_order;
 mod uploads;
 
 use std::fmt::Write;
@@ -92,7 +93,7 @@ voucher,Voucher,,,,,,Title,Default Title,,,,,,,,500,,FALSE,,,,,,,,draft
 ";
 
 #[tokio::test]
-async fn products_are_made_of_shopifys_columns() {
+async fn products_are_imported_from_shopifys_columns() {
     let market = Market::open().await;
     let done = import(&market.owner, json!({"kind": "products"}), SHOPIFY.as_bytes()).await;
     assert_eq!(done.str("/status"), "succeeded", "{}", done.text);
@@ -125,7 +126,7 @@ async fn products_are_made_of_shopifys_columns() {
 }
 
 #[tokio::test]
-async fn what_is_there_already_is_rejected_left_alone_or_brought_up_to_the_file() {
+async fn on_existing_decides_whether_an_import_fails_skips_or_updates() {
     let market = Market::open().await;
     let owner = &market.owner;
     let first = import(owner, json!({"kind": "products"}), SHOPIFY.as_bytes()).await;
@@ -166,7 +167,7 @@ async fn what_is_there_already_is_rejected_left_alone_or_brought_up_to_the_file(
 }
 
 #[tokio::test]
-async fn customers_are_made_with_an_address_and_brought_up_to_the_file() {
+async fn a_customer_import_creates_and_updates_customers() {
     let market = Market::open().await;
     let owner = &market.owner;
     let file = "First Name,Last Name,Email,Accepts Email Marketing,Default Address Address1,\
@@ -208,7 +209,7 @@ async fn customers_are_made_with_an_address_and_brought_up_to_the_file() {
 }
 
 #[tokio::test]
-async fn stock_is_set_by_sku_and_the_last_row_of_a_level_wins() {
+async fn an_inventory_import_applies_the_last_row_of_a_level() {
     let market = Market::open().await;
     let owner = &market.owner;
     import(owner, json!({"kind": "products"}), SHOPIFY.as_bytes()).await;
@@ -242,7 +243,7 @@ async fn stock_is_set_by_sku_and_the_last_row_of_a_level_wins() {
 }
 
 #[tokio::test]
-async fn json_lines_are_the_bodies_of_requests_in_parts_that_are_cut_anywhere() {
+async fn a_jsonl_import_reads_lines_across_part_boundaries() {
     let market = Market::open().await;
     let owner = &market.owner;
     let line = |number: usize| {
@@ -273,7 +274,7 @@ async fn json_lines_are_the_bodies_of_requests_in_parts_that_are_cut_anywhere() 
 }
 
 #[tokio::test]
-async fn a_file_without_its_columns_is_read_no_further() {
+async fn a_file_without_required_columns_fails_at_its_first_row() {
     let market = Market::open().await;
     let owner = &market.owner;
     for (kind, file, column, code) in [
@@ -292,7 +293,7 @@ async fn a_file_without_its_columns_is_read_no_further() {
 }
 
 #[tokio::test]
-async fn a_store_has_one_import_at_a_time_and_what_it_may_do_follows_from_its_state() {
+async fn import_uploads_enforce_part_limits_and_the_import_status() {
     let market = Market::open().await;
     let owner = &market.owner;
     let id = asked(owner, json!({"kind": "products"})).await;
@@ -326,7 +327,7 @@ async fn a_store_has_one_import_at_a_time_and_what_it_may_do_follows_from_its_st
 }
 
 #[tokio::test]
-async fn an_app_needs_the_scope_of_what_it_imports() {
+async fn an_app_needs_the_write_scope_of_an_imports_kind() {
     let (market, app) = Market::with_app(&["write_imports", "write_customers"]).await;
     app.post(IMPORTS).json(json!({"kind": "customers"})).await.expect(201);
     let rejected = app.post(IMPORTS).json(json!({"kind": "products"})).await.expect(403);

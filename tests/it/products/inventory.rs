@@ -7,11 +7,6 @@ mod orders;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use catalogue::inventory::Level;
-use catalogue::product::Sellable;
-use core_types::id::{LocationId, StoreId, VariantId};
-use core_types::key;
-use primitives::problem::Code;
 use support::{Client, Gateway, Merchant, Reply, Value, json, unique};
 
 const LOCATIONS: &str = "/v1/inventory/locations";
@@ -80,22 +75,8 @@ impl Stock {
 
     /// So many levels at the main location, as if made long ago.
     async fn fill(&self, levels: usize) {
-        let store = self.owner.get("/v1/stores").await.expect(200).str("/data/0/id");
-        let store = StoreId::parse(&store).unwrap();
-        let main = LocationId::parse(&self.main).unwrap();
-        let app = self.gateway.app();
-        let now = app.clock.now();
-        let model = VariantId::parse(&self.item_of(json!({"tracked": false})).await).unwrap();
-        let model: Sellable = app.table.get(&key::sellable(&store, &model)).await.unwrap().unwrap();
-        for fifty in (0..levels).collect::<Vec<_>>().chunks(50) {
-            let write = fifty.iter().fold(app.table.write(), |write, _| {
-                let item = Sellable { variant_id: VariantId::mint(now), ..model.clone() };
-                let level = Level::open(&store, &item.variant_id, &main, 1, now);
-                let write = write.create(&item, Code::VersionConflict);
-                write.create(&level, Code::VersionConflict)
-            });
-            write.commit().await.unwrap();
-        }
+        let like = self.item_of(json!({"tracked": false})).await;
+        self.gateway.add_levels(&like, &self.main, levels).await;
     }
 
     async fn change(&self, how: &str, changes: Value) -> Reply {

@@ -1,6 +1,6 @@
 //! Images: uploaded, fetched, shown, deleted; and their bytes, which are stored once.
 
-use identity::storefront::CACHE_TIME;
+use support::clock::STORE_CACHE;
 use support::{Behaviour, Client, Gateway, Merchant, Receiver, Reply, Store, json, race, unique};
 
 const MEDIA: &str = "/v1/media";
@@ -40,7 +40,7 @@ fn png(size: usize, seed: u8) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn an_image_comes_back_byte_for_byte_and_may_be_kept_for_ever() {
+async fn an_image_is_served_unchanged_with_immutable_caching() {
     let front = Front::open().await;
     for size in [64, 350_000, 350_001, 4 << 20] {
         let bytes = png(size, 1);
@@ -68,7 +68,7 @@ async fn an_image_comes_back_byte_for_byte_and_may_be_kept_for_ever() {
 }
 
 #[tokio::test]
-async fn an_image_is_shown_before_the_store_opens_and_until_it_is_deleted() {
+async fn an_image_is_served_until_its_store_is_deleted() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
@@ -78,10 +78,10 @@ async fn an_image_is_shown_before_the_store_opens_and_until_it_is_deleted() {
     front.show(&id).await.expect(200);
     let path = format!("/v1/stores/{}", front.store.id);
     let page = format!("/v1/storefront/{}", front.store.subdomain);
-    front.gateway.get(&page).await.expect(404).problem("store_not_found");
+    front.gateway.get(&page).await.expect(404).problem("storefront_not_found");
     let renamed = unique("renamed");
     front.owner.patch(&path).json(json!({"subdomain": renamed})).await.expect(200);
-    front.gateway.advance(CACHE_TIME);
+    front.gateway.advance(STORE_CACHE);
     front.show(&id).await.expect(200);
     let now = format!("/v1/storefront/{renamed}/media/{id}");
     front.gateway.get(&now).await.expect(200);
@@ -91,20 +91,20 @@ async fn an_image_is_shown_before_the_store_opens_and_until_it_is_deleted() {
     front.owner.post(&activate).json(support::open_as_is()).await.expect(200);
     front.gateway.get(&format!("/v1/storefront/{renamed}")).await.expect(200);
     act("close").await.expect(200);
-    front.gateway.advance(CACHE_TIME);
+    front.gateway.advance(STORE_CACHE);
     front.gateway.get(&now).await.expect(200);
     front.gateway.get(&format!("/v1/storefront/{renamed}")).await.expect(404);
     front.owner.delete(&path).json(json!({"confirm": renamed})).await.expect(202);
-    front.gateway.advance(CACHE_TIME);
-    front.gateway.get(&now).await.expect(404).problem("store_not_found");
+    front.gateway.advance(STORE_CACHE);
+    front.gateway.get(&now).await.expect(404).problem("storefront_not_found");
 }
 
 #[tokio::test]
-async fn what_is_no_image_is_rejected_by_its_bytes() {
+async fn uploads_without_image_bytes_are_rejected() {
     let front = Front::open().await;
     let before = front.gateway.count().await;
     for bytes in [&b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>"[..], b"GI", b"%PDF-1.7", b"MZ"] {
-        front.upload(bytes).await.expect(422).problem("media_type_refused");
+        front.upload(bytes).await.expect(422).problem("media_type_rejected");
     }
     front.upload(&png((4 << 20) + 1, 1)).await.expect(413).problem("body_too_large");
     let text = front.owner.post(MEDIA).header("content-type", "text/plain").body("hello").await;
@@ -117,7 +117,7 @@ async fn what_is_no_image_is_rejected_by_its_bytes() {
 }
 
 #[tokio::test]
-async fn an_image_is_listed_described_and_deleted() {
+async fn a_merchant_manages_uploaded_images() {
     let front = Front::open().await;
     let one = front.upload(&png(64, 1)).await.expect(201);
     let two = front.upload(&png(64, 2)).await.expect(201);
@@ -143,7 +143,7 @@ async fn an_image_is_listed_described_and_deleted() {
 }
 
 #[tokio::test]
-async fn an_image_that_a_product_shows_is_not_deleted() {
+async fn an_image_used_by_a_product_is_not_deleted() {
     let front = Front::open().await;
     let ids = [
         front.upload(&png(64, 1)).await.expect(201).str("/id"),
@@ -178,7 +178,7 @@ async fn an_image_that_a_product_shows_is_not_deleted() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_same_bytes_are_stored_once_and_go_with_the_last_image() {
+async fn identical_images_share_one_blob_until_the_last_is_deleted() {
     let front = Front::open().await;
     let bytes = png(700_001, 3);
     let answers = race(12, || front.upload(&bytes)).await;
@@ -202,7 +202,7 @@ async fn the_same_bytes_are_stored_once_and_go_with_the_last_image() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn images_that_come_and_go_at_once_never_lose_their_bytes() {
+async fn parallel_uploads_and_deletions_never_lose_a_shared_blob() {
     let front = Front::open().await;
     let bytes = png(400_000, 5);
     let answers = race(10, || async {
@@ -220,7 +220,7 @@ async fn images_that_come_and_go_at_once_never_lose_their_bytes() {
 }
 
 #[tokio::test]
-async fn an_image_is_fetched_from_where_it_is() {
+async fn an_image_is_fetched_from_its_source_url() {
     let front = Front::open().await;
     let receiver = Receiver::start().await;
     let bytes = png(5_000, 7);

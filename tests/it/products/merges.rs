@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use core_types::id::{CustomerId, StoreId};
-use core_types::key;
 use support::{Market, Placed, Reply, Shopper, Value, cart, eventually, inr, json, race, unique};
 
 /// A market with two accounts of one person: `old` has left traces everywhere.
@@ -63,7 +61,7 @@ impl Twins {
         self.market.owner.post(&self.path("merges")).json(input).await
     }
 
-    async fn storefront_theme(&self, id: &str) -> Reply {
+    async fn customer_record(&self, id: &str) -> Reply {
         self.market.owner.get(&format!("/v1/customers/{id}")).await.expect(200)
     }
 
@@ -91,7 +89,7 @@ impl Twins {
         let orders = orders.expect(200).json["data"].as_array().unwrap().clone();
         let paid = orders.iter().filter(|order| order["financial_status"] == "paid");
         let paid = paid.map(|order| order["totals"]["total"]["amount"].as_i64().unwrap()).sum();
-        let shown = self.storefront_theme(id).await;
+        let shown = self.customer_record(id).await;
         let counted = (shown.int("/orders_count"), shown.int("/total_spent/amount"));
         assert_eq!(counted, (i64::try_from(orders.len()).unwrap(), paid));
         counted
@@ -99,7 +97,7 @@ impl Twins {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_account_ends_and_everything_of_it_is_the_others() {
+async fn a_merge_moves_all_records_to_the_target_customer() {
     let twins = Twins::bear().await;
     let Twins { market, old, new, .. } = &twins;
     let owner = &market.owner;
@@ -141,7 +139,7 @@ async fn one_account_ends_and_everything_of_it_is_the_others() {
     owner.get(&format!("/v1/customers/{}", old.id)).await.expect(404);
     let all = twins.merged().await;
     assert_eq!((all.data().len(), all.str("/data/0/id")), (1, asked.str("/id")));
-    let shown = twins.storefront_theme(&new.id).await;
+    let shown = twins.customer_record(&new.id).await;
     assert_eq!(shown.str("/name"), "Cleo de la Cruz");
     assert_eq!(shown.str("/email"), new.email);
     assert_eq!(shown.str("/note"), "kind\ntall");
@@ -186,7 +184,7 @@ async fn one_account_ends_and_everything_of_it_is_the_others() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_one_is_rejected_with_every_reason() {
+async fn a_merge_is_rejected_with_all_reasons() {
     let twins = Twins::bear().await;
     let owner = &twins.market.owner;
     let request =
@@ -218,7 +216,7 @@ async fn what_cannot_be_one_is_rejected_with_every_reason() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_merge_that_is_cut_off_anywhere_alongside_payments_counts_everything_once() {
+async fn an_interrupted_merge_counts_each_order_once() {
     let twins = Twins::bear().await;
     let Twins { market, old, new, .. } = &twins;
     let mut orders = Vec::new();
@@ -231,13 +229,12 @@ async fn a_merge_that_is_cut_off_anywhere_alongside_payments_counts_everything_o
     }
     twins.paid(new).await;
     twins.merge().await.expect(202);
-    let store = StoreId::parse(&market.store.id).unwrap();
-    let [to, from] = [&new.id, &old.id].map(|id| CustomerId::parse(id).unwrap());
-    let merge = key::merge(&store, &to, &from);
+    let merge = market.gateway.items_of("merge", "STO#").await.remove(0);
+    let process = market.gateway.process();
     // Beside the system's own worker, workers that die at any moment; and money arrives.
     let dying = async {
         for moment in 0..40_u64 {
-            let worker = privacy::merge::step(market.gateway.app(), &merge);
+            let worker = process.step_merge(&merge);
             let _ = tokio::time::timeout(Duration::from_millis(moment), worker).await;
         }
     };
@@ -253,11 +250,11 @@ async fn a_merge_that_is_cut_off_anywhere_alongside_payments_counts_everything_o
     assert_eq!(addresses.data().len(), 4);
     let refund = json!({"amount": inr(100)});
     market.act(&orders[0].id, "refund", refund).await.expect(201);
-    assert_eq!(twins.storefront_theme(&new.id).await.int("/total_spent/amount"), 12_900);
+    assert_eq!(twins.customer_record(&new.id).await.int("/total_spent/amount"), 12_900);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn merges_at_once_end_an_account_once_and_never_in_a_circle() {
+async fn parallel_merges_never_form_a_cycle() {
     let twins = Twins::bear().await;
     let Twins { market, old, new, .. } = &twins;
     let third = Shopper::register(&market.gateway, &market.store).await;
@@ -301,7 +298,7 @@ async fn merges_at_once_end_an_account_once_and_never_in_a_circle() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_was_two_is_forgotten_as_one() {
+async fn a_merged_customer_is_redacted_with_both_identities() {
     let twins = Twins::bear().await;
     let Twins { market, old, new, .. } = &twins;
     for shopper in [old, new] {

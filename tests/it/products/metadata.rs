@@ -3,7 +3,7 @@
 use support::{Market, Shopper, Value, cart, inr, json, unique};
 
 #[tokio::test]
-async fn products_variants_and_customers_are_found_by_one_key_of_what_is_kept_with_them() {
+async fn lists_filter_by_a_metadata_entry() {
     let market = Market::open().await;
     let owner = &market.owner;
     let input = json!({
@@ -54,7 +54,7 @@ async fn products_variants_and_customers_are_found_by_one_key_of_what_is_kept_wi
 }
 
 #[tokio::test]
-async fn what_is_said_of_an_order_and_its_lines_stays_with_them() {
+async fn orders_and_their_lines_store_metadata() {
     let market = Market::open().await;
     let (book, pen) = (market.stock(1_000, 10).await, market.stock(500, 10).await);
     let mut input = cart(&[(&book, 1), (&pen, 1), (&book, 1)]);
@@ -93,7 +93,7 @@ async fn what_is_said_of_an_order_and_its_lines_stays_with_them() {
 }
 
 #[tokio::test]
-async fn a_variant_is_shown_by_the_picture_that_is_named() {
+async fn a_variant_shows_its_assigned_image() {
     let market = Market::open().await;
     let owner = &market.owner;
     let url = |name: &str| format!("https://images.example.com/{name}.png");

@@ -5,7 +5,7 @@ use support::{Gateway, Shop, json};
 use super::{CATEGORIES, COLLECTIONS, PRODUCTS, category, make, owner, path, shirt, simple};
 
 #[tokio::test]
-async fn lists_filter_and_a_walk_meets_every_product_once() {
+async fn product_lists_filter_and_paginate_without_duplicates() {
     let gateway = Gateway::start().await;
     let owner = owner(&gateway).await;
     let mut ids = Vec::new();
@@ -48,7 +48,7 @@ async fn lists_filter_and_a_walk_meets_every_product_once() {
 }
 
 #[tokio::test]
-async fn a_strangers_catalogue_is_like_none_at_all() {
+async fn another_stores_catalogue_is_not_found() {
     let gateway = Gateway::start().await;
     let (ann, bob) = (owner(&gateway).await, owner(&gateway).await);
     let product = make(&ann, shirt()).await;
@@ -76,7 +76,7 @@ async fn a_strangers_catalogue_is_like_none_at_all() {
 }
 
 #[tokio::test]
-async fn an_app_reads_with_one_scope_and_writes_with_another() {
+async fn an_app_needs_write_products_to_create_products() {
     let shop = Shop::with_published_app(&["read_products"]).await;
     let app = shop.app_client().await;
     make(&shop.owner(), shirt()).await;
@@ -86,7 +86,7 @@ async fn an_app_reads_with_one_scope_and_writes_with_another() {
 }
 
 #[tokio::test]
-async fn a_product_is_two_round_trips_and_a_list_three() {
+async fn reading_a_product_takes_two_round_trips_and_a_list_three() {
     let gateway = Gateway::start().await;
     let owner = owner(&gateway).await;
     let made = make(&owner, shirt()).await;

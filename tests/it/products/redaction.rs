@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use core_types::id::RedactionId;
 use support::{
     Client, Market, Placed, Receiver, Reply, Shopper, Value, cart, eventually, inr, json, unique,
 };
@@ -197,7 +196,7 @@ fn sums(order: &Reply) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_is_forgotten_is_nowhere_in_the_table_and_the_books_stay() {
+async fn a_redaction_erases_personal_data_and_leaves_order_totals() {
     let traces = Traces::leave(0).await;
     let (market, owner) = (&traces.market, &traces.market.owner);
     assert!(traces.named_in(false).await.len() > 15, "{:?}", traces.named_in(false).await);
@@ -246,7 +245,7 @@ async fn who_is_forgotten_is_nowhere_in_the_table_and_the_books_stay() {
 }
 
 #[tokio::test]
-async fn a_gift_card_that_waits_is_not_sent_to_who_was_forgotten() {
+async fn a_scheduled_gift_card_is_not_mailed_to_a_redacted_customer() {
     let traces = Traces::leave(0).await;
     let (gateway, owner) = (&traces.market.gateway, &traces.market.owner);
     let input = json!({"initial_value": inr(500), "recipient": {
@@ -267,7 +266,7 @@ async fn a_gift_card_that_waits_is_not_sent_to_who_was_forgotten() {
 }
 
 #[tokio::test]
-async fn a_redaction_waits_for_its_day_and_can_be_called_off() {
+async fn a_scheduled_redaction_can_be_cancelled() {
     let traces = Traces::leave(3).await;
     let (market, owner) = (&traces.market, &traces.market.owner);
     let path = traces.path("redaction");
@@ -291,7 +290,7 @@ async fn a_redaction_waits_for_its_day_and_can_be_called_off() {
 }
 
 #[tokio::test]
-async fn who_waits_for_a_parcel_is_forgotten_once_it_has_left() {
+async fn a_redaction_waits_for_unfulfilled_orders() {
     let traces = Traces::leave(0).await;
     let (market, owner) = (&traces.market, &traces.market.owner);
     let book = market.stock(1_000, 10).await;
@@ -316,7 +315,7 @@ async fn who_waits_for_a_parcel_is_forgotten_once_it_has_left() {
 }
 
 #[tokio::test]
-async fn who_has_deleted_their_account_is_forgotten_by_their_orders() {
+async fn a_deleted_account_is_redacted_through_its_orders() {
     let traces = Traces::leave(0).await;
     let owner = &traces.market.owner;
     owner.delete(&format!("/v1/customers/{}", traces.shopper.id)).await.expect(202);
@@ -330,7 +329,7 @@ async fn who_has_deleted_their_account_is_forgotten_by_their_orders() {
 }
 
 #[tokio::test]
-async fn a_request_for_data_is_a_file_of_everything_about_one_person() {
+async fn a_data_request_exports_all_records_of_a_customer() {
     let traces = Traces::leave(0).await;
     let (market, owner) = (&traces.market, &traces.market.owner);
     let receiver = Receiver::start().await;
@@ -376,16 +375,15 @@ async fn a_request_for_data_is_a_file_of_everything_about_one_person() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_redaction_that_is_cut_off_anywhere_and_taken_by_two_ends_the_same() {
+async fn an_interrupted_redaction_completes_once() {
     let traces = Traces::leave(1).await;
     let (market, owner) = (&traces.market, &traces.market.owner);
     let asked = owner.post(&traces.path("redact")).json(json!({})).await.expect(202);
-    let redaction = RedactionId::parse(&asked.str("/id")).unwrap();
+    let (redaction, process) = (asked.str("/id"), market.gateway.process());
     let owner = &traces.advance(Duration::from_hours(24)).await;
     // Beside the system's own worker, workers that die at any moment.
     for moment in 0..60_u64 {
-        let files = transfers::people::forget;
-        let worker = privacy::redaction::step(market.gateway.app(), &redaction, files);
+        let worker = process.step_redaction(&redaction);
         let _ = tokio::time::timeout(Duration::from_millis(moment), worker).await;
     }
     traces.redacted(owner).await;

@@ -45,7 +45,7 @@ impl Counter {
 }
 
 #[tokio::test]
-async fn a_store_may_take_reviews_from_buyers_alone() {
+async fn a_store_can_require_a_purchase_for_reviews() {
     let rules = json!({"purchase_required": true, "auto_publish": false});
     let counter = Counter::open(rules).await;
     let before = counter.market.gateway.count().await;
@@ -79,7 +79,7 @@ async fn a_store_may_take_reviews_from_buyers_alone() {
 }
 
 #[tokio::test]
-async fn a_store_may_show_reviews_at_once_and_they_count() {
+async fn auto_published_reviews_count_in_the_rating() {
     let rules = json!({"purchase_required": false, "auto_publish": true});
     let counter = Counter::open(rules).await;
     let written = counter.review(None).await.expect(201);

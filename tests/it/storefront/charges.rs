@@ -53,7 +53,7 @@ fn fault(reply: &Reply) -> (String, String) {
 }
 
 #[tokio::test]
-async fn two_lines_are_taxed_discounted_shipped_and_one_of_them_is_refunded() {
+async fn refunds_add_up_to_an_order_total_with_tax_and_shipping() {
     let (market, rate) = shop().await;
     let (book, pen) = (market.stock(64_950, 10).await, market.stock(2_005, 10).await);
     let id = discount(&market, json!({"code": "TENTH", "value": {"basis_points": 1_000}})).await;
@@ -112,7 +112,7 @@ async fn two_lines_are_taxed_discounted_shipped_and_one_of_them_is_refunded() {
 }
 
 #[tokio::test]
-async fn prices_that_hold_their_tax_are_taken_apart() {
+async fn tax_is_extracted_from_tax_inclusive_prices() {
     let (market, rate) = shop().await;
     let settings = format!("/v1/stores/{}/settings", market.store.id);
     let input = json!({"taxes": {"prices_include_tax": true}});
@@ -127,7 +127,7 @@ async fn prices_that_hold_their_tax_are_taken_apart() {
 }
 
 #[tokio::test]
-async fn classes_exemptions_and_other_countries_are_taxed_as_they_are() {
+async fn tax_depends_on_tax_class_and_billing_country() {
     let (market, _) = shop().await;
     let store = format!("/v1/stores/{}", market.store.id);
     let books = json!({"name": "Books", "country": "IN", "tax_class": "books", "basis_points": 0});
@@ -156,7 +156,7 @@ async fn classes_exemptions_and_other_countries_are_taxed_as_they_are() {
 }
 
 #[tokio::test]
-async fn rates_are_offered_cheapest_first_and_validated_again_at_checkout() {
+async fn shipping_rates_list_cheapest_first_and_are_revalidated_at_checkout() {
     let (market, rate) = shop().await;
     let book = market.stock(50_000, 10).await;
     let path = format!("/v1/storefront/{}/shipping-rates", market.store.subdomain);
@@ -209,7 +209,7 @@ async fn rates_are_offered_cheapest_first_and_validated_again_at_checkout() {
 }
 
 #[tokio::test]
-async fn weights_decide_which_rate_a_parcel_has() {
+async fn weight_based_rates_depend_on_the_parcel_weight() {
     let (market, _) = shop().await;
     let heavy = json!({
         "title": unique("Anvil"), "status": "active",
@@ -230,7 +230,7 @@ async fn weights_decide_which_rate_a_parcel_has() {
 }
 
 #[tokio::test]
-async fn the_best_automatic_discount_is_taken_after_the_code() {
+async fn the_best_automatic_discount_applies_after_a_code() {
     let (market, rate) = shop().await;
     let (book, pen) = (market.stock(10_000, 50).await, market.stock(1_000, 50).await);
     discount(&market, json!({"value": {"basis_points": 500}})).await;
@@ -267,7 +267,7 @@ async fn the_best_automatic_discount_is_taken_after_the_code() {
 }
 
 #[tokio::test]
-async fn collections_are_validated_as_they_are() {
+async fn discounts_apply_to_manual_and_automated_collections() {
     let market = Market::open().await;
     let make = |title: &str, tags: Value| {
         let input = json!({
@@ -300,7 +300,7 @@ async fn collections_are_validated_as_they_are() {
 }
 
 #[tokio::test]
-async fn shipping_tax_and_a_discount_cost_six_units_more_at_most() {
+async fn shipping_tax_and_discount_consume_at_most_six_capacity_units() {
     let (market, rate) = shop().await;
     let input = json!({"code": "TENTH", "value": {"basis_points": 1_000}, "usage_limit": 50});
     discount(&market, input).await;

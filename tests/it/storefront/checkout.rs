@@ -9,7 +9,7 @@ use support::{Market, Placed, Reply, Shopper, Value, address, cart, inr, json, r
 const IN_FLIGHT: usize = 50;
 
 #[tokio::test]
-async fn an_order_is_placed_at_the_servers_prices_and_holds_its_stock() {
+async fn checkout_uses_server_prices_and_reserves_stock() {
     let market = Market::open().await;
     let (book, pen) = (market.stock(64_950, 10).await, market.stock(2_000, 5).await);
     let placed = market.order(cart(&[(&book, 2), (&pen, 1)])).await;
@@ -40,7 +40,7 @@ async fn an_order_is_placed_at_the_servers_prices_and_holds_its_stock() {
 }
 
 #[tokio::test]
-async fn a_checkout_of_two_lines_takes_five_round_trips_and_fewer_when_the_store_is_known() {
+async fn a_two_line_checkout_takes_at_most_five_round_trips() {
     let market = Market::open().await;
     let (book, pen) = (market.stock(100, 10).await, market.stock(100, 10).await);
     let first = market.order(cart(&[(&book, 1), (&pen, 1)])).await;
@@ -52,7 +52,7 @@ async fn a_checkout_of_two_lines_takes_five_round_trips_and_fewer_when_the_store
 }
 
 #[tokio::test]
-async fn one_variant_in_two_lines_is_one_line() {
+async fn lines_of_one_variant_are_merged() {
     let market = Market::open().await;
     let book = market.stock(100, 5).await;
     let placed = market.order(cart(&[(&book, 2), (&book, 3)])).await;
@@ -71,7 +71,7 @@ async fn one_variant_in_two_lines_is_one_line() {
 }
 
 #[tokio::test]
-async fn every_fault_of_a_cart_is_named_at_once_and_nothing_is_written() {
+async fn all_field_errors_of_a_cart_are_reported_at_once() {
     let market = Market::open().await;
     let book = market.stock(100, 5).await;
     let before = market.gateway.count().await;
@@ -116,7 +116,7 @@ async fn every_fault_of_a_cart_is_named_at_once_and_nothing_is_written() {
 }
 
 #[tokio::test]
-async fn another_total_than_expected_is_rejected_with_the_totals() {
+async fn an_unexpected_total_is_rejected_with_the_actual_totals() {
     let market = Market::open().await;
     let book = market.stock(100, 5).await;
     let mut input = cart(&[(&book, 2)]);
@@ -129,7 +129,7 @@ async fn another_total_than_expected_is_rejected_with_the_totals() {
 }
 
 #[tokio::test]
-async fn a_dry_run_says_what_it_would_come_to_and_writes_nothing() {
+async fn a_checkout_dry_run_returns_totals_and_writes_nothing() {
     let market = Market::open().await;
     let (book, pen) = (market.stock(100, 5).await, market.stock(50, 1).await);
     let before = market.gateway.count().await;
@@ -147,7 +147,7 @@ async fn a_dry_run_says_what_it_would_come_to_and_writes_nothing() {
 }
 
 #[tokio::test]
-async fn a_store_takes_orders_only_while_it_is_open() {
+async fn a_paused_store_rejects_orders() {
     let market = Market::open().await;
     let book = market.stock(100, 5).await;
     market.order(cart(&[(&book, 1)])).await;
@@ -159,7 +159,7 @@ async fn a_store_takes_orders_only_while_it_is_open() {
 }
 
 #[tokio::test]
-async fn a_store_may_ask_for_an_account_and_a_telephone_number() {
+async fn a_store_can_require_an_account_and_a_phone_number() {
     let market = Market::open().await;
     let book = market.stock(100, 5).await;
     let settings = format!("/v1/stores/{}/settings", market.store.id);
@@ -192,7 +192,7 @@ async fn a_store_may_ask_for_an_account_and_a_telephone_number() {
 }
 
 #[tokio::test]
-async fn an_order_is_confirmed_by_mail_where_the_store_wants_that() {
+async fn order_confirmation_mails_follow_the_store_setting() {
     let market = Market::proven().await;
     let book = market.stock(100, 5).await;
     let placed = market.order(cart(&[(&book, 2)])).await;
@@ -209,7 +209,7 @@ async fn an_order_is_confirmed_by_mail_where_the_store_wants_that() {
 }
 
 #[tokio::test]
-async fn who_ordered_is_told_by_mail_what_becomes_of_it_once_each() {
+async fn each_order_status_change_mails_the_customer_once() {
     let market = Market::proven().await;
     let book = market.stock(10_000, 20).await;
     let settings = format!("/v1/stores/{}/settings", market.store.id);
@@ -251,7 +251,7 @@ async fn who_ordered_is_told_by_mail_what_becomes_of_it_once_each() {
 }
 
 #[tokio::test]
-async fn an_order_is_shown_to_whoever_has_its_token_and_to_nobody_else() {
+async fn an_order_is_readable_only_with_its_order_token() {
     let market = Market::open().await;
     let book = market.stock(100, 5).await;
     let (mine, other) =
@@ -275,7 +275,7 @@ async fn an_order_is_shown_to_whoever_has_its_token_and_to_nobody_else() {
 }
 
 #[tokio::test]
-async fn a_shopper_calls_an_unpaid_order_off_and_a_paid_one_not() {
+async fn a_shopper_cancels_unpaid_orders_only() {
     let market = Market::open().await;
     let book = market.stock(100, 5).await;
     let (card, code) = market.gift_card(50).await;
@@ -300,7 +300,7 @@ async fn a_shopper_calls_an_unpaid_order_off_and_a_paid_one_not() {
 }
 
 #[tokio::test]
-async fn an_order_that_is_not_paid_for_30_minutes_gives_everything_back() {
+async fn an_unpaid_order_expires_after_30_minutes_and_releases_its_stock() {
     let market = Market::open().await;
     let book = market.stock(100, 5).await;
     let (card, code) = market.gift_card(50).await;
@@ -329,7 +329,7 @@ async fn an_order_that_is_not_paid_for_30_minutes_gives_everything_back() {
 }
 
 #[tokio::test]
-async fn gift_cards_pay_and_the_rest_is_due() {
+async fn gift_cards_reduce_the_amount_due() {
     let market = Market::open().await;
     let book = market.stock(1_000, 5).await;
     let (first, first_code) = market.gift_card(300).await;
@@ -362,7 +362,7 @@ async fn gift_cards_pay_and_the_rest_is_due() {
 }
 
 #[tokio::test]
-async fn a_line_comes_from_the_first_location_that_holds_all_of_it() {
+async fn a_line_is_allocated_to_the_first_location_with_enough_stock() {
     let market = Market::open().await;
     let all = market.owner.get("/v1/inventory/locations").await.expect(200);
     let main = all.data()[0]["id"].clone();
@@ -383,7 +383,7 @@ async fn a_line_comes_from_the_first_location_that_holds_all_of_it() {
 }
 
 #[tokio::test]
-async fn what_is_not_counted_or_sold_beyond_its_stock_is_never_short() {
+async fn untracked_and_oversellable_variants_are_never_out_of_stock() {
     let market = Market::open().await;
     let service = market.product(100, None).await;
     let beyond = json!({"policy": "continue", "levels": [{"quantity": 1}]});
@@ -397,7 +397,7 @@ async fn what_is_not_counted_or_sold_beyond_its_stock_is_never_short() {
 }
 
 #[tokio::test]
-async fn an_order_of_40_lines_and_three_gift_cards_is_one_transaction() {
+async fn an_order_of_40_lines_and_three_gift_cards_fits_one_transaction() {
     let market = Market::open().await;
     let mut variants = Vec::new();
     for _ in 0..40 {
@@ -446,7 +446,7 @@ async fn a_thousand_parallel_checkouts_for_100_units_make_100_orders() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_gift_card_of_ten_pays_for_ten_of_twenty_parallel_orders_of_one() {
+async fn parallel_checkouts_never_overdraw_a_gift_card() {
     let market = Market::open().await;
     let book = market.stock(100, 100).await;
     let (card, code) = market.gift_card(1_000).await;
@@ -468,7 +468,7 @@ async fn a_gift_card_of_ten_pays_for_ten_of_twenty_parallel_orders_of_one() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_checkout_sent_5_times_at_once_is_one_order_with_one_token() {
+async fn a_checkout_repeated_in_parallel_creates_one_order() {
     let market = Market::open().await;
     let book = market.stock(100, 100).await;
     let client = market.gateway.client();
@@ -493,7 +493,7 @@ async fn one_checkout_sent_5_times_at_once_is_one_order_with_one_token() {
 
 /// The address of a cart is validated by its country, by a dry run too, with all that is wrong besides.
 #[tokio::test]
-async fn a_cart_goes_to_an_address_that_its_country_knows() {
+async fn a_carts_shipping_address_is_validated_by_its_country() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let nowhere = format!("var_{}", "0".repeat(32));

@@ -1,12 +1,12 @@
 //! What each page of a storefront costs the table, exactly, while the process knows the store. Lists of
-//! products are in `cards`, a product's page in `page`.
+//! products are in `product_summaries`, a product's page in `page`.
 
 use support::{Gateway, json, unique};
 
 use super::{CACHE_TIME, Front};
 
 #[tokio::test]
-async fn no_page_of_a_storefront_costs_more_than_a_few_glances() {
+async fn each_storefront_page_has_a_fixed_read_cost() {
     let gateway = Gateway::start_with(|options| options.has_stream = false).await;
     let front = Front::open_on(gateway).await;
     let cups = json!({"name": "Cups"});

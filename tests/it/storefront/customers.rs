@@ -5,7 +5,7 @@ mod addresses;
 mod boundaries;
 mod email;
 mod forms;
-mod joined;
+mod guest_orders;
 mod orders;
 mod phones;
 mod reviews;

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use support::clock::RESPONSE_CACHE;
 use support::{Reply, Value, json};
 
 use super::{CACHE_TIME, Front, related, titles, walk};
 
 #[tokio::test]
-async fn only_what_is_for_sale_is_shown_and_never_how_many_there_are() {
+async fn storefront_lists_contain_active_products_without_quantities() {
     let front = Front::open().await;
     let shown = front.sell("Blue Mug", 500, 7_654_321, json!({})).await;
     front.sell("Draft", 500, 3, json!({"status": "draft"})).await;
@@ -30,7 +31,7 @@ async fn only_what_is_for_sale_is_shown_and_never_how_many_there_are() {
 }
 
 #[tokio::test]
-async fn a_list_is_filtered_by_what_is_asked() {
+async fn product_lists_support_every_filter_and_sort_order() {
     let front = Front::open().await;
     let category = |name: &str, parent: Value| {
         front.owner.post("/v1/products/categories").json(json!({"name": name, "parent_id": parent}))
@@ -94,7 +95,7 @@ async fn a_list_is_filtered_by_what_is_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_walk_under_inserts_shows_everything_that_was_there_exactly_once() {
+async fn pagination_during_inserts_returns_each_existing_product_once() {
     let front = Front::open().await;
     let mut present = BTreeSet::new();
     for number in 0..25 {
@@ -123,7 +124,7 @@ async fn a_walk_under_inserts_shows_everything_that_was_there_exactly_once() {
 }
 
 #[tokio::test]
-async fn cursors_are_for_their_list_and_nothing_else() {
+async fn a_cursor_is_valid_for_its_own_list_only() {
     let front = Front::open().await;
     for number in 0..3 {
         front.sell(&format!("Mug {number}"), 500, 1, json!({})).await;
@@ -152,7 +153,7 @@ async fn cursors_are_for_their_list_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_busy_storefront_costs_few_round_trips() {
+async fn a_warm_storefront_takes_one_round_trip_per_page() {
     let front = Front::open().await;
     for number in 0..30 {
         front.sell(&format!("Mug {number}"), 500, 1, json!({})).await;
@@ -161,7 +162,7 @@ async fn a_busy_storefront_costs_few_round_trips() {
     let cold = front.get("/products").await.expect(200);
     assert_eq!((cold.data().len(), cold.trips()), (20, 2), "store and page");
     // Longer than the answer itself is.
-    front.gateway.advance(gateway::response_cache::LIFE);
+    front.gateway.advance(RESPONSE_CACHE);
     let warm = front.get("/products").await.expect(200);
     assert_eq!(warm.trips(), 1, "the store is kept");
     assert!(warm.tenths() <= 30, "{} tenths", warm.tenths());
@@ -177,7 +178,7 @@ async fn a_busy_storefront_costs_few_round_trips() {
 }
 
 #[tokio::test]
-async fn a_search_costs_five_more_than_a_list_whatever_it_finds() {
+async fn a_search_reserves_five_more_points_than_a_list() {
     let front = Front::open().await;
     for number in 0..12 {
         front.sell(&format!("Mug {number}"), 500, 1, json!({})).await;

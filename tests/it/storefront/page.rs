@@ -1,5 +1,6 @@
 //! A product's page, and what is in stock.
 
+use support::clock::{MINUTE, RESPONSE_CACHE};
 use support::{Gateway, Reply, Value, eventually, json};
 
 use super::{CACHE_TIME, CHOSEN, Front, SOON, related};
@@ -12,13 +13,13 @@ async fn quiet() -> Front {
 impl Front {
     /// Has the sweep do what is due, as if nobody had looked for two minutes.
     async fn swept(&self) {
-        self.gateway.advance(primitives::clock::MINUTE * 2);
+        self.gateway.advance(MINUTE * 2);
         self.gateway.sweep().await;
     }
 }
 
 #[tokio::test]
-async fn what_is_alongside_a_product_is_for_sale_now() {
+async fn related_products_are_active_products() {
     let front = Front::open().await;
     front.sell("Mug", 500, 1, json!({"tags": ["blue"]})).await;
     assert_eq!(related(&front.get("/products/mug").await.expect(200)), [""; 0]);
@@ -56,7 +57,7 @@ async fn what_is_alongside_a_product_is_for_sale_now() {
 }
 
 #[tokio::test]
-async fn the_sweep_alone_keeps_what_is_alongside_a_product() {
+async fn the_sweep_updates_related_products_without_the_stream() {
     let front = quiet().await;
     for title in ["Mug", "Cup", "Bowl"] {
         front.sell(title, 500, 1, json!({})).await;
@@ -68,7 +69,7 @@ async fn the_sweep_alone_keeps_what_is_alongside_a_product() {
 }
 
 #[tokio::test]
-async fn a_product_page_shows_every_variant_there_is_now() {
+async fn a_product_page_contains_all_current_variants() {
     let front = quiet().await;
     let location = front.location().await;
     let variant = |size: usize| {
@@ -112,7 +113,7 @@ async fn a_product_page_shows_every_variant_there_is_now() {
 }
 
 #[tokio::test]
-async fn a_handle_leads_to_the_product_that_has_it_now() {
+async fn a_handle_resolves_to_its_current_product() {
     let front = quiet().await;
     let (mug, cup) =
         (front.sell("Mug", 500, 1, json!({})).await, front.sell("Cup", 500, 1, json!({})).await);
@@ -151,7 +152,7 @@ fn choice(title: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_product_page_costs_half_a_unit_and_the_cards_alongside_it_that_are_not_known() {
+async fn a_product_page_costs_half_a_unit_plus_uncached_related_products() {
     let front = quiet().await;
     for number in 0..8 {
         let title = format!("Runner {number}");
@@ -176,7 +177,7 @@ async fn a_product_page_costs_half_a_unit_and_the_cards_alongside_it_that_are_no
     // One that is no candidate yet: where its handle leads to, as well.
     front.sell("Runner 8", 0, 0, choice("Runner 8")).await;
     assert_eq!(costs("runner-8").await, (2, 10));
-    front.gateway.advance(gateway::response_cache::LIFE);
+    front.gateway.advance(RESPONSE_CACHE);
     assert_eq!(costs("runner-8").await, (1, 5));
     front.gateway.advance(CHOSEN);
     let cold = front.get("/products/runner-0").await.expect(200);
@@ -184,7 +185,7 @@ async fn a_product_page_costs_half_a_unit_and_the_cards_alongside_it_that_are_no
 }
 
 #[tokio::test]
-async fn a_changed_price_is_seen_at_once_and_alongside_other_products_a_few_seconds_later() {
+async fn a_price_change_reaches_the_page_at_once_and_related_products_later() {
     let front = quiet().await;
     let mug = front.sell("Mug", 500, 1, json!({})).await;
     front.sell("Cup", 500, 1, json!({})).await;
@@ -202,7 +203,7 @@ async fn a_changed_price_is_seen_at_once_and_alongside_other_products_a_few_seco
 }
 
 #[tokio::test]
-async fn what_is_in_stock_follows_the_stores_policy() {
+async fn availability_follows_the_stores_inventory_policy() {
     let front = Front::open().await;
     let tracked = |policy: Value| {
         json!({"variants": [{
@@ -265,7 +266,7 @@ fn hundred(title: &str, stock: Option<&str>) -> Value {
 }
 
 #[tokio::test]
-async fn many_variants_at_many_locations_cost_no_more_than_a_few_batches() {
+async fn stock_of_many_variants_at_many_locations_takes_few_round_trips() {
     let front = Front::open().await;
     let last = ten_locations(&front).await;
     for number in 0..4 {

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use gateway::response_cache::LIFE;
 use http::Method;
+use support::clock::RESPONSE_CACHE;
 use support::{Client, Gateway, Market, Reply, cart, inr, json, unique};
 
 use super::Front;
 
 /// A moment before what is kept has to be read again.
-const ALMOST: Duration = LIFE.saturating_sub(Duration::from_millis(1));
+const ALMOST: Duration = RESPONSE_CACHE.saturating_sub(Duration::from_millis(1));
 
 /// An open store with a product, whose clock stands still, and where nothing is written but what a
 /// test asks for.
@@ -26,7 +26,7 @@ fn number(reply: &Reply, header: &str) -> u32 {
 }
 
 #[tokio::test]
-async fn a_page_everybody_looks_at_is_read_once_and_each_pays_for_it() {
+async fn a_cached_page_is_read_once_and_charged_to_each_caller() {
     let front = still().await;
     let path = front.path("/products");
     let first = front.visitor.get(&path).await.expect(200);
@@ -58,14 +58,14 @@ async fn a_page_everybody_looks_at_is_read_once_and_each_pays_for_it() {
     let known = other.get(&path).header("if-none-match", &first.etag()).await.expect(304);
     assert_eq!((known.trips(), known.text.as_str(), known.etag()), (0, "", first.etag()));
     assert_eq!(known.header("age"), Some("1"));
-    front.gateway.advance(LIFE - ALMOST);
+    front.gateway.advance(RESPONSE_CACHE - ALMOST);
     let fresh = other.get(&path).await.expect(200);
     assert!(fresh.trips() > 0);
     assert_eq!((fresh.header("age"), &fresh.text), (None, &first.text));
 }
 
 #[tokio::test]
-async fn the_same_question_in_other_words_is_the_same() {
+async fn equivalent_queries_share_a_cached_response() {
     let front = still().await;
     let get = async |query: &str| front.get(&format!("/products{query}")).await.expect(200);
     let first = get("?limit=2&tag=a%20b").await;
@@ -83,9 +83,9 @@ async fn the_same_question_in_other_words_is_the_same() {
 }
 
 #[tokio::test]
-async fn many_who_ask_at_once_are_answered_with_one_read() {
+async fn parallel_requests_of_a_page_share_one_read() {
     let front = still().await;
-    front.gateway.advance(LIFE);
+    front.gateway.advance(RESPONSE_CACHE);
     let path = front.path("/products/mug");
     let replies = support::race(20, || {
         let input = front.gateway.client().get(&path);
@@ -98,14 +98,13 @@ async fn many_who_ask_at_once_are_answered_with_one_read() {
 }
 
 /// What the list shows as the price of its first product, and how old it is.
-async fn storefront_theme(gateway: &Gateway, list: &str) -> (i64, Option<String>) {
+async fn first_listed_price(gateway: &Gateway, list: &str) -> (i64, Option<String>) {
     let reply = gateway.client().get(list).await.expect(200);
     (reply.int("/data/0/price/amount"), reply.header("age").map(str::to_owned))
 }
 
 #[tokio::test]
-async fn another_instances_change_is_seen_within_two_seconds_and_checkout_never_reads_what_is_kept()
-{
+async fn cached_pages_lag_two_seconds_and_checkout_bypasses_the_cache() {
     let market = Market::open_with(|options| options.has_stream = false).await;
     let (gateway, owner) = (&market.gateway, &market.owner);
     let inventory = json!({"levels": [{"quantity": 10}]});
@@ -120,24 +119,24 @@ async fn another_instances_change_is_seen_within_two_seconds_and_checkout_never_
         |client: &Client, amount: i64| client.patch(&change).json(json!({"price": inr(amount)}));
     let list = format!("/v1/storefront/{}/products", market.store.subdomain);
     gateway.app().clock.stop();
-    assert_eq!(storefront_theme(gateway, &list).await, (500, None));
+    assert_eq!(first_listed_price(gateway, &list).await, (500, None));
     let alongside = gateway.alongside().await;
     price(&owner.at_url(&alongside.url), 700).await.expect(200);
-    assert_eq!(storefront_theme(gateway, &list).await, (500, Some("0".into())));
+    assert_eq!(first_listed_price(gateway, &list).await, (500, Some("0".into())));
     gateway.advance(ALMOST);
     let placed = market.order(cart(&[(&variant, 1)])).await;
     assert_eq!(placed.reply.at("/order/totals/total"), &inr(700));
     // The order was written by this instance, which so forgot what it had kept.
-    assert_eq!(storefront_theme(gateway, &list).await, (700, None));
+    assert_eq!(first_listed_price(gateway, &list).await, (700, None));
     price(&owner.at_url(&alongside.url), 900).await.expect(200);
     gateway.advance(ALMOST);
-    assert_eq!(storefront_theme(gateway, &list).await, (700, Some("1".into())));
-    gateway.advance(LIFE - ALMOST);
-    assert_eq!(storefront_theme(gateway, &list).await, (900, None));
+    assert_eq!(first_listed_price(gateway, &list).await, (700, Some("1".into())));
+    gateway.advance(RESPONSE_CACHE - ALMOST);
+    assert_eq!(first_listed_price(gateway, &list).await, (900, None));
 }
 
 #[tokio::test]
-async fn a_process_sees_its_own_changes_at_once_whichever_function_made_them() {
+async fn a_write_invalidates_the_cached_pages_of_its_process() {
     let front = still().await;
     let made = front.get("/products").await.expect(200).str("/data/0/id");
     for title in ["Cup", "Bowl"] {
@@ -155,7 +154,7 @@ async fn a_process_sees_its_own_changes_at_once_whichever_function_made_them() {
 }
 
 #[tokio::test]
-async fn whoever_shows_something_and_whatever_is_not_there_is_not_kept() {
+async fn authenticated_and_not_found_responses_are_not_cached() {
     let front = still().await;
     let path = front.path("/products");
     front.visitor.get(&path).await.expect(200);

@@ -1,9 +1,12 @@
 //! Search: by the beginnings of words, without case and accents, titles first.
 
-use catalogue::search::MAX_TOKENS;
+use support::clock::RESPONSE_CACHE;
 use support::{Gateway, Reply, Value, eventually, inr, json};
 
 use super::{Front, SOON, titles, walk};
+
+/// By how many words a product is found at most.
+const MOST_WORDS: usize = 64;
 
 impl Front {
     async fn found(&self, words: &str) -> Vec<String> {
@@ -25,7 +28,7 @@ async fn words(gateway: &Gateway) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn words_are_found_by_their_beginnings_without_case_and_accents() {
+async fn search_matches_word_prefixes_without_case_or_accents() {
     let front = Front::open().await;
     let price = json!({"amount": 500, "currency": "INR"});
     let coded = json!({"variants": [{"price": price, "sku": "POT-0042"}]});
@@ -69,7 +72,7 @@ async fn words_are_found_by_their_beginnings_without_case_and_accents() {
 
 /// Words are folded as ICU compares them for searching, and joined ones and parts are found as well.
 #[tokio::test]
-async fn words_are_found_however_they_are_spelt() {
+async fn search_matches_spelling_variants_in_many_scripts() {
     let front = Front::open().await;
     for (title, asked) in [
         ("Smørrebrød", &["smorrebrod", "SMØRREBRØD"][..]),
@@ -99,8 +102,96 @@ async fn words_are_found_however_they_are_spelt() {
     }
 }
 
+/// However a text and a query write a word: in one, with a sign, or behind a single letter.
 #[tokio::test]
-async fn what_changes_is_found_by_its_new_words_alone() {
+async fn words_in_one_and_in_several_find_each_other() {
+    let front = Front::open().await;
+    for titles_of_one in [
+        &["WiFi Router", "Wi-Fi Cable"][..],
+        &["E-Mail Course", "Email Guide", "E Mail Poster"],
+        &["T-Shirt", "Tshirt", "T Shirt"],
+        &["Co-op Game", "Coop Map"],
+    ] {
+        for title in titles_of_one {
+            front.sell(title, 500, 1, json!({})).await;
+        }
+    }
+    front.sell("Wire fitting", 500, 1, json!({})).await;
+    let all = |texts: &[&str]| {
+        let mut texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+        texts.sort();
+        texts
+    };
+    for (asked, expected) in [
+        ("wi-fi", &["WiFi Router", "Wi-Fi Cable", "Wire fitting"][..]),
+        ("wifi", &["WiFi Router", "Wi-Fi Cable"]),
+        ("wi-fi+cable", &["Wi-Fi Cable"]),
+        ("router+wi-fi", &["WiFi Router"]),
+        ("e-mail", &["E-Mail Course", "Email Guide", "E Mail Poster"]),
+        ("email", &["E-Mail Course", "Email Guide", "E Mail Poster"]),
+        ("e+mail+guide", &["Email Guide"]),
+        ("t-shirt", &["T-Shirt", "Tshirt", "T Shirt"]),
+        ("tshirt", &["T-Shirt", "Tshirt", "T Shirt"]),
+        ("t+shirt", &["T-Shirt", "Tshirt", "T Shirt"]),
+        ("co-op", &["Co-op Game", "Coop Map"]),
+        ("coop", &["Co-op Game", "Coop Map"]),
+        ("co_op+e-mail", &[]),
+    ] {
+        let mut found = front.found(asked).await;
+        found.sort();
+        assert_eq!(found, all(expected), "{asked}");
+        let merchants = front.owner.get(&format!("/v1/products?q={asked}")).await.expect(200);
+        let sorted = front.found(&format!("{asked}&sort=created_at")).await;
+        let mut lists = [titles(&merchants), sorted];
+        for list in &mut lists {
+            list.sort();
+            assert_eq!(*list, all(expected), "{asked}");
+        }
+    }
+    let coded = |sku: &str| json!({"variants": [{"price": inr(500), "sku": sku}]});
+    front.sell("Hyphen", 500, 1, coded("AB-1234")).await;
+    front.sell("Solid", 500, 1, coded("AB1234")).await;
+    front.sell("Line", 500, 1, coded("AB_1234")).await;
+    for asked in ["ab1234", "AB-1234", "ab_1234", "1234", "ab+1234"] {
+        let mut found = front.found(asked).await;
+        found.sort();
+        assert_eq!(found, ["Hyphen", "Line", "Solid"], "{asked}");
+    }
+}
+
+/// A term whose first word begins too many words is walked by its joined word, and then by another one.
+#[tokio::test]
+async fn a_walk_of_joined_and_of_single_words_repeats_and_loses_nothing() {
+    let front = Front::open().await;
+    for title in ["T-Shirt", "Tshirt", "Shirt T", "T Shirt", "Shirt by T", "Shirt"] {
+        front.sell(title, 500, 1, json!({})).await;
+    }
+    let few = ["T Shirt", "T-Shirt", "Tshirt", "Shirt by T", "Shirt T"];
+    let mut walked =
+        walk(&front.gateway.client(), &front.path("/products?q=t-shirt&limit=2")).await;
+    walked.sort();
+    let mut expected = few;
+    expected.sort_unstable();
+    assert_eq!(walked, expected);
+    for number in 0..4 {
+        let letter = |number: u8| char::from(b'a' + number);
+        let tag = |number: u8| format!("t{}{}", letter(number / 26), letter(number % 26));
+        let tags: Vec<String> = (0..60).map(tag).collect();
+        front.sell(&format!("Other {number}"), 500, 1, json!({"tags": tags})).await;
+    }
+    for limit in [1, 2, 3, 5, 20] {
+        let path = front.path(&format!("/products?q=t-shirt&limit={limit}"));
+        let expected = ["T Shirt", "Tshirt", "T-Shirt", "Shirt by T", "Shirt T"];
+        assert_eq!(walk(&front.gateway.client(), &path).await, expected, "{limit}");
+    }
+    let page = front.get("/products?q=t-shirt&limit=1").await.expect(200);
+    let cursor = page.str("/page/next_cursor");
+    let other = front.path(&format!("/products?q=mug&limit=1&cursor={cursor}"));
+    front.gateway.client().get(&other).await.expect(400);
+}
+
+#[tokio::test]
+async fn search_finds_a_changed_product_by_its_new_words_only() {
     let front = Front::open().await;
     let made = front.sell("Old name", 500, 1, json!({"tags": ["kept"]})).await;
     let path = format!("/v1/products/{}", made.str("/id"));
@@ -114,11 +205,11 @@ async fn what_changes_is_found_by_its_new_words_alone() {
     // What it is found by has a bound.
     let tags: Vec<String> = (0..200).map(|number| format!("tag{number}")).collect();
     front.owner.patch(&path).json(json!({"tags": tags})).await.expect(200);
-    assert_eq!(words(&front.gateway).await.len(), MAX_TOKENS);
+    assert_eq!(words(&front.gateway).await.len(), MOST_WORDS);
     assert_eq!(front.found("tag3+name").await, ["New name"]);
     // A change of other things writes no word.
     front.owner.patch(&path).json(json!({"description": "Long"})).await.expect(200);
-    assert_eq!(words(&front.gateway).await.len(), MAX_TOKENS);
+    assert_eq!(words(&front.gateway).await.len(), MOST_WORDS);
     front.owner.delete(&path).await.expect(204);
     assert_eq!(front.found("new").await, none);
     front.owner.delete(&format!("{path}?hard=true")).await.expect(204);
@@ -127,7 +218,7 @@ async fn what_changes_is_found_by_its_new_words_alone() {
 }
 
 #[tokio::test]
-async fn a_search_is_walked_titles_first_and_the_newest_of_them() {
+async fn search_results_list_title_matches_first_then_newest() {
     let front = Front::open().await;
     for number in 0..9 {
         front.sell(&format!("Mug {number}"), 500, 1, json!({"vendor": "Mugs"})).await;
@@ -150,11 +241,11 @@ async fn a_search_is_walked_titles_first_and_the_newest_of_them() {
 }
 
 #[tokio::test]
-async fn a_search_reads_no_more_than_it_shows() {
+async fn a_search_reads_only_the_returned_products() {
     let gateway = Gateway::start_with(|options| options.has_stream = false).await;
     let front = Front::open_on(gateway).await;
     let cost = async |query: &str| -> Reply {
-        front.gateway.advance(gateway::response_cache::LIFE);
+        front.gateway.advance(RESPONSE_CACHE);
         front.gateway.client().get(&front.path(&format!("/products?{query}"))).await.expect(200)
     };
     for number in 0..30 {
@@ -169,6 +260,16 @@ async fn a_search_reads_no_more_than_it_shows() {
     assert_eq!((none.data().len(), none.trips()), (0, 2), "two places");
     assert!(none.tenths() <= 10, "{} tenths", none.tenths());
     assert_eq!(none.at("/page/has_more"), &json!(false));
+    // Words that may be one cost what other words do.
+    for (joined, apart) in [("bo-wl", "bo+wl"), ("mu-gs", "mug+s")] {
+        let (joined, apart) =
+            (cost(&format!("q={joined}")).await, cost(&format!("q={apart}")).await);
+        assert_eq!((joined.data().len(), apart.data().len()), (0, 0));
+        assert!(joined.tenths() <= apart.tenths() + 5, "{} {}", joined.tenths(), apart.tenths());
+    }
+    let found = cost("q=ra-re").await;
+    assert_eq!(titles(&found), ["Rare mug"]);
+    assert!(found.tenths() <= 40, "{} tenths", found.tenths());
     // The rarer word leads.
     let both = cost("q=mug+rare").await;
     assert_eq!(titles(&both), ["Rare mug"]);

@@ -5,7 +5,7 @@ use support::{Reply, json, unique};
 use super::{CACHE_TIME, Front};
 
 #[tokio::test]
-async fn a_store_is_looked_up_by_subdomain_by_host_and_by_the_host_asked() {
+async fn a_store_lookup_accepts_subdomain_or_host() {
     let front = Front::open().await;
     let name = &front.store.subdomain;
     let by_name = front.visitor.get(&format!("/v1/storefront/lookup?subdomain={name}")).await;
@@ -23,29 +23,29 @@ async fn a_store_is_looked_up_by_subdomain_by_host_and_by_the_host_asked() {
     front.visitor.get("/v1/storefront/lookup").await.expect(400).problem("host_required");
     for unknown in ["subdomain=nobody-here", "host=nobody-here.example.com", "host=127.0.0.1"] {
         let reply = front.visitor.get(&format!("/v1/storefront/lookup?{unknown}")).await;
-        reply.expect(404).problem("store_not_found");
+        reply.expect(404).problem("storefront_not_found");
     }
     front.visitor.get("/v1/storefront/lookup?shop=x").await.expect(422);
 }
 
 #[tokio::test]
-async fn a_store_that_is_not_open_is_not_there_and_a_paused_one_is() {
+async fn a_storefront_is_found_only_while_active_or_paused() {
     let front = Front::open().await;
     let draft = front.merchant.open_store().await;
     for path in ["", "/products", "/categories", "/navigation", "/policies"] {
         let path = format!("/v1/storefront/{}{path}", draft.subdomain);
-        front.visitor.get(&path).await.expect(404).problem("store_not_found");
+        front.visitor.get(&path).await.expect(404).problem("storefront_not_found");
     }
     front.act("pause").await;
     assert_eq!(front.get("").await.expect(200).str("/storefront_status"), "paused");
     front.act("close").await;
-    front.get("").await.expect(404).problem("store_not_found");
+    front.get("").await.expect(404).problem("storefront_not_found");
     front.act("reopen").await;
     front.get("/products").await.expect(200);
 }
 
 #[tokio::test]
-async fn a_store_that_moved_is_found_by_both_names() {
+async fn a_renamed_store_is_found_by_both_subdomains() {
     let front = Front::open().await;
     let new = unique("moved");
     let path = format!("/v1/stores/{}", front.store.id);
@@ -61,7 +61,7 @@ async fn a_store_that_moved_is_found_by_both_names() {
 }
 
 #[tokio::test]
-async fn the_store_page_names_what_a_first_page_needs() {
+async fn the_store_page_includes_menus_policies_and_payment_methods() {
     let front = Front::open().await;
     let path = |rest: &str| format!("/v1/stores/{}{rest}", front.store.id);
     let menu = json!({"items": [{"title": "Home", "type": "home"}]});
@@ -88,7 +88,7 @@ async fn the_store_page_names_what_a_first_page_needs() {
 }
 
 #[tokio::test]
-async fn every_page_says_how_long_it_holds_and_is_not_sent_twice() {
+async fn storefront_pages_have_cache_headers_and_answer_304() {
     let front = Front::open().await;
     let category = json!({"name": "Kitchen"});
     let category = front.owner.post("/v1/products/categories").json(category).await.expect(201);
@@ -134,7 +134,7 @@ async fn every_page_says_how_long_it_holds_and_is_not_sent_twice() {
 }
 
 #[tokio::test]
-async fn stores_pay_for_their_own_visitors() {
+async fn anonymous_visitors_have_a_rate_limit_per_store() {
     let front = Front::open().await;
     let other = front.merchant.open_store().await;
     let activate = format!("/v1/stores/{}/activate", other.id);

@@ -2,11 +2,9 @@
 
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use egress::{Egress, Policy};
-use local::names::RecordsFile;
-use support::{Client, Gateway, Merchant, Reply, Store, json, race, unique};
+use support::clock::STORE_CACHE;
+use support::{Client, Gateway, Merchant, Reply, Store, json, outgoing, race, unique};
 
 /// A gateway whose name servers are a file.
 struct Net {
@@ -17,8 +15,7 @@ struct Net {
 impl Net {
     async fn start() -> Self {
         let records = std::env::temp_dir().join(format!("{}.txt", unique("records")));
-        let names = Arc::new(RecordsFile(records.clone()));
-        let egress = Egress::new(Policy::development()).with_names(names);
+        let egress = outgoing::with_records(records.clone());
         let gateway = Gateway::start_with(|options| options.embedded.egress = egress).await;
         Self { gateway, records }
     }
@@ -80,7 +77,7 @@ impl Shop {
 }
 
 #[tokio::test]
-async fn a_domain_leads_to_the_store_once_a_record_shows_whose_it_is() {
+async fn a_domain_resolves_to_the_store_after_txt_verification() {
     let net = Net::start().await;
     let shop = net.shop().await;
     let host = format!("{}.example.com", unique("shop"));
@@ -90,7 +87,7 @@ async fn a_domain_leads_to_the_store_once_a_record_shows_whose_it_is() {
     shop.request(&host, false).await.expect(409).problem("domain_taken");
     let missing = shop.verify(&host).await.expect(422).problem("txt_not_found");
     assert_eq!(missing.str("/txt_value"), asked.str("/txt_value"));
-    net.lookup(&host).await.expect(404).problem("store_not_found");
+    net.lookup(&host).await.expect(404).problem("storefront_not_found");
     assert!(shop.primary().await.is_null());
     net.write(&asked);
     let verified = shop.verify(&host).await.expect(200);
@@ -101,7 +98,7 @@ async fn a_domain_leads_to_the_store_once_a_record_shows_whose_it_is() {
     let again = shop.verify(&host).await.expect(200);
     assert_eq!(again.int("/version"), verified.int("/version"));
     assert_eq!(shop.primary().await, json!(host));
-    net.gateway.advance(identity::storefront::CACHE_TIME);
+    net.gateway.advance(STORE_CACHE);
     for asked in [host.clone(), format!("{}:443", host.to_uppercase()), format!("{host}.")] {
         let found = net.lookup(&asked).await.expect(200);
         assert_eq!(found.str("/store_id"), shop.store.id, "{asked}");
@@ -113,14 +110,14 @@ async fn a_domain_leads_to_the_store_once_a_record_shows_whose_it_is() {
     shop.remove(&host).await.expect(204);
     shop.remove(&host).await.expect(404);
     assert!(shop.primary().await.is_null());
-    net.gateway.advance(identity::storefront::CACHE_TIME);
+    net.gateway.advance(STORE_CACHE);
     net.lookup(&host).await.expect(404);
     assert_eq!(net.gateway.events("domain.removed").await.len(), 1);
     assert!(net.gateway.items("UQ#HOST#").await.is_empty());
 }
 
 #[tokio::test]
-async fn of_two_stores_that_show_the_same_record_one_has_the_host() {
+async fn one_of_two_stores_verifying_a_host_gets_it() {
     let net = Net::start().await;
     let (one, other) = (net.shop().await, net.shop().await);
     let host = format!("{}.example.com", unique("shop"));
@@ -156,7 +153,7 @@ async fn of_two_stores_that_show_the_same_record_one_has_the_host() {
 }
 
 #[tokio::test]
-async fn customers_are_led_to_one_of_the_verified_domains() {
+async fn a_store_has_one_primary_verified_domain() {
     let net = Net::start().await;
     let shop = net.shop().await;
     let [first, second] = ["a", "b"].map(|name| format!("{}.example.com", unique(name)));
@@ -189,7 +186,7 @@ async fn customers_are_led_to_one_of_the_verified_domains() {
 }
 
 #[tokio::test]
-async fn hosts_that_nobody_can_have_are_rejected_and_a_store_has_so_many() {
+async fn a_store_has_at_most_20_valid_domains() {
     let net = Net::start().await;
     let shop = net.shop().await;
     for host in [
@@ -223,7 +220,7 @@ async fn hosts_that_nobody_can_have_are_rejected_and_a_store_has_so_many() {
 }
 
 #[tokio::test]
-async fn the_platforms_own_hosts_are_no_stores() {
+async fn the_platforms_own_hosts_are_rejected_as_domains() {
     let gateway = Gateway::start_with(|options| {
         options.embedded.admin_origins = vec!["https://admin.example.com".to_owned()];
     })

@@ -1,8 +1,8 @@
 //! The people of a store: who is asked and joins, what each role lets them do, and how they leave.
 
-mod closing;
-mod joining;
-mod reach;
+mod delegated_access;
+mod invitations;
+mod removal;
 mod roles;
 
 use support::{Client, Gateway, Merchant, Reply, Store, Value, json};

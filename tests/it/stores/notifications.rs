@@ -27,7 +27,7 @@ async fn say(market: &Market, place: &str, subject: &str, body: &str) {
 }
 
 #[tokio::test]
-async fn a_shopper_reads_the_stores_words_in_their_language() {
+async fn mails_use_the_stores_text_in_the_shoppers_language() {
     let market = market().await;
     let book = market.stock(1_000, 100).await;
     let body = "Merci {{ shop }}\n{% if outstanding %}\u{c0} payer: {{ outstanding }}\n{% else %}Pay\u{e9}\n{% endif %}{{ link }}";
@@ -81,7 +81,7 @@ async fn a_shopper_reads_the_stores_words_in_their_language() {
 }
 
 #[tokio::test]
-async fn words_are_written_read_listed_and_taken_back() {
+async fn a_merchant_manages_notification_texts() {
     let market = market().await;
     let owner = &market.owner;
     let one = path(&market, "/order_shipped/pt-BR");
@@ -113,7 +113,7 @@ async fn words_are_written_read_listed_and_taken_back() {
 }
 
 #[tokio::test]
-async fn a_preview_shows_what_would_be_read_and_writes_nothing() {
+async fn a_notification_preview_renders_and_writes_nothing() {
     let market = market().await;
     let owner = &market.owner;
     let preview = path(&market, "/order_cancelled/preview");
@@ -145,7 +145,7 @@ async fn a_preview_shows_what_would_be_read_and_writes_nothing() {
 }
 
 #[tokio::test]
-async fn a_mail_has_at_most_20_languages_however_they_race() {
+async fn a_notification_has_at_most_20_languages_under_parallel_requests() {
     let market = market().await;
     let turn = std::sync::atomic::AtomicU8::new(0);
     let answers = race(26, || {

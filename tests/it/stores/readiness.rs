@@ -16,7 +16,7 @@ fn missing(reply: &Reply) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_store_opens_when_everything_it_needs_is_there() {
+async fn a_store_activates_when_all_requirements_are_met() {
     let (_gateway, owner, path) = store().await;
     let readiness = format!("{path}/readiness");
     let before = owner.get(&readiness).await.expect(200);
@@ -51,7 +51,7 @@ async fn a_store_opens_when_everything_it_needs_is_there() {
 }
 
 #[tokio::test]
-async fn a_merchant_may_accept_what_is_missing() {
+async fn a_merchant_can_accept_missing_requirements_on_activation() {
     let (_gateway, owner, path) = store().await;
     let activate = format!("{path}/activate");
     let unknown = owner.post(&activate).json(json!({"accept_missing": ["mail"]})).await;

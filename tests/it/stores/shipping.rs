@@ -15,7 +15,7 @@ fn rates(market: &Market) -> String {
 }
 
 #[tokio::test]
-async fn a_zone_is_made_changed_and_removed_with_its_rates() {
+async fn a_merchant_manages_a_shipping_zone_with_its_rates() {
     let market = Market::open().await;
     let (owner, path) = (&market.owner, zones(&market));
     let input = json!({
@@ -51,7 +51,7 @@ async fn a_zone_is_made_changed_and_removed_with_its_rates() {
 }
 
 #[tokio::test]
-async fn every_fault_of_a_zone_is_named_at_once() {
+async fn all_field_errors_of_a_shipping_zone_are_reported_at_once() {
     let market = Market::open().await;
     let nowhere = format!("loc_{}", "0".repeat(32));
     let input = json!({
@@ -86,7 +86,7 @@ async fn every_fault_of_a_zone_is_named_at_once() {
 }
 
 #[tokio::test]
-async fn zones_do_not_overlap_whoever_makes_them_at_once() {
+async fn parallel_requests_never_create_overlapping_shipping_zones() {
     let market = Market::open().await;
     let (owner, path) = (&market.owner, zones(&market));
     let answers = race(10, || async {
@@ -103,7 +103,7 @@ async fn zones_do_not_overlap_whoever_makes_them_at_once() {
 
 /// A blank at the end of a postal prefix ends a part of the code: `NG1 ` is not `NG10`.
 #[tokio::test]
-async fn a_postal_prefix_means_what_it_says() {
+async fn a_trailing_space_in_a_postal_prefix_ends_the_code_part() {
     let market = Market::open().await;
     let prefixes = json!(["NG1 ", "ng2"]);
     let zone = json!({
@@ -134,7 +134,7 @@ async fn a_postal_prefix_means_what_it_says() {
 }
 
 #[tokio::test]
-async fn tax_rates_are_made_by_country_changed_and_removed() {
+async fn a_merchant_manages_tax_rates_by_country() {
     let market = Market::open().await;
     let (owner, path) = (&market.owner, rates(&market));
     let gst = json!({"name": "GST", "country": "IN", "basis_points": 1_800, "on_shipping": true});
@@ -162,7 +162,7 @@ async fn tax_rates_are_made_by_country_changed_and_removed() {
 }
 
 #[tokio::test]
-async fn an_app_needs_the_scopes() {
+async fn shipping_and_tax_routes_require_their_own_scopes() {
     let shop = Shop::with_published_app(&["read_shipping", "write_taxes"]).await;
     let app = shop.app_client().await;
     let path = |what: &str| format!("/v1/stores/{}/{what}", shop.store.id);

@@ -3,7 +3,7 @@
 use support::{Merchant, Shop, ThemeShop, ThemeSource, json, race, unique, upload};
 
 #[tokio::test]
-async fn of_two_editors_of_one_draft_one_saves_and_the_other_is_told() {
+async fn one_of_two_parallel_draft_saves_is_rejected() {
     let shop = ThemeShop::open().await;
     let path = shop.path("editor/draft");
     let save = |heading: String| {
@@ -28,7 +28,7 @@ async fn of_two_editors_of_one_draft_one_saves_and_the_other_is_told() {
 }
 
 #[tokio::test]
-async fn a_version_in_the_body_is_compared_as_well() {
+async fn a_draft_save_compares_the_version_in_the_body() {
     let shop = ThemeShop::open().await;
     let path = shop.path("editor/draft");
     let stale = json!({"settings": {}, "version": 7});
@@ -40,7 +40,7 @@ async fn a_version_in_the_body_is_compared_as_well() {
 }
 
 #[tokio::test]
-async fn every_setting_that_is_wrong_is_named_by_its_place() {
+async fn all_invalid_theme_settings_are_reported_by_pointer() {
     let shop = ThemeShop::open().await;
     let path = shop.path("editor/draft");
     let input = json!({
@@ -64,7 +64,7 @@ async fn every_setting_that_is_wrong_is_named_by_its_place() {
 }
 
 #[tokio::test]
-async fn a_draft_of_more_than_256_kib_is_too_large() {
+async fn a_draft_over_256_kib_is_rejected() {
     let shop = ThemeShop::open().await;
     let path = shop.path("editor/draft");
     let input = json!({"settings": {"heading": "x".repeat(256 * 1024)}});
@@ -74,7 +74,7 @@ async fn a_draft_of_more_than_256_kib_is_too_large() {
 }
 
 #[tokio::test]
-async fn a_draft_that_was_given_up_does_not_come_back_unseen() {
+async fn a_deleted_draft_rejects_saves_of_its_old_version() {
     let shop = ThemeShop::open().await;
     let path = shop.path("editor/draft");
     shop.owner.delete(&path).if_match("\"9\"").await.expect(412).problem("precondition_failed");
@@ -91,7 +91,7 @@ async fn a_draft_that_was_given_up_does_not_come_back_unseen() {
 }
 
 #[tokio::test]
-async fn an_app_edits_with_its_scope_and_reads_with_the_other() {
+async fn an_app_needs_write_themes_to_save_drafts() {
     let shop = Shop::with_published_app(&["read_themes"]).await;
     let slug = unique("linen");
     upload(&shop.merchant, ThemeSource::new(&slug).zip()).await.expect(201);
@@ -108,7 +108,7 @@ async fn an_app_edits_with_its_scope_and_reads_with_the_other() {
 }
 
 #[tokio::test]
-async fn a_theme_of_another_store_is_none() {
+async fn another_stores_private_theme_is_not_found() {
     let shop = ThemeShop::open().await;
     shop.publish("Hello").await;
     let stranger = Merchant::sign_up(&shop.gateway).await;

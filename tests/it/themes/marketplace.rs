@@ -3,7 +3,7 @@
 use support::{Developer, Gateway, Merchant, Operator, ThemeSource, accept, json, unique, upload};
 
 #[tokio::test]
-async fn a_package_is_proposed_accepted_installed_by_others_and_taken_back() {
+async fn a_theme_package_goes_from_submission_to_withdrawal() {
     let gateway = Gateway::start().await;
     let developer = Developer::register(&gateway).await;
     let operator = Operator::sign_up(&gateway).await;
@@ -71,7 +71,7 @@ async fn a_package_is_proposed_accepted_installed_by_others_and_taken_back() {
 }
 
 #[tokio::test]
-async fn the_catalogue_is_filtered_and_tells_a_store_what_it_has() {
+async fn the_theme_catalogue_filters_and_marks_installed_themes() {
     let gateway = Gateway::start().await;
     let developer = Developer::register(&gateway).await;
     let operator = Operator::sign_up(&gateway).await;
@@ -136,7 +136,7 @@ async fn the_catalogue_is_filtered_and_tells_a_store_what_it_has() {
 }
 
 #[tokio::test]
-async fn a_theme_that_costs_something_names_a_store_of_its_maker() {
+async fn a_paid_theme_requires_a_seller_store_of_its_developer() {
     let gateway = Gateway::start().await;
     let developer = Developer::register(&gateway).await;
     let source = ThemeSource::new(&unique("linen")).price(4_900);
@@ -147,7 +147,7 @@ async fn a_theme_that_costs_something_names_a_store_of_its_maker() {
     let stranger = Merchant::sign_up(&gateway).await.open_shop().await;
     for id in [stranger.id, format!("sto_{}", "0".repeat(32))] {
         let rejected = developer.post(&path).json(json!({"seller_store_id": id})).await.expect(422);
-        assert_eq!(rejected.str("/errors/0/code"), "store_not_owned");
+        assert_eq!(rejected.str("/errors/0/code"), "store_not_found");
     }
     let own = developer.open_shop().await;
     developer.post(&path).json(json!({"seller_store_id": own.id})).await.expect(202);

@@ -5,7 +5,7 @@ use std::process::Command;
 use support::{Developer, Gateway, Merchant, ThemeShop, ThemeSource, json, unique, upload, zip};
 
 #[tokio::test]
-async fn a_package_is_taken_once_and_its_files_are_stored_once() {
+async fn a_package_version_is_accepted_once_and_shares_stored_files() {
     let gateway = Gateway::start().await;
     let developer = Developer::register(&gateway).await;
     let slug = unique("linen");
@@ -44,7 +44,7 @@ async fn a_package_is_taken_once_and_its_files_are_stored_once() {
 }
 
 #[tokio::test]
-async fn the_same_key_takes_a_package_once() {
+async fn a_repeated_idempotency_key_uploads_one_package() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let archive = ThemeSource::new(&unique("linen")).zip();
@@ -59,7 +59,7 @@ async fn the_same_key_takes_a_package_once() {
 }
 
 #[tokio::test]
-async fn everything_that_is_wrong_is_named_at_once_and_nothing_is_written() {
+async fn all_findings_of_an_invalid_package_are_reported_at_once() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let before = gateway.count().await;
@@ -94,7 +94,7 @@ async fn everything_that_is_wrong_is_named_at_once_and_nothing_is_written() {
 }
 
 #[tokio::test]
-async fn a_form_brings_an_archive_too() {
+async fn a_package_upload_accepts_multipart_forms() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let archive = ThemeSource::new(&unique("linen")).zip();
@@ -115,7 +115,7 @@ async fn a_form_brings_an_archive_too() {
 
 /// What a person's own tools make of a folder.
 #[tokio::test]
-async fn an_archive_that_zip_has_made_is_taken() {
+async fn a_package_made_by_the_zip_tool_is_accepted() {
     let shop = ThemeShop::with_upload().await;
     let folder = std::env::temp_dir().join(unique(&format!("theme-{}", std::process::id())));
     for (path, bytes) in ThemeSource::new(&shop.slug).version("2.0.0").files() {

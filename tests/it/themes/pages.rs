@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use support::clock::STORE_CACHE;
 use support::{Reply, ThemeShop, ThemeSource, json, upload, zip};
 
 /// What a page takes at most, on a busy machine.
@@ -13,7 +14,7 @@ fn page(shop: &ThemeShop) -> String {
 
 /// The page as anybody sees it, a moment later.
 async fn seen(shop: &ThemeShop, rest: &str) -> Reply {
-    shop.gateway.advance(identity::storefront::CACHE_TIME);
+    shop.gateway.advance(STORE_CACHE);
     shop.gateway.client().get(&format!("{}{rest}", page(shop))).await
 }
 
@@ -48,7 +49,7 @@ const LAYOUT: &str = "<html><head>{{ 'theme.css' | asset_url | stylesheet_tag }}
     <a href='{{ routes.collections_url }}'>all</a></body></html>";
 
 #[tokio::test]
-async fn a_page_follows_its_theme_through_publishing_and_rolling_back() {
+async fn a_rendered_page_follows_publish_and_rollback() {
     let shop = with_layout(LAYOUT).await;
     let first = seen(&shop, "").await.expect(200);
     assert!(first.text.contains("<h1>Ahoy &lt;b&gt;there&lt;/b&gt;</h1>"), "{}", first.text);
@@ -80,7 +81,7 @@ async fn a_page_follows_its_theme_through_publishing_and_rolling_back() {
 
 /// Whatever a theme writes into the address of a picture, a style or a link, the token is not in it.
 #[tokio::test]
-async fn a_themes_page_holds_no_token_of_its_preview() {
+async fn a_previewed_page_does_not_contain_its_preview_token() {
     let layout = "<html><head>{{ 'theme.css' | asset_url | stylesheet_tag }}</head><body>\
         <img src='https://evil.example/{{ routes.root_url | url_encode }}\
         {{ 'theme.css' | asset_url | url_encode }}{{ request.path }}{{ request.origin }}\
@@ -123,7 +124,7 @@ async fn a_themes_page_holds_no_token_of_its_preview() {
 }
 
 #[tokio::test]
-async fn a_store_without_a_theme_and_one_that_is_not_there_say_so() {
+async fn a_page_without_a_theme_or_store_answers_404() {
     let shop = ThemeShop::with_upload().await;
     let none = seen(&shop, "").await.expect(404);
     assert!(none.text.starts_with("<!doctype html>"), "{}", none.text);
@@ -131,7 +132,7 @@ async fn a_store_without_a_theme_and_one_that_is_not_there_say_so() {
 }
 
 #[tokio::test]
-async fn a_hostile_template_ends_in_time_with_a_finding() {
+async fn a_hostile_template_is_stopped_with_a_finding() {
     for (layout, code) in [
         ("{% for i in (1..1000000000) %}{% endfor %}", "too_many_steps"),
         (

@@ -21,7 +21,7 @@ async fn look(shop: &ThemeShop, token: &str) -> Reply {
 }
 
 #[tokio::test]
-async fn a_token_shows_one_draft_as_it_was() {
+async fn a_preview_token_returns_the_draft_as_of_its_creation() {
     let shop = ThemeShop::open().await;
     shop.draft("Invited").await;
     let preview = begin(&shop, 600).await;
@@ -54,7 +54,7 @@ async fn a_token_shows_one_draft_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_token_past_its_time_of_another_store_or_revoked_is_rejected() {
+async fn expired_foreign_or_revoked_preview_tokens_are_rejected() {
     let shop = ThemeShop::open().await;
     let (short, long) = (begin(&shop, 60).await, begin(&shop, 600).await);
     shop.gateway.advance(Duration::from_secs(58));
@@ -90,7 +90,7 @@ async fn a_token_past_its_time_of_another_store_or_revoked_is_rejected() {
 }
 
 #[tokio::test]
-async fn the_whole_storefront_is_seen_under_the_draft() {
+async fn a_preview_applies_to_every_storefront_page() {
     let shop = ThemeShop::open().await;
     shop.publish("Public").await;
     shop.draft("Invited").await;
@@ -121,7 +121,7 @@ async fn the_whole_storefront_is_seen_under_the_draft() {
 }
 
 #[tokio::test]
-async fn a_kept_answer_is_nobodys_preview() {
+async fn previews_bypass_the_response_cache() {
     let shop = ThemeShop::open().await;
     shop.publish("Public").await;
     shop.draft("Secret").await;
@@ -134,7 +134,7 @@ async fn a_kept_answer_is_nobodys_preview() {
 }
 
 #[tokio::test]
-async fn a_store_that_is_not_open_is_shown_to_who_was_invited() {
+async fn a_preview_token_opens_an_inactive_storefront() {
     let gateway = support::Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
@@ -144,13 +144,13 @@ async fn a_store_that_is_not_open_is_shown_to_who_was_invited() {
     owner.post(&format!("/v1/themes/{slug}/install")).json(json!({})).await.expect(201);
     let shop = ThemeShop { gateway, merchant, store, owner, slug };
     let preview = begin(&shop, 600).await;
-    shop.storefront_theme().await.expect(404).problem("store_not_found");
-    look(&shop, "thp_x.y").await.expect(404).problem("store_not_found");
+    shop.storefront_theme().await.expect(404).problem("storefront_not_found");
+    look(&shop, "thp_x.y").await.expect(404).problem("storefront_not_found");
     look(&shop, &preview.token).await.expect(200);
     let page = format!("/v1/storefront/{}", shop.store.subdomain);
     for below in ["", "/products", "/categories", "/collections", "/navigation", "/policies"] {
         let path = format!("{page}{below}");
-        shop.gateway.client().get(&path).await.expect(404).problem("store_not_found");
+        shop.gateway.client().get(&path).await.expect(404).problem("storefront_not_found");
         let invited =
             shop.gateway.client().get(&path).header("x-service-preview-token", &preview.token);
         assert_eq!(invited.await.expect(200).header("cache-control"), Some("private, no-store"));

@@ -1,12 +1,12 @@
 //! Buying a theme: what grants a licence, and what grants nothing.
 
-use primitives::clock::{DAY, HOUR, MINUTE};
+use support::clock::{DAY, HOUR, MINUTE};
 use support::{Merchant, RAZORPAY_KEY_ID, Trouble, deliver, json, race};
 
 use super::sale::{PRICE, Sale};
 
 #[tokio::test]
-async fn a_theme_that_costs_something_is_paid_for_and_installed() {
+async fn a_paid_theme_is_installed_after_payment() {
     let sale = Sale::open().await;
     let rejected = sale.install().await.expect(402);
     assert_eq!(rejected.int("/price/amount"), PRICE);
@@ -42,7 +42,7 @@ async fn a_theme_that_costs_something_is_paid_for_and_installed() {
 }
 
 #[tokio::test]
-async fn a_forged_return_grants_nothing() {
+async fn a_forged_payment_return_grants_no_license() {
     let sale = Sale::open().await;
     let begun = sale.begin("razorpay").await.expect(201);
     let payment = sale.providers.pay_razorpay(&begun.str("/provider_order_id"));
@@ -74,7 +74,7 @@ async fn a_forged_return_grants_nothing() {
 }
 
 #[tokio::test]
-async fn a_payment_of_another_amount_grants_nothing_and_goes_back() {
+async fn a_theme_payment_with_a_wrong_amount_is_refunded() {
     let sale = Sale::open().await;
     for amount in [PRICE - 1, PRICE + 1] {
         let begun = sale.begin("razorpay").await.expect(201);
@@ -92,7 +92,7 @@ async fn a_payment_of_another_amount_grants_nothing_and_goes_back() {
 }
 
 #[tokio::test]
-async fn a_second_payment_grants_nothing_and_goes_back() {
+async fn a_second_payment_for_a_theme_is_refunded() {
     let sale = Sale::open().await;
     let first = sale.begin("razorpay").await.expect(201);
     let second = sale.begin("razorpay").await.expect(201);
@@ -115,7 +115,7 @@ async fn a_second_payment_grants_nothing_and_goes_back() {
 }
 
 #[tokio::test]
-async fn many_who_come_back_at_once_are_granted_one_licence() {
+async fn parallel_payment_returns_grant_one_license() {
     let sale = Sale::open().await;
     let begun = sale.begin("razorpay").await.expect(201);
     let payment = sale.providers.pay_razorpay(&begun.str("/provider_order_id"));
@@ -131,14 +131,17 @@ async fn many_who_come_back_at_once_are_granted_one_licence() {
 }
 
 #[tokio::test]
-async fn a_provider_that_tells_first_grants_the_licence() {
+async fn a_provider_webhook_grants_the_license_before_the_return() {
     let sale = Sale::open().await;
     let begun = sale.begin("razorpay").await.expect(201);
     let payment = sale.providers.pay_razorpay(&begun.str("/provider_order_id"));
     let event = sale.providers.razorpay_event("payment.captured", &payment);
     // Told at another store, it is nobody's.
     let visitor = sale.gateway.client();
-    deliver(&event, &visitor, &sale.buyer.subdomain).await.expect(404).problem("unknown_provider");
+    deliver(&event, &visitor, &sale.buyer.subdomain)
+        .await
+        .expect(409)
+        .problem("provider_not_connected");
     for _ in 0..2 {
         deliver(&event, &visitor, &sale.seller.subdomain).await.expect(200);
     }
@@ -148,7 +151,7 @@ async fn a_provider_that_tells_first_grants_the_licence() {
 }
 
 #[tokio::test]
-async fn a_purchase_that_is_refunded_ends_the_licence_for_new_installs() {
+async fn a_refunded_purchase_ends_the_license_for_new_installs() {
     let sale = Sale::open().await;
     let payment = sale.buy().await;
     sale.install().await.expect(201);
@@ -177,9 +180,10 @@ async fn a_purchase_that_is_refunded_ends_the_licence_for_new_installs() {
 }
 
 #[tokio::test]
-async fn stripe_takes_the_money_at_once_whatever_the_sellers_shop_does() {
+async fn theme_purchases_on_stripe_use_automatic_capture() {
     let sale = Sale::open().await;
-    sale.begin("manual").await.expect(404).problem("unknown_provider");
+    let manual = sale.begin("manual").await.expect(422);
+    assert_eq!(manual.field_errors(), [("/provider".into(), "invalid_choice".into())]);
     let begun = sale.begin("stripe").await.expect(201);
     let intent = begun.str("/provider_order_id");
     let call = sale.providers.calls("/v1/payment_intents").remove(0);
@@ -191,19 +195,19 @@ async fn stripe_takes_the_money_at_once_whatever_the_sellers_shop_does() {
 }
 
 #[tokio::test]
-async fn who_cannot_be_paid_sells_nothing() {
+async fn a_seller_without_a_payment_provider_cannot_sell_themes() {
     let sale = Sale::open().await;
     let switched = json!({"enabled": false});
     for provider in ["razorpay", "stripe"] {
         let path = format!("/v1/payments/providers/{provider}");
         sale.maker.put(&path).json(switched.clone()).await.expect(200);
-        sale.begin(provider).await.expect(404).problem("unknown_provider");
+        sale.begin(provider).await.expect(409).problem("provider_not_connected");
     }
     assert!(sale.providers.calls("/v1/orders").is_empty());
 }
 
 #[tokio::test]
-async fn a_provider_that_fails_is_asked_again_under_the_same_key() {
+async fn a_failed_provider_call_is_retried_under_the_same_key() {
     let sale = Sale::open().await;
     sale.providers.next([Trouble::Reject(500, "server_error")]);
     let begin = || {
@@ -217,7 +221,7 @@ async fn a_provider_that_fails_is_asked_again_under_the_same_key() {
 }
 
 #[tokio::test]
-async fn a_debit_for_a_theme_grants_a_licence_when_its_bank_has_paid() {
+async fn a_bank_debit_grants_the_license_when_it_settles() {
     let sale = Sale::open().await;
     let begun = sale.begin("stripe").await.expect(201);
     let intent = begun.str("/provider_order_id");

@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use support::{Merchant, Reply, ThemeShop, ThemeSource, Value, json, race, unique, upload};
-use themes::file::Digest;
-use themes::release::content_sha256;
-use themes::settings::Content;
+use support::{
+    Merchant, Reply, ThemeShop, ThemeSource, Value, content_sha256, json, race, unique, upload,
+};
 
 /// Statuses, lowest first.
 fn statuses(replies: &[Reply]) -> Vec<u16> {
@@ -29,23 +28,11 @@ async fn history(shop: &ThemeShop) -> Vec<Value> {
 /// one version there is, and the release's own settings.
 async fn digest(shop: &ThemeShop, shown: &Reply, number: &Value) -> Value {
     let release = shop.get(&format!("releases/{number}")).await.expect(200);
-    let content: Content = serde_json::from_value(release.json).unwrap();
-    let files: Vec<(String, Digest)> = shown
-        .at("/files")
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|file| {
-            let digest = file["sha256"].as_str().unwrap().parse().ok().unwrap();
-            (file["path"].as_str().unwrap().to_owned(), digest)
-        })
-        .collect();
-    let files = files.iter().map(|(path, sha256)| (path.as_str(), sha256));
-    json!(content_sha256(files, &content))
+    json!(content_sha256(shown.at("/files").as_array().unwrap(), &release.json))
 }
 
 #[tokio::test]
-async fn publishes_rollbacks_and_saves_at_once_leave_a_whole_history() {
+async fn parallel_theme_changes_leave_a_gapless_release_history() {
     let shop = ThemeShop::open().await;
     shop.publish("First").await;
     shop.publish("Second").await;
@@ -109,7 +96,7 @@ async fn publishes_rollbacks_and_saves_at_once_leave_a_whole_history() {
 }
 
 #[tokio::test]
-async fn of_many_uploads_of_one_version_one_is_taken() {
+async fn one_of_many_parallel_uploads_of_a_version_is_accepted() {
     let shop = ThemeShop::with_upload().await;
     let turns = AtomicUsize::new(0);
     let replies = race(6, || {
@@ -134,7 +121,7 @@ async fn of_many_uploads_of_one_version_one_is_taken() {
 }
 
 #[tokio::test]
-async fn of_two_makers_who_want_one_slug_one_gets_it() {
+async fn one_of_two_developers_claiming_a_slug_gets_it() {
     let shop = ThemeShop::with_upload().await;
     let other = Merchant::sign_up(&shop.gateway).await;
     for _ in 0..4 {
@@ -165,7 +152,7 @@ async fn of_two_makers_who_want_one_slug_one_gets_it() {
 }
 
 #[tokio::test]
-async fn a_store_has_twenty_themes_whoever_installs_at_once() {
+async fn the_theme_limit_holds_under_parallel_installs() {
     let shop = ThemeShop::open().await;
     let mut slugs = Vec::new();
     for number in 0..23 {
@@ -205,7 +192,7 @@ async fn a_store_has_twenty_themes_whoever_installs_at_once() {
 }
 
 #[tokio::test]
-async fn what_is_published_is_not_uninstalled_and_what_is_uninstalled_not_published() {
+async fn a_parallel_publish_and_uninstall_never_both_succeed() {
     let shop = ThemeShop::open().await;
     for _ in 0..4 {
         let version = shop.draft("Now").await;

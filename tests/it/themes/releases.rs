@@ -10,7 +10,7 @@ async fn numbers(shop: &ThemeShop) -> Vec<i64> {
 }
 
 #[tokio::test]
-async fn of_a_publish_and_a_rollback_at_once_one_wins_and_the_history_has_no_gap() {
+async fn a_parallel_publish_and_rollback_leave_gapless_release_numbers() {
     let shop = ThemeShop::open().await;
     shop.publish("First").await;
     shop.publish("Second").await;
@@ -48,7 +48,7 @@ async fn of_a_publish_and_a_rollback_at_once_one_wins_and_the_history_has_no_gap
 }
 
 #[tokio::test]
-async fn one_goes_back_to_what_was_and_not_to_what_is() {
+async fn a_rollback_to_the_current_release_is_rejected() {
     let shop = ThemeShop::open().await;
     shop.post("rollback", json!({"release": 1})).await.expect(404).problem("not_found");
     shop.publish("First").await;
@@ -79,7 +79,7 @@ async fn one_goes_back_to_what_was_and_not_to_what_is() {
 }
 
 #[tokio::test]
-async fn what_is_published_is_the_draft_that_was_meant() {
+async fn a_publish_requires_the_current_draft_version() {
     let shop = ThemeShop::open().await;
     shop.draft("One").await;
     let rejected = shop.post("publish", json!({"draft_version": 1})).await.expect(409);

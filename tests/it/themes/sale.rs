@@ -1,10 +1,9 @@
 //! A theme that costs something, sold through the payment providers of its maker's store.
 
-use local::providers::Options;
 use support::{
-    Client, Developer, Gateway, Merchant, Operator, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET,
-    Reply, STRIPE_KEY_ID, STRIPE_SECRET, Store, ThemeSource, Value, WEBHOOK_SECRET, accept,
-    deliver, json, unique, upload,
+    Client, Developer, Gateway, Merchant, Operator, ProviderOptions, Providers, RAZORPAY_KEY_ID,
+    RAZORPAY_SECRET, Reply, STRIPE_KEY_ID, STRIPE_SECRET, Store, ThemeSource, Value,
+    WEBHOOK_SECRET, accept, deliver, json, unique, upload,
 };
 
 pub(super) const PRICE: i64 = 4_900;
@@ -24,7 +23,7 @@ pub(super) struct Sale {
 
 impl Sale {
     pub(super) async fn open() -> Self {
-        let providers = Providers::start_with(Options::default()).await;
+        let providers = Providers::start_with(ProviderOptions::default()).await;
         let base_urls = providers.base_urls();
         let gateway =
             Gateway::start_with(|options| options.embedded.payment_base_urls = base_urls).await;

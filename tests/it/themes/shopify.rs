@@ -1,6 +1,7 @@
 //! A theme of the shape of Shopify's public ones, the whole way: folders, comments before JSON, section
 //! groups, blocks of the theme, translated labels, and the tags that only Shopify has.
 
+use support::clock::STORE_CACHE;
 use support::{ThemeShop, json, upload, zip};
 
 const COMMENT: &str = "/*\n * IMPORTANT: The contents of this file are auto-generated.\n */\n";
@@ -81,7 +82,7 @@ fn files(slug: &str) -> Vec<(String, Vec<u8>)> {
 }
 
 #[tokio::test]
-async fn a_theme_of_shopifys_shape_is_uploaded_shown_changed_and_gone_back_to() {
+async fn a_shopify_theme_is_uploaded_and_rendered() {
     let shop = ThemeShop::with_upload().await;
     for number in 1..=3 {
         let product = json!({"title": format!("Cup {number}"), "status": "active",
@@ -96,7 +97,7 @@ async fn a_theme_of_shopifys_shape_is_uploaded_shown_changed_and_gone_back_to() 
     shop.post("publish", json!({"draft_version": 1})).await.expect(201);
 
     let seen = |rest: &str| {
-        shop.gateway.advance(identity::storefront::CACHE_TIME);
+        shop.gateway.advance(STORE_CACHE);
         shop.gateway.client().get(&format!("/_local/shop/{}{rest}", shop.store.subdomain))
     };
     let first = seen("").await.expect(200);

@@ -104,7 +104,7 @@ pub async fn rotate_secret(
     let client: Option<AppClient> = app.table.get(&key::client(&found.client_id)).await?;
     let client = client.ok_or(Code::NotFound)?;
     if !client.confidential {
-        return Err(Code::InvalidStateTransition.detail("A public client has no secret."));
+        return Err(Code::InvalidStateTransition.detail("A public app has no client secret."));
     }
     let now = app.clock.now();
     let secret = new_secret();

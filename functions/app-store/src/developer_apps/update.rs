@@ -24,7 +24,7 @@ use super::{
     webhook,
 };
 
-/// Changes to the listing of an approved app. A field that is left out stays. The category changes by a
+/// Changes to the listing of an approved app. An omitted field keeps its value. The category changes by a
 /// submission only.
 #[request]
 #[derive(Debug, Clone)]
@@ -46,10 +46,7 @@ pub struct ListingChange {
 impl ListingChange {
     /// Applies the change, and returns its field errors by the rules of submissions.
     fn apply(self, listing: &mut Listing) -> Vec<FieldError> {
-        let fault = |pointer: &str, code, detail: String| FieldError {
-            pointer: pointer.into(),
-            fault: Fault::new(code, detail),
-        };
+        let fault = |pointer: &str, code, detail: String| FieldError::new(pointer, code, detail);
         let mut errors = Vec::new();
         if let Some(tagline) = self.tagline {
             listing.tagline = tagline.into();
@@ -77,7 +74,7 @@ impl ListingChange {
     }
 }
 
-/// Changes to an app. A field that is left out stays. `confidential` never changes.
+/// Changes to an app. An omitted field keeps its value. `confidential` never changes.
 #[request]
 #[derive(Debug, Clone)]
 pub struct UpdateAppRequest {
@@ -87,7 +84,8 @@ pub struct UpdateAppRequest {
     slug: Option<Slug>,
     /// The URL at which the app runs. For an approved app, the change is proposed.
     app_url: Option<WebUrl>,
-    /// The redirect URIs, one to ten, in place of all before. For an approved app, the change is proposed.
+    /// The redirect URIs, one to ten, which replace all current ones. For an approved app, the change is
+    /// proposed.
     redirect_uris: Option<RedirectUris>,
     /// The scopes that the app may request. For an approved app, the change is proposed. What merchants have
     /// granted stays.

@@ -42,12 +42,12 @@ pub(super) async fn validate<const MAX: usize>(
 ) -> Option<FieldError> {
     let url = url?.as_str();
     let fault = if bridged::is_ours(&services.config, url) {
-        Fault::new("own_host", "Events go to a host of the app's own, not to this service's.")
+        Fault::new("own_host", "The URL must not point to this service.")
     } else {
         let rejection = services.egress.check(url).await.err()?;
         Fault::new(rejection.code(), rejection.to_string())
     };
-    Some(FieldError { pointer: "/webhook_url".into(), fault })
+    Some(FieldError::at("/webhook_url", fault))
 }
 
 /// Creates, changes or deletes the app's subscription as its webhook URL changes. The first URL creates a

@@ -7,26 +7,34 @@ use gateway::reply::{Json, NoStore};
 use platform::app::{AppClient, AppStatus, CommerceApp};
 use platform::grant::{AuthorizationCode, CodeState, Grant, Presented, RefreshToken};
 use platform::installation::{Installation, InstallationStatus};
-use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use services::metrics;
 use table::{ReadConsistency, retry_eventual_first};
 
-use super::issue::{Issued, Purpose, issue};
-use super::{ClientCredentials, TokenRequest, TokenResponse, required, tokens};
+use super::client::ClientCredentials;
+use super::issue::{Purpose, issue};
+use super::response::{TokenResponse, response};
+use super::tokens;
 
-/// Redeems the code of a request. A second, otherwise valid redemption revokes every token of the grant: one
+/// A code, with what a client presents for its redemption.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PresentedCode<'a> {
+    pub(super) code: &'a str,
+    pub(super) redirect_uri: &'a str,
+    /// The PKCE verifier.
+    pub(super) verifier: Option<&'a str>,
+}
+
+/// Redeems a code. A second, otherwise valid redemption revokes every token of the grant: one
 /// of the two clients stole the code, and it is unknown which.
 pub(super) async fn redeem(
     services: &Services,
     credentials: &ClientCredentials,
-    input: &TokenRequest,
+    presented: PresentedCode<'_>,
 ) -> Result<NoStore<Json<TokenResponse>>, Problem> {
-    let raw_code = required(input.code.as_ref(), "code")?;
-    let redirect_uri = required(input.redirect_uri.as_ref(), "redirect_uri")?;
-    let verifier = input.code_verifier.as_ref().map(primitives::fields::Exact::as_str);
-    let code_key = key::code(&seal::digest(raw_code));
+    let PresentedCode { code, redirect_uri, verifier } = presented;
+    let code_key = key::code(&seal::digest(code));
     let client_key = key::client(&credentials.client_id);
     let mut batch = services.table.get_many(&[&client_key, &code_key]).await?;
     let now = services.clock.now();
@@ -59,7 +67,7 @@ async fn replayed(services: &Services, code: &AuthorizationCode) -> Result<(), P
     if let Err(problem) =
         metrics::note_code_replay(&services.table, metrics::CODE_FAMILY, now).await
     {
-        tracing::warn!(cause = %problem, "a code that came again is not counted");
+        tracing::warn!(cause = %problem, "replay of an authorization code not counted");
     }
     Ok(())
 }
@@ -114,28 +122,4 @@ async fn load_installation(
         && installation.generation == code.generation
         && !matches!(owner.status, AppStatus::Suspended | AppStatus::Deleted);
     if in_force { Ok(installation) } else { Err(Code::InvalidGrant.into()) }
-}
-
-/// The response of the token endpoint.
-pub(super) fn response(
-    issued: &Issued,
-    code: &AuthorizationCode,
-    refresh: &RefreshToken,
-    refresh_token: String,
-    now: Timestamp,
-) -> NoStore<Json<TokenResponse>> {
-    let record = &issued.record;
-    Json::new(&TokenResponse {
-        access_token: issued.jwt.clone(),
-        token_type: "Bearer",
-        expires_in: now.seconds_until(record.expires_at),
-        expires_at: record.expires_at,
-        scope: record.scopes.to_string(),
-        scopes: record.scopes.to_vec(),
-        installation_id: code.installation_id.clone(),
-        store_id: code.store_id.clone(),
-        refresh_token,
-        refresh_token_expires_in: now.seconds_until(refresh.expires_at),
-    })
-    .no_store()
 }

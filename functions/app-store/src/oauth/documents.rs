@@ -89,8 +89,8 @@ pub struct Metadata {
 
 /// `GET /v1/app-store/oauth/metadata` (`getOauthMetadata`): Get the OAuth server metadata.
 ///
-/// It has the endpoints, scopes, grant types and client authentication methods of the OAuth server (RFC 8414
-/// §2). It may be cached for five minutes.
+/// The metadata has the endpoints, scopes, grant types and client authentication methods of the OAuth server
+/// (RFC 8414 §2). It may be cached for five minutes.
 pub async fn metadata(_: Public, State(app): State<App>) -> Result<Json<Metadata>, Problem> {
     let base = &app.config.base_url;
     let at = |path: &str| format!("{base}/v1/app-store/oauth/{path}");

@@ -22,8 +22,7 @@ use serde::Serialize;
 use services::Services;
 use table::{Condition, Write};
 
-use super::issue::{Issued, Purpose, issue};
-use super::narrowed;
+use super::issue::{Issued, Purpose, issue, narrowed};
 
 const GRANT_TYPE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ACCESS_TOKEN_TYPE: &str = "urn:ietf:params:oauth:token-type:access_token";
@@ -86,7 +85,7 @@ pub struct ExchangeResponse {
 ///
 /// # Errors
 /// `invalid_request`, `invalid_target`, `invalid_scope`, `unsupported_grant_type`,
-/// `store_not_owned`, `app_suspended`, `installation_inactive`; `unauthenticated` when the session
+/// `store_not_found`, `app_suspended`, `installation_inactive`; `unauthenticated` when the session
 /// ends meanwhile.
 pub async fn exchange(
     member: AnyMember,
@@ -134,7 +133,8 @@ impl ExchangeRequest {
         if !is(&self.subject_token_type, ACCESS_TOKEN_TYPE)
             || !is(&self.requested_token_type, ACCESS_TOKEN_TYPE)
         {
-            return Err(Code::InvalidRequest.detail("Only access tokens are exchanged."));
+            let detail = format!("Both token types must be `{ACCESS_TOKEN_TYPE}`.");
+            return Err(Code::InvalidRequest.detail(detail));
         }
         let now = member.session.last_used_at;
         let foreign = self.subject_token.as_ref().is_some_and(|token| {
@@ -142,10 +142,11 @@ impl ExchangeRequest {
                 .is_none_or(|token| !member.session.admits(&token, &member.account, now))
         });
         if foreign {
-            return Err(Code::InvalidRequest.detail("The subject token is not this session's."));
+            let detail = "`subject_token` does not belong to the session of the request.";
+            return Err(Code::InvalidRequest.detail(detail));
         }
         if self.app_id.is_some() == self.client_id.is_some() {
-            return Err(Code::InvalidRequest.detail("Name the app: app_id or client_id."));
+            return Err(Code::InvalidRequest.detail("Send `app_id` or `client_id`, not both."));
         }
         Ok(())
     }

@@ -5,14 +5,14 @@ use std::time::Duration;
 use core_types::event::Event;
 use core_types::id::{MerchantId, SessionId};
 use core_types::resource::Resource;
-use core_types::scope::Scopes;
+use core_types::scope::{Requested, Scopes};
 use crypto::seal;
 use crypto::token;
 use crypto::token::{APP_TOKEN_SECONDS, Actor, Claims, EMBEDDED_TOKEN_SECONDS};
 use platform::installation::AUDIENCE;
 use platform::installation::{APP_TOKEN_ISSUED, AppToken, Installation, TokenIssued};
 use primitives::clock::Timestamp;
-use primitives::problem::Problem;
+use primitives::problem::{Code, Problem};
 use services::Services;
 
 /// An access token that is about to be issued.
@@ -92,4 +92,11 @@ pub(super) async fn issue(
     };
     let event = Event::new(&APP_TOKEN_ISSUED, installation.event_subject(), &data, now);
     Ok(Issued { jwt, record, event })
+}
+
+/// The requested scopes, which must be within the granted ones; all of those by default.
+pub(super) fn narrowed(granted: &Scopes, requested: Option<&Requested>) -> Result<Scopes, Problem> {
+    let Some(requested) = requested else { return Ok(granted.clone()) };
+    let scopes = requested.scopes()?;
+    if granted.cover_all(&scopes) { Ok(scopes) } else { Err(Code::InvalidScope.into()) }
 }

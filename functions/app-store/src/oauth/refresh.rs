@@ -2,6 +2,7 @@
 //! (RFC 9700 §4.14.2).
 
 use core_types::key;
+use core_types::scope::Requested;
 use crypto::seal;
 use gateway::idempotency::Commit;
 use gateway::reply::{Json, NoStore};
@@ -12,18 +13,19 @@ use primitives::problem::{Code, Problem};
 use services::Services;
 use table::retry;
 
-use super::code::response;
-use super::issue::{Purpose, issue};
-use super::{ClientCredentials, TokenRequest, TokenResponse, narrowed, required, tokens};
+use super::client::ClientCredentials;
+use super::issue::{Purpose, issue, narrowed};
+use super::response::{TokenResponse, response};
+use super::tokens;
 
-/// Exchanges a refresh token for a new pair of tokens.
+/// Exchanges a refresh token for a new pair of tokens, with all granted scopes or the requested ones.
 pub(super) async fn refresh(
     services: &Services,
     credentials: &ClientCredentials,
-    input: &TokenRequest,
+    unverified_token: &str,
+    scope: Option<&Requested>,
 ) -> Result<NoStore<Json<TokenResponse>>, Problem> {
-    let raw = required(input.refresh_token.as_ref(), "refresh_token")?;
-    let digest = seal::digest(raw);
+    let digest = seal::digest(unverified_token);
     let token_key = key::refresh_token(&digest);
     let client_key = key::client(&credentials.client_id);
     let mut batch = services.table.get_many(&[&client_key, &token_key]).await?;
@@ -33,14 +35,14 @@ pub(super) async fn refresh(
     if token.client_id != client.client_id || now >= token.expires_at {
         return Err(Code::InvalidGrant.into());
     }
-    retry(|| rotate(services, &token, input)).await
+    retry(|| rotate(services, &token, scope)).await
 }
 
 /// Rotates the refresh token in one transaction with the grant, installation, both tokens and event.
 async fn rotate(
     services: &Services,
     used: &RefreshToken,
-    input: &TokenRequest,
+    scope: Option<&Requested>,
 ) -> Result<NoStore<Json<TokenResponse>>, Problem> {
     let now = services.clock.now();
     let code_key = key::code(&used.code_digest);
@@ -63,7 +65,7 @@ async fn rotate(
         return Err(Code::InvalidGrant.into());
     }
     let granted = code.scopes.intersection(&installation.scopes);
-    let scopes = narrowed(&granted, input.scope.as_ref())?;
+    let scopes = narrowed(&granted, scope)?;
     let purpose = Purpose {
         installation: &installation,
         client_id: &code.client_id,

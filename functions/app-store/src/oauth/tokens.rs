@@ -22,7 +22,7 @@ use serde::Serialize;
 use services::Services;
 use table::{Batch, retry};
 
-use super::ClientCredentials;
+use super::client::ClientCredentials;
 
 /// A request about a token.
 #[request]

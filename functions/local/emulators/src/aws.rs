@@ -13,6 +13,7 @@
 //! - not the queues: pending deliveries are in the table, and the sweep sends them again;
 //! - not the table's stream: a restart empties it, and the sweep finds the unhandled records.
 
+mod account;
 mod in_process;
 mod queues;
 mod stream;
@@ -38,57 +39,20 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinSet;
 
+pub use account::{ACCOUNT, REGION};
 use in_process::Services;
 use queues::{Queues, answer_sqs};
 use stream::Stream;
 use tables::Tables;
 use vault::{Vault, answer_secrets};
 
-/// The region that the emulators claim to be in.
-pub const REGION: &str = "us-east-1";
-/// The account that owns the emulated queues.
-pub const ACCOUNT: &str = "000000000000";
+use crate::error::AnyError;
+pub use crate::error::EmulatorError;
 
 /// Receives after which a message moves to the dead-letter queue (docs/platform.md §2).
 const MAX_RECEIVE_COUNT: u32 = 5;
 /// How long [`Emulators::stop`] waits for requests that are already running.
 const GRACE: Duration = Duration::from_secs(3);
-/// The request id of every response of the emulators.
-const REQUEST_ID: &str = "local";
-
-/// A cause of any kind; [`EmulatorError`] adds what failed.
-type AnyError = Box<dyn std::error::Error + Send + Sync>;
-
-/// An error of an emulator: the operation that failed, and its cause.
-#[derive(Debug)]
-pub struct EmulatorError {
-    tried: String,
-    cause: AnyError,
-}
-
-impl EmulatorError {
-    /// For `map_err`: adds the operation that failed to its cause.
-    fn while_trying<E>(tried: impl Into<String>) -> impl FnOnce(E) -> Self
-    where
-        E: Into<AnyError>,
-    {
-        let tried = tried.into();
-        move |cause| Self { tried, cause: cause.into() }
-    }
-}
-
-impl std::fmt::Display for EmulatorError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "cannot {}: {}", self.tried, self.cause)
-    }
-}
-
-impl std::error::Error for EmulatorError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(self.cause.as_ref())
-    }
-}
-
 /// The address and the ports of the emulators; port 0 for any free one.
 #[derive(Debug, Clone, Copy)]
 pub struct Ports {
@@ -300,7 +264,7 @@ impl Emulators {
         // The queues come first: a long poll would otherwise hold its connection for 20 s.
         let emptied = tokio::time::timeout(GRACE, self.queues.shut_down()).await;
         if emptied.is_err() {
-            tracing::warn!("a queue did not stop in time");
+            tracing::warn!("queue emulator did not stop in time");
         }
         tokio::join!(self.dynamodb.stop(), self.sqs.stop(), self.secrets.stop());
     }
@@ -331,7 +295,7 @@ impl Server {
         let mut task = JoinSet::new();
         task.spawn(async move {
             if let Err(cause) = serving.await {
-                tracing::error!(cause, "an emulator ended");
+                tracing::error!(cause, "emulator failed");
             }
         });
         Self { endpoint, running, task }
@@ -340,7 +304,7 @@ impl Server {
     async fn stop(mut self) {
         drop(self.running);
         if tokio::time::timeout(GRACE, self.task.join_next()).await.is_err() {
-            tracing::warn!(endpoint = self.endpoint, "an emulator did not stop in time");
+            tracing::warn!(endpoint = self.endpoint, "emulator did not stop in time");
         }
     }
 }

@@ -7,6 +7,7 @@
 
 mod answers;
 mod connector;
+mod fault;
 mod late;
 mod pages;
 mod plan;
@@ -17,117 +18,22 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use serde_json::Value;
 use tokio::sync::watch;
 
+use fault::Call;
+pub use fault::Fault;
 use late::Late;
+use plan::mix;
 pub use plan::{Plan, PlanError};
 
 /// How far a drawn stale read is behind (our choice): longer than a request takes.
 const BEHIND: Duration = Duration::from_millis(100);
 /// How far a planned stale read is behind: longer than a busy machine takes for a test's steps.
 const FAR_BEHIND: Duration = Duration::from_secs(2);
-/// The longest delay of a slow reply (our choice): less than an attempt's timeout.
-const SLOW: Duration = Duration::from_millis(250);
-
-/// A fault of one call of the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fault {
-    /// The call is throttled: `ProvisionedThroughputExceededException`, `ThrottlingException`, or a
-    /// transaction that is cancelled for throttling.
-    Throttled,
-    /// A write or a transaction conflicts with another transaction.
-    Conflict,
-    /// The call is executed, and the reply is lost: the connection ends, or the response is 500.
-    LostReply,
-    /// The call is executed, and the reply is slow.
-    Slow,
-    /// An index or an eventually consistent read returns the state of a moment before.
-    Stale,
-    /// A page ends early, perhaps before its first item, with a key to continue from.
-    Short,
-    /// A batch is processed in part.
-    Leftover,
-    /// The call is rejected as if a permission were missing. Only planned.
-    Denied,
-    /// A write is rejected as invalid, like one with an item that is too large. Only planned.
-    Invalid,
-    /// The call waits until this many calls of this operation have come. Only planned.
-    Behind(&'static str, usize),
-}
 
 /// Selects the writes that are rejected as invalid, by operation and input.
 type Rejecting = Box<dyn FnMut(&str, &Value) -> bool + Send>;
-
-impl Fault {
-    /// The faults that are drawn.
-    pub const DRAWN: [Self; 7] = [
-        Self::Throttled,
-        Self::Conflict,
-        Self::LostReply,
-        Self::Slow,
-        Self::Stale,
-        Self::Short,
-        Self::Leftover,
-    ];
-
-    /// The name in a plan.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Throttled => "throttle",
-            Self::Conflict => "conflict",
-            Self::LostReply => "lost",
-            Self::Slow => "slow",
-            Self::Stale => "stale",
-            Self::Short => "short",
-            Self::Leftover => "leftover",
-            Self::Denied => "denied",
-            Self::Invalid => "invalid",
-            Self::Behind(..) => "behind",
-        }
-    }
-
-    /// Whether it can be injected into this call.
-    fn suits(self, call: &Call) -> bool {
-        let operation = call.operation.as_str();
-        match self {
-            Self::Invalid => call.is_write(),
-            Self::Conflict => call.is_write() || operation == "TransactGetItems",
-            Self::Stale => {
-                call.may_be_late && ["Query", "GetItem", "BatchGetItem"].contains(&operation)
-            }
-            Self::Short => operation == "Query",
-            Self::Leftover => ["BatchGetItem", "BatchWriteItem"].contains(&operation),
-            Self::Throttled | Self::LostReply | Self::Slow | Self::Denied | Self::Behind(..) => {
-                true
-            }
-        }
-    }
-}
-
-/// The properties of a call that select its possible faults.
-#[derive(Debug)]
-struct Call {
-    operation: String,
-    /// Whether it is an eventually consistent read.
-    may_be_late: bool,
-}
-
-impl Call {
-    fn is_write(&self) -> bool {
-        let operation = self.operation.as_str();
-        matches!(operation, "PutItem" | "UpdateItem" | "DeleteItem" | "TransactWriteItems")
-    }
-}
-
-/// Mixes the bits of a number: the finalizer of `SplitMix64`.
-fn mix(number: u64) -> u64 {
-    let mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
-}
 
 /// The faults between clients and the table. Cheap to clone; clones share their state.
 #[derive(Debug, Clone)]
@@ -237,11 +143,6 @@ impl Faults {
         if let Some(rest) = self.0.late.rest() {
             tokio::time::sleep(rest).await;
         }
-    }
-
-    /// Wraps an HTTP client, so that these faults are injected into its calls.
-    pub(super) fn before(&self, client: &SharedHttpClient) -> SharedHttpClient {
-        connector::client(self.clone(), client.clone())
     }
 
     /// The fault of the next call, and a random number for its details.

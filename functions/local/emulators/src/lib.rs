@@ -4,6 +4,7 @@
 //! local system starts on an empty or an existing data directory.
 
 pub mod aws;
+mod error;
 pub mod faults;
 pub mod forgeries;
 pub mod guard;
@@ -23,6 +24,7 @@ use aws_smithy_types::timeout::TimeoutConfig;
 use aws_types::SdkConfig;
 use serde_json::{Map, json};
 
+pub use error::AnyError;
 pub use table::{TTL_ATTRIBUTE, table_definition};
 
 use aws::{Emulators, Ports};
@@ -35,9 +37,6 @@ use primitives::clock::Clock;
 use services::Endpoints;
 use services::config::{Config, MailConfig, PaymentBaseUrls};
 use services::secrets::documents;
-
-/// A cause of any kind, which the process that starts a local system prints.
-pub type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The table's name.
 pub const TABLE: &str = "commerce";

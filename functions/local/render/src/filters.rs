@@ -1,8 +1,9 @@
 //! The filters: those of `liquid-lib`, and those that themes expect of a shop. Each is metered: its input
 //! counts as steps, its result as memory, and a result that would be too large is rejected in advance.
 
+mod call;
 #[expect(clippy::unnecessary_wraps, reason = "all filters are of one type, which may fail")]
-pub(crate) mod shop;
+mod shop;
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,43 +16,15 @@ use liquid_core::parser::{
 use liquid_core::{Expression, Language, Runtime};
 use liquid_lib::stdlib;
 
-use crate::language::Context;
 use crate::limits::{Meter, size};
 use crate::safe;
 use crate::value::weight;
+pub(crate) use call::Context;
+use call::{Apply, Call};
 
 /// Filters that return their input or a part of it, so that safe texts stay safe.
 const PASSING: &[&str] =
     &["compact", "concat", "default", "first", "last", "map", "reverse", "sort", "where"];
-
-/// The function of a filter of our own.
-pub(crate) type Apply = fn(&Call<'_>) -> Result<Value>;
-
-/// The arguments of a filter of our own.
-pub(crate) struct Call<'c> {
-    pub(crate) input: &'c dyn ValueView,
-    pub(crate) positional: Vec<Value>,
-    pub(crate) named: Vec<(String, Value)>,
-    pub(crate) context: &'c Context,
-}
-
-impl Call<'_> {
-    /// The input as a text.
-    pub(crate) fn text(&self) -> String {
-        self.input.to_kstr().into_string()
-    }
-
-    /// An argument by its position, as a text.
-    pub(crate) fn argument(&self, place: usize) -> Option<String> {
-        Some(self.positional.get(place)?.to_kstr().into_string())
-    }
-
-    /// An argument by its name, as a text.
-    pub(crate) fn option(&self, name: &str) -> Option<String> {
-        let (_, value) = self.named.iter().find(|(given, _)| given == name)?;
-        Some(value.to_kstr().into_string())
-    }
-}
 
 /// The implementation of a filter.
 #[derive(Clone)]

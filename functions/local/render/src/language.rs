@@ -2,28 +2,14 @@
 
 use std::sync::Arc;
 
-use liquid_core::error::{Error, Result};
-use liquid_core::parser::{
-    BlockReflection, FilterChain, ParseBlock, ParseTag, TagReflection, TagToken, TryMatchToken,
-};
+use liquid_core::error::Result;
+use liquid_core::parser::{BlockReflection, ParseBlock, ParseTag, TagReflection};
 use liquid_core::{Language, Renderable, Runtime, TagBlock, TagTokenIter};
 use liquid_lib::stdlib;
-use serde_json::Value as Json;
 
+use crate::filters::Context;
 use crate::limits::Meter;
 use crate::{filters, tags};
-
-/// The data of the page that filters use.
-#[derive(Debug)]
-pub(crate) struct Context {
-    pub(crate) meter: Arc<Meter>,
-    /// The URLs of the theme's assets, by the name that follows `assets/`.
-    pub(crate) assets: std::collections::BTreeMap<String, String>,
-    /// Translations of the page's language, and of the theme's own language.
-    pub(crate) translations: [Json; 2],
-    /// The store's currency, an ISO 4217 code.
-    pub(crate) currency: String,
-}
 
 /// The parser of a tag.
 type Parse = fn(TagTokenIter<'_>, &Language) -> Result<Box<dyn Renderable>>;
@@ -42,13 +28,6 @@ pub(crate) fn of(context: &Arc<Context>) -> Language {
         language.blocks.register((*name).to_owned(), block.into());
     }
     filters::register(&mut language, context);
-    language
-}
-
-/// The language of a file that has these texts between `raw` and `endraw`.
-pub(crate) fn with_verbatim(language: &Language, texts: Vec<String>) -> Language {
-    let mut language = language.clone();
-    language.tags.register("verbatim".to_owned(), tags::text::Verbatim::new(texts).into());
     language
 }
 
@@ -84,25 +63,6 @@ const BLOCKS: &[(&str, &str, ParseWithin)] = &[
         stdlib::UnlessBlock.parse(arguments, block, language)
     }),
 ];
-
-/// Parses a filter chain; the error names an unknown filter.
-pub(crate) fn chain(token: TagToken<'_>, language: &Language) -> Result<FilterChain> {
-    let text = token.as_str().to_owned();
-    match token.expect_filter_chain(language) {
-        TryMatchToken::Matches(chain) => Ok(chain),
-        TryMatchToken::Fails(token) => Err(match unknown_filter(&text, language) {
-            Some(name) => Error::with_msg(format!("there is no filter `{name}`, in `{text}`")),
-            None => token.raise_error(),
-        }),
-    }
-}
-
-fn unknown_filter<'t>(chain: &'t str, language: &Language) -> Option<&'t str> {
-    let names = chain.split('|').skip(1).filter_map(|filter| {
-        filter.trim_start().split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next()
-    });
-    names.filter(|name| !name.is_empty()).find(|name| language.filters.get(name).is_none())
-}
 
 #[derive(Clone)]
 struct Tag {

@@ -27,6 +27,7 @@ mod source;
 mod tags;
 mod theme;
 mod value;
+mod verbatim;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -37,8 +38,8 @@ use liquid_core::Runtime;
 use liquid_core::error::Result as LiquidResult;
 use serde_json::Value as Json;
 
+use crate::filters::Context;
 use crate::frame::Base;
-use crate::language::Context;
 use crate::limits::{Bounded, Meter};
 use crate::machine::{Machine, named};
 
@@ -66,15 +67,17 @@ pub fn render(theme: &Theme, page: Page, data: &Data, limits: Limits) -> Result<
 }
 
 fn rendered(theme: Theme, page: &Page, data: &Data, limits: Limits) -> Result<String, Finding> {
+    let meter = Arc::new(Meter::new(limits));
     let context = Context {
-        meter: Arc::new(Meter::new(limits)),
+        meter: Arc::clone(&meter),
         assets: theme.assets.clone(),
         translations: theme.translations(),
         currency: data.store.get("currency").and_then(Json::as_str).unwrap_or("USD").to_owned(),
     };
     let globals = objects::globals(&theme, page, data);
     let place = machine::Place { page: data.page.max(1), address: data.address(page) };
-    let machine = Rc::new(Machine::new(theme, globals, context, place));
+    let language = language::of(&Arc::new(context));
+    let machine = Rc::new(Machine::new(theme, globals, meter, language, place));
     let base = Base::new(Rc::clone(&machine));
     whole(&machine, page, &base).map_err(|error| machine.finding(&error))
 }

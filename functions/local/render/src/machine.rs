@@ -13,10 +13,10 @@ use liquid_core::{Language, Renderable, Runtime, Template};
 use serde_json::Value as Json;
 
 use crate::frame::Frame;
-use crate::language;
 use crate::limits::{Finding, FindingCode, Meter};
 use crate::source;
 use crate::theme::Theme;
+use crate::verbatim;
 
 /// Renders one page of a theme.
 pub(crate) struct Machine {
@@ -54,14 +54,15 @@ impl Machine {
     pub(crate) fn new(
         theme: Theme,
         globals: Object,
-        context: language::Context,
+        meter: Arc<Meter>,
+        language: Language,
         place: Place,
     ) -> Self {
         Self {
-            meter: Arc::clone(&context.meter),
             theme,
             globals,
-            language: language::of(&Arc::new(context)),
+            meter,
+            language,
             parsed: RefCell::default(),
             within: RefCell::default(),
             at_fault: Cell::default(),
@@ -108,7 +109,7 @@ impl Machine {
         let source = source::normalize(text).map_err(syntax)?;
         let schema = source.schema.as_deref().map_or(Ok(Json::Null), serde_json::from_str);
         let schema = schema.map_err(|error| syntax(format!("its schema is not JSON: {error}")))?;
-        let language = language::with_verbatim(&self.language, source.verbatim);
+        let language = verbatim::with(&self.language, source.verbatim);
         let elements = liquid_core::parser::parse(&source.text, &language);
         let elements = elements.map_err(|error| syntax(error.to_string()))?;
         Ok(File { template: Template::new(elements), schema })

@@ -8,8 +8,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tracing::instrument::WithSubscriber;
 
+use super::api::{Api, text};
 use super::picture::{self, Shape};
-use super::{Api, text};
 
 /// The categories and products to create: `catalogue.json`. Parents come before their children.
 const DEPARTMENTS: &str = include_str!("catalogue.json");

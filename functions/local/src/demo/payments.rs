@@ -5,22 +5,23 @@ use crate::providers::{
     Provider, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_KEY_ID, STRIPE_SECRET,
     WEBHOOK_SECRET,
 };
-use core_types::key;
 use core_types::provider::ProviderName;
 use emulators::AnyError;
-use identity::store::{Store, UniqueSubdomain};
 use sales::payment::load;
 use serde_json::{Value, json};
 use services::Services;
 
-use super::{Api, MERCHANT, SUBDOMAIN, account as account_of, told};
+use super::accounts::{self, MERCHANT, told};
+use super::api::Api;
+use super::store::{self, SUBDOMAIN};
 use crate::System;
 
 /// Connects the demo store to the emulated providers, unless it has an account with them: a merchant's
 /// changes stay. A deleted store is not created again.
 pub(super) async fn connect(system: &System, providers: &Providers) -> Result<(), AnyError> {
     let app = system.app();
-    let (Some(store), Some(merchant)) = (store(app).await?, account_of(app, &MERCHANT).await?)
+    let (Some(store), Some(merchant)) =
+        (store::load(app).await?, accounts::load(app, &MERCHANT).await?)
     else {
         return Ok(());
     };
@@ -37,22 +38,12 @@ pub(super) async fn connect(system: &System, providers: &Providers) -> Result<()
     if missing.is_empty() {
         return Ok(());
     }
-    let api = Api::sign_in(system, &merchant).await?.at(&store.id);
+    let api = Api::sign_in(app, system.router(), &merchant).await?.at(&store.id);
     for name in missing {
         let path = format!("/v1/payments/providers/{name}");
         api.call("PUT", &path, Some(json!({"credentials": credentials(name)}))).await?;
     }
     api.sign_out().await
-}
-
-/// Loads the demo store, unless it is deleted.
-pub(super) async fn store(services: &Services) -> Result<Option<Store>, AnyError> {
-    let claim: Option<UniqueSubdomain> =
-        services.table.get(&key::unique_subdomain(SUBDOMAIN)).await.map_err(told)?;
-    match claim {
-        Some(claim) => Ok(services.table.get(&key::store(&claim.store_id)).await.map_err(told)?),
-        None => Ok(None),
-    }
 }
 
 /// The providers that the system reaches here, and not at another base URL.

@@ -7,7 +7,7 @@ use emulators::AnyError;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::{Api, text};
+use super::api::{Api, text};
 
 /// The slug of the demo store's live theme.
 pub const LIVE: &str = "harbor";

@@ -34,7 +34,7 @@ fn operations(paths: &mut Value) -> impl Iterator<Item = &mut Value> {
     items.filter_map(Value::as_object_mut).flat_map(Map::values_mut)
 }
 
-/// The name of a rejection, of its status and codes: `404-not_found-store_not_found`.
+/// The name of a rejection, of its status and codes: `404-not_found-storefront_not_found`.
 fn name_of(status: &str, response: &Value) -> String {
     let codes = response
         .pointer("/content/application~1problem+json/schema/allOf/1/properties/code/enum")

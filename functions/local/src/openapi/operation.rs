@@ -13,21 +13,21 @@ use super::problems;
 
 /// Headers of responses, with type and description.
 const HEADERS: [(&str, &str, &str); 8] = [
-    ("X-Request-Id", "string", "What to name when asking about this answer."),
-    ("X-Service-Cost-Requested", "integer", "Points that were charged ahead."),
-    ("X-Service-Cost-Actual", "integer", "Points that it cost."),
-    ("X-Service-Cost-Available", "integer", "Points that are left."),
-    ("X-Service-Cost-Restore-Rate", "integer", "Points that come back each second."),
+    ("X-Request-Id", "string", "The id of the request, to quote when asking for help."),
+    ("X-Service-Cost-Requested", "integer", "The points that were charged before the request ran."),
+    ("X-Service-Cost-Actual", "integer", "The points that the request cost."),
+    ("X-Service-Cost-Available", "integer", "The points that are left in the budget."),
+    ("X-Service-Cost-Restore-Rate", "integer", "The points that are restored each second."),
     (
         "ETag",
         "string",
-        "The version, for `If-Match`; of what may be kept, a digest of what is shown.",
+        "The version, for `If-Match`; of a cacheable response, a digest of its content.",
     ),
-    ("Link", "string", "The next page (RFC 8288)."),
+    ("Link", "string", "The link to the next page (RFC 8288)."),
     (
         "Idempotent-Replayed",
         "string",
-        "`true`: the kept answer of an earlier request with this key.",
+        "`true`: the stored response of an earlier request with this key.",
     ),
 ];
 /// The headers that every response has.
@@ -65,7 +65,7 @@ pub(super) fn of(
         }
     }
     if operation.is_tagged || row.method == Method::GET && row.access == Access::Public {
-        let meaning = "What `If-None-Match` names is what would be shown (RFC 9110 §13.1.2).";
+        let meaning = "Not modified: `If-None-Match` has the current ETag (RFC 9110 §13.1.2).";
         responses.insert("304".to_owned(), json!({"description": meaning}));
     }
     for (status, rejection) in problems::responses(&codes, row.oauth) {
@@ -134,8 +134,8 @@ fn success(answer: &Success, row: &Row, example: Option<&Value>) -> Value {
     }
     let meaning = match answer.status {
         201 => "Created.",
-        202 => "Begun.",
-        204 => "Done; there is nothing to say.",
+        202 => "Accepted: the work continues after the response.",
+        204 => "Done, without a body.",
         _ => "Done.",
     };
     let mut response = json!({"description": meaning, "headers": header_references(&own)});
@@ -175,21 +175,21 @@ fn parameters(operation: &Operation<'_>, row: &Row) -> Value {
     if row.method != Method::GET && row.access != Access::Client && !has("Idempotency-Key") {
         all.push(json!({
             "name": "Idempotency-Key", "in": "header", "required": false,
-            "description": "The same key and body answer alike, and take effect once. Without a credential, at least 22 characters.",
+            "description": "Requests with the same key and body take effect once, and get the same response. Without a credential, at least 22 characters.",
             "schema": gateway::idempotency::key_schema(),
         }));
     }
     if row.access.selects_store() && !operation.path.contains(&"store_id") {
         all.push(json!({
             "name": "X-Service-Store-Id", "in": "header", "required": false,
-            "description": "The store, where the path does not name it and the credential does not name it.",
+            "description": "The store, where neither the path nor the credential names it.",
             "schema": {"type": "string"},
         }));
     }
     if shows_money(row) {
         all.push(json!({
             "name": "X-Service-Locale", "in": "header", "required": false,
-            "description": "The reader's language: amounts get `formatted`.",
+            "description": "The language in which amounts are formatted, as `formatted`.",
             "schema": {
                 "type": "string",
                 "pattern": "^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?$",
@@ -245,7 +245,7 @@ pub(super) fn security_schemes() -> Value {
     json!({
         "merchantSession": bearer("A merchant's session: `POST /v1/auth/signin`."),
         "appToken": bearer("An app's token for a store: `POST /v1/app-store/oauth/token`."),
-        "embeddedToken": bearer("A token of an app inside the admin: `POST /v1/app-store/oauth/token-exchange`."),
+        "embeddedToken": bearer("An embedded app's token for a store: `POST /v1/app-store/oauth/token-exchange`."),
         "customerToken": bearer("A customer of a store: `POST /v1/storefront/{subdomain}/customer/signin`."),
         "appClient": {"type": "http", "scheme": "basic", "description": "An app's `client_id` and `client_secret`; or both in the body (RFC 6749 §2.3.1)."},
     })
@@ -284,7 +284,7 @@ pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
             "tags": ["webhooks"],
             "parameters": headers.iter().map(header).collect::<Vec<_>>(),
             "requestBody": {"required": true, "content": {"application/json": content}},
-            "responses": {"2XX": {"description": "Received. Anything else is tried again."}},
+            "responses": {"2XX": {"description": "Received. With any other status the delivery is retried."}},
         });
         if let (Some(scope), Value::Object(members)) = (entry.scope, &mut post) {
             members.insert("x-scopes".to_owned(), json!([scope]));

@@ -19,17 +19,17 @@ pub(super) fn schema() -> Value {
             "title": {"type": "string"},
             "status": {"type": "integer"},
             "detail": {"type": "string"},
-            "code": {"type": "string", "description": "Stable, for programs."},
+            "code": {"type": "string", "description": "The stable code, for programs."},
             "instance": {"type": "string"},
             "request_id": {"type": "string"},
             "errors": {
                 "type": "array",
-                "description": "Every field at fault, up to 100 of them.",
+                "description": "The field errors, at most 100.",
                 "maxItems": primitives::problem::MAX_ERRORS,
                 "items": {
                     "type": "object",
                     "properties": {
-                        "pointer": {"type": "string", "description": "RFC 6901, into the body; for a parameter, `/` and its name."},
+                        "pointer": {"type": "string", "description": "A JSON Pointer (RFC 6901) into the body; for a parameter, `/` and its name."},
                         "code": {"type": "string"},
                         "detail": {"type": "string"},
                     },
@@ -39,7 +39,7 @@ pub(super) fn schema() -> Value {
             "more": {
                 "type": "integer",
                 "minimum": 1,
-                "description": "How many further errors are not listed in `errors`; left out if there are none.",
+                "description": "The number of further errors that are not listed in `errors`; absent if there are none.",
             },
         },
         "required": ["type", "title", "status", "detail", "code"],
@@ -98,12 +98,12 @@ fn of_access(access: Access) -> &'static [Code] {
         Access::Public => &[Code::IdempotencyKeyTooShort],
         Access::Merchant => &[Code::CrossOrigin],
         Access::Role(_) => {
-            &[Code::InsufficientRole, Code::StoreRequired, Code::StoreNotOwned, Code::NotFound]
+            &[Code::InsufficientRole, Code::StoreRequired, Code::StoreNotFound, Code::NotFound]
         }
         Access::Scope(_) => &[
             Code::InsufficientScope,
             Code::StoreRequired,
-            Code::StoreNotOwned,
+            Code::StoreNotFound,
             Code::NotFound,
             Code::AppSuspended,
             Code::InstallationInactive,
@@ -112,9 +112,9 @@ fn of_access(access: Access) -> &'static [Code] {
         Access::Operator => &[Code::OperatorRequired],
         Access::Client => &[Code::InvalidClient],
         Access::Embedded => {
-            &[Code::NotFound, Code::StoreNotOwned, Code::AppSuspended, Code::InstallationInactive]
+            &[Code::NotFound, Code::StoreNotFound, Code::AppSuspended, Code::InstallationInactive]
         }
-        Access::Customer => &[Code::StoreNotFound],
+        Access::Customer => &[Code::StorefrontNotFound],
     }
 }
 
@@ -152,7 +152,7 @@ fn rejection(codes: &[&'static str]) -> Value {
 }
 
 fn oauth_rejection(status: u16) -> Value {
-    let meaning = if status == 401 { "The client is not who it says." } else { "RFC 6749 §5.2." };
+    let meaning = if status == 401 { "Client authentication failed." } else { "RFC 6749 §5.2." };
     json!({
         "description": meaning,
         "headers": super::operation::header_references(&[]),

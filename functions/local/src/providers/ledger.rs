@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crypto::seal;
 use http::StatusCode;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::providers::call::{ApiResult, ProviderCall, ProviderRejection};
+use crate::providers::id::mint;
 use crate::providers::webhook::Provider;
 use crate::providers::webhook_sender::{self, Endpoint, QueuedEvents};
 use crate::providers::{razorpay, stripe};
@@ -26,46 +27,6 @@ pub enum Trouble {
     Reject(u16, &'static str),
     /// The call is executed, but a refund stays pending until [`super::Providers::finish_refund`].
     Pending,
-}
-
-/// A call, as the provider received it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProviderCall {
-    /// The method.
-    pub method: String,
-    /// The path, without its query.
-    pub path: String,
-    /// The idempotency key: Stripe's `Idempotency-Key`, Razorpay's `X-Refund-Idempotency`.
-    pub key: Option<String>,
-    /// The body.
-    pub body: String,
-}
-
-/// A rejection, as the provider returns it.
-#[derive(Debug, Clone)]
-pub struct ProviderRejection {
-    /// The HTTP status.
-    pub status: StatusCode,
-    /// `{"error": {…}}`.
-    pub body: Value,
-    /// Whether the request was well-formed, so that its execution began before it was rejected.
-    pub was_tried: bool,
-}
-
-/// The result of a call.
-pub(crate) type ApiResult = Result<Value, ProviderRejection>;
-
-impl ProviderRejection {
-    /// Creates a rejection with this error.
-    pub(crate) fn new(status: StatusCode, error: &Value) -> Self {
-        Self { status, body: json!({ "error": error }), was_tried: true }
-    }
-
-    /// The rejection of a malformed request, whose execution did not begin.
-    #[must_use]
-    pub(crate) fn untried(self) -> Self {
-        Self { was_tried: false, ..self }
-    }
 }
 
 /// The state of both providers.
@@ -162,11 +123,4 @@ fn reused(provider: Provider) -> ProviderRejection {
         ),
         Provider::Stripe => stripe::reused_key(),
     }
-}
-
-/// Creates an id of a prefix and random letters: a shop may still have ids of an earlier server.
-pub(crate) fn mint(prefix: &str, length: usize) -> String {
-    const LETTERS: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZabcdefgh";
-    let letter = |byte: u8| LETTERS.get(usize::from(byte & 31)).copied().map_or('A', char::from);
-    prefix.chars().chain(seal::random_bytes::<32>().map(letter).into_iter().take(length)).collect()
 }

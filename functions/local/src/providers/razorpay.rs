@@ -10,9 +10,9 @@ use objects::{Order, Payment, Refund, Status};
 use primitives::clock::Timestamp;
 use serde_json::{Value, json};
 
-use crate::providers::RAZORPAY_SECRET;
-use crate::providers::ledger::{ApiResult, ProviderRejection, mint};
-use crate::providers::server::ApiRequest;
+use crate::providers::call::{ApiRequest, ApiResult, ProviderRejection};
+use crate::providers::id::mint;
+use crate::providers::keys::RAZORPAY_SECRET;
 use crate::providers::webhook::{Event, Provider};
 
 /// The id of the account.

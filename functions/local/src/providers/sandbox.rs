@@ -16,21 +16,29 @@
 //! | `POST /sandbox/{razorpay,stripe}/disputes/{id}/{win,lose,close,ask_again,escalate}` | the dispute |
 //! | `POST /sandbox/{razorpay,stripe}/webhook_endpoints` | `{"url", "secret"}`, on loopback |
 
-use axum::response::Response;
 use http::StatusCode;
+use primitives::clock::Timestamp;
 use serde_json::{Value, json};
 
+use crate::providers::call::{ApiResult, ProviderCall, ProviderRejection};
 use crate::providers::disputes::{NewDispute, Verdict};
-use crate::providers::ledger::{ProviderCall, ProviderRejection};
-use crate::providers::server::{self, ServerState};
+use crate::providers::ledger::Ledger;
 use crate::providers::webhook::Provider;
 use crate::providers::{razorpay, stripe};
 
-/// Handles a request below `/sandbox`.
-pub(crate) fn answer(state: &ServerState, call: &ProviderCall, path: &[&str]) -> Response {
-    let yes =
-        if path.contains(&"webhook_endpoints") { StatusCode::CREATED } else { StatusCode::OK };
-    let result = state.act(|ledger, now| match (call.method.as_str(), path) {
+/// The status of a successful request below `/sandbox`.
+pub(crate) fn success(path: &[&str]) -> StatusCode {
+    if path.contains(&"webhook_endpoints") { StatusCode::CREATED } else { StatusCode::OK }
+}
+
+/// Executes a request below `/sandbox`.
+pub(crate) fn act(
+    ledger: &mut Ledger,
+    call: &ProviderCall,
+    path: &[&str],
+    now: Timestamp,
+) -> ApiResult {
+    match (call.method.as_str(), path) {
         ("POST", ["razorpay", "orders", id, "pay"]) => ledger.razorpay.pay(id, None, now),
         ("POST", ["razorpay", "orders", id, "fail"]) => {
             let failed = ledger.razorpay.fail(id, now)?;
@@ -69,8 +77,7 @@ pub(crate) fn answer(state: &ServerState, call: &ProviderCall, path: &[&str]) ->
             ledger.register(Provider::Stripe, &url, &secret)
         }
         _ => Err(nothing()),
-    });
-    server::answer(yes, result)
+    }
 }
 
 fn nothing() -> ProviderRejection {

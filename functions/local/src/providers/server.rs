@@ -12,12 +12,12 @@ use primitives::clock::{Clock, Timestamp};
 use serde_json::json;
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::providers::ledger::{ApiResult, Ledger, ProviderCall, ProviderRejection, Trouble};
+use crate::providers::call::{ApiRequest, ApiResult, ProviderCall, ProviderRejection};
+use crate::providers::keys::{RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_SECRET};
+use crate::providers::ledger::{Ledger, Trouble};
 use crate::providers::webhook::Provider;
 use crate::providers::webhook_sender::QueuedEvents;
-use crate::providers::{
-    RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_SECRET, razorpay, sandbox, stripe,
-};
+use crate::providers::{razorpay, sandbox, stripe};
 
 /// The largest request body, in bytes.
 const MAX_BODY: usize = 1 << 20;
@@ -55,18 +55,6 @@ impl ServerState {
     }
 }
 
-/// A request of an API.
-pub(crate) struct ApiRequest<'a> {
-    pub(crate) method: &'a str,
-    /// The segments of the path.
-    pub(crate) path: &'a [&'a str],
-    pub(crate) query: &'a str,
-    pub(crate) body: &'a str,
-    pub(crate) now: Timestamp,
-    /// Whether a refund stays pending.
-    pub(crate) is_pending: bool,
-}
-
 /// Handles any request.
 pub(crate) async fn receive(State(state): State<Arc<ServerState>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
@@ -84,7 +72,10 @@ pub(crate) async fn receive(State(state): State<Arc<ServerState>>, request: Requ
     let (provider, path) = match segments.as_slice() {
         ["razorpay", "v1", path @ ..] => (Provider::Razorpay, path),
         ["stripe", "v1", path @ ..] => (Provider::Stripe, path),
-        ["sandbox", path @ ..] => return sandbox::answer(&state, &call, path),
+        ["sandbox", path @ ..] => {
+            let result = state.act(|ledger, now| sandbox::act(ledger, &call, path, now));
+            return answer(sandbox::success(path), result);
+        }
         _ => return answer(StatusCode::NOT_FOUND, Err(nowhere())),
     };
     tokio::time::sleep(state.latency).await;
@@ -153,7 +144,7 @@ fn nowhere() -> ProviderRejection {
 }
 
 /// The HTTP response of a result; `yes` is the status of a success.
-pub(crate) fn answer(yes: StatusCode, result: ApiResult) -> Response {
+fn answer(yes: StatusCode, result: ApiResult) -> Response {
     match result {
         Ok(value) => (yes, axum::Json(value)).into_response(),
         Err(rejection) => (rejection.status, axum::Json(rejection.body)).into_response(),

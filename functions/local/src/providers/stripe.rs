@@ -11,8 +11,8 @@ use objects::{Charge, Intent, Refund, Status};
 use primitives::clock::Timestamp;
 use serde_json::{Value, json};
 
-use crate::providers::ledger::{ApiResult, ProviderRejection, mint};
-use crate::providers::server::ApiRequest;
+use crate::providers::call::{ApiRequest, ApiResult, ProviderRejection};
+use crate::providers::id::mint;
 use crate::providers::webhook::{Event, Provider};
 
 /// The version of the API that is emulated.

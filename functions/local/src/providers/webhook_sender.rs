@@ -72,7 +72,12 @@ async fn send(events: QueuedEvents, egress: Egress, clock: Clock) {
         }
         if !trouble.is_empty() {
             let (url, event) = (&endpoint.url, &event.id);
-            tracing::warn!(url, event, cause = trouble, "a provider's webhook was not taken");
+            tracing::warn!(
+                url,
+                event,
+                cause = trouble,
+                "webhook of an emulated provider not accepted"
+            );
         }
     }
 }

@@ -11,10 +11,10 @@ pub(crate) fn sheet(drill: &Drill) -> Sheet {
     let counts = EventCounts::from(drill);
     let recovery = or_dash(drill.observed_rto_s().map(|seconds| format!("{seconds} s")));
     let lost = format!("{} of at most {}", counts.lost, drill.rpo_events);
-    let title = "Events that were not delivered yet, while the fault lasted and until all were.";
+    let title = "Undelivered events, from the start of the fault until all were delivered.";
     let mut lines = vec![drill.hypothesis.clone()];
-    lines.extend(drill.stop_reason.iter().map(|why| format!("It ended before its time: {why}.")));
-    lines.push(format!("Asked for at {} as {}.", drill.created_at, drill.id));
+    lines.extend(drill.stop_reason.iter().map(|why| format!("It was stopped early: {why}.")));
+    lines.push(format!("Requested at {} as {}.", drill.created_at, drill.id));
     Sheet {
         title: format!("Failover drill: {}", words(drill.kind.as_str())),
         outcome: Some(outcome(drill)),
@@ -28,7 +28,7 @@ pub(crate) fn sheet(drill: &Drill) -> Sheet {
         plots: vec![Plot::lines(title, "events", vec![undelivered(drill)], marks(drill))],
         tables: vec![Table {
             title: "Timeline".to_owned(),
-            columns: vec!["time", "state", "what happened"],
+            columns: vec!["time", "state", "event"],
             rows: drill.timeline.iter().map(row).collect(),
         }],
     }

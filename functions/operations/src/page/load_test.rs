@@ -16,27 +16,27 @@ pub(crate) fn sheet(test: &LoadTest) -> Sheet {
         outcome: Some(outcome(test, sent == succeeded)),
         lines: vec![
             format!(
-                "{} requests a second for {} s, of a hundred {} checkouts, at the canary store.",
+                "{} requests a second for {} s on the canary store; of a hundred, {} are checkouts.",
                 profile.requests_per_second, profile.duration_s, profile.checkout_percent
             ),
-            format!("Asked for at {} as {}.", test.created_at, test.id),
+            format!("Requested at {} as {}.", test.created_at, test.id),
         ],
         figures: vec![
             Figure::new("Requests", format!("{sent} of {}", profile.planned())),
-            Figure::new("Without success", sent.saturating_sub(succeeded).to_string()),
-            Figure::new("Half took at most", millis(latency.p50)),
-            Figure::new("99 of 100 took at most", millis(latency.p99)),
+            Figure::new("Failed", sent.saturating_sub(succeeded).to_string()),
+            Figure::new("Latency p50", millis(latency.p50)),
+            Figure::new("Latency p99", millis(latency.p99)),
             Figure::new("Points", sum(|it| it.points).to_string()),
             Figure::new("Capacity units", tenths(sum(|it| it.unit_tenths))),
         ],
         plots: vec![
-            Plot::lines("How long answers took.", "ms", over_time(test, &LATENCY), Vec::new()),
-            Plot::lines("Requests made.", "requests", over_time(test, &REQUESTS), Vec::new()),
+            Plot::lines("Response times.", "ms", over_time(test, &LATENCY), Vec::new()),
+            Plot::lines("Requests sent.", "requests", over_time(test, &REQUESTS), Vec::new()),
         ],
         tables: vec![Table {
-            title: "How requests were answered".to_owned(),
+            title: "Responses".to_owned(),
             columns: vec![
-                "what", "sent", "2xx, 3xx", "429", "4xx", "5xx", "none", "p50", "p95", "p99",
+                "requests", "sent", "2xx, 3xx", "429", "4xx", "5xx", "none", "p50", "p95", "p99",
             ],
             rows: vec![row("reads", &test.reads), row("checkouts", &test.checkouts)],
         }],
@@ -60,8 +60,7 @@ const LATENCY: [Line; 3] = [
     ("p95", |it| it.latency_us.p95.map(whole_millis)),
     ("p99", |it| it.latency_us.p99.map(whole_millis)),
 ];
-const REQUESTS: [Line; 2] =
-    [("sent", |it| Some(it.sent)), ("without success", |it| Some(it.errors))];
+const REQUESTS: [Line; 2] = [("sent", |it| Some(it.sent)), ("failed", |it| Some(it.errors))];
 
 fn over_time(test: &LoadTest, lines: &[Line]) -> Vec<Series> {
     let line = |(name, value): &Line| {

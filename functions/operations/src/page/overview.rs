@@ -21,9 +21,9 @@ pub(crate) fn sheet(overview: &RuntimeOverview) -> Sheet {
     let mut figures = vec![
         Figure::new("Open incidents", open_incidents.len().to_string()),
         Figure::new("Outbox lag", format!("{} s", overview.outbox.lag_seconds)),
-        Figure::new("Deliveries taken", or_dash(success)),
+        Figure::new("Delivery success", or_dash(success)),
         Figure::new("Attempts", deliveries.attempts.to_string()),
-        Figure::new("Receivers' p99", millis(deliveries.latency_ms.p99)),
+        Figure::new("Receiver p99", millis(deliveries.latency_ms.p99)),
     ];
     let mut tables = vec![incidents(open_incidents)];
     let mut plots = Vec::new();
@@ -76,9 +76,9 @@ fn of_platform(platform: &PlatformNumbers) -> Vec<Plot> {
         Plot::lines(title, unit, lines.iter().map(line).collect(), Vec::new())
     };
     vec![
-        plot("What waits in all queues.", "messages", &DEPTH),
-        plot("For how long the oldest event has waited.", "s", &LAG),
-        plot("How long answers took.", "ms", &LATENCY),
+        plot("Messages waiting in all queues.", "messages", &DEPTH),
+        plot("Age of the oldest event that waits.", "s", &LAG),
+        plot("Response times.", "ms", &LATENCY),
         plot("Requests.", "requests", &REQUESTS),
     ]
 }

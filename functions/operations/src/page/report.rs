@@ -13,7 +13,7 @@ pub(crate) fn sheet(report: &Report) -> Sheet {
     };
     let period = findings.period;
     let bars = findings.controls.iter().filter_map(bar).collect();
-    let title = "What was measured, as a share of what is allowed; less is better.";
+    let title = "Share of the limit used; less is better.";
     Sheet {
         title: format!("Certification report: {}", findings.framework),
         outcome: Some(chip(findings.verdict)),
@@ -45,15 +45,15 @@ fn proof(report: &Report) -> Table {
     let path = format!("/v1/operations/certification-reports/{}?format=jws", report.id);
     let signed = Cell::Links(vec![(path, "as a JWS".to_owned())]);
     Table {
-        title: "Proof".to_owned(),
-        columns: vec!["what", "value"],
+        title: "Verification".to_owned(),
+        columns: vec!["field", "value"],
         rows: vec![
-            vec!["Hash at the end of the evidence".into(), hash.into()],
+            vec!["Last hash of the evidence chain".into(), hash.into()],
             vec![
-                "Record of this report".into(),
+                "Evidence record of this report".into(),
                 Cell::Links(vec![link(report.evidence_id.as_str())]),
             ],
-            vec!["The findings, signed".into(), signed],
+            vec!["Signed findings".into(), signed],
         ],
     }
 }
@@ -103,7 +103,7 @@ fn amount(value: u64, unit: Unit) -> String {
 }
 
 /// The measurement as a share of its limit. For a share that must be reached, the missing part as a share of
-/// the part that may be missing.
+/// the part that may be missing; such targets are all in basis points.
 fn bar(control: &Control) -> Option<Bar> {
     let measured = control.measured?;
     let Target { comparison, value, .. } = control.target;

@@ -75,11 +75,11 @@ pub(crate) struct StopConditionRequest {
 pub(crate) struct DrillRequest {
     /// The fault to inject.
     kind: DrillKind,
-    /// What you expect to happen.
+    /// The expected outcome.
     hypothesis: Text<1, 1000>,
     /// The store to run on: `canary`, the default, or its id. No other is accepted.
     target: Option<Text<1, 100>>,
-    /// How long the fault lasts, in seconds: 1 to 300.
+    /// The duration of the fault, in seconds: 1 to 300.
     duration_s: Int<1, MAX_DURATION_SECONDS>,
     /// The share of the deployment's concurrent delivery attempts that the drill may use, in percent: 10 by
     /// default and at most.
@@ -133,7 +133,7 @@ pub(super) fn is_canary(target: Option<&Text<1, 100>>) -> bool {
 pub(crate) struct DrillPreview {
     /// The canary store, whether it exists yet or not.
     targets: Vec<TargetView>,
-    /// What the drill could affect beyond the canary store.
+    /// The blast radius beyond the canary store.
     blast_radius: BlastRadius,
     /// Whether this deployment allows drills.
     drills_allowed: bool,
@@ -188,7 +188,7 @@ pub(crate) async fn schedule(
         return Ok(Either::Left(Json::new(&preview)));
     }
     if !input.confirm.0 {
-        let detail = "Must be `true`: a drill makes something fail.";
+        let detail = "Must be `true`, to confirm that a fault is injected.";
         return Err(Problem::field("/confirm", "confirmation_required", detail));
     }
     if !drills_allowed {
@@ -219,8 +219,8 @@ async fn find(services: &Services, id: &DrillId) -> Result<Drill, Problem> {
 
 /// `GET /v1/operations/runtime/failover-drills/{id}` (`getDrill`): Get a failover drill.
 ///
-/// It has the verdict, the measured recovery time, the lost events and the timeline. It is an HTML page if
-/// `Accept` prefers `text/html` to JSON.
+/// The drill has the verdict, the measured recovery time, the lost events and the timeline. It is an HTML
+/// page if `Accept` prefers `text/html` to JSON.
 ///
 /// # Errors
 /// `not_found`.

@@ -83,8 +83,8 @@ pub(crate) async fn unresolved(services: &Services) -> Result<Vec<Incident>, Pro
 
 /// `GET /v1/operations/runtime/incidents/{id}` (`getIncident`): Get an incident.
 ///
-/// It has its timeline and the actions that its status allows. A store sees the incidents that concern it
-/// only.
+/// The incident has its timeline and the actions that its status allows. A store sees the incidents that
+/// concern it only.
 ///
 /// # Errors
 /// `not_found`, also for an incident of another store or of the platform.
@@ -110,7 +110,7 @@ pub(crate) struct OpenIncidentRequest {
     severity: Severity,
     /// The affected components, at most 10.
     components: AtMost<Component, 10>,
-    /// What is known so far. It becomes the first message of the timeline.
+    /// The description of what is known. It becomes the first message of the timeline.
     description: Option<Text<1, 5_000>>,
     /// The store that it concerns: the store sees the incident and receives its events. Leave it out for an
     /// incident of the platform.
@@ -163,7 +163,7 @@ fn actor() -> Option<String> {
     Context::current().map(|context| context.principal())
 }
 
-/// Changes to an incident. A field that is left out stays.
+/// Changes to an incident. An omitted field keeps its value.
 #[request]
 #[derive(Debug, Clone)]
 pub(crate) struct CorrectIncidentRequest {
@@ -171,9 +171,9 @@ pub(crate) struct CorrectIncidentRequest {
     title: Option<Text<1, 200>>,
     /// The severity.
     severity: Option<Severity>,
-    /// The affected components, at most 10, in place of all before.
+    /// The affected components, at most 10, which replace all current ones.
     components: Option<AtMost<Component, 10>>,
-    /// What is known about it.
+    /// The description.
     description: Option<Text<1, 5_000>>,
     /// The root cause analysis: why it happened, and what prevents a repetition.
     rca: Option<Text<1, 10_000>>,
@@ -181,7 +181,7 @@ pub(crate) struct CorrectIncidentRequest {
 
 /// `PATCH /v1/operations/runtime/incidents/{id}` (`updateIncident`): Update an incident.
 ///
-/// It corrects title, description, severity, components or `rca`, in any status. A change adds an entry to
+/// Title, description, severity, components and `rca` can be changed in any status. A change adds an entry to
 /// the timeline and emits `incident.updated`. A request that changes nothing adds no entry.
 ///
 /// # Errors
@@ -233,8 +233,8 @@ pub(crate) async fn acknowledge(
 
 /// `POST /v1/operations/runtime/incidents/{id}/mitigate` (`mitigateIncident`): Mark an incident as mitigated.
 ///
-/// The incident does no harm any more, while its cause may last. It must be `open` or `acknowledged`. It
-/// emits `incident.mitigated`.
+/// The incident no longer has an effect, although its cause may remain. It must be `open` or `acknowledged`.
+/// It emits `incident.mitigated`.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.
@@ -308,7 +308,10 @@ async fn take(
 async fn state(services: &Services, incident: &Incident) {
     let stated = async { evidence::append(services, incident.record()?).await };
     if let Err(problem) = stated.await {
-        tracing::warn!(cause = %problem, incident = incident.id.as_str(), "not stated");
+        tracing::warn!(
+            cause = %problem, incident = incident.id.as_str(),
+            "evidence of an incident not appended"
+        );
     }
 }
 
@@ -324,7 +327,7 @@ pub(crate) struct NoteRequest {
 /// Add an entry to an incident's timeline.
 ///
 /// The entry has the time and the operator. The status of the incident stays. An entry is never changed. The
-/// timeline keeps its first entry and the latest 199. It emits `incident.updated`.
+/// timeline has its first entry and the latest 199. It emits `incident.updated`.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.

@@ -58,7 +58,7 @@ pub(crate) async fn list(
 pub(crate) struct LoadTestRequest {
     /// The store to run on: `canary`, the default, or its id. No other is accepted.
     target: Option<Text<1, 100>>,
-    /// How long it runs, in seconds: 1 to 60.
+    /// The duration, in seconds: 1 to 60.
     duration_s: Int<1, MAX_DURATION_SECONDS>,
     /// The number of requests a second, 1 to 200.
     requests_per_second: Int<1, MAX_RATE>,
@@ -106,8 +106,8 @@ async fn find(services: &Services, id: &LoadTestId) -> Result<LoadTest, Problem>
 
 /// `GET /v1/operations/runtime/load-tests/{id}` (`getLoadTest`): Get a load test.
 ///
-/// It has the measurements so far, for reads and checkouts separately. It is an HTML page if `Accept`
-/// prefers `text/html` to JSON.
+/// The load test has the measurements so far, for reads and checkouts separately. It is an HTML page if
+/// `Accept` prefers `text/html` to JSON.
 ///
 /// # Errors
 /// `not_found`.

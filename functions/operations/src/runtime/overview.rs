@@ -67,7 +67,7 @@ pub(crate) struct RuntimeOverview {
 /// Events that wait to be published.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct OutboxNumbers {
-    /// How long the oldest pending event has waited, in seconds; 0 if there is none.
+    /// The age of the oldest pending event, in seconds; 0 if there is none.
     pub(crate) lag_seconds: u64,
 }
 

@@ -52,7 +52,7 @@ pub(crate) async fn list(_: Operator, State(app): State<App>) -> Result<Json<Que
 
 /// `GET /v1/operations/runtime/queues/{name}` (`getQueue`): Get a queue and its backlog.
 ///
-/// It has its number of messages, its number of dead letters, and for how long the oldest work that it
+/// The queue has its number of messages, its number of dead letters, and for how long the oldest work that it
 /// carries is overdue. The names are those of `GET /v1/operations/runtime/queues`.
 ///
 /// # Errors
@@ -70,7 +70,7 @@ pub(crate) async fn show(
 #[request]
 #[derive(Debug)]
 pub(crate) struct DeadLettersQuery {
-    /// The most dead letters to return: 1 to 100, by default 20.
+    /// The maximum number of dead letters to return: 1 to 100, by default 20.
     limit: Option<Written<Int<1, 100>>>,
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct DeadLettersQuery {
 pub(crate) struct DeadLetterList {
     /// The name of the queue that they were sent to.
     queue: &'static str,
-    /// How many there are, approximately.
+    /// The approximate number of dead letters.
     total: u64,
     /// Some of them, in no particular order.
     dead_letters: Vec<DeadLetterView>,
@@ -96,7 +96,7 @@ core_types::view! {
         sent_at: Option<Timestamp>,
         /// When it was first received.
         first_received_at: Option<Timestamp>,
-        /// How often it was received, including this request.
+        /// The number of times it was received, including this request.
         receive_count: u64,
     }
 }
@@ -133,9 +133,9 @@ pub(crate) async fn dead_letters(
 #[request]
 #[derive(Debug)]
 pub(crate) struct RedriveRequest {
-    /// The most dead letters to move: 1 to 900, by default 100.
+    /// The maximum number of dead letters to move: 1 to 900, by default 100.
     max: Option<Int<1, 900>>,
-    /// How many become visible in a second: 1 to 100, by default 10.
+    /// The number of messages that become visible in a second: 1 to 100, by default 10.
     rate: Option<Int<1, 100>>,
 }
 
@@ -145,22 +145,22 @@ pub(crate) struct RedriveRequest {
 pub(crate) struct Redriven {
     /// The name of the queue that they were moved to.
     queue: &'static str,
-    /// How many were moved.
+    /// The number of moved messages.
     moved: usize,
-    /// How many become visible in a second.
+    /// The number of messages that become visible in a second.
     rate_per_second: i64,
     /// When the last of them becomes visible.
     done_at: Timestamp,
-    /// How many dead letters are left, approximately.
+    /// The approximate number of dead letters that are left.
     remaining: u64,
 }
 
 /// `POST /v1/operations/runtime/queues/{name}/dlq/redrive` (`redriveDeadLetters`):
 /// Redrive dead letters of a queue.
 ///
-/// It moves up to `max` dead letters back to their queue, with delays that keep the rate. They have been
-/// moved when this request answers. The work of a message is done once, however often the message is
-/// received. A message that fails again becomes a dead letter again.
+/// The request moves up to `max` dead letters back to their queue, delayed so that they are received at
+/// `rate`. They have been moved when it answers. The work of a message is done once, however often the
+/// message is received. A message that fails again becomes a dead letter again.
 ///
 /// # Errors
 /// `not_found`.

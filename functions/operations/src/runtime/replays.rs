@@ -58,9 +58,9 @@ pub(crate) struct ReplayRequest {
     delivery_ids: Option<AtMost<DeliveryId, MOST_NAMED>>,
     /// Return the count and the estimate, and send nothing.
     dry_run: Flag,
-    /// The most deliveries to create: 1 to 10,000, by default 10,000.
+    /// The maximum number of deliveries to create: 1 to 10,000, by default 10,000.
     max_count: Option<Int<1, 10_000>>,
-    /// The most first attempts begun in a second: 1 to 1,000, by default 100.
+    /// The maximum number of first attempts a second: 1 to 1,000, by default 100.
     rate_per_second: Option<Int<1, 1_000>>,
 }
 
@@ -82,18 +82,22 @@ impl RequestRules for ReplayRequest {
             let (needed, other) = fields_of(kind);
             let at = |name: &&str| format!("/{name}");
             errors.extend(needed.iter().filter(|name| !given.has(name)).map(|name| {
-                FieldError::new(at(name), "required", format!("`{kind}` needs this field."))
+                FieldError::new(
+                    at(name),
+                    "required",
+                    format!("Required for a replay of kind `{kind}`."),
+                )
             }));
             errors.extend(other.iter().filter(|name| given.has(name)).map(|name| {
                 FieldError::new(
                     at(name),
                     "not_applicable",
-                    format!("`{kind}` takes no such field."),
+                    format!("Not allowed for a replay of kind `{kind}`."),
                 )
             }));
         }
         if given.count("delivery_ids") == Some(0) {
-            let detail = "Must name at least one delivery.";
+            let detail = "Must have at least one delivery.";
             errors.push(FieldError::new("/delivery_ids", "too_few", detail));
         }
         if given.has("since") {
@@ -126,8 +130,8 @@ type ReplayReply = Either<Json<ReplayPlan>, Accepted<ReplayView>>;
 /// `POST /v1/operations/runtime/replays` (`createReplay`): Create a replay of events.
 ///
 /// A replay sends events again, with the same body and event id, by new deliveries with
-/// `X-Service-Replay-Id`. `kind` selects the events. A delivery that is still retried ends as `cancelled`
-/// when it is replayed. An app replays to its own subscriptions only. A store has one replay at a time.
+/// `X-Service-Replay-Id`. `kind` selects the events. A delivery that is still retried is `cancelled` when it
+/// is replayed. An app replays to its own subscriptions only. A store has one replay at a time.
 ///
 /// It runs after this request has answered 202; poll `GET …/{id}` or wait for `replay.finished`. With
 /// `dry_run`, 200 with the count and the estimate, and nothing is written.
@@ -212,7 +216,7 @@ async fn counted<S: Required>(
     }
     let named = named(services, &replay).await?;
     let unknown = replay.delivery_ids.iter().enumerate().filter_map(|(place, id)| {
-        let detail = "There is no such delivery on this store.";
+        let detail = "There is no such delivery in the store.";
         let fault =
             || FieldError::new(format!("/delivery_ids/{place}"), "unknown_delivery", detail);
         named.iter().all(|delivery| delivery.id != *id).then(fault)

@@ -51,7 +51,7 @@ impl CredentialsRequest {
         let mut errors = Vec::new();
         let mut fault = |name: &str, code: &'static str, detail: String| {
             let pointer = format!("/credentials/{name}");
-            errors.push(FieldError { pointer, fault: Fault::new(code, detail) });
+            errors.push(FieldError::new(pointer, code, detail));
         };
         let Self { key_id, key_secret, publishable_key, secret_key, webhook_secret } = self;
         let razorpay =
@@ -65,7 +65,7 @@ impl CredentialsRequest {
             ProviderName::Razorpay | ProviderName::Manual => (razorpay, stripe),
         };
         for (name, _) in others.iter().filter(|(_, value)| value.is_some()) {
-            fault(name, "unknown_field", format!("{provider} has no such key."));
+            fault(name, "unknown_field", format!("{provider} has no credential of this name."));
         }
         let (public_prefix, secret_prefixes) = prefixes(provider, mode);
         for ((name, value), known) in [(public, &[public_prefix][..]), (secret, secret_prefixes)] {

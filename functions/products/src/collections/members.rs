@@ -43,7 +43,7 @@ pub(super) async fn known(
         let found = product::get_many(services, store, part).await?;
         for id in part {
             if !found.iter().any(|product| product.id == *id) {
-                let detail = "There is no such product on this store.";
+                let detail = "There is no such product in the store.";
                 faults.add(format!("{pointer}/{index}"), "unknown_product", detail);
             }
             index = index.saturating_add(1);

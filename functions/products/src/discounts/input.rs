@@ -82,7 +82,7 @@ pub struct ValueRequest {
     get_quantity: Option<Int<1, MAX_UNITS>>,
     /// The lines whose units are discounted; by default the lines to which the discount applies.
     get: Option<TargetsRequest>,
-    /// The most uses in one order; unlimited by default.
+    /// The maximum number of uses in one order; unlimited by default.
     uses_per_order: Option<Int<1, MAX_UNITS>>,
     /// The highest price of a shipping rate that is made free; by default any.
     max_amount: Option<MoneyInput>,
@@ -153,10 +153,10 @@ impl ValueRequest {
         for (name, is_given) in self.given() {
             let pointer = format!("/value/{name}");
             if !is_given && needed.contains(&name) {
-                let detail = format!("A discount of kind `{kind}` needs it.");
+                let detail = format!("Required for a discount of kind `{kind}`.");
                 faults.push(FieldError::new(pointer, "required", detail));
             } else if is_given && !needed.contains(&name) && !possible.contains(&name) {
-                let detail = format!("A discount of kind `{kind}` has none.");
+                let detail = format!("Not allowed for a discount of kind `{kind}`.");
                 faults.push(FieldError::new(pointer, "not_applicable", detail));
             }
         }
@@ -170,7 +170,7 @@ impl ValueRequest {
                 let max_amount = most.map(|most| amount(most, "/value/max_amount", store, faults));
                 let ids = self.shipping_rate_ids.map(|ids| ids.0);
                 if ids.as_ref().is_some_and(Vec::is_empty) {
-                    let detail = "Name at least one rate, or leave it out for all of them.";
+                    let detail = "Must have at least one rate; omit it to include all rates.";
                     faults.push(FieldError::new("/value/shipping_rate_ids", "too_few", detail));
                 }
                 let mut shipping_rate_ids = ids.unwrap_or_default();
@@ -183,7 +183,7 @@ impl ValueRequest {
                 let zero = || Money::zero(&store.currency);
                 let amount = asked.map(|asked| amount(asked, "/value/amount", store, faults));
                 if amount.as_ref().is_some_and(Money::is_zero) && faults.is_empty() {
-                    let detail = "Must be more than nothing.";
+                    let detail = "Must be greater than 0.";
                     faults.push(FieldError::new("/value/amount/amount", "out_of_range", detail));
                 }
                 DiscountValue::Fixed { amount: amount.unwrap_or_else(zero) }
@@ -201,7 +201,7 @@ impl ValueRequest {
 
 fn amount(asked: &MoneyInput, at: &str, store: &Store, faults: &mut Vec<FieldError>) -> Money {
     asked.in_currency(&store.currency).unwrap_or_else(|fault| {
-        faults.push(FieldError { pointer: format!("{at}/currency"), fault });
+        faults.push(FieldError::at(format!("{at}/currency"), fault));
         Money::zero(&store.currency)
     })
 }
@@ -242,12 +242,12 @@ pub(super) async fn ensure_targets(
     };
     for (key, pointers) in products {
         if found.take::<ProductSummary>(&key)?.is_none() {
-            reject(pointers, "unknown_product", "The store has no such product.");
+            reject(pointers, "unknown_product", "There is no such product in the store.");
         }
     }
     for (key, pointers) in collections {
         if found.take::<Collection>(&key)?.is_none() {
-            reject(pointers, "unknown_collection", "The store has no such collection.");
+            reject(pointers, "unknown_collection", "There is no such collection in the store.");
         }
     }
     if let DiscountValue::FreeShipping { shipping_rate_ids: ids, .. } = &discount.value
@@ -257,7 +257,11 @@ pub(super) async fn ensure_targets(
         let rates = || zones.entries.iter().flat_map(|zone| &zone.rates);
         for (n, _) in ids.iter().enumerate().filter(|(_, id)| rates().all(|rate| rate.id != **id)) {
             let pointer = format!("/value/shipping_rate_ids/{n}");
-            reject(vec![pointer], "unknown_shipping_rate", "The store has no such shipping rate.");
+            reject(
+                vec![pointer],
+                "unknown_shipping_rate",
+                "There is no such shipping rate in the store.",
+            );
         }
     }
     Ok(())

@@ -37,7 +37,7 @@ pub struct MoveRequest {
     reason: Text<1, 200>,
 }
 
-/// A gift card whose balance has changed.
+/// The change of a gift card's balance.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct MovedBalance {
     #[serde(flatten)]
@@ -90,8 +90,8 @@ async fn change(
     input: &MoveRequest,
 ) -> Result<Json<MovedBalance>, Problem> {
     let amount = input.amount.in_currency(&store.currency).and_then(positive);
-    let amount = amount
-        .map_err(|fault| Problem::invalid(vec![FieldError { pointer: "/amount".into(), fault }]))?;
+    let amount =
+        amount.map_err(|fault| Problem::invalid(vec![FieldError::at("/amount", fault)]))?;
     persist(|| async {
         let now = services.clock.now();
         let before = load(services, store, id).await?;

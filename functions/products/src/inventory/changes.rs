@@ -67,7 +67,7 @@ type Counted = Int<{ -MAX_QUANTITY }, MAX_QUANTITY>;
 /// The field error of a request without changes.
 fn no_changes(given: Given<'_>) -> Vec<FieldError> {
     let is_empty = given.count("changes") == Some(0);
-    let fault = || FieldError::new("/changes", "too_few", "Name at least one change.");
+    let fault = || FieldError::new("/changes", "too_few", "Must have at least one change.");
     is_empty.then(fault).into_iter().collect()
 }
 
@@ -193,14 +193,15 @@ pub async fn set(
     for (number, change) in input.changes.0.into_iter().enumerate() {
         let lookup = (change.item_id, change.location_id);
         if !lookups.insert(lookup.clone()) {
-            let detail = "Another change sets a quantity of this item at this location.";
+            let detail =
+                "Another change of the request sets the quantity of this item at this location.";
             errors.push(fault(number, "item_id", "duplicate_change", detail));
         }
         let from = match change.compare_quantity {
             Patch::Set(from) => Some(from.0),
             Patch::Clear => None,
             Patch::Keep => {
-                let detail = "Say what the quantity is now, or `null` to set it regardless.";
+                let detail = "Must be the current quantity, or `null` to skip the comparison.";
                 errors.push(fault(number, "compare_quantity", "required", detail));
                 None
             }
@@ -269,24 +270,26 @@ impl MoveChange {
             (Some(at), None, None) => (at.clone(), at),
             (None, Some(from), Some(to)) => (from, to),
             (None, Some(_), None) => {
-                return Err(fault(number, "to_location", "required", "Say where it goes."));
+                let detail = "Required with `from_location`: the location to move to.";
+                return Err(fault(number, "to_location", "required", detail));
             }
             (None, None, Some(_)) => {
-                return Err(fault(number, "from_location", "required", "Say where it is."));
+                let detail = "Required with `to_location`: the location to move from.";
+                return Err(fault(number, "from_location", "required", detail));
             }
             (None, None, None) => {
-                let detail = "Name a location, or two to move between.";
+                let detail = "Send `location_id`, or `from_location` and `to_location`.";
                 return Err(fault(number, "location_id", "required", detail));
             }
             (Some(_), _, _) => {
-                let detail = "Name one location, or two to move between, not both.";
+                let detail = "Send `location_id`, or `from_location` and `to_location`, not both.";
                 return Err(fault(number, "location_id", "ambiguous_location", detail));
             }
         };
         let from_state = self.from_state.unwrap_or(MovableState::Available);
         let to_state = self.to_state.unwrap_or(from_state);
         if from == to && from_state == to_state {
-            let detail = "It must move to another state or another location.";
+            let detail = "Source and destination must differ in state or location.";
             return Err(fault(number, "to_state", "nothing_moves", detail));
         }
         Ok(InventoryChange::Move {

@@ -43,7 +43,7 @@ const IN_FLIGHT: Duration = MINUTE;
 #[request]
 #[derive(Debug)]
 pub struct VerifyQuery {
-    /// The most movements that this response adds up; 200,000 by default.
+    /// The maximum number of movements that this response adds up; 200,000 by default.
     max_movements: Option<Written<Int<1, MOST>>>,
 }
 

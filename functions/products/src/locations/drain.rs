@@ -122,7 +122,8 @@ fn waited_for(level: &Level) -> bool {
 }
 
 fn orders_wait<'a>(levels: impl IntoIterator<Item = &'a Level>) -> Problem {
-    let detail = "Orders wait for stock of this location; fulfil or cancel them first.";
+    let detail =
+        "Orders have reserved or committed stock at this location: fulfil or cancel them first.";
     Code::LocationHasStock.detail(detail).with("items", named(levels))
 }
 

@@ -56,7 +56,7 @@ enum BulkProduct {
 #[derive(Debug, Clone)]
 #[schemars(rename = "BulkOperation")]
 struct Operation {
-    /// What the operation does.
+    /// The action of the operation.
     action: BulkAction,
     /// The product to update or archive. Required for these actions, and not allowed for `create`.
     id: Option<ProductId>,
@@ -136,7 +136,7 @@ pub async fn bulk(
 ) -> Result<Json<BulkResults>, Problem> {
     let AtMost(operations) = input.operations;
     if operations.is_empty() {
-        return Err(Problem::field("/operations", "too_few", "Name at least one operation."));
+        return Err(Problem::field("/operations", "too_few", "Must have at least one operation."));
     }
     let (mut results, mut room) = (Vec::new(), MAX_ERRORS);
     for (number, operation) in operations.into_iter().enumerate() {
@@ -202,18 +202,18 @@ fn read<T: deserr::Deserr<FieldErrors>>(product: Option<Value>) -> Result<T, Pro
 fn within(problem: &Problem) -> Problem {
     let deeper = |error: &FieldError| {
         let pointer = format!("/product{}", error.pointer);
-        FieldError { pointer, fault: error.fault.clone() }
+        FieldError::at(pointer, error.fault.clone())
     };
     Problem::invalid(problem.errors().at_most(MAX_ERRORS, deeper))
 }
 
 fn required(pointer: &str) -> Problem {
-    Problem::field(pointer, "required", "The operation needs this field.")
+    Problem::field(pointer, "required", "Required for this operation.")
 }
 
 fn absent(is_given: bool, pointer: &str) -> Result<(), Problem> {
     if is_given {
-        let detail = "The operation takes no such field.";
+        let detail = "Not allowed for this operation.";
         return Err(Problem::field(pointer, "not_applicable", detail));
     }
     Ok(())

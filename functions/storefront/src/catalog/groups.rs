@@ -46,7 +46,7 @@ impl CategoryBranch {
 /// Categories of the first level come with the tree below each.
 ///
 /// # Errors
-/// `store_not_found`.
+/// `storefront_not_found`.
 pub(crate) async fn categories(
     caller: Viewer,
     State(app): State<App>,
@@ -64,7 +64,7 @@ pub(crate) async fn categories(
 /// The tree below it is part of the response.
 ///
 /// # Errors
-/// `store_not_found`, `not_found`.
+/// `storefront_not_found`, `not_found`.
 pub(crate) async fn category(
     caller: Viewer,
     State(app): State<App>,
@@ -115,7 +115,7 @@ impl From<&Collection> for CollectionPage {
 /// Published collections come newest first.
 ///
 /// # Errors
-/// `store_not_found`, `invalid_cursor`.
+/// `storefront_not_found`, `invalid_cursor`.
 pub(crate) async fn collections(
     caller: Viewer,
     State(app): State<App>,
@@ -139,7 +139,7 @@ pub(crate) async fn collections(
 /// Its products are `…/products?collection={handle}`.
 ///
 /// # Errors
-/// `store_not_found`; `not_found`, also for an unpublished collection.
+/// `storefront_not_found`; `not_found`, also for an unpublished collection.
 pub(crate) async fn collection(
     caller: Viewer,
     State(app): State<App>,

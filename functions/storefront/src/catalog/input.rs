@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use catalogue::collection::{Collection, SortOrder, holds};
 use catalogue::product::{ProductSummary, SummaryOrder};
 use catalogue::search;
-use catalogue::words::words;
+use catalogue::words::{Term, terms};
 use core_types::fields::Handle;
 use core_types::id::{CategoryId, ProductId};
 use core_types::money::MAX_AMOUNT;
@@ -37,7 +37,7 @@ primitives::string_enum! {
 #[derive(Debug)]
 pub struct ListQuery {
     /// Search words: each must be the beginning of a word in the title, SKUs, vendor, type or tags,
-    /// ignoring case and accents. Without words, all products match.
+    /// ignoring case and accents. `wi-fi` and `wifi` find each other. Without words, all products match.
     pub q: Option<Text<0, 100>>,
     /// Only products of this category and those below it.
     pub category: Option<Handle>,
@@ -61,7 +61,7 @@ impl Rules for ListQuery {
         let price = |name: &str| Some(given.get::<Written<Int<0, MAX_AMOUNT>>>(name)?.0.0);
         match price("min_price").zip(price("max_price")) {
             Some((min, max)) if min > max => {
-                let detail = "Must not be below `min_price`.";
+                let detail = "Must be at least `min_price`.";
                 vec![FieldError::new("/max_price", "below_min_price", detail)]
             }
             _ => Vec::new(),
@@ -73,7 +73,7 @@ impl Rules for ListQuery {
 #[derive(Debug)]
 pub struct Filter<'a> {
     store: &'a Store,
-    words: Vec<String>,
+    terms: Vec<Term>,
     tag: Option<String>,
     min_price: Option<i64>,
     max_price: Option<i64>,
@@ -96,7 +96,7 @@ impl<'a> Filter<'a> {
     ) -> Self {
         Self {
             store,
-            words: input.q.as_ref().map(|q| words(q.as_str())).unwrap_or_default(),
+            terms: input.q.as_ref().map(|q| terms(q.as_str())).unwrap_or_default(),
             tag: input.tag.as_ref().map(|tag| tag.as_str().to_lowercase()),
             min_price: input.min_price.map(|Written(Int(amount))| amount),
             max_price: input.max_price.map(|Written(Int(amount))| amount),
@@ -109,7 +109,7 @@ impl<'a> Filter<'a> {
 
     /// Removes the words, because a search finds the products by them.
     pub fn leave_words(&mut self) {
-        self.words.clear();
+        self.terms.clear();
     }
 
     /// Restricts the filter to these products, if given.
@@ -119,7 +119,7 @@ impl<'a> Filter<'a> {
 
     /// Whether every visible product matches, so that an index serves the list unfiltered.
     pub fn is_empty(&self) -> bool {
-        self.words.is_empty()
+        self.terms.is_empty()
             && self.tag.is_none()
             && self.min_price.is_none()
             && self.max_price.is_none()
@@ -144,7 +144,7 @@ impl<'a> Filter<'a> {
                 .automated
                 .as_ref()
                 .is_none_or(|collection| holds(&collection.rules, collection.mode, summary))
-            && search::answers(summary, &self.words)
+            && search::answers(summary, &self.terms)
     }
 
     /// Whether a variant's price is in the range.

@@ -97,7 +97,7 @@ pub struct ShopperPayment {
     captured: Money,
 }
 
-/// An order, as its customer sees it.
+/// The order of a payment, as its shopper sees it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PaidOrder {
     /// `ord_` and 32 hexadecimal digits.
@@ -136,7 +136,7 @@ fn verified(known: &PaymentWithOrder) -> Json<VerifiedPayment> {
 ///
 /// # Errors
 /// `unauthenticated` with an expired or revoked credential; `signature_mismatch`, also for another
-/// order's payment; `store_not_found`, `unknown_provider`, `not_found`, `amount_mismatch`,
+/// order's payment; `storefront_not_found`, `unknown_provider`, `not_found`, `amount_mismatch`,
 /// `version_conflict`, `provider_not_connected`, `provider_error`, `provider_timeout`; `required` as a
 /// field error.
 pub async fn verify(

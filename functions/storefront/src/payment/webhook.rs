@@ -50,7 +50,7 @@ impl Caller for ProviderCall {
 
     async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         let shop = Subdomain::from_text(inbound.param("subdomain").unwrap_or_default());
-        let store = store_of(services, &shop.map_err(|_| Code::StoreNotFound)?).await?;
+        let store = store_of(services, &shop.map_err(|_| Code::StorefrontNotFound)?).await?;
         let anonymous = Identity::anonymous(inbound);
         let subject = format!("{store}#PR#{}", inbound.client_prefix());
         Ok(Self { store, identity: Identity { subject, tier: Tier::Public, ..anonymous } })
@@ -75,7 +75,7 @@ primitives::inline_schema!([] ProviderWebhook, "ProviderWebhook", |_generator| {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ReceivedEvent")]
 pub struct Received {
-    /// Always true: a rejection is a problem.
+    /// Always `true`: a rejected event is answered with a problem.
     received: bool,
 }
 
@@ -87,8 +87,8 @@ pub struct Received {
 /// has no effect.
 ///
 /// # Errors
-/// `signature_mismatch`, `unknown_provider`, `store_not_found`, `version_conflict`,
-/// `provider_error`, `provider_timeout`.
+/// `signature_mismatch`, `unknown_provider`; `not_found`: `manual` has no events; `storefront_not_found`,
+/// `provider_not_connected`, `version_conflict`, `provider_error`, `provider_timeout`.
 pub async fn receive(
     ProviderCall { store, .. }: ProviderCall,
     State(app): State<App>,
@@ -96,14 +96,10 @@ pub async fn receive(
     Path((_, provider)): Path<(Segment, Segment)>,
 ) -> Result<Json<Received>, Problem> {
     let provider = named(&provider)?;
-    let connected =
-        connect(&app, &store, provider).await.map_err(|problem| match problem.code {
-            Code::ProviderNotConnected => Problem::from(Code::UnknownProvider),
-            _ => problem,
-        })?;
     if !Capabilities::of(provider).is_online {
-        return Err(Code::UnknownProvider.into());
+        return Err(Code::NotFound.into());
     }
+    let connected = connect(&app, &store, provider).await?;
     let now = app.clock.now();
     let notice = connected.webhook(&inbound.headers, &inbound.body, now)?;
     let lookup = match &notice.observed {
@@ -154,7 +150,7 @@ fn received() -> Json<Received> {
 async fn store_of(services: &Services, shop: &Subdomain) -> Result<StoreId, Problem> {
     let claim: Option<UniqueSubdomain> =
         services.table.get(&key::unique_subdomain(shop.as_str())).await?;
-    claim.map(|claim| claim.store_id).ok_or_else(|| Code::StoreNotFound.into())
+    claim.map(|claim| claim.store_id).ok_or_else(|| Code::StorefrontNotFound.into())
 }
 
 /// Loads the store's payment of a reference; none if the reference is unknown or another store's.

@@ -212,7 +212,9 @@ pub async fn read(services: &Services, places: &[&BlobRef]) -> Result<Vec<Bytes>
                 Some(chunk) => Some(chunk),
                 None => services.table.get(key).await?,
             };
-            bytes.extend(chunk.ok_or_else(|| Problem::internal("a pinned blob is gone"))?.bytes.0);
+            bytes.extend(
+                chunk.ok_or_else(|| Problem::internal("a pinned blob is missing"))?.bytes.0,
+            );
         }
         known.insert(&place.sha256, Bytes::from(bytes));
     }

@@ -4,9 +4,9 @@ use super::CategoryView;
 
 core_types::topics! {
     CATEGORY_CREATED = "category.created", "category", Some("read_products"), CategoryView,
-        "A category was made.";
+        "A category was created.";
     CATEGORY_UPDATED = "category.updated", "category", Some("read_products"), CategoryView,
-        "A category changed, or moved with all below it.";
+        "A category was changed, or moved with its subcategories.";
     CATEGORY_DELETED = "category.deleted", "category", Some("read_products"), CategoryView,
-        "A category was removed; its products lose it within minutes, which is not announced.";
+        "A category was deleted; it is removed from its products within minutes, without further events.";
 }

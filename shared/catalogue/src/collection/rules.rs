@@ -113,7 +113,7 @@ fn fitting(input: RuleInput, location: ValuePointerRef<'_>) -> Result<RuleInput,
     let mut errors = FieldErrors::default();
     if !relations.contains(&input.relation) {
         let names: Vec<_> = relations.iter().map(|relation| relation.as_str()).collect();
-        let detail = format!("`{}` takes: {}.", input.field, names.join(", "));
+        let detail = format!("For `{}`, must be one of: {}.", input.field, names.join(", "));
         let fault = Fault::new("invalid_relation", detail);
         errors.add_at(location.push_key("relation"), || fault);
     }

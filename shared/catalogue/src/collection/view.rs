@@ -22,7 +22,7 @@ core_types::view! {
         handle: Handle,
         /// Sanitized HTML: safe to embed in a page unchanged.
         description: String,
-        /// How its products are selected.
+        /// The way in which its products are selected.
         kind: CollectionKind,
         /// The rules of an automated collection.
         rules: Vec<Rule>,

@@ -78,6 +78,7 @@ impl StockStep {
 
     const fn kind(self) -> MovementKind {
         match self {
+            // The ledger names the state that the units move to.
             Self::Reserve | Self::Uncommit => MovementKind::Reserved,
             Self::Commit | Self::CommitAtOnce => MovementKind::Committed,
             Self::Fulfil => MovementKind::Fulfilled,

@@ -103,7 +103,7 @@ pub struct AdjustmentView {
     pub changes: Vec<ChangeView>,
     /// The movements in the ledger, one for each level that changed.
     pub ledger_ids: Vec<MovementId>,
-    /// When it was made.
+    /// The time of the adjustment.
     pub created_at: Timestamp,
 }
 
@@ -115,7 +115,7 @@ core_types::view! {
         id: MovementId,
         /// The kind of the movement.
         kind: MovementKind,
-        /// How the quantities changed.
+        /// The changes of the quantities.
         deltas: Quantities = Quantities::from(movement.delta),
         /// The manual request that caused it.
         adjustment_id: Option<MovementId>,

@@ -29,8 +29,10 @@ impl fmt::Display for FetchError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Send(error) => error.fmt(formatter),
-            Self::Status(status) => write!(formatter, "The URL answered with status {status}."),
-            Self::TooLarge => write!(formatter, "An image has at most {MAX_BYTES} bytes."),
+            Self::Status(status) => {
+                write!(formatter, "The server of the URL answered with status {status}.")
+            }
+            Self::TooLarge => write!(formatter, "An image must have at most {MAX_BYTES} bytes."),
         }
     }
 }

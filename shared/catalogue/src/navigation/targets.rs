@@ -85,5 +85,5 @@ fn unknown(kind: MenuItemKind, pointer: String) -> FieldError {
         MenuItemKind::Collection => "unknown_collection",
         _ => "unknown_category",
     };
-    FieldError::new(pointer, code, format!("There is no such {kind} on this store."))
+    FieldError::new(pointer, code, format!("There is no such {kind} in the store."))
 }

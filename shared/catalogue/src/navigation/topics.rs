@@ -6,9 +6,9 @@ use super::{MenuItem, MenuItemKind, MenuView};
 
 core_types::topics! {
     NAVIGATION_UPDATED = "navigation.updated", "navigation", Some("read_content"), MenuView,
-        "A navigation menu was made or changed.";
+        "A navigation menu was created or changed.";
     NAVIGATION_DELETED = "navigation.deleted", "navigation", Some("read_content"), MenuView,
-        "A navigation menu was removed.";
+        "A navigation menu was deleted.";
 }
 
 impl Example for MenuView {

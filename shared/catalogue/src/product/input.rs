@@ -27,7 +27,7 @@ impl FromText for Sku {
         if clean && (1..=100).contains(&text.chars().count()) {
             Ok(Self(text.to_owned()))
         } else {
-            let detail = "Must have 1 to 100 characters, none of them a control character.";
+            let detail = "Must have 1 to 100 characters, without control characters.";
             Err(Fault::new("invalid_sku", detail))
         }
     }
@@ -93,7 +93,7 @@ pub struct ImageInput {
 
 fn somewhere(input: ImageInput, location: ValuePointerRef<'_>) -> Result<ImageInput, FieldErrors> {
     if input.url.is_none() && input.media_id.is_none() {
-        let fault = Fault::new("required", "An image needs a `url` or a `media_id`.");
+        let fault = Fault::new("required", "An image must have a `url` or a `media_id`.");
         return Err(FieldErrors::at(location.push_key("url"), fault));
     }
     Ok(input)

@@ -20,12 +20,12 @@ impl Faults {
         detail: impl Into<String>,
     ) {
         let fault = Fault::new(code, detail.into());
-        self.0.push(FieldError { pointer: pointer.into(), fault });
+        self.0.push(FieldError::at(pointer, fault));
     }
 
     /// The value of `Ok`; an error is collected, and the result is none.
     pub fn take<T>(&mut self, pointer: impl Into<String>, value: Result<T, Fault>) -> Option<T> {
-        value.map_err(|fault| self.0.push(FieldError { pointer: pointer.into(), fault })).ok()
+        value.map_err(|fault| self.0.push(FieldError::at(pointer, fault))).ok()
     }
 
     /// The collected field errors.
@@ -51,14 +51,18 @@ impl Faults {
                 self.add(format!("/options/{option_index}/name"), "duplicate_option", detail);
             }
             if option.values.is_empty() {
-                let detail = "An option has at least one value.";
+                let detail = "An option must have at least one value.";
                 self.add(format!("/options/{option_index}/values"), "too_few", detail);
             }
             let mut values = HashSet::new();
             for (index, value) in option.values.iter().enumerate() {
                 if !values.insert(value.to_lowercase()) {
                     let pointer = format!("/options/{option_index}/values/{index}");
-                    self.add(pointer, "duplicate_value", "The option has this value already.");
+                    self.add(
+                        pointer,
+                        "duplicate_value",
+                        "Another value of the option is the same.",
+                    );
                 }
             }
         }
@@ -70,8 +74,8 @@ impl Faults {
         if choice.len() != options.len() {
             let detail = match options {
                 [] => "The product has no options.".to_owned(),
-                [_] => "Must hold one value, of the product's only option.".to_owned(),
-                many => format!("Must hold {} values, one for each option.", many.len()),
+                [_] => "Must have one value, for the product's only option.".to_owned(),
+                many => format!("Must have {} values, one for each option.", many.len()),
             };
             self.add(format!("{pointer}/options"), "option_count_mismatch", detail);
             return;
@@ -100,7 +104,7 @@ impl Faults {
                 && let Some(pointer) = pointer
             {
                 let (field, detail) = match choice {
-                    [] => ("", "Several variants need options to tell them apart."),
+                    [] => ("", "A product with several variants must have options."),
                     _ => ("/options", "Another variant has the same values."),
                 };
                 self.add(format!("{pointer}{field}"), "duplicate_variant", detail);

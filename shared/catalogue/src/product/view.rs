@@ -119,7 +119,7 @@ impl ProductView {
     }
 }
 
-/// How the stock of a variant is handled.
+/// The inventory settings of a variant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct InventoryView {
     /// Whether its stock is tracked.
@@ -141,7 +141,7 @@ core_types::view! {
         sku: Option<String>,
         /// The price.
         price: Money,
-        /// The compare-at price: what it cost before, or costs elsewhere.
+        /// The compare-at price: the price before a reduction, or elsewhere.
         compare_at: Option<Money>,
         /// A value for each of the product's options, in their order.
         options: Vec<String>,
@@ -161,7 +161,7 @@ core_types::view! {
         image_url: Option<String>,
         /// Key-value pairs that apps and merchants store with it.
         metadata: BTreeMap<String, String>,
-        /// How its stock is handled.
+        /// The inventory settings.
         inventory: InventoryView = InventoryView { tracked: variant.tracked, policy: variant.policy },
         /// Whether it is discontinued: shoppers do not see it, and nobody can order it.
         discontinued: bool,

@@ -1,8 +1,11 @@
-//! The search for products that have all words of a query, page by page.
+//! The search for products that have all terms of a query, page by page.
 //!
 //! One word leads: its tokens are read in order, words of titles first. With several words, the first ones
 //! are looked up beforehand. The word with the fewest products leads, and the product sets of
-//! the others filter its tokens before any summary is read.
+//! the other terms filter its tokens before any summary is read.
+//!
+//! A term that may be written as one word (`wi-fi`) begins with its first word either way, which leads for both.
+//! If that word has too many products, the joined word leads, and afterwards another one of the term.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,9 +18,9 @@ use table::ReadLimit;
 use table::item::{Attributes, Item, Key};
 use table::{Query, ReadConsistency, Scanned, cursor};
 
-use super::{Rank, Token, answers, have, tokens};
+use super::{Rank, Token, answers, begins_one, have, tokens};
 use crate::product::{ProductSummary, summaries};
-use crate::words::words;
+use crate::words::{Term, terms};
 
 /// The words that are looked up; further ones are checked on the summary (our choice).
 const LOOKED_UP: usize = 4;
@@ -29,38 +32,70 @@ const AHEAD: usize = 400;
 const MOST: (usize, usize) = (500, 2_000);
 /// Tokens whose summaries one round trip reads.
 const BATCH: usize = 100;
+/// What a cursor says of its [`Lead`].
+const NOTES: [&str; 3] = ["word", "then", "after"];
 
 /// A search in the products of a store.
 #[derive(Debug, Clone)]
 pub struct Search {
     store: StoreId,
-    /// The folded words of the query, the longest first; none of them begins another.
-    words: Vec<String>,
+    /// The terms of the query, the longest first; none of them is implied by another.
+    terms: Vec<Term>,
 }
 
-/// A word that was looked up, with its products.
+/// A word that was looked up, with its tokens.
 struct Known {
     word: String,
-    products: HashSet<ProductId>,
-    /// Whether these are all of its products.
+    tokens: Vec<(String, ProductId)>,
+    /// Whether these are all of its tokens.
     is_whole: bool,
+}
+
+/// The word whose tokens are read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Lead {
+    word: String,
+    /// The word that leads afterwards: it finds the products that do not have this joined one.
+    then: Option<String>,
+    /// The joined word that has led before: its products are passed over.
+    after: Option<String>,
+}
+
+/// What the pages of tokens have come to so far.
+#[derive(Debug, Default)]
+struct Found {
+    products: Vec<(ProductSummary, Attributes)>,
+    /// The number of tokens that were read.
+    read: usize,
+    /// Where the search goes on, if it ended at a bound.
+    rest: Option<Attributes>,
 }
 
 impl Search {
     /// The search for the words of a text; none if it has no word.
     pub fn of(store: &StoreId, text: &str) -> Option<Self> {
-        let mut all = words(text);
+        let mut all = terms(text);
         all.sort();
         all.dedup();
-        let is_prefix = |word: &String| {
-            all.iter().any(|other| other != word && other.starts_with(word.as_str()))
+        // Every product with a term has words that begin with its first word.
+        let is_implied = |term: &Term| {
+            let implies = |other: &Term| {
+                other != term
+                    && other
+                        .words
+                        .first()
+                        .zip(term.words.first())
+                        .is_some_and(|(other, own)| other.starts_with(own.as_str()))
+            };
+            term.joined.is_none() && all.iter().any(implies)
         };
-        let mut words: Vec<String> = all.iter().filter(|word| !is_prefix(word)).cloned().collect();
-        words.sort_by_key(|word| std::cmp::Reverse(word.chars().count()));
-        (!words.is_empty()).then(|| Self { store: store.clone(), words })
+        let mut terms: Vec<Term> = all.iter().filter(|term| !is_implied(term)).cloned().collect();
+        let length = |term: &Term| term.words.iter().map(|word| word.chars().count()).max();
+        terms.sort_by_key(|term| std::cmp::Reverse(length(term)));
+        (!terms.is_empty()).then(|| Self { store: store.clone(), terms })
     }
 
-    /// A page of the products that have all words and for which `admits` holds, words of titles first. The
+    /// A page of the products that have all terms and for which `admits` holds, words of titles first. The
     /// number of tokens read is bounded; at the bound the page ends early, with a cursor unless it is
     /// an empty first page.
     ///
@@ -73,21 +108,47 @@ impl Search {
         start: Option<Attributes>,
         admits: impl Fn(&ProductSummary) -> bool,
     ) -> Result<Scanned<ProductSummary>, Problem> {
+        let start = start.as_ref().map(|start| self.resume(start)).transpose()?;
         let known = self.look_up(services).await?;
-        let (word, start) = self.lead(&known, start.as_ref())?;
-        let others: Vec<&HashSet<ProductId>> = known
-            .iter()
-            .filter(|known| known.is_whole && known.word != word)
-            .map(|known| &known.products)
-            .collect();
+        let is_first = start.is_none();
+        let (mut lead, mut position) = match start {
+            Some((lead, position)) => (lead, Some(position)),
+            None => (self.choose(&known), None),
+        };
+        let mut found = Found::default();
+        loop {
+            let then = lead.then.clone();
+            let filters = self.filters(&known, &lead);
+            let from = (&lead, position.take());
+            // A term that no product has finds nothing, whatever leads.
+            if filters.iter().any(HashSet::is_empty) {
+                break;
+            }
+            self.walk(services, from, (limit, &filters), &mut found, &admits).await?;
+            let Some(word) = then.filter(|_| found.goes_on(limit)) else { break };
+            lead = Lead { after: Some(lead.word), ..Lead::of(&word) };
+        }
+        // An empty first page is the last one.
+        found.rest = found.rest.filter(|_| !(is_first && found.products.is_empty()));
+        Ok(found.cut(limit))
+    }
+
+    /// Reads the tokens of the leading word, until the page is full or has read enough.
+    async fn walk(
+        &self,
+        services: &Services,
+        (lead, start): (&Lead, Option<Key>),
+        (limit, filters): (usize, &[HashSet<ProductId>]),
+        found: &mut Found,
+        admits: impl Fn(&ProductSummary) -> bool,
+    ) -> Result<(), Problem> {
         let takes = |row: &Token| {
             let id = row.product();
-            id.is_some_and(|id| others.iter().all(|products| products.contains(&id)))
+            id.is_some_and(|id| filters.iter().all(|products| products.contains(&id)))
         };
-        let is_first = start.is_none();
-        let (mut found, mut read, mut rest) = (Vec::new(), 0_usize, None);
+        let word = lead.word.as_str();
         let mut position = start.unwrap_or_else(|| self.beginning(Rank::Title, word));
-        'ranks: for rank in [Rank::Title, Rank::Other] {
+        for rank in [Rank::Title, Rank::Other] {
             if rank == Rank::Title && position.sk.starts_with(Rank::Other.as_str()) {
                 continue;
             }
@@ -95,36 +156,33 @@ impl Search {
                 position = self.beginning(rank, word);
             }
             loop {
-                let missing = limit.saturating_sub(found.len()).saturating_add(1);
+                let missing = limit.saturating_sub(found.products.len()).saturating_add(1);
                 let mut query = self.query(rank, word);
-                if !others.is_empty() {
+                if !filters.is_empty() {
                     query = query.looking_ahead(AHEAD, 1);
                 }
                 let rows = missing.min(BATCH);
                 let is_under_way = position.sk != beginning(rank, word);
                 let at = is_under_way.then(|| cursor::position_of(&position, []));
                 let page: Scanned<Token> = services.table.page(&query, rows, at, takes).await?;
-                let rows_read = if others.is_empty() { page.items.len() } else { AHEAD };
-                read = read.saturating_add(rows_read);
-                found.extend(self.validate(services, (word, &page.items), &admits).await?);
-                if found.len() > limit {
-                    break 'ranks;
+                let rows_read = if filters.is_empty() { page.items.len() } else { AHEAD };
+                found.read = found.read.saturating_add(rows_read);
+                found.products.extend(self.validate(services, lead, &page.items, &admits).await?);
+                if found.products.len() > limit {
+                    return Ok(());
                 }
                 let Some(next) = page.next else { break };
                 position = key_of(&next)?;
-                let most = if found.is_empty() { MOST.1 } else { MOST.0 };
-                if read >= most || ReadLimit::is_reached() {
-                    rest = Some(position.clone());
-                    break 'ranks;
+                if found.read >= found.most() || ReadLimit::is_reached() {
+                    found.rest = Some(lead.position(&position));
+                    return Ok(());
                 }
             }
         }
-        // An empty first page is the last one.
-        let rest = rest.filter(|_| !(is_first && found.is_empty()));
-        Ok(cut(found, limit, rest))
+        Ok(())
     }
 
-    /// The candidates for products with all words: the products of the word with the fewest, if these are
+    /// The candidates for products with all terms: the products of the term with the fewest, if these are
     /// at most `most`. The caller must check them ([`Search::is_answered_by`]).
     ///
     /// # Errors
@@ -134,64 +192,102 @@ impl Search {
         services: &Services,
         most: usize,
     ) -> Result<Option<Vec<ProductId>>, Problem> {
-        let mut known = self.known(services, most).await?;
-        known.retain(|known| known.is_whole && known.products.len() <= most);
-        let fewest = known.into_iter().min_by_key(|known| known.products.len());
-        Ok(fewest.map(|known| known.products.into_iter().collect()))
+        let known = self.known(services, most).await?;
+        let all = self.terms.iter().filter_map(|term| candidates(&known, term));
+        let fewest = all.filter(|all| all.len() <= most).min_by_key(HashSet::len);
+        Ok(fewest.map(|all| all.into_iter().collect()))
     }
 
-    /// Whether a product has all words.
+    /// Whether a product has all terms.
     pub fn is_answered_by(&self, summary: &ProductSummary) -> bool {
-        answers(summary, &self.words)
+        answers(summary, &self.terms)
+    }
+
+    /// All words, the longest first.
+    fn words(&self) -> Vec<&String> {
+        let mut words: Vec<&String> = self.terms.iter().flat_map(|term| &term.words).collect();
+        words.sort_by_key(|word| (std::cmp::Reverse(word.chars().count()), *word));
+        words.dedup();
+        words
     }
 
     /// Looks up the words before a page is read; nothing for a single word.
     async fn look_up(&self, services: &Services) -> Result<Vec<Known>, Problem> {
-        if self.words.len() < 2 { Ok(Vec::new()) } else { self.known(services, FEW).await }
+        if self.words().len() < 2 { Ok(Vec::new()) } else { self.known(services, FEW).await }
     }
 
-    /// The products of each of the first words, at most `most` in each rank.
+    /// The tokens of each of the first words, at most `most` in each rank.
     async fn known(&self, services: &Services, most: usize) -> Result<Vec<Known>, Problem> {
-        stream::iter(self.words.iter().take(LOOKED_UP).cloned())
+        stream::iter(self.words().into_iter().take(LOOKED_UP).cloned())
             .map(|word| async move {
-                let (mut products, mut is_whole) = (HashSet::new(), true);
+                let (mut tokens, mut is_whole) = (Vec::new(), true);
                 for rank in [Rank::Title, Rank::Other] {
                     let query = self.query(rank, &word);
                     let page: Scanned<Token> =
                         services.table.page(&query, most, None, |_: &Token| true).await?;
                     is_whole &= page.next.is_none();
-                    products.extend(page.items.iter().filter_map(Token::product));
+                    let token = |row: &Token| Some((row.word()?.1.to_owned(), row.product()?));
+                    tokens.extend(page.items.iter().filter_map(token));
                 }
-                Ok(Known { word, products, is_whole })
+                Ok(Known { word, tokens, is_whole })
             })
             .buffered(LOOKED_UP)
             .try_collect()
             .await
     }
 
-    /// The leading word, and the position to continue from. A cursor names both; a first page begins with
-    /// the word with the fewest products.
-    fn lead(
-        &self,
-        known: &[Known],
-        start: Option<&Attributes>,
-    ) -> Result<(&str, Option<Key>), Problem> {
-        let longest = self.words.first().ok_or(Code::InvalidCursor)?;
-        let Some(start) = start else {
-            let whole = known.iter().filter(|known| known.is_whole);
-            let fewest = whole.min_by_key(|known| known.products.len());
-            let led = fewest.and_then(|known| self.words.iter().find(|word| **word == known.word));
-            return Ok((led.unwrap_or(longest), None));
+    /// The leading word of a first page: of those that every product with its term has a token of, the one with
+    /// the fewest products, or else the rarest or the longest of all.
+    fn choose(&self, known: &[Known]) -> Lead {
+        let rarest = |all: &mut dyn Iterator<Item = &Known>| {
+            let rarest = all.filter(|known| known.is_whole).min_by_key(|known| known.count());
+            rarest.map(|known| known.word.clone())
         };
+        let mut complete = known.iter().filter(|known| self.first_of(&known.word).is_some());
+        let word = rarest(&mut complete).or_else(|| rarest(&mut known.iter()));
+        let word = word.or_else(|| self.words().first().map(|word| (*word).clone()));
+        let word = word.unwrap_or_default();
+        let term = self.terms.iter().find(|term| term.words.contains(&word));
+        match term.and_then(|term| term.joined.as_ref()) {
+            Some(joined) if self.first_of(&word).is_none() => {
+                Lead { then: Some(word), ..Lead::of(joined) }
+            }
+            _ => Lead::of(&word),
+        }
+    }
+
+    /// The term whose first word this is.
+    fn first_of(&self, word: &String) -> Option<&Term> {
+        self.terms.iter().find(|term| term.words.first() == Some(word))
+    }
+
+    /// The products of each term, as far as all of them are known. Those of the leading word are read anyway.
+    fn filters(&self, known: &[Known], lead: &Lead) -> Vec<HashSet<ProductId>> {
+        let is_other = |term: &&Term| term.joined.is_some() || !term.words.contains(&lead.word);
+        let others = self.terms.iter().filter(is_other);
+        others.filter_map(|term| candidates(known, term)).collect()
+    }
+
+    /// The leading word and the position that a cursor names.
+    fn resume(&self, start: &Attributes) -> Result<(Lead, Key), Problem> {
         let position = key_of(start)?;
-        let is_at = |word: &&String| {
+        let (_, notes) = cursor::recall(start, &["PK", "SK"])?;
+        let [word, then, after] = NOTES.map(|name| notes.get(name).map(|word| (*word).to_owned()));
+        let is_own = |word: &String| {
+            self.terms
+                .iter()
+                .any(|term| term.words.contains(word) || term.joined.as_ref() == Some(word))
+        };
+        let is_at = |word: &String| {
             key::search_words(&self.store, word) == position.pk
                 && [Rank::Title, Rank::Other]
                     .iter()
                     .any(|rank| position.sk.starts_with(&beginning(*rank, word)))
         };
-        let led = self.words.iter().find(is_at).ok_or(Code::InvalidCursor)?;
-        Ok((led, Some(position)))
+        let are_own = [&then, &after].into_iter().flatten().all(is_own);
+        let word = word.filter(|word| is_own(word) && is_at(word) && are_own);
+        let word = word.ok_or(Code::InvalidCursor)?;
+        Ok((Lead { word, then, after }, position))
     }
 
     fn query(&self, rank: Rank, word: &str) -> Query {
@@ -207,13 +303,14 @@ impl Search {
     }
 
     /// The summaries of those tokens of the leading word that are the first match of their product, if
-    /// it has the other words too.
+    /// it has all terms.
     async fn validate(
         &self,
         services: &Services,
-        (word, rows): (&str, &[Token]),
+        lead: &Lead,
+        rows: &[Token],
         admits: impl Fn(&ProductSummary) -> bool,
-    ) -> Result<Vec<(ProductSummary, Key)>, Problem> {
+    ) -> Result<Vec<(ProductSummary, Attributes)>, Problem> {
         let ids: Vec<ProductId> = rows.iter().filter_map(Token::product).collect();
         let found = summaries(services, &self.store, &ids).await?.into_iter();
         let mut found: HashMap<ProductId, ProductSummary> =
@@ -222,13 +319,78 @@ impl Search {
             let id = row.product()?;
             let summary = found.get(&id)?;
             let own = tokens(summary);
-            let is_found =
-                row.is_first_of(&own, word) && have(&own, &self.words) && admits(summary);
+            let is_passed = lead.after.as_ref().is_some_and(|joined| begins_one(&own, joined));
+            let is_found = row.is_first_of(&own, &lead.word)
+                && !is_passed
+                && have(&own, &self.terms)
+                && admits(summary);
             // Each product has only one first match.
-            is_found.then(|| found.remove(&id)).flatten().map(|summary| (summary, row.key()))
+            let summary = is_found.then(|| found.remove(&id)).flatten()?;
+            Some((summary, lead.position(&row.key())))
         };
         Ok(rows.iter().filter_map(validate).collect())
     }
+}
+
+impl Known {
+    /// The number of its products.
+    fn count(&self) -> usize {
+        self.tokens.iter().map(|(_, id)| id).collect::<HashSet<_>>().len()
+    }
+}
+
+impl Lead {
+    fn of(word: &str) -> Self {
+        Self { word: word.to_owned(), then: None, after: None }
+    }
+
+    /// The position at one of its tokens.
+    fn position(&self, key: &Key) -> Attributes {
+        let words = [Some(&self.word), self.then.as_ref(), self.after.as_ref()];
+        let notes = NOTES.into_iter().zip(words);
+        cursor::position_of(key, notes.filter_map(|(name, word)| Some((name, word?.clone()))))
+    }
+}
+
+impl Found {
+    /// Whether the page has room, and has not ended at a bound.
+    fn goes_on(&self, limit: usize) -> bool {
+        self.products.len() <= limit && self.rest.is_none()
+    }
+
+    /// The most tokens that the page may have read.
+    fn most(&self) -> usize {
+        if self.products.is_empty() { MOST.1 } else { MOST.0 }
+    }
+
+    /// The page of at most `limit` products; it continues after them, or else from `rest`.
+    fn cut(mut self, limit: usize) -> Scanned<ProductSummary> {
+        let has_more = self.products.len() > limit;
+        self.products.truncate(limit);
+        let mut page = Scanned::at(None);
+        for (summary, position) in self.products {
+            page.push(summary, Some(position));
+        }
+        if !has_more {
+            page.next = self.rest;
+        }
+        page
+    }
+}
+
+/// All products that may have a term; none if they are not known. Every one of them has its first word.
+fn candidates(known: &[Known], term: &Term) -> Option<HashSet<ProductId>> {
+    let whole = |word: &String| known.iter().find(|known| known.is_whole && known.word == *word);
+    let first = whole(term.words.first()?)?;
+    let products = |known: &Known| known.tokens.iter().map(|(_, id)| id.clone()).collect();
+    let others: Vec<HashSet<ProductId>> =
+        term.words.iter().skip(1).filter_map(whole).map(products).collect();
+    let has_all = |(word, id): &&(String, ProductId)| {
+        let is_joined =
+            term.joined.as_ref().is_some_and(|joined| word.starts_with(joined.as_str()));
+        is_joined || others.iter().all(|products| products.contains(id))
+    };
+    Some(first.tokens.iter().filter(has_all).map(|(_, id)| id.clone()).collect())
 }
 
 /// The prefix of the sort keys of a word in a rank.
@@ -242,22 +404,4 @@ fn key_of(position: &Attributes) -> Result<Key, Problem> {
     let part = |name: &str| start.get(name).and_then(|text| text.as_s().ok()).cloned();
     let key = part("PK").zip(part("SK")).map(|(pk, sk)| Key { pk, sk });
     key.ok_or_else(|| Code::InvalidCursor.into())
-}
-
-/// The page of at most `limit` products; it continues after them, or else from `rest`.
-fn cut(
-    mut found: Vec<(ProductSummary, Key)>,
-    limit: usize,
-    rest: Option<Key>,
-) -> Scanned<ProductSummary> {
-    let has_more = found.len() > limit;
-    found.truncate(limit);
-    let mut page = Scanned::at(None);
-    for (summary, key) in found {
-        page.push(summary, Some(cursor::position_of(&key, [])));
-    }
-    if !has_more {
-        page.next = rest.map(|key| cursor::position_of(&key, []));
-    }
-    page
 }

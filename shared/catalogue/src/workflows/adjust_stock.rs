@@ -94,10 +94,10 @@ pub async fn execute<C: Completion<AdjustmentView>>(
     let lookups: BTreeSet<&LevelLookup> =
         request.wanted.iter().flat_map(InventoryChange::lookups).collect();
     if lookups.is_empty() {
-        return Err(Problem::field("/changes", "too_few", "Name at least one change."));
+        return Err(Problem::field("/changes", "too_few", "Must have at least one change."));
     }
     if lookups.len() > MAX_LEVELS {
-        let detail = format!("The changes may touch at most {MAX_LEVELS} levels.");
+        let detail = format!("The changes must affect at most {MAX_LEVELS} stock levels.");
         return Err(Problem::field("/changes", "too_many", detail));
     }
     let note = (request.reason.as_str(), request.reference.as_deref());
@@ -136,7 +136,7 @@ pub async fn execute<C: Completion<AdjustmentView>>(
 
 /// A field error of the change with this index.
 pub fn fault(number: usize, field: &str, code: &'static str, detail: &'static str) -> FieldError {
-    FieldError { pointer: format!("/changes/{number}/{field}"), fault: Fault::new(code, detail) }
+    FieldError::new(format!("/changes/{number}/{field}"), code, detail)
 }
 
 /// The most actions of one transaction.

@@ -23,11 +23,11 @@ impl<const MIN: usize, const MAX: usize> Deserr<FieldErrors> for Line<MIN, MAX> 
     ) -> Result<Self, FieldErrors> {
         let text = Text::<MIN, MAX>::deserialize_from_value(value, location)?;
         if text.as_str().chars().any(char::is_control) {
-            let fault = Fault::new("invalid_characters", "Must not hold control characters.");
+            let fault = Fault::new("invalid_characters", "Must not contain control characters.");
             return Err(FieldErrors::at(location, fault));
         }
         if MIN > 0 && !text.as_str().chars().any(is_visible) {
-            let fault = Fault::new("invalid_characters", "Must hold a visible character.");
+            let fault = Fault::new("invalid_characters", "Must contain a visible character.");
             return Err(FieldErrors::at(location, fault));
         }
         Ok(Self(text))
@@ -58,7 +58,7 @@ impl<const MIN: usize, const MAX: usize> Deserr<FieldErrors> for DisplayName<MIN
     ) -> Result<Self, FieldErrors> {
         let line = Line::<MIN, MAX>::deserialize_from_value(value, location)?;
         if line.0.as_str().chars().any(misleads) {
-            let detail = "Must not hold @ < > \" or invisible characters.";
+            let detail = "Must not contain @ < > \" or invisible characters.";
             return Err(FieldErrors::at(location, Fault::new("invalid_characters", detail)));
         }
         Ok(Self(line))

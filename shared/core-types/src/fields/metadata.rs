@@ -42,8 +42,9 @@ impl Deserr<FieldErrors> for Metadata {
         for (name, text) in map.into_iter() {
             let place = location.push_key(&name);
             if Name::from_text(&name).is_err() {
-                faults
-                    .add_at(place, || Fault::new("invalid_name", "A name has 1 to 40 characters."));
+                faults.add_at(place, || {
+                    Fault::new("invalid_name", "A key must have 1 to 40 characters.")
+                });
             }
             match Kept::deserialize_from_value(text.into_value(), place) {
                 Ok(text) => drop(entries.insert(name, text.into())),
@@ -77,7 +78,7 @@ impl FromText for MetadataFilter {
     const EXPECTS: &'static str = "a name and a text with a colon between them";
 
     fn from_text(text: &str) -> Result<Self, Fault> {
-        let detail = "Must be a name of at most 40 characters, a colon and a text.";
+        let detail = "Must be a key of at most 40 characters, a colon and a value.";
         let fault = || Fault::new("invalid_filter", detail);
         let (name, text) = text.split_once(':').ok_or_else(fault)?;
         let is_name = !name.chars().chain(text.chars()).any(char::is_control)

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 text_type! {
-    /// A tax registration number (VAT, GST, ABN, EIN …) in capitals, without blanks, dots and hyphens:
-    /// `DE123456789`. It is not looked up in a register.
+    /// A tax registration number (VAT, GST, ABN, EIN …) in capitals, without spaces, dots and hyphens:
+    /// `DE123456789`. It is not verified with a register.
     #[schemars(extend("minLength" = 4, "maxLength" = 30))]
     TaxNumber
 }

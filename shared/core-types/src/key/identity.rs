@@ -97,6 +97,10 @@ pub const ADDRESSES: &str = "ADR#";
 pub fn unique_customer_email(store: &StoreId, normalized: &str) -> Key {
     Key::new(format!("UQ#{store}#CEM#{normalized}"), "U")
 }
+/// The uniqueness item of the telephone number of a customer without an e-mail address, on a store.
+pub fn unique_customer_phone(store: &StoreId, e164: &str) -> Key {
+    Key::new(format!("UQ#{store}#CTL#{e164}"), "U")
+}
 /// A customer's session: in the customer's partition, as a merchant's is.
 pub fn customer_session(store: &StoreId, customer: &CustomerId, id: &CustomerSessionId) -> Key {
     Key::new(format!("STO#{store}#CUS#{customer}"), format!("SES#{id}"))

@@ -64,6 +64,14 @@ pub fn orders_of_customer(
 pub fn orders_of_guest(guest: &str, id: &OrderId) -> IndexKey {
     list::orders_of_guest(guest).entry(id.as_str())
 }
+/// A guest of a store: in a partition of their own, so that none is written by several guests.
+pub fn guest(store: &StoreId, guest: &str) -> Key {
+    Key::new(format!("STO#{store}#GST#{guest}"), "A")
+}
+/// A store's guests, by their first order.
+pub fn guests_of_store(store: &StoreId, first_order: Timestamp, guest: &str) -> IndexKey {
+    list::guests_of_store(store).entry(format!("{first_order}#{guest}"))
+}
 /// The pending transfer of a guest's orders to the customer who has proven the address.
 pub fn guest_orders(store: &StoreId, customer: &CustomerId, guest: &str) -> Key {
     Key::new(format!("STO#{store}#CUS#{customer}"), format!("JOI#{guest}"))

@@ -84,7 +84,7 @@ pub struct DeliveryAttempt {
     pub url: String,
     /// When it began.
     pub started_at: Timestamp,
-    /// How long it took, in milliseconds.
+    /// The duration, in milliseconds.
     pub duration_ms: u64,
     /// The HTTP status of the response.
     pub status_code: Option<u16>,
@@ -271,7 +271,7 @@ core_types::view! {
         url: String,
         /// When it began.
         started_at: Timestamp,
-        /// How long it took, in milliseconds.
+        /// The duration, in milliseconds.
         duration_ms: u64,
         /// The HTTP status of the response; `null` without a response.
         status_code: Option<u16>,

@@ -17,7 +17,7 @@ const CROWDED_FIRST: Duration = Duration::from_secs(1);
 const CROWDED_MOST: Duration = Duration::from_secs(30);
 
 primitives::string_enum! {
-    /// What a delivery waits for besides its time.
+    /// The reason why a delivery waits, besides the time of its next attempt.
     #[schemars(rename = "DeliveryHold")]
     Hold {
         /// The circuit of its receiver is open, because many attempts failed.

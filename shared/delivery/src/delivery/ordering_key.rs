@@ -152,7 +152,10 @@ async fn forget(services: &Services, position: &OrderingPosition) -> Result<(), 
 /// loss: the delivery is due.
 pub async fn wake_next(services: &Services, ended: &Delivery) {
     if let Err(problem) = wake(services, ended).await {
-        tracing::warn!(cause = %problem, delivery = ended.id.as_str(), "next of the ordering key not queued");
+        tracing::warn!(
+            cause = %problem, delivery = ended.id.as_str(),
+            "next delivery of the ordering key not queued; the sweep queues it"
+        );
     }
 }
 

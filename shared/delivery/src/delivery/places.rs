@@ -74,7 +74,10 @@ impl Permits {
     pub async fn leave(self, services: &Services) {
         for place in self.0 {
             if let Err(problem) = services.table.leave_place(place).await {
-                tracing::warn!(cause = %problem, "a place stays taken until its lease ends");
+                tracing::warn!(
+                    cause = %problem,
+                    "concurrency permit not released; its lease ends by itself"
+                );
             }
         }
     }

@@ -22,7 +22,8 @@ core_types::view! {
         attempts: u32 = delivery.attempt,
         /// When the next attempt is due; `null` when none is.
         next_attempt_at: Option<Timestamp>,
-        /// What it waits for besides its time: `circuit`, `concurrency`, `entity` or `rate`.
+        /// What delays it, besides the time of its next attempt: `circuit`, `concurrency`, `entity` or
+        /// `rate`.
         held_by: Option<Hold>,
         /// When the last attempt began.
         last_attempt_at: Option<Timestamp>,
@@ -30,7 +31,7 @@ core_types::view! {
         last_status_code: Option<u16>,
         /// The class of the last failure, or the reason why the delivery ended.
         last_error: Option<String>,
-        /// How long the last attempt took, in milliseconds.
+        /// The duration of the last attempt, in milliseconds.
         last_duration_ms: Option<u64>,
         /// The replay that created it.
         replay_id: Option<ReplayId>,

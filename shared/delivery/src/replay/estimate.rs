@@ -11,7 +11,7 @@ use super::ReplayKind;
 pub struct Estimate {
     /// The cost for the platform if every first attempt succeeds (docs/costs.md §1).
     pub cost: EstimatedCost,
-    /// How long it takes to begin all first attempts, in seconds.
+    /// The time in which all first attempts begin, in seconds.
     pub seconds: u64,
 }
 

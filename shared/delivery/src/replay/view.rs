@@ -15,7 +15,7 @@ use super::{
 
 core_types::topics! {
     REPLAY_FINISHED = "replay.finished", "replay", Some("read_operations"), ReplayView,
-        "A replay is over: it has sent what it was to send, or was cancelled.";
+        "A replay ended: it completed, failed or was cancelled.";
 }
 
 /// The progress of a replay, in deliveries.
@@ -38,11 +38,11 @@ core_types::view! {
     ReplayView of replay: Replay {
         /// The id: `X-Service-Replay-Id` of its deliveries.
         id: ReplayId,
-        /// What is sent again.
+        /// The kind of deliveries or events that are sent again.
         kind: ReplayKind,
         /// The status of the replay.
         status: ReplayStatus,
-        /// Why it ended early, unless it was cancelled by request.
+        /// The reason of its early end, unless it was cancelled by request.
         status_reason: Option<EndReason>,
         /// The only subscription that it sends to; `null` for all.
         subscription_id: Option<SubscriptionId>,
@@ -52,9 +52,9 @@ core_types::view! {
         since: Option<Timestamp> = replay.range.map(|range| range.since),
         /// The end of the range.
         until: Option<Timestamp> = replay.range.map(|range| range.until),
-        /// The most deliveries that it creates.
+        /// The maximum number of deliveries that it creates.
         max_count: u64,
-        /// The most first attempts begun in a second.
+        /// The maximum number of first attempts a second.
         rate_per_second: u32,
         /// The deliveries to create, as counted before it began. Once all are created, their exact number.
         matched: u64,

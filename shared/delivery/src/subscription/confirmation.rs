@@ -179,7 +179,9 @@ impl Subscription {
             return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
         };
         if now < confirmation.sent_at.plus(AGAIN_AFTER) {
-            return Err(confirmation.too_many("A challenge was sent within the last minute.", now));
+            return Err(
+                confirmation.too_many("A challenge was sent within the last minute: wait.", now)
+            );
         }
         Ok(())
     }
@@ -207,7 +209,7 @@ impl Subscription {
             return again.ok_or_else(|| Code::InvalidOrExpiredToken.into());
         }
         if confirmation.wrong >= MOST_WRONG {
-            let detail = "Too many wrong tokens; ask for another challenge.";
+            let detail = "Too many wrong tokens: request another challenge.";
             return Err(confirmation.too_many(detail, now));
         }
         if confirmation.expires_at <= now {

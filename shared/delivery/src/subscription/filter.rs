@@ -171,7 +171,10 @@ fn rules(
 /// Parses a path, and rejects one whose cost is not bounded.
 fn path(text: &str) -> Result<JsonPath, Fault> {
     if text.chars().count() > MAX_PATH {
-        return Err(Fault::new("too_long", format!("A path has at most {MAX_PATH} characters.")));
+        return Err(Fault::new(
+            "too_long",
+            format!("A path must have at most {MAX_PATH} characters."),
+        ));
     }
     // Outside of quotes these characters have no other meaning in a valid path. This is checked before
     // parsing, because each level of nested parentheses doubles the time of parsing.
@@ -179,8 +182,8 @@ fn path(text: &str) -> Result<JsonPath, Fault> {
     let count = |what: &str| bare.matches(what).count();
     let is_costly = count("..") > 1 || count("?") > 1 || count("$") > 1 || bare.contains(',');
     if is_costly || count("(") > MAX_PARENTHESES {
-        let detail = "May descend (`..`) once, have one expression (`?`) with at most 5 pairs of \
-                      parentheses, which begins at `@`, and no list of selectors.";
+        let detail = "Too costly: a path may have at most one `..` and one `?` with up to 5 pairs of \
+                      parentheses, no `$` but its first character, and no `,`.";
         return Err(Fault::new("json_path_too_costly", detail));
     }
     JsonPath::parse(text).map_err(|error| {

@@ -72,9 +72,7 @@ impl Deserr<FieldErrors> for CustomHeaders {
                 Value::String(text) => validate_header(&name, &text).and_then(|()| {
                     match headers.insert(name.to_ascii_lowercase(), text) {
                         None => Ok(()),
-                        Some(_) => {
-                            Err(Fault::new("duplicate_header", "This header is given twice."))
-                        }
+                        Some(_) => Err(Fault::new("duplicate_header", "This header is repeated.")),
                     }
                 }),
                 _ => Err(Fault::new("invalid_type", "Must be a string.")),

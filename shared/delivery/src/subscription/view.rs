@@ -17,7 +17,7 @@ use super::{
 core_types::topics! {
     WEBHOOK_SUBSCRIPTION_DISABLED = "webhook_subscription.disabled", "webhook_subscription",
         Some("read_webhooks"), SubscriptionView,
-        "The service switched a webhook subscription off: its receiver is gone, or keeps failing.";
+        "The service disabled a webhook subscription: its receiver is gone, or keeps failing.";
 }
 
 /// The replacement for the value of a custom header.
@@ -45,13 +45,13 @@ core_types::view! {
         filter: Option<Value> = subscription.filter.as_ref().map(PayloadFilter::to_json),
         /// The order in which events are delivered.
         ordering: Ordering,
-        /// The most attempts begun in a second; `null` for no limit.
+        /// The maximum number of attempts a second; `null` for no limit.
         max_rate_per_second: Option<u32>,
-        /// The custom headers by name; their values are shown as `***`.
+        /// The custom headers by name; their values are masked as `***`.
         headers: BTreeMap<String, &'static str> = subscription.masked_headers(),
         /// Whether it receives events.
         status: SubscriptionStatus,
-        /// Why the service disabled it.
+        /// The reason why the service disabled it.
         disabled_reason: Option<DisabledReason>,
         /// The health of the receiver.
         health: HealthStatus = subscription.health.word(),

@@ -128,7 +128,7 @@ impl Bucket {
         }
         let asking = slot.asking.lock().await;
         if let Err(problem) = self.request(budgets, &slot, amount, Plan::owed).await {
-            tracing::warn!(cause = %problem, "what was read is not charged");
+            tracing::warn!(cause = %problem, "cost beyond the class of a request not charged");
         }
         drop(asking);
         budgets.leases.will_end(&slot, now());
@@ -199,7 +199,10 @@ impl Bucket {
             Ok(_) => slot.lease().gave_back(from, to),
             Err(error) if rejected_item(&error).is_some() => {}
             Err(error) => {
-                tracing::debug!(cause = %table::unavailable(&error), "points not given back");
+                tracing::debug!(
+                    cause = %table::unavailable(&error),
+                    "unused points not returned to the budget"
+                );
             }
         }
     }

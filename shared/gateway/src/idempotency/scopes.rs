@@ -29,7 +29,7 @@ fn is_covered(scope: &str, by: &[&str]) -> bool {
 
 /// 403 with the scope that is missing, in the body and in the challenge (RFC 6750 §3.1).
 pub(super) fn insufficient(missing: &str) -> Problem {
-    let detail = "The first request with this key was allowed to do more.";
+    let detail = "The first request with this key had more scopes than this one.";
     let problem = Code::InsufficientScope.detail(detail);
     if missing.contains(ALL) {
         return problem.header(header::WWW_AUTHENTICATE, "Bearer error=\"insufficient_scope\"");

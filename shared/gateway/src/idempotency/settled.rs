@@ -41,7 +41,7 @@ impl Claim {
         if !self.is_ahead && known.contains(&problem.code) {
             return Some(problem.code);
         }
-        tracing::warn!(cause = %problem, "idempotency record not kept");
+        tracing::warn!(cause = %problem, "idempotent response not stored");
         None
     }
 
@@ -52,7 +52,10 @@ impl Claim {
             .value(":lease", &self.lease);
         let write = services.table.write().delete_if(&self.key, condition, Code::RequestInProgress);
         if let Err(problem) = write.commit().await {
-            tracing::warn!(cause = %problem, "idempotency record not released");
+            tracing::warn!(
+                cause = %problem,
+                "idempotency key not released; its lease ends by itself"
+            );
         }
     }
 

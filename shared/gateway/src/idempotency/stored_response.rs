@@ -65,7 +65,7 @@ pub(super) fn open(key: &SealKey, sealed: &[u8], context: &[u8]) -> Result<Answe
     let plain = inflate(&deflated, MAX_INFLATED)?;
     let mut values = serde_json::Deserializer::from_slice(&plain).into_iter::<Head>();
     let head = values.next().and_then(Result::ok);
-    let head = head.ok_or_else(|| Problem::internal("a kept answer without its head"))?;
+    let head = head.ok_or_else(|| Problem::internal("a stored response has no head"))?;
     let body = plain.get(values.byte_offset()..).unwrap_or_default();
     Ok(Answer::restored(head.status, &head.headers, body.to_vec()))
 }

@@ -203,7 +203,7 @@ impl<'a> Validation<'a> {
         let origin = ValuePointerRef::Origin;
         for name in repeated {
             self.errors.add_at(origin.push_key(&name), || {
-                Fault::new("duplicate_parameter", "This parameter is given more than once.")
+                Fault::new("duplicate_parameter", "This parameter is repeated.")
             });
         }
         if self.reads.query || self.inbound.row.oauth {

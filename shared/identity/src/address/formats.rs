@@ -117,7 +117,7 @@ pub fn without_country<'a>(country: &str, code: &'a str) -> &'a str {
 impl Format {
     fn region(&self, country: &str, given: Option<&str>) -> Result<Option<String>, Fault> {
         let Some(given) = given else {
-            let detail = format!("An address in {country} needs a region{}.", self.such_as());
+            let detail = format!("An address in {country} must have a region{}.", self.such_as());
             return self.unless_required('S', detail);
         };
         if self.regions.is_empty() {
@@ -131,7 +131,7 @@ impl Format {
         });
         let mut spellings = [Some(wanted.as_str()), bare].into_iter().chain(named).flatten();
         spellings.find_map(|name| codes.get(name)).map(|code| Some(code.clone())).ok_or_else(|| {
-            let detail = format!("There is no such region of {country}{}.", self.such_as());
+            let detail = format!("Must be a region of {country}{}.", self.such_as());
             Fault::new("invalid_region", detail)
         })
     }
@@ -160,7 +160,7 @@ impl Format {
     fn postal_code(&self, country: &str, given: Option<&str>) -> Result<Option<String>, Fault> {
         let example = self.examples.first().map_or("", String::as_str);
         let Some(given) = given else {
-            return self.unless_required('Z', format!("Must be a code such as {example}."));
+            return self.unless_required('Z', format!("Must be a postal code, such as {example}."));
         };
         let Some(pattern) = &self.zip else { return Ok(Some(given.to_owned())) };
         let compile = || Regex::new(&format!("^(?:{pattern})$")).ok();
@@ -171,7 +171,7 @@ impl Format {
         let mut forms = spellings.into_iter().flatten().flat_map(|code| self.forms(pattern, code));
         let matches = |code: &String| regex.is_some_and(|regex| regex.is_match(code));
         forms.find(matches).map(Some).ok_or_else(|| {
-            Fault::new("invalid_postal_code", format!("Must be a code such as {example}."))
+            Fault::new("invalid_postal_code", format!("Must be a postal code, such as {example}."))
         })
     }
 

@@ -121,7 +121,7 @@ pub async fn request<A: Account, C: Completion<CodeSent>>(
     let Found::<A> { subject, throttle, account } =
         find(services, Kind::Code, at, network, Some(&id)).await?;
     let account = account.filter(Account::is_active);
-    let content = |code: &str| Some(notifications::one_time_code(account.as_ref()?.email(), code));
+    let content = |code: &str| Some(notifications::one_time_code(account.as_ref()?.email()?, code));
     let bound = (account.as_ref().map(A::holder), account.as_ref());
     let sending = Sending::new(services, id, bound, (&subject, &throttle), content).await?;
     sending.send(services, completion).await
@@ -156,7 +156,7 @@ impl Named {
     }
 
     fn not_one() -> Vec<FieldError> {
-        let detail = "Give either `challenge_id` or `email`.";
+        let detail = "Send `challenge_id` or `email`, not both.";
         let at = |pointer: &str| FieldError::new(pointer, "required", detail);
         vec![at("/challenge_id"), at("/email")]
     }

@@ -80,7 +80,7 @@ impl Rules for UpdateRequest {
 pub struct PasswordUpdated {
     /// `true`.
     updated: bool,
-    /// How many other sessions ended.
+    /// The number of other sessions that were revoked.
     sessions_revoked: usize,
 }
 
@@ -155,8 +155,10 @@ async fn announced(
     account: &impl Account,
     now: Timestamp,
 ) -> Result<Write, Problem> {
-    let content = notifications::password_changed(account.email(), now);
-    let content = content.from_store(account.holder().store_id());
     let event = account.password_updated(&services.config, now);
-    Ok(write.also(event, Write::emit).emit(Mail::sealed(services, &content, now).await?))
+    let write = write.also(event, Write::emit);
+    let Some(email) = account.email() else { return Ok(write) };
+    let content = notifications::password_changed(email, now);
+    let content = content.from_store(account.holder().store_id());
+    Ok(write.emit(Mail::sealed(services, &content, now).await?))
 }

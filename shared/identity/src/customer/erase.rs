@@ -9,7 +9,7 @@ use services::Services;
 use table::item::{Item, Key};
 use table::{Condition, Query, Write};
 
-use super::{CUSTOMER_DELETED, Customer, CustomerDeleted, UniqueCustomerEmail};
+use super::{CUSTOMER_DELETED, Customer, CustomerDeleted};
 
 /// The number of a customer's items that are read per round.
 const AT_ONCE: usize = 1_000;
@@ -18,15 +18,12 @@ const ROUNDS: u32 = 10;
 /// The maximum number of actions in one transaction.
 const TOGETHER: usize = 100;
 
-/// Adds the removal of the account itself: releases its address and emits the event. Rejected if the
+/// Adds the removal of the account itself: releases what identifies it and emits the event. Rejected if the
 /// account does not exist, and with `version_conflict` if its address has changed.
 pub fn remove(write: Write, account: &Customer, rejected: Code, now: Timestamp) -> Write {
     let deleted = CustomerDeleted { id: account.id.clone(), deleted_at: now };
-    let claim = UniqueCustomerEmail::of(account).key();
-    let is_held = UniqueCustomerEmail::is_held_by(account);
-    write
-        .delete_if(&account.key(), Condition::exists(), rejected)
-        .delete_if(&claim, is_held, Code::VersionConflict)
+    account
+        .release(write.delete_if(&account.key(), Condition::exists(), rejected))
         .emit(Event::new(&CUSTOMER_DELETED, account.event_subject(), &deleted, now))
 }
 

@@ -44,7 +44,7 @@ impl Customer {
         }
     }
 
-    /// The fields that would exceed their maximum if the other account were merged into this one;
+    /// The fields that would exceed their maximum, or be lost, if the other account were merged into this one;
     /// `most_wishes` is the maximum of a wishlist.
     pub fn overfull_with(&self, other: &Self, most_wishes: u32) -> BTreeSet<&'static str> {
         let both = self.absorbing(other, self.updated_at);
@@ -59,6 +59,8 @@ impl Customer {
             ("note", note > MAX_NOTE),
             ("metadata", both.metadata.len() > MOST_METADATA),
             ("former_emails", both.former_emails.len() > MAX_FORMER_EMAILS),
+            // Nobody could sign in any more.
+            ("email", self.email.is_none() && other.email.is_some()),
         ];
         found.into_iter().filter_map(|(what, is_too_much)| is_too_much.then_some(what)).collect()
     }
@@ -124,5 +126,8 @@ mod tests {
         let expected = ["addresses", "former_emails", "metadata", "note", "tags"];
         assert_eq!(found.into_iter().collect::<Vec<_>>(), expected);
         assert!(cleo(now).overfull_with(&cleo(now), 500).is_empty());
+        let called = Customer { email: None, ..cleo(now) };
+        assert!(cleo(now).overfull_with(&called, 500).is_empty());
+        assert_eq!(called.overfull_with(&cleo(now), 500), ["email"].into());
     }
 }

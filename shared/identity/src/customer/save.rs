@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use core_types::fields::{Email, Metadata, PersonName, Phone};
+use core_types::fields::{E164, Email, Metadata, PersonName, Phone};
 use core_types::id::CustomerId;
 use core_types::resource::{Resource, change_with};
 use primitives::clock::Timestamp;
@@ -14,9 +14,8 @@ use services::Services;
 use table::item::Key;
 use table::{Completion, Write};
 
-use super::{CUSTOMER_CREATED, CUSTOMER_UPDATED, Customer, CustomerStatus, UniqueCustomerEmail};
+use super::{CUSTOMER_CREATED, CUSTOMER_UPDATED, Customer, CustomerStatus, Identifier};
 use crate::address::{Address, AddressInput};
-use crate::holder::Application;
 use crate::phone;
 use crate::store::Store;
 
@@ -33,15 +32,16 @@ const BY_STORE: &str = "store";
 #[request]
 #[derive(Debug, Clone)]
 pub struct CreateRequest {
-    /// The customer's address, with which they sign in once it is proven.
-    email: Email,
+    /// The customer's address, with which they sign in once it is proven. A customer without one is identified by their
+    /// telephone number, and has no account.
+    email: Option<Email>,
     /// The person's name.
     name: Option<PersonName>,
-    /// The person's telephone number.
+    /// The person's telephone number. Without an address it must be one of the store's country, or have a country code.
     phone: Option<Phone>,
     /// Whether they accept marketing.
     accepts_marketing: Flag,
-    /// Where they said so; `store` unless given.
+    /// The source of the consent; `store` by default.
     marketing_source: Option<Text<1, 100>>,
     /// The store's own labels.
     tags: Option<AtMost<Text<1, 100>, MAX_WORDS>>,
@@ -62,10 +62,31 @@ pub struct CreateRequest {
 }
 
 impl CreateRequest {
-    /// Their address.
-    pub const fn email(&self) -> &Email {
-        &self.email
+    /// What identifies them at the store.
+    ///
+    /// # Errors
+    /// A field error of `/email` or `/phone` if nothing does.
+    pub fn identifier(&self, store: &Store) -> Result<Identifier, Problem> {
+        let e164 = phone::e164_of(self.phone.as_ref(), &store.country);
+        identified((self.email.as_ref(), e164.as_ref()), self.phone.is_some())
     }
+}
+
+/// What identifies a customer of an address and a number; `has_phone` tells whether there is a number at all.
+fn identified(
+    (email, e164): (Option<&Email>, Option<&E164>),
+    has_phone: bool,
+) -> Result<Identifier, Problem> {
+    Identifier::of(email, e164).ok_or_else(|| {
+        if has_phone {
+            let detail = "Without an e-mail address it must be a number of the store's country, or \
+                          have a country code.";
+            Problem::field("/phone", "invalid_phone", detail)
+        } else {
+            let detail = "A customer needs an e-mail address or a telephone number.";
+            Problem::field("/email", "required", detail)
+        }
+    })
 }
 
 fn words(given: AtMost<Text<1, 100>, MAX_WORDS>) -> Vec<String> {
@@ -77,7 +98,7 @@ fn words(given: AtMost<Text<1, 100>, MAX_WORDS>) -> Vec<String> {
 /// Creates a customer for the store, without a password. The first sign-in by code proves the address.
 ///
 /// # Errors
-/// `email_taken`; `version_conflict`: a customer has this id.
+/// A field error if nothing identifies them; `email_taken`, `phone_taken`; `version_conflict`: a customer has this id.
 pub async fn create<C: Completion<Customer>>(
     services: &Services,
     store: &Store,
@@ -85,20 +106,11 @@ pub async fn create<C: Completion<Customer>>(
     now: Timestamp,
     completion: &C,
 ) -> Result<C::Output, Problem> {
-    let application = Application {
-        email: input.email,
-        password_hash: None,
-        name: input.name.map(String::from),
-        phone_e164: phone::e164_of(input.phone.as_ref(), &store.country),
-        phone: input.phone,
-        accepts_marketing: false,
-    };
+    input.identifier(store)?;
     let source = input.marketing_source.as_ref().map_or(BY_STORE, |source| source.as_str());
-    let made = Customer::register(&store.id, &store.currency, application, now).with_consent(
-        input.accepts_marketing.0,
-        source,
-        now,
-    );
+    let made = Customer::unknown(&store.id, &store.currency, now)
+        .with_consent(input.accepts_marketing.0, source, now)
+        .reached_at(input.phone, &store.country);
     let further = input.addresses.map(|addresses| addresses.0).unwrap_or_default();
     let all = input.address.into_iter().chain(further);
     // Addresses sort by their ids, which begin with their time.
@@ -114,8 +126,8 @@ pub async fn create<C: Completion<Customer>>(
     let addresses: Vec<Address> = addresses.collect();
     let customer = Customer {
         id,
-        // Their owner proves it by signing in.
-        is_email_proven: false,
+        email: input.email,
+        name: input.name.map(String::from),
         addresses_count: u32::try_from(addresses.len()).unwrap_or(u32::MAX),
         default_address_id: addresses.first().map(|address| address.id.clone()),
         tags: input.tags.map(words).unwrap_or_default(),
@@ -126,27 +138,25 @@ pub async fn create<C: Completion<Customer>>(
         metadata: input.metadata.map(|metadata| metadata.0).unwrap_or_default(),
         ..made
     };
-    let write = services
-        .table
-        .write()
-        .create(&customer, Code::VersionConflict)
-        .create(&UniqueCustomerEmail::of(&customer), Code::EmailTaken);
+    let write = customer.claim(services.table.write().create(&customer, Code::VersionConflict));
     let create = |write: Write, address: &Address| write.create(address, Code::VersionConflict);
     let write = addresses.iter().fold(write, create).emit(customer.event(&CUSTOMER_CREATED, now));
     completion.commit(write, &customer, now).await
 }
 
-/// A change of a customer by the store. Only the customer can change their e-mail address.
+/// A change of a customer by the store.
 #[request]
 #[derive(Debug, Clone)]
 pub struct UpdateRequest {
+    /// The e-mail address of a customer who has none. Afterwards only the customer can change it.
+    email: Option<Email>,
     /// The person's name; `null` clears it.
     name: Patch<PersonName>,
     /// The person's telephone number; `null` clears it.
     phone: Patch<Phone>,
     /// Whether they accept marketing.
     accepts_marketing: Option<Flag>,
-    /// Where they said so; `store` unless given.
+    /// The source of the consent; `store` by default.
     marketing_source: Option<Text<1, 100>>,
     /// The store's own labels; replaces all of them.
     tags: Option<AtMost<Text<1, 100>, MAX_WORDS>>,
@@ -164,8 +174,19 @@ pub struct UpdateRequest {
 
 impl UpdateRequest {
     /// Returns the customer with the changes.
-    fn apply(self, before: &Customer, store: &Store, now: Timestamp) -> Customer {
+    ///
+    /// # Errors
+    /// A field error of `/email` if they have another one, or if nothing identifies them any more.
+    fn apply(self, before: &Customer, store: &Store, now: Timestamp) -> Result<Customer, Problem> {
         let mut wanted = before.clone();
+        match (self.email, &before.email) {
+            (Some(email), None) => wanted.email = Some(email),
+            (Some(email), Some(own)) if email.normalized() != own.normalized() => {
+                let detail = "Only the customer can change their e-mail address.";
+                return Err(Problem::field("/email", "immutable", detail));
+            }
+            _ => {}
+        }
         self.name.apply(&mut wanted.name);
         if self.phone != Patch::Keep {
             let mut phone = None;
@@ -183,17 +204,20 @@ impl UpdateRequest {
         }
         wanted.status = self.status.unwrap_or(wanted.status);
         let source = self.marketing_source.as_ref().map_or(BY_STORE, |source| source.as_str());
-        match self.accepts_marketing {
+        let wanted = match self.accepts_marketing {
             Some(accepts) => wanted.with_consent(accepts.0, source, now),
             None => wanted,
-        }
+        };
+        let known = (wanted.email.as_ref(), wanted.phone_e164.as_ref());
+        identified(known, wanted.phone.is_some())?;
+        Ok(wanted)
     }
 }
 
 /// Changes some of a customer's data.
 ///
 /// # Errors
-/// `not_found`, `precondition_failed`.
+/// `not_found`, `precondition_failed`; `email_taken`, `phone_taken`; field errors of `/email` and `/phone`.
 pub async fn update<C: Completion<Customer>>(
     services: &Services,
     at: (&Store, &Key),
@@ -217,10 +241,11 @@ pub async fn update_with<C: Completion<Customer>>(
     completion: &C,
 ) -> Result<C::Output, Problem> {
     let next = |before: &Customer, now| {
-        let wanted = input.clone().apply(before, store, now);
+        let wanted = input.clone().apply(before, store, now)?;
         let seen = |customer: &Customer| serde_json::to_value(customer).map_err(Problem::internal);
         Ok((seen(&wanted)? != seen(before)?).then(|| wanted.changed(now)))
     };
-    let (topic, extend) = (&CUSTOMER_UPDATED, |write, _: (&Customer, &Customer), _| extend(write));
-    change_with(services, key, expected, topic, next, extend, completion).await
+    let extend =
+        |write, (before, after): (&Customer, &Customer), _| extend(after.claim_anew(write, before));
+    change_with(services, key, expected, &CUSTOMER_UPDATED, next, extend, completion).await
 }

@@ -18,8 +18,8 @@ core_types::view! {
     CustomerView of customer: Customer {
         /// The id.
         id: CustomerId,
-        /// The address.
-        email: Email,
+        /// The address; null for a customer who has no account and is identified by their telephone number.
+        email: Option<Email>,
         /// The person's name.
         name: Option<String>,
         /// The person's telephone number, as it was written.
@@ -63,8 +63,8 @@ core_types::view! {
         id: CustomerId,
         /// The store.
         store_id: StoreId,
-        /// The address.
-        email: Email,
+        /// The address. Whoever signs in has one.
+        email: Option<Email>,
         /// The person's name.
         name: Option<String>,
         /// The person's telephone number, as it was written.
@@ -102,7 +102,7 @@ impl Example for CustomerView {
     fn example() -> Self {
         Self {
             id: sample_id!(CustomerId),
-            email: sample::<Email>("cleo@example.com"),
+            email: Some(sample::<Email>("cleo@example.com")),
             name: Some("Cleo Cruz".into()),
             phone: Some(sample::<Phone>("022/55501234")),
             phone_e164: Some(sample::<E164>("+912255501234")),

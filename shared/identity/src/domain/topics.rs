@@ -8,9 +8,9 @@ use super::{DomainStatus, DomainView, Host};
 
 core_types::topics! {
     DOMAIN_VERIFIED = "domain.verified", "domain", Some("read_store"), DomainView,
-        "A domain was shown to be the store's, and leads to it.";
+        "A domain was verified, and leads to the store.";
     DOMAIN_REMOVED = "domain.removed", "domain", Some("read_store"), DomainView,
-        "A domain was taken off a store.";
+        "A domain was removed from a store.";
 }
 
 impl Example for DomainView {

@@ -9,13 +9,13 @@ use super::{MemberStatus, MemberView, Role};
 
 core_types::topics! {
     MEMBER_INVITED = "member.invited", "member", None, MemberView,
-        "Somebody was invited to a store, or invited again.";
+        "A member was invited to a store, or invited again.";
     MEMBER_JOINED = "member.joined", "member", None, MemberView,
-        "Somebody accepted an invitation, and is a member of the store.";
+        "An invitation was accepted: the account is a member of the store.";
     MEMBER_UPDATED = "member.updated", "member", None, MemberView,
-        "A member, or somebody who is invited, may do something else on a store.";
+        "The role or the scopes of a member or an invitation changed.";
     MEMBER_REMOVED = "member.removed", "member", None, MemberView,
-        "A member has left a store or was removed from it, or an invitation was taken back.";
+        "A member left a store or was removed from it, or an invitation was revoked.";
 }
 
 impl Example for MemberView {

@@ -30,7 +30,7 @@ core_types::view! {
         status: MemberStatus = member.status(now),
         /// The account of a member.
         merchant_id: Option<MerchantId> = member.merchant_id().cloned(),
-        /// The account's present address; for an invitation, the invited one.
+        /// The account's current address; for an invitation, the invited one.
         email: Email = account.map_or_else(|| member.email.clone(), |account| account.email.clone()),
         /// The person's name, if their account has one.
         name: Option<String> = account.and_then(|account| account.name.clone()),

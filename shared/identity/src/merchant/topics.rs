@@ -9,13 +9,13 @@ use super::{MerchantStatus, MerchantView};
 
 core_types::topics! {
     MERCHANT_CREATED = "merchant.created", "merchant", None, MerchantView,
-        "An account was made.";
+        "An account was created.";
     MERCHANT_UPDATED = "merchant.updated", "merchant", None, MerchantView,
         "An account's data changed.";
     MERCHANT_PASSWORD_UPDATED = "merchant.password_updated", "merchant", None, MerchantView,
-        "An account's password changed; its other sessions are dead.";
+        "An account's password changed; its other sessions were revoked.";
     MERCHANT_DELETED = "merchant.deleted", "merchant", None, MerchantView,
-        "An account was deleted; it is removed in 30 days.";
+        "An account was deleted; its data is erased in 30 days.";
 }
 
 impl Example for MerchantView {

@@ -120,7 +120,7 @@ impl Deserr<FieldErrors> for SocialLinks {
             if link.network != SocialNetwork::Other && seen.contains(&link.network) {
                 let link = location.push_index(index);
                 errors.add_at(link.push_key("network"), || {
-                    Fault::new("duplicate", "Name each network once.")
+                    Fault::new("duplicate", "Another entry has this network.")
                 });
             }
             seen.push(link.network);
@@ -170,8 +170,8 @@ impl Branding {
 
 /// The field error `unknown_media` of an image of the branding.
 pub fn unknown_picture(field: &str) -> FieldError {
-    let fault = Fault::new("unknown_media", "There is no such image on this store.");
-    FieldError { pointer: format!("/branding/{field}/media_id"), fault }
+    let fault = Fault::new("unknown_media", "There is no such image in the store.");
+    FieldError::at(format!("/branding/{field}/media_id"), fault)
 }
 
 /// Holds the images that a change of the branding adds, and releases those that it removes.

@@ -4,13 +4,13 @@ use super::AppView;
 
 core_types::topics! {
     APP_PUBLISHED = "app.published", "app", None, AppView,
-        "An app entered the catalogue.";
+        "An app was published in the catalogue.";
     APP_UNPUBLISHED = "app.unpublished", "app", None, AppView,
-        "An app left the catalogue; installations keep working.";
+        "An app was unpublished from the catalogue; installations keep working.";
     APP_SUSPENDED_BY_PLATFORM = "app.suspended_by_platform", "app", None, AppView,
-        "Operators stopped an app, on every store.";
+        "An operator suspended an app, on every store.";
     APP_RESUMED_BY_PLATFORM = "app.resumed_by_platform", "app", None, AppView,
-        "Operators let a stopped app go on.";
+        "An operator reinstated a suspended app.";
     APP_DELETED = "app.deleted", "app", None, AppView,
         "A developer deleted an app.";
 }

@@ -11,7 +11,7 @@ use super::{InstallationStatus, InstallationView};
 
 core_types::topics! {
     APP_INSTALLED = "app.installed", "installation", None, InstallationView,
-        "A merchant chose an app for a store.";
+        "A merchant installed an app on a store; `app.authorized` reports its scopes.";
     APP_AUTHORIZED = "app.authorized", "installation", None, InstallationView,
         "A merchant granted an app scopes on a store.";
     APP_TOKEN_ISSUED = "app.token_issued", "installation", None, TokenIssued,
@@ -23,7 +23,7 @@ core_types::topics! {
     APP_RESUMED = "app.resumed", "installation", None, InstallationView,
         "A merchant resumed an app on a store.";
     APP_UNINSTALLED = "app.uninstalled", "installation", None, InstallationView,
-        "A merchant removed an app from a store; its tokens are dead.";
+        "A merchant uninstalled an app from a store; its tokens were revoked.";
 }
 
 /// The data of an issued token, without the token.

@@ -13,7 +13,7 @@ primitives::string_enum! {
     Verdict {
         /// The check passed.
         Pass = "pass",
-        /// The check found something that the operator will look into.
+        /// The check found something that an operator will inspect.
         Warn = "warn",
         /// The check failed, and the version cannot be submitted.
         Fail = "fail",
@@ -85,9 +85,13 @@ fn version(app: &CommerceApp, proposal: &Proposal) -> SubmissionCheck {
         Some(approved) if !proposal.app_version.is_after(approved) => check(
             "version_is_greater",
             Verdict::Fail,
-            format!("The version must come after {approved}, which is approved."),
+            format!("The version must be higher than {approved}, the approved one."),
         ),
-        _ => check("version_is_greater", Verdict::Pass, "The version is new."),
+        _ => check(
+            "version_is_greater",
+            Verdict::Pass,
+            "The version is higher than any approved one.",
+        ),
     }
 }
 
@@ -97,7 +101,7 @@ fn description(proposal: &Proposal) -> SubmissionCheck {
         proposal.listing.description.chars().count() < MIN_DESCRIPTION,
         Verdict::Fail,
         "The description needs at least 50 characters to tell merchants what the app does.",
-        "Tagline, description, category and pricing are there.",
+        "Tagline, description, category and pricing are complete.",
     )
 }
 
@@ -111,7 +115,7 @@ fn listing_links(proposal: &Proposal) -> SubmissionCheck {
     .filter_map(|(name, missing)| missing.then_some(name))
     .collect();
     let why = format!("The listing lacks {}.", missing.join(" and "));
-    let well = "Icon, support URL and screencast are there.";
+    let well = "Icon, support URL and screencast are present.";
     checked("listing_has_links", !missing.is_empty(), Verdict::Warn, &why, well)
 }
 
@@ -153,8 +157,8 @@ fn own_host(is_ours: bool) -> SubmissionCheck {
         "app_url_is_its_own",
         is_ours,
         Verdict::Fail,
-        "The app URL leads to this service itself; an app runs on a host of its own.",
-        "The app URL is on a host of the app's own.",
+        "The app URL must not point to this service.",
+        "The app URL does not point to this service.",
     )
 }
 
@@ -162,8 +166,8 @@ fn own_host(is_ours: bool) -> SubmissionCheck {
 fn changed(changes: Option<&[&str]>) -> SubmissionCheck {
     let name = "configuration_is_as_approved";
     match changes {
-        None => check(name, Verdict::Pass, "No version is approved yet: everything is new."),
-        Some([]) => check(name, Verdict::Pass, "The app itself is as it was approved."),
+        None => check(name, Verdict::Pass, "No version has been approved yet."),
+        Some([]) => check(name, Verdict::Pass, "The app is unchanged since its approval."),
         Some(names) => {
             let what = names.join(", ");
             check(name, Verdict::Warn, format!("Differs from the approved version: {what}."))
@@ -179,17 +183,17 @@ fn client_secret(app: &CommerceApp, client: Option<&AppClient>) -> SubmissionChe
         "client_can_authenticate",
         !ready || !(app.confidential || app.require_pkce),
         Verdict::Fail,
-        "A confidential app needs a client secret, a public one needs PKCE.",
+        "A confidential app must have a client secret, a public one must require PKCE.",
         "The client can authenticate.",
     )
 }
 
 fn scopes(app: &CommerceApp) -> SubmissionCheck {
     if app.scopes.is_empty() {
-        let detail = "The app asks for no scopes: it is active as soon as it is installed.";
+        let detail = "The app requests no scopes: it is active as soon as it is installed.";
         return check("scopes_are_registered", Verdict::Pass, detail);
     }
-    check("scopes_are_registered", Verdict::Pass, format!("The app asks for {}.", app.scopes))
+    check("scopes_are_registered", Verdict::Pass, format!("The app requests {}.", app.scopes))
 }
 
 fn write_scopes(app: &CommerceApp, proposal: &Proposal) -> SubmissionCheck {
@@ -200,7 +204,7 @@ fn write_scopes(app: &CommerceApp, proposal: &Proposal) -> SubmissionCheck {
         .filter(|scope| !proposal.test_instructions.contains(scope))
         .collect();
     let why = format!("The test instructions do not say what {} is for.", unexplained.join(", "));
-    let well = "Every scope that writes is explained.";
+    let well = "The test instructions explain every write scope.";
     checked("write_scopes_are_explained", !unexplained.is_empty(), Verdict::Warn, &why, well)
 }
 

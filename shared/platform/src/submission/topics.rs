@@ -10,13 +10,13 @@ core_types::topics! {
     APP_SUBMITTED = "app.submitted", "submission", None, SubmissionView,
         "A developer submitted a version of an app.";
     APP_SUBMISSION_WITHDRAWN = "app.submission_withdrawn", "submission", None, SubmissionView,
-        "A developer took a submission back.";
+        "A developer withdrew a submission.";
     APP_APPROVED = "app.approved", "submission", None, SubmissionView,
         "An operator approved a version of an app.";
     APP_REJECTED = "app.rejected", "submission", None, SubmissionView,
         "An operator rejected a version of an app.";
     APP_CHANGES_REQUESTED = "app.changes_requested", "submission", None, SubmissionView,
-        "An operator wants a version of an app changed.";
+        "An operator requested changes to a version of an app.";
 }
 
 impl Example for SubmissionView {
@@ -36,7 +36,7 @@ impl Example for SubmissionView {
             checks: vec![SubmissionCheck {
                 check: "version_is_greater".into(),
                 verdict: Verdict::Pass,
-                detail: "The version is new.".into(),
+                detail: "The version is higher than any approved one.".into(),
             }],
             status: SubmissionStatus::Approved,
             notes: vec!["Welcome to the catalogue.".into()],

@@ -117,7 +117,7 @@ impl From<Vec<FieldError>> for FieldErrors {
 
 impl From<(String, Fault)> for FieldErrors {
     fn from((pointer, fault): (String, Fault)) -> Self {
-        Self::from(vec![FieldError { pointer, fault }])
+        Self::from(vec![FieldError::at(pointer, fault)])
     }
 }
 

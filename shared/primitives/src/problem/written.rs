@@ -92,7 +92,7 @@ impl Problem {
         }
     }
 
-    /// As it is written (RFC 9457 §3).
+    /// The JSON document of the problem (RFC 9457 §3).
     pub fn body(&self) -> Value {
         let mut body = Map::new();
         body.insert("type".into(), format!("{TYPE_BASE}{}", self.code.as_str()).into());

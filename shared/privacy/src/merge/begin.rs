@@ -7,7 +7,7 @@ use core_types::event::Event;
 use core_types::id::{CustomerId, StoreId};
 use core_types::key;
 use core_types::resource::Resource;
-use identity::customer::{CUSTOMER_UPDATED, Customer, UniqueCustomerEmail};
+use identity::customer::{CUSTOMER_UPDATED, Customer};
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use sales::order::guest::GuestOrders;
@@ -66,7 +66,7 @@ pub async fn begin(
         }
         (None, Some(before)) => return Ok((before, None)),
         (None, None) => {
-            let detail = "The store has no such customer.";
+            let detail = "There is no such customer in the store.";
             return Err(Problem::field("/source_id", "unknown_customer", detail));
         }
     };
@@ -109,12 +109,9 @@ impl Both {
             CustomerMerged { id: stays.id.clone(), source_id: goes.id.clone(), merged_at: now };
         let write = stays
             .replace(write, Code::VersionConflict)
-            .delete_unchanged(goes, Code::VersionConflict)
-            .delete_if(
-                &UniqueCustomerEmail::of(goes).key(),
-                UniqueCustomerEmail::is_held_by(goes),
-                Code::VersionConflict,
-            )
+            .delete_unchanged(goes, Code::VersionConflict);
+        let write = goes
+            .release(write)
             .create(merge, Code::VersionConflict)
             .emit(stays.event(&CUSTOMER_UPDATED, now))
             .emit(Event::new(&CUSTOMER_MERGED, stays.event_subject(), &merged, now));

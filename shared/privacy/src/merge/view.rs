@@ -12,8 +12,8 @@ use super::{Merge, MergeStatus};
 
 core_types::topics! {
     CUSTOMER_MERGED = "customer.merged", "customer", Some("read_customers"), CustomerMerged,
-        "A customer's account became part of another's: what you hold of `source_id` is of `id`. Orders \
-         follow, each with `order.updated`.";
+        "A customer account was merged into another: assign what you store about `source_id` to `id`. \
+         The orders follow, each with `order.updated`.";
 }
 
 /// The data of the event that an account was merged into another.

@@ -6,6 +6,7 @@ use core_types::key;
 use identity::customer::{self, Customer};
 use primitives::problem::{Code, Problem};
 use sales::gift_card::GiftCard;
+use sales::guest;
 use sales::order::{Order, load};
 use services::Services;
 use table::item::Item;
@@ -42,7 +43,7 @@ pub(super) async fn account(services: &Services, person: &Person) -> Result<bool
     Ok(is_expunged)
 }
 
-/// Removes the personal data of an order with its fulfilments and refunds. Their events come first, because
+/// Removes the personal data of an order with its fulfilments and refunds, and takes it off its guest. Their events come first, because
 /// afterwards a guest's order can no longer be found by the address.
 pub(super) async fn order(services: &Services, found: &Order) -> Result<bool, Problem> {
     let aggregate = load::aggregate(services, &found.store_id, &found.id).await?;
@@ -58,6 +59,7 @@ pub(super) async fn order(services: &Services, found: &Order) -> Result<bool, Pr
     }
     if let Some(next) = aggregate.order.redacted(now) {
         let write = services.table.write().replace(&next, Code::VersionConflict);
+        let write = guest::follow(services, write, (&aggregate.order, &next)).await?;
         write.emit(next.redacted_event(now)).commit().await?;
     }
     Ok(true)

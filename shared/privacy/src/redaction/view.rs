@@ -14,14 +14,14 @@ use crate::person::Person;
 core_types::topics! {
     CUSTOMER_DATA_REQUESTED = "customer.data_requested", "customer", Some("read_customers"),
         CustomerDataRequested,
-        "A person asks what is known of them: tell the store what you hold.";
+        "A person requested their data: report to the store what you store about them.";
     CUSTOMER_REDACTION_REQUESTED = "customer.redaction_requested", "redaction", Some("read_customers"),
         RedactionView,
-        "A person is to be forgotten on the day that is named: prepare to remove what you hold of them.";
+        "A person's data will be erased on the given day: prepare to delete what you store about them.";
     CUSTOMER_REDACTION_CANCELLED = "customer.redaction_cancelled", "redaction", Some("read_customers"),
-        RedactionView, "A person is not to be forgotten after all.";
+        RedactionView, "The redaction of a person was cancelled.";
     CUSTOMER_REDACTED = "customer.redacted", "redaction", Some("read_customers"), RedactionView,
-        "A person was forgotten: remove what you hold of them.";
+        "A person's data was erased: delete what you store about them.";
 }
 
 /// The data of the event that a person requests their data.

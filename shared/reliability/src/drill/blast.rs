@@ -16,16 +16,16 @@ pub const MAX_BLAST_RADIUS_PERCENT: u64 = 10;
 /// Concurrent delivery attempts of a deployment: a hundred batches with five attempts each.
 const ATTEMPTS_AT_ONCE: u64 = 500;
 
-/// What a drill can affect.
+/// The blast radius: what a drill can affect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BlastRadius {
     /// The stores whose writes, messages and deliveries can fail: the canary store alone.
     pub stores: Vec<StoreId>,
     /// The component in which the fault is injected.
     pub component: &'static str,
-    /// The most events that the drill creates.
+    /// The maximum number of events that the drill creates.
     pub events: u64,
-    /// The most concurrent delivery attempts that it makes.
+    /// The maximum number of concurrent delivery attempts.
     pub attempts_at_once: u64,
     /// Their share of the deployment's concurrent delivery attempts, in percent, rounded up.
     pub percent: u64,

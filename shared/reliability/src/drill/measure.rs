@@ -42,7 +42,7 @@ impl Fate {
         let lost = |why: &str, attempts| Self::Lost { why: why.to_owned(), attempts };
         let Some(delivery) = delivery else {
             return match event.map(|event| event.state) {
-                None => lost("the outbox does not have it", 0),
+                None => lost("it is not in the outbox", 0),
                 Some(OutboxState::Pending) => Self::OnItsWay { attempts: 0 },
                 Some(OutboxState::Published) => lost("it was published without a delivery", 0),
                 Some(OutboxState::Failed) => lost("it failed in the outbox", 0),

@@ -120,7 +120,7 @@ impl Drill {
     pub fn begun(&self, now: Timestamp) -> Self {
         let begun =
             Self { status: DrillStatus::Baseline, started_at: Some(now), ..self.claimed(now) };
-        begun.noted("began: the canary is looked at", now)
+        begun.noted("started: checking that events of the canary store arrive", now)
     }
 
     /// The drill with one more event.
@@ -173,8 +173,8 @@ impl Drill {
         if next.detected_at.is_none() && next.status == DrillStatus::Injected && next.shows(now) {
             next.detected_at = Some(now);
             let message = match next.kind.fault() {
-                Some(_) => "the fault shows",
-                None => "the first event signed by both secrets has arrived",
+                Some(_) => "the fault was detected",
+                None => "the first event signed with both secrets was received",
             };
             next = next.noted(message, now);
         }
@@ -203,7 +203,7 @@ impl Drill {
             format!("{} above {}: {found}", condition.metric, condition.above)
         });
         let message = match &reason {
-            None => "the fault is over".to_owned(),
+            None => "the fault ended".to_owned(),
             Some(reason) => format!("stopped: {reason}"),
         };
         let next = Self {
@@ -240,7 +240,7 @@ impl Drill {
     pub fn given_up(&self, why: &str, now: Timestamp) -> Self {
         let stop_reason = Some(why.to_owned());
         let next = Self { fault_ended_at: self.fault_end(now), stop_reason, ..self.clone() };
-        next.over(DrillStatus::Failed, format!("given up: {why}"), now)
+        next.over(DrillStatus::Failed, format!("failed: {why}"), now)
     }
 
     /// The drill aborted by an operator.

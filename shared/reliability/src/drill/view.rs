@@ -51,11 +51,11 @@ core_types::view! {
         id: DrillId,
         /// The fault that is injected.
         kind: DrillKind,
-        /// What the operator expects to happen.
+        /// The outcome that the operator expects.
         hypothesis: String,
         /// The canary store.
         target: StoreId,
-        /// How long the fault lasts, in seconds.
+        /// The duration of the fault, in seconds.
         duration_s: u64,
         /// The share of the deployment's concurrent delivery attempts that it may use, in percent.
         blast_radius_percent: u64,
@@ -71,7 +71,7 @@ core_types::view! {
         status: DrillStatus,
         /// The verdict; `null` until it is completed or stopped.
         verdict: Option<Verdict>,
-        /// Why it ended early.
+        /// The reason of its early end.
         stop_reason: Option<String>,
         /// The seconds from the end of the fault until all events were delivered; `null` if they were not.
         observed_rto_s: Option<u64> = drill.observed_rto_s(),

@@ -20,7 +20,7 @@ const MOST_MONTHS: usize = 36;
 /// How far back records are searched when there is no head.
 const HEADLESS: std::time::Duration = DAY.saturating_mul(365);
 
-/// How a record of the chain is broken.
+/// The defect of a record of the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "EvidenceChainFault")]
@@ -41,7 +41,7 @@ pub struct Broken {
     pub number: u64,
     /// The id of the record, if it can be read.
     pub id: Option<EvidenceId>,
-    /// How the record is broken.
+    /// The defect of the record.
     pub fault: Fault,
 }
 

@@ -11,15 +11,15 @@ core_types::topics! {
     INCIDENT_OPENED = "incident.opened", "incident", Some("read_operations"), IncidentView,
         "An incident was opened, by an operator or by a rule.";
     INCIDENT_UPDATED = "incident.updated", "incident", Some("read_operations"), IncidentView,
-        "An operator corrected an incident, or had something to say about it.";
+        "An operator changed an incident, or added a note.";
     INCIDENT_ACKNOWLEDGED = "incident.acknowledged", "incident", Some("read_operations"), IncidentView,
-        "An operator looks at an incident.";
+        "An operator acknowledged an incident.";
     INCIDENT_MITIGATED = "incident.mitigated", "incident", Some("read_operations"), IncidentView,
-        "An incident does no harm any more.";
+        "An incident was mitigated.";
     INCIDENT_RESOLVED = "incident.resolved", "incident", Some("read_operations"), IncidentView,
-        "An incident is over: an operator says so, or its rule has held for five minutes.";
+        "An incident was resolved, by an operator, or because its rule has held for five minutes.";
     INCIDENT_CLOSED = "incident.closed", "incident", Some("read_operations"), IncidentView,
-        "What was to be learned of an incident has been.";
+        "An incident was closed after its review.";
 }
 
 impl Step {

@@ -15,7 +15,7 @@ core_types::view! {
         store_id: Option<StoreId>,
         /// The title.
         title: String,
-        /// What is known about it.
+        /// The description.
         description: Option<String>,
         /// The severity.
         severity: Severity,

@@ -35,7 +35,7 @@ pub struct OutcomesView {
     pub unanswered: u64,
     /// The share of requests that did not succeed, in hundredths of a percent.
     pub error_basis_points: u64,
-    /// How long the answered requests took, in microseconds.
+    /// The response times of the answered requests, in microseconds.
     pub latency_us: Percentiles,
     /// The cost of the requests.
     pub cost: CostView,
@@ -70,7 +70,7 @@ core_types::view! {
         requested_by: MerchantId,
         /// The status.
         status: LoadTestStatus,
-        /// Why it ended early.
+        /// The reason of its early end.
         stop_reason: Option<String>,
         /// The total number of requests that it plans to send.
         planned: u64 = test.profile.planned(),

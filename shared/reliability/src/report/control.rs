@@ -116,33 +116,33 @@ impl ControlId {
     const fn promise(self) -> (&'static str, &'static str, Target) {
         match self {
             Self::DeliverySuccess => (
-                "Of the events of drills and replays, 99.9 % arrive at their receivers.",
+                "99.9 % of the events of drills and replays are delivered to their receivers.",
                 "PI1.4",
                 Target { comparison: Comparison::AtLeast, value: 9_990, unit: Unit::BasisPoints },
             ),
             Self::RecoveryTime => (
-                "After the fault of a drill is over, the service recovers within two minutes.",
+                "The service recovers within two minutes after the fault of a drill ends.",
                 "A1.2",
                 Target::at_most(120, Unit::Seconds),
             ),
             Self::LostEvents => {
-                ("No fault of a drill loses an event.", "A1.3", Target::at_most(0, Unit::Events))
+                ("No drill loses an event.", "A1.3", Target::at_most(0, Unit::Events))
             }
             Self::EvidenceChain => (
-                "No record of the evidence was changed, taken out or put in.",
+                "No record of the evidence was changed, removed or inserted.",
                 "CC7.2",
                 Target::at_most(0, Unit::Records),
             ),
             Self::ReplayCompleteness => {
-                ("No replay leaves out a delivery.", "PI1.5", Target::at_most(0, Unit::Deliveries))
+                ("No replay omits a delivery.", "PI1.5", Target::at_most(0, Unit::Deliveries))
             }
             Self::IncidentResolution => (
-                "Each incident is resolved within four hours.",
+                "Every incident is resolved within four hours.",
                 "CC7.4",
                 Target::at_most(14_400, Unit::Seconds),
             ),
             Self::LatencyUnderLoad => (
-                "Under load, 99 of 100 requests are answered within a second.",
+                "Under load, 99 % of the requests are answered within a second.",
                 "A1.1",
                 Target::at_most(1_000, Unit::Milliseconds),
             ),

@@ -63,17 +63,19 @@ impl DiscountRejection {
     pub const fn detail(self) -> &'static str {
         match self {
             Self::Unknown => "There is no such discount code.",
-            Self::Duplicate => "Name each code once.",
-            Self::NotCombinable => "An order takes one discount code.",
-            Self::Disabled => "This discount is switched off.",
-            Self::NotStarted => "This discount has not begun.",
-            Self::Expired => "This discount is over.",
-            Self::UsedUp => "This discount has been used up.",
+            Self::Duplicate => "Another entry has this code.",
+            Self::NotCombinable => "An order can have only one discount code.",
+            Self::Disabled => "This discount is disabled.",
+            Self::NotStarted => "This discount has not started.",
+            Self::Expired => "This discount has ended.",
+            Self::UsedUp => "This discount has reached its usage limit.",
             Self::UsedByCustomer => "You have used this discount already.",
-            Self::NotFirstOrder => "This discount is for the first order of a customer's account.",
-            Self::MinimumNotMet => "There is too little in the cart for this discount.",
-            Self::NotApplicable => "This discount is not for what is in the cart.",
-            Self::NotForShippingRate => "This discount is not for the chosen shipping rate.",
+            Self::NotFirstOrder => {
+                "This discount is only for the first order of a customer account."
+            }
+            Self::MinimumNotMet => "The cart does not reach the minimum of this discount.",
+            Self::NotApplicable => "This discount does not apply to the goods in the cart.",
+            Self::NotForShippingRate => "This discount does not apply to the chosen shipping rate.",
             Self::CurrencyMismatch => "This discount is in another currency.",
         }
     }
@@ -99,7 +101,7 @@ impl Shopper {
         match account {
             Some(account) => Self {
                 account: Some((account.id.clone(), account.orders_count)),
-                email: Some(account.email.clone()).filter(|email| account.has_proven(email)),
+                email: account.email.clone().filter(|email| account.has_proven(email)),
             },
             None => Self { account: None, email: email.cloned() },
         }

@@ -25,7 +25,7 @@ pub struct DiscountValueView {
     pub get_quantity: Option<u32>,
     /// The lines that can get the discount; by default those that must be bought.
     pub get: Option<Targets>,
-    /// The most times that it applies to one order.
+    /// The maximum number of times that it applies to one order.
     pub uses_per_order: Option<u32>,
     /// The highest price of a shipping rate that it makes free.
     pub max_amount: Option<Money>,
@@ -89,9 +89,9 @@ core_types::view! {
         combines_with: CombinesWith,
         /// Whether it is only for customers who have not ordered yet.
         first_order_only: bool,
-        /// The most orders that can use it.
+        /// The maximum number of orders that can use it.
         usage_limit: Option<u32>,
-        /// The most orders of one customer that can use it.
+        /// The maximum number of orders of one customer that can use it.
         per_customer_limit: Option<u32>,
         /// The number of orders that use it; null in lists and events.
         used: Option<u64> = used,

@@ -136,7 +136,8 @@ impl PendingEvidence {
     pub fn open(&self, key: &SealKey) -> Result<Evidence, Problem> {
         let opened = key.open(&self.sealed_fields, self.id.as_str().as_bytes()).ok();
         let fields = opened.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let fields = fields.ok_or_else(|| Problem::internal("evidence that does not open"))?;
+        let fields = fields
+            .ok_or_else(|| Problem::internal("evidence of a dispute could not be unsealed"))?;
         Ok(Evidence { id: self.id.clone(), submit: self.submit, fields })
     }
 }
@@ -221,15 +222,17 @@ pub fn parse(
     };
     let mut errors = FieldErrors::default();
     if fields.is_empty() {
-        errors.add("", "too_few", "Must have a field at least.");
+        errors.add("", "too_few", "Must have at least one field.");
     }
     match provider {
         ProviderName::Stripe => errors.check_stripe(fields),
         ProviderName::Razorpay => errors.check_razorpay(fields, disputed, submit),
-        ProviderName::Manual => errors.add("", "not_supported", "Nobody disputes cash."),
+        ProviderName::Manual => {
+            errors.add("", "not_supported", "Manual payments cannot be disputed.")
+        }
     }
     if serde_json::to_vec(fields).map_or(0, |bytes| bytes.len()) > MAX_BYTES {
-        errors.add("", "too_long", "Must be at most 200 KiB in all.");
+        errors.add("", "too_long", "Must be at most 200 KiB in total.");
     }
     if errors.0.is_empty() { Ok(fields.clone()) } else { Err(Problem::invalid(errors.0)) }
 }
@@ -248,14 +251,18 @@ impl FieldErrors {
             let place = format!("/{}", primitives::fields::escaped(name));
             match value.as_str() {
                 _ if !STRIPE.contains(&name.as_str()) => {
-                    self.add(&place, "unknown_field", "Stripe has no such field.");
+                    self.add(&place, "unknown_field", "Stripe's evidence has no such field.");
                 }
-                None => self.add(&place, "invalid_type", "Must be a text, or the id of a file."),
+                None => self.add(
+                    &place,
+                    "invalid_type",
+                    "Must be a string: a text, or the id of a file.",
+                ),
                 Some(text) => characters = characters.saturating_add(text.chars().count()),
             }
         }
         if characters > MAX_STRIPE {
-            self.add("", "too_long", "Must be at most 150,000 characters in all.");
+            self.add("", "too_long", "Must be at most 150,000 characters in total.");
         }
     }
 
@@ -267,13 +274,12 @@ impl FieldErrors {
                 "amount" => {
                     let amount = value.as_i64();
                     if !amount.is_some_and(|amount| (1..=disputed.amount).contains(&amount)) {
-                        let detail =
-                            "Must be minor units, more than nothing and at most what is disputed.";
+                        let detail = "Must be from 1 to the disputed amount, in minor units.";
                         self.add(&place, "out_of_range", detail);
                     }
                 }
                 "summary" => match value.as_str().map(|text| text.chars().count()) {
-                    None => self.add(&place, "invalid_type", "Must be a text."),
+                    None => self.add(&place, "invalid_type", "Must be a string."),
                     Some(1..=MAX_SUMMARY) => {}
                     Some(_) => self.add(&place, "too_long", "Must be 1 to 1,000 characters."),
                 },
@@ -281,11 +287,11 @@ impl FieldErrors {
                 name if RAZORPAY_DOCUMENTS.contains(&name) => {
                     has_document |= self.documents(&place, value);
                 }
-                _ => self.add(&place, "unknown_field", "Razorpay has no such field."),
+                _ => self.add(&place, "unknown_field", "Razorpay's evidence has no such field."),
             }
         }
         if submit && !has_document && self.0.is_empty() {
-            self.add("", "too_few", "Must name a document at least when it is submitted.");
+            self.add("", "too_few", "Must have at least one document to be submitted.");
         }
     }
 
@@ -293,7 +299,7 @@ impl FieldErrors {
     fn others(&mut self, place: &str, value: &Value) -> bool {
         let entries = value.as_array().filter(|all| (1..=MAX_DOCUMENTS).contains(&all.len()));
         let Some(entries) = entries else {
-            self.add(place, "invalid_type", "Must be a list of 1 to 50 objects.");
+            self.add(place, "invalid_type", "Must be an array of 1 to 50 objects.");
             return false;
         };
         let mut has_document = false;
@@ -301,11 +307,15 @@ impl FieldErrors {
             let place = format!("{place}/{index}");
             let is_known = |name: &String| ["type", "document_ids"].contains(&name.as_str());
             if !entry.as_object().is_some_and(|fields| fields.keys().all(is_known)) {
-                self.add(&place, "invalid_type", "Must have `type` and `document_ids` alone.");
+                self.add(&place, "invalid_type", "Must be an object of `type` and `document_ids`.");
                 continue;
             }
             if !entry.get("type").is_some_and(is_token) {
-                self.add(&format!("{place}/type"), "invalid_type", "Must be a word.");
+                self.add(
+                    &format!("{place}/type"),
+                    "invalid_type",
+                    "Must be 1 to 128 visible ASCII characters.",
+                );
             }
             let documents = entry.get("document_ids").unwrap_or(&Value::Null);
             has_document |= self.documents(&format!("{place}/document_ids"), documents);
@@ -318,7 +328,7 @@ impl FieldErrors {
         let ids = value.as_array().filter(|all| (1..=MAX_DOCUMENTS).contains(&all.len()));
         let are_ids = ids.is_some_and(|ids| ids.iter().all(is_token));
         if !are_ids {
-            self.add(place, "invalid_type", "Must be a list of 1 to 50 ids of documents.");
+            self.add(place, "invalid_type", "Must be an array of 1 to 50 document ids.");
         }
         are_ids
     }

@@ -30,8 +30,8 @@ core_types::view! {
         status: DisputeStatus,
         /// The disputed amount, which may be in another currency than the payment's.
         amount: Money,
-        /// The amount of the payment that it holds or has taken: zero for an open inquiry, for a dispute that
-        /// is won or closed, and for one in another currency than the payment's.
+        /// The amount of the payment that it holds or has withdrawn: zero for an open inquiry, for a dispute
+        /// that is won or closed, and for one in another currency than the payment's.
         held: Money,
         /// The reason code of the provider.
         reason: String,

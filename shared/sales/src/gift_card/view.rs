@@ -79,7 +79,7 @@ pub struct IssuedGiftCardView {
     pub code: String,
 }
 
-/// The balance of a gift card, for whoever has its code.
+/// The balance of a gift card, returned to anybody who has its code.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct GiftCardBalance {
     /// The balance left.
@@ -119,9 +119,9 @@ core_types::view! {
         reason: Option<String>,
         /// The principal that made the change.
         actor: Option<String>,
-        /// When it was made.
+        /// The time of the adjustment.
         created_at: Timestamp,
-        /// When it was made: an entry never changes.
+        /// The time of the entry, which never changes.
         updated_at: Timestamp = entry.created_at,
         /// Always 1.
         version: u64,

@@ -149,7 +149,7 @@ string_enum! {
         OrderCancelled = "order_cancelled",
         /// An order was not paid in time.
         OrderExpired = "order_expired",
-        /// The shopper is asked to pay an order.
+        /// The shopper gets a payment link for an order.
         PaymentRequested = "payment_requested",
         /// A gift card is sent to its recipient.
         GiftCard = "gift_card",

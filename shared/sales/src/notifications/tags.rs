@@ -29,7 +29,7 @@ fn tags(text: &str) -> Result<Vec<Tag<'_>>, Fault> {
         let (is_value, end) = match tag.as_bytes() {
             [b'{', b'{', ..] => (true, "}}"),
             [b'{', b'%', ..] => (false, "%}"),
-            [b'{', b'#', ..] => return Err(broken("A comment has no place here.")),
+            [b'{', b'#', ..] => return Err(broken("Comments are not allowed.")),
             _ => {
                 rest = tag.get(1..).unwrap_or_default();
                 continue;
@@ -47,7 +47,7 @@ fn tags(text: &str) -> Result<Vec<Tag<'_>>, Fault> {
             (false, ["for", entry, "in", list]) => Tag::For(entry, list),
             (false, ["endfor"]) => Tag::EndFor,
             (false, ["else" | "endif"]) => Tag::Other,
-            _ => return Err(broken(&format!("`{}` is no placeholder.", cut(tag)))),
+            _ => return Err(broken(&format!("`{}` is not a placeholder.", cut(tag)))),
         });
         rest = tag.get(length.saturating_add(2)..).unwrap_or_default();
     }
@@ -74,10 +74,10 @@ pub(super) fn used(
             },
             Tag::For(entry, list) => {
                 if within.is_some() {
-                    return Err(broken("A loop has no place within a loop."));
+                    return Err(broken("Loops cannot be nested."));
                 }
                 if place != Place::Body {
-                    let detail = "A loop stands in the body alone.";
+                    let detail = "Loops are only allowed in the body.";
                     return Err(Fault::new("placeholder_not_allowed", detail));
                 }
                 within = Some(listed(entry, list, kind)?);
@@ -127,7 +127,7 @@ fn listed(entry: &str, name: &str, kind: NotificationKind) -> Result<&'static Li
 
 fn ensure_field(within: Option<&List>, entry: &str, field: &str) -> Result<(), Fault> {
     let Some(list) = within.filter(|list| list.entry == entry) else {
-        let detail = format!("`{}.{}` stands in a loop alone.", cut(entry), cut(field));
+        let detail = format!("`{}.{}` is only allowed in its loop.", cut(entry), cut(field));
         return Err(Fault::new("placeholder_not_allowed", detail));
     };
     let mut names = list.fields.iter().map(|(name, _)| *name);

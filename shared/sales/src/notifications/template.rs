@@ -85,7 +85,7 @@ impl Wording {
     pub fn validate(&self, kind: NotificationKind) -> Result<(), Problem> {
         let mut errors = Vec::new();
         let mut fault = |pointer: &str, fault| {
-            errors.push(FieldError { pointer: pointer.to_owned(), fault });
+            errors.push(FieldError::at(pointer, fault));
         };
         for (pointer, text, place) in
             [("/subject", &self.subject, Place::Anywhere), ("/body", &self.body, Place::Body)]
@@ -95,13 +95,13 @@ impl Wording {
                 Ok(used) => {
                     let hidden = used.iter().find(|one| one.place != Place::Anywhere);
                     if let Some(one) = hidden.filter(|_| pointer == "/subject") {
-                        let detail = format!("`{}` stands in the body alone.", one.name);
+                        let detail = format!("`{}` is only allowed in the body.", one.name);
                         fault(pointer, Fault::new("placeholder_not_allowed", detail));
                     }
                     let is_there = |name: &&str| used.iter().any(|one| one.name == *name);
                     let missing = kind.required().filter(|name| !is_there(name));
                     if let Some(name) = missing.filter(|_| pointer == "/body") {
-                        let detail = format!("Without `{{{{ {name} }}}}` it is of no use.");
+                        let detail = format!("Must contain `{{{{ {name} }}}}`.");
                         fault(pointer, Fault::new("placeholder_required", detail));
                     }
                 }
@@ -219,7 +219,7 @@ fn checked(text: &str, kind: NotificationKind, place: Place) -> Result<Vec<Place
     let environment = environment().map_err(|problem| broken(&problem.to_string()))?;
     environment.template_from_str(text).map_err(|error| broken(&error.to_string()))?;
     if holds_link(&without_dots_in_tags(text)) || text.contains(is_mark) {
-        let detail = "A mail has no links but its placeholders: write no addresses.";
+        let detail = "Links are not allowed: use the placeholders.";
         return Err(Fault::new("link_not_allowed", detail));
     }
     Ok(used)

@@ -18,10 +18,10 @@ use super::template::{Rendered, Values, Wording};
 
 core_types::topics! {
     NOTIFICATION_TEXT_UPDATED = "notification_text.updated", "notification_text",
-        Some("read_content"), NotificationTextView, "A store changed the words of a mail, in a language.";
+        Some("read_content"), NotificationTextView, "A store changed a mail template, in a language.";
     NOTIFICATION_TEXT_DELETED = "notification_text.deleted", "notification_text",
         Some("read_content"), NotificationTextView,
-        "A store removed its words of a mail, in a language.";
+        "A store removed its mail template, in a language.";
 }
 
 /// The languages that one mail can have texts in.

@@ -72,6 +72,6 @@ impl OrderAggregate {
     /// 500: the payments that an order names are never deleted.
     pub fn payment(&self, id: &PaymentId) -> Result<&Payment, Problem> {
         let found = self.payments.iter().find(|payment| payment.id == *id);
-        found.ok_or_else(|| Problem::internal("an order's payment is gone"))
+        found.ok_or_else(|| Problem::internal("a payment of an order is missing"))
     }
 }

@@ -43,7 +43,7 @@ pub fn broken(given: Given<'_>) -> Vec<FieldError> {
 }
 
 fn empty() -> FieldError {
-    fault("/items", "empty_cart", "There is nothing in the cart.")
+    fault("/items", "empty_cart", "The cart must have at least one line.")
 }
 
 /// A line of a cart, merged by variant and properties.
@@ -87,7 +87,7 @@ pub fn who(
         return (email, None);
     };
     if email.is_some() {
-        let detail = "Name an e-mail address, or a customer with one, not both.";
+        let detail = "Send `email`, or a `customer` with an e-mail address, not both.";
         faults.push(fault("/customer", "mutually_exclusive", detail));
     }
     let is_bare = first_name.is_none() && last_name.is_none() && phone.is_none();
@@ -117,7 +117,7 @@ impl PaymentInput {
     pub fn validate(&self, faults: &mut Vec<FieldError>) {
         let is_by_hand = !Capabilities::of(self.provider).is_online;
         if is_by_hand && self.capture_method == Some(CaptureMethod::Automatic) {
-            let detail = "Nobody can take this money but the merchant, by hand.";
+            let detail = "Not supported for `manual`: the merchant records the payment.";
             faults.push(fault("/payment/capture_method", "not_supported", detail));
         }
     }
@@ -131,7 +131,7 @@ pub fn expected(
 ) -> Option<Money> {
     let validated = asked?.in_currency(&store.currency);
     let pointer = "/expected_total/currency".to_owned();
-    validated.map_err(|fault| faults.push(FieldError { pointer, fault })).ok()
+    validated.map_err(|fault| faults.push(FieldError::at(pointer, fault))).ok()
 }
 
 /// Merges lines of one variant with equal properties. Of too many lines it returns the first ones, so that
@@ -154,8 +154,8 @@ pub fn merge(
         };
         line.quantity = line.quantity.saturating_add(quantity);
         if !metadata.is_empty() && metadata != line.metadata {
-            let detail = "Lines of one variant with equal properties become one, and cannot say different \
-                          things. Use `properties` to keep them apart.";
+            let detail = "Lines of one variant with equal properties are merged, and must not differ in \
+                          `metadata`. Use `properties` to keep them apart.";
             errors.push(fault(&format!("/items/{position}/metadata"), "metadata_conflict", detail));
         }
     }
@@ -168,14 +168,15 @@ pub fn merge(
     }
     for line in lines.iter().filter(|line| i64::from(line.quantity) > MAX_QUANTITY) {
         let pointer = format!("/items/{}/quantity", line.position);
-        let detail = format!("Must be at most {MAX_QUANTITY} in one line.");
+        let detail = format!("The quantity of a line must be at most {MAX_QUANTITY}.");
         errors.push(fault(&pointer, "out_of_range", detail));
     }
     let texts = lines.iter().flat_map(|line| line.properties.iter().chain(&line.metadata));
     let bytes = texts.map(|(name, text)| name.len().saturating_add(text.len()));
     if bytes.fold(0, usize::saturating_add) > MAX_TEXT {
-        let detail =
-            format!("The properties and metadata of all lines have at most {MAX_TEXT} bytes.");
+        let detail = format!(
+            "The properties and metadata of all lines must have at most {MAX_TEXT} bytes together."
+        );
         errors.push(fault("/items", "too_large", detail));
     }
     lines.truncate(MAX_LINES);
@@ -188,5 +189,5 @@ pub fn fault(
     code: &'static str,
     detail: impl Into<std::borrow::Cow<'static, str>>,
 ) -> FieldError {
-    FieldError { pointer: pointer.to_owned(), fault: Fault::new(code, detail) }
+    FieldError::new(pointer, code, detail)
 }

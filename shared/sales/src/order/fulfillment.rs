@@ -253,16 +253,16 @@ impl Order {
         for (position, id) in ids.enumerate() {
             let fault = match self.item(id) {
                 Some(item) if found.iter().any(|known| known.id == item.id) => {
-                    Fault::new("duplicate", "Name each line once.")
+                    Fault::new("duplicate", "Another entry of the request has this line.")
                 }
                 Some(item) => {
                     found.push(item);
                     continue;
                 }
-                None => Fault::new("unknown_order_item", "The order has no such line."),
+                None => Fault::new("unknown_order_item", "There is no such line in the order."),
             };
             let pointer = format!("/items/{position}/order_item_id");
-            errors.push(FieldError { pointer, fault });
+            errors.push(FieldError::at(pointer, fault));
         }
         if errors.is_empty() { Ok(found) } else { Err(Problem::invalid(errors)) }
     }

@@ -53,14 +53,15 @@ impl Item for GuestOrders {
 
 impl GuestOrders {
     /// The work for an account that has proven its address.
-    pub fn of(store: &Store, account: &Customer, now: Timestamp) -> Self {
-        Self {
+    pub fn of(store: &Store, account: &Customer, now: Timestamp) -> Option<Self> {
+        let email = account.email.as_ref()?;
+        Some(Self {
             store_id: store.id.clone(),
             customer_id: account.id.clone(),
-            guest: store.guest_key(&account.email),
+            guest: store.guest_key(email),
             due_at: now.plus(SETTLING),
             version: 1,
-        }
+        })
     }
 
     /// The query for the orders.

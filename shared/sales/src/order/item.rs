@@ -272,7 +272,7 @@ impl OrderItem {
 pub struct Allocation {
     /// The location.
     pub location_id: LocationId,
-    /// The units allocated there.
+    /// The number of units allocated at the location.
     pub quantity: u32,
     /// Those that were fulfilled.
     pub fulfilled: u32,

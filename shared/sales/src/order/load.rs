@@ -219,7 +219,8 @@ pub async fn restock_locations(
     if ids.is_empty() {
         return Ok(UnchangedStore::default());
     }
-    let known: Store = services.table.get(&key::store(store)).await?.ok_or(Code::StoreNotFound)?;
+    let known: Store =
+        services.table.get(&key::store(store)).await?.ok_or(Code::StorefrontNotFound)?;
     let mut errors: Vec<FieldError> = Vec::new();
     for chunk in ids.chunks(BATCH) {
         let keys: Vec<&Key> = chunk.iter().map(|(key, _)| key).collect();

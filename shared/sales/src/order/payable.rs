@@ -58,11 +58,11 @@ pub(crate) fn validate(
         |provider: ProviderName| due.is_none_or(|due| due.is_zero() || can_take(provider, due));
     match chosen {
         Some(chosen) if !is_usable(chosen.provider) => {
-            let detail = "The store takes no payments through this provider.";
+            let detail = "The store does not accept payments through this provider.";
             Some(fault("/payment/provider", "payment_method_unavailable", detail))
         }
         Some(chosen) if !can_take(chosen.provider) => {
-            let detail = "The provider does not take this amount of this currency.";
+            let detail = "The provider does not support this amount of this currency.";
             Some(fault("/payment/provider", "amount_not_supported", detail))
         }
         Some(chosen) => {
@@ -78,7 +78,7 @@ pub(crate) fn validate(
             let is_due = due.is_some_and(|due| !due.is_zero());
             let can_pay = ProviderName::ALL.iter().any(|one| is_usable(*one) && can_take(*one));
             (is_shopper && is_due && !can_pay).then(|| {
-                let detail = "The store has no way to take this payment now.";
+                let detail = "No payment provider of the store supports this payment now.";
                 fault("/payment", "payment_method_unavailable", detail)
             })
         }

@@ -59,7 +59,7 @@ impl Order {
             (Some(_), _) => Ok(amount),
             (None, None) => payment.capturable(Some(&outstanding)),
             (None, Some(_)) => {
-                let detail = "Must be at most what is left to pay for the order.";
+                let detail = "Must be at most the outstanding amount of the order.";
                 Err(Problem::field("/amount", "out_of_range", detail))
             }
         }

@@ -153,12 +153,20 @@ pub fn price(
             |sellable: &Sellable| sellable.is_on_sale() || (everything && sellable.is_orderable());
         let Some(sellable) = offer.sellable.filter(sold) else {
             let pointer = format!("/items/{}/variant_id", line.position);
-            errors.push(fault(&pointer, "unknown_variant", "The store sells no such variant."));
+            errors.push(fault(
+                &pointer,
+                "unknown_variant",
+                "The store does not sell this variant.",
+            ));
             continue;
         };
         let Some(subtotal) = sellable.price.times(line.quantity) else {
             let pointer = format!("/items/{}/quantity", line.position);
-            errors.push(fault(&pointer, "amount_out_of_range", "The line's price is too large."));
+            errors.push(fault(
+                &pointer,
+                "amount_out_of_range",
+                "The total of the line is too large.",
+            ));
             continue;
         };
         priced.push((line, sellable, subtotal, offer.levels));
@@ -169,7 +177,7 @@ pub fn price(
         errors.push(fault(
             "/shipping_rate_id",
             UNAVAILABLE,
-            "The goods are not where this is collected.",
+            "The goods are not in stock at the pickup location.",
         ));
     }
     let Some(sums) = sum_up(&mut lines, rules, &store.currency, errors) else {

@@ -15,7 +15,7 @@ use super::fulfillment::{Fulfillment, Tracking};
 use super::refund::Refund;
 use super::{ORDER_REDACTED, Order, OrderItem, OrderStatus};
 
-/// The payload of a redaction: receivers must remove the personal data that they hold about the order.
+/// The payload of a redaction: receivers must delete the personal data that they store about the order.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct OrderRedacted {
     /// The order.

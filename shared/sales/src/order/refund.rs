@@ -93,11 +93,11 @@ pub enum WantedShipping {
 }
 
 primitives::string_enum! {
-    /// Where the money of gift cards goes that are disabled or have expired.
+    /// Where the refund of disabled or expired gift cards goes.
     UnusableGiftCards {
-        /// To the gift cards nevertheless: they can be enabled, or get a later last day.
+        /// To the gift cards nevertheless: they can then be enabled, or their expiry extended.
         Credit = "credit",
-        /// The merchant returns it by hand.
+        /// The merchant refunds it manually.
         Manual = "manual",
     }
 }
@@ -187,7 +187,7 @@ pub struct RefundTransaction {
     pub gift_card_id: Option<GiftCardId>,
     /// The payment.
     pub payment_id: Option<PaymentId>,
-    /// Whether the merchant returns it by hand, because the gift card cannot be used.
+    /// Whether the merchant refunds it manually, because the gift card cannot be used.
     #[serde(default)]
     pub manual: bool,
     /// The amount.

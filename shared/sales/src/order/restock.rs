@@ -74,7 +74,7 @@ impl RestockLocations {
             Some(location) if location.is_open() => return Ok(Vec::new()),
             Some(_) => Fault::new(
                 "location_inactive",
-                "This location is not in use. Name one that is, or activate it.",
+                "The location is inactive: name an active one, or activate it.",
             ),
             None => Fault::new("unknown_location", "There is no such location."),
         };
@@ -82,8 +82,7 @@ impl RestockLocations {
         if pointers.is_empty() {
             return Err(Code::LocationInactive.with("location_id", id.as_str()));
         }
-        let error =
-            |pointer: &String| FieldError { pointer: pointer.clone(), fault: fault.clone() };
+        let error = |pointer: &String| FieldError::at(pointer.clone(), fault.clone());
         Ok(pointers.iter().map(error).collect())
     }
 }

@@ -25,7 +25,7 @@ primitives::string_enum! {
     FinancialStatus {
         /// Not paid.
         Pending = "pending",
-        /// Paid by the customer; the provider waits for their bank, which may take days.
+        /// The customer has paid; the provider waits for the customer's bank, which may take days.
         Processing = "processing",
         /// Authorized by the provider, not captured yet.
         Authorized = "authorized",

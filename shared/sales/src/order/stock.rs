@@ -90,5 +90,5 @@ fn gone(item: &OrderItem) -> Problem {
 
 /// The error for a level with less stock than the order holds: a defect, never caused by the caller.
 pub(super) fn lost() -> Problem {
-    Problem::internal("a stock level does not hold what an order set aside")
+    Problem::internal("a stock level has less than an order has reserved there")
 }

@@ -5,39 +5,39 @@ use super::{OrderRedacted, OrderView};
 
 core_types::topics! {
     ORDER_CREATED = "order.created", "order", Some("read_orders"), OrderView,
-        "An order was placed; its stock is set aside.";
+        "An order was placed; its stock is reserved.";
     ORDER_UPDATED = "order.updated", "order", Some("read_orders"), OrderView,
         "An order's data changed.";
     ORDER_CONFIRMED = "order.confirmed", "order", Some("read_orders"), OrderView,
-        "An order is to be honoured although its money comes later.";
+        "An order that is paid later was confirmed.";
     ORDER_PAYMENT_REQUESTED = "order.payment_requested", "order", Some("read_orders"), OrderView,
-        "Whom an order is for was mailed a link to pay it.";
+        "The customer of an order was mailed a payment link.";
     ORDER_AUTHORIZED = "order.authorized", "order", Some("read_orders"), OrderView,
-        "A provider promised an order's money.";
+        "The payment of an order was authorized.";
     ORDER_PAID = "order.paid", "order", Some("read_orders"), OrderView,
-        "All of an order's money came in.";
+        "An order was paid in full.";
     ORDER_PARTIALLY_FULFILLED = "order.partially_fulfilled", "order", Some("read_orders"),
-        OrderView, "Some of an order left.";
+        OrderView, "An order was partially fulfilled.";
     ORDER_FULFILLED = "order.fulfilled", "order", Some("read_orders"), OrderView,
-        "The last of an order left.";
+        "An order was completely fulfilled.";
     ORDER_REFUNDED = "order.refunded", "order", Some("read_orders"), OrderView,
-        "Some or all of an order's money went back.";
+        "An order was refunded, partially or completely.";
     ORDER_HELD = "order.held", "order", Some("read_orders"), OrderView,
-        "An order is kept from being fulfilled.";
+        "The fulfilment of an order was put on hold.";
     ORDER_RELEASED = "order.released", "order", Some("read_orders"), OrderView,
-        "An order may be fulfilled again.";
+        "The hold on an order's fulfilment was released.";
     ORDER_CANCELLED = "order.cancelled", "order", Some("read_orders"), OrderView,
         "An order was cancelled.";
     ORDER_LINES_CANCELLED = "order.lines_cancelled", "order", Some("read_orders"), LinesView,
-        "Units of an order that had not left were cancelled.";
+        "Unfulfilled units of an order were cancelled.";
     ORDER_LINES_RETURNED = "order.lines_returned", "order", Some("read_orders"), LinesView,
-        "Units of an order that had left came back.";
+        "Fulfilled units of an order were returned.";
     ORDER_EXPIRED = "order.expired", "order", Some("read_orders"), OrderView,
-        "An order was not paid in time; its stock went back.";
+        "An order was not paid in time and expired; its stock was released.";
     ORDER_CLOSED = "order.closed", "order", Some("read_orders"), OrderView,
-        "An order is done with.";
+        "An order was closed.";
     ORDER_REOPENED = "order.reopened", "order", Some("read_orders"), OrderView,
         "A closed order was reopened.";
     ORDER_REDACTED = "order.redacted", "order", Some("read_orders"), OrderRedacted,
-        "Whom an order was for was removed from it: remove what you hold of them.";
+        "The customer's data was erased from an order: delete what you store about them.";
 }

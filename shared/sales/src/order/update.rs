@@ -47,7 +47,11 @@ impl Order {
         for (place, (id, metadata)) in update.lines.into_iter().enumerate() {
             let line = next.items.iter_mut().find(|line| line.id == id).ok_or_else(|| {
                 let pointer = format!("/items/{place}/order_item_id");
-                Problem::field(&pointer, "unknown_order_item", "Is no line of this order.")
+                Problem::field(
+                    &pointer,
+                    "unknown_order_item",
+                    "There is no such line in the order.",
+                )
             })?;
             line.metadata = metadata;
         }

@@ -50,10 +50,10 @@ core_types::view! {
         items: Vec<OrderItemView> = order.items.iter().map(OrderItemView::from).collect(),
         /// The amounts at placement, from the subtotal to the amount due.
         totals: Totals,
-        /// The place whose tax rates it was taxed by; null if its buyer pays no tax.
+        /// The place whose tax rates apply; null if the buyer pays no tax.
         taxed_at: Option<TaxLocation>,
-        /// Whether its shipping address is in another place than the one that its tax is of, because the address
-        /// changed after the order was paid.
+        /// Whether its tax is that of an earlier shipping address, because the address changed after the
+        /// order was paid.
         tax_is_outdated: bool = order.other_tax_place().is_some(),
         /// The chosen shipping rate.
         shipping_line: Option<ShippingLine>,
@@ -67,7 +67,7 @@ core_types::view! {
         captured_total: Money = order.captured.clone(),
         /// The amount refunded so far, pending refunds included.
         refunded_total: Money = order.refunded.clone(),
-        /// The amount of the rest that disputes hold or have taken.
+        /// The amount that disputes hold or have withdrawn, and that was not refunded.
         disputed_total: Money = order.disputed(),
         /// The amount that can still be refunded: captured, less refunded and disputed.
         refundable: Money = order.refundable(),
@@ -89,7 +89,7 @@ core_types::view! {
         tags: Vec<String>,
         /// Key-value pairs of merchants and apps. They are not returned to the shopper.
         metadata: BTreeMap<String, String>,
-        /// Where it was created: `storefront`, or a name that the creator gave.
+        /// The source: `storefront`, or a name that the creator gave.
         source: String,
         /// The payment provider that the shopper chose at checkout.
         payment_provider: Option<String>,
@@ -101,7 +101,8 @@ core_types::view! {
         capture_method: Option<CaptureMethod>,
         /// When it expires unless it is paid; none if it cannot expire.
         expires_at: Option<Timestamp>,
-        /// When the hold of a draft on its stock ends; none if it holds none, or without a limit.
+        /// When the stock that a draft order reserves is released; null if it reserves none, or without a
+        /// limit.
         stock_held_until: Option<Timestamp>,
         /// The cancellation reason.
         cancel_reason: Option<String>,
@@ -226,7 +227,7 @@ core_types::view! {
         captured: Money,
         /// The amount refunded through it, pending refunds included.
         refunded: Money,
-        /// The amount of the rest that disputes hold or have taken.
+        /// The amount that disputes hold or have withdrawn, and that was not refunded.
         disputed: Money = payment.disputed(),
         /// Whether the authorization was voided.
         voided: bool,

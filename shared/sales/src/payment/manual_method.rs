@@ -81,23 +81,23 @@ impl ProviderAccount {
         id: Option<&Handle>,
         pointer: &str,
     ) -> Result<Option<&ManualMethod>, FieldError> {
-        let error = |code, detail: String| FieldError {
-            pointer: pointer.to_owned(),
-            fault: Fault::new(code, detail),
-        };
+        let error = |code, detail: String| FieldError::new(pointer, code, detail);
         let offered: Vec<&ManualMethod> = self.offered_methods().collect();
         let ids = || offered.iter().map(|one| one.id.as_str()).collect::<Vec<_>>().join(", ");
         match (id, &*offered) {
             (None, []) => Ok(None),
             (None, [only]) => Ok(Some(only)),
-            (None, _) => Err(error("required", format!("Choose a method: {}.", ids()))),
+            (None, _) => {
+                Err(error("required", format!("A payment method is required, one of: {}.", ids())))
+            }
             (Some(_), []) if self.methods.is_empty() => {
-                let detail = "The provider has no methods to choose from.";
+                let detail =
+                    "`method` is only allowed for `manual`, where the store has payment methods.";
                 Err(error("not_applicable", detail.to_owned()))
             }
             (Some(id), _) => {
                 let found = offered.iter().find(|method| method.id == *id).copied();
-                let none = || format!("The store offers no such method. It offers: {}.", ids());
+                let none = || format!("Must be one of the enabled payment methods: {}.", ids());
                 found.map(Some).ok_or_else(|| error("payment_method_unavailable", none()))
             }
         }

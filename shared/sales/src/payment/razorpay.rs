@@ -369,7 +369,10 @@ fn observation(entity: &Value) -> Option<Observed> {
         "created" => ObservedState::Pending,
         unknown => {
             // It may mean that money is on its way: the order waits for a status that is known.
-            tracing::error!(status = unknown, "a payment has an unknown status");
+            tracing::error!(
+                status = unknown,
+                "Razorpay payment has an unknown status; treated as processing"
+            );
             ObservedState::Processing
         }
     };

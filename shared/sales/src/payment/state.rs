@@ -394,11 +394,11 @@ impl Payment {
         let left =
             left.ok_or_else(|| Code::AmountExceedsAuthorized.with("authorized", limit.amount))?;
         let error = if wanted.is_zero() {
-            ("out_of_range", "Must be more than nothing.")
+            ("out_of_range", "Must be greater than 0.")
         } else if !Capabilities::of(self.provider).captures_in_part && !left.is_zero() {
-            ("not_supported", "The provider takes all that is authorized, or nothing.")
+            ("not_supported", "The provider captures only the whole authorized amount.")
         } else if !can_count(self.provider, wanted) {
-            ("not_supported", "The provider does not take this amount of this currency.")
+            ("not_supported", "The provider does not support this amount of this currency.")
         } else {
             return Ok(wanted.clone());
         };

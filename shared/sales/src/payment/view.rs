@@ -37,7 +37,7 @@ core_types::view! {
         captured: Money,
         /// The refunded amount, without pending refunds.
         refunded: Money,
-        /// The amount of the rest that disputes hold or have taken.
+        /// The amount that disputes hold or have withdrawn, and that was not refunded.
         disputed: Money = payment.disputed(),
         /// The amount that can still be refunded: captured, less refunded, pending and disputed.
         refundable: Money = payment.refundable(),

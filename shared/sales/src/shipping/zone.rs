@@ -76,12 +76,12 @@ impl Entry for ShippingZone {
         let rates =
             others().map(|other| other.rates.len()).fold(self.rates.len(), usize::saturating_add);
         if rates > MAX_RATES_IN_ALL {
-            let detail = format!("A store has at most {MAX_RATES_IN_ALL} shipping rates.");
+            let detail = format!("A store can have at most {MAX_RATES_IN_ALL} shipping rates.");
             return Err(Problem::field("/rates", "too_many", detail));
         }
         match others().find(|other| other.places.overlap(&self.places)) {
             Some(other) => Err(Code::ZoneOverlap
-                .detail(format!("A place would be in the zone “{}” as well.", other.name))
+                .detail(format!("The regions overlap with those of the zone “{}”.", other.name))
                 .with("zone_id", other.id.to_string())),
             None => Ok(()),
         }

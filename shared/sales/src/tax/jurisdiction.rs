@@ -49,7 +49,7 @@ impl From<&PostalAddress> for TaxLocation {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "TaxPostalCodes")]
 pub struct PostalCodes {
-    /// The beginning of the codes; a blank at its end says that a part of the code ends there.
+    /// The prefix of the codes; a space at its end means that a part of the code ends there.
     #[serde(default)]
     pub prefix: Option<String>,
     /// The first code of a range.

@@ -31,7 +31,10 @@ pub(super) const ASKED_AGAIN: Duration = MINUTE.saturating_mul(2);
 pub(super) async fn close_payments_or_warn(services: &Services, store: &StoreId, id: &OrderId) {
     let deadline = ProviderDeadline::since(services.clock.now());
     if let Err(problem) = Box::pin(close_payments(services, store, id, &deadline)).await {
-        tracing::warn!(cause = %problem, order = id.as_str(), "payments of an order not closed");
+        tracing::warn!(
+            cause = %problem, order = id.as_str(),
+            "open payments of an ended order not closed; the sweep tries again"
+        );
     }
 }
 
@@ -89,7 +92,10 @@ pub(super) async fn ask_all(
         }
         if let Err(problem) = close_payment(services, &aggregate.order, payment).await {
             deadline.note(payment.provider, &problem);
-            tracing::warn!(cause = %problem, payment = payment.id.as_str(), "payment not closed");
+            tracing::warn!(
+                cause = %problem, payment = payment.id.as_str(),
+                "open payment of an ended order not closed"
+            );
             all.failed.get_or_insert(problem);
         }
     }

@@ -1,6 +1,6 @@
 //! Assigns a guest's orders to the account that has proven the address.
 //!
-//! Each order is one transaction: the order, on condition of its version, and the account's counts. So it is
+//! Each order is one transaction: the order, on condition of its version, and the counts of account and guest. So it is
 //! counted once, however often it is tried, and whatever pays or refunds it meanwhile. After a crash the
 //! work is still due, and skips the orders that were assigned before.
 
@@ -15,6 +15,7 @@ use table::{Write, retry};
 
 use super::give_order::give;
 use crate::discount::uses;
+use crate::guest;
 use crate::order::guest::GuestOrders;
 use crate::order::{Order, OrderDiscount};
 
@@ -51,7 +52,10 @@ pub async fn step(
                 }
                 // An order that can never be assigned stays a guest's, and does not stop the others.
                 Err(problem) if problem.is_permanent() => {
-                    tracing::error!(?order, cause = %problem, "an order of a guest is not joined");
+                    tracing::error!(
+                        ?order, cause = %problem,
+                        "guest order not linked to the customer's account"
+                    );
                     failed = failed.saturating_add(1);
                 }
                 Err(problem) => return Err(problem),
@@ -84,9 +88,10 @@ async fn join(services: &Services, work: &GuestOrders, order: &Key) -> Result<bo
     let now = services.clock.now();
     let order: Option<Order> = services.table.get(order).await?;
     let order = order.filter(|order| order.store_id == work.store_id);
-    let joined = order.and_then(|order| order.joined(&work.customer_id, &work.guest, now));
-    let Some(joined) = joined else { return Ok(true) };
-    give(uses_of(&joined, services.table.write()), &joined, now).await
+    let joined = order.as_ref().and_then(|it| it.joined(&work.customer_id, &work.guest, now));
+    let (Some(order), Some(joined)) = (order, joined) else { return Ok(true) };
+    let write = guest::follow(services, services.table.write(), (&order, &joined)).await?;
+    give(uses_of(&joined, write), &joined, now).await
 }
 
 /// Counts the order's uses of discounts under its account.

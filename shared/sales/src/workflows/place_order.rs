@@ -31,6 +31,7 @@ use price_cart::price_as;
 
 use crate::discount::{DiscountCode, Shopper, uses};
 use crate::gift_card::{self, GiftCardCode};
+use crate::guest;
 use crate::order::cart::{CartLine, PaymentInput};
 use crate::order::number;
 use crate::order::pricing::{Buyer, Quote, Terms, insufficient_stock};
@@ -45,7 +46,7 @@ const ATTEMPTS: u32 = 12;
 /// The most actions of one transaction.
 const MAX_ACTIONS: usize = 100;
 /// The most actions besides those of the lines: the order, three events, the idempotency record, the
-/// customer, a payment, three gift cards with their entries, and three counters for each of two discounts.
+/// customer or guest, a payment, three gift cards with their entries, and three counters for each of two discounts.
 const OTHER_ACTIONS: usize = 19;
 
 /// The content of an order to be placed.
@@ -260,7 +261,7 @@ async fn write<C: Completion<Order>>(
     let discounts = order.discounts.iter().zip(&quote.discounts);
     let write = discounts
         .fold(write, |write, (counted, (discount, _))| uses::take(write, discount, &counted.used));
-    let write = count_customer(write, &order, quote);
+    let write = guest::place(count_customer(write, &order, quote), &order);
     completion.commit(announce(write, priced, &order, now), &order, now).await
 }
 

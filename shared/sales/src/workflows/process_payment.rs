@@ -109,7 +109,7 @@ async fn check_processing(
     if observed.state == ObservedState::Processing && is_overdue {
         tracing::error!(
             payment = payment.id.as_str(),
-            "a provider processes a payment for too long"
+            "payment still processing at its provider after the expected time"
         );
     }
     close_payments::record(services, connected, payment, &observed).await

@@ -49,7 +49,10 @@ pub(super) async fn return_or_warn(services: &Services, connected: &Connected, p
 }
 
 fn warn(payment: &Payment, problem: &Problem) {
-    tracing::warn!(cause = %problem, payment = payment.id.as_str(), "money not sent back");
+    tracing::warn!(
+        cause = %problem, payment = payment.id.as_str(),
+        "refund of an unapplied payment failed; the sweep tries again"
+    );
 }
 
 /// Returns a payment's unapplied money. If another refund of it is pending, does nothing, and the payment

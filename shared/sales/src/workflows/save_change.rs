@@ -1,9 +1,9 @@
-//! Saves a change of an order in one transaction: the order, its stock, gift cards, payments and refund, its
-//! customer's total spending, and the events.
+//! Saves a change of an order in one transaction: the order, its stock, gift cards, payments and refund, the
+//! total spending of its customer or guest, and the events.
 //!
 //! The account may have been deleted, and no payment may fail because of that. So the first [`Attempt`] assumes
 //! that the account exists, which costs no read. A repeated one loads the account, and skips the spending if
-//! there is none.
+//! there is none. A guest is treated alike.
 
 use catalogue::inventory::StockSteps;
 use core_types::event::{Event, Topic};
@@ -14,18 +14,29 @@ use identity::customer::{self, Customer};
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use services::Services;
+use table::item::{Item, Key};
 use table::{Attempt, Write};
 
 use crate::discount::uses;
 use crate::gift_card;
+use crate::guest::{self, Guest};
 use crate::order::refund::{REFUND_CREATED, REFUND_FAILED, REFUND_SUCCEEDED, RefundStatus};
 use crate::order::{
     ORDER_CANCELLED, ORDER_CONFIRMED, ORDER_EXPIRED, Order, OrderChange, OrderView, RefundChange,
     stock,
 };
 
+/// Whether an item is there, or is assumed to be: at the first attempt.
+async fn is_there<T: Item>(
+    services: &Services,
+    key: &Key,
+    attempt: Attempt,
+) -> Result<bool, Problem> {
+    Ok(attempt == Attempt::First || services.table.get::<T>(key).await?.is_some())
+}
+
 impl OrderChange {
-    /// Adds the whole change to a transaction, with its customer's spending.
+    /// Adds the whole change to a transaction, with the spending of its customer or guest.
     ///
     /// # Errors
     /// The table does not answer.
@@ -36,28 +47,35 @@ impl OrderChange {
         attempt: Attempt,
         now: Timestamp,
     ) -> Result<Write, Problem> {
-        self.count_spending(services, self.write(write, now), attempt).await
+        self.count_spending(services, self.write(write, now), attempt, now).await
     }
 
-    /// Adds the customer's spending by the change to its transaction. An account that was deleted meanwhile
-    /// leads to `version_conflict`; a repeated attempt skips it.
+    /// Adds the spending by the change to its transaction. An account that was deleted meanwhile leads to
+    /// `version_conflict`; a repeated attempt skips it.
     async fn count_spending(
         &self,
         services: &Services,
         write: Write,
         attempt: Attempt,
+        now: Timestamp,
     ) -> Result<Write, Problem> {
         let (before, after) = (&self.before, &self.order);
         let more = after.brought_in().saturating_sub(before.brought_in());
-        let Some(id) = after.customer_id.as_ref().filter(|_| more != 0) else { return Ok(write) };
-        if attempt == Attempt::Repeated {
-            let known: Option<Customer> =
-                services.table.get(&key::customer(&after.store_id, id)).await?;
-            if known.is_none() {
-                return Ok(write);
+        let store = &after.store_id;
+        match (&after.customer_id, &after.guest) {
+            _ if more == 0 => Ok(write),
+            (Some(id), _)
+                if is_there::<Customer>(services, &key::customer(store, id), attempt).await? =>
+            {
+                Ok(customer::count_spent(write, store, id, more, Code::VersionConflict))
             }
+            (None, Some(id))
+                if is_there::<Guest>(services, &key::guest(store, id), attempt).await? =>
+            {
+                Ok(guest::count_spent(write, store, id, more, now))
+            }
+            _ => Ok(write),
         }
-        Ok(customer::count_spent(write, &after.store_id, id, more, Code::VersionConflict))
     }
 
     fn write(&self, write: Write, now: Timestamp) -> Write {
@@ -66,7 +84,7 @@ impl OrderChange {
         let write = self.stock_steps().write(write, now);
         let write = self.payments.iter().fold(write, |write, payment| payment.write(write, now));
         let write = self.cards.iter().fold(write, |write, (card, amount)| {
-            let missing = Problem::internal("a gift card that paid for an order is gone");
+            let missing = Problem::internal("a gift card that paid for an order is missing");
             let order = (&self.order.store_id, &self.order.id);
             gift_card::credit(write, card, amount, order, missing, now)
         });

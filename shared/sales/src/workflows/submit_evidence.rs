@@ -70,7 +70,9 @@ pub async fn submit<C: Completion<Dispute>>(
     let recorded = recorded.await;
     recorded.and_then(|output| match outcome {
         Outcome::Rejected(code) => Err(rejected(&evidence.id, Some(code))),
-        Outcome::Accepted(_) => output.ok_or_else(|| Problem::internal("no dispute")),
+        Outcome::Accepted(_) => {
+            output.ok_or_else(|| Problem::internal("the dispute of accepted evidence is missing"))
+        }
     })
 }
 

@@ -52,10 +52,10 @@ impl fmt::Display for QueueRejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Malformed => {
-                "Must be https://sqs.<region>.amazonaws.com/<account>/<name>, as SQS spells a queue's URL."
+                "Must be the URL of an SQS queue: https://sqs.<region>.amazonaws.com/<account>/<name>."
             }
-            Self::Partition => "The queue is in a partition of AWS that this service cannot reach.",
-            Self::Own => "Events go to a queue of the receiver's own account, not of this service's.",
+            Self::Partition => "The queue is in another AWS partition than this service.",
+            Self::Own => "The queue must not belong to this service's AWS account.",
         })
     }
 }

@@ -67,7 +67,8 @@ impl Table {
         filter: impl Fn(&T) -> bool,
     ) -> Result<(Vec<T>, Option<Place>), Problem> {
         let first = place.map_or(Some(0), |place| queries.iter().position(|it| place.is_in(it)));
-        let first = first.ok_or_else(|| Problem::internal("a place in another walk"))?;
+        let first =
+            first.ok_or_else(|| Problem::internal("a cursor position belongs to another walk"))?;
         let (mut start, mut left) = (place.and_then(Place::start), MOST_QUERIES);
         let mut found = Vec::new();
         for query in queries.iter().skip(first) {

@@ -38,17 +38,20 @@ pub(super) fn validate_end(
     let before = at.checked_sub(ZIP64_POINTER_SIZE).and_then(|start| zip.get(start..at));
     let long = before.is_some_and(|before| before.starts_with(ZIP64_POINTER_SIGNATURE));
     if long || here == u16::MAX || all == u16::MAX || size == u32::MAX || offset == u32::MAX {
-        return vec![(Code::Zip64Rejected, "A package is no zip of the long format (ZIP64).")];
+        return vec![(Code::Zip64Rejected, "ZIP64 archives are not supported.")];
     }
     let mut problems = Vec::new();
     if disk != 0 || directory_disk != 0 || here != all {
-        problems.push((Code::ArchiveMultiDisk, "A package is one archive, not a part of one."));
+        problems.push((Code::ArchiveMultiDisk, "Split archives are not supported."));
     }
     let remark = end.get(END_SIZE..).unwrap_or_default();
     if remark.len() > usize::from(comment) {
-        problems.push((Code::DataAfterArchive, "There are bytes behind the archive's end."));
+        problems.push((Code::DataAfterArchive, "There are bytes after the end of the archive."));
     } else if remark.windows(END_SIGNATURE.len()).any(|bytes| bytes == END_SIGNATURE) {
-        problems.push((Code::ArchiveMalformed, "There is an archive's end in its comment."));
+        problems.push((
+            Code::ArchiveMalformed,
+            "The archive's comment contains an end-of-central-directory record.",
+        ));
     }
     let directory_end = usize::try_from(size)
         .ok()
@@ -59,7 +62,7 @@ pub(super) fn validate_end(
         problems.push(if is_behind_something {
             (Code::DataBeforeArchive, "There are bytes before the archive.")
         } else {
-            (Code::ArchiveMalformed, "Its directory is not where it says.")
+            (Code::ArchiveMalformed, "The archive's directory is not at its declared position.")
         });
     }
     problems
@@ -83,13 +86,17 @@ pub(super) fn validate_extents(
     for (start, end, entry) in extents {
         let shown = entry.printable_name();
         if start < reached || end > directory {
-            let detail = "Its bytes are those of another entry too.";
+            let detail = "The entry's data overlaps another entry.";
             findings.push(Finding::new(Code::EntriesOverlap, &shown, detail));
         } else if start > reached && is_complete {
             findings.push(if reached == 0 {
                 Finding::new(Code::DataBeforeArchive, "", "There are bytes before the archive.")
             } else {
-                Finding::new(Code::HiddenData, &shown, "The bytes before it belong to no entry.")
+                Finding::new(
+                    Code::HiddenData,
+                    &shown,
+                    "The bytes before the entry belong to no entry.",
+                )
             });
         }
         reached = reached.max(end);

@@ -59,16 +59,16 @@ impl<'a> Entry<'a> {
             let extent = validate_local(zip, record, &entry, &mut problems);
             (entry.data(), Some(extent))
         } else {
-            problems.push((Code::EntryTruncated, "Its header or its bytes are not there."));
+            problems.push((Code::EntryTruncated, "The entry's header or data is missing."));
             (&[][..], None)
         };
         let (name, claimed) = (record.file_path().as_bytes(), record.uncompressed_size_hint());
         let packed = u64::try_from(data.len()).unwrap_or(u64::MAX);
         if name.ends_with(b"/") && (claimed > 0 || packed > EMPTY_STREAM) {
-            problems.push((Code::DirectoryWithContent, "A directory has no bytes of its own."));
+            problems.push((Code::DirectoryWithContent, "A directory entry must have no data."));
         }
         if claimed > packed.max(1).saturating_mul(MAX_RATIO) {
-            problems.push((Code::RatioExceeded, "It grows more than a hundredfold, unpacked."));
+            problems.push((Code::RatioExceeded, "The entry's compression ratio exceeds 100."));
         }
         let (crc, method) = (record.crc32(), record.compression_method());
         Self { name, claimed, extent, data, crc, method, problems }
@@ -100,7 +100,8 @@ impl<'a> Entry<'a> {
     /// Unpacks its bytes: at most the declared size and one more. Adds the number of unpacked bytes to
     /// `count`.
     pub(super) fn unpack(&self, count: &mut u64) -> Result<Vec<u8>, Problem> {
-        const SIZE: Problem = (Code::SizeMismatch, "It is longer or shorter than it says.");
+        const SIZE: Problem =
+            (Code::SizeMismatch, "The entry's size differs from the declared one.");
         let claimed = usize::try_from(self.claimed).map_err(|_| SIZE)?;
         let bytes = if self.method == CompressionMethod::STORE {
             if self.data.len() != claimed {
@@ -117,7 +118,10 @@ impl<'a> Entry<'a> {
             return Err(SIZE);
         }
         if rawzip::crc32(&bytes) != self.crc {
-            return Err((Code::ChecksumMismatch, "Its bytes have another checksum than it says."));
+            return Err((
+                Code::ChecksumMismatch,
+                "The entry's checksum differs from the declared one.",
+            ));
         }
         Ok(bytes)
     }
@@ -132,11 +136,11 @@ impl<'a> Entry<'a> {
         bytes.truncate(written);
         match status {
             TINFLStatus::Done if read < self.data.len() => {
-                Err((Code::HiddenData, "There are bytes behind its compressed data."))
+                Err((Code::HiddenData, "There are bytes after the entry's compressed data."))
             }
             // The caller rejects an excess by the length.
             TINFLStatus::Done | TINFLStatus::HasMoreOutput => Ok(bytes),
-            _ => Err((Code::DataCorrupt, "Its compressed data is broken.")),
+            _ => Err((Code::DataCorrupt, "The entry's compressed data is corrupt.")),
         }
     }
 }
@@ -145,11 +149,11 @@ impl<'a> Entry<'a> {
 fn validate_record(zip: &[u8], record: &ZipFileHeaderRecord<'_>, problems: &mut Vec<Problem>) {
     let flags = record.flags().bits();
     if flags & ENCRYPTED != 0 || record.compression_method() == CompressionMethod::AES {
-        problems.push((Code::EntryEncrypted, "A package's files are not encrypted."));
+        problems.push((Code::EntryEncrypted, "Encrypted entries are not allowed."));
     }
     let known = [CompressionMethod::STORE, CompressionMethod::DEFLATE];
     if !known.contains(&record.compression_method()) || flags & PATCH != 0 {
-        problems.push((Code::CompressionUnsupported, "A file is stored or deflated."));
+        problems.push((Code::CompressionUnsupported, "The entry must be stored or deflated."));
     }
     let at = usize::try_from(record.central_directory_offset()).unwrap_or(usize::MAX);
     let header = zip.get(at..).unwrap_or_default();
@@ -157,15 +161,18 @@ fn validate_record(zip: &[u8], record: &ZipFileHeaderRecord<'_>, problems: &mut 
     let disk = u16_at(header, 34);
     let is_long = record.extra_fields().any(|(id, _)| id == ExtraFieldId::ZIP64);
     if is_long || words.contains(&Some(u32::MAX)) || disk == Some(u16::MAX) {
-        problems.push((Code::Zip64Rejected, "It is described in the long format (ZIP64)."));
+        problems.push((Code::Zip64Rejected, "ZIP64 entries are not supported."));
     } else if disk != Some(0) {
-        problems.push((Code::ArchiveMultiDisk, "It is said to be on another disk."));
+        problems.push((
+            Code::ArchiveMultiDisk,
+            "The entry is on another disk: split archives are not supported.",
+        ));
     }
     // The declared host system is ignored: an unpacker may apply the Unix mode anyway.
     match (record.external_attributes() >> 16) & TYPE {
         0 | REGULAR | DIRECTORY => {}
-        SYMLINK => problems.push((Code::Symlink, "A package has no symbolic links.")),
-        _ => problems.push((Code::SpecialFile, "A package has files and nothing else.")),
+        SYMLINK => problems.push((Code::Symlink, "Symbolic links are not allowed.")),
+        _ => problems.push((Code::SpecialFile, "Only files and directories are allowed.")),
     }
 }
 
@@ -195,7 +202,7 @@ fn validate_local(
         is_same = false;
     }
     if !is_same {
-        let detail = "What stands before its data is not what the directory says.";
+        let detail = "The entry's local header differs from the archive's directory.";
         problems.push((Code::HeaderMismatch, detail));
     }
     (record.local_header_offset(), end)

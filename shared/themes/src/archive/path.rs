@@ -32,7 +32,7 @@ pub(super) fn accepted(entries: &[Entry<'_>], findings: &mut Findings) -> BTreeM
             findings.push(Finding::new(code, &shown, detail));
         } else if is_system_file(&shown) {
             if !entry.is_directory() {
-                let detail = "A system or an editor put it there; it is left out.";
+                let detail = "A file of an operating system or an editor; it was ignored.";
                 findings.push(Finding::new(Code::IgnoredFile, &shown, detail));
             }
         } else if !entry.is_directory() {
@@ -45,11 +45,11 @@ pub(super) fn accepted(entries: &[Entry<'_>], findings: &mut Findings) -> BTreeM
 /// Returns all problems of a name.
 fn validate(name: &[u8]) -> Vec<(Code, &'static str)> {
     let Ok(name) = std::str::from_utf8(name) else {
-        return vec![(Code::PathNotUtf8, "A name is UTF-8.")];
+        return vec![(Code::PathNotUtf8, "The name must be UTF-8.")];
     };
     let path = name.strip_suffix('/').unwrap_or(name);
     if path.is_empty() && !name.starts_with('/') {
-        return vec![(Code::PathEmpty, "A file has a name.")];
+        return vec![(Code::PathEmpty, "The name must not be empty.")];
     }
     let drive = path.as_bytes().get(1) == Some(&b':')
         && path.starts_with(|first: char| first.is_ascii_alphabetic());
@@ -61,36 +61,36 @@ fn validate(name: &[u8]) -> Vec<(Code, &'static str)> {
         (
             name.starts_with('/') || name.starts_with('\\'),
             Code::PathAbsolute,
-            "A name begins with a directory, not at a root.",
+            "The name must be a relative path.",
         ),
-        (drive, Code::PathDrive, "A name does not begin with a drive."),
-        (name.contains('\\'), Code::PathBackslash, "Directories are separated by `/`."),
-        (name.contains('\0'), Code::PathNul, "A name has no NUL."),
+        (drive, Code::PathDrive, "The name must not begin with a drive letter."),
+        (name.contains('\\'), Code::PathBackslash, "Directories must be separated by `/`."),
+        (name.contains('\0'), Code::PathNul, "The name must not contain NUL."),
         (
             name.chars().any(|c| c.is_control() && c != '\0'),
             Code::PathControlCharacter,
-            "A name has no control characters.",
+            "The name must not contain control characters.",
         ),
-        (is_traversal(path), Code::PathTraversal, "A name does not lead out of its directory."),
+        (is_traversal(path), Code::PathTraversal, "The name must not contain `..`."),
         (
             !segments().skip(usize::from(name.starts_with('/'))).all(is_normal),
             Code::PathNotNormal,
-            "A name has no empty directory and none that is `.`.",
+            "The name must not have an empty segment or `.`.",
         ),
         (
             !path.chars().all(|c| is_allowed(c) || has_own_code(c)) && !drive,
             Code::PathCharacter,
-            "A name has letters (A to Z), digits, blanks and . _ - @ + ( ) [ ] ~ , = alone.",
+            "The name must only have ASCII letters, digits, spaces and . _ - @ + ( ) [ ] ~ , =",
         ),
         (
             segments().any(is_reserved),
             Code::PathReserved,
-            "A name is none that a system keeps for a device, and does not end in a dot or a blank.",
+            "The name must not be a reserved device name, and must not end in a dot or a space.",
         ),
         (
             path.len() > MAX_PATH || segments().count() > MAX_DEPTH,
             Code::PathTooLong,
-            "A name has at most 200 bytes and five directories.",
+            "The name must have at most 200 bytes and five directories.",
         ),
     ];
     rules
@@ -158,9 +158,9 @@ impl UsedNames {
             std::collections::btree_map::Entry::Occupied(place) => place.into_mut(),
         };
         let clash = if old.as_str() != path {
-            (Code::PathCaseTwin, "Another name differs from it by case alone.")
+            (Code::PathCaseTwin, "Another name differs only in case.")
         } else if *was_directory != is_directory {
-            (Code::PathConflict, "It is a file's name and a directory's.")
+            (Code::PathConflict, "The name is both a file's and a directory's.")
         } else if *was_entry && is_entry {
             (Code::PathDuplicate, "Another entry has the same name.")
         } else {

@@ -124,7 +124,7 @@ fn locales(files: &Files, findings: &mut Findings) -> Vec<String> {
         }
     }
     if !locales.is_empty() && !has_default {
-        let detail = "One language is the default: `locales/en.default.json`.";
+        let detail = "Exactly one default locale is required, such as `locales/en.default.json`.";
         findings.push(Finding::new(Code::DefaultLocaleMissing, "locales", detail));
     }
     locales
@@ -150,7 +150,7 @@ fn initial(files: &Files, schema: &Schema, findings: &mut Findings) -> Content {
     };
     let content = Content { settings, sections, order };
     if canonical(&content).len() > MAX_CONTENT {
-        let detail = format!("The theme's own settings have more than {MAX_CONTENT} bytes.");
+        let detail = format!("The theme's settings must have at most {MAX_CONTENT} bytes.");
         findings.push(Finding::new(Code::ContentTooLarge, SETTINGS_DATA, detail));
     }
     content
@@ -169,7 +169,7 @@ fn current(data: &Value, report: &mut Report<'_>) -> (String, Value) {
         report.say(
             Code::JsonShape,
             &pointer,
-            "Must be an object, or a preset's name in `current`.",
+            "`current` must be an object, or the name of a preset.",
         );
         return (pointer, Value::Null);
     };

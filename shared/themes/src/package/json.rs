@@ -7,13 +7,13 @@ use serde_json::Value;
 /// # Errors
 /// The problem, with the line in the file.
 pub(super) fn parse(bytes: &[u8]) -> Result<Value, String> {
-    let text = std::str::from_utf8(bytes).map_err(|_| "It is not UTF-8.".to_owned())?;
+    let text = std::str::from_utf8(bytes).map_err(|_| "Must be UTF-8.".to_owned())?;
     let json = without_comments(text);
     serde_json::from_str(json).map_err(|error| {
         let before = text.get(..text.len().saturating_sub(json.len())).unwrap_or_default();
         let lines = before.matches('\n').count();
         let line = error.line().saturating_add(lines);
-        format!("It is not JSON: {error}, which is line {line} of the file.")
+        format!("Must be JSON: {error}, which is line {line} of the file.")
     })
 }
 

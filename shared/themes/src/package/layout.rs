@@ -146,19 +146,19 @@ fn validate(path: &str, bytes: Option<&[u8]>) -> Result<(), (Code, String)> {
         let parts = path.split_once('/');
         let known = parts.and_then(|(top, _)| DIRECTORIES.iter().find(|known| known.name == top));
         let Some((directory, (_, name))) = known.zip(parts) else {
-            let detail = "It is in none of a theme's directories; it is left out.";
+            let detail = "Not in a directory of a theme; the file was ignored.";
             return Err((Code::OutsideDirectories, detail.to_owned()));
         };
         if !directory.is_deep && name.contains('/') {
-            let detail = format!("There are no directories in `{}`.", directory.name);
+            let detail = format!("Subdirectories are not allowed in `{}`.", directory.name);
             return Err((Code::SubdirectoryRejected, detail));
         }
         if is_archive(&ending, bytes.unwrap_or_default()) {
-            return Err((Code::NestedArchive, "There is no archive in a package.".to_owned()));
+            return Err((Code::NestedArchive, "Archives are not allowed in a package.".to_owned()));
         }
         if !directory.endings.contains(&ending.as_str()) {
             let endings = directory.endings.join(", ");
-            let detail = format!("Files of `{}` end in one of: {endings}.", directory.name);
+            let detail = format!("Files in `{}` must end in one of: {endings}.", directory.name);
             return Err((Code::FileTypeRejected, detail));
         }
     }
@@ -168,7 +168,7 @@ fn validate(path: &str, bytes: Option<&[u8]>) -> Result<(), (Code, String)> {
         _ => MAX_ASSET,
     };
     if bytes.is_some_and(|bytes| bytes.len() > most) {
-        let detail = format!("A file that ends in `{ending}` has at most {most} bytes.");
+        let detail = format!("A file that ends in `{ending}` must have at most {most} bytes.");
         return Err((Code::FileTooLarge, detail));
     }
     bytes.map_or(Ok(()), |bytes| validate_content(&ending, bytes))
@@ -208,14 +208,14 @@ fn validate_content(ending: &str, bytes: &[u8]) -> Result<(), (Code, String)> {
         _ => {
             return match std::str::from_utf8(bytes) {
                 Ok(text) if !text.contains('\0') => Ok(()),
-                _ => Err((Code::TextNotUtf8, "It must be text in UTF-8, without NUL.".to_owned())),
+                _ => Err((Code::TextNotUtf8, "Must be UTF-8 text without NUL.".to_owned())),
             };
         }
     };
     if is_so {
         return Ok(());
     }
-    Err((Code::ContentMismatch, format!("It does not begin as a file that ends in `{ending}`.")))
+    Err((Code::ContentMismatch, format!("The content is not that of a `{ending}` file.")))
 }
 
 /// Reports missing files that every theme must have.
@@ -236,6 +236,6 @@ fn require(files: &Files, findings: &mut Findings) {
         ),
     ];
     for (_, code, path) in rules.into_iter().filter(|(is_there, ..)| !is_there) {
-        findings.push(Finding::new(code, path, "Every theme has it, and this one has not."));
+        findings.push(Finding::new(code, path, "The file is required in every theme."));
     }
 }

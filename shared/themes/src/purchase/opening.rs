@@ -39,19 +39,22 @@ impl ThemePurchase {
     /// Opens a purchase with the provider of the seller's store, and writes it.
     ///
     /// # Errors
-    /// `unknown_provider`, `amount_not_supported`, `provider_error`, `provider_timeout`.
+    /// `provider_not_connected`, `amount_not_supported`, `provider_error`, `provider_timeout`.
     pub async fn open<C: Completion<OpenedPurchase>>(
         services: &Services,
         sale: Sale<'_>,
         provider: ProviderName,
         completion: &C,
     ) -> Result<C::Output, Problem> {
+        if !Capabilities::of(provider).is_online {
+            let detail =
+                "Must be a provider that is called over the network: `razorpay` or `stripe`.";
+            return Err(Problem::field("/provider", "invalid_choice", detail));
+        }
         let account_key = key::payment_provider(sale.seller, provider.as_str());
         let account: Option<ProviderAccount> = services.table.get(&account_key).await?;
-        let usable = |account: &ProviderAccount| {
-            account.enabled && Capabilities::of(account.provider).is_online
-        };
-        let account = account.filter(usable).ok_or(Code::UnknownProvider)?;
+        let account = account.filter(|account| account.enabled);
+        let account = account.ok_or(Code::ProviderNotConnected)?;
         // Nobody would capture it later: payments are captured automatically.
         let at_once =
             ProviderAccount { capture_method: CaptureMethod::Automatic, ..account.clone() };
@@ -97,7 +100,7 @@ impl ThemePurchase {
 pub struct OpenedPurchase {
     /// The id.
     id: ThemePurchaseId,
-    /// The same id, under the name that `purchase/verify` takes.
+    /// The same id, under the name that `purchase/verify` requires.
     purchase_id: ThemePurchaseId,
     /// The theme's name in URLs.
     theme: Slug,

@@ -170,7 +170,10 @@ async fn refund_unapplied(services: &Services, connected: &Connected, purchase: 
     let Some(left) = left.filter(|left| !left.is_zero()) else { return };
     let id = RefundId::derive(&["theme purchase", purchase.id.as_str()]);
     if let Err(failure) = connected.refund(services, &purchase.payment, &id, &left).await {
-        tracing::warn!(cause = %failure, purchase = purchase.id.as_str(), "not sent back");
+        tracing::warn!(
+            cause = %failure, purchase = purchase.id.as_str(),
+            "refund of an unapplied theme purchase failed"
+        );
     }
 }
 

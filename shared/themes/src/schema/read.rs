@@ -45,7 +45,7 @@ pub(crate) fn theme(value: &Value, report: &mut Report<'_>) -> (ThemeInfo, Vec<G
 fn theme_info(info: &Map<String, Value>, report: &mut Report<'_>) -> ThemeInfo {
     let member = |name: &str| info.get(name).and_then(Value::as_str).map(str::to_owned);
     if member("theme_name").is_none_or(|name| name.trim().is_empty()) {
-        report.say(Code::ThemeInfoMissing, "/0/theme_name", "Must be a text.");
+        report.say(Code::ThemeInfoMissing, "/0/theme_name", "Must be a string.");
     }
     ThemeInfo {
         theme_name: member("theme_name").unwrap_or_default(),
@@ -65,7 +65,7 @@ fn group(
 ) -> Option<Group> {
     let name = element.get("name").and_then(text);
     if name.is_none() {
-        report.say(Code::GroupInvalid, &below(pointer, "name"), "A group has a name.");
+        report.say(Code::GroupInvalid, &below(pointer, "name"), "A group must have a name.");
     }
     let settings: Vec<Setting> = match element.get("settings") {
         Some(list) => setting::list(list, (&below(pointer, "settings"), MAX_SETTINGS), ids, report),

@@ -48,12 +48,12 @@ static CLOSING: LazyLock<Regex> =
 pub(crate) fn embedded(liquid: &str, room: &mut usize, report: &mut Report<'_>) -> Option<Value> {
     let mut openings = OPENING.find_iter(liquid);
     let Some(opening) = openings.next() else {
-        let detail = "It has no schema: a merchant cannot add it, and it has no settings.";
+        let detail = "The section has no schema: merchants cannot add it, and it has no settings.";
         report.say_of_file(Code::SectionSchemaMissing, detail);
         return None;
     };
     if openings.next().is_some() {
-        report.say_of_file(Code::SectionSchemaDuplicate, "A file has one schema.");
+        report.say_of_file(Code::SectionSchemaDuplicate, "A section must have only one schema.");
         return None;
     }
     let rest = liquid.get(opening.end()..).unwrap_or_default();
@@ -63,14 +63,16 @@ pub(crate) fn embedded(liquid: &str, room: &mut usize, report: &mut Report<'_>) 
     };
     let json = rest.get(..closing.start()).unwrap_or_default();
     let Some(less) = room.checked_sub(json.len()) else {
-        report.say_of_file(Code::TooManySettings, "The schemas of a theme have at most 2 MiB.");
+        report
+            .say_of_file(Code::TooManySettings, "The schemas of a theme must have at most 2 MiB.");
         return None;
     };
     *room = less;
     match serde_json::from_str(json) {
         Ok(value) => Some(value),
         Err(error) => {
-            let detail = format!("Its schema is not JSON: {error} (from `{{% schema %}}` on).");
+            let detail =
+                format!("The schema is not JSON: {error} (counted from `{{% schema %}}`).");
             report.say_of_file(Code::JsonInvalid, detail);
             None
         }
@@ -81,7 +83,7 @@ pub(crate) fn embedded(liquid: &str, room: &mut usize, report: &mut Report<'_>) 
 pub(crate) fn section(kind: &str, value: &Value, report: &mut Report<'_>) -> SectionType {
     let mut section = bare(kind);
     let Some(object) = value.as_object() else {
-        report.say(Code::JsonShape, "", "A schema is an object.");
+        report.say(Code::JsonShape, "", "Must be an object.");
         return section;
     };
     unknown(object, SECTION_MEMBERS, "", report);
@@ -114,7 +116,7 @@ pub(crate) fn bare(kind: &str) -> SectionType {
 pub(crate) fn block(kind: &str, value: &Value, report: &mut Report<'_>) -> BlockType {
     let empty = Map::new();
     let object = value.as_object().unwrap_or_else(|| {
-        report.say(Code::JsonShape, "", "A schema is an object.");
+        report.say(Code::JsonShape, "", "Must be an object.");
         &empty
     });
     unknown(object, BLOCK_MEMBERS, "", report);
@@ -147,7 +149,7 @@ pub(crate) fn presets(
     for (index, preset) in list.iter().enumerate() {
         let pointer = format!("/presets/{index}");
         let Some(name) = preset.get("name").and_then(text) else {
-            report.say(Code::PresetInvalid, &below(&pointer, "name"), "A preset has a name.");
+            report.say(Code::PresetInvalid, &below(&pointer, "name"), "A preset must have a name.");
             continue;
         };
         let mut validate = Validator::with_room(*room);
@@ -225,7 +227,7 @@ fn blocks(object: &Map<String, Value>, pointer: &str, report: &mut Report<'_>) -
         return Vec::new();
     };
     if list.len() > MAX_BLOCK_TYPES {
-        let detail = format!("Must be at most {MAX_BLOCK_TYPES} kinds of blocks.");
+        let detail = format!("Must have at most {MAX_BLOCK_TYPES} types of blocks.");
         report.say(Code::BlockTypeInvalid, &at, detail);
         return Vec::new();
     }
@@ -236,7 +238,7 @@ fn blocks(object: &Map<String, Value>, pointer: &str, report: &mut Report<'_>) -
         let object =
             value.as_object().zip(kind).filter(|(_, kind)| kinds.insert((*kind).to_owned()));
         let Some((object, kind)) = object else {
-            let detail = "Must be a name, and another than those of the other blocks.";
+            let detail = "Must be a name that no other block type has.";
             report.say(Code::BlockTypeInvalid, &below(&pointer, "type"), detail);
             return None;
         };
@@ -261,7 +263,7 @@ fn settings(object: &Map<String, Value>, pointer: &str, report: &mut Report<'_>)
         report.say(
             Code::SettingInvalid,
             &at,
-            "A group of schemes is a setting of the whole theme.",
+            "`color_scheme_group` is only allowed in the settings of the theme.",
         );
     }
     settings
@@ -270,7 +272,7 @@ fn settings(object: &Map<String, Value>, pointer: &str, report: &mut Report<'_>)
 fn name(object: &Map<String, Value>, pointer: &str, report: &mut Report<'_>) -> Option<Label> {
     let name = object.get("name").and_then(text);
     if name.is_none() {
-        report.say(Code::SectionInvalid, &below(pointer, "name"), "Must be a text.");
+        report.say(Code::SectionInvalid, &below(pointer, "name"), "Must be a string.");
     }
     name
 }
@@ -284,7 +286,7 @@ fn member(
     let value = object.get(name).filter(|value| !value.is_null())?;
     let text = value.as_str().filter(|text| is_good(text));
     if text.is_none() {
-        let detail = format!("Is no {name} that a section can have.");
+        let detail = format!("Must be a valid `{name}` of a section.");
         report.say(Code::SectionInvalid, &below("", name), detail);
     }
     text.map(str::to_owned)
@@ -309,7 +311,11 @@ fn integer(
 
 fn unknown(object: &Map<String, Value>, known: &[&str], pointer: &str, report: &mut Report<'_>) {
     for member in object.keys().filter(|member| !known.contains(&member.as_str())) {
-        report.say(Code::SettingUnknownMember, &below(pointer, member), "Nobody reads it.");
+        report.say(
+            Code::SettingUnknownMember,
+            &below(pointer, member),
+            "Unknown member; it is ignored.",
+        );
     }
 }
 

@@ -72,12 +72,12 @@ impl Reader<'_, '_> {
 
     fn setting(&mut self, value: &Value, ids: &mut BTreeSet<String>) -> Option<Setting> {
         let Some(object) = value.as_object() else {
-            self.report.say(Code::JsonShape, &self.pointer, "A setting is an object.");
+            self.report.say(Code::JsonShape, &self.pointer, "Must be an object.");
             return None;
         };
         let kind = self.kind(object)?;
         for member in object.keys().filter(|member| !MEMBERS.contains(&member.as_str())) {
-            self.say(Code::SettingUnknownMember, member, "Nobody reads it.");
+            self.say(Code::SettingUnknownMember, member, "Unknown member; it is ignored.");
         }
         let id = if kind.is_sidebar() { None } else { Some(self.id(object, ids)?) };
         let mut setting = Setting {
@@ -112,8 +112,8 @@ impl Reader<'_, '_> {
         let kind = name.and_then(|name| SettingKind::from_text(name).ok());
         if kind.is_none() {
             let detail = match name {
-                Some(name) => format!("There is no setting of the type `{name}`."),
-                None => "A setting has a type.".to_owned(),
+                Some(name) => format!("There is no setting type `{name}`."),
+                None => "A setting must have a `type`.".to_owned(),
             };
             self.say(Code::SettingTypeUnknown, "type", detail);
         }
@@ -131,7 +131,7 @@ impl Reader<'_, '_> {
             return None;
         };
         if !ids.insert(id.to_owned()) {
-            self.say(Code::SettingIdDuplicate, "id", format!("Another setting is `{id}` too."));
+            self.say(Code::SettingIdDuplicate, "id", format!("Another setting has the id `{id}`."));
             return None;
         }
         Some(id.to_owned())
@@ -142,7 +142,11 @@ impl Reader<'_, '_> {
         // The placeholder of a number may be a number.
         let label = text(value).or_else(|| value.as_number().map(|n| Label::Text(n.to_string())));
         if label.is_none() {
-            self.say(Code::SettingInvalid, name, "Must be a text, or a text for each language.");
+            self.say(
+                Code::SettingInvalid,
+                name,
+                "Must be a string, or an object with a string for each language.",
+            );
         }
         label
     }
@@ -150,7 +154,7 @@ impl Reader<'_, '_> {
     fn text(&mut self, object: &Map<String, Value>, name: &str) -> Option<String> {
         let value = object.get(name).filter(|value| !value.is_null())?;
         if !value.is_string() {
-            self.say(Code::SettingInvalid, name, "Must be a text.");
+            self.say(Code::SettingInvalid, name, "Must be a string.");
         }
         value.as_str().map(str::to_owned)
     }
@@ -183,7 +187,7 @@ impl Reader<'_, '_> {
         match accepted {
             Some(accepted) if accepted.iter().all(known) => accepted,
             _ => {
-                self.say(Code::SettingInvalid, "accept", "Must be of `youtube` and `vimeo`.");
+                self.say(Code::SettingInvalid, "accept", "Must have only `youtube` and `vimeo`.");
                 Vec::new()
             }
         }
@@ -204,7 +208,7 @@ impl Reader<'_, '_> {
         };
         let values: BTreeSet<&str> = options.iter().map(|option| option.value.as_str()).collect();
         if options.is_empty() || values.len() < options.len() {
-            let detail = "Must be one option or more, each of another value.";
+            let detail = "Must have at least one option, with unique values.";
             self.say(Code::SettingOptionsInvalid, "options", detail);
         }
         options
@@ -219,7 +223,7 @@ impl Reader<'_, '_> {
         let at = (pointer.as_str(), MAX_SECTION_SETTINGS);
         let definition = list(value, at, &mut BTreeSet::new(), self.report);
         if definition.iter().any(|setting| setting.kind == SettingKind::ColorSchemeGroup) {
-            let detail = "There is no group of schemes in a scheme.";
+            let detail = "A color scheme cannot contain a `color_scheme_group`.";
             self.report.say(Code::SettingInvalid, &pointer, detail);
             return Vec::new();
         }
@@ -234,7 +238,11 @@ impl Reader<'_, '_> {
         };
         // A group of color schemes needs no label: the editor shows its schemes.
         if label.is_none() && setting.kind != SettingKind::ColorSchemeGroup {
-            self.say(Code::SettingLabelMissing, member, "A merchant sees nothing beside it.");
+            self.say(
+                Code::SettingLabelMissing,
+                member,
+                "Without a label, merchants do not see what the setting is for.",
+            );
         }
     }
 
@@ -247,12 +255,12 @@ impl Reader<'_, '_> {
             self.report.say(
                 Code::SettingRangeInvalid,
                 &self.pointer,
-                "A range has `min` and `max`.",
+                "A `range` must have `min` and `max`.",
             );
             return false;
         };
         if step <= 0 || min >= max {
-            let detail = "Must go from a number to a larger, in steps above nothing.";
+            let detail = "`min` must be less than `max`, and `step` greater than 0.";
             self.report.say(Code::SettingRangeInvalid, &self.pointer, detail);
             return false;
         }
@@ -272,7 +280,11 @@ impl Reader<'_, '_> {
         let given = object.get("default").filter(|value| !value.is_null())?;
         let pointer = below(&self.pointer, "default");
         if setting.kind.is_sidebar() {
-            self.report.say(Code::SettingDefaultInvalid, &pointer, "It has no value.");
+            self.report.say(
+                Code::SettingDefaultInvalid,
+                &pointer,
+                "Settings of this type have no value.",
+            );
             return None;
         }
         let mut validate = Validator::default();

@@ -95,7 +95,7 @@ pub(super) fn image(text: &str) -> Result<(), Fault> {
     let ending = before_query.rsplit('.').next().unwrap_or_default();
     if matches!(ending, "svg" | "svgz") || lower.starts_with("data:image/svg") {
         let detail = "Must be a PNG, JPEG, WebP, GIF or AVIF image: an SVG can run scripts.";
-        return Err(Fault::new("svg_refused", detail));
+        return Err(Fault::new("svg_rejected", detail));
     }
     resource(text, "invalid_image", "an image")
 }
@@ -139,7 +139,7 @@ pub(super) fn video_url(text: &str, accept: &[String]) -> Result<(), Fault> {
 /// Validates the handle of a resource of the store, which is written here as it is stored.
 pub(super) fn handle(text: &str) -> Result<(), Fault> {
     let stored = Handle::from_text(text)?;
-    let detail = || format!("Must be as it is stored: `{stored}`.");
+    let detail = || format!("Must be in its normal form: `{stored}`.");
     if stored.as_str() == text { Ok(()) } else { Err(Fault::new("invalid_handle", detail())) }
 }
 
@@ -148,7 +148,7 @@ pub(super) fn article(text: &str) -> Result<(), Fault> {
     let parts = text.split_once('/');
     match parts.map(|(blog, article)| (handle(blog), handle(article))) {
         Some((Ok(()), Ok(()))) => Ok(()),
-        _ => Err(Fault::new("invalid_handle", "Must be handles like `news/first-article`.")),
+        _ => Err(Fault::new("invalid_handle", "Must be like `news/first-article`, two handles.")),
     }
 }
 
@@ -246,7 +246,7 @@ mod tests {
             "https://example.com/a.svg?x#y",
             "data:image/svg+xml,<svg/>",
         ] {
-            assert_eq!(image(bad).unwrap_err().code, "svg_refused", "{bad}");
+            assert_eq!(image(bad).unwrap_err().code, "svg_rejected", "{bad}");
         }
         for bad in [
             "",

@@ -125,7 +125,7 @@ impl Validator {
             settings.insert(id.clone(), value);
         }
         for id in given.keys().filter(|id| !known.contains(id.as_str())) {
-            let detail = "The theme has no such setting; it is left out.";
+            let detail = "The theme has no such setting; the value was removed.";
             if self.notes.len() < MAX_LISTED {
                 self.note(below(pointer, id), Code::SettingUnknown, detail);
             } else {
@@ -148,13 +148,13 @@ impl Validator {
         match value::safe(setting, given) {
             Ok(safe) => {
                 if given.is_string() && safe != *given {
-                    let detail = "It was changed to what is whole and safe.";
+                    let detail = "The HTML was sanitized.";
                     self.note(pointer.to_owned(), Code::SettingSanitized, detail);
                 }
                 Some(safe)
             }
             Err(fault) => {
-                self.faults.add(|| FieldError { pointer: pointer.to_owned(), fault });
+                self.faults.add(|| FieldError::at(pointer, fault));
                 None
             }
         }
@@ -181,7 +181,7 @@ impl Validator {
 
     fn name(&mut self, name: &str, pointer: &str) {
         if let Err(fault) = value::name(name) {
-            self.faults.add(|| FieldError { pointer: pointer.to_owned(), fault });
+            self.faults.add(|| FieldError::at(pointer, fault));
         }
     }
 }

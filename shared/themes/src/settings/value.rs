@@ -33,7 +33,7 @@ pub(super) fn safe(setting: &Setting, value: &Value) -> Result<Value, Fault> {
         // Stored as text, and never run.
         K::Liquid => cleaned(value, str::to_owned),
         K::ColorSchemeGroup | K::Header | K::Paragraph => {
-            Err(Fault::new("invalid_type", "It has no value of its own."))
+            Err(Fault::new("invalid_type", "Settings of this type have no value."))
         }
         _ => {
             let text =
@@ -119,7 +119,7 @@ pub(super) fn line(text: &str, most: usize, many: bool) -> Result<(), Fault> {
     if text.chars().all(is_allowed) {
         return Ok(());
     }
-    Err(Fault::new("invalid_characters", "Must not hold control characters."))
+    Err(Fault::new("invalid_characters", "Must not contain control characters."))
 }
 
 fn cleaned(value: &Value, clean: impl Fn(&str) -> String) -> Result<Value, Fault> {
@@ -129,7 +129,7 @@ fn cleaned(value: &Value, clean: impl Fn(&str) -> String) -> Result<Value, Fault
         return Err(too_long());
     }
     if text.contains('\0') {
-        return Err(Fault::new("invalid_characters", "Must not hold NUL."));
+        return Err(Fault::new("invalid_characters", "Must not contain NUL."));
     }
     let clean = clean(text);
     // Escaping can make the text longer.
@@ -141,7 +141,7 @@ fn number(setting: &Setting, value: &Value) -> Result<Value, Fault> {
         return Err(Fault::new("invalid_type", "Must be a number."));
     };
     let too_fine = || {
-        let detail = "Must be a number below 10^12 with at most six digits behind the point.";
+        let detail = "Must be a number below 10^12 with at most six decimals.";
         Fault::new("out_of_range", detail)
     };
     let scaled = decimal::millionths(number).ok_or_else(too_fine)?;
@@ -158,7 +158,7 @@ fn number(setting: &Setting, value: &Value) -> Result<Value, Fault> {
     let rest = step.and_then(|(step, min)| scaled.saturating_sub(min).checked_rem(step));
     if rest.is_some_and(|rest| rest != 0) {
         let step = setting.step.as_ref().map(ToString::to_string).unwrap_or_default();
-        return Err(Fault::new("off_step", format!("Must be in steps of {step}.")));
+        return Err(Fault::new("off_step", format!("Must be `min` plus a multiple of {step}.")));
     }
     Ok(decimal::normal(number).into())
 }

@@ -1,7 +1,7 @@
 //! Customers as rows, in the columns of Shopify's customer files: a row with the default address, and a row
-//! of the e-mail address and the postal one for each further address.
+//! of the e-mail address, or else the telephone number, and the postal address for each further one.
 
-use core_types::fields::Phone;
+use core_types::fields::{E164, Phone};
 use identity::address::{Address, PostalAddress};
 use identity::customer::{Customer, CustomerView};
 use serde::Serialize;
@@ -58,15 +58,25 @@ impl<'a> Line<'a> {
 
 /// The rows of a customer with their addresses, the default one first.
 pub(super) fn rows(customer: &Customer, addresses: &[Address]) -> Vec<Vec<String>> {
-    let email = |row: Row| row.text("Email", customer.email.as_str());
     let further = addresses.iter().skip(1);
-    let further = further.map(|address| place(email(Row::of(COLUMNS)), &address.postal).cells());
-    let first = email(head(customer));
+    let further =
+        further.map(|address| place(identified(Row::of(COLUMNS), customer), &address.postal));
+    let further = further.map(Row::cells);
+    let first = identified(head(customer), customer);
     let first = match addresses.first() {
         Some(address) => place(first, &address.postal),
         None => first,
     };
     std::iter::once(first.cells()).chain(further).collect()
+}
+
+/// A row with what identifies its customer. A number alone is written with its country code, so that it is the
+/// same number in a store of another country.
+fn identified(row: Row, customer: &Customer) -> Row {
+    match (&customer.email, &customer.phone_e164) {
+        (Some(email), _) => row.text("Email", email.as_str()),
+        (None, phone) => row.code("Phone", phone.as_ref().map(E164::as_str)),
+    }
 }
 
 fn head(customer: &Customer) -> Row {

@@ -12,6 +12,7 @@ use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 use privacy::person::{Part, Person};
 use sales::gift_card::GiftCardView;
+use sales::guest::GuestView;
 use sales::order::fulfillment::FulfillmentView;
 use sales::order::refund::RefundView;
 use sales::order::{Order, OrderView, load};
@@ -81,6 +82,11 @@ pub(super) async fn page(
             next
         }
         Part::GuestOrders => {
+            if place.is_none() {
+                for guest in person.guests(services).await? {
+                    add(written, "guest", GuestView::from(&guest));
+                }
+            }
             let (found, next) = person.guest_orders(services, place).await?;
             for order in &found {
                 add_order(services, order, written).await?;

@@ -111,7 +111,7 @@ pub async fn step(services: &Services, id: &ExportId) -> Result<Option<Timestamp
         kind = export.kind.as_str(),
         done = export.done,
         rows = export.rows,
-        "export"
+        "export ended"
     );
     start_next(services, &export.store_id).await;
     Ok(None)
@@ -139,7 +139,12 @@ pub async fn start_next(services: &Services, store: &StoreId) {
                 RunMessage::Export { id: next.id }.send(services, Duration::ZERO).await;
             }
         }
-        Err(problem) => tracing::warn!(cause = %problem, "the next export waits for the sweep"),
+        Err(problem) => {
+            tracing::warn!(
+                cause = %problem, store = store.as_str(),
+                "next export of a store not started; the sweep starts it"
+            );
+        }
     }
 }
 

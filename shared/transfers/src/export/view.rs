@@ -12,7 +12,7 @@ use crate::FileFormat;
 
 core_types::topics! {
     EXPORT_FINISHED = "export.finished", "export", Some("read_exports"), ExportView,
-        "An export is over: its file is there, or it failed or was cancelled.";
+        "An export ended: it completed, failed or was cancelled.";
 }
 
 /// A part of an export's file.
@@ -44,7 +44,7 @@ core_types::view! {
         until: Option<Timestamp>,
         /// The status of the export.
         status: ExportStatus,
-        /// Why it ended early, unless it was cancelled by request.
+        /// The reason of its early end, unless it was cancelled by request.
         status_reason: Option<EndReason>,
         /// Products, orders, customers or movements written.
         done: u64,

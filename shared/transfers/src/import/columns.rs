@@ -23,6 +23,8 @@ pub(super) enum Layout {
     Shopify,
     /// WooCommerce.
     WooCommerce,
+    /// Shopify's stock, with a column for each location.
+    StockByLocation,
 }
 
 /// The columns of a file.
@@ -74,6 +76,21 @@ impl Columns {
     /// The name of the first column with this slot.
     pub(super) fn first(&self, slot: Slot) -> Option<&str> {
         self.all.iter().find(|(_, own)| *own == Some(slot)).map(|(name, _)| name.as_str())
+    }
+
+    /// The names of all columns with this slot.
+    pub(super) fn names(&self, slot: Slot) -> Vec<String> {
+        let own = self.all.iter().filter(|(_, own)| *own == Some(slot));
+        own.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The columns without those of these names, which are not read.
+    pub(super) fn without(self, names: &[String]) -> Self {
+        let kept = |(name, slot): (String, Option<Slot>)| {
+            let is_read = !names.contains(&name);
+            (name, slot.filter(|_| is_read))
+        };
+        Self { all: self.all.into_iter().map(kept).collect(), ..self }
     }
 
     /// The names that are stored with an import: only those of columns that are read, which bounds their

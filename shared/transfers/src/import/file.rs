@@ -98,7 +98,8 @@ impl Source for Chunks<'_> {
     async fn next(&mut self) -> Result<Vec<u8>, Problem> {
         let (places, offset, reached) = self.import.places(self.byte, self.at_once);
         let found = chunk::read(self.services, self.import.id.as_str(), &places).await?;
-        let mut bytes = found.ok_or_else(|| Problem::internal("a chunk of the file is gone"))?;
+        let mut bytes =
+            found.ok_or_else(|| Problem::internal("a chunk of an import's file is missing"))?;
         bytes.drain(..offset.min(bytes.len()));
         self.byte = reached.max(self.byte);
         Ok(bytes)

@@ -10,7 +10,7 @@ use table::item::{Element, Item, Key};
 use crate::chunk::RETENTION;
 
 primitives::string_enum! {
-    /// Whether a finding kept its record from being imported.
+    /// Whether a finding prevented the import of its record.
     Severity {
         /// The record was not imported.
         Error = "error",

@@ -1,5 +1,6 @@
 //! Writing of records: products, customers and quantities, as requests would write them.
 
+mod categories;
 mod customers;
 mod order;
 mod products;
@@ -14,6 +15,8 @@ use super::finding::Finding;
 use super::records::Record;
 use super::seen::Seen;
 use super::{Import, ImportKind};
+
+pub(super) use stock::unknown_locations;
 
 /// How often a record is read anew without the cells that its fields rejected. Each time up to a hundred
 /// of them are left out.
@@ -38,12 +41,12 @@ pub(super) struct Outcome {
 impl Outcome {
     /// A record that was treated in this way, with the warnings about its cells.
     fn of(record: Record, result: Done) -> Self {
-        Self { result, findings: record.faults }
+        Self { result, findings: record.into_findings() }
     }
 
     /// A record that failed, for these reasons and for those that it has already.
     fn failed(record: Record, reasons: Vec<Finding>) -> Self {
-        let findings = record.faults.into_iter().chain(reasons).collect();
+        let findings = record.into_findings().into_iter().chain(reasons).collect();
         Self { result: Done::Failed, findings }
     }
 }
@@ -101,7 +104,7 @@ fn read<T: deserr::Deserr<FieldErrors>>(record: &mut Record) -> Option<T> {
             }
         }
     }
-    record.reject(vec![record.wrong("more_findings", "The record has too many errors.")]);
+    record.reject(vec![record.wrong("more_findings", "The row has too many errors.")]);
     None
 }
 
@@ -129,7 +132,7 @@ fn findings_of(record: &Record, problem: &Problem) -> Vec<Finding> {
     let errors = problem.errors();
     let named = errors.iter().filter_map(|error| record.finding(error));
     let more = (errors.more() > 0).then(|| {
-        let detail = format!("{} more errors of this row are not named.", errors.more());
+        let detail = format!("{} more errors of this row are not listed.", errors.more());
         record.wrong("more_findings", &detail)
     });
     named.chain(more).collect()

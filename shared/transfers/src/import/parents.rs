@@ -41,11 +41,12 @@ impl Parents {
         }
     }
 
-    /// The row of this key, to which a row belongs.
+    /// The row of this key, to which a row belongs, as it was before.
     pub(super) fn of_child(&mut self, key: &str) -> Option<Parent> {
         let parent = self.0.get_mut(key)?;
+        let before = *parent;
         parent.has_children = true;
-        Some(*parent)
+        Some(before)
     }
 
     /// The numbers of the rows to which no row belongs.

@@ -122,6 +122,7 @@ pub(super) async fn step(
     let from = Import { place: pictures.place.clone(), ..import.clone() };
     let mut sheet = Sheet::of(&from, Chunks::of(services, &from)).one_by_one();
     let mut standing = Standing::of(import.authority.as_ref());
+    let setting = step::setting(store, &import);
     let mut work = Fetching { services, store, import: &import, began: Instant::now(), pictures };
     let mut found = Found::default();
     for _ in 0..RECORDS {
@@ -129,7 +130,7 @@ pub(super) async fn step(
             work.pictures.is_over = true;
             break;
         }
-        let Read::Page(page) = sheet.page(&store.currency).await? else {
+        let Read::Page(page) = sheet.page(&setting).await? else {
             work.pictures.is_over = true;
             break;
         };
@@ -197,8 +198,8 @@ impl Fetching<'_> {
             }
             if self.pictures.is_full() {
                 let detail = format!(
-                    "An import fetches at most {MAX_PICTURES} pictures: this one and the rest stay \
-                     where they are."
+                    "An import fetches at most {MAX_PICTURES} images: this one and the rest keep \
+                     their URLs."
                 );
                 findings.extend(finding(record, some.first(), "image_limit", &detail));
                 return Ok((findings, true));
@@ -275,7 +276,7 @@ impl Fetching<'_> {
         wanted: &Wanted,
     ) -> Result<Result<Media, (&'static str, String)>, Problem> {
         if self.pictures.is_given_up(&wanted.url) {
-            let detail = "The host did not answer several times before.";
+            let detail = "The host has failed to answer several times.";
             return Ok(Err(("source_unreachable", detail.to_owned())));
         }
         let bytes = match media::fetch(self.services, &wanted.url, DEADLINE).await {
@@ -327,7 +328,7 @@ fn finding(
     detail: &str,
 ) -> Option<Finding> {
     let pointer = format!("/images/{}", wanted?.number);
-    let detail = format!("{detail} The picture stays where it is.");
+    let detail = format!("{detail} The image keeps its URL.");
     let found = record.finding(&FieldError::new(pointer, code, detail))?;
     Some(Finding { severity: Severity::Warning, ..found })
 }

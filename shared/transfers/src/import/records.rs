@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::ImportKind;
 use super::columns::{Columns, Layout};
-use super::finding::Finding;
+use super::finding::{Finding, Severity};
 use super::rows::Row;
 use products::woocommerce;
 
@@ -37,6 +37,21 @@ pub(super) struct Record {
     unpriced: Unpriced,
     /// The last of its rows, if it adds to the product of a row further up.
     addition: Option<u64>,
+    /// The number of the record among those of its row.
+    pub(super) number: usize,
+    /// The names of its category and of those above it, the topmost first.
+    pub(super) category: Vec<String>,
+    /// A row whose warnings another record has told.
+    told: Option<u64>,
+}
+
+/// What the conversion of cells depends on, besides the columns.
+#[derive(Debug, Clone)]
+pub(super) struct Setting {
+    /// The store's currency.
+    pub(super) currency: Currency,
+    /// The day on which the import was started, in the store's time zone: `2027-12-31`.
+    pub(super) today: String,
 }
 
 /// How a row belongs to others of the file.
@@ -73,8 +88,19 @@ impl Record {
     pub(super) fn rejected(row: u64) -> Self {
         let unpriced = Unpriced { variants: Vec::new(), status: None };
         let (faults, sources) = (Vec::new(), Vec::new());
-        let body = Value::Null;
-        Self { row, body, faults, sources, is_spared: false, unpriced, addition: None }
+        let (body, category) = (Value::Null, Vec::new());
+        Self {
+            row,
+            body,
+            faults,
+            sources,
+            is_spared: false,
+            unpriced,
+            addition: None,
+            number: 0,
+            category,
+            told: None,
+        }
     }
 
     /// The record of a row to which others should belong, and none does.
@@ -87,6 +113,31 @@ impl Record {
     /// The record, which adds to the product of a row further up if this last row of it is given.
     pub(super) fn adding(self, addition: Option<u64>) -> Self {
         Self { addition, ..self }
+    }
+
+    /// The record, of which the warnings about a row were told by another one.
+    pub(super) fn told(self, row: Option<u64>) -> Self {
+        Self { told: row, ..self }
+    }
+
+    /// All findings about it.
+    pub(super) fn into_findings(self) -> Vec<Finding> {
+        let is_new = |fault: &Finding| fault.is_error() || Some(fault.row) != self.told;
+        self.faults.into_iter().filter(is_new).collect()
+    }
+
+    /// Adds a member to the body.
+    pub(super) fn insert(&mut self, member: &str, value: Value) {
+        if let Some(body) = self.body.as_object_mut() {
+            body.insert(member.to_owned(), value);
+        }
+    }
+
+    /// Adds a warning about a member of the body, at its place in the file.
+    pub(super) fn warn(&mut self, error: &FieldError) {
+        let found = self.finding(error);
+        let warning = |found: Finding| Finding { severity: Severity::Warning, ..found };
+        self.faults.extend(found.map(warning));
     }
 
     /// Whether it adds to the product of a row further up.
@@ -113,7 +164,7 @@ impl Record {
         self.faults.extend(reasons);
         if !self.faults.iter().any(Finding::is_error) {
             for fault in &mut self.faults {
-                fault.severity = super::finding::Severity::Error;
+                fault.severity = Severity::Error;
             }
         }
     }
@@ -148,12 +199,12 @@ impl Record {
 pub(super) struct Format<'a> {
     kind: ImportKind,
     columns: &'a Columns,
-    currency: &'a Currency,
+    setting: &'a Setting,
 }
 
 impl<'a> Format<'a> {
-    pub(super) const fn of(kind: ImportKind, columns: &'a Columns, currency: &'a Currency) -> Self {
-        Self { kind, columns, currency }
+    pub(super) const fn of(kind: ImportKind, columns: &'a Columns, setting: &'a Setting) -> Self {
+        Self { kind, columns, setting }
     }
 
     /// The columns of these names.
@@ -164,6 +215,10 @@ impl<'a> Format<'a> {
             }
             ImportKind::Products => Columns::of(names, products::Column::slot_of),
             ImportKind::Customers => Columns::of(names, customers::Column::slot_of),
+            ImportKind::Inventory if stock::has_locations(names) => {
+                Columns::of(names, stock::Column::slot_by_location)
+                    .in_layout(Layout::StockByLocation)
+            }
             ImportKind::Inventory => Columns::of(names, stock::Column::slot_of),
         }
     }
@@ -186,11 +241,20 @@ impl<'a> Format<'a> {
         }
     }
 
+    /// The names of the locations that are columns.
+    pub(super) fn locations(columns: &Columns) -> Vec<String> {
+        if columns.layout() == Layout::StockByLocation {
+            stock::locations(columns)
+        } else {
+            Vec::new()
+        }
+    }
+
     /// What the rows of one record share; none where each row is a record.
     pub(super) fn shared_key(kind: ImportKind, columns: &Columns, row: &Row) -> Option<String> {
         match kind {
             ImportKind::Products => products::handle(columns, row),
-            ImportKind::Customers => customers::email(columns, row),
+            ImportKind::Customers => customers::identifier(columns, row),
             ImportKind::Inventory => None,
         }
     }
@@ -209,12 +273,14 @@ impl<'a> Format<'a> {
         is_same && (kind != ImportKind::Customers || customers::is_further_address(columns, row))
     }
 
-    /// The record of these rows.
-    pub(super) fn record(&self, rows: &[Row]) -> Option<Record> {
-        match self.kind {
-            ImportKind::Products => products::record(self.columns, rows, self.currency),
-            ImportKind::Customers => customers::record(self.columns, rows),
-            ImportKind::Inventory => stock::record(self.columns, rows.first()?),
-        }
+    /// The records of these rows: one, but for stock with a column for each location.
+    pub(super) fn records(&self, rows: &[Row]) -> Vec<Record> {
+        let record = match (self.kind, rows.first()) {
+            (ImportKind::Products, _) => products::record(self.columns, rows, self.setting),
+            (ImportKind::Customers, _) => customers::record(self.columns, rows),
+            (ImportKind::Inventory, Some(row)) => return stock::records(self.columns, row),
+            (ImportKind::Inventory, None) => None,
+        };
+        record.into_iter().collect()
     }
 }

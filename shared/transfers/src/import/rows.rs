@@ -31,15 +31,16 @@ impl RowError {
     /// Its code and its detail.
     pub(super) const fn text(self) -> (&'static str, &'static str) {
         match self {
-            Self::TooLarge => ("row_too_large", "A row has at most 1 MiB."),
-            Self::TooManyCells => ("too_many_cells", "The row has more cells than the first."),
-            Self::RecordTooLarge => {
-                ("record_too_large", "A product has at most 1,000 rows, which have 1 MiB together.")
-            }
-            Self::InvalidEncoding => ("invalid_encoding", "The row is not UTF-8."),
+            Self::TooLarge => ("row_too_large", "A row must have at most 1 MiB."),
+            Self::TooManyCells => ("too_many_cells", "The row has more cells than the header row."),
+            Self::RecordTooLarge => (
+                "record_too_large",
+                "A product must have at most 1,000 rows, of at most 1 MiB together.",
+            ),
+            Self::InvalidEncoding => ("invalid_encoding", "The row must be UTF-8."),
             Self::UnclosedQuote => (
                 "unclosed_quote",
-                "A quote that this row opens is never closed: nothing after it was read.",
+                "A quote that this row opens is not closed: the rest of the file was not read.",
             ),
             Self::MisplacedQuote => (
                 "misplaced_quote",

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use core_types::fields::Currency;
 use primitives::problem::Problem;
 use serde_json::Value;
 
@@ -10,7 +9,7 @@ use super::columns::Columns;
 use super::file::Source;
 use super::finding::Finding;
 use super::parents::Parent;
-use super::records::{Format, Record, Relation};
+use super::records::{Format, Record, Relation, Setting};
 use super::rows::{MARK, MAX_COLUMNS, MAX_ROW, Row, RowError, Rows};
 use super::{Import, ImportKind, MAX_ROWS, Place};
 use crate::FileFormat;
@@ -39,8 +38,17 @@ pub(super) struct Page {
     pub(super) ignored: Option<(Vec<String>, u64)>,
     /// Warnings about columns, on the page of the header.
     pub(super) warnings: Vec<Finding>,
+    /// The names of the locations that are columns, on the page of the header.
+    pub(super) locations: Vec<String>,
     /// Whether it is the last page.
     pub(super) is_last: bool,
+}
+
+impl Page {
+    fn of(records: Vec<Record>, place: Place) -> Self {
+        let (warnings, locations) = (Vec::new(), Vec::new());
+        Self { records, place, ignored: None, warnings, locations, is_last: false }
+    }
 }
 
 /// The result of reading.
@@ -102,7 +110,7 @@ impl<S: Source> Sheet<S> {
     ///
     /// # Errors
     /// Those of the source.
-    pub(super) async fn page(&mut self, currency: &Currency) -> Result<Read, Problem> {
+    pub(super) async fn page(&mut self, setting: &Setting) -> Result<Read, Problem> {
         if self.format == FileFormat::Csv && self.place.header.is_empty() {
             return self.header().await;
         }
@@ -120,16 +128,20 @@ impl<S: Source> Sheet<S> {
             let last = last.number;
             cells = rows.iter().fold(cells, |sum, row| sum.saturating_add(row.width));
             bytes = rows.iter().fold(bytes, |sum, row| sum.saturating_add(row.size));
-            let (rows, is_addition) = self.with_parent(rows).await?;
-            let record = self.read(&rows, currency);
-            records.extend(record.map(|record| record.adding(is_addition.then_some(last))));
+            let (rows, parent) = self.with_parent(rows).await?;
+            let told = parent.filter(|parent| parent.has_children).map(|parent| parent.row);
+            let own = self.read(&rows, setting).into_iter();
+            records.extend(own.map(|it| it.adding(parent.map(|_| last)).told(told)));
         }
         Ok(self.full(records))
     }
 
     /// The rows of a record, behind the row that they belong to if that is further up in the file. Returns
-    /// whether it is.
-    async fn with_parent(&mut self, mut rows: Vec<Row>) -> Result<(Vec<Row>, bool), Problem> {
+    /// that one, as it was before.
+    async fn with_parent(
+        &mut self,
+        mut rows: Vec<Row>,
+    ) -> Result<(Vec<Row>, Option<Parent>), Problem> {
         let first = rows.first().filter(|_| self.format == FileFormat::Csv);
         match first.and_then(|row| Format::relation(self.kind, &self.columns, row)) {
             Some(Relation::Parent(key)) => {
@@ -144,12 +156,12 @@ impl<S: Source> Sheet<S> {
                     && let Some(row) = self.row_at(parent).await?
                 {
                     rows.insert(0, row);
-                    return Ok((rows, true));
+                    return Ok((rows, Some(parent)));
                 }
             }
             None => {}
         }
-        Ok((rows, false))
+        Ok((rows, None))
     }
 
     /// Reads a row that was read before.
@@ -188,18 +200,18 @@ impl<S: Source> Sheet<S> {
 
     fn full(&self, records: Vec<Record>) -> Read {
         let place = self.place.clone();
-        Read::Page(Page { records, place, ignored: None, warnings: Vec::new(), is_last: false })
+        Read::Page(Page::of(records, place))
     }
 
     fn last(&self, mut records: Vec<Record>) -> Read {
         records.extend(self.place.parents.childless().map(Record::childless));
         let place = Place { byte: self.total, ..self.place.clone() };
-        Read::Page(Page { records, place, ignored: None, warnings: Vec::new(), is_last: true })
+        Read::Page(Page { is_last: true, ..Page::of(records, place) })
     }
 
     fn too_many(&self) -> Option<Read> {
         let row = self.ahead.front().filter(|row| self.is_beyond(row))?;
-        let detail = format!("A file has at most {MAX_ROWS} rows, blank ones aside.");
+        let detail = format!("A file must have at most {MAX_ROWS} rows, not counting blank ones.");
         Some(Read::Broken(vec![Finding::error((row.number, None), "too_many_rows", &detail)]))
     }
 
@@ -208,22 +220,29 @@ impl<S: Source> Sheet<S> {
         row.number.saturating_sub(row.blank) > most
     }
 
-    /// The record of these rows.
-    fn read(&self, rows: &[Row], currency: &Currency) -> Option<Record> {
-        let first = rows.first()?;
-        let mut record = match (self.format, first.error) {
-            (FileFormat::Jsonl, None) => Record::line(self.kind, first.number, json(&first.line)),
-            (FileFormat::Jsonl, Some(_)) => Record::rejected(first.number),
+    /// The records of these rows.
+    fn read(&self, rows: &[Row], setting: &Setting) -> Vec<Record> {
+        let Some(first) = rows.first() else { return Vec::new() };
+        let mut records = match (self.format, first.error) {
+            (FileFormat::Jsonl, None) => {
+                vec![Record::line(self.kind, first.number, json(&first.line))]
+            }
+            (FileFormat::Jsonl, Some(_)) => vec![Record::rejected(first.number)],
             // A truncated row does not tell its whole request.
-            (FileFormat::Csv, _) if rows.iter().any(is_cut) => Record::rejected(first.number),
-            (FileFormat::Csv, _) => Format::of(self.kind, &self.columns, currency).record(rows)?,
+            (FileFormat::Csv, _) if rows.iter().any(is_cut) => vec![Record::rejected(first.number)],
+            (FileFormat::Csv, _) => Format::of(self.kind, &self.columns, setting).records(rows),
         };
         let fault = |row: &Row| {
             let (code, detail) = row.error?.text();
             Some(Finding::error((row.number, None), code, detail))
         };
-        record.faults.extend(rows.iter().filter_map(fault));
-        Some(record)
+        let faults: Vec<Finding> = rows.iter().filter_map(fault).collect();
+        // A row that cannot be read is none of several records.
+        records.truncate(if faults.is_empty() { records.len() } else { 1 });
+        for record in &mut records {
+            record.faults.extend(faults.clone());
+        }
+        records
     }
 
     /// Reads the rows of the next record; none at the end. Rows beyond the limits of a record are passed
@@ -334,8 +353,16 @@ impl<S: Source> Sheet<S> {
         let (ignored, count) = self.columns.ignored();
         let warnings = found.into_iter().chain(ignored_columns(&ignored, count, row.number));
         let warnings = warnings.collect();
-        let (place, ignored) = (self.place.clone(), Some((ignored, count)));
-        Ok(Read::Page(Page { records: Vec::new(), place, ignored, warnings, is_last: false }))
+        let (ignored, locations) = (Some((ignored, count)), Format::locations(&self.columns));
+        let page = Page::of(Vec::new(), self.place.clone());
+        Ok(Read::Page(Page { ignored, warnings, locations, ..page }))
+    }
+
+    /// Leaves out the columns of these names. The page is that of the header.
+    pub(super) fn leave_out(&mut self, names: &[String], page: &mut Page) {
+        self.columns = std::mem::take(&mut self.columns).without(names);
+        self.place.header = self.columns.kept();
+        page.place = self.place.clone();
     }
 
     /// Finds the delimiter of cells: the one that a first line `sep=;` names, as spreadsheets write it, or
@@ -367,7 +394,7 @@ fn unreadable(row: &Row) -> Option<Finding> {
     let at = (row.number, None);
     Some(match error {
         RowError::TooManyCells => {
-            let detail = format!("A file has at most {MAX_COLUMNS} columns.");
+            let detail = format!("A file must have at most {MAX_COLUMNS} columns.");
             Finding::error(at, "too_many_columns", &detail)
         }
         _ => Finding::error(at, error.text().0, error.text().1),
@@ -377,12 +404,12 @@ fn unreadable(row: &Row) -> Option<Finding> {
 /// Warnings that name the ignored columns, the last one with the number of those that are not named.
 fn ignored_columns(names: &[String], count: u64, row: u64) -> Vec<Finding> {
     let named = names.iter().filter(|name| !name.is_empty()).map(|name| {
-        let detail = "An import does not read this column.";
+        let detail = "The column is not imported.";
         Finding::warning((row, Some(name)), "ignored_column", detail)
     });
     let rest = count.saturating_sub(u64::try_from(names.len()).unwrap_or(u64::MAX));
     let rest = (rest > 0).then(|| {
-        let detail = format!("{rest} more columns are not read.");
+        let detail = format!("{rest} more columns are not imported.");
         Finding::warning((row, None), "ignored_column", &detail)
     });
     named.chain(rest).collect()

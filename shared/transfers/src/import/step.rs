@@ -1,5 +1,6 @@
 //! Steps of an import: each processes pages of rows, and saves the progress after each page.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use core_types::end_reason::EndReason;
@@ -16,9 +17,10 @@ use services::Services;
 use table::Write;
 use tokio::time::Instant;
 
-use super::file::Chunks;
+use super::file::{Chunks, Source};
 use super::finding::{Finding, Findings, paged};
-use super::kinds::{Done, Work};
+use super::kinds::{Done, Work, unknown_locations};
+use super::records::Setting;
 use super::seen::Seen;
 use super::sheet::{Page, Read, Sheet};
 use super::{Import, ImportStatus, MAX_FINDINGS, Pictures, pictures};
@@ -76,6 +78,7 @@ async fn run(
     let mut seen =
         if import.dry_run { Seen::read(services, &import).await? } else { Seen::default() };
     let mut standing = Standing::of(import.authority.as_ref());
+    let setting = setting(store, &import);
     let began = Instant::now();
     while import.status == ImportStatus::Running {
         if let Some(reason) = standing.lost(services).await? {
@@ -87,7 +90,11 @@ async fn run(
         if began.elapsed() >= STAY {
             return Ok(Some(services.clock.now()));
         }
-        import = match sheet.page(&store.currency).await? {
+        let read = match sheet.page(&setting).await? {
+            Read::Page(page) => at_locations(services, store, &mut sheet, page).await?,
+            broken => broken,
+        };
+        import = match read {
             Read::Broken(findings) => broken(services, &import, findings).await?,
             Read::Page(page) => process(services, store, (&import, page), &mut seen).await?,
         };
@@ -102,9 +109,45 @@ async fn run(
         status = import.status.as_str(),
         created = import.counts.created,
         failed = import.counts.failed,
-        "import"
+        "import rows processed"
     );
     Ok(import.is_fetching().then(|| services.clock.now()))
+}
+
+/// What the cells of an import are converted by.
+pub(super) fn setting(store: &Store, import: &Import) -> Setting {
+    let today = store.timezone.day(import.started_at.unwrap_or(import.created_at));
+    Setting { currency: store.currency.clone(), today }
+}
+
+/// The page of the header of a file with a column for each location, without those that the store does not
+/// have: each is a finding. Without any known location, the file cannot be read.
+async fn at_locations<S: Source>(
+    services: &Services,
+    store: &Store,
+    sheet: &mut Sheet<S>,
+    mut page: Page,
+) -> Result<Read, Problem> {
+    if page.locations.is_empty() {
+        return Ok(Read::Page(page));
+    }
+    let mut unknown = unknown_locations(services, store, &page.locations).await?;
+    let is_none_known = unknown.len() == page.locations.len();
+    let mut seen = HashSet::new();
+    unknown.retain(|name| seen.insert(name.clone()));
+    let row = page.place.row.saturating_sub(1);
+    let finding = |name: &String| {
+        let detail = "There is no such location. Its quantities are not imported.";
+        Finding::error((row, Some(name)), "unknown_location", detail)
+    };
+    let findings: Vec<Finding> = unknown.iter().map(finding).collect();
+    if is_none_known {
+        return Ok(Read::Broken(findings));
+    }
+    sheet.leave_out(&unknown, &mut page);
+    // Before the warnings, of which only the first ones are stored.
+    page.warnings.splice(0..0, findings);
+    Ok(Read::Page(page))
 }
 
 /// Ends an import after a permanent error, which admits another on the store.

@@ -12,7 +12,7 @@ use crate::FileFormat;
 
 core_types::topics! {
     IMPORT_FINISHED = "import.finished", "import", Some("read_imports"), ImportView,
-        "An import is over, or was checked: it has done what it could, or was cancelled.";
+        "An import ended, or its check did: it completed, failed or was cancelled.";
 }
 
 /// A part of an import's file.
@@ -71,7 +71,7 @@ core_types::view! {
         on_existing: OnExisting,
         /// The status of the import.
         status: ImportStatus,
-        /// Why it ended early, unless it was cancelled by request.
+        /// The reason of its early end, unless it was cancelled by request.
         status_reason: Option<EndReason>,
         /// The parts of the file.
         parts: Vec<ImportPart> = import.part_views(),

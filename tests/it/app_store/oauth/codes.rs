@@ -87,7 +87,7 @@ async fn invalid_replays_revoke_nothing() {
 }
 
 #[tokio::test]
-async fn a_code_lives_until_the_last_millisecond_of_its_15_minutes() {
+async fn an_authorization_code_expires_after_exactly_15_minutes() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     shop.gateway.app().clock.stop();
     let (in_time, late) = (shop.authorize().await, shop.authorize().await);
@@ -102,7 +102,7 @@ async fn a_code_lives_until_the_last_millisecond_of_its_15_minutes() {
 }
 
 #[tokio::test]
-async fn the_token_endpoint_speaks_rfc_6749() {
+async fn the_token_endpoint_follows_rfc_6749() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let path = "/v1/app-store/oauth/token";
     let (id, secret) = (&shop.app.client_id, shop.app.client_secret.clone().unwrap());
@@ -132,7 +132,7 @@ async fn the_token_endpoint_speaks_rfc_6749() {
 }
 
 #[tokio::test]
-async fn a_public_client_proves_itself_by_pkce_alone() {
+async fn a_public_client_authenticates_by_pkce_only() {
     let mut fields = Developer::app_fields(&["read_store"]);
     fields["confidential"] = json!(false);
     let shop = Shop::on(Gateway::start().await, fields).await;
@@ -151,7 +151,7 @@ async fn a_public_client_proves_itself_by_pkce_alone() {
 }
 
 #[tokio::test]
-async fn an_idempotency_key_replays_no_token() {
+async fn idempotency_keys_do_not_replay_tokens() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let grant = shop.authorize().await;
     let request = || shop.token(&form(&grant, "", "")).key("k");
@@ -166,7 +166,7 @@ async fn an_idempotency_key_replays_no_token() {
 }
 
 #[tokio::test]
-async fn a_form_may_hold_what_this_server_does_not_know() {
+async fn the_token_endpoint_ignores_unknown_parameters() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let grant = shop.authorize().await;
     let mut fields = form(&grant, "", "");

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Shop, json};
 
 use super::read_store;
 
 #[tokio::test]
-async fn an_embedded_token_dies_with_its_session_and_after_five_minutes() {
+async fn an_embedded_token_ends_with_its_session_or_after_five_minutes() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     shop.exchange().await.expect(403).oauth_error("installation_inactive");
     shop.authorize().await;
@@ -30,7 +30,7 @@ async fn an_embedded_token_dies_with_its_session_and_after_five_minutes() {
 }
 
 #[tokio::test]
-async fn token_exchange_rejects_what_is_not_the_sessions_own() {
+async fn token_exchange_rejects_foreign_or_invalid_parameters() {
     let shop = Shop::with_installed_app().await;
     let path = "/v1/app-store/oauth/token-exchange";
     let base = json!({"app_id": shop.app.id, "store_id": shop.store.id});
@@ -47,7 +47,7 @@ async fn token_exchange_rejects_what_is_not_the_sessions_own() {
         ("client_id", json!(shop.app.client_id), 400, "invalid_request"),
         ("scope", json!("write_store"), 400, "invalid_scope"),
         ("installation_id", json!("ins_00000000000000000000000000000000"), 400, "invalid_target"),
-        ("store_id", json!("sto_00000000000000000000000000000000"), 404, "store_not_owned"),
+        ("store_id", json!("sto_00000000000000000000000000000000"), 404, "store_not_found"),
         ("app_id", json!("app_00000000000000000000000000000000"), 403, "installation_inactive"),
     ] {
         let mut input = base.clone();

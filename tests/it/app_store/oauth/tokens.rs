@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use primitives::clock::DAY;
+use support::clock::{DAY, MINUTE};
 use support::{Shop, json};
 
 use super::read_store;
 
 #[tokio::test]
-async fn a_refresh_token_rotates_and_its_reuse_ends_the_grant() {
+async fn reuse_of_a_rotated_refresh_token_revokes_the_grant() {
     let shop = Shop::with_published_app(&["read_store", "write_webhooks"]).await;
     let first = shop.redeem(&shop.authorize().await).await.expect(200);
     let (r1, t1) = (first.str("/refresh_token"), first.str("/access_token"));
@@ -56,7 +56,7 @@ async fn tokens_expire_and_grants_end_after_90_days() {
 }
 
 #[tokio::test]
-async fn revocation_and_introspection_are_for_the_own_client() {
+async fn a_client_revokes_and_introspects_only_its_own_tokens() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let token = shop.redeem(&shop.authorize().await).await.expect(200);
     let (access, refresh) = (token.str("/access_token"), token.str("/refresh_token"));
@@ -87,7 +87,7 @@ async fn revocation_and_introspection_are_for_the_own_client() {
 }
 
 #[tokio::test]
-async fn introspection_knows_what_killed_a_token() {
+async fn introspection_reports_ended_tokens_as_inactive() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let grant = shop.authorize().await;
     let token = shop.redeem(&grant).await.expect(200);
@@ -103,4 +103,22 @@ async fn introspection_knows_what_killed_a_token() {
     other.at(&shop.store).post(&path).json(json!({})).await.expect(200);
     assert_eq!(active(shop.introspect(&refresh).await), false);
     assert_eq!(active(shop.introspect(&token.str("/access_token")).await), false);
+}
+
+#[tokio::test]
+async fn a_rotated_refresh_token_is_a_replay_after_ten_minutes() {
+    let shop = Shop::with_published_app(&["read_store"]).await;
+    shop.gateway.app().clock.stop();
+    let first = shop.redeem(&shop.authorize().await).await.expect(200).str("/refresh_token");
+    let second = shop.refresh(&first).await.expect(200);
+    shop.gateway.advance(10 * MINUTE - Duration::from_millis(1));
+    let again = shop.refresh(&first).await.expect(200);
+    let app = shop.app_server.with_token(&again.str("/access_token"));
+    assert_eq!(read_store(&shop, &app).await, 200);
+    shop.gateway.advance(Duration::from_millis(1));
+    shop.refresh(&first).await.expect(400).oauth_error("invalid_grant");
+    // Whoever came late is a thief, or was robbed: every token of the grant is dead.
+    assert_eq!(read_store(&shop, &app).await, 401);
+    let rejected = shop.refresh(&second.str("/refresh_token")).await.expect(400);
+    rejected.oauth_error("invalid_grant");
 }

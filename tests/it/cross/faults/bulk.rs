@@ -9,7 +9,7 @@ use super::{Faulty, WRITE};
 
 /// What no attempt has done is done by the next one, and is no operation's answer for a day.
 #[tokio::test]
-async fn an_operation_of_a_bulk_request_that_broke_off_is_done_by_the_next_attempt() {
+async fn a_retried_bulk_request_completes_its_unfinished_operations() {
     const BULK: &str = "/v1/products/bulk";
     let market = Market::open().await;
     let faulty = Faulty::alongside(&market.gateway).await;

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use primitives::clock::DAY;
+use support::clock::{DAY, MINUTE};
 use support::{Gateway, Market, Merchant, json, unique};
 
 const MIB: usize = 1 << 20;
 
 #[tokio::test]
-async fn a_body_has_at_most_a_mebibyte_and_a_file_four() {
+async fn bodies_are_limited_to_one_mebibyte_and_files_to_four() {
     let market = Market::open().await;
     // JSON may have blanks around it.
     let body = |size: usize| {
@@ -35,7 +35,7 @@ async fn a_body_has_at_most_a_mebibyte_and_a_file_four() {
 }
 
 #[tokio::test]
-async fn json_is_nested_64_deep() {
+async fn json_is_limited_to_64_levels() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     // The object itself is the first level.
@@ -49,7 +49,7 @@ async fn json_is_nested_64_deep() {
 }
 
 #[tokio::test]
-async fn a_list_shows_1_to_100() {
+async fn a_list_limit_is_1_to_100() {
     let market = Market::open().await;
     let paths = [
         "/v1/products",
@@ -100,7 +100,7 @@ async fn an_idempotency_key_has_1_to_255_characters() {
 }
 
 #[tokio::test]
-async fn an_idempotency_key_lives_24_hours() {
+async fn an_idempotency_key_expires_after_24_hours() {
     let gateway = Gateway::start().await;
     gateway.app().clock.stop();
     let merchant = Merchant::sign_up(&gateway).await;
@@ -120,11 +120,11 @@ async fn an_idempotency_key_lives_24_hours() {
 }
 
 #[tokio::test]
-async fn a_budget_holds_what_it_says_and_restores_what_it_says() {
+async fn a_budget_has_its_documented_capacity_and_restore_rate() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     gateway.app().clock.stop();
-    gateway.advance(primitives::clock::MINUTE);
+    gateway.advance(MINUTE);
     let client = gateway.client();
     let public = async || client.get("/v1/app-store/apps?limit=100").await.status;
     let own = async || merchant.post("/v1/stores").json(json!({})).await.status;

@@ -31,7 +31,7 @@ async fn a_guests_key_has_at_least_22_characters() {
 }
 
 #[tokio::test]
-async fn a_guests_retry_from_another_network_is_the_same_order() {
+async fn a_guests_retry_from_another_network_replays_the_order() {
     let market = Market::open().await;
     let path = market.orders_path();
     let book = market.stock(1_000, 5).await;
@@ -72,7 +72,7 @@ async fn a_guests_order_is_placed_once_from_two_networks_at_once() {
 
 /// Who knows a key and not what was sent with it learns nothing, and is in nobody's way.
 #[tokio::test]
-async fn a_guests_key_is_of_no_use_without_its_body() {
+async fn a_guests_idempotency_key_replays_only_the_same_body() {
     let market = Market::open().await;
     let path = market.orders_path();
     let book = market.stock(500, 9).await;
@@ -118,7 +118,7 @@ async fn a_guests_form_is_sent_once_from_two_networks() {
 }
 
 #[tokio::test]
-async fn where_somebody_signs_in_a_key_counts_for_its_network_alone() {
+async fn sign_in_idempotency_keys_are_scoped_to_the_callers_network() {
     let gateway = Gateway::start().await;
     let merchant = support::Merchant::sign_up(&gateway).await;
     let store = merchant.open_shop().await;
@@ -164,7 +164,7 @@ async fn where_somebody_signs_in_a_key_counts_for_its_network_alone() {
 }
 
 #[tokio::test]
-async fn a_code_that_signed_somebody_in_signs_in_nobody_else_by_its_key() {
+async fn a_sign_in_response_is_not_replayed_to_another_network() {
     let gateway = Gateway::start().await;
     let merchant = support::Merchant::sign_up(&gateway).await;
     let client = gateway.client();

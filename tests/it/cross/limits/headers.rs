@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::Method;
 use lambda::answer;
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Gateway, Input, Market, Merchant, Reply, Shop, Value, json};
 
 const COST: [&str; 6] = [
@@ -41,7 +41,7 @@ fn says_when(reply: &Reply) {
 }
 
 #[tokio::test]
-async fn every_answer_has_the_headers_of_the_budget() {
+async fn every_response_has_rate_limit_headers() {
     let shop = Shop::with_installed_app().await;
     let client = || shop.gateway.client();
     let catalogue = client().get("/v1/app-store/apps").await.expect(200);
@@ -86,7 +86,7 @@ async fn every_answer_has_the_headers_of_the_budget() {
 }
 
 #[tokio::test]
-async fn what_costs_nothing_says_what_is_left_all_the_same() {
+async fn free_requests_have_rate_limit_headers() {
     let gateway = Gateway::start().await;
     gateway.app().clock.stop();
     let client = gateway.client();
@@ -103,7 +103,7 @@ async fn what_costs_nothing_says_what_is_left_all_the_same() {
 }
 
 #[tokio::test]
-async fn every_429_says_when_to_come_again_and_what_there_is() {
+async fn every_429_has_retry_after_and_cost() {
     let market = Market::open().await;
     let gateway = &market.gateway;
     gateway.app().clock.stop();
@@ -157,7 +157,7 @@ async fn every_429_says_when_to_come_again_and_what_there_is() {
 }
 
 #[tokio::test]
-async fn an_event_that_cannot_be_read_is_answered_with_every_header() {
+async fn an_undecodable_lambda_event_is_answered_with_every_header() {
     let gateway = Gateway::start().await;
     let event = json!({
         "rawPath": "/v1/auth/signin", "headers": {"x-request-id": "mine"}, "body": "***",
@@ -176,7 +176,7 @@ async fn an_event_that_cannot_be_read_is_answered_with_every_header() {
 }
 
 #[tokio::test]
-async fn a_forwarded_address_is_believed_behind_a_proxy_alone() {
+async fn x_forwarded_for_is_trusted_behind_a_proxy_only() {
     let alone = Gateway::start_with(|options| options.embedded.trust_proxy = false).await;
     alone.app().clock.stop();
     let left = async |gateway: &Gateway, forwarded: &str| {

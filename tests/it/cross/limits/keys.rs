@@ -1,7 +1,7 @@
 //! Keys of requests whose effect is one transaction: nothing is claimed before it, and it brings the
 //! record with it.
 
-use primitives::clock::DAY;
+use support::clock::DAY;
 use support::{Market, Reply, Value, cart, json, race};
 
 fn is_replayed(reply: &Reply) -> bool {
@@ -13,7 +13,7 @@ async fn records(market: &Market) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_checkout_brings_its_record_with_it_and_is_made_once() {
+async fn a_checkout_stores_its_idempotent_response_in_its_transaction() {
     let market = Market::open().await;
     let book = market.stock(100, 9).await;
     let before = records(&market).await.len();
@@ -40,7 +40,7 @@ async fn a_checkout_brings_its_record_with_it_and_is_made_once() {
 
 /// What a request that is sent again would be rejected with, or would do once more, is never said or done.
 #[tokio::test]
-async fn what_was_done_is_answered_again_whatever_has_become_of_the_order() {
+async fn idempotent_responses_are_replayed_after_the_order_has_changed() {
     let market = Market::open().await;
     let book = market.stock(100, 9).await;
     let placed = market.order(cart(&[(&book, 3)])).await;
@@ -75,7 +75,7 @@ async fn what_was_done_is_answered_again_whatever_has_become_of_the_order() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_key_sent_8_times_at_once_pays_and_sends_an_order_once() {
+async fn one_key_sent_8_times_at_once_pays_and_fulfils_an_order_once() {
     let market = Market::open().await;
     let book = market.stock(100, 9).await;
     let placed = market.order(cart(&[(&book, 2)])).await;

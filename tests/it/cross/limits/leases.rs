@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Client, Gateway, Merchant, Reply, Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -51,7 +51,7 @@ async fn a_hundred_reads_of_a_warm_process_write_their_bucket_eight_times() {
 }
 
 #[tokio::test]
-async fn what_a_list_did_not_cost_pays_for_the_next_one() {
+async fn unused_list_points_are_refunded_in_memory() {
     let gateway = Gateway::start().await;
     let merchant = rested(&gateway).await;
     let mut charges = 0;
@@ -66,7 +66,7 @@ async fn what_a_list_did_not_cost_pays_for_the_next_one() {
 }
 
 #[tokio::test]
-async fn a_client_that_goes_on_after_its_rejection_costs_no_write() {
+async fn requests_of_a_rate_limited_client_write_nothing() {
     let gateway = Gateway::start().await;
     let merchant = rested(&gateway).await;
     let mut charges = 0;
@@ -88,7 +88,7 @@ async fn a_client_that_goes_on_after_its_rejection_costs_no_write() {
 }
 
 #[tokio::test]
-async fn what_is_left_of_a_lease_goes_back_with_the_next_write_of_its_process() {
+async fn unused_leased_points_are_returned_with_the_next_write() {
     let gateway = Gateway::start().await;
     let other = Merchant::sign_up(&gateway).await;
     let merchant = rested(&gateway).await;
@@ -110,7 +110,7 @@ async fn what_is_left_of_a_lease_goes_back_with_the_next_write_of_its_process() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn processes_that_share_a_bucket_admit_no_more_than_one_would() {
+async fn processes_that_share_a_bucket_never_exceed_its_budget() {
     let gateway = Gateway::start().await;
     let merchant = rested(&gateway).await;
     let mut serving = JoinSet::new();

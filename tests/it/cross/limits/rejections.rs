@@ -32,7 +32,7 @@ async fn exhaust(rejected: impl AsyncFn(usize) -> Reply, status: u16) -> usize {
 }
 
 #[tokio::test]
-async fn forged_sessions_are_validated_until_their_network_has_nothing_left() {
+async fn forged_sessions_exhaust_their_networks_budget() {
     let gateway = Gateway::start().await;
     gateway.app().clock.stop();
     let client = gateway.client();
@@ -54,7 +54,7 @@ async fn forged_sessions_are_validated_until_their_network_has_nothing_left() {
 }
 
 #[tokio::test]
-async fn unknown_storefronts_are_looked_up_until_their_network_has_nothing_left() {
+async fn unknown_storefronts_exhaust_the_callers_network_budget() {
     let gateway = Gateway::start().await;
     gateway.app().clock.stop();
     let paths: [fn(usize) -> String; 3] = [
@@ -87,7 +87,7 @@ async fn unknown_storefronts_are_looked_up_until_their_network_has_nothing_left(
 }
 
 #[tokio::test]
-async fn whatever_is_rejected_before_it_is_handled_costs_the_network() {
+async fn early_rejections_are_charged_to_the_callers_network() {
     let shop = Shop::with_installed_app().await;
     let (gateway, app) = (&shop.gateway, shop.app_client().await);
     let subdomain = unique("front");
@@ -122,7 +122,7 @@ async fn whatever_is_rejected_before_it_is_handled_costs_the_network() {
 }
 
 #[tokio::test]
-async fn what_a_page_is_rejected_through_the_bridge_costs_its_own_network() {
+async fn bridge_rejections_are_charged_to_the_pages_network() {
     let shop = Shop::with_installed_app().await;
     let fetch = |page: &Client, path: &str| {
         page.post("/v1/app-store/bridge/fetch").json(json!({"path": path}))
@@ -149,7 +149,7 @@ async fn what_a_page_is_rejected_through_the_bridge_costs_its_own_network() {
 }
 
 #[tokio::test]
-async fn whoever_was_let_in_is_not_turned_away_with_their_network() {
+async fn authenticated_callers_are_served_when_their_network_is_exhausted() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_shop().await;

@@ -19,7 +19,7 @@ async fn invoke(gateway: &Gateway, event: &Value) -> (Value, usize) {
 }
 
 #[tokio::test]
-async fn a_page_of_long_texts_ends_early_with_a_cursor() {
+async fn a_page_ends_early_at_the_response_size_limit() {
     let market = Market::open().await;
     // Each quote is four bytes of an event: two backslashes and a quote, and one escaped.
     let description = "\"word\" ".repeat(9_000);
@@ -66,7 +66,7 @@ async fn a_page_of_long_texts_ends_early_with_a_cursor() {
 }
 
 #[tokio::test]
-async fn the_largest_image_passes_in_and_out_of_a_function() {
+async fn the_largest_image_fits_in_lambda_requests_and_responses() {
     let market = Market::open().await;
     let mut image = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
     image.resize(4 << 20, 0xaa);

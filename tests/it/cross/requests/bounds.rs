@@ -32,7 +32,7 @@ async fn rejected(client: &Client, path: &str, body: Value) -> Reply {
 }
 
 #[tokio::test]
-async fn a_hundred_errors_are_named_and_the_rest_is_counted() {
+async fn a_problem_lists_100_field_errors_and_counts_the_rest() {
     let market = Market::open().await;
     let guest = market.gateway.client();
     let sign_in = with(json!({"email": "a@example.com", "password": "x"}), &unknown(MANY));
@@ -53,7 +53,7 @@ async fn a_hundred_errors_are_named_and_the_rest_is_counted() {
 }
 
 #[tokio::test]
-async fn members_of_any_shape_and_depth_are_bounded_alike() {
+async fn field_errors_are_bounded_for_every_shape_and_depth() {
     let market = Market::open().await;
     let owner = &market.owner;
     let metadata: Value = (0..30_000)
@@ -86,7 +86,7 @@ async fn members_of_any_shape_and_depth_are_bounded_alike() {
 }
 
 #[tokio::test]
-async fn a_long_name_is_cut_where_it_is_named() {
+async fn long_field_names_are_truncated_in_errors() {
     let market = Market::open().await;
     let guest = market.gateway.client();
     for name in ["x".repeat(900_000), "\u{1}".repeat(100_000), "é/~".repeat(100_000)] {
@@ -109,7 +109,7 @@ async fn a_long_name_is_cut_where_it_is_named() {
 }
 
 #[tokio::test]
-async fn many_operations_share_a_hundred_errors() {
+async fn bulk_operations_share_a_limit_of_100_field_errors() {
     let market = Market::open().await;
     let operation = |_| json!({"action": "create", "product": unknown(500)});
     let input = json!({"operations": (0..100).map(operation).collect::<Vec<_>>()});
@@ -130,7 +130,7 @@ async fn many_operations_share_a_hundred_errors() {
 }
 
 #[tokio::test]
-async fn findings_of_a_theme_are_bounded() {
+async fn theme_findings_are_bounded() {
     let shop = ThemeShop::with_upload().await;
     let mut source = ThemeSource::new(&unique("odd"));
     source.manifest["version"] = json!("one");

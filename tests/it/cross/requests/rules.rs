@@ -7,7 +7,7 @@ use super::Callers;
 
 #[tokio::test]
 #[expect(clippy::too_many_lines, reason = "a table: one case a request type")]
-async fn a_fault_in_one_field_hides_no_rule_about_another() {
+async fn every_family_reports_all_field_errors_together() {
     let callers = Callers::all().await;
     let shop = &callers.shop;
     let owner = shop.owner();

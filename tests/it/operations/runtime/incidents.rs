@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Behaviour, Client, Gateway, Operator, Receiver, Shop, eventually, json};
 
 use super::{DEADLINE, INCIDENTS, OVERVIEW, SUBSCRIPTIONS, incidents, owner, place, send};
 
 #[tokio::test]
-async fn an_operator_leads_an_incident_to_its_end() {
+async fn an_operator_takes_an_incident_from_open_to_closed() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     let input = json!({
@@ -69,7 +69,7 @@ async fn an_operator_leads_an_incident_to_its_end() {
 }
 
 #[tokio::test]
-async fn incidents_are_opened_by_operators_alone_and_every_fault_is_named() {
+async fn incidents_are_opened_by_operators_and_read_by_their_store() {
     let gateway = Gateway::start().await;
     let (_, store, owner) = owner(&gateway).await;
     let operator = Operator::sign_up(&gateway).await;
@@ -117,7 +117,7 @@ async fn an_app_reads_the_incidents_of_its_store_with_the_scope() {
 }
 
 #[tokio::test]
-async fn late_events_open_an_incident_that_is_over_when_they_are_out() {
+async fn outbox_lag_opens_an_incident_that_resolves_when_published() {
     let gateway = Gateway::start_with(|options| options.has_stream = false).await;
     let operator = super::operator(&gateway).await;
     let (_, _, owner) = owner(&gateway).await;
@@ -148,7 +148,7 @@ async fn late_events_open_an_incident_that_is_over_when_they_are_out() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_is_down_is_an_incident_of_its_store_and_of_nobody_elses() {
+async fn a_failing_receiver_opens_an_incident_visible_to_its_store_only() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     let (_, store, owner) = owner(&gateway).await;
@@ -202,7 +202,7 @@ async fn a_receiver_that_is_down_is_an_incident_of_its_store_and_of_nobody_elses
 }
 
 #[tokio::test]
-async fn a_code_that_comes_a_second_time_is_an_incident() {
+async fn a_replayed_authorization_code_opens_an_incident() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let operator = &shop.operator;
     let grant = shop.authorize().await;
@@ -216,7 +216,7 @@ async fn a_code_that_comes_a_second_time_is_an_incident() {
 }
 
 #[tokio::test]
-async fn what_an_operator_resolves_too_early_is_opened_anew() {
+async fn an_incident_resolved_too_early_is_opened_again() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     send(&gateway, true, "not a message").await;
@@ -231,12 +231,12 @@ async fn what_an_operator_resolves_too_early_is_opened_anew() {
     let all = incidents(&operator).await;
     assert_eq!((all.len(), &all[0]["status"]), (2, &json!("open")));
     // Trouble that comes back within five minutes is the same trouble.
-    super::purge(&gateway).await;
+    gateway.purge_dead_letters("webhooks").await;
     gateway.look().await;
     gateway.advance(4 * MINUTE);
     send(&gateway, true, "not a message").await;
     gateway.look().await;
-    super::purge(&gateway).await;
+    gateway.purge_dead_letters("webhooks").await;
     gateway.advance(2 * MINUTE);
     gateway.look().await;
     gateway.advance(4 * MINUTE);

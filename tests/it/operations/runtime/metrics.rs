@@ -1,15 +1,13 @@
 //! What is counted of requests, and that counting writes nothing for a request.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use emulators::faults::{Fault, Faults};
 use http::Method;
-use primitives::clock::MINUTE;
-use services::metrics::families;
-use support::{Client, Gateway, Operator, Store, Value, json};
+use support::clock::MINUTE;
+use support::{Client, Fault, Faults, Gateway, Operator, Store, Value, json, routes};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinSet;
+use tokio::net::TcpStream;
 
 use super::{OVERVIEW, owner};
 
@@ -45,24 +43,14 @@ async fn slowly(gateway: &Gateway, owner: &Client, store: &Store, late: Duration
     assert!(answer.contains("HTTP/1.1 200"), "{answer}");
 }
 
-/// Another process of the same system, on whose way to the table things go wrong.
-async fn faulty(gateway: &Gateway) -> (String, Faults, JoinSet<()>) {
-    let faults = Faults::planned();
-    let app = gateway.system().embedded().app_over(&faults);
-    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let router = local::routes().into_router(app);
-    let mut tasks = JoinSet::new();
-    tasks.spawn(async move { axum::serve(listener, router).await.unwrap() });
-    (url, faults, tasks)
-}
-
 #[tokio::test]
-async fn percentiles_errors_and_throttles_are_those_of_what_was_sent() {
+async fn percentiles_errors_and_throttles_match_the_requests_sent() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     let (_, store, owner) = owner(&gateway).await;
-    let (url, faults, _tasks) = faulty(&gateway).await;
+    // Another process of the same system, on whose way to the table things go wrong.
+    let faults = Faults::planned();
+    let other = gateway.process_over(&faults).serve().await;
     // What was done to set this up is two hours ago.
     gateway.advance(120 * MINUTE);
     gateway.app().clock.stop();
@@ -76,7 +64,7 @@ async fn percentiles_errors_and_throttles_are_those_of_what_was_sent() {
     // Another process meets a table that rejects calls, three times each.
     for _ in 0..3 {
         faults.will([("BatchGetItem", Fault::Throttled); 3]);
-        owner.at_url(&url).get(&path).await.expect(503);
+        owner.at_url(&other.url).get(&path).await.expect(503);
     }
     for late in [vec![250; 8], vec![3_000; 2]].concat() {
         slowly(&gateway, &owner, &store, Duration::from_millis(late)).await;
@@ -84,7 +72,7 @@ async fn percentiles_errors_and_throttles_are_those_of_what_was_sent() {
     // Both processes write down what they have counted, beside the next request of each.
     gateway.advance(MINUTE);
     owner.get(&path).await.expect(200);
-    owner.at_url(&url).get(&path).await.expect(200);
+    owner.at_url(&other.url).get(&path).await.expect(200);
     let found = numbers(&operator, "stores").await;
     let expected = json!({
         "family": "stores", "requests": 108, "errors": 3, "refusals": 5, "throttled": 0,
@@ -111,7 +99,7 @@ async fn percentiles_errors_and_throttles_are_those_of_what_was_sent() {
 }
 
 #[tokio::test]
-async fn what_a_spent_budget_rejects_is_counted() {
+async fn rate_limited_requests_are_counted() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     let (_, store, _) = owner(&gateway).await;
@@ -133,7 +121,7 @@ async fn what_a_spent_budget_rejects_is_counted() {
 }
 
 #[tokio::test]
-async fn five_hundred_requests_of_a_minute_write_nothing_and_are_written_down_once() {
+async fn request_metrics_are_written_once_a_minute() {
     let gateway = Gateway::start_with(|options| options.has_stream = false).await;
     let (_, store, owner) = owner(&gateway).await;
     gateway.app().clock.stop();
@@ -186,17 +174,16 @@ async fn five_hundred_requests_of_a_minute_write_nothing_and_are_written_down_on
 }
 
 #[tokio::test]
-async fn every_family_is_counted() {
+async fn requests_of_every_family_are_counted() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     gateway.advance(120 * MINUTE);
-    let mut paths = Vec::new();
-    for (family, routes) in local::families() {
-        let row = routes.rows().iter().find(|row| row.method == Method::GET).unwrap();
-        paths.push((family, row.path.to_owned()));
+    let mut paths = BTreeMap::new();
+    for route in routes().into_iter().filter(|route| route.method == Method::GET) {
+        paths.entry(route.family).or_insert(route.path);
     }
     let request = async |times: usize| {
-        for (_, path) in &paths {
+        for path in paths.values() {
             for _ in 0..times {
                 gateway.client().get(path).await;
             }
@@ -206,7 +193,7 @@ async fn every_family_is_counted() {
     request(3).await;
     gateway.advance(MINUTE);
     request(1).await;
-    for family in families() {
+    for family in paths.keys() {
         let found = numbers(&operator, family).await;
         assert_eq!(found["requests"], 3, "{found}");
     }

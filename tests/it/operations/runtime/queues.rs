@@ -2,18 +2,15 @@
 
 use std::time::Duration;
 
-use primitives::clock::MINUTE;
-use support::{Gateway, Operator, Receiver, eventually, json, race};
+use support::clock::MINUTE;
+use support::{Gateway, Operator, Receiver, delivery_message, eventually, json, race};
 
-use super::{
-    DEADLINE, INCIDENTS, QUEUES, SUBSCRIPTIONS, incidents, operator, owner, place, purge, send,
-    send_to,
-};
+use super::{DEADLINE, INCIDENTS, QUEUES, SUBSCRIPTIONS, incidents, operator, owner, place, send};
 
 const POISON: &str = "not a message";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_poison_message_is_listed_opens_one_incident_and_is_over_when_it_is_gone() {
+async fn a_poison_message_opens_one_incident_until_it_is_purged() {
     let gateway =
         Gateway::start_with(|options| options.embedded.visibility = Duration::from_secs(1)).await;
     let operator = Operator::sign_up(&gateway).await;
@@ -59,7 +56,7 @@ async fn a_poison_message_is_listed_opens_one_incident_and_is_over_when_it_is_go
     assert_eq!(again.json, moved.json, "the same key moves nothing more");
     eventually(DEADLINE, is_dead).await;
     // Gone, and five minutes later it is over.
-    purge(&gateway).await;
+    gateway.purge_dead_letters("webhooks").await;
     let seen = gateway.look().await;
     assert_eq!((seen.dead_letters, seen.resolved), (Some(0), 0));
     gateway.advance(5 * MINUTE - Duration::from_secs(5));
@@ -76,7 +73,7 @@ async fn a_poison_message_is_listed_opens_one_incident_and_is_over_when_it_is_go
 }
 
 #[tokio::test]
-async fn what_was_dead_is_sent_again_at_its_rate_and_done_once() {
+async fn redriven_dead_letters_are_rate_limited_and_processed_once() {
     let gateway = Gateway::start_with(|options| options.has_stream = false).await;
     let operator = operator(&gateway).await;
     let (_, store, owner) = owner(&gateway).await;
@@ -86,20 +83,19 @@ async fn what_was_dead_is_sent_again_at_its_rate_and_done_once() {
     let path = format!("/v1/stores/{}", store.id);
     owner.patch(&path).json(json!({"name": "Renamed"})).await.expect(200);
     // Its delivery is made, and its message lost; then it turns up in the dead-letter queue, many times.
-    let mute = gateway.system().embedded().app_without_queues();
+    let mute = gateway.process_without_queues();
     for group in gateway.event_groups().await {
-        dispatcher::publish(&mute, &group).await.unwrap();
+        mute.publish(&group).await;
     }
     let stored = gateway.items_of("delivery", "DLV#").await;
     assert_eq!(stored.len(), 1);
-    let delivery: delivery::delivery::Delivery = serde_json::from_value(stored[0].clone()).unwrap();
-    let message = serde_json::to_string(&delivery.message()).unwrap();
+    let message = delivery_message(&stored[0]);
     for _ in 0..15 {
         send(&gateway, true, &message).await;
     }
     let listed = operator.get(&format!("{QUEUES}/webhooks/dlq?limit=12")).await.expect(200);
     assert_eq!(listed.at("/dead_letters").as_array().unwrap().len(), 12);
-    assert_eq!(listed.at("/dead_letters/0/body/delivery_id"), &json!(delivery.id));
+    assert_eq!(listed.at("/dead_letters/0/body/delivery_id"), &stored[0]["id"]);
     let redrive = format!("{QUEUES}/webhooks/dlq/redrive");
     gateway.app().clock.stop();
     let now = gateway.now();
@@ -119,14 +115,16 @@ async fn what_was_dead_is_sent_again_at_its_rate_and_done_once() {
 }
 
 #[tokio::test]
-async fn the_dead_letters_of_every_queue_are_listed_and_sent_again() {
+async fn the_dead_letters_of_every_queue_are_listed_and_redriven() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
-    for queue in reliability::queues::QUEUES {
-        send_to(&gateway, queue.queue, true, POISON).await;
-        let path = format!("{QUEUES}/{}/dlq", queue.name);
+    let queues = operator.get(QUEUES).await.expect(200).data().clone();
+    assert_eq!(queues.len(), 5, "{queues:?}");
+    for queue in queues.iter().map(|queue| queue["name"].as_str().unwrap()) {
+        gateway.send_to_queue(queue, true, POISON).await;
+        let path = format!("{QUEUES}/{queue}/dlq");
         let listed = operator.get(&path).await.expect(200);
-        assert_eq!((listed.str("/queue").as_str(), listed.int("/total")), (queue.name, 1));
+        assert_eq!((listed.str("/queue").as_str(), listed.int("/total")), (queue, 1));
         assert_eq!(listed.str("/dead_letters/0/body"), POISON);
         let again = || async {
             let redrive = operator.post(&format!("{path}/redrive")).json(json!({"max": 1}));
@@ -139,7 +137,7 @@ async fn the_dead_letters_of_every_queue_are_listed_and_sent_again() {
 }
 
 #[tokio::test]
-async fn queues_are_the_operators() {
+async fn only_operators_access_queues() {
     let gateway = Gateway::start().await;
     let (_, _, owner) = owner(&gateway).await;
     for path in [QUEUES, "/v1/operations/runtime/queues/mail"] {

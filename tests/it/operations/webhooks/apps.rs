@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{Behaviour, Client, Gateway, Receiver, Shop, Value, eventually, json};
 
 use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, verify};
 
 #[tokio::test]
-async fn an_app_hears_of_its_own_uninstallation_by_its_webhook_url() {
+async fn an_app_is_notified_of_its_uninstallation_at_its_webhook_url() {
     let receiver = Receiver::start().await;
     let mut fields = support::Developer::app_fields(&["read_store"]);
     fields["webhook_url"] = json!(receiver.url("/app"));
@@ -23,7 +23,7 @@ async fn an_app_hears_of_its_own_uninstallation_by_its_webhook_url() {
 }
 
 #[tokio::test]
-async fn an_app_subscribes_to_what_its_scopes_read_and_loses_it_with_the_installation() {
+async fn an_apps_subscriptions_require_its_scopes_and_end_with_the_installation() {
     let shop = Shop::with_published_app(&["read_store", "write_webhooks"]).await;
     let grant = shop.authorize().await;
     let app = shop.app_client().await;
@@ -50,7 +50,7 @@ async fn an_app_subscribes_to_what_its_scopes_read_and_loses_it_with_the_install
 }
 
 #[tokio::test]
-async fn scopes_that_were_taken_back_stop_what_was_queued_recovered_or_redelivered() {
+async fn revoked_scopes_cancel_pending_and_replayed_deliveries() {
     let shop = Shop::with_published_app(&["read_store", "write_webhooks"]).await;
     let app = shop.app_client().await;
     let receiver = Receiver::that(Behaviour::Status(500)).await;
@@ -114,33 +114,7 @@ async fn in_state(owner: &Client, status: &str) -> Value {
 }
 
 #[tokio::test]
-async fn an_uninstallation_frees_no_quota_that_a_deletion_has_freed() {
-    let shop = Shop::with_published_app(&["read_store", "write_webhooks"]).await;
-    let app = shop.app_client().await;
-    let receiver = Receiver::start().await;
-    let input = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
-    shop.owner().post(SUBSCRIPTIONS).json(input.clone()).await.expect(201);
-    let made = app.post(SUBSCRIPTIONS).json(input).await.expect(201);
-    let gateway = shop.gateway.app();
-    let store = core_types::id::StoreId::parse(&shop.store.id).unwrap();
-    let app_id = core_types::id::AppId::parse(&shop.app.id).unwrap();
-    let query = table::Query::partition(core_types::key::store(&store).pk)
-        .begins_with(core_types::key::SUBSCRIPTIONS);
-    let known: Vec<delivery::subscription::Subscription> =
-        gateway.table.all(&query, 60).await.unwrap();
-    app.delete(&format!("{SUBSCRIPTIONS}/{}", made.str("/id"))).await.expect(204);
-    let late = || {
-        delivery::subscription::remove_of_app(gateway.table.write(), &store, &app_id, &known)
-            .commit()
-    };
-    let rejected = late().await.unwrap_err();
-    assert_eq!(rejected.code, primitives::problem::Code::VersionConflict);
-    let counters = shop.gateway.items_of("webhook_subscription_count", "STO#").await;
-    assert_eq!(counters[0]["count"], 1);
-}
-
-#[tokio::test]
-async fn an_app_that_moves_its_webhook_url_hears_again_after_it_was_given_up() {
+async fn changing_an_apps_webhook_url_enables_its_disabled_subscription() {
     let gone = Receiver::that(Behaviour::Status(410)).await;
     let mut fields = support::Developer::app_fields(&["read_store"]);
     fields["webhook_url"] = json!(gone.url("/app"));
@@ -162,7 +136,7 @@ async fn an_app_that_moves_its_webhook_url_hears_again_after_it_was_given_up() {
 }
 
 #[tokio::test]
-async fn what_the_former_address_answers_late_does_not_give_up_the_new_one() {
+async fn a_late_response_of_the_former_url_does_not_disable_the_new_one() {
     let former = Receiver::that(Behaviour::Delay(Duration::from_millis(1_500), 410)).await;
     let shop = Shop::with_published_app(&["read_store"]).await;
     let input = json!({"url": former.url("/"), "event_types": ["store.updated"]});
@@ -193,7 +167,7 @@ async fn what_the_former_address_answers_late_does_not_give_up_the_new_one() {
 }
 
 #[tokio::test]
-async fn an_app_changes_no_subscription_that_names_more_than_it_may_read() {
+async fn an_app_cannot_change_a_subscription_beyond_its_scopes() {
     let shop = Shop::with_published_app(&["read_orders", "write_webhooks"]).await;
     let app = shop.app_client().await;
     let receiver = Receiver::start().await;

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use delivery::delivery::{Delivery, DeliveryStatus};
-use delivery::subscription::Subscription;
-use primitives::clock::{DAY, HOUR, MINUTE, Timestamp};
+use support::clock::{DAY, HOUR, MINUTE};
 use support::{Behaviour, Gateway, Value, eventually, json};
 
 use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched, is_signed_by};
@@ -48,7 +46,7 @@ async fn headers_shown(watched: &Watched) -> usize {
 }
 
 #[tokio::test]
-async fn quota_that_is_freed_is_all_that_is_taken_again() {
+async fn deleting_a_subscription_frees_one_of_the_quota() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let input = json!({"url": watched.receiver.url("/x"), "event_types": ["*"]});
     for _ in 1..50 {
@@ -64,7 +62,7 @@ async fn quota_that_is_freed_is_all_that_is_taken_again() {
 }
 
 #[tokio::test]
-async fn a_grace_ends_with_its_last_millisecond() {
+async fn a_secrets_grace_period_ends_to_the_millisecond() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let id = watched.subscription["id"].as_str().unwrap();
     let path = format!("{SUBSCRIPTIONS}/{id}/secret/rotate");
@@ -84,24 +82,16 @@ async fn a_grace_ends_with_its_last_millisecond() {
     assert!(!is_signed_by(&alone, watched.secret()) && is_signed_by(&alone, &new));
 }
 
-/// The only delivery, as the table has it.
-async fn only(watched: &Watched) -> Delivery {
+/// The id of the only delivery.
+async fn only(watched: &Watched) -> String {
     let item = watched.gateway.items_of("delivery", "DLV#").await.remove(0);
-    serde_json::from_value(item).unwrap()
-}
-
-/// The delivery with its next attempt due.
-fn due_now(delivery: Delivery, now: Timestamp) -> Delivery {
-    let (status, version) = (DeliveryStatus::Pending, delivery.version + 1);
-    let (next_attempt_at, due_at) = (Some(now), Some(now));
-    Delivery { status, version, next_attempt_at, due_at, claim: None, ..delivery }
+    item["id"].as_str().unwrap().to_owned()
 }
 
 /// A delivery whose tenth attempt fails, of a subscription that counts `exhausted` and has failed
 /// for `failing`; answers with what becomes of the subscription.
 async fn after_one_more(exhausted: u32, failing: Duration) -> Value {
     let watched = Watched::by(Behaviour::Status(500)).await;
-    let app = watched.gateway.app();
     watched.gateway.app().clock.stop();
     watched.rename("The last straw").await;
     watched.delivery_in("retrying").await;
@@ -110,13 +100,9 @@ async fn after_one_more(exhausted: u32, failing: Duration) -> Value {
         (subscription["stats"]["consecutive_failures"] == 1).then_some(())
     };
     eventually(DEADLINE, reported).await;
-    let (now, delivery) = (watched.gateway.now(), only(&watched).await);
-    let key = delivery.message().subscription_key();
-    let mut subscription: Subscription = app.table.get(&key).await.unwrap().unwrap();
-    subscription.health.exhausted_since_success = exhausted;
-    subscription.health.failing_since = Some(now.minus(failing));
-    let ninth = Delivery { attempt: 9, ..due_now(delivery, now) };
-    app.table.write().put(&subscription).put(&ninth).commit().await.unwrap();
+    let delivery = only(&watched).await;
+    watched.gateway.age_failures(&delivery, failing, exhausted).await;
+    watched.gateway.age_delivery(&delivery, 9).await;
     watched.gateway.sweep().await;
     watched.delivery_in("exhausted").await;
     eventually(DEADLINE, || async {
@@ -127,7 +113,7 @@ async fn after_one_more(exhausted: u32, failing: Duration) -> Value {
 }
 
 #[tokio::test]
-async fn it_takes_120_hours_and_20_exhausted_deliveries_to_be_given_up() {
+async fn a_subscription_is_disabled_after_120_hours_and_20_exhausted_deliveries() {
     let moment = Duration::from_millis(1);
     for (exhausted, failing) in [(18, 120 * HOUR), (19, 120 * HOUR - moment)] {
         let kept = after_one_more(exhausted, failing).await;
@@ -164,15 +150,12 @@ async fn ten_failures_open_the_circuit_and_nine_do_not() {
 }
 
 #[tokio::test]
-async fn an_exhausted_delivery_is_never_attempted_again_by_itself() {
+async fn an_exhausted_delivery_is_never_retried() {
     let watched = Watched::by(Behaviour::Status(500)).await;
     watched.rename("Ninth").await;
     watched.delivery_in("retrying").await;
-    let app = watched.gateway.app();
-    let now = watched.gateway.now();
-    let delivery = due_now(only(&watched).await, now);
-    let ninth = Delivery { attempt: 8, ..delivery };
-    app.table.write().put(&ninth).commit().await.unwrap();
+    let ninth = only(&watched).await;
+    watched.gateway.age_delivery(&ninth, 8).await;
     watched.gateway.sweep().await;
     watched.receiver.wait_for(2).await;
     assert_eq!(watched.delivery_in("retrying").await["attempts"], 9, "one is left");
@@ -180,7 +163,7 @@ async fn an_exhausted_delivery_is_never_attempted_again_by_itself() {
     watched.gateway.sweep().await;
     watched.receiver.wait_for(3).await;
     let owner = watched.merchant.sign_in_again().await.at(&watched.store);
-    let path = format!("{DELIVERIES}/{}", ninth.id);
+    let path = format!("{DELIVERIES}/{ninth}");
     eventually(DEADLINE, || async {
         let shown = owner.get(&path).await.expect(200).json;
         (shown["status"] == "exhausted" && shown["attempts"] == 10).then_some(())

@@ -3,14 +3,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::AttributeValue;
-use core_types::id::StoreId;
-use core_types::key;
-use delivery::delivery::{MOST_FOR_SCOPE, MOST_TO_HOST, Speed};
-use emulators::TABLE;
-use primitives::clock::MINUTE;
-use support::{Behaviour, Gateway, Receiver, Value, eventually, json, race};
-use table::item::Key;
+use support::clock::MINUTE;
+use support::{
+    Behaviour, Gateway, PERMITS_OF_STORE, PERMITS_TO_HOST, Receiver, Value, eventually, json, race,
+};
 
 use super::{DEADLINE, SUBSCRIPTIONS, Watched};
 
@@ -60,15 +56,10 @@ impl Watched {
     async fn until_nobody_has_a_place(&self) {
         eventually(DEADLINE, || async { (self.places_held().await == 0).then_some(()) }).await;
     }
-
-    fn places(&self) -> Key {
-        let store = StoreId::parse(&self.store.id).unwrap();
-        key::places_of_scope(&key::event_scope(Some(&store), None), Speed::Fast.as_str())
-    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn fifty_hanging_receivers_of_one_store_leave_room_for_another_store() {
+async fn fifty_hanging_receivers_do_not_block_another_store() {
     let hanging = Watched::by(Behaviour::Hang).await;
     for _ in 1..HANGING {
         hanging.also(&hanging.receiver).await;
@@ -82,7 +73,7 @@ async fn fifty_hanging_receivers_of_one_store_leave_room_for_another_store() {
         hanging.rename(&format!("Round {round}")).await;
     }
     // As many hang as may.
-    let most = usize::try_from(MOST_FOR_SCOPE).unwrap();
+    let most = PERMITS_OF_STORE;
     hanging.receiver.wait_for(most).await;
     let is_put_off = |item: &&Value| item["held_by"] == "concurrency" && item["attempt"] == 0;
     let put_off = eventually(DEADLINE, || async {
@@ -108,7 +99,7 @@ async fn fifty_hanging_receivers_of_one_store_leave_room_for_another_store() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_takes_longer_than_five_seconds_is_attempted_on_the_slow_queue() {
+async fn a_receiver_slower_than_five_seconds_moves_to_the_slow_queue() {
     let watched = Watched::by(Behaviour::Delay(Duration::from_secs(7), 200)).await;
     watched.rename("First").await;
     let done = |count: usize| {
@@ -154,14 +145,12 @@ async fn who_takes_longer_than_five_seconds_is_attempted_on_the_slow_queue() {
 }
 
 #[tokio::test]
-async fn a_delivery_without_a_place_is_put_off_and_a_prompt_receiver_needs_none() {
+async fn a_delivery_without_a_permit_is_deferred_unless_its_receiver_is_prompt() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     watched.until_prompt().await;
-    let (table, now) = (&watched.gateway.app().table, watched.gateway.now());
-    for _ in 0..MOST_FOR_SCOPE {
-        let until = now.plus(MINUTE);
-        let place = table.take_place(&watched.places(), MOST_FOR_SCOPE, until, now).await;
-        assert!(place.unwrap().is_some());
+    let permits = watched.gateway.permits_of_store(&watched.store);
+    for _ in 0..PERMITS_OF_STORE {
+        assert!(permits.take().await.is_some());
     }
     let unknown = Receiver::start().await;
     let subscription = watched.also(&unknown).await;
@@ -187,23 +176,20 @@ async fn a_delivery_without_a_place_is_put_off_and_a_prompt_receiver_needs_none(
     .await;
     assert_eq!(unknown.requests().len(), 1);
     // It took places of its own, beside those that nobody gave back, and has left them.
-    let host = key::places_of_host(&host_of(&unknown), Speed::Fast.as_str());
+    let host = watched.gateway.permits_to_host(&host_of(&unknown));
     eventually(DEADLINE, || async {
-        let items = watched.gateway.items(&host.pk).await;
-        let item = items.into_iter().find(|item| item["SK"] == host.sk.as_str())?;
+        let item = host.stored(&watched.gateway).await?;
         (!item.as_object().unwrap().keys().any(|name| is_slot(name))).then_some(())
     })
     .await;
 }
 
 #[tokio::test]
-async fn at_a_host_whose_places_are_taken_a_store_takes_none_of_its_own_either() {
+async fn a_host_without_free_permits_consumes_no_store_permits() {
     let watched = Watched::by(Behaviour::Status(200)).await;
-    let (table, now) = (&watched.gateway.app().table, watched.gateway.now());
-    let host = key::places_of_host(&host_of(&watched.receiver), Speed::Fast.as_str());
-    for _ in 0..MOST_TO_HOST {
-        let place = table.take_place(&host, MOST_TO_HOST, now.plus(MINUTE), now).await;
-        assert!(place.unwrap().is_some());
+    let permits = watched.gateway.permits_to_host(&host_of(&watched.receiver));
+    for _ in 0..PERMITS_TO_HOST {
+        assert!(permits.take().await.is_some());
     }
     watched.rename("Crowded").await;
     eventually(DEADLINE, || async {
@@ -211,8 +197,8 @@ async fn at_a_host_whose_places_are_taken_a_store_takes_none_of_its_own_either()
         found.iter().any(|item| item["held_by"] == "concurrency").then_some(())
     })
     .await;
-    let others = usize::try_from(MOST_TO_HOST).unwrap();
-    eventually(DEADLINE, || async { (watched.places_held().await == others).then_some(()) }).await;
+    let all_held = || async { (watched.places_held().await == PERMITS_TO_HOST).then_some(()) };
+    eventually(DEADLINE, all_held).await;
     assert_eq!(watched.receiver.connections(), 0);
     watched.gateway.advance(2 * MINUTE);
     eventually(DEADLINE, || async {
@@ -233,7 +219,7 @@ fn is_slot(name: &str) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_prompt_receiver_that_hangs_is_counted_before_its_attempt_has_ended() {
+async fn a_hanging_receiver_needs_permits_before_its_attempt_ends() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     watched.until_prompt().await;
     watched.receiver.now(Behaviour::Hang);
@@ -247,43 +233,30 @@ async fn a_prompt_receiver_that_hangs_is_counted_before_its_attempt_has_ended() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn there_are_never_more_holders_than_places_and_a_lapsed_one_takes_nobody_s() {
+async fn permits_are_never_exceeded_and_expired_holders_release_no_others() {
     let gateway = Gateway::start().await;
-    let (app, key) = (gateway.app(), key::places_of_host("hooks.example.com", "FAST"));
-    let take = || {
-        let (app, key) = (app.clone(), key.clone());
-        async move {
-            let now = app.clock.now();
-            app.table.take_place(&key, MOST_TO_HOST, now.plus(MINUTE), now).await.unwrap()
-        }
-    };
-    let most = usize::try_from(MOST_TO_HOST).unwrap();
-    let mut held: Vec<_> = race(2 * most, take).await.into_iter().flatten().collect();
+    let permits = gateway.permits_to_host("hooks.example.com");
+    let most = PERMITS_TO_HOST;
+    let mut held: Vec<_> = race(2 * most, || permits.take()).await.into_iter().flatten().collect();
     assert!(held.len() <= most, "{}", held.len());
     // Whoever lost every race found others at it; one by one the rest is found.
-    while let Some(place) = take().await {
-        held.push(place);
-    }
+    held.extend(permits.take_all().await);
     assert_eq!(held.len(), most);
     let back = held.pop().unwrap();
-    app.table.leave_place(back.clone()).await.unwrap();
-    let again = take().await.unwrap();
-    assert!(take().await.is_none());
+    permits.give_back(back.clone()).await;
+    let again = permits.take().await.unwrap();
+    assert!(permits.take().await.is_none());
     // All are lost; their places are taken by others, whom a late return costs nothing.
     gateway.advance(MINUTE + Duration::from_secs(1));
-    let mut anew = Vec::new();
-    while let Some(place) = take().await {
-        anew.push(place);
-    }
-    assert_eq!(anew.len(), most);
+    assert_eq!(permits.take_all().await.len(), most);
     for lapsed in held.into_iter().chain([back, again]) {
-        app.table.leave_place(lapsed).await.unwrap();
+        permits.give_back(lapsed).await;
     }
-    assert!(take().await.is_none());
+    assert!(permits.take().await.is_none());
 }
 
 #[tokio::test]
-async fn another_path_on_the_same_host_does_not_close_its_circuit_and_another_host_starts_anew() {
+async fn changing_the_path_keeps_the_circuit_and_changing_the_host_resets_it() {
     let watched = Watched::by(Behaviour::Status(500)).await;
     for round in 0..10 {
         watched.rename(&format!("Round {round}")).await;
@@ -306,13 +279,13 @@ async fn another_path_on_the_same_host_does_not_close_its_circuit_and_another_ho
 }
 
 #[tokio::test]
-async fn both_functions_keep_the_order_of_an_entity_and_forget_what_is_gone() {
-    for (function, speed) in [("Webhooks", Speed::Fast), ("SlowWebhooks", Speed::Slow)] {
-        keeps_the_order_and_forgets_what_is_gone(function, speed).await;
+async fn both_queues_skip_expired_deliveries_of_an_ordering_key() {
+    for is_slow in [false, true] {
+        keeps_the_order_and_forgets_what_is_gone(is_slow).await;
     }
 }
 
-async fn keeps_the_order_and_forgets_what_is_gone(function: &str, speed: Speed) {
+async fn keeps_the_order_and_forgets_what_is_gone(is_slow: bool) {
     let gateway = Gateway::start_with(|options| options.has_stream = false).await;
     let ordered = json!({"ordering": "entity"});
     let watched = Watched::with(gateway, Behaviour::Status(200), ordered).await;
@@ -320,18 +293,17 @@ async fn keeps_the_order_and_forgets_what_is_gone(function: &str, speed: Speed) 
         watched.rename(name).await;
     }
     watched.gateway.advance(MINUTE + Duration::from_secs(1));
-    dispatcher::sweep(&watched.gateway.system().embedded().app_without_queues()).await;
+    watched.gateway.process_without_queues().sweep().await;
     let mut deliveries = watched.stored_for(&watched.subscription).await;
     deliveries.sort_by_key(|item| item["lane"]["order"].as_str().map(str::to_owned));
     let [first, second, _] = deliveries.as_slice() else { panic!("{deliveries:?}") };
     // As time-to-live would, which leaves its position.
-    let text = |name: &str| AttributeValue::S(first[name].as_str().unwrap().to_owned());
-    let table = watched.gateway.system().embedded().dynamodb();
-    let delete = table.delete_item().table_name(TABLE);
-    delete.key("PK", text("PK")).key("SK", text("SK")).send().await.unwrap();
-    let second: delivery::delivery::Delivery = serde_json::from_value(second.clone()).unwrap();
-    let app = watched.gateway.system().functions().named(function).unwrap().app();
-    webhooks::attempt_at(app, &second.message(), speed).await.unwrap();
+    watched.gateway.delete_item(first).await;
+    if is_slow {
+        watched.gateway.function("SlowWebhooks").attempt_slowly(second).await;
+    } else {
+        watched.gateway.function("Webhooks").attempt(second).await;
+    }
     let received = watched.receiver.wait_for(2).await;
     let names: Vec<_> = received.iter().map(|one| one.json()["data"]["name"].clone()).collect();
     assert_eq!(names, ["Second", "Third"]);

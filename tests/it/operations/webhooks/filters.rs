@@ -5,7 +5,7 @@ use support::{Behaviour, Gateway, json};
 use super::{SUBSCRIPTIONS, Watched};
 
 #[tokio::test]
-async fn only_events_that_the_filter_lets_through_become_deliveries() {
+async fn only_events_that_match_the_filter_are_delivered() {
     let filter = json!({"$.data.name": {"prefix": "Keep"}, "$.entity.type": ["store", "order"]});
     let fields = json!({"filter": filter, "description": "Filtered"});
     let watched = Watched::with(Gateway::start().await, Behaviour::Status(200), fields).await;
@@ -39,7 +39,7 @@ async fn only_events_that_the_filter_lets_through_become_deliveries() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_filter_an_order_or_a_rate_is_named_where_it_is() {
+async fn invalid_subscription_options_are_reported_by_field() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let before = watched.gateway.count().await;
     let input = json!({

@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use core_types::event::EventGroup;
-use delivery::delivery::Delivery;
-use primitives::clock::MINUTE;
-use support::{Behaviour, Gateway, Market, Receiver, Value, eventually, json};
+use support::clock::MINUTE;
+use support::{Behaviour, Gateway, Market, Options, Receiver, Value, eventually, json};
 
 use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched};
 
@@ -42,7 +40,7 @@ async fn drain(gateway: &Gateway, count: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn under_load_and_with_a_failing_receiver_every_entity_s_events_arrive_in_order() {
+async fn events_of_an_entity_arrive_in_order_under_load_and_failures() {
     let market = Market::open().await;
     let receiver = Receiver::that(Behaviour::Status(500)).await;
     let input = json!({
@@ -94,40 +92,32 @@ async fn under_load_and_with_a_failing_receiver_every_entity_s_events_arrive_in_
     );
 }
 
-async fn ordered(options: impl FnOnce(&mut local::Options), behaviour: Behaviour) -> Watched {
+async fn ordered(options: impl FnOnce(&mut Options), behaviour: Behaviour) -> Watched {
     let gateway = Gateway::start_with(options).await;
     Watched::with(gateway, behaviour, json!({"ordering": "entity"})).await
 }
 
 /// The deliveries as the table has them, in the order of what happened.
-async fn stored(watched: &Watched) -> Vec<Delivery> {
-    let items = watched.gateway.items_of("delivery", "DLV#").await;
-    let read = |item: Value| serde_json::from_value::<Delivery>(item).unwrap();
-    let mut deliveries: Vec<_> = items.into_iter().map(read).collect();
-    deliveries.sort_by_key(|delivery| {
-        delivery.ordering_key.as_ref().map(|ordering_key| ordering_key.order.clone())
-    });
+async fn stored(watched: &Watched) -> Vec<Value> {
+    let mut deliveries = watched.gateway.items_of("delivery", "DLV#").await;
+    deliveries.sort_by_key(|delivery| delivery["lane"]["order"].as_str().map(str::to_owned));
     deliveries
 }
 
 #[tokio::test]
-async fn whatever_message_comes_the_first_goes_first_and_the_sweep_alone_brings_the_next() {
+async fn the_sweep_sends_the_deliveries_of_an_ordering_key_in_order() {
     let watched = ordered(|options| options.has_stream = false, Behaviour::Status(200)).await;
     for name in ["First", "Second", "Third"] {
         watched.rename(name).await;
     }
     watched.gateway.advance(MINUTE + Duration::from_secs(1));
     // Every message is lost, those for the deliveries and those to the next in their ordering key.
-    let mute = watched.gateway.system().embedded().app_without_queues();
-    dispatcher::sweep(&mute).await;
+    let mute = watched.gateway.process_without_queues();
+    mute.sweep().await;
     let deliveries = stored(&watched).await;
     assert_eq!(deliveries.len(), 3);
     for delivery in deliveries.iter().rev() {
-        let message = delivery.message();
-        let twice =
-            tokio::join!(webhooks::attempt(&mute, &message), webhooks::attempt(&mute, &message));
-        twice.0.unwrap();
-        twice.1.unwrap();
+        tokio::join!(mute.attempt(delivery), mute.attempt(delivery));
     }
     let names = || -> Vec<String> {
         let requests = watched.receiver.requests();
@@ -150,23 +140,22 @@ async fn whatever_message_comes_the_first_goes_first_and_the_sweep_alone_brings_
 }
 
 #[tokio::test]
-async fn events_are_published_in_the_order_of_what_happened_whichever_comes_first() {
+async fn events_are_published_in_order_of_occurrence() {
     let watched = ordered(|options| options.has_stream = false, Behaviour::Status(200)).await;
     for name in ["First", "Second", "Third"] {
         watched.rename(name).await;
     }
-    let groups = watched.gateway.event_groups().await;
-    let is_third =
-        |group: &&EventGroup| group.events().iter().any(|event| event.body.contains("\"Third\""));
-    let third = groups.iter().find(is_third).unwrap();
-    dispatcher::publish(watched.gateway.app(), third).await.unwrap();
+    let events = watched.gateway.all_events().await;
+    let third = events.iter().find(|event| event.body.contains("\"Third\"")).unwrap();
+    let third = watched.gateway.events_with(third.id.as_str()).await;
+    watched.gateway.process().publish(&third).await;
     let received = watched.receiver.wait_for(3).await;
     let names: Vec<_> = received.iter().map(|one| one.json()["data"]["name"].clone()).collect();
     assert_eq!(names, ["First", "Second", "Third"]);
 }
 
 #[tokio::test]
-async fn the_next_goes_on_when_the_one_before_is_exhausted_or_cancelled() {
+async fn an_ordering_key_continues_after_an_exhausted_or_cancelled_delivery() {
     let watched = ordered(|_| {}, Behaviour::Status(500)).await;
     for name in ["First", "Second", "Third"] {
         watched.rename(name).await;
@@ -177,15 +166,15 @@ async fn the_next_goes_on_when_the_one_before_is_exhausted_or_cancelled() {
     };
     let all_there = || async { (stored(&watched).await.len() == 3).then_some(()) };
     eventually(DEADLINE, all_there).await;
-    let first = stored(&watched).await[0].id.clone();
+    let first = stored(&watched).await[0]["id"].clone();
     // The first takes all of its schedule, and nobody overtakes it.
     eventually(Duration::from_mins(2), || async {
         let deliveries = stored(&watched).await;
-        let head = deliveries.iter().find(|one| one.id == first).unwrap();
-        if head.status.is_final() {
+        let head = deliveries.iter().find(|one| one["id"] == first).unwrap();
+        if head["status"] == "exhausted" {
             return Some(());
         }
-        if !deliveries.iter().any(|one| one.status.as_str() == "delivering") {
+        if !deliveries.iter().any(|one| one["status"] == "delivering") {
             watched.gateway.advance(Duration::from_hours(1));
             watched.gateway.sweep().await;
         }
@@ -195,9 +184,9 @@ async fn the_next_goes_on_when_the_one_before_is_exhausted_or_cancelled() {
     let until_then: Vec<_> = names().into_iter().take(10).collect();
     assert_eq!(until_then, vec!["First"; 10]);
     // The second is cancelled by its owner, and the third is sent.
-    let second = stored(&watched).await[1].id.clone();
+    let second = stored(&watched).await[1]["id"].clone();
     let owner = || async { watched.merchant.sign_in_again().await.at(&watched.store) };
-    let path = format!("{DELIVERIES}/{second}/content");
+    let path = format!("{DELIVERIES}/{}/content", second.as_str().unwrap());
     eventually(DEADLINE, || async {
         let reply = owner().await.delete(&path).await;
         (reply.status == 204).then_some(())
@@ -208,7 +197,7 @@ async fn the_next_goes_on_when_the_one_before_is_exhausted_or_cancelled() {
         watched.gateway.advance(MINUTE);
         watched.gateway.sweep().await;
         let third = &stored(&watched).await[2];
-        (third.status.as_str() == "succeeded").then_some(())
+        (third["status"] == "succeeded").then_some(())
     })
     .await;
     assert_eq!(names().last().unwrap(), "Third");
@@ -225,7 +214,7 @@ async fn the_next_goes_on_when_the_one_before_is_exhausted_or_cancelled() {
     watched.rename_as(&owner().await, "Fourth").await;
     eventually(DEADLINE, || async {
         let fourth = stored(&watched).await.into_iter().nth(4)?;
-        (fourth.held_by.map(delivery::delivery::Hold::as_str) == Some("entity")).then_some(())
+        (fourth["held_by"] == "entity").then_some(())
     })
     .await;
     assert!(!names().contains(&"Fourth".to_owned()));

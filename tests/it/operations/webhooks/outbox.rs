@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use aws_lambda_events::event::sqs::{SqsEvent, SqsMessage};
-use emulators::faults::{Fault, Faults};
-use primitives::clock::{HOUR, MINUTE};
-use support::{Behaviour, Gateway, Merchant, Operator, Receiver, eventually, json};
+use support::clock::{HOUR, MINUTE};
+use support::{Behaviour, Fault, Faults, Gateway, Merchant, Operator, Receiver, eventually, json};
 
 use super::{DEADLINE, SUBSCRIPTIONS, Watched, verify};
 
@@ -17,23 +15,15 @@ async fn a_duplicate_message_makes_no_second_attempt() {
     // The same message again, and twice at once, after success.
     let items = watched.gateway.items(&format!("DLV#{}", delivery["id"].as_str().unwrap())).await;
     let stored = items.iter().find(|item| item["SK"] == "A").unwrap();
-    let stored: delivery::delivery::Delivery = serde_json::from_value(stored.clone()).unwrap();
-    let body = serde_json::to_string(&stored.message()).unwrap();
-    let mut message = SqsMessage::default();
-    message.message_id = Some("duplicate".to_owned());
-    message.body = Some(body);
-    let mut batch = SqsEvent::default();
-    batch.records = vec![message.clone(), message];
-    let app = watched.gateway.app();
-    let (first, second) =
-        tokio::join!(webhooks::handle(app, batch.clone()), webhooks::handle(app, batch));
-    assert!(first.batch_item_failures.is_empty() && second.batch_item_failures.is_empty());
+    let (process, batch) = (watched.gateway.process(), [stored, stored]);
+    let failed = tokio::join!(process.attempt_batch(&batch), process.attempt_batch(&batch));
+    assert_eq!(failed, (0, 0));
     assert_eq!(watched.receiver.requests().len(), 1);
     assert_eq!(watched.attempts(&delivery).await.len(), 1);
 }
 
 #[tokio::test]
-async fn events_and_deliveries_survive_a_stop_and_a_start() {
+async fn events_and_deliveries_survive_a_restart() {
     let data = std::env::temp_dir().join(format!("restart-{}", uuid::Uuid::now_v7()));
     std::fs::create_dir_all(&data).unwrap();
     let receiver = Receiver::that(Behaviour::Status(503)).await;
@@ -75,7 +65,7 @@ async fn events_and_deliveries_survive_a_stop_and_a_start() {
 }
 
 #[tokio::test]
-async fn without_its_stream_the_sweep_alone_delivers_everything_once() {
+async fn the_sweep_delivers_every_event_once_without_the_stream() {
     let gateway = Gateway::start_with(|options| options.has_stream = false).await;
     let watched = Watched::on(gateway, Behaviour::Status(200)).await;
     watched.rename("First").await;
@@ -108,7 +98,7 @@ async fn the_outbox_is_the_audit_trail_and_can_be_verified() {
 }
 
 #[tokio::test]
-async fn an_operator_keeps_any_stores_outbox_moving_and_reads_no_payload() {
+async fn an_operator_manages_any_stores_outbox_without_payloads() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     watched.rename("First").await;
     watched.delivery_in("succeeded").await;
@@ -128,12 +118,12 @@ async fn an_operator_keeps_any_stores_outbox_moving_and_reads_no_payload() {
     late.problem("invalid_state_transition");
     // Of that store nothing else is an operator's; and who is none sees nothing.
     for closed in ["/v1/operations/audit-log", "/v1/operations/webhook-deliveries", "/v1/orders"] {
-        there.get(closed).await.expect(404).problem("store_not_owned");
+        there.get(closed).await.expect(404).problem("store_not_found");
     }
     let stranger = Merchant::sign_up(&watched.gateway).await;
     for path in [path, &one, "/v1/operations/outbox/verify"] {
         let rejected = stranger.at(&watched.store).get(path).await.expect(404);
-        rejected.problem("store_not_owned");
+        rejected.problem("store_not_found");
     }
 }
 
@@ -160,16 +150,15 @@ async fn a_discarded_event_is_published_when_it_is_requeued() {
 }
 
 #[tokio::test]
-async fn an_outage_gives_up_no_event_however_old_it_is() {
+async fn an_old_event_is_published_after_an_outage() {
     let gateway = Gateway::start_with(|options| options.has_stream = false).await;
     let watched = Watched::on(gateway, Behaviour::Status(200)).await;
     watched.rename("Old").await;
-    let embedded = watched.gateway.system().embedded();
     let faults = Faults::planned();
     faults.will([("UpdateItem", Fault::Denied)]);
-    let app = embedded.app_over(&faults);
+    let process = watched.gateway.process_over(&faults);
     watched.gateway.advance(2 * HOUR);
-    let report = dispatcher::sweep(&app).await;
+    let report = process.sweep().await;
     assert_eq!(faults.left(), 0);
     assert_eq!(report.failures, 1, "the others of its chunk were published: {report:?}");
     let events = watched.gateway.all_events().await;
@@ -181,7 +170,7 @@ async fn an_outage_gives_up_no_event_however_old_it_is() {
 
 /// However many deliveries there should be, a call reads what it is charged, and the next goes on.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn verifying_the_outbox_reads_what_it_is_charged() {
+async fn outbox_verification_reads_no_more_than_it_charges() {
     const SUBSCRIBED: usize = 24;
     const RENAMED: usize = 50;
     let watched = Watched::by(Behaviour::Status(200)).await;
@@ -204,9 +193,7 @@ async fn verifying_the_outbox_reads_what_it_is_charged() {
     assert_eq!(missing, 0);
     assert!(calls > 1, "there are more than one call reads");
     for delivery in deliveries().await {
-        let part = |name: &str| delivery[name].as_str().expect("a key").to_owned();
-        let key = table::item::Key::new(part("PK"), part("SK"));
-        watched.gateway.app().table.write().delete(&key).commit().await.expect("it is deleted");
+        watched.gateway.delete_item(&delivery).await;
     }
     let (calls, missing) = walk_outbox(&watched).await;
     assert!(calls > 1 && missing >= SUBSCRIBED * RENAMED, "{missing} in {calls} calls");

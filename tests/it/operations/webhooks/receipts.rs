@@ -1,6 +1,7 @@
 //! Receipts: what a third party can verify with the published keys alone.
 
 use sha2::{Digest, Sha256};
+use support::clock::MINUTE;
 use support::{Behaviour, Gateway, Merchant, Value};
 
 use super::{DELIVERIES, Watched};
@@ -14,7 +15,7 @@ fn path(delivery: &Value) -> String {
 }
 
 #[tokio::test]
-async fn a_receipt_states_what_was_sent_and_verifies_with_the_published_keys() {
+async fn a_receipt_verifies_with_the_published_keys() {
     let watched = Watched::by(Behaviour::Status(201)).await;
     watched.rename("Received").await;
     let received = watched.receiver.wait_for(1).await.remove(0);
@@ -65,21 +66,20 @@ async fn a_receipt_states_what_was_sent_and_verifies_with_the_published_keys() {
 }
 
 #[tokio::test]
-async fn a_receipt_is_of_the_last_attempt_and_its_owner_s_alone() {
+async fn a_receipt_describes_the_last_attempt_to_its_store_only() {
     let watched = Watched::on(
         Gateway::start_with(|options| options.has_stream = false).await,
         Behaviour::Status(503),
     )
     .await;
     watched.rename("Refused").await;
-    watched.gateway.advance(2 * primitives::clock::MINUTE);
-    let mute = watched.gateway.system().embedded().app_without_queues();
-    dispatcher::sweep(&mute).await;
+    watched.gateway.advance(2 * MINUTE);
+    watched.gateway.process_without_queues().sweep().await;
     let pending = watched.delivery_in("pending").await;
     let early = watched.owner().get(&path(&pending)).await.expect(409);
     let early = early.problem("invalid_state_transition");
     assert_eq!(early.str("/current"), "pending");
-    watched.gateway.advance(2 * primitives::clock::MINUTE);
+    watched.gateway.advance(2 * MINUTE);
     watched.gateway.sweep().await;
     let delivery = watched.delivery_in("retrying").await;
     let reply = watched.owner().get(&path(&delivery)).await.expect(200);

@@ -1,16 +1,14 @@
 //! Receivers that fail, lie, stall or are gone.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use egress::{Egress, Policy, Ports};
-use primitives::clock::MINUTE;
-use support::{Behaviour, Gateway, Merchant, Names, Receiver, eventually, json};
+use support::clock::MINUTE;
+use support::{Behaviour, Gateway, Merchant, Names, Receiver, Value, eventually, json, outgoing};
 
 use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched, verify};
 
 #[tokio::test]
-async fn a_failing_receiver_is_tried_again_by_the_schedule_until_exhausted() {
+async fn a_failing_delivery_is_retried_by_schedule_until_exhausted() {
     let watched = Watched::by(Behaviour::Status(500)).await;
     watched.rename("Again").await;
     let delivery = watched.delivery_in("retrying").await;
@@ -63,7 +61,7 @@ async fn redirects_are_not_followed_and_410_disables_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_receiver_that_drips_hangs_or_floods_is_cut_off_and_the_others_go_on() {
+async fn misbehaving_receivers_are_cut_off() {
     let watched = Watched::by(Behaviour::Drip(Duration::from_millis(100))).await;
     let hanging = Receiver::that(Behaviour::Hang).await;
     let flooding = Receiver::that(Behaviour::BigBody(4 << 20)).await;
@@ -108,16 +106,12 @@ async fn a_receiver_that_drips_hangs_or_floods_is_cut_off_and_the_others_go_on()
 }
 
 #[tokio::test]
-async fn a_name_that_rebinds_between_create_and_delivery_reaches_nobody() {
+async fn dns_rebinding_reaches_no_blocked_address() {
     let canary = Receiver::start().await;
     let names = Names::default();
     // The policy of production, but for the port that the canary listens on.
-    let policy = Policy { allow_http: true, allow_loopback: false, ports: Ports::Any };
-    let resolver = Arc::new(names.clone());
-    let gateway = Gateway::start_with(|options| {
-        options.embedded.egress = Egress::with_resolver(policy, resolver);
-    })
-    .await;
+    let egress = outgoing::public(&names);
+    let gateway = Gateway::start_with(|options| options.embedded.egress = egress).await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
     let owner = merchant.at(&store);
@@ -142,12 +136,12 @@ async fn a_name_that_rebinds_between_create_and_delivery_reaches_nobody() {
 }
 
 #[tokio::test]
-async fn a_connection_is_kept_for_the_next_delivery_and_not_for_where_its_name_must_not_lead() {
+async fn a_pooled_connection_is_not_reused_for_a_blocked_address() {
     let names = Names::default();
     names.teach("hooks.example.com", &["127.0.0.1"]);
-    let resolver = Arc::new(names.clone());
+    let egress = outgoing::named(&names);
     let gateway = Gateway::start_with(|options| {
-        options.embedded.egress = Egress::with_resolver(Policy::development(), resolver);
+        options.embedded.egress = egress;
         options.has_stream = false;
     })
     .await;
@@ -163,25 +157,23 @@ async fn a_connection_is_kept_for_the_next_delivery_and_not_for_where_its_name_m
         owner.patch(&path).json(json!({"name": name})).await.expect(200);
     }
     gateway.advance(MINUTE + Duration::from_secs(1));
-    let mute = gateway.system().embedded().app_without_queues();
-    dispatcher::sweep(&mute).await;
+    let mute = gateway.process_without_queues();
+    mute.sweep().await;
     let pending = gateway.items_of("delivery", "DLV#").await;
-    let pending: Vec<delivery::delivery::Delivery> =
-        pending.into_iter().map(|item| serde_json::from_value(item).unwrap()).collect();
     let [first, second, third] = pending.as_slice() else { panic!("{pending:?}") };
-    let status = |id: String| {
-        let owner = owner.clone();
-        async move { owner.get(&format!("{DELIVERIES}/{id}")).await.expect(200).str("/status") }
+    let status = async |delivery: &Value| {
+        let path = format!("{DELIVERIES}/{}", delivery["id"].as_str().unwrap());
+        owner.get(&path).await.expect(200).str("/status")
     };
     // One after the other, by one worker: the second finds the connection of the first.
     for delivery in [first, second] {
-        webhooks::attempt(&mute, &delivery.message()).await.unwrap();
-        assert_eq!(status(delivery.id.to_string()).await, "succeeded");
+        mute.attempt(delivery).await;
+        assert_eq!(status(delivery).await, "succeeded");
     }
     assert_eq!((receiver.requests().len(), receiver.connections()), (2, 1));
     names.teach("hooks.example.com", &["10.0.0.7"]);
-    webhooks::attempt(&mute, &third.message()).await.unwrap();
-    assert_eq!(status(third.id.to_string()).await, "blocked");
+    mute.attempt(third).await;
+    assert_eq!(status(third).await, "blocked");
     assert_eq!((receiver.requests().len(), receiver.connections()), (2, 1));
 }
 

@@ -1,31 +1,18 @@
 //! Deliveries and their attempts, read and expunged.
 
-use std::time::Duration;
+use support::clock::{DAY, MINUTE};
+use support::{Behaviour, Receiver, eventually, json};
 
-use delivery::delivery::{AttemptOutcome, Delivery, DeliveryAttempt};
-use primitives::clock::DAY;
-use support::Behaviour;
-use table::item::Item;
-
-use super::{DELIVERIES, Watched};
+use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched};
 
 #[tokio::test]
-async fn a_filter_that_passes_nothing_ends_the_page_with_a_cursor_and_is_charged_in_full() {
+async fn a_page_without_matches_ends_with_a_cursor_and_is_fully_charged() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     watched.rename("Sample").await;
     let id = watched.delivery_in("succeeded").await["id"].as_str().unwrap().to_owned();
-    let app = watched.gateway.app();
-    let key = core_types::key::delivery(&core_types::id::DeliveryId::parse(&id).unwrap());
-    let sample: delivery::delivery::Delivery = app.table.get(&key).await.unwrap().unwrap();
     watched.gateway.advance(6 * DAY);
-    for day in 1..=5_u32 {
-        let more = (0..30).map(|number| delivery::delivery::Delivery {
-            id: core_types::id::DeliveryId::derive(&[&day.to_string(), &number.to_string()]),
-            created_at: sample.created_at.plus(DAY * day),
-            ..sample.clone()
-        });
-        let write = more.fold(app.table.write(), |write, delivery| write.put(&delivery));
-        write.commit().await.unwrap();
+    for day in 1..=5 {
+        watched.gateway.add_deliveries(&id, DAY * day, 30).await;
     }
     let owner = watched.merchant.sign_in_again().await.at(&watched.store);
     let mut path = format!("{DELIVERIES}?event_type=none.happened&limit=1");
@@ -58,32 +45,15 @@ async fn a_filter_that_passes_nothing_ends_the_page_with_a_cursor_and_is_charged
 }
 
 #[tokio::test]
-async fn every_recorded_answer_goes_with_a_deliverys_content() {
+async fn expunging_a_delivery_removes_every_recorded_response() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     watched.rename("Sample").await;
     let id = watched.delivery_in("succeeded").await["id"].as_str().unwrap().to_owned();
-    let app = watched.gateway.app();
-    let id = core_types::id::DeliveryId::parse(&id).unwrap();
-    let mut delivery: Delivery =
-        app.table.get(&core_types::key::delivery(&id)).await.unwrap().unwrap();
-    delivery.attempts.clear();
-    let mut answers = Vec::new();
-    for number in 1..=230_u32 {
-        // Every other answer is too long to be kept with its attempt.
-        let answer = "private".repeat(if number % 2 == 0 { 1_000 } else { 1 });
-        let of = Delivery { attempt: number, ..delivery.clone() };
-        let outcome = AttemptOutcome::answered(200, None);
-        let attempt = DeliveryAttempt::of(&of, "http://one.example", &outcome, Duration::ZERO)
-            .with_response(answer.as_bytes(), number == 230);
-        answers.extend(attempt.recorded_answer(&of));
-        delivery = of.with_attempt(&attempt);
-    }
-    assert_eq!((answers.len(), delivery.attempts().len()), (115, 50), "the latest are kept");
-    app.table.write().put(&delivery).commit().await.unwrap();
-    for chunk in answers.chunks(50) {
-        let write = chunk.iter().fold(app.table.write(), table::Write::put);
-        write.commit().await.unwrap();
-    }
+    // Every other answer is too long to be kept with its attempt.
+    let answer = |number: u32| "private".repeat(if number % 2 == 0 { 1_000 } else { 1 });
+    let answers: Vec<String> = (1..=230).map(answer).collect();
+    let kept = watched.gateway.record_attempts(&id, "http://one.example", &answers).await;
+    assert_eq!(kept, (50, 115), "the latest are kept");
     let attempts = format!("{DELIVERIES}/{id}/attempts?limit=100");
     let shown = watched.owner().get(&attempts).await.expect(200);
     let lengths: Vec<_> =
@@ -94,7 +64,7 @@ async fn every_recorded_answer_goes_with_a_deliverys_content() {
     assert_eq!(shown.data()[49]["response_truncated"], true);
     let path = format!("{DELIVERIES}/{id}/content");
     watched.owner().delete(&path).await.expect(204);
-    let left = watched.gateway.items(&delivery.key().pk).await;
+    let left = watched.gateway.items(&format!("DLV#{id}")).await;
     assert_eq!(left.len(), 1, "the delivery alone");
     assert!(!left[0].to_string().contains("private"));
     let shown = watched.owner().get(&attempts).await.expect(200);
@@ -102,4 +72,58 @@ async fn every_recorded_answer_goes_with_a_deliverys_content() {
     assert!(shown.data().iter().all(|one| one["response_body"].is_null()));
     let redeliver = format!("{DELIVERIES}/{id}/redeliver");
     watched.owner().post(&redeliver).await.expect(409).problem("payload_expunged");
+}
+
+#[tokio::test]
+async fn deliveries_are_listed_by_status_and_subscription() {
+    let watched = Watched::by(Behaviour::Status(500)).await;
+    // What is to be tried again waits until the clock is moved.
+    watched.gateway.app().clock.stop();
+    let healthy = Receiver::start().await;
+    let input = json!({"url": healthy.url("/"), "event_types": ["store.updated"]});
+    let other = watched.owner().post(SUBSCRIPTIONS).json(input).await.expect(201).str("/id");
+    for round in 0..3 {
+        watched.rename(&format!("Round {round}")).await;
+    }
+    let failing = watched.subscription["id"].as_str().unwrap();
+    let listed = |filter: String| {
+        let owner = watched.owner();
+        async move {
+            let (mut found, mut cursor) = (Vec::new(), String::new());
+            loop {
+                let path = format!("{DELIVERIES}?limit=1&{filter}{cursor}");
+                let reply = owner.get(&path).await.expect(200);
+                found.extend(reply.data().clone());
+                let Some(next) = reply.json["page"]["next_cursor"].as_str() else { return found };
+                cursor = format!("&cursor={next}");
+            }
+        }
+    };
+    let count = |filter: String, count: usize| {
+        let listed = &listed;
+        async move {
+            eventually(DEADLINE, || async {
+                (listed(filter.clone()).await.len() == count).then_some(())
+            })
+            .await;
+        }
+    };
+    count("status=retrying".to_owned(), 3).await;
+    count("status=succeeded".to_owned(), 3).await;
+    count(format!("subscription_id={failing}"), 3).await;
+    count(format!("subscription_id={other}&status=succeeded"), 3).await;
+    count(format!("subscription_id={other}&status=retrying"), 0).await;
+    count(format!("subscription_id={failing}&status=succeeded"), 0).await;
+    count("status=exhausted".to_owned(), 0).await;
+    // What is in trouble no longer is listed so no longer.
+    let one = listed(format!("subscription_id={failing}&status=retrying")).await.remove(0);
+    let path = format!("{DELIVERIES}/{}/content", one["id"].as_str().unwrap());
+    watched.owner().delete(&path).await.expect(204);
+    count("status=retrying".to_owned(), 2).await;
+    count(format!("subscription_id={failing}&status=cancelled"), 1).await;
+    watched.receiver.now(Behaviour::Status(200));
+    watched.gateway.advance(3 * MINUTE);
+    watched.gateway.sweep().await;
+    count("status=succeeded".to_owned(), 5).await;
+    count("status=retrying".to_owned(), 0).await;
 }

@@ -1,26 +1,20 @@
 //! Replays: what was missed comes again, once, whatever stops in between.
 
 mod interrupted;
-mod latest;
+mod late_reads;
 mod recovery;
-mod validated;
+mod validation;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use core_types::event::{Entry, Event, EventSubject};
-use core_types::id::{ReplayId, StoreId};
-use delivery::run::RunMessage;
-use identity::store::STORE_UPDATED;
-use primitives::clock::{HOUR, MINUTE, Timestamp};
+use support::clock::{HOUR, MINUTE, Timestamp};
 use support::{Behaviour, Client, Gateway, Merchant, Receiver, Value, eventually, json};
 
 use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched, verify};
 
 const REPLAYS: &str = "/v1/operations/runtime/replays";
 const VERIFY: &str = "/v1/operations/outbox/verify";
-/// Events that one transaction announces.
-const TOGETHER: usize = 50;
 
 fn since(watched: &Watched) -> Value {
     watched.store.view["created_at"].clone()
@@ -64,23 +58,9 @@ async fn in_time(owner: &Client, id: &str, is_so: impl Fn(&Value) -> bool) -> Va
 
 /// Has so many events happen on the store, each about an entity of its own; answers with their ids.
 async fn happen(watched: &Watched, count: usize) -> BTreeSet<String> {
-    let store = StoreId::parse(&watched.store.id).unwrap();
-    let (app, topic) = (watched.gateway.app(), Entry::of(&STORE_UPDATED));
-    let mut ids = BTreeSet::new();
-    let numbers: Vec<usize> = (0..count).collect();
-    for part in numbers.chunks(TOGETHER) {
-        let write = part.iter().fold(app.table.write(), |write, number| {
-            let entity = format!("entity-{number}");
-            let about =
-                EventSubject { store: Some(&store), app: None, entity: &entity, version: 1 };
-            let event = Event::untyped(&topic, about, json!({"number": number}), app.clock.now());
-            ids.insert(event.id.to_string());
-            write.emit(event)
-        });
-        write.commit().await.unwrap();
-    }
+    let ids = watched.gateway.process().announce(&watched.store, count).await;
     watched.gateway.settle().await;
-    ids
+    ids.into_iter().collect()
 }
 
 /// The deliveries that a replay made, as the table has them.
@@ -90,12 +70,8 @@ async fn made_by(gateway: &Gateway, id: &str) -> Vec<Value> {
     deliveries
 }
 
-fn step(id: &str) -> RunMessage {
-    RunMessage::Replay { id: ReplayId::parse(id).unwrap() }
-}
-
 #[tokio::test]
-async fn what_has_failed_is_sent_again_by_new_deliveries_under_the_events_own_ids() {
+async fn failed_events_are_replayed_by_new_deliveries_with_their_event_ids() {
     let watched = Watched::by(Behaviour::Status(500)).await;
     for name in ["First", "Second"] {
         watched.rename(name).await;
@@ -155,7 +131,7 @@ async fn what_has_failed_is_sent_again_by_new_deliveries_under_the_events_own_id
 }
 
 #[tokio::test]
-async fn a_replay_is_what_its_deliveries_come_to_and_ends_an_hour_later_in_any_case() {
+async fn a_replay_ends_with_its_deliveries_or_after_an_hour() {
     let watched = Watched::by(Behaviour::Status(410)).await;
     watched.rename("Gone").await;
     watched.delivery_in("exhausted").await;
@@ -174,7 +150,7 @@ async fn a_replay_is_what_its_deliveries_come_to_and_ends_an_hour_later_in_any_c
     watched.gateway.advance(HOUR + MINUTE);
     let owner = watched.merchant.sign_in_again().await.at(&watched.store);
     eventually(DEADLINE, || async {
-        runner::take(watched.gateway.app(), step(&id)).await.unwrap();
+        watched.gateway.process().take_step("replay", &id).await.unwrap();
         let replay = owner.elsewhere().get(&format!("{REPLAYS}/{id}")).await.expect(200).json;
         (replay["status"] == "failed").then_some(())
     })
@@ -185,7 +161,7 @@ async fn a_replay_is_what_its_deliveries_come_to_and_ends_an_hour_later_in_any_c
 }
 
 #[tokio::test]
-async fn a_dry_run_counts_and_writes_nothing() {
+async fn a_replays_dry_run_counts_and_writes_nothing() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     happen(&watched, 7).await;
     watched.gateway.quiet().await;
@@ -203,7 +179,7 @@ async fn a_dry_run_counts_and_writes_nothing() {
 }
 
 #[tokio::test]
-async fn a_range_goes_to_whom_it_is_for_and_no_further_than_it_may() {
+async fn a_range_replay_respects_its_subscription_and_max_count() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let other = Receiver::start().await;
     let input = json!({"url": other.url("/"), "event_types": ["store.*"]});
@@ -229,7 +205,7 @@ async fn a_range_goes_to_whom_it_is_for_and_no_further_than_it_may() {
 }
 
 #[tokio::test]
-async fn what_was_missed_gets_the_delivery_that_it_should_have_had() {
+async fn a_replay_creates_missing_deliveries() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let disable = format!("{SUBSCRIPTIONS}/{}/disable", subscription(&watched));
     let enable = format!("{SUBSCRIPTIONS}/{}/enable", subscription(&watched));
@@ -255,7 +231,7 @@ async fn what_was_missed_gets_the_delivery_that_it_should_have_had() {
 }
 
 #[tokio::test]
-async fn there_is_one_at_a_time_and_cancelling_stops_it() {
+async fn one_replay_runs_at_a_time_and_cancelling_stops_it() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     happen(&watched, 60).await;
     watched.receiver.wait_for(60).await;
@@ -276,7 +252,7 @@ async fn there_is_one_at_a_time_and_cancelling_stops_it() {
     assert!((5..=10).contains(&made), "{made} of ten seconds");
     // Whatever message comes, nothing more is made; and another may begin.
     watched.gateway.advance(MINUTE * 5);
-    runner::take(watched.gateway.app(), step(&id)).await.unwrap();
+    watched.gateway.process().take_step("replay", &id).await.unwrap();
     watched.gateway.sweep().await;
     let second = owner.post(REPLAYS).json(slow).await.expect(202).str("/id");
     let path = format!("{REPLAYS}/{second}/cancel");
@@ -285,7 +261,7 @@ async fn there_is_one_at_a_time_and_cancelling_stops_it() {
 }
 
 #[tokio::test]
-async fn the_rate_is_kept() {
+async fn a_replay_respects_its_rate() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     happen(&watched, 24).await;
     watched.receiver.wait_for(24).await;
@@ -307,7 +283,7 @@ async fn the_rate_is_kept() {
 }
 
 #[tokio::test]
-async fn what_was_removed_or_is_no_longer_kept_is_counted_and_said() {
+async fn a_replay_counts_expunged_and_expired_events_as_skipped() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     for name in ["Removed", "Forgotten", "Kept"] {
         watched.rename(name).await;
@@ -323,9 +299,7 @@ async fn what_was_removed_or_is_no_longer_kept_is_counted_and_said() {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let ids: Vec<String> = deliveries.iter().map(|one| text(&one["id"])).collect();
     owner.delete(&format!("{DELIVERIES}/{}/content", ids[0])).await.expect(204);
-    let forgotten = core_types::id::EventId::parse(&text(&deliveries[1]["event_id"])).unwrap();
-    let table = &watched.gateway.app().table;
-    table.write().delete(&core_types::key::event(&forgotten)).commit().await.unwrap();
+    watched.gateway.forget_event(&text(&deliveries[1]["event_id"])).await;
     let input = json!({"kind": "delivery", "delivery_ids": ids});
     let begun = owner.post(REPLAYS).json(input).await.expect(202);
     assert_eq!(begun.int("/matched"), 1);
@@ -341,7 +315,7 @@ async fn what_was_removed_or_is_no_longer_kept_is_counted_and_said() {
 }
 
 #[tokio::test]
-async fn the_outbox_is_walked_both_ways_and_a_planted_gap_and_orphan_are_named() {
+async fn outbox_verification_reports_missing_and_orphaned_deliveries() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     for name in ["First", "Second", "Third"] {
         watched.rename(name).await;
@@ -353,15 +327,13 @@ async fn the_outbox_is_walked_both_ways_and_a_planted_gap_and_orphan_are_named()
         (done == 3).then_some(deliveries)
     })
     .await;
-    let (owner, table) = (watched.owner(), &watched.gateway.app().table);
+    let owner = watched.owner();
     let whole = owner.get(VERIFY).await.expect(200);
     assert_eq!((whole.int("/missing"), whole.int("/orphan")), (0, 0), "{}", whole.text);
     assert_eq!((whole.int("/deliveries"), whole.at("/truncated")), (3, &json!(false)));
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let lost = core_types::id::DeliveryId::parse(&text(&deliveries[0]["id"])).unwrap();
-    let gone = core_types::id::EventId::parse(&text(&deliveries[1]["event_id"])).unwrap();
-    let planted = table.write().delete(&core_types::key::delivery(&lost));
-    planted.delete(&core_types::key::event(&gone)).commit().await.unwrap();
+    watched.gateway.forget_delivery(&text(&deliveries[0]["id"])).await;
+    watched.gateway.forget_event(&text(&deliveries[1]["event_id"])).await;
     let found = owner.get(VERIFY).await.expect(200);
     assert_eq!((found.int("/missing"), found.int("/orphan")), (1, 1), "{}", found.text);
     let gap = json!([{
@@ -386,7 +358,7 @@ async fn the_outbox_is_walked_both_ways_and_a_planted_gap_and_orphan_are_named()
 
 /// Nobody but who answers for the store.
 #[tokio::test]
-async fn a_replay_is_its_stores_own() {
+async fn a_replay_is_hidden_from_other_stores() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     watched.rename("Mine").await;
     watched.receiver.wait_for(1).await;
@@ -395,8 +367,8 @@ async fn a_replay_is_its_stores_own() {
     let stranger = Merchant::sign_up(&watched.gateway).await;
     let own = stranger.open_store().await;
     let there = stranger.at(&watched.store);
-    there.get(REPLAYS).await.expect(404).problem("store_not_owned");
-    there.post(REPLAYS).json(range(&watched)).await.expect(404).problem("store_not_owned");
+    there.get(REPLAYS).await.expect(404).problem("store_not_found");
+    there.post(REPLAYS).json(range(&watched)).await.expect(404).problem("store_not_found");
     let here = stranger.at(&own);
     here.get(&path).await.expect(404).problem("not_found");
     here.post(&cancel).json(json!({})).await.expect(404).problem("not_found");

@@ -1,12 +1,11 @@
 //! Subscriptions: how many, and to what.
 
-use egress::{Egress, Policy};
-use support::{Behaviour, Gateway, Merchant, eventually, json};
+use support::{Behaviour, Gateway, Merchant, eventually, json, outgoing};
 
 use super::{DEADLINE, SUBSCRIPTIONS, Watched};
 
 #[tokio::test]
-async fn a_store_has_at_most_50_subscriptions_however_they_race() {
+async fn a_store_has_at_most_50_subscriptions() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let answers = support::race(70, || {
         let input = json!({"url": watched.receiver.url("/x"), "event_types": ["*"]});
@@ -20,7 +19,7 @@ async fn a_store_has_at_most_50_subscriptions_however_they_race() {
 }
 
 #[tokio::test]
-async fn no_subscription_leads_to_this_service_itself() {
+async fn a_subscription_cannot_target_this_service() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let url = format!("{}/v1/storefront/x", watched.gateway.url());
     let fault = [("/url".to_owned(), "own_host".to_owned())];
@@ -37,10 +36,8 @@ async fn no_subscription_leads_to_this_service_itself() {
 }
 
 #[tokio::test]
-async fn subscriptions_are_validated_whole() {
-    let gateway =
-        Gateway::start_with(|options| options.embedded.egress = Egress::new(Policy::strict()))
-            .await;
+async fn an_invalid_subscription_reports_every_field_error() {
+    let gateway = Gateway::start_with(|options| options.embedded.egress = outgoing::strict()).await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
     let before = gateway.count().await;
@@ -70,7 +67,7 @@ async fn subscriptions_are_validated_whole() {
 }
 
 #[tokio::test]
-async fn a_subscription_that_is_off_gets_nothing_and_counts_what_it_got() {
+async fn a_disabled_subscription_receives_no_events() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let path = format!("{SUBSCRIPTIONS}/{}", watched.subscription["id"].as_str().unwrap());
     watched.rename("While it is on").await;

@@ -1,7 +1,7 @@
 //! What was begun and left: refunds that nobody asks for again, promises that nobody takes, intents
 //! of orders that are over. The sweep brings each to its end, once.
 
-use primitives::clock::{DAY, MINUTE};
+use support::clock::{DAY, MINUTE};
 use support::{
     RAZORPAY_KEY_ID, RAZORPAY_SECRET, Trouble, WEBHOOK_SECRET, cart, deliver, inr, json,
 };
@@ -9,7 +9,7 @@ use support::{
 use super::{begun, captured, verify, with_provider};
 
 #[tokio::test]
-async fn a_refund_that_nobody_asks_for_again_is_finished_by_the_sweep() {
+async fn an_unfinished_refund_is_completed_by_the_sweep() {
     let (market, providers) = with_provider().await;
     let book = market.stock(1_000, 10).await;
     let placed = captured(&market, &providers, &book).await;
@@ -39,7 +39,7 @@ async fn a_refund_that_nobody_asks_for_again_is_finished_by_the_sweep() {
 }
 
 #[tokio::test]
-async fn a_refund_that_the_sweep_finds_rejected_is_free_to_be_made_again() {
+async fn a_refund_rejected_during_the_sweep_can_be_repeated() {
     let (market, providers) = with_provider().await;
     let book = market.stock(1_000, 10).await;
     let placed = captured(&market, &providers, &book).await;
@@ -57,7 +57,7 @@ async fn a_refund_that_the_sweep_finds_rejected_is_free_to_be_made_again() {
 }
 
 #[tokio::test]
-async fn a_promise_that_no_order_takes_is_let_go_of_by_the_sweep() {
+async fn the_sweep_voids_an_unneeded_authorization() {
     let (market, providers) = with_provider().await;
     let book = market.stock(1_000, 10).await;
     let (placed, intent) = begun(&market, &book).await;
@@ -78,7 +78,7 @@ async fn a_promise_that_no_order_takes_is_let_go_of_by_the_sweep() {
 }
 
 #[tokio::test]
-async fn what_was_paid_unheard_of_is_found_before_its_order_expires() {
+async fn an_unreported_payment_is_found_before_its_order_expires() {
     let (market, providers) = with_provider().await;
     let book = market.stock(1_000, 10).await;
     let (paid, intent) = begun(&market, &book).await;
@@ -107,7 +107,7 @@ async fn what_was_paid_unheard_of_is_found_before_its_order_expires() {
 }
 
 #[tokio::test]
-async fn a_provider_that_does_not_answer_holds_an_order_back_but_not_for_ever() {
+async fn an_unreachable_provider_delays_expiry_for_a_limited_time() {
     let (market, providers) = with_provider().await;
     let book = market.stock(1_000, 10).await;
     let (placed, intent) = begun(&market, &book).await;
@@ -132,7 +132,7 @@ async fn a_provider_that_does_not_answer_holds_an_order_back_but_not_for_ever() 
 }
 
 #[tokio::test]
-async fn an_order_that_is_called_off_can_not_be_paid_any_more() {
+async fn cancelling_an_order_cancels_its_payments() {
     let (market, providers) = with_provider().await;
     let book = market.stock(1_000, 10).await;
     // By its shopper, while it is open with the provider.
@@ -162,7 +162,7 @@ async fn an_order_that_is_called_off_can_not_be_paid_any_more() {
 }
 
 #[tokio::test]
-async fn a_payment_that_cannot_be_asked_for_keeps_no_other_of_its_order_from_it() {
+async fn a_disconnected_provider_does_not_block_other_payments_of_an_order() {
     let (market, providers) = with_provider().await;
     let fields = json!({"credentials": {
         "key_id": RAZORPAY_KEY_ID, "key_secret": RAZORPAY_SECRET, "webhook_secret": WEBHOOK_SECRET,
@@ -197,7 +197,7 @@ async fn a_payment_that_cannot_be_asked_for_keeps_no_other_of_its_order_from_it(
 }
 
 #[tokio::test]
-async fn a_refund_that_keeps_failing_keeps_no_other_of_its_payment_from_being_made() {
+async fn a_failing_refund_does_not_block_other_refunds_of_its_payment() {
     let (market, providers) = with_provider().await;
     let book = market.stock(1_000, 10).await;
     let placed = captured(&market, &providers, &book).await;

@@ -127,7 +127,7 @@ async fn stocked() -> Market {
 }
 
 #[tokio::test]
-async fn products_go_round_as_rows_and_as_lines() {
+async fn products_survive_csv_and_jsonl_round_trips() {
     let from = stocked().await;
     for format in ["csv", "jsonl"] {
         let to = Market::open().await;
@@ -136,7 +136,7 @@ async fn products_go_round_as_rows_and_as_lines() {
 }
 
 #[tokio::test]
-async fn customers_go_round_with_all_their_addresses() {
+async fn customer_addresses_survive_csv_and_jsonl_round_trips() {
     let from = stocked().await;
     for format in ["csv", "jsonl"] {
         let to = Market::open().await;
@@ -147,7 +147,7 @@ async fn customers_go_round_with_all_their_addresses() {
 }
 
 #[tokio::test]
-async fn stock_goes_round_to_locations_of_the_same_names() {
+async fn stock_round_trips_match_locations_by_name() {
     let from = stocked().await;
     let products = exported(&from, "products", "jsonl").await;
     for format in ["csv", "jsonl"] {
@@ -160,7 +160,7 @@ async fn stock_goes_round_to_locations_of_the_same_names() {
 }
 
 #[tokio::test]
-async fn an_order_names_what_paid_for_it() {
+async fn exported_orders_show_gift_card_payments() {
     let market = Market::open().await;
     let (_, code) = market.gift_card(1_500).await;
     let variant = market.stock(2_000, 5).await;

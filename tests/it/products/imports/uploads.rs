@@ -32,7 +32,7 @@ async fn chunks_of_uploads_beyond_the_limit_are_removed() {
 }
 
 #[tokio::test]
-async fn a_part_that_is_sent_again_leaves_nothing_of_the_one_before() {
+async fn a_reuploaded_part_replaces_the_previous_one() {
     let market = Market::open().await;
     let owner = &market.owner;
     let id = asked(owner, json!({"kind": "customers"})).await;
@@ -50,7 +50,7 @@ async fn a_part_that_is_sent_again_leaves_nothing_of_the_one_before() {
 }
 
 #[tokio::test]
-async fn five_imports_of_a_store_wait_to_be_started() {
+async fn a_store_has_at_most_five_unstarted_imports() {
     let market = Market::open().await;
     let owner = &market.owner;
     let input = json!({"kind": "customers"});
@@ -76,7 +76,7 @@ async fn five_imports_of_a_store_wait_to_be_started() {
 }
 
 #[tokio::test]
-async fn a_file_costs_a_point_for_each_64_kib() {
+async fn uploads_cost_a_point_per_64_kib() {
     let market = Market::open().await;
     let id = asked(&market.owner, json!({"kind": "products"})).await;
     let part = format!("{IMPORTS}/{id}/parts/1");

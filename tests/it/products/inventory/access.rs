@@ -5,7 +5,7 @@ use support::{Merchant, Shop, json};
 use super::{LEVELS, LOCATIONS, Stock, counts};
 
 #[tokio::test]
-async fn what_belongs_to_another_store_is_unknown() {
+async fn another_stores_inventory_is_not_found() {
     let stock = Stock::new().await;
     let item = stock.item(5).await;
     let intruder = Merchant::sign_up(&stock.gateway).await;
@@ -34,7 +34,7 @@ async fn what_belongs_to_another_store_is_unknown() {
 }
 
 #[tokio::test]
-async fn an_app_needs_the_scope_of_what_it_touches() {
+async fn an_app_needs_write_inventory_to_adjust_stock() {
     let shop = Shop::with_published_app(&["read_inventory", "write_locations"]).await;
     shop.authorize().await;
     let app = shop.app_client().await;

@@ -8,7 +8,7 @@ use support::{Value, json, race};
 use super::{LEVELS, Stock, counts};
 
 #[tokio::test]
-async fn stock_is_adjusted_set_and_moved_and_the_ledger_says_how() {
+async fn the_ledger_records_adjust_set_and_move_changes() {
     let stock = Stock::new().await;
     let second = stock.location("Second").await;
     let item = stock.item(10).await;
@@ -103,7 +103,7 @@ async fn a_long_ledger_is_verified_page_by_page() {
 }
 
 #[tokio::test]
-async fn a_request_is_carried_out_whole_or_not_at_all() {
+async fn an_inventory_request_applies_all_changes_or_none() {
     let stock = Stock::new().await;
     let (rich, poor) = (stock.item(10).await, stock.item(1).await);
     let untracked = stock.item_of(json!({"tracked": false})).await;
@@ -135,7 +135,7 @@ async fn a_request_is_carried_out_whole_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn an_oversold_item_is_counted_below_nothing_by_orders_alone() {
+async fn a_manual_adjustment_never_makes_stock_negative() {
     let stock = Stock::new().await;
     let item = stock.item_of(json!({"tracked": true, "policy": "continue"})).await;
     let down = json!([{"item_id": item, "location_id": stock.main, "delta": -1}]);
@@ -143,7 +143,7 @@ async fn an_oversold_item_is_counted_below_nothing_by_orders_alone() {
 }
 
 #[tokio::test]
-async fn the_same_key_changes_stock_once() {
+async fn a_repeated_idempotency_key_adjusts_stock_once() {
     let stock = Stock::new().await;
     let item = stock.item(0).await;
     let input = json!({
@@ -159,7 +159,7 @@ async fn the_same_key_changes_stock_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_hundred_adjustments_at_once_add_up() {
+async fn two_hundred_parallel_adjustments_add_up() {
     let stock = Stock::new().await;
     let item = stock.item(0).await;
     let answers = race(200, || async {
@@ -185,7 +185,7 @@ async fn two_hundred_adjustments_at_once_add_up() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn fifty_counts_of_one_quantity_are_one() {
+async fn one_of_fifty_parallel_compare_and_sets_succeeds() {
     let stock = Stock::new().await;
     let item = stock.item(5).await;
     let answers = race(50, || async {
@@ -227,7 +227,7 @@ async fn levels_are_listed_by_items_and_by_locations() {
 }
 
 #[tokio::test]
-async fn what_is_no_more_gets_no_stock_and_much_that_is_new_gets_all_of_it() {
+async fn deleted_variants_reject_stock_and_new_ones_accept_bulk_levels() {
     let stock = Stock::new().await;
     let gone = {
         let product = stock.owner.post("/v1/products");
@@ -262,7 +262,7 @@ async fn what_is_no_more_gets_no_stock_and_much_that_is_new_gets_all_of_it() {
 
 /// However the two meet, nothing is stocked that is no more.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_item_that_goes_while_it_is_stocked_leaves_no_level() {
+async fn a_variant_deleted_during_an_adjustment_leaves_no_level() {
     let stock = Stock::new().await;
     for round in 0..8 {
         let input = json!({"title": "Brief", "variants": [{

@@ -7,7 +7,7 @@ use support::{Gateway, Merchant, json, race, unique};
 use super::{LEVELS, LOCATIONS, Stock, cart, counts};
 
 #[tokio::test]
-async fn a_store_has_a_first_location_and_gets_more() {
+async fn a_store_starts_with_one_location_and_adds_more() {
     let stock = Stock::new().await;
     let first = stock.owner.get(LOCATIONS).await.expect(200);
     assert_eq!(first.data().len(), 1, "listed again, it is not made again");
@@ -38,7 +38,7 @@ async fn a_store_has_a_first_location_and_gets_more() {
 }
 
 #[tokio::test]
-async fn a_location_is_where_an_address_of_its_country_can_be() {
+async fn a_location_address_is_validated_by_its_country() {
     let stock = Stock::new().await;
     let made = stock.owner.post(LOCATIONS).json(json!({"name": "A", "address": {"country": "US"}}));
     let path = format!("{LOCATIONS}/{}", made.await.expect(201).str("/id"));
@@ -70,7 +70,7 @@ async fn a_location_is_where_an_address_of_its_country_can_be() {
 }
 
 #[tokio::test]
-async fn looking_at_a_stores_locations_changes_nothing_about_the_store() {
+async fn listing_locations_does_not_change_the_store() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
@@ -86,7 +86,7 @@ async fn looking_at_a_stores_locations_changes_nothing_about_the_store() {
 }
 
 #[tokio::test]
-async fn the_last_active_location_stays_even_in_a_race() {
+async fn parallel_deactivations_leave_one_active_location() {
     let stock = Stock::new().await;
     let second = stock.location("Second").await;
     let only = |id: &str| {
@@ -107,7 +107,7 @@ async fn the_last_active_location_stays_even_in_a_race() {
 }
 
 #[tokio::test]
-async fn a_location_with_stock_is_emptied_before_it_goes() {
+async fn deactivating_a_location_moves_its_stock() {
     let stock = Stock::new().await;
     let second = stock.location("Second").await;
     let item = stock.item(7).await;
@@ -134,7 +134,7 @@ async fn a_location_with_stock_is_emptied_before_it_goes() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_order_waits_at_a_location_that_went_while_it_was_placed() {
+async fn a_location_deactivated_during_checkouts_has_no_reserved_stock() {
     let stock = Stock::new().await;
     let second = stock.location("Second").await;
     let (item, checkout) = stock
@@ -173,7 +173,7 @@ async fn no_order_waits_at_a_location_that_went_while_it_was_placed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_location_that_is_being_emptied_sells_nothing_and_may_be_called_back() {
+async fn a_closing_location_sells_nothing_and_can_be_reactivated() {
     let stock = Stock::new().await;
     let second = stock.location("Second").await;
     let (item, checkout) = stock
@@ -216,7 +216,7 @@ async fn a_location_that_is_being_emptied_sells_nothing_and_may_be_called_back()
 }
 
 #[tokio::test]
-async fn a_location_for_which_orders_wait_stays_in_use() {
+async fn a_location_with_reserved_stock_is_not_deactivated() {
     let stock = Stock::new().await;
     let second = stock.location("Second").await;
     let (item, checkout) = stock
@@ -236,7 +236,7 @@ async fn a_location_for_which_orders_wait_stays_in_use() {
 }
 
 #[tokio::test]
-async fn a_new_thing_is_not_stocked_where_nothing_may_come() {
+async fn a_new_variant_rejects_stock_at_an_inactive_location() {
     let stock = Stock::new().await;
     let second = stock.location("Second").await;
     let path = format!("{LOCATIONS}/{second}/deactivate");

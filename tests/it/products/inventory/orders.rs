@@ -5,7 +5,7 @@ use support::{Value, json, race, unique};
 use super::{LEVELS, Stock, cart, counts};
 
 #[tokio::test]
-async fn what_orders_do_to_stock_is_in_the_ledger_at_every_step() {
+async fn the_ledger_records_every_stock_change_of_an_order() {
     let stock = Stock::new().await;
     let store = stock.owner.get("/v1/stores").await.expect(200);
     let (id, subdomain) = (store.str("/data/0/id"), store.str("/data/0/subdomain"));
@@ -61,7 +61,7 @@ async fn what_orders_do_to_stock_is_in_the_ledger_at_every_step() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn orders_and_adjustments_at_once_lose_nothing() {
+async fn parallel_orders_and_adjustments_lose_no_stock_change() {
     let stock = Stock::new().await;
     let store = stock.owner.get("/v1/stores").await.expect(200);
     let (id, subdomain) = (store.str("/data/0/id"), store.str("/data/0/subdomain"));

@@ -7,7 +7,7 @@ use support::{Market, Placed, Reply, Shopper, Value, cart, inr, json, race, uniq
 use super::{DISCOUNTS, discount, fault, used, with};
 
 #[tokio::test]
-async fn each_code_that_is_rejected_says_why_and_nothing_is_written() {
+async fn each_rejected_discount_code_has_its_own_error_code() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let now = market.gateway.now();
@@ -57,7 +57,7 @@ async fn each_code_that_is_rejected_says_why_and_nothing_is_written() {
 }
 
 #[tokio::test]
-async fn who_tries_codes_out_is_told_nothing_after_a_while() {
+async fn discount_code_guesses_are_rate_limited() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     discount(&market, json!({"code": "RIGHT", "value": {"basis_points": 1_000}})).await;
@@ -76,7 +76,7 @@ async fn who_tries_codes_out_is_told_nothing_after_a_while() {
 }
 
 #[tokio::test]
-async fn a_discount_for_100_is_used_100_times_by_1000_at_once() {
+async fn a_usage_limit_holds_for_1000_parallel_orders() {
     let market = Market::open().await;
     let book = market.stock(1_000, 2_000).await;
     let input = json!({"code": "HUNDRED", "value": {"basis_points": 1_000}, "usage_limit": 100});
@@ -96,7 +96,7 @@ async fn a_discount_for_100_is_used_100_times_by_1000_at_once() {
 }
 
 #[tokio::test]
-async fn one_customer_uses_a_discount_as_often_as_it_says_in_fifty_orders_at_once() {
+async fn a_per_customer_limit_holds_for_fifty_parallel_orders() {
     let market = Market::open().await;
     let book = market.stock(1_000, 500).await;
     let input = json!({"code": "TWICE", "value": {"basis_points": 1_000}, "per_customer_limit": 2});
@@ -136,7 +136,7 @@ async fn one_customer_uses_a_discount_as_often_as_it_says_in_fifty_orders_at_onc
 
 /// Refunds that providers make one after the other are in `payments::refunds`.
 #[tokio::test]
-async fn a_cancelled_order_gives_its_use_back_when_it_is_wholly_refunded() {
+async fn a_cancelled_order_restores_its_discount_use_when_fully_refunded() {
     let market = Market::open().await;
     let book = market.stock(1_000, 500).await;
     let input = json!({"code": "ONCE", "value": {"basis_points": 1_000}, "usage_limit": 1,
@@ -173,7 +173,7 @@ async fn a_cancelled_order_gives_its_use_back_when_it_is_wholly_refunded() {
 }
 
 #[tokio::test]
-async fn a_first_order_is_the_first_also_of_forty_at_once() {
+async fn a_first_order_discount_applies_to_one_of_forty_parallel_orders() {
     let (market, app) = Market::with_app(&["write_orders"]).await;
     let book = market.stock(1_000, 500).await;
     discount(&market, json!({"first_order_only": true, "value": {"basis_points": 5_000}})).await;

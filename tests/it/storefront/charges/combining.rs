@@ -64,7 +64,7 @@ async fn a_free_shipping_code_is_accepted_where_shipping_is_free() {
 }
 
 #[tokio::test]
-async fn overnight_is_not_made_free_by_a_code_for_standard() {
+async fn a_free_shipping_discount_is_limited_to_its_shipping_rates() {
     let (market, [standard, overnight, _]) = shop().await;
     let book = market.stock(10_000, 50).await;
     let most =
@@ -156,7 +156,7 @@ async fn a_code_and_an_automatic_discount_combine_if_each_allows_the_other() {
 }
 
 #[tokio::test]
-async fn an_account_and_the_guests_of_its_proven_address_share_a_limit() {
+async fn an_account_and_guest_orders_of_its_address_share_a_discount_limit() {
     let market = Market::open().await;
     let book = market.stock(1_000, 500).await;
     let once = |code: &str| json!({"code": code, "value": {"basis_points": 1_000}, "per_customer_limit": 1});
@@ -200,7 +200,7 @@ async fn an_account_and_the_guests_of_its_proven_address_share_a_limit() {
 }
 
 #[tokio::test]
-async fn a_guests_use_counts_for_the_account_that_proves_the_address_later() {
+async fn a_guests_discount_use_counts_for_the_later_account() {
     let market = Market::open().await;
     let book = market.stock(1_000, 500).await;
     let input = json!({"code": "ONCE", "value": {"basis_points": 1_000}, "per_customer_limit": 1});

@@ -78,7 +78,7 @@ fn named(found: &[(&str, i64)]) -> Vec<(String, i64)> {
 }
 
 #[tokio::test]
-async fn a_percentage_is_exact() {
+async fn fractional_tax_percentages_are_exact() {
     let shop = Shop::open().await;
     let gst = json!({"name": "GST", "country": "CA", "basis_points": 500});
     let gst = shop.levy(gst).await.expect(201);
@@ -108,7 +108,7 @@ async fn a_percentage_is_exact() {
 }
 
 #[tokio::test]
-async fn a_region_replaces_its_countrys_rate_unless_it_combines() {
+async fn a_regional_tax_rate_replaces_the_countrys_unless_it_combines() {
     let shop = Shop::open().await;
     shop.levy_all(&[
         json!({"name": "IVA", "country": "ES", "percent": "21"}),
@@ -154,7 +154,7 @@ async fn a_region_replaces_its_countrys_rate_unless_it_combines() {
 }
 
 #[tokio::test]
-async fn shipping_is_taxed_as_its_goods_are() {
+async fn shipping_is_taxed_at_the_rates_of_its_goods() {
     let shop = Shop::open().await;
     shop.levy_all(&[
         json!({"name": "MwSt", "country": "DE", "percent": "19"}),
@@ -180,7 +180,7 @@ async fn shipping_is_taxed_as_its_goods_are() {
 }
 
 #[tokio::test]
-async fn equal_parts_of_an_included_tax_are_equal() {
+async fn equal_rates_of_an_included_tax_get_equal_amounts() {
     let shop = Shop::open().await;
     shop.set(json!({"prices_include_tax": true})).await;
     shop.levy_all(&[
@@ -197,7 +197,7 @@ async fn equal_parts_of_an_included_tax_are_equal() {
 }
 
 #[tokio::test]
-async fn a_pickup_is_taxed_at_its_location_and_nothing_sent_at_the_store() {
+async fn pickups_are_taxed_at_the_location_and_digital_goods_at_the_store() {
     let shop = Shop::open().await;
     let owner = &shop.market.owner;
     let moved = json!({"country": "US", "region": "Texas"});
@@ -245,7 +245,7 @@ async fn a_pickup_is_taxed_at_its_location_and_nothing_sent_at_the_store() {
 }
 
 #[tokio::test]
-async fn prices_lose_the_stores_tax_for_exports_and_exempt_customers() {
+async fn exports_and_exempt_customers_pay_prices_without_included_tax() {
     let shop = Shop::open().await;
     let owner = &shop.market.owner;
     owner.patch(&shop.store).json(json!({"country": "DE"})).await.expect(200);
@@ -279,7 +279,7 @@ async fn prices_lose_the_stores_tax_for_exports_and_exempt_customers() {
 }
 
 #[tokio::test]
-async fn a_refund_says_its_tax_by_line_shipping_and_rate() {
+async fn a_refund_has_tax_lines_per_line_and_rate() {
     let shop = Shop::open().await;
     let region = json!({"name": "SGST", "country": "IN", "region": "KA", "percent": "9.5"});
     shop.levy_all(&[region]).await;
@@ -310,7 +310,7 @@ async fn a_refund_says_its_tax_by_line_shipping_and_rate() {
 }
 
 #[tokio::test]
-async fn goods_that_are_not_taxable_are_levied_no_tax_and_keep_their_price() {
+async fn non_taxable_variants_are_not_taxed() {
     let shop = Shop::open().await;
     shop.levy_all(&[json!({"name": "GST", "country": "IN", "percent": "18"})]).await;
     let taxed = shop.variant(10_000, None).await;

@@ -1,12 +1,12 @@
 //! Accounts: made, signed in to, changed, given up.
 
-use primitives::clock::{DAY, MINUTE};
+use support::clock::{DAY, MINUTE};
 use support::{Merchant, PASSWORD, json, race};
 
 use super::{Front, address, at, me, without_ids};
 
 #[tokio::test]
-async fn an_account_is_made_by_the_code_that_was_mailed_and_not_before() {
+async fn registration_creates_the_account_when_the_code_is_verified() {
     let front = Front::open().await;
     let client = front.gateway.client();
     let input = json!({
@@ -42,7 +42,7 @@ async fn an_account_is_made_by_the_code_that_was_mailed_and_not_before() {
 }
 
 #[tokio::test]
-async fn a_stranger_does_not_learn_who_shops_where() {
+async fn account_requests_do_not_reveal_registered_addresses() {
     let front = Front::open().await;
     let shopper = front.shopper().await;
     let client = || front.gateway.client();
@@ -72,7 +72,7 @@ async fn a_stranger_does_not_learn_who_shops_where() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_account_is_made_once_by_50_parallel_right_codes() {
+async fn parallel_verifications_of_a_code_create_one_account() {
     let front = Front::open().await;
     let client = front.gateway.client();
     let input = json!({
@@ -93,7 +93,7 @@ async fn an_account_is_made_once_by_50_parallel_right_codes() {
 }
 
 #[tokio::test]
-async fn guesses_are_counted_and_a_login_names_its_store() {
+async fn customer_logins_require_a_store_and_limit_password_guesses() {
     let front = Front::open().await;
     let shopper = front.shopper().await;
     let client = shopper.stranger();
@@ -101,7 +101,7 @@ async fn guesses_are_counted_and_a_login_names_its_store() {
     client.post(&at("/login")).json(input.clone()).await.expect(400).problem("store_required");
     let mut elsewhere = input.clone();
     elsewhere["subdomain"] = json!("no-such-shop");
-    client.post(&at("/login")).json(elsewhere).await.expect(404).problem("store_not_found");
+    client.post(&at("/login")).json(elsewhere).await.expect(404).problem("storefront_not_found");
     let mut wrong = input;
     wrong["subdomain"] = json!(front.store.subdomain);
     wrong["password"] = json!("not the password");
@@ -115,7 +115,7 @@ async fn guesses_are_counted_and_a_login_names_its_store() {
 }
 
 #[tokio::test]
-async fn a_token_opens_its_own_store_for_a_day_and_nothing_else() {
+async fn a_customer_token_is_valid_for_one_store_and_one_day() {
     let front = Front::open().await;
     let shopper = front.shopper().await;
     let other = Merchant::sign_up(&front.gateway).await;
@@ -135,7 +135,7 @@ async fn a_token_opens_its_own_store_for_a_day_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_session_ends_by_log_out_and_all_of_them_by_all() {
+async fn customer_logout_ends_one_session_or_all() {
     let front = Front::open().await;
     let one = front.shopper().await;
     let (two, three) = (one.log_in_again(&front.store).await, one.log_in_again(&front.store).await);
@@ -146,7 +146,7 @@ async fn a_session_ends_by_log_out_and_all_of_them_by_all() {
 }
 
 #[tokio::test]
-async fn a_code_or_link_does_not_outlive_what_made_it_needless() {
+async fn a_logout_or_password_change_invalidates_pending_codes() {
     let front = Front::open().await;
     let shopper = front.shopper().await;
     let other = shopper.log_in_again(&front.store).await;
@@ -182,7 +182,7 @@ async fn a_code_or_link_does_not_outlive_what_made_it_needless() {
 }
 
 #[tokio::test]
-async fn a_password_changes_by_token_once_and_by_session() {
+async fn a_customer_password_changes_by_reset_token_or_session() {
     let front = Front::open().await;
     let shopper = front.shopper().await;
     let other = shopper.log_in_again(&front.store).await;
@@ -221,7 +221,7 @@ async fn a_password_changes_by_token_once_and_by_session() {
 }
 
 #[tokio::test]
-async fn an_account_is_changed_and_given_up_with_all_it_holds() {
+async fn a_customer_updates_and_deletes_their_account() {
     let front = Front::open().await;
     let shopper = front.shopper().await;
     let product = front.product("Mug").await;
@@ -260,7 +260,7 @@ async fn an_account_is_changed_and_given_up_with_all_it_holds() {
 }
 
 #[tokio::test]
-async fn the_store_finds_its_customers() {
+async fn a_merchant_searches_customers() {
     let front = Front::open().await;
     let (one, two) = (front.shopper().await, front.shopper().await);
     two.patch(&at("/me")).json(json!({"name": "Zoe Zander"})).await.expect(200);

@@ -15,7 +15,7 @@ async fn defaults(shopper: &Shopper) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn an_address_book_has_one_default_which_moves_to_the_newest() {
+async fn an_address_book_always_has_one_default() {
     let front = Front::open().await;
     let shopper = front.shopper().await;
     let path = at("/addresses");
@@ -56,7 +56,7 @@ async fn an_address_book_has_one_default_which_moves_to_the_newest() {
 }
 
 #[tokio::test]
-async fn an_address_is_validated_and_somebody_elses_is_not_there() {
+async fn addresses_are_validated_and_visible_to_their_customer_only() {
     let front = Front::open().await;
     let (shopper, other) = (front.shopper().await, front.shopper().await);
     let path = at("/addresses");
@@ -85,7 +85,7 @@ async fn an_address_is_validated_and_somebody_elses_is_not_there() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_book_takes_50_addresses_of_60_parallel_ones_and_has_one_default() {
+async fn a_customer_has_at_most_50_addresses_under_parallel_requests() {
     let front = Front::open().await;
     let shopper = front.shopper().await;
     let add = || {
@@ -112,7 +112,7 @@ async fn a_book_takes_50_addresses_of_60_parallel_ones_and_has_one_default() {
 }
 
 #[tokio::test]
-async fn a_replayed_key_adds_an_address_once() {
+async fn a_repeated_idempotency_key_adds_an_address_once() {
     let front = Front::open().await;
     let shopper = front.shopper().await;
     let add = || shopper.post(&at("/addresses")).json(address("One")).key("k-1");
@@ -124,7 +124,7 @@ async fn a_replayed_key_adds_an_address_once() {
 
 /// An address has what its country needs, in a book as at a checkout; whatever it lacks is named.
 #[tokio::test]
-async fn an_address_has_what_its_country_needs() {
+async fn an_address_requires_the_fields_of_its_country() {
     let front = Front::open().await;
     let shopper = front.shopper().await;
     let path = at("/addresses");
@@ -183,7 +183,7 @@ async fn an_address_has_what_its_country_needs() {
 
 /// What people write is taken, and stored as its country writes it.
 #[tokio::test]
-async fn regions_and_postal_codes_are_taken_as_people_write_them() {
+async fn regions_and_postal_codes_are_normalized() {
     let front = Front::open().await;
     let shopper = front.shopper().await;
     for (country, region, postal_code, stored) in [

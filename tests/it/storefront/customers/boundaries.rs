@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use primitives::clock::{DAY, HOUR, MINUTE};
+use support::clock::{DAY, HOUR, MINUTE};
 use support::{PASSWORD, json};
 
 use super::{Front, at, me};
@@ -10,7 +10,7 @@ use super::{Front, at, me};
 const MILLI: Duration = Duration::from_millis(1);
 
 #[tokio::test]
-async fn a_token_lives_until_the_last_millisecond_of_a_day() {
+async fn a_customer_token_expires_after_exactly_one_day() {
     let front = Front::open().await;
     front.gateway.app().clock.stop();
     let shopper = front.shopper().await;
@@ -21,7 +21,7 @@ async fn a_token_lives_until_the_last_millisecond_of_a_day() {
 }
 
 #[tokio::test]
-async fn a_code_works_five_times_and_until_its_last_millisecond() {
+async fn a_login_code_allows_five_attempts_within_ten_minutes() {
     let front = Front::open().await;
     front.gateway.app().clock.stop();
     let shopper = front.shopper().await;
@@ -49,7 +49,7 @@ async fn a_code_works_five_times_and_until_its_last_millisecond() {
 }
 
 #[tokio::test]
-async fn of_an_accounts_codes_25_are_validated_in_an_hour_wherever_they_are_tried() {
+async fn an_account_validates_at_most_25_codes_per_hour() {
     let front = Front::open().await;
     let shopper = front.shopper().await;
     let input = json!({"subdomain": front.store.subdomain, "email": shopper.email});
@@ -84,7 +84,7 @@ async fn of_an_accounts_codes_25_are_validated_in_an_hour_wherever_they_are_trie
 }
 
 #[tokio::test]
-async fn an_account_mails_ten_of_a_kind_in_an_hour_wherever_they_are_asked_for() {
+async fn an_account_sends_at_most_ten_mails_of_a_kind_per_hour() {
     let front = Front::open().await;
     for path in ["/login/otp", "/password/reset", "/register"] {
         let email = format!("{}@example.com", support::unique("bombed"));

@@ -1,6 +1,6 @@
 //! A change of address.
 
-use primitives::clock::MINUTE;
+use support::clock::MINUTE;
 use support::{PASSWORD, Reply, Shopper, Value, json, race, unique};
 
 use super::{Front, at, me, without_ids};
@@ -33,7 +33,7 @@ async fn log_in(front: &Front, email: &str) -> u16 {
 }
 
 #[tokio::test]
-async fn an_address_changes_when_the_new_one_is_proven_and_not_before() {
+async fn an_email_change_applies_when_the_new_address_is_proven() {
     let front = Front::open().await;
     let shopper = front.shopper().await;
     let other = shopper.log_in_again(&front.store).await;
@@ -73,7 +73,7 @@ async fn an_address_changes_when_the_new_one_is_proven_and_not_before() {
 }
 
 #[tokio::test]
-async fn a_taken_address_is_answered_like_a_free_one_and_its_owner_is_told() {
+async fn an_email_change_does_not_reveal_a_taken_address() {
     let front = Front::open().await;
     let (shopper, other, owner) =
         (front.shopper().await, front.shopper().await, front.shopper().await);
@@ -99,7 +99,7 @@ async fn a_taken_address_is_answered_like_a_free_one_and_its_owner_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_two_customers_who_prove_one_address_one_has_it() {
+async fn one_of_two_customers_proving_an_address_gets_it() {
     let front = Front::open().await;
     for _ in 0..4 {
         let (one, two) = (front.shopper().await, front.shopper().await);
@@ -120,7 +120,7 @@ async fn of_two_customers_who_prove_one_address_one_has_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_change_is_made_once_by_25_parallel_right_codes() {
+async fn parallel_verifications_of_a_code_apply_one_email_change() {
     let front = Front::open().await;
     let shopper = front.shopper().await;
     let email = new_address();
@@ -133,7 +133,7 @@ async fn a_change_is_made_once_by_25_parallel_right_codes() {
 }
 
 #[tokio::test]
-async fn a_replayed_key_asks_for_one_change_of_address() {
+async fn a_repeated_idempotency_key_requests_one_email_change() {
     let front = Front::open().await;
     let (shopper, owner) = (front.shopper().await, front.shopper().await);
     for (email, mails) in [(new_address(), 1), (owner.email.clone(), 2)] {
@@ -154,7 +154,7 @@ async fn a_replayed_key_asks_for_one_change_of_address() {
 }
 
 #[tokio::test]
-async fn a_change_of_address_takes_the_password_and_time() {
+async fn an_email_change_requires_the_password_and_is_rate_limited() {
     let front = Front::open().await;
     let shopper = front.shopper().await;
     let before = front.gateway.count().await;
@@ -183,7 +183,7 @@ async fn a_change_of_address_takes_the_password_and_time() {
 }
 
 #[tokio::test]
-async fn a_code_that_changes_an_address_signs_in_nobody_who_knows_only_the_address() {
+async fn an_email_change_code_does_not_sign_in_without_its_challenge() {
     let front = Front::open().await;
     let shopper = front.shopper().await;
     let email = new_address();
@@ -195,7 +195,7 @@ async fn a_code_that_changes_an_address_signs_in_nobody_who_knows_only_the_addre
 }
 
 #[tokio::test]
-async fn a_change_of_address_and_what_was_mailed_before_it_end_each_other() {
+async fn an_email_change_and_earlier_codes_invalidate_each_other() {
     let front = Front::open().await;
     for change in ["address", "password", "sessions", "name"] {
         let shopper = front.shopper().await;

@@ -5,7 +5,7 @@ use support::{Reply, json, race};
 use super::Front;
 
 #[tokio::test]
-async fn forms_take_json_and_html_and_bots_are_told_nothing() {
+async fn forms_accept_json_and_html_and_mark_bots_as_spam() {
     let front = Front::open().await;
     let visitor = front.gateway.client();
     let path = front.path("/forms/contact");
@@ -40,7 +40,7 @@ async fn forms_take_json_and_html_and_bots_are_told_nothing() {
 }
 
 #[tokio::test]
-async fn a_form_is_bounded() {
+async fn form_submissions_are_limited_in_size() {
     let front = Front::open().await;
     let visitor = front.gateway.client();
     let path = front.path("/forms/contact");
@@ -67,7 +67,7 @@ async fn a_form_is_bounded() {
 }
 
 #[tokio::test]
-async fn a_form_in_parts_and_boxes_that_are_ticked_are_taken_as_browsers_send_them() {
+async fn forms_accept_multipart_bodies_and_repeated_fields() {
     let front = Front::open().await;
     let visitor = front.gateway.client();
     let path = front.path("/forms/contact");
@@ -100,7 +100,7 @@ async fn a_form_in_parts_and_boxes_that_are_ticked_are_taken_as_browsers_send_th
     let shown = front.owner.get(&format!("/v1/form-submissions/{}", trapped.str("/id"))).await;
     assert_eq!(shown.expect(200).str("/status"), "spam");
     let rejected = parts(&[&returns, &file("%PDF")]).await.expect(422);
-    assert_eq!(rejected.field_errors(), [("/cv".to_owned(), "file_refused".to_owned())]);
+    assert_eq!(rejected.field_errors(), [("/cv".to_owned(), "file_rejected".to_owned())]);
     let input = visitor.post(&path).header("content-type", "multipart/form-data; boundary=b0");
     input.body("--b0\r\nnonsense").await.expect(400).problem("invalid_form");
     let input = visitor.post(&path).header("content-type", "multipart/form-data");

@@ -25,7 +25,7 @@ async fn german() -> Front {
 }
 
 #[tokio::test]
-async fn a_customers_number_is_one_of_the_stores_country() {
+async fn customer_phone_numbers_are_parsed_by_the_stores_country() {
     let front = german().await;
     let shopper = front.shopper().await;
     for (written, e164) in [
@@ -65,7 +65,7 @@ async fn a_customers_number_is_one_of_the_stores_country() {
 }
 
 #[tokio::test]
-async fn the_number_of_an_address_is_one_of_its_country() {
+async fn address_phone_numbers_are_parsed_by_the_address_country() {
     let front = german().await;
     let shopper = front.shopper().await;
     let place = |country: &str, code: &str, phone: &str| {

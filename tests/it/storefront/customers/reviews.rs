@@ -5,7 +5,7 @@ use support::{json, race};
 use super::Front;
 
 #[tokio::test]
-async fn a_review_is_shown_and_counted_once_the_store_approves_it() {
+async fn a_review_is_published_and_counted_when_approved() {
     let front = Front::open().await;
     let (shopper, other) = (front.shopper().await, front.shopper().await);
     let product = front.product("Mug").await;

@@ -5,7 +5,7 @@ use support::{PASSWORD, json};
 use super::{Front, at, me};
 
 #[tokio::test]
-async fn an_account_that_is_proven_by_address_has_not_the_password_of_who_applied() {
+async fn a_verified_account_does_not_keep_the_registrants_password() {
     let front = Front::open().await;
     // A café: everybody in one network, where one applies and another reads the mail.
     let squatter = front.gateway.client();

@@ -5,7 +5,7 @@ use support::{json, race};
 use super::{Front, at};
 
 #[tokio::test]
-async fn a_wish_is_made_once_and_shows_its_product() {
+async fn a_wishlist_contains_each_product_once() {
     let front = Front::open().await;
     let shopper = front.shopper().await;
     let path = at("/wishlist");
@@ -39,7 +39,7 @@ async fn a_wish_is_made_once_and_shows_its_product() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_wish_of_25_parallel_ones_is_made_once() {
+async fn parallel_requests_create_one_wishlist_entry() {
     let front = Front::open().await;
     let shopper = front.shopper().await;
     let wish = json!({"product_id": front.product("Mug").await.str("/id")});

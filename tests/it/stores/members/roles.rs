@@ -7,7 +7,7 @@ use super::{Team, accept};
 /// Of each route what an owner, an admin, staff with `read_products` and `write_content`, and somebody
 /// who only reads are answered.
 #[tokio::test]
-async fn each_role_does_what_it_says_and_no_more() {
+async fn each_role_has_exactly_its_permissions() {
     let team = Team::open().await;
     let (admin, _) = team.join(json!({"role": "admin"})).await;
     let scopes = ["read_products", "write_content"];
@@ -70,7 +70,7 @@ async fn each_role_does_what_it_says_and_no_more() {
 }
 
 #[tokio::test]
-async fn what_a_member_may_do_changes_with_their_next_request() {
+async fn a_role_change_applies_to_the_next_request() {
     let team = Team::open().await;
     let (ann, id) = team.join(json!({"role": "staff", "scopes": "read_orders"})).await;
     let ann = ann.with_store(&team.store.id);
@@ -104,7 +104,7 @@ async fn what_a_member_may_do_changes_with_their_next_request() {
 }
 
 #[tokio::test]
-async fn admins_neither_make_nor_change_nor_remove_owners() {
+async fn admins_cannot_manage_owners() {
     let team = Team::open().await;
     let (admin, admin_id) = team.join(json!({"role": "admin"})).await;
     let owner_id = team.id_of(&admin, &team.owner).await;
@@ -126,7 +126,7 @@ async fn admins_neither_make_nor_change_nor_remove_owners() {
 
 /// A subscription goes on when whoever made it is gone: what it sends is what they could read.
 #[tokio::test]
-async fn staff_have_sent_to_them_what_they_can_read() {
+async fn staff_subscribe_only_to_events_they_can_read() {
     let team = Team::open().await;
     let scopes = "write_webhooks read_products read_operations";
     let (ann, _) = team.join(json!({"role": "staff", "scopes": scopes})).await;
@@ -167,7 +167,7 @@ async fn staff_have_sent_to_them_what_they_can_read() {
 
 /// An app inside the admin does what the app and whoever uses it both may.
 #[tokio::test]
-async fn an_app_does_no_more_than_the_member_who_uses_it() {
+async fn an_embedded_app_is_limited_to_the_members_scopes() {
     let shop = Shop::with_published_app(&["write_products", "read_orders"]).await;
     shop.merchant.prove(&shop.gateway).await;
     let installation = shop.authorize().await.installation_id;
@@ -209,7 +209,7 @@ async fn an_app_does_no_more_than_the_member_who_uses_it() {
 
 /// What a store's people are to it costs the requests of nobody.
 #[tokio::test]
-async fn a_member_is_let_in_by_the_same_read_as_an_owner() {
+async fn a_member_request_costs_the_same_reads_as_an_owners() {
     let market = Market::proven().await;
     let Market { gateway, merchant: owner, store, .. } = market;
     let team = Team { gateway, owner, store };

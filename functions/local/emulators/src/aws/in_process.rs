@@ -17,10 +17,10 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use tokio::sync::Notify;
 
-use super::AnyError;
 use super::queues::{Queues, answer_sqs};
 use super::tables::Tables;
 use super::vault::{Vault, answer_secrets};
+use crate::error::AnyError;
 
 /// The prefix of the operation in `X-Amz-Target`.
 const TARGET: &str = "DynamoDB_20120810.";

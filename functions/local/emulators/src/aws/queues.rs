@@ -18,7 +18,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use super::{ACCOUNT, AnyError, EmulatorError, REGION, REQUEST_ID};
+use super::account::{ACCOUNT, REGION, REQUEST_ID};
+use crate::error::{AnyError, EmulatorError};
 
 /// The queues of every account, on one port.
 pub(super) struct Queues {

@@ -8,7 +8,8 @@ use dynoxide::actions::list_streams::{ListStreamsRequest, StreamSummary};
 use dynoxide::{AttributeValue, Database, Item};
 use serde_json::{Value, json};
 
-use super::{EmulatorError, REGION};
+use super::account::REGION;
+use crate::error::EmulatorError;
 
 /// The streams of a database, listed at the first read, each with its position.
 pub(super) struct Stream {

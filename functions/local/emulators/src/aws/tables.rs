@@ -9,7 +9,7 @@ use dynoxide::{Database, DynoxideError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{AnyError, EmulatorError};
+use crate::error::{AnyError, EmulatorError};
 
 /// Connections that read while another writes; concurrent reads share them.
 const READERS: usize = 4;

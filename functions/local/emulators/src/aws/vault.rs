@@ -16,7 +16,8 @@ use rustack_secretsmanager_core::provider::RustackSecretsManager;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{ACCOUNT, AnyError, EmulatorError, REGION, REQUEST_ID};
+use super::account::{ACCOUNT, REGION, REQUEST_ID};
+use crate::error::{AnyError, EmulatorError};
 
 /// The secrets, and the file that stores them.
 pub(super) struct Vault {
@@ -175,7 +176,7 @@ pub(super) async fn answer_secrets(
         }
     };
     if !reads_only && let Err(cause) = vault.save() {
-        tracing::error!(%cause, "the secrets could not be saved");
+        tracing::error!(%cause, "secrets not saved");
         // The SDK retries with the same token, which saves the same version again.
         let problem = r#"{"__type":"InternalServiceError","message":"not saved"}"#;
         return (StatusCode::INTERNAL_SERVER_ERROR, problem).into_response();

@@ -1,6 +1,7 @@
 //! The HTTP client that injects faults into the calls of another.
 
 use std::fmt;
+use std::time::Duration;
 
 use aws_smithy_runtime_api::client::http::{
     HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpClient,
@@ -13,17 +14,26 @@ use aws_smithy_types::body::SdkBody;
 use http_body_util::BodyExt;
 use serde_json::Value;
 
+use super::fault::{Call, Fault};
 use super::late::{self, Before};
-use super::{Call, Fault, Faults, SLOW, answers, pages};
+use super::{Faults, answers, pages};
+use crate::error::AnyError;
 
 /// The prefix of the operation in `X-Amz-Target`.
-pub(super) const TARGET: &str = "DynamoDB_20120810.";
+const TARGET: &str = "DynamoDB_20120810.";
 
-pub(super) fn client(faults: Faults, inner: SharedHttpClient) -> SharedHttpClient {
-    http_client_fn(move |settings: &HttpConnectorSettings, parts: &RuntimeComponents| {
-        let inner = inner.http_connector(settings, parts);
-        SharedHttpConnector::new(Connector { faults: faults.clone(), inner })
-    })
+/// The longest delay of a slow reply (our choice): less than an attempt's timeout.
+const SLOW: Duration = Duration::from_millis(250);
+
+impl Faults {
+    /// Wraps an HTTP client, so that these faults are injected into its calls.
+    pub(crate) fn before(&self, client: &SharedHttpClient) -> SharedHttpClient {
+        let (faults, client) = (self.clone(), client.clone());
+        http_client_fn(move |settings: &HttpConnectorSettings, parts: &RuntimeComponents| {
+            let inner = client.http_connector(settings, parts);
+            SharedHttpConnector::new(Connector { faults: faults.clone(), inner })
+        })
+    }
 }
 
 #[derive(Clone)]
@@ -214,6 +224,6 @@ fn share(detail: u64) -> f64 {
     0.1 + 0.9 * ((detail >> 8) % 1_000) as f64 / 1_000.0
 }
 
-fn other(cause: impl Into<crate::AnyError>) -> ConnectorError {
+fn other(cause: impl Into<AnyError>) -> ConnectorError {
     ConnectorError::other(cause.into(), None)
 }

@@ -2,13 +2,12 @@
 //! returns the items that they replaced.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
-use super::lock;
 use super::pages::{index_of, key_names, key_of};
 use table::item::Index;
 
@@ -70,7 +69,7 @@ impl Late {
 
     /// The writes that a stale read may not have yet.
     fn recent(&self) -> MutexGuard<'_, VecDeque<(Instant, Before)>> {
-        let mut written = lock(&self.written);
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         while written.front().is_some_and(|(at, _)| at.elapsed() >= self.behind) {
             written.pop_front();
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Call, Fault, mix};
+use super::fault::{Call, Fault};
 
 /// The unit of rates: millionths.
 const WHOLE: u64 = 1_000_000;
@@ -139,6 +139,14 @@ fn rate(text: &str) -> Option<u64> {
     let whole = whole.parse::<u64>().ok()?.checked_mul(OF_PERCENT)?;
     let rate = whole.checked_add(format!("{part:0<4}").parse().ok()?)?;
     (rate <= WHOLE).then_some(rate)
+}
+
+/// Mixes the bits of a number: the finalizer of `SplitMix64`.
+pub(super) fn mix(number: u64) -> u64 {
+    let mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
 }
 
 /// A malformed plan.

@@ -7,7 +7,7 @@ use liquid_core::error::{Error, Result};
 use liquid_core::model::{Value, ValueView};
 use serde_json::Value as Json;
 
-use crate::filters::{Apply, Call};
+use super::call::{Apply, Call};
 use crate::{safe, value};
 
 /// All filters of a shop, by name.

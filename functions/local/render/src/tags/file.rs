@@ -46,7 +46,7 @@ pub(crate) fn sections(
 }
 
 fn name(arguments: &mut TagTokenIter<'_>) -> Result<String> {
-    let name = arguments.expect_next("A name expected.")?.expect_literal().into_result()?;
+    let name = arguments.expect_next("Expected a name.")?.expect_literal().into_result()?;
     arguments.expect_nothing()?;
     Ok(name.to_kstr().into_string())
 }
@@ -79,20 +79,20 @@ struct Snippet {
 
 impl Snippet {
     fn parse(arguments: &mut TagTokenIter<'_>) -> Result<Self> {
-        let name = arguments.expect_next("A name expected.")?.expect_value().into_result()?;
+        let name = arguments.expect_next("Expected a name.")?.expect_value().into_result()?;
         let own = base_name(&name);
         let mut snippet = Self { name, isolated: true, each: None, values: Vec::new() };
         let mut next = arguments.next();
         match next.as_ref().map(TagToken::as_str) {
             Some("with") => {
                 let value =
-                    arguments.expect_next("A value expected.")?.expect_value().into_result()?;
+                    arguments.expect_next("Expected a value.")?.expect_value().into_result()?;
                 next = arguments.next();
                 let alias = alias(&mut next, arguments)?.unwrap_or(own);
                 snippet.values.push((alias, value));
             }
             Some("for") => {
-                let items = Items::parse(arguments.expect_next("Items expected.")?)?;
+                let items = Items::parse(arguments.expect_next("Expected a list of items.")?)?;
                 next = arguments.next();
                 let alias = alias(&mut next, arguments)?.unwrap_or(own);
                 snippet.each = Some((items, alias));
@@ -103,8 +103,8 @@ impl Snippet {
             let token = if token.as_str() == "," { arguments.next() } else { Some(token) };
             let Some(token) = token else { break };
             let name = KString::from_ref(token.expect_identifier().into_result()?);
-            arguments.expect_next("`:` expected.")?.expect_str(":").into_result()?;
-            let value = arguments.expect_next("A value expected.")?.expect_value().into_result()?;
+            arguments.expect_next("Expected `:`.")?.expect_str(":").into_result()?;
+            let value = arguments.expect_next("Expected a value.")?.expect_value().into_result()?;
             snippet.values.push((name, value));
             next = arguments.next();
         }
@@ -129,7 +129,7 @@ fn alias<'a>(
     if next.as_ref().map(TagToken::as_str) != Some("as") {
         return Ok(None);
     }
-    let name = arguments.expect_next("A name expected.")?.expect_identifier().into_result()?;
+    let name = arguments.expect_next("Expected a name.")?.expect_identifier().into_result()?;
     *next = arguments.next();
     Ok(Some(KString::from_ref(name)))
 }

@@ -47,7 +47,8 @@ pub(crate) fn parse(
     mut block: TagBlock<'_, '_>,
     language: &Language,
 ) -> Result<Box<dyn Renderable>> {
-    let kind = arguments.expect_next("What it is for expected.")?.expect_value().into_result()?;
+    let kind =
+        arguments.expect_next("Expected the type of the form.")?.expect_value().into_result()?;
     let mut attributes = Vec::new();
     let mut next = arguments.next();
     while let Some(token) = next {
@@ -63,7 +64,7 @@ pub(crate) fn parse(
         if !is_attribute(&name) {
             return Err(given.raise_custom_error("The name of an attribute expected."));
         }
-        let value = arguments.expect_next("A value expected.")?.expect_value().into_result()?;
+        let value = arguments.expect_next("Expected a value.")?.expect_value().into_result()?;
         attributes.push((name, value));
         next = arguments.next();
     }

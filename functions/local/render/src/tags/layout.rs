@@ -16,7 +16,7 @@ pub(crate) fn parse(
     mut arguments: TagTokenIter<'_>,
     _language: &Language,
 ) -> Result<Box<dyn Renderable>> {
-    let token = arguments.expect_next("The name of a layout, or `none`, expected.")?;
+    let token = arguments.expect_next("Expected the name of a layout, or `none`.")?;
     let name = match token.as_str().trim() {
         "none" | "false" => None,
         _ => Some(token.expect_value().into_result()?),

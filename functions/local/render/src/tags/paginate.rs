@@ -35,15 +35,15 @@ pub(crate) fn parse(
     mut block: TagBlock<'_, '_>,
     language: &Language,
 ) -> Result<Box<dyn Renderable>> {
-    let items = arguments.expect_next("Items expected.")?.expect_value().into_result()?;
-    arguments.expect_next("`by` expected.")?.expect_str("by").into_result()?;
-    let by = arguments.expect_next("A number expected.")?.expect_value().into_result()?;
+    let items = arguments.expect_next("Expected a list of items.")?.expect_value().into_result()?;
+    arguments.expect_next("Expected `by`.")?.expect_str("by").into_result()?;
+    let by = arguments.expect_next("Expected a number.")?.expect_value().into_result()?;
     let mut window = None;
     while let Some(token) = arguments.next() {
         match token.as_str() {
             "window_size" => window = Some(argument(&mut arguments)?),
             "," => {}
-            _ => return Err(token.raise_custom_error("`window_size` expected.")),
+            _ => return Err(token.raise_custom_error("Expected `window_size`.")),
         }
     }
     let body = Template::new(block.parse_all(language)?);

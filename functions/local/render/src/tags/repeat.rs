@@ -47,10 +47,10 @@ pub(crate) fn parse(
     mut block: TagBlock<'_, '_>,
     language: &Language,
 ) -> Result<Box<dyn Renderable>> {
-    let name = arguments.expect_next("A name expected.")?.expect_identifier().into_result()?;
+    let name = arguments.expect_next("Expected a name.")?.expect_identifier().into_result()?;
     let name = KString::from_ref(name);
-    arguments.expect_next("`in` expected.")?.expect_str("in").into_result()?;
-    let items = Items::parse(arguments.expect_next("Items expected.")?)?;
+    arguments.expect_next("Expected `in`.")?.expect_str("in").into_result()?;
+    let items = Items::parse(arguments.expect_next("Expected a list of items.")?)?;
     let (mut limit, mut offset, mut reversed) = (None, None, false);
     while let Some(token) = arguments.next() {
         match token.as_str() {
@@ -58,7 +58,7 @@ pub(crate) fn parse(
             "offset" => offset = Some(argument(&mut arguments)?),
             "reversed" => reversed = true,
             "," => {}
-            _ => return Err(token.raise_custom_error("`limit`, `offset` or `reversed` expected.")),
+            _ => return Err(token.raise_custom_error("Expected `limit`, `offset` or `reversed`.")),
         }
     }
     let (mut body, mut otherwise) = (Vec::new(), None);
@@ -78,8 +78,8 @@ pub(crate) fn parse(
 
 /// Parses the value of `limit` or `offset`.
 pub(crate) fn argument(arguments: &mut TagTokenIter<'_>) -> Result<Expression> {
-    arguments.expect_next("`:` expected.")?.expect_str(":").into_result()?;
-    arguments.expect_next("A number expected.")?.expect_value().into_result()
+    arguments.expect_next("Expected `:`.")?.expect_str(":").into_result()?;
+    arguments.expect_next("Expected a number.")?.expect_value().into_result()
 }
 
 impl Items {

@@ -28,10 +28,10 @@ pub(crate) fn parse(
     mut block: TagBlock<'_, '_>,
     language: &Language,
 ) -> Result<Box<dyn Renderable>> {
-    let name = arguments.expect_next("A name expected.")?.expect_identifier().into_result()?;
+    let name = arguments.expect_next("Expected a name.")?.expect_identifier().into_result()?;
     let name = KString::from_ref(name);
-    arguments.expect_next("`in` expected.")?.expect_str("in").into_result()?;
-    let items = Items::parse(arguments.expect_next("Items expected.")?)?;
+    arguments.expect_next("Expected `in`.")?.expect_str("in").into_result()?;
+    let items = Items::parse(arguments.expect_next("Expected a list of items.")?)?;
     let (mut cols, mut limit, mut offset) = (None, None, None);
     while let Some(token) = arguments.next() {
         match token.as_str() {
@@ -39,7 +39,7 @@ pub(crate) fn parse(
             "limit" => limit = Some(argument(&mut arguments)?),
             "offset" => offset = Some(argument(&mut arguments)?),
             "," => {}
-            _ => return Err(token.raise_custom_error("`cols`, `limit` or `offset` expected.")),
+            _ => return Err(token.raise_custom_error("Expected `cols`, `limit` or `offset`.")),
         }
     }
     let body = Template::new(block.parse_all(language)?);

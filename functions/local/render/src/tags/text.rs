@@ -1,16 +1,14 @@
 //! The tags that write and assign values.
 
 use std::io::Write;
-use std::sync::Arc;
 
 use liquid_core::error::{Error, Result, ResultLiquidReplaceExt};
 use liquid_core::model::{KString, ValueView};
-use liquid_core::parser::{FilterChain, ParseTag, TagReflection};
+use liquid_core::parser::{FilterChain, ParseTag, TagToken, TryMatchToken};
 use liquid_core::{Language, Renderable, Runtime, TagBlock, TagTokenIter, Template};
 use liquid_lib::stdlib;
 
 use crate::frame::machine;
-use crate::language::chain;
 use crate::limits::Bounded;
 use crate::safe;
 use crate::value::weight;
@@ -20,7 +18,7 @@ pub(crate) fn echo(
     mut arguments: TagTokenIter<'_>,
     language: &Language,
 ) -> Result<Box<dyn Renderable>> {
-    let value = chain(arguments.expect_next("A value expected.")?, language)?;
+    let value = chain(arguments.expect_next("Expected a value.")?, language)?;
     arguments.expect_nothing()?;
     Ok(Box::new(Echo(value)))
 }
@@ -30,10 +28,10 @@ pub(crate) fn assign(
     mut arguments: TagTokenIter<'_>,
     language: &Language,
 ) -> Result<Box<dyn Renderable>> {
-    let name = arguments.expect_next("A name expected.")?.expect_identifier().into_result()?;
+    let name = arguments.expect_next("Expected a name.")?.expect_identifier().into_result()?;
     let name = KString::from_ref(name);
-    arguments.expect_next("`=` expected.")?.expect_str("=").into_result()?;
-    let value = chain(arguments.expect_next("A value expected.")?, language)?;
+    arguments.expect_next("Expected `=`.")?.expect_str("=").into_result()?;
+    let value = chain(arguments.expect_next("Expected a value.")?, language)?;
     arguments.expect_nothing()?;
     Ok(Box::new(Assign { name, value }))
 }
@@ -44,7 +42,7 @@ pub(crate) fn capture(
     mut block: TagBlock<'_, '_>,
     language: &Language,
 ) -> Result<Box<dyn Renderable>> {
-    let name = arguments.expect_next("A name expected.")?;
+    let name = arguments.expect_next("Expected a name.")?;
     let name = name.as_str().trim_matches(['"', '\'']).to_owned().into();
     arguments.expect_nothing()?;
     let template = Template::new(block.parse_all(language)?);
@@ -58,6 +56,25 @@ pub(crate) fn cycle(
     language: &Language,
 ) -> Result<Box<dyn Renderable>> {
     Ok(Box::new(Escaped(stdlib::CycleTag.parse(arguments, language)?)))
+}
+
+/// Parses a filter chain; the error names an unknown filter.
+fn chain(token: TagToken<'_>, language: &Language) -> Result<FilterChain> {
+    let text = token.as_str().to_owned();
+    match token.expect_filter_chain(language) {
+        TryMatchToken::Matches(chain) => Ok(chain),
+        TryMatchToken::Fails(token) => Err(match unknown_filter(&text, language) {
+            Some(name) => Error::with_msg(format!("there is no filter `{name}`, in `{text}`")),
+            None => token.raise_error(),
+        }),
+    }
+}
+
+fn unknown_filter<'t>(chain: &'t str, language: &Language) -> Option<&'t str> {
+    let names = chain.split('|').skip(1).filter_map(|filter| {
+        filter.trim_start().split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next()
+    });
+    names.filter(|name| !name.is_empty()).find(|name| language.filters.get(name).is_none())
 }
 
 #[derive(Debug)]
@@ -121,51 +138,5 @@ impl Renderable for Escaped {
         let mut text = Bounded::kept(&machine.meter);
         self.0.render_to(&mut text, runtime)?;
         safe::write(writer, &text.into_string()).replace("the page is too long")
-    }
-}
-
-/// `{% verbatim 3 %}`: a text of the file between `raw` and `endraw`, by its index.
-#[derive(Debug, Clone)]
-pub(crate) struct Verbatim(Arc<[String]>);
-
-impl Verbatim {
-    pub(crate) fn new(texts: Vec<String>) -> Self {
-        Self(texts.into())
-    }
-}
-
-impl ParseTag for Verbatim {
-    fn parse(
-        &self,
-        mut arguments: TagTokenIter<'_>,
-        _language: &Language,
-    ) -> Result<Box<dyn Renderable>> {
-        let place = arguments.expect_next("A place expected.")?;
-        let text = place.as_str().parse().ok().and_then(|place: usize| self.0.get(place));
-        let text = text.ok_or_else(|| Error::with_msg("there is no tag `verbatim`"))?;
-        Ok(Box::new(Text(text.clone())))
-    }
-
-    fn reflection(&self) -> &dyn TagReflection {
-        self
-    }
-}
-
-impl TagReflection for Verbatim {
-    fn tag(&self) -> &'static str {
-        "verbatim"
-    }
-
-    fn description(&self) -> &'static str {
-        ""
-    }
-}
-
-#[derive(Debug)]
-struct Text(String);
-
-impl Renderable for Text {
-    fn render_to(&self, writer: &mut dyn Write, _runtime: &dyn Runtime) -> Result<()> {
-        writer.write_all(self.0.as_bytes()).replace("the page is too long")
     }
 }

@@ -5,8 +5,9 @@ use serde_json::{Map, Value, json};
 
 use super::objects::Status;
 use super::{Razorpay, collection, reject, unknown};
+use crate::providers::call::{ApiResult, ProviderRejection};
 use crate::providers::disputes::{NewDispute, Verdict};
-use crate::providers::ledger::{ApiResult, ProviderRejection, mint};
+use crate::providers::id::mint;
 use crate::providers::webhook::Event;
 
 /// How long a bank waits for evidence, in days.

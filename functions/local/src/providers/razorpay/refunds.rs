@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::objects::{Payment, Refund, RefundStatus, Status};
 use super::{Razorpay, amount, field, notes, reject, unknown};
-use crate::providers::ledger::{ApiResult, mint};
+use crate::providers::call::ApiResult;
+use crate::providers::id::mint;
 
 impl Razorpay {
     /// The customer pays a paid order again: Razorpay does not capture the second payment, and refunds it

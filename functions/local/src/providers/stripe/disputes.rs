@@ -5,8 +5,9 @@ use serde_json::{Map, Value, json};
 
 use super::objects::Charge;
 use super::{Form, Stripe, event, reject, unknown};
+use crate::providers::call::ApiResult;
 use crate::providers::disputes::{NewDispute, Verdict};
-use crate::providers::ledger::{ApiResult, mint};
+use crate::providers::id::mint;
 use crate::providers::webhook::Event;
 
 /// How long a bank waits for evidence, in days.
@@ -170,7 +171,7 @@ impl Stripe {
     fn find_dispute(
         &mut self,
         id: &str,
-    ) -> Result<&mut Dispute, crate::providers::ProviderRejection> {
+    ) -> Result<&mut Dispute, crate::providers::call::ProviderRejection> {
         let found = self.disputes.iter_mut().find(|dispute| dispute.id == id);
         found.ok_or_else(|| unknown("dispute", id))
     }

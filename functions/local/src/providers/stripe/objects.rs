@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use primitives::clock::Timestamp;
 use serde_json::{Value, json};
 
-use crate::providers::ledger::mint;
+use crate::providers::id::mint;
 
 /// A payment intent, which a shop creates and a customer pays.
 #[derive(Debug, Clone)]

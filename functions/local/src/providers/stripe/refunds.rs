@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::objects::{Refund, RefundStatus};
 use super::{Form, Stripe, amount, event, metadata, missing, reject, unknown};
-use crate::providers::ledger::{ApiResult, mint};
+use crate::providers::call::ApiResult;
+use crate::providers::id::mint;
 
 impl Stripe {
     /// `POST /v1/refunds`; without an amount, the whole refundable amount.

@@ -134,7 +134,7 @@ fn rechosen(
                 && pairs().all(|(option, value)| option.values.contains(value))
         };
         if !variants.iter().all(fits) {
-            let detail = "A variant has chosen what these options no longer hold.";
+            let detail = "A variant has a value that these options no longer have.";
             faults.add("/options", "options_in_use", detail);
         }
     }

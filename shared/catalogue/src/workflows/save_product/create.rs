@@ -164,7 +164,7 @@ pub async fn plan(
             vec![Draft { variant, levels: vec![], given }]
         }
         _ => {
-            let detail = "A product with options needs a variant that chooses among them.";
+            let detail = "A product with options must have at least one variant.";
             faults.add("/variants", "required", detail);
             Vec::new()
         }

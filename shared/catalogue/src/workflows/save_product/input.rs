@@ -33,7 +33,7 @@ pub struct VariantInput {
     pub sku: Option<Sku>,
     /// The price, in the store's currency.
     price: MoneyInput,
-    /// The compare-at price: what it cost before, or costs elsewhere.
+    /// The compare-at price: the price before a reduction, or elsewhere.
     compare_at: Option<MoneyInput>,
     /// A value for each of the product's options, in their order.
     options: Option<ChoiceInput>,
@@ -55,11 +55,11 @@ pub struct VariantInput {
     pub(super) image_url: Option<WebUrl>,
     /// Key-value pairs that apps and merchants store with it.
     metadata: Option<Metadata>,
-    /// How its stock is handled; without it, stock is not tracked.
+    /// The inventory settings; without them, stock is not tracked.
     inventory: Option<InventoryInput>,
 }
 
-/// How the stock of a variant is handled.
+/// The inventory settings of a variant.
 #[request]
 #[derive(Debug, Clone)]
 pub struct InventoryInput {
@@ -141,7 +141,7 @@ impl VariantInput {
             (input.tracked.is_none_or(|tracked| tracked.0), input.policy, levels)
         });
         if stocked && !tracked && !levels.is_empty() {
-            let detail = "The stock of a variant that is not tracked is not counted.";
+            let detail = "Not allowed: the inventory of the variant is not tracked.";
             faults.add(format!("{pointer}/inventory/levels"), "not_tracked", detail);
         }
         let mut stocked = HashSet::new();
@@ -150,7 +150,7 @@ impl VariantInput {
             let Some(location) = level.location_id else { continue };
             if !stocked.insert(location.clone()) {
                 let pointer = format!("{pointer}/inventory/levels/{index}/location_id");
-                faults.add(pointer, "duplicate_location", "This location is named already.");
+                faults.add(pointer, "duplicate_location", "Another entry has this location.");
             }
             opened.push(Level::open(&store.id, &id, &location, level.quantity.0, now));
         }
@@ -268,7 +268,7 @@ pub async fn validate_references(
     }
     for (key, pointer, code) in &references {
         match present.get(key) {
-            None => faults.add(pointer, code, "There is no such thing on this store."),
+            None => faults.add(pointer, code, "There is no such object in the store."),
             Some(false) => faults.add(pointer, "location_inactive", "The location is not active."),
             Some(true) => {}
         }
@@ -331,7 +331,7 @@ pub fn validate_pictures<'a>(
 ) {
     for (variant, pointer) in variants {
         if !is_shown(images, variant) {
-            let detail = "Must be the address of one of the product's images.";
+            let detail = "Must be the URL of one of the product's images.";
             faults.add(format!("{pointer}/image_url"), "unknown_image", detail);
         }
     }

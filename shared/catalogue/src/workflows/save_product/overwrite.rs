@@ -129,7 +129,7 @@ fn united(
         return before.to_vec();
     }
     if names(before) != names(&given) {
-        let detail = "The product's variants differ by other options.";
+        let detail = "The stored product has variants with other options.";
         faults.add("/options", "options_in_use", detail);
         return before.to_vec();
     }

@@ -49,7 +49,7 @@ fn event_subject(product: &Product) -> EventSubject<'_> {
 /// Ensures that the product's category exists.
 fn categorized(write: Write, product: &Product) -> Write {
     write.also(product.category_id.as_ref(), |write, id| {
-        let detail = "There is no such category on this store.";
+        let detail = "There is no such category in the store.";
         let unknown = Problem::field("/category_id", "unknown_category", detail);
         let exists = Condition::new("attribute_exists(PK)");
         write.check(&key::category(&product.store_id, id), exists, unknown)
@@ -116,7 +116,11 @@ pub async fn create<C: Completion<ProductView>>(
                 app.table.write().check(&product.key(), absent.clone(), Code::VersionConflict);
             let write = part.iter().fold(write, |write, step| step.take_back(write));
             if let Err(problem) = write.commit().await {
-                tracing::warn!(cause = %problem, "variants of a rejected product were left over");
+                let product = product.id.as_str();
+                tracing::warn!(
+                    cause = %problem, product,
+                    "variants of a rejected product not deleted"
+                );
             }
         }
     }
@@ -291,10 +295,16 @@ impl Revision<'_> {
 /// to the sweep.
 async fn finish(services: &Services, deferred: Option<DeferredWork>) {
     let Some(deferred) = deferred else { return };
+    let product = deferred.product_id.clone();
     match deferred.execute(services).await {
         // The sweep was faster.
         Err(problem) if problem.code == Code::VersionConflict => {}
-        Err(problem) => tracing::warn!(cause = %problem, "left to the sweep"),
+        Err(problem) => {
+            tracing::warn!(
+                cause = %problem, product = product.as_str(),
+                "deferred work of a product failed; the sweep retries it"
+            );
+        }
         Ok(()) => {}
     }
 }

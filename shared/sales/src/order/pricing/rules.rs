@@ -60,11 +60,11 @@ impl Rules {
         let rate = its_zone.and_then(|zone| zone.rates.iter().find(|rate| Some(&rate.id) == id));
         match (id, rate) {
             (Some(_), None) => {
-                let detail = "The store has no such shipping rate.";
+                let detail = "There is no such shipping rate in the store.";
                 return reject("shipping_rate_id", "unknown_shipping_rate", detail);
             }
             (Some(_), _) if !is_sent => {
-                let detail = "Nothing of it has to be sent.";
+                let detail = "Not allowed: the cart has nothing to ship.";
                 return reject("shipping_rate_id", "not_applicable", detail);
             }
             (Some(_), Some(rate)) if rate.kind == ShippingRateKind::Pickup => return Some(rate),
@@ -75,19 +75,21 @@ impl Rules {
         let is_nowhere = place.is_some() && zone.is_none() && !self.zones.is_empty();
         match rate {
             _ if is_nowhere && (self.demands_rate || id.is_some()) => {
-                let detail = "The store does not send to this address.";
+                let detail = "The store does not ship to this address.";
                 reject("shipping_address", "no_shipping_to_address", detail)
             }
             None if self.demands_rate && zone.is_some() => {
-                reject("shipping_rate_id", "required", "Choose how it is sent.")
+                reject("shipping_rate_id", "required", "A shipping rate is required.")
             }
             None => None,
             Some(_) if place.is_none() => {
-                reject("shipping_address", "required", "Say where it goes.")
+                reject("shipping_address", "required", "A shipping address is required.")
             }
-            Some(_) if zone.map(|zone| &zone.id) != its_zone.map(|zone| &zone.id) => {
-                reject("shipping_rate_id", UNAVAILABLE, "This rate is for other places.")
-            }
+            Some(_) if zone.map(|zone| &zone.id) != its_zone.map(|zone| &zone.id) => reject(
+                "shipping_rate_id",
+                UNAVAILABLE,
+                "The rate does not apply to this shipping address.",
+            ),
             Some(rate) => Some(rate),
         }
     }
@@ -104,7 +106,7 @@ pub(super) fn charge(
 ) -> Option<Money> {
     let price = rate.price_of(parcel).filter(|_| rate.is_in(&parcel.goods.currency));
     if price.is_none() {
-        let detail = "This rate is not for what is in the cart.";
+        let detail = "The rate does not apply to the goods in the cart.";
         errors.push(fault("/shipping_rate_id", UNAVAILABLE, detail));
     }
     price

@@ -147,7 +147,7 @@ impl Order {
     fn refundable_through(&self, payment: Option<&PaymentId>) -> Result<(Money, Money), Problem> {
         let Some(id) = payment else { return Ok((self.refundable(), self.disputed())) };
         let known = self.payment(id).ok_or_else(|| {
-            let detail = "The order has no such payment that took money.";
+            let detail = "There is no such captured payment in the order.";
             Problem::field("/payment_id", "unknown_payment", detail)
         })?;
         if known.captured.is_zero() {
@@ -202,7 +202,7 @@ impl Order {
                 None => Err(Problem::field(
                     "/shipping/amount",
                     "out_of_range",
-                    "Must be at most what is left of the shipping.",
+                    "Must be at most the refundable amount of the shipping.",
                 )),
             },
         }

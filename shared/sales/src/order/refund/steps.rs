@@ -63,7 +63,8 @@ impl OrderAggregate {
         let done = Ok(refund.id.to_string());
         refund.mark(id, &done);
         let change = reserved.finish_refund(&refund.id, &done, now);
-        let mut change = change.ok_or_else(|| Problem::internal("a refund that was not begun"))?;
+        let mut change = change
+            .ok_or_else(|| Problem::internal("a refund was applied that was not reserved"))?;
         change.payment.version = reserved.version;
         Ok(change)
     }

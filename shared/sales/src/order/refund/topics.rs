@@ -4,9 +4,9 @@ use super::RefundView;
 
 core_types::topics! {
     REFUND_CREATED = "refund.created", "refund", Some("read_refunds"), RefundView,
-        "Money of an order is to go back.";
+        "A refund of an order was requested.";
     REFUND_SUCCEEDED = "refund.succeeded", "refund", Some("read_refunds"), RefundView,
-        "Money of an order has gone back.";
+        "A refund of an order succeeded.";
     REFUND_FAILED = "refund.failed", "refund", Some("read_refunds"), RefundView,
-        "A provider rejected a refund.";
+        "A refund was rejected by the provider.";
 }

@@ -72,7 +72,7 @@ pub struct SuggestedTransaction {
     pub gift_card_id: Option<GiftCardId>,
     /// The payment.
     pub payment_id: Option<PaymentId>,
-    /// Whether the merchant returns it by hand, because the gift card cannot be used.
+    /// Whether the merchant refunds it manually, because the gift card cannot be used.
     pub manual: bool,
     /// The amount.
     pub amount: Money,
@@ -87,12 +87,12 @@ primitives::string_enum! {
         Payment = "payment",
         /// An authorization, which is voided.
         Authorization = "authorization",
-        /// What the merchant returns by hand.
+        /// A refund that the merchant makes manually.
         Manual = "manual",
     }
 }
 
-/// Where a part of what was paid for an order went when it was cancelled.
+/// The destination of a part of what was paid for an order, after its cancellation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ReturnedMoney {
     /// The kind of the payment.

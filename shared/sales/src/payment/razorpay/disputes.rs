@@ -63,7 +63,9 @@ pub(super) fn dispute(entity: &Value) -> Option<ObservedDispute> {
 
 /// Parses the dispute of a response.
 pub(super) fn read(answer: &Value) -> Result<ObservedDispute, ProviderFailure> {
-    dispute(answer).ok_or_else(|| ProviderFailure::Broken("no dispute".into()))
+    dispute(answer).ok_or_else(|| {
+        ProviderFailure::Broken("the dispute of accepted evidence is missing".into())
+    })
 }
 
 /// The body that contests a dispute, with the amount in Razorpay's unit.

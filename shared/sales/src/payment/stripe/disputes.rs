@@ -68,7 +68,9 @@ pub(super) fn about(object: &Value) -> Option<Observed> {
 
 /// Parses the dispute of a response.
 pub(super) fn read(answer: &Value) -> Result<ObservedDispute, ProviderFailure> {
-    dispute(answer).ok_or_else(|| ProviderFailure::Broken("no dispute".into()))
+    dispute(answer).ok_or_else(|| {
+        ProviderFailure::Broken("the dispute of accepted evidence is missing".into())
+    })
 }
 
 /// The form that sends evidence.

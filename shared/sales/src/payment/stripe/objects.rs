@@ -52,7 +52,10 @@ pub(super) fn intent(object: &Value) -> Option<Observed> {
         }
         unknown => {
             // It may mean that money is on its way: the order waits for a status that is known.
-            tracing::error!(status = unknown, "a payment intent has an unknown status");
+            tracing::error!(
+                status = unknown,
+                "Stripe PaymentIntent has an unknown status; treated as processing"
+            );
             (ObservedState::Processing, None)
         }
     };

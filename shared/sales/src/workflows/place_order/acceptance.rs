@@ -22,14 +22,18 @@ impl Priced {
         }
         let mut missing = Vec::new();
         if buyer.email.is_none() {
-            missing.push(fault("/email", "required", "Say where the confirmation goes."));
+            missing.push(fault("/email", "required", "Required for the order confirmation."));
         }
         match &buyer.shipping_address {
             None if self.quote.needs_address() && !self.is_at_fault("/shipping_address") => {
-                missing.push(fault("/shipping_address", "required", "Say where it goes."));
+                missing.push(fault(
+                    "/shipping_address",
+                    "required",
+                    "A shipping address is required.",
+                ));
             }
             Some(address) if settings.require_phone && address.phone.is_none() => {
-                let detail = "The store asks for a number.";
+                let detail = "The store requires a phone number.";
                 missing.push(fault("/shipping_address/phone", "required", detail));
             }
             _ => {}

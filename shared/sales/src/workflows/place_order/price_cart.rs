@@ -215,7 +215,7 @@ async fn load_context(
     let settings = found.take(&settings_key)?.unwrap_or(untouched);
     let mut accounts = Vec::new();
     accounts.extend(found.take::<ProviderAccount>(&account_key)?);
-    let store: Store = found.take(&store_key)?.ok_or(Code::StoreNotFound)?;
+    let store: Store = found.take(&store_key)?.ok_or(Code::StorefrontNotFound)?;
     if accounts.iter().all(|account| account.provider != ProviderName::Manual) {
         accounts.push(ProviderAccount::manual(&store));
     }
@@ -303,7 +303,7 @@ async fn cards(
         let fault = match card {
             None => ("unknown_gift_card", "There is no such gift card."),
             Some(card) if usable.iter().any(|known| known.id == card.id) => {
-                ("duplicate", "Name each gift card once.")
+                ("duplicate", "Another entry has this gift card.")
             }
             Some(card) => match card.status_at(now) {
                 GiftCardStatus::Disabled => ("gift_card_disabled", "This gift card is disabled."),
@@ -312,7 +312,7 @@ async fn cards(
                     ("currency_mismatch", "This gift card is in another currency.")
                 }
                 GiftCardStatus::Active if card.balance.is_zero() => {
-                    ("gift_card_empty", "There is nothing left on this gift card.")
+                    ("gift_card_empty", "The gift card has no balance left.")
                 }
                 GiftCardStatus::Active => {
                     usable.push(card);

@@ -41,7 +41,10 @@ pub async fn look(
         Ok(captured) => Ok(captured.observed),
         Err(failure) => {
             // The authorization is recorded all the same, and the next call captures it.
-            tracing::warn!(cause = %failure, "authorized, but not captured");
+            tracing::warn!(
+                cause = %failure, payment = payment.id.as_str(),
+                "authorized payment not captured; the next call captures it"
+            );
             Ok(observed)
         }
     }
@@ -120,6 +123,9 @@ async fn note_unanswered(
         services.table.write().replace(&next, Code::VersionConflict).commit().await
     });
     if let Err(problem) = noted.await {
-        tracing::warn!(cause = %problem, payment = lookup.payment_id.as_str(), "not noted");
+        tracing::warn!(
+            cause = %problem, payment = lookup.payment_id.as_str(),
+            "unanswered capture of a payment not recorded"
+        );
     }
 }

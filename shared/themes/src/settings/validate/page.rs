@@ -81,7 +81,7 @@ impl Validator {
     ) -> Option<Element> {
         let kind = self.kind(given, pointer).filter(|kind| self.take(kind.len()))?;
         let Some(declared) = block_type(schema, allowed, kind) else {
-            let detail = format!("There is no block `{kind}` here.");
+            let detail = format!("The section has no block type `{kind}`.");
             self.fault(&below(pointer, "type"), "unknown_block", detail);
             return None;
         };
@@ -104,7 +104,7 @@ impl Validator {
         let member = |name: &str| given.get(name).unwrap_or(&Value::Null);
         for name in given.as_object().into_iter().flat_map(Map::keys) {
             if !KNOWN.contains(&name.as_str()) {
-                let detail = "Nobody reads it; it is left out.";
+                let detail = "Unknown member; it was removed.";
                 self.note(below(pointer, name), Code::SettingUnknown, detail);
             }
         }
@@ -134,7 +134,8 @@ impl Validator {
         let Some(all) = self.object(member("blocks"), &at) else { return (blocks, Vec::new()) };
         let too_many = u32::try_from(all.len()).map_or(true, |count| count > allowed.most);
         if too_many || (allowed.depth >= MAX_BLOCK_DEPTH && !all.is_empty()) {
-            let detail = format!("Must have at most {} blocks, eight deep.", allowed.most);
+            let detail =
+                format!("Must have at most {} blocks, nested at most eight deep.", allowed.most);
             self.fault(&at, "too_many", detail);
             return (blocks, Vec::new());
         }
@@ -175,7 +176,7 @@ impl Validator {
         let mut wanted: Vec<&str> = all.keys().map(String::as_str).collect();
         wanted.sort_unstable();
         if seen != wanted {
-            self.fault(pointer, "order_mismatch", "Must name each that there is, once.");
+            self.fault(pointer, "order_mismatch", "Must have each name exactly once.");
         }
         names
     }
@@ -198,9 +199,7 @@ impl Validator {
             Value::String(text) => value::line(text, MAX_NAME, false).map(|()| text.clone()),
             _ => Err(Fault::new("invalid_type", "Must be a string.")),
         };
-        validated
-            .map_err(|fault| self.faults.add(|| FieldError { pointer: pointer.to_owned(), fault }))
-            .ok()
+        validated.map_err(|fault| self.faults.add(|| FieldError::at(pointer, fault))).ok()
     }
 
     fn flag(&mut self, given: &Value, pointer: &str) -> bool {
@@ -212,7 +211,7 @@ impl Validator {
 
     fn limit(&mut self, count: u32, limit: Option<u32>, pointer: &str) {
         if let Some(limit) = limit.filter(|limit| count > *limit) {
-            self.fault(pointer, "too_many", format!("There can be at most {limit} of its type."));
+            self.fault(pointer, "too_many", format!("There can be at most {limit} of this type."));
         }
     }
 }

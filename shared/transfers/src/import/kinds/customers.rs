@@ -1,9 +1,11 @@
 //! Import of customers.
 
+use std::collections::{BTreeMap, HashSet};
+
 use core_types::id::CustomerId;
 use core_types::key;
 use futures_util::FutureExt;
-use identity::customer::{self, CreateRequest, Customer, UniqueCustomerEmail, UpdateRequest};
+use identity::customer::{self, CreateRequest, Customer, Identifier, UpdateRequest};
 use primitives::problem::{Code, Problem};
 use primitives::version::ExpectedVersion;
 use table::CommitOnly;
@@ -21,9 +23,9 @@ pub(super) async fn apply(
     if work.import.dry_run {
         return check(work, read, seen).await;
     }
-    let keys = |request: &CreateRequest| Keys {
-        own: vec![request.email().normalized()],
-        shared: Vec::new(),
+    let keys = |request: &CreateRequest| {
+        let own = request.identifier(work.store).ok();
+        Keys { own: own.iter().map(Identifier::text).collect(), shared: Vec::new() }
     };
     let create =
         |record: Record, request| async move { create(work, record, request).await }.boxed();
@@ -39,7 +41,10 @@ async fn create(
     let Work { services, store, import } = work;
     let parts = [import.id.as_str(), &record.row.to_string()];
     let id = CustomerId::derive_at(import.time_of(record.row), &parts);
-    let email = request.email().normalized();
+    let identifier = match request.identifier(store) {
+        Ok(identifier) => identifier,
+        Err(problem) => return rejected(record, &problem),
+    };
     let (planned, now) = ((id.clone(), request), services.clock.now());
     let made = customer::create(services, store, planned, now, &CommitOnly).await;
     let Err(problem) = made else { return Ok(Outcome::of(record, Done::Created)) };
@@ -48,9 +53,15 @@ async fn create(
         (Code::VersionConflict, _) if is_there(work, &id).await? => {
             Ok(Outcome::of(record, Done::Created))
         }
-        (Code::EmailTaken, OnExisting::Skip) => Ok(Outcome::of(record, Done::Skipped)),
-        (Code::EmailTaken, OnExisting::Update) => update(work, record, &email).await,
-        (Code::EmailTaken, OnExisting::Fail) => Ok(found_at(record, "/email", Code::EmailTaken)),
+        (code, OnExisting::Skip) if code == identifier.taken() => {
+            Ok(Outcome::of(record, Done::Skipped))
+        }
+        (code, OnExisting::Update) if code == identifier.taken() => {
+            update(work, record, &identifier).await
+        }
+        (code, OnExisting::Fail) if code == identifier.taken() => {
+            Ok(found_at(record, identifier.pointer(), code))
+        }
         _ => rejected(record, &problem),
     }
 }
@@ -61,12 +72,15 @@ async fn is_there(work: &Work<'_>, id: &CustomerId) -> Result<bool, Problem> {
     Ok(found.is_some())
 }
 
-/// Updates the customer of an address. The customer's address book is not changed.
-async fn update(work: &Work<'_>, record: Record, email: &str) -> Result<Outcome, Problem> {
+/// Updates the customer whom a row identifies. Their address book is not changed.
+async fn update(
+    work: &Work<'_>,
+    record: Record,
+    identifier: &Identifier,
+) -> Result<Outcome, Problem> {
     let Work { services, store, .. } = work;
-    let claim = key::unique_customer_email(&store.id, email);
-    let holder: Option<UniqueCustomerEmail> = services.table.get(&claim).await?;
-    let holder = holder.ok_or_else(|| Problem::unavailable("an address was given up"))?;
+    let holder = identifier.holder(services, &store.id).await?;
+    let holder = holder.ok_or_else(|| Problem::unavailable("an address or number was given up"))?;
     let mut body = record.body.clone();
     if let Some(members) = body.as_object_mut() {
         members.retain(|name, _| !matches!(name.as_str(), "email" | "address" | "addresses"));
@@ -75,8 +89,9 @@ async fn update(work: &Work<'_>, record: Record, email: &str) -> Result<Outcome,
         Ok(request) => request,
         Err(problem) => return rejected(record, &problem),
     };
-    let key = key::customer(&store.id, &holder.customer_id);
-    let last = last_row(work, email, record.row);
+    let key = key::customer(&store.id, &holder);
+    let text = identifier.text();
+    let last = last_row(work, &text, record.row);
     let (at, any) = ((*store, &key), ExpectedVersion::ANY);
     match customer::update_with(services, at, any, request, last, &CommitOnly).await {
         Ok(()) => Ok(Outcome::of(record, Done::Updated)),
@@ -91,29 +106,36 @@ async fn check(
     read: Asked<CreateRequest>,
     seen: &mut Seen,
 ) -> Result<Vec<Outcome>, Problem> {
-    let emails = read.iter().filter_map(|(_, request)| request.as_ref());
-    let emails: std::collections::BTreeSet<String> =
-        emails.map(|request| request.email().normalized()).collect();
-    let keys: Vec<_> =
-        emails.iter().map(|email| key::unique_customer_email(&work.store.id, email)).collect();
-    let mut taken = std::collections::HashSet::new();
-    for keys in keys.chunks(100) {
+    let (services, store) = (work.services, work.store);
+    let identifiers =
+        read.iter().filter_map(|(_, request)| request.as_ref()?.identifier(store).ok());
+    let all: BTreeMap<String, Identifier> =
+        identifiers.map(|identifier| (identifier.text(), identifier)).collect();
+    let all: Vec<(String, Identifier)> = all.into_iter().collect();
+    let mut taken = HashSet::new();
+    for some in all.chunks(100) {
+        let keys: Vec<_> = some.iter().map(|(_, identifier)| identifier.key(&store.id)).collect();
         let mut batch =
-            work.services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
-        for key in keys {
-            taken.extend(batch.take::<UniqueCustomerEmail>(key)?.map(|claim| claim.email));
+            services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
+        for (text, identifier) in some {
+            let holder = identifier.take_holder(&store.id, &mut batch)?;
+            taken.extend(holder.map(|_| text.clone()));
         }
     }
     let outcome = |(record, request): (Record, Option<CreateRequest>)| {
-        let Some(request) = request else { return Outcome::of(record, Done::Failed) };
-        let email = request.email().normalized();
-        let is_new = seen.is_new(&format!("email {email}"));
-        match (taken.contains(&email) || !is_new, work.import.on_existing) {
+        let Some(request) = request else { return Ok(Outcome::of(record, Done::Failed)) };
+        let identifier = match request.identifier(store) {
+            Ok(identifier) => identifier,
+            Err(problem) => return rejected(record, &problem),
+        };
+        let text = identifier.text();
+        let is_new = seen.is_new(&text);
+        Ok(match (taken.contains(&text) || !is_new, work.import.on_existing) {
             (false, _) => Outcome::of(record, Done::Created),
             (true, OnExisting::Skip) => Outcome::of(record, Done::Skipped),
             (true, OnExisting::Update) => Outcome::of(record, Done::Updated),
-            (true, OnExisting::Fail) => found_at(record, "/email", Code::EmailTaken),
-        }
+            (true, OnExisting::Fail) => found_at(record, identifier.pointer(), identifier.taken()),
+        })
     };
-    Ok(read.into_iter().map(outcome).collect())
+    read.into_iter().map(outcome).collect()
 }

@@ -14,8 +14,8 @@ use table::item::Key;
 
 use super::order::{Keys, in_order, is_done, last_row, part_of_row};
 use super::{
-    Asked, Done, Outcome, ROUNDS, Record, Seen, Work, field_error, found_at, read, read_all,
-    rejected,
+    Asked, Done, Outcome, ROUNDS, Record, Seen, Work, categories, field_error, found_at, read,
+    read_all, rejected,
 };
 use crate::import::OnExisting;
 
@@ -70,7 +70,7 @@ pub(super) async fn apply(
     records: Vec<Record>,
     seen: &mut Seen,
 ) -> Result<Vec<Outcome>, Problem> {
-    let read: Asked<CreateRequest> = read_all(records);
+    let read: Asked<CreateRequest> = read_all(categories::assigned(work, records).await?);
     if work.import.dry_run {
         return check(work, read, seen).await;
     }

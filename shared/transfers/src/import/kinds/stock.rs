@@ -12,6 +12,7 @@ use catalogue::workflows::adjust_stock::{Asked as Adjustment, Mark, execute};
 use core_types::fields::Handle;
 use core_types::id::{LocationId, ProductId, VariantId};
 use core_types::key;
+use identity::store::Store;
 use primitives::fields::{AtMost, Int, Text};
 use primitives::input::request;
 use primitives::problem::{Code, FieldError, Problem};
@@ -71,8 +72,7 @@ impl Known {
     /// Loads them, in three round trips for a hundred items.
     async fn of(work: &Work<'_>, asked: &[&Quantity]) -> Result<Self, Problem> {
         let (services, store) = (work.services, work.store);
-        let all = Query::partition(key::store(&store.id).pk).begins_with(key::LOCATIONS);
-        let locations = services.table.all(&all, MAX_LOCATIONS).await?;
+        let locations = locations(services, store).await?;
         let home = location::home(services, store).await?;
         let skus: HashSet<String> = asked
             .iter()
@@ -109,7 +109,7 @@ impl Known {
     fn change(&self, asked: &Quantity) -> Result<InventoryChange, Vec<FieldError>> {
         let mut faults = Vec::new();
         let mut fault = |at: &str, code, detail: &'static str| {
-            faults.push(FieldError::new(at.to_owned(), code, detail));
+            faults.push(FieldError::new(at, code, detail));
         };
         let by_sku = asked.sku.clone().map(|sku| self.skus.get(&String::from(sku).to_lowercase()));
         let by_choice = asked.choice().map(|choice| self.chosen.get(&choice));
@@ -124,14 +124,13 @@ impl Known {
         };
         match item.map(|id| self.tracked.get(id)) {
             Some(Some(true)) => {}
-            Some(_) => fault(named, "item_not_tracked", "The item's stock is not counted."),
+            Some(_) => fault(named, "item_not_tracked", "The item's inventory is not tracked."),
             None if named == "/sku" && asked.sku.is_none() => {
-                fault(named, "required", "A row needs a SKU or the id of an item.");
+                fault(named, "required", "A SKU or an item id is required.");
             }
             None => fault(named, "unknown_item", "There is no such item."),
         }
-        let by_name =
-            |name: &str| self.locations.iter().find(|it| it.name.eq_ignore_ascii_case(name));
+        let by_name = |name: &str| self.locations.iter().find(|it| is_named(it, name));
         let by_location = |id: &LocationId| self.locations.iter().find(|it| it.id == *id);
         let named = asked.location.as_ref().map(|name| by_name(name.as_str()));
         let (at, location) = match (&asked.location_id, named) {
@@ -148,11 +147,11 @@ impl Known {
             (Some(Int(quantity)), None) => Some((StockState::Available, quantity)),
             (None, Some(Int(quantity))) => Some((StockState::OnHand, quantity)),
             (None, None) => {
-                fault("/available", "required", "A row needs a quantity.");
+                fault("/available", "required", "A quantity is required.");
                 None
             }
             (Some(_), Some(_)) => {
-                fault("/on_hand", "not_applicable", "A row has one quantity.");
+                fault("/on_hand", "not_applicable", "Only one quantity is allowed in a row.");
                 None
             }
         };
@@ -164,6 +163,31 @@ impl Known {
             _ => Err(faults),
         }
     }
+}
+
+/// Loads the locations of a store.
+async fn locations(services: &Services, store: &Store) -> Result<Vec<Location>, Problem> {
+    let all = Query::partition(key::store(&store.id).pk).begins_with(key::LOCATIONS);
+    services.table.all(&all, MAX_LOCATIONS).await
+}
+
+/// Whether a location has this name, regardless of case.
+fn is_named(location: &Location, name: &str) -> bool {
+    location.name.to_lowercase() == name.trim().to_lowercase()
+}
+
+/// Those of these names that no location of the store has.
+///
+/// # Errors
+/// 503.
+pub(in crate::import) async fn unknown_locations(
+    services: &Services,
+    store: &Store,
+    names: &[String],
+) -> Result<Vec<String>, Problem> {
+    let known = locations(services, store).await?;
+    let is_unknown = |name: &&String| !known.iter().any(|location| is_named(location, name));
+    Ok(names.iter().filter(is_unknown).cloned().collect())
 }
 
 /// Finds the items of products that are named by handle, in three round trips for a hundred of them.
@@ -227,7 +251,18 @@ pub(super) async fn apply(work: &Work<'_>, records: Vec<Record>) -> Result<Vec<O
     for together in distinct(open) {
         outcomes.extend(set(work, together).await?);
     }
-    Ok(outcomes)
+    Ok(each_once(outcomes))
+}
+
+/// The outcomes, with one finding for what the records of one row share.
+fn each_once(mut outcomes: Vec<Outcome>) -> Vec<Outcome> {
+    let mut seen = HashSet::new();
+    for outcome in &mut outcomes {
+        outcome
+            .findings
+            .retain(|found| seen.insert((found.row, found.column.clone(), found.code.clone())));
+    }
+    outcomes
 }
 
 type Change = (Record, InventoryChange);
@@ -274,10 +309,10 @@ async fn set(work: &Work<'_>, changes: Vec<Change>) -> Result<Vec<Outcome>, Prob
 
 async fn write(work: &Work<'_>, changes: &[Change], how: char) -> Result<(), Problem> {
     let import = work.import;
-    let row = changes.first().map_or(0, |(record, _)| record.row);
+    let (row, number) = changes.first().map_or((0, 0), |(first, _)| (first.row, first.number));
     let place = key::import_rows_done(&import.id, row);
     let mark = Mark {
-        key: Key::new(place.pk, format!("{}#{}{how}", place.sk, import.runs)),
+        key: Key::new(place.pk, format!("{}#{}{how}{number}", place.sk, import.runs)),
         forgotten_at: import.expires_at(),
     };
     let asked = Adjustment {

@@ -17,11 +17,14 @@ pub(super) struct Reading<'a> {
     faults: Vec<Finding>,
     sources: Vec<Source>,
     pub(super) unpriced: Unpriced,
+    /// The names of the record's category and of those above it.
+    pub(super) category: Vec<String>,
 }
 
 impl<'a> Reading<'a> {
     pub(super) fn of(columns: &'a Columns) -> Self {
-        Self { columns, faults: Vec::new(), sources: Vec::new(), unpriced: Unpriced::default() }
+        let (faults, sources, category) = (Vec::new(), Vec::new(), Vec::new());
+        Self { columns, faults, sources, unpriced: Unpriced::default(), category }
     }
 
     /// The text of a row in a column, with the column's name; none when the cell is empty.
@@ -117,7 +120,7 @@ impl<'a> Reading<'a> {
             "true" | "yes" | "y" | "1" => Some(true),
             "false" | "no" | "n" | "0" => Some(false),
             _ => {
-                let detail = "Must be `true` or `false`. The cell was left out.";
+                let detail = "Must be `true` or `false`. The value was ignored.";
                 self.warn(row, column, "invalid_boolean", detail);
                 None
             }
@@ -133,7 +136,7 @@ impl<'a> Reading<'a> {
     ) -> Option<i64> {
         let number = Number::of(cell).and_then(|number| number.rounded(places));
         if number.is_none() {
-            self.warn(row, column, "invalid_number", "Must be a number. The cell was left out.");
+            self.warn(row, column, "invalid_number", "Must be a number. The value was ignored.");
         }
         number
     }
@@ -142,7 +145,7 @@ impl<'a> Reading<'a> {
     pub(super) fn number(&mut self, row: u64, (cell, column): (&str, &str)) -> Option<i64> {
         let number = Number::of(cell).and_then(|number| number.with_decimals(0));
         if number.is_none() {
-            let detail = "Must be a whole number. The cell was left out.";
+            let detail = "Must be a whole number. The value was ignored.";
             self.warn(row, column, "invalid_number", detail);
         }
         number
@@ -152,7 +155,7 @@ impl<'a> Reading<'a> {
     pub(super) fn quantity(&mut self, row: u64, cell: (&str, &str)) -> Option<i64> {
         let number = self.number(row, cell)?;
         if number < 0 {
-            let detail = format!("Stock is never negative: 0 stands in for {number}.");
+            let detail = format!("Stock cannot be negative: 0 was imported instead of {number}.");
             self.warn(row, cell.1, "negative_quantity", &detail);
         }
         Some(number.max(0))
@@ -225,11 +228,12 @@ impl<'a> Reading<'a> {
 
     /// The record.
     pub(super) fn record(self, row: u64, body: Map<String, Value>) -> Record {
-        let Self { faults, mut sources, unpriced, .. } = self;
+        let Self { faults, mut sources, unpriced, category, .. } = self;
         // A member without a column is reported for the row.
         sources.push((String::new(), row, String::new()));
         let body = Value::Object(body);
-        Record { row, body, faults, sources, is_spared: true, unpriced, addition: None }
+        let rejected = Record::rejected(row);
+        Record { body, faults, sources, is_spared: true, unpriced, category, ..rejected }
     }
 }
 

@@ -77,31 +77,38 @@ fn slot(column: Column) -> Slot {
 /// The required columns that are missing, and a warning for the one without which no address is read.
 pub(super) fn missing(columns: &Columns, row: u64) -> Vec<Finding> {
     let is_missing = |column| columns.first(slot(column)).is_none();
-    if is_missing(Column::Email) {
-        let detail = "The file needs this column.";
+    if is_missing(Column::Email) && is_missing(Column::Phone) {
+        let detail = "This column is required, or `Phone`.";
         return vec![Finding::error((row, Some("Email")), "missing_column", detail)];
     }
     let has_address = ADDRESS.iter().any(|member| !is_missing(Column::Address(member)));
     let country = (has_address && is_missing(COUNTRY)).then(|| {
-        let detail = "Without this column no address is read.";
+        let detail = "Without this column no address is imported.";
         let column = Some("Default Address Country Code");
         Finding::warning((row, column), "missing_column", detail)
     });
     country.into_iter().collect()
 }
 
-/// The e-mail address of a row, in lower case.
-pub(super) fn email(columns: &Columns, row: &Row) -> Option<String> {
+/// What identifies the customer of a row: the e-mail address, in lower case, or else the telephone number.
+pub(super) fn identifier(columns: &Columns, row: &Row) -> Option<String> {
     let reading = Reading::of(columns);
-    reading.cell(row, slot(Column::Email)).map(|(email, _)| email.to_lowercase())
+    let email = reading.cell(row, slot(Column::Email)).map(|(email, _)| email.to_lowercase());
+    email.or_else(|| {
+        let (phone, _) = reading.code(row, slot(Column::Phone))?;
+        Some(phone.chars().filter(|sign| sign.is_alphanumeric() || *sign == '+').collect())
+    })
 }
 
-/// Whether a row has a further address of the customer before it: the customer's e-mail address, a postal
-/// one, and nothing else.
+/// Whether a row has a further address of the customer before it: what identifies the customer, a postal
+/// address, and nothing else.
 pub(super) fn is_further_address(columns: &Columns, row: &Row) -> bool {
     let reading = Reading::of(columns);
-    let is_of_address = |(column, _): &(Column, &[&str])| {
-        matches!(column, Column::Address(_) | Column::Recipient(_) | Column::Email)
+    let has_email = reading.cell(row, slot(Column::Email)).is_some();
+    let is_of_address = |(column, _): &(Column, &[&str])| match column {
+        Column::Address(_) | Column::Recipient(_) | Column::Email => true,
+        Column::Phone => !has_email,
+        _ => false,
     };
     let mut others = NAMES.iter().filter(|known| !is_of_address(known));
     reading.cell(row, slot(Column::Address("line1"))).is_some()
@@ -150,7 +157,7 @@ pub(super) fn record(columns: &Columns, rows: &[Row]) -> Option<Record> {
     let mut further = Vec::new();
     for row in rows.get(1..).unwrap_or_default() {
         if further.len() == FURTHER {
-            let detail = format!("A customer has at most {FURTHER} further addresses.");
+            let detail = format!("A customer can have at most {FURTHER} further addresses.");
             reading.warn_of_row(row.number, "too_many_addresses", &detail);
             break;
         }

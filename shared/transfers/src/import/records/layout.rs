@@ -7,12 +7,12 @@ const KINDS: &[(Option<ImportKind>, &[&str], &str)] = &[
     (
         None,
         &["Financial Status", "Lineitem quantity"],
-        "This is a file of orders. Orders are not imported.",
+        "This is a file of orders, which cannot be imported.",
     ),
     (
         None,
         &["Gift Card ID", "Last Characters"],
-        "This is a file of gift cards, which are not imported.",
+        "This is a file of gift cards, which cannot be imported.",
     ),
     (
         Some(ImportKind::Inventory),

@@ -12,7 +12,7 @@ const NEEDED: [&str; 5] = ["/title", "/handle", "/email", "/options", "/variants
 /// Members of a variant that it cannot do without.
 const NEEDED_OF_VARIANT: [&str; 2] = ["price", "options"];
 /// What a warning says of a cell that is left out.
-const LEFT_OUT: &str = "The cell was left out.";
+const LEFT_OUT: &str = "The value was ignored.";
 
 impl Record {
     /// Leaves out the members with these errors, and adds a warning for each. Returns false, and changes
@@ -84,7 +84,9 @@ impl Record {
             _ => &error.pointer,
         };
         let is_there = self.body.pointer(pointer).is_some();
-        (is_there && !is_needed(pointer)).then(|| pointer.to_owned())
+        // The number identifies a customer without an address.
+        let is_identity = pointer == "/phone" && self.body.get("email").is_none();
+        (is_there && !is_identity && !is_needed(pointer)).then(|| pointer.to_owned())
     }
 
     /// Removes a member of the body. Later elements of its array move up, and so do their sources.
@@ -92,7 +94,8 @@ impl Record {
         let Some((at, name)) = pointer.rsplit_once('/') else { return };
         match self.body.pointer_mut(at) {
             Some(Value::Object(members)) => {
-                members.remove(name);
+                // RFC 6901 §4.
+                members.remove(&name.replace("~1", "/").replace("~0", "~"));
             }
             Some(Value::Array(all)) => {
                 let Some(number) = name.parse().ok().filter(|number| *number < all.len()) else {

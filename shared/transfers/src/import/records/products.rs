@@ -6,11 +6,10 @@ mod head;
 mod variants;
 pub(super) mod woocommerce;
 
-use core_types::fields::Currency;
 use serde_json::{Value, json};
 
-use super::Record;
 use super::cells::{self, Reading};
+use super::{Record, Setting};
 use crate::import::columns::{Columns, Layout, Slot};
 use crate::import::finding::Finding;
 use crate::import::rows::Row;
@@ -114,7 +113,7 @@ pub(super) fn missing(columns: &Columns, row: u64) -> Vec<Finding> {
     }
     let is_missing = |column| columns.first(slot(column)).is_none();
     let title = is_missing(Column::Title).then(|| {
-        Finding::error((row, Some("Title")), "missing_column", "The file needs this column.")
+        Finding::error((row, Some("Title")), "missing_column", "This column is required.")
     });
     let price = is_missing(Column::Price).then(|| {
         let detail = "Without this column new products are drafts with the price 0.";
@@ -135,9 +134,9 @@ pub(super) fn handle(columns: &Columns, row: &Row) -> Option<String> {
 }
 
 /// The record of a product's rows: a body of `POST /v1/products`.
-pub(super) fn record(columns: &Columns, rows: &[Row], currency: &Currency) -> Option<Record> {
+pub(super) fn record(columns: &Columns, rows: &[Row], setting: &Setting) -> Option<Record> {
     if columns.layout() == Layout::WooCommerce {
-        return woocommerce::record(columns, rows, currency);
+        return woocommerce::record(columns, rows, setting);
     }
     let first = rows.first()?;
     let mut reading = Reading::of(columns);
@@ -147,7 +146,7 @@ pub(super) fn record(columns: &Columns, rows: &[Row], currency: &Currency) -> Op
         let is_variant = row.number == first.number || is_variant(&reading, row);
         if is_variant && product.has_room_for_variant(&mut reading, row.number) {
             let at = product.next_variant();
-            let variant = variants::variant(&mut reading, &at, row, currency);
+            let variant = variants::variant(&mut reading, &at, row, &setting.currency);
             let values = option_values(&mut reading, &at, row, product.options.len());
             product.add_variant(&mut reading, row.number, variant, values);
         }

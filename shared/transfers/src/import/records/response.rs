@@ -20,8 +20,9 @@ const OF_PRODUCT: [&str; 9] = [
 const OF_VARIANT: [&str; 7] =
     ["id", "product_id", "title", "position", "created_at", "updated_at", "version"];
 /// Members of a customer's response that its request has not.
-const OF_CUSTOMER: [&str; 7] = [
+const OF_CUSTOMER: [&str; 8] = [
     "id",
+    "phone_e164",
     "marketing_consent",
     "orders_count",
     "total_spent",
@@ -67,6 +68,12 @@ fn product(body: &mut Map<String, Value>) {
 fn customer(body: &mut Map<String, Value>) {
     let source = body.get("marketing_consent").and_then(|consent| consent.get("source")).cloned();
     body.extend(source.map(|source| ("marketing_source".to_owned(), source)));
+    // What identifies a customer without an address is the same number in a store of another country.
+    if body.get("email").is_none_or(Value::is_null)
+        && let Some(phone) = body.get("phone_e164").filter(|phone| !phone.is_null()).cloned()
+    {
+        body.insert("phone".to_owned(), phone);
+    }
     body.retain(|name, value| !OF_CUSTOMER.contains(&name.as_str()) && !value.is_null());
 }
 

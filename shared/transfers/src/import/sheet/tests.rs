@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use core_types::fields::Currency;
 use core_types::id::StoreId;
 use primitives::clock::Timestamp;
 use primitives::fields::FromText;
@@ -64,6 +65,11 @@ fn import(kind: ImportKind, format: FileFormat) -> Import {
     Import { place: Place { row: 1, blank: Some(0), ..Place::default() }, ..import }
 }
 
+fn setting() -> Setting {
+    let currency = Currency::from_text("EUR").unwrap();
+    Setting { currency, today: "2026-07-01".to_owned() }
+}
+
 /// The result of reading a file: the numbers of records and pages, and the findings.
 #[derive(Debug, Default)]
 struct Sum {
@@ -73,11 +79,11 @@ struct Sum {
 }
 
 async fn read_as(kind: ImportKind, format: FileFormat, source: Repeated) -> Sum {
-    let currency = Currency::from_text("EUR").unwrap();
+    let setting = setting();
     let mut sheet = Sheet::of(&import(kind, format), source);
     let mut sum = Sum::default();
     loop {
-        let (records, is_last) = match sheet.page(&currency).await.unwrap() {
+        let (records, is_last) = match sheet.page(&setting).await.unwrap() {
             Read::Page(page) => (page.records, page.is_last),
             Read::Broken(findings) => {
                 sum.faults.extend(findings.into_iter().map(|it| (it.row, it.code)));
@@ -145,8 +151,8 @@ async fn a_stored_header_fits_into_the_imports_item() {
     let header = format!("{known}{unknown}Title\n");
     let source = Repeated::of(&[(header.as_str(), 1), ("a\n", 1)]);
     let mut sheet = Sheet::of(&import(ImportKind::Products, FileFormat::Csv), source);
-    let currency = Currency::from_text("EUR").unwrap();
-    let Read::Page(page) = sheet.page(&currency).await.unwrap() else { panic!("no header") };
+    let setting = setting();
+    let Read::Page(page) = sheet.page(&setting).await.unwrap() else { panic!("no header") };
     let (ignored, count) = page.ignored.unwrap();
     assert_eq!((ignored.len(), count), (100, 249));
     let kept = serde_json::to_vec(&(page.place, ignored)).unwrap();
@@ -220,10 +226,10 @@ async fn a_file_is_read_the_same_for_any_size_of_its_pieces() {
     for size in [1, 2, 3, 7, 1_000] {
         let parts: Vec<(Vec<u8>, usize)> = text.bytes().map(|byte| (vec![byte], 1)).collect();
         let source = Repeated { all: parts.clone(), parts, size };
-        let currency = Currency::from_text("EUR").unwrap();
+        let setting = setting();
         let mut sheet = Sheet::of(&import(ImportKind::Products, FileFormat::Csv), source);
-        let Read::Page(_) = sheet.page(&currency).await.unwrap() else { panic!("no header") };
-        let Read::Page(page) = sheet.page(&currency).await.unwrap() else { panic!("no rows") };
+        let Read::Page(_) = sheet.page(&setting).await.unwrap() else { panic!("no header") };
+        let Read::Page(page) = sheet.page(&setting).await.unwrap() else { panic!("no rows") };
         assert!(page.is_last);
         let titles = page.records.iter().map(|it| it.body["title"].clone()).collect::<Vec<_>>();
         assert_eq!(titles, ["A;\"1\"\nx", "B \u{1f375}", "C"], "{size}");
@@ -235,12 +241,12 @@ async fn a_file_is_read_the_same_for_any_size_of_its_pieces() {
 
 /// The rows of the records of a file, and its findings.
 async fn rows_of(text: &str) -> (Vec<u64>, Vec<(u64, String)>) {
-    let currency = Currency::from_text("EUR").unwrap();
+    let setting = setting();
     let source = Repeated::of(&[(text, 1)]);
     let mut sheet = Sheet::of(&import(ImportKind::Customers, FileFormat::Csv), source);
     let (mut rows, mut found) = (Vec::new(), Vec::new());
     loop {
-        let page = match sheet.page(&currency).await.unwrap() {
+        let page = match sheet.page(&setting).await.unwrap() {
             Read::Page(page) => page,
             Read::Broken(findings) => {
                 found.extend(findings.into_iter().map(|it| (it.row, it.code)));
@@ -296,10 +302,10 @@ async fn a_quote_that_is_not_closed_is_an_error_of_its_row() {
 #[tokio::test]
 async fn reading_goes_on_after_any_row_with_the_same_numbers() {
     let text = "Email,Note\r\na@b.co,\r\n\r\n,\r\nc@d.co,x\r\n\r\ne@f.co,\r\n";
-    let currency = Currency::from_text("EUR").unwrap();
+    let setting = setting();
     let mut whole = import(ImportKind::Customers, FileFormat::Csv);
     let mut sheet = Sheet::of(&whole, Repeated::of(&[(text, 1)]));
-    let Read::Page(page) = sheet.page(&currency).await.unwrap() else { panic!("no header") };
+    let Read::Page(page) = sheet.page(&setting).await.unwrap() else { panic!("no header") };
     whole.place = page.place;
     let mut rows = Vec::new();
     // One row at a time, each by a reader that begins there.
@@ -325,11 +331,11 @@ async fn variations_find_their_product_anywhere_above_them() {
                 10,variation,X,X,5,id:70,Size,S\r\n\
                 11,variation,TEE-M,Tee - M,6,id:7,Size,M\r\n\
                 12,variable,HAT,Hat,,,Size,S\r\n";
-    let currency = Currency::from_text("EUR").unwrap();
+    let setting = setting();
     let source = Repeated::of(&[(text, 1)]);
     let mut sheet = Sheet::of(&import(ImportKind::Products, FileFormat::Csv), source);
-    let Read::Page(_) = sheet.page(&currency).await.unwrap() else { panic!("no header") };
-    let Read::Page(page) = sheet.page(&currency).await.unwrap() else { panic!("no rows") };
+    let Read::Page(_) = sheet.page(&setting).await.unwrap() else { panic!("no header") };
+    let Read::Page(page) = sheet.page(&setting).await.unwrap() else { panic!("no rows") };
     let told: Vec<(u64, u64, &str, Option<&str>)> = page
         .records
         .iter()
@@ -348,4 +354,37 @@ async fn variations_find_their_product_anywhere_above_them() {
     assert_eq!(told, expected);
     assert_eq!(page.records[1].body["variants"][0]["sku"], "TEE-S");
     assert!(page.is_last);
+}
+
+#[tokio::test]
+async fn the_columns_of_locations_are_known_again_after_an_interruption() {
+    let text = "Handle,Title,Option1 Name,Option1 Value,SKU,COO,Main,Gone,Yard\n\
+                tee,Tee,Title,Default Title,T,PT,1,2,3\ncup,Cup,Title,Default Title,C,,not stocked,,4\n";
+    let whole = import(ImportKind::Inventory, FileFormat::Csv);
+    let setting = setting();
+    let mut sheet = Sheet::of(&whole, Repeated::of(&[(text, 1)]));
+    let Read::Page(mut page) = sheet.page(&setting).await.unwrap() else { panic!("no header") };
+    assert_eq!(page.locations, ["Main", "Gone", "Yard"]);
+    sheet.leave_out(&["Gone".to_owned()], &mut page);
+    let source = Repeated::of(&[(text, 1)]).at(page.place.byte);
+    let mut resumed = Sheet::of(&Import { place: page.place, ..whole }, source);
+    for sheet in [&mut sheet, &mut resumed] {
+        let Read::Page(page) = sheet.page(&setting).await.unwrap() else { panic!("no rows") };
+        let told = page.records.iter().map(|it| {
+            let place = it.body["location"].as_str().unwrap();
+            (it.row, it.number, place, it.body["available"].as_i64().unwrap())
+        });
+        let expected = [(2, 0, "Main", 1), (2, 1, "Yard", 3), (3, 0, "Yard", 4)];
+        assert_eq!(told.collect::<Vec<_>>(), expected);
+    }
+    // The quantities of a row are at most one page, and a page has few more than its limit.
+    let header: String =
+        (0..400).fold("Handle,Title,Option1 Name,SKU".to_owned(), |mut all, number| {
+            let _ = write!(all, ",Place {number}");
+            all
+        }) + "\n";
+    let row = format!("tee,Tee,Title,T{}\n", ",1".repeat(400));
+    let parts = [(header.as_str(), 1), (row.as_str(), 30)];
+    let sum = read_as(ImportKind::Inventory, FileFormat::Csv, Repeated::of(&parts)).await;
+    assert_eq!((sum.records, sum.pages), (12_000, 1 + 30 + 1));
 }

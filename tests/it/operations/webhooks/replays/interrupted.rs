@@ -1,18 +1,19 @@
 //! Steps that come twice, are cut off, or end with their process.
 
-use emulators::faults::{Fault, Faults};
+use support::{Fault, Faults};
 
 use super::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn duplicate_messages_of_steps_double_nothing() {
+async fn duplicate_replay_messages_send_no_event_twice() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let events = happen(&watched, 150).await;
     watched.receiver.wait_for(150).await;
     let input = with(range(&watched), json!({"rate_per_second": 1_000}));
     let id = watched.owner().post(REPLAYS).json(input).await.expect(202).str("/id");
     for _ in 0..4 {
-        let taken = support::race(5, || runner::take(watched.gateway.app(), step(&id))).await;
+        let process = watched.gateway.process();
+        let taken = support::race(5, || process.take_step("replay", &id)).await;
         assert!(taken.iter().all(Result::is_ok), "{taken:?}");
     }
     let replay = over(&watched.owner(), &id).await;
@@ -26,7 +27,7 @@ async fn duplicate_messages_of_steps_double_nothing() {
 
 /// What is between the deliveries of a page and the replay's own write is what a crash there leaves.
 #[tokio::test]
-async fn a_step_that_is_cut_off_before_its_own_write_is_taken_again() {
+async fn an_interrupted_replay_step_is_repeated() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let events = happen(&watched, 25).await;
     watched.receiver.wait_for(25).await;
@@ -36,8 +37,8 @@ async fn a_step_that_is_cut_off_before_its_own_write_is_taken_again() {
     watched.gateway.advance(MINUTE);
     let faults = Faults::planned();
     faults.will([("TransactWriteItems", Fault::Denied)]);
-    let cut_off = watched.gateway.system().embedded().app_over(&faults);
-    runner::take(&cut_off, step(&id)).await.unwrap_err();
+    let cut_off = watched.gateway.process_over(&faults);
+    cut_off.take_step("replay", &id).await.unwrap_err();
     assert_eq!(faults.left(), 0);
     let path = format!("{REPLAYS}/{id}");
     let shown = watched.owner().get(&path).await.expect(200);
@@ -45,12 +46,12 @@ async fn a_step_that_is_cut_off_before_its_own_write_is_taken_again() {
     assert_eq!(made_by(&watched.gateway, &id).await.len(), 15, "five that nobody has counted");
     for _ in 0..3 {
         watched.gateway.advance(MINUTE);
-        runner::take(watched.gateway.app(), step(&id)).await.unwrap();
+        watched.gateway.process().take_step("replay", &id).await.unwrap();
     }
     eventually(DEADLINE, || async {
         watched.gateway.sweep().await;
         watched.gateway.advance(MINUTE);
-        runner::take(watched.gateway.app(), step(&id)).await.unwrap();
+        watched.gateway.process().take_step("replay", &id).await.unwrap();
         let owner = watched.merchant.sign_in_again().await.at(&watched.store);
         let replay = owner.get(&path).await.expect(200).json;
         (replay["status"] == "succeeded").then_some(replay)
@@ -64,7 +65,7 @@ async fn a_step_that_is_cut_off_before_its_own_write_is_taken_again() {
 }
 
 #[tokio::test]
-async fn a_replay_that_a_stop_interrupts_goes_on_where_it_was() {
+async fn a_replay_resumes_after_a_restart() {
     let data = std::env::temp_dir().join(format!("replay-{}", uuid::Uuid::now_v7()));
     std::fs::create_dir_all(&data).unwrap();
     let start = || {

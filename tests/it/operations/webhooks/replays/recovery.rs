@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use primitives::clock::DAY;
+use support::clock::DAY;
 
 use super::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thousand_events_that_a_receiver_missed_are_recovered_by_one_replay() {
+async fn one_replay_recovers_a_thousand_missed_events() {
     missed_and_recovered(1_000).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "writes for minutes"]
-async fn ten_thousand_events_that_a_receiver_missed_are_recovered_by_one_replay() {
+async fn one_replay_recovers_ten_thousand_missed_events() {
     missed_and_recovered(10_000).await;
 }
 

@@ -128,7 +128,7 @@ impl WriteStep {
                 unlabel(release(write, variant), variant)
             }
             Self::Show(store, id) => {
-                let detail = "One of the images is no longer there.";
+                let detail = "One of the images has been deleted.";
                 let gone = Problem::field("/images", "unknown_media", detail);
                 image::hold(write, store, id, gone)
             }

@@ -74,6 +74,11 @@ impl Product {
         Self { body, options: Vec::new(), values, variants, images }
     }
 
+    /// Adds members of the product itself.
+    pub(super) fn extend(&mut self, members: impl IntoIterator<Item = (&'static str, Value)>) {
+        self.body.extend(members.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    }
+
     /// The pointer of the next variant.
     pub(super) fn next_variant(&self) -> String {
         format!("/variants/{}", self.variants.len())
@@ -88,7 +93,9 @@ impl Product {
     pub(super) fn has_room_for_variant(&self, reading: &mut Reading<'_>, row: u64) -> bool {
         let has_room = self.variants.len() < MAX_VARIANTS;
         if !has_room {
-            let detail = format!("A product has at most {MAX_VARIANTS} variants. It was left out.");
+            let detail = format!(
+                "A product can have at most {MAX_VARIANTS} variants. This one was not imported."
+            );
             reading.warn_of_row(row, "too_many_variants", &detail);
         }
         has_room
@@ -106,7 +113,8 @@ impl Product {
         let chosen = self.values.iter_mut().zip(values).map(|(known, (value, column))| {
             let short = known.add(&value);
             if value.chars().count() > MAX_VALUE {
-                let detail = format!("Must have at most {MAX_VALUE} characters: it was cut.");
+                let detail =
+                    format!("Must have at most {MAX_VALUE} characters. The value was truncated.");
                 reading.warn(row, &column, "too_long", &detail);
             }
             short
@@ -130,7 +138,8 @@ impl Product {
             self.images.push((position, image));
             return;
         }
-        let detail = format!("A product has at most {MAX_IMAGES} images. It was left out.");
+        let detail =
+            format!("A product can have at most {MAX_IMAGES} images. This one was not imported.");
         reading.warn_of_row(row, "too_many_images", &detail);
     }
 

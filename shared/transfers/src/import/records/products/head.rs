@@ -26,7 +26,8 @@ pub(super) fn head(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
     }
     reading.code_text(&mut body, ("", "tax_class"), row, slot(Column::TaxClass));
     if let Some(cell) = reading.cell(row, slot(Column::Tags)) {
-        body.insert("tags".into(), tags(reading, row.number, cell));
+        let all = cells::words(cell.0).map(str::to_owned).collect();
+        body.insert("tags".into(), tags(reading, (row.number, cell.1), all));
     }
     if let Some(status) = status(reading, row) {
         body.insert("status".into(), status.into());
@@ -40,7 +41,7 @@ pub(super) fn head(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
     }
     for (cell, column) in reading.all(row, slot(Column::Included)).collect::<Vec<_>>() {
         if reading.flag(row.number, (cell, column)) == Some(false) {
-            let detail = "A store has no markets: the product is sold wherever the store sells.";
+            let detail = "Markets are not supported. The product is sold wherever the store sells.";
             reading.warn(row.number, column, "market_not_supported", detail);
         }
     }
@@ -48,11 +49,15 @@ pub(super) fn head(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
 }
 
 /// The tags of a cell.
-pub(super) fn tags(reading: &mut Reading<'_>, row: u64, (cell, column): (&str, &str)) -> Value {
+pub(super) fn tags(
+    reading: &mut Reading<'_>,
+    (row, column): (u64, &str),
+    all: Vec<String>,
+) -> Value {
     reading.source("/tags", row, column);
-    let all: Vec<&str> = cells::words(cell).collect();
     if all.len() > MAX_TAGS {
-        let detail = format!("A product has at most {MAX_TAGS} tags: the others were left out.");
+        let detail =
+            format!("A product can have at most {MAX_TAGS} tags. The others were ignored.");
         reading.warn(row, column, "too_many_tags", &detail);
     }
     all.into_iter().take(MAX_TAGS).collect()
@@ -73,8 +78,8 @@ fn status(reading: &mut Reading<'_>, row: &Row) -> Option<&'static str> {
     let gift_card = reading.cell(row, slot(Column::GiftCard));
     match gift_card.map(|cell| (reading.flag(row.number, cell), cell.1)) {
         Some((Some(true), column)) => {
-            let detail = "Gift cards are not sold as products: this one is imported as a draft. \
-                          Issue gift cards at `/v1/products/gift-cards`.";
+            let detail = "Gift cards cannot be sold as products. This one is imported as a draft; \
+                          issue gift cards at `/v1/products/gift-cards`.";
             reading.warn(row.number, column, "gift_card_not_supported", detail);
             Some("draft")
         }
@@ -88,13 +93,13 @@ fn known_status(reading: &mut Reading<'_>, row: u64, (cell, column): (&str, &str
         "archived" => "archived",
         "draft" => "draft",
         "unlisted" => {
-            let detail = "A product is on sale for everybody or for nobody: this one is imported \
-                          as a draft.";
+            let detail = "`unlisted` is not supported. The product is imported as a draft.";
             reading.warn(row, column, "status_not_supported", detail);
             "draft"
         }
         _ => {
-            let detail = "Must be `active`, `draft` or `archived`: it is imported as a draft.";
+            let detail =
+                "Must be `active`, `draft` or `archived`. The product is imported as a draft.";
             reading.warn(row, column, "invalid_choice", detail);
             "draft"
         }

@@ -11,7 +11,7 @@ use crate::import::rows::Row;
 /// What becomes of a product with an unreadable price.
 const UNPRICED: &str = "A new product is imported as a draft, with the price 0.";
 /// What becomes of another cell that is no amount.
-const LEFT_OUT: &str = "The cell was left out.";
+const LEFT_OUT: &str = "The value was ignored.";
 
 /// The variant of a row.
 pub(super) fn variant(
@@ -87,7 +87,7 @@ pub(super) fn sku(
     if let Some((cell, name)) = reading.code(row, column)
         && is_power_of_ten(cell)
     {
-        let detail = "A spreadsheet may have rounded this number. It was imported as it is.";
+        let detail = "A spreadsheet may have rounded this number. It was imported unchanged.";
         reading.warn(row.number, name, "rounded_number", detail);
     }
 }
@@ -103,7 +103,7 @@ pub(super) fn barcode(
     let Some((cell, name)) = reading.code(row, column) else { return };
     if is_power_of_ten(cell) {
         body.remove("barcode");
-        let detail = "A spreadsheet has rounded this number. The cell was left out.";
+        let detail = "A spreadsheet has rounded this number. The value was ignored.";
         reading.warn(row.number, name, "rounded_number", detail);
     }
 }

@@ -2,14 +2,17 @@
 //! is below its product and names it by SKU or id. A variation that does not follow its product is read with
 //! that product's row, and added to it.
 
-use core_types::fields::Currency;
+mod attributes;
+mod categories;
+mod prices;
+
 use core_types::fields::Handle;
 use serde_json::{Map, Value, json};
 
 use super::super::cells::{self, Reading};
-use super::super::{Record, Relation};
+use super::super::{Record, Relation, Setting};
 use super::assembly::Product;
-use super::{OPTIONS, head, variants};
+use super::{head, variants};
 use crate::import::columns::{Columns, Slot};
 use crate::import::rows::Row;
 
@@ -39,12 +42,11 @@ pub(in crate::import) enum Column {
     Ounces,
     SalePrice,
     RegularPrice,
+    Categories,
     Tags,
     Brands,
     Images,
     Parent,
-    AttributeName(usize),
-    AttributeValues(usize),
 }
 
 /// The names of the columns.
@@ -72,24 +74,13 @@ const NAMES: &[(Column, &[&str])] = &[
     (Column::Ounces, &["Weight (oz)"]),
     (Column::SalePrice, &["Sale price"]),
     (Column::RegularPrice, &["Regular price"]),
+    (Column::Categories, &["Categories"]),
     (Column::Tags, &["Tags"]),
     (Column::Brands, &["Brands"]),
     (Column::Images, &["Images"]),
     (Column::Parent, &["Parent"]),
-    (Column::AttributeName(0), &["Attribute 1 name"]),
-    (Column::AttributeValues(0), &["Attribute 1 value(s)"]),
-    (Column::AttributeName(1), &["Attribute 2 name"]),
-    (Column::AttributeValues(1), &["Attribute 2 value(s)"]),
-    (Column::AttributeName(2), &["Attribute 3 name"]),
-    (Column::AttributeValues(2), &["Attribute 3 value(s)"]),
-    (Column::AttributeName(3), &["Attribute 4 name"]),
-    (Column::AttributeValues(3), &["Attribute 4 value(s)"]),
-    (Column::AttributeName(4), &["Attribute 5 name"]),
-    (Column::AttributeValues(4), &["Attribute 5 value(s)"]),
 ];
 
-/// The most attributes that are read.
-const ATTRIBUTES: usize = 5;
 /// The decimals with which weights are converted.
 const DECIMALS: usize = 6;
 /// Units of weight, in hundred-millionths of a gram.
@@ -99,13 +90,10 @@ const UNITS: [(Column, i128); 4] = [
     (Column::Pounds, 45_359_237_000),
     (Column::Ounces, 2_834_952_313),
 ];
-/// The value of a variation that is for every value of an attribute.
-const ANY: &str = "Any";
-
 impl Column {
     /// The slot of the column with this name.
     pub(in crate::import) fn slot_of(name: &str) -> Option<Slot> {
-        cells::slot_of(name, NAMES)
+        cells::slot_of(name, NAMES).or_else(|| attributes::slot_of(name))
     }
 }
 
@@ -153,7 +141,7 @@ fn kinds(reading: &Reading<'_>, row: &Row) -> Vec<String> {
 }
 
 /// The record of a product's rows: a body of `POST /v1/products`.
-pub(super) fn record(columns: &Columns, rows: &[Row], currency: &Currency) -> Option<Record> {
+pub(super) fn record(columns: &Columns, rows: &[Row], setting: &Setting) -> Option<Record> {
     let first = rows.first()?;
     let mut reading = Reading::of(columns);
     if is_variation(&reading, first) {
@@ -167,7 +155,10 @@ pub(super) fn record(columns: &Columns, rows: &[Row], currency: &Currency) -> Op
         return None;
     }
     let mut product = Product::of(product_head(&mut reading, first));
-    product.options = options(&mut reading, first, own);
+    product.options = attributes::options(&mut reading, first, own);
+    let metadata = attributes::metadata(&mut reading, first, &product.options);
+    product.extend(metadata.map(|metadata| ("metadata", metadata)));
+    reading.category = categories::category(&mut reading, first);
     for (number, url) in images(&reading, first).into_iter().enumerate() {
         let column = reading.name(slot(Column::Images));
         reading.source(&product.next_image(), first.number, column);
@@ -181,8 +172,8 @@ pub(super) fn record(columns: &Columns, rows: &[Row], currency: &Currency) -> Op
             continue;
         }
         let at = product.next_variant();
-        let variant = variant(&mut reading, &at, (row, first), currency);
-        let values = values(&mut reading, &at, row, &product.options);
+        let variant = variant(&mut reading, &at, (row, first), setting);
+        let values = attributes::values(&mut reading, &at, row, &product.options);
         product.add_variant(&mut reading, row.number, variant, values);
     }
     Some(product.record(reading, first.number))
@@ -209,14 +200,14 @@ fn product_head(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
         reading.source("/tax_class", row.number, column);
         body.insert("tax_class".into(), class.into());
     }
-    if let Some(cell) = reading.cell(row, slot(Column::Tags)) {
-        body.insert("tags".into(), head::tags(reading, row.number, cell));
+    if let Some((cell, column)) = reading.cell(row, slot(Column::Tags)) {
+        body.insert("tags".into(), head::tags(reading, (row.number, column), list(cell)));
     }
     body.insert("status".into(), status(reading, row).into());
     if let Some((cell, column)) = reading.code(row, slot(Column::SoldIndividually))
         && cell == "1"
     {
-        let detail = "There is no limit to one unit an order: the product is sold without it.";
+        let detail = "Limits per order are not supported. The product is imported without one.";
         reading.warn(row.number, column, "limit_not_supported", detail);
     }
     body
@@ -228,20 +219,22 @@ fn status(reading: &mut Reading<'_>, row: &Row) -> &'static str {
     let is_published = reading.code(row, slot(Column::Published)).is_some_and(|it| it.0 == "1");
     let column = reading.name(slot(Column::Type));
     if let Some(kind) = kinds(reading, row).iter().find(|kind| !SOLD.contains(&kind.as_str())) {
-        let detail =
-            format!("Products of the type {kind} are not sold: it is imported as a draft.");
+        let detail = format!(
+            "Products of type {kind} are not supported. The product is imported as a draft."
+        );
         reading.warn(row.number, column, "product_type_not_supported", &detail);
         return "draft";
     }
     match reading.cell(row, slot(Column::Visibility)) {
         Some(("hidden", column)) => {
-            let detail =
-                "A product is on sale for everybody or for nobody: it is imported as a draft.";
+            let detail = "This visibility is not supported. The product is imported as a draft.";
             reading.warn(row.number, column, "visibility_not_supported", detail);
             return "draft";
         }
         Some((cell @ ("search" | "catalog"), column)) => {
-            let detail = format!("A product that is shown in {cell} alone is shown everywhere.");
+            let detail = format!(
+                "The visibility {cell} is not supported. The product is visible everywhere."
+            );
             reading.warn(row.number, column, "visibility_not_supported", &detail);
         }
         _ => {}
@@ -254,56 +247,20 @@ fn is_disabled(reading: &mut Reading<'_>, row: &Row, first: &Row) -> bool {
     let published = reading.code(row, slot(Column::Published));
     let is_off = row.number != first.number && published.is_some_and(|(cell, _)| cell != "1");
     if is_off {
-        let detail = "The variation is disabled. It was left out.";
+        let detail = "The variation is disabled, and was not imported.";
         let column = reading.name(slot(Column::Published));
         reading.warn(row.number, column, "variation_disabled", detail);
     }
     is_off
 }
 
-/// The names of the attributes in which the variations differ.
-fn options(reading: &mut Reading<'_>, first: &Row, own: &[Row]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for row in own {
-        for number in 0..ATTRIBUTES {
-            let Some((name, column)) = reading.cell(row, slot(Column::AttributeName(number)))
-            else {
-                continue;
-            };
-            if !names.iter().any(|known| known == name) {
-                reading.source(&format!("/options/{}", names.len()), row.number, column);
-                names.push(name.to_owned());
-            }
-        }
-    }
-    if names.len() > OPTIONS {
-        let detail = format!("Variants differ in at most {OPTIONS} attributes.");
-        reading.reject(first.number, None, "too_many_options", &detail);
-    }
-    names
-}
-
-/// The values that a variation has of the options.
-fn values(
-    reading: &mut Reading<'_>,
-    at: &str,
-    row: &Row,
-    options: &[String],
-) -> Vec<(String, String)> {
-    let mut values = Vec::new();
-    for (option, name) in options.iter().enumerate() {
-        let is_it = |number: &usize| {
-            let cell = reading.cell(row, slot(Column::AttributeName(*number)));
-            cell.is_some_and(|(cell, _)| cell == name)
-        };
-        let number = (0..ATTRIBUTES).find(is_it);
-        let column = slot(Column::AttributeValues(number.unwrap_or(0)));
-        let cell = number.and_then(|_| reading.cell(row, column));
-        let name = reading.name(column);
-        reading.source(&format!("{at}/options/{option}"), row.number, name);
-        values.push((cell.map_or(ANY, |(value, _)| value).to_owned(), name.to_owned()));
-    }
-    values
+/// The values of a cell between commas. A comma within a value is behind a backslash, and names of terms have
+/// `&` as HTML writes it.
+fn list(cell: &str) -> Vec<String> {
+    const COMMA: char = '\u{1}';
+    let marked = cell.replace("\\,", &COMMA.to_string());
+    let values = marked.split(',').map(|value| value.replace(COMMA, ",").replace("&amp;", "&"));
+    values.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty()).collect()
 }
 
 /// The addresses of the images.
@@ -317,13 +274,13 @@ fn variant(
     reading: &mut Reading<'_>,
     at: &str,
     (row, first): (&Row, &Row),
-    currency: &Currency,
+    setting: &Setting,
 ) -> Map<String, Value> {
     let mut body = Map::new();
     reading.source(at, row.number, "");
     variants::sku(reading, (at, &mut body), row, slot(Column::Sku));
     variants::barcode(reading, (at, &mut body), row, slot(Column::Barcode));
-    prices(reading, (at, &mut body), row, currency);
+    prices::add(reading, (at, &mut body), row, setting);
     let weight = weight(reading, row).or_else(|| weight(reading, first));
     body.extend(weight.map(|grams| ("weight_grams".to_owned(), grams.into())));
     let is_virtual = kinds(reading, row).iter().any(|kind| kind == "virtual");
@@ -338,33 +295,6 @@ fn variant(
     }
     body.extend(inventory(reading, at, row).map(|inventory| ("inventory".to_owned(), inventory)));
     body
-}
-
-/// Adds the price, and the regular one as compare-at price of a sale. A sale of some days is none here.
-fn prices(
-    reading: &mut Reading<'_>,
-    (at, body): (&str, &mut Map<String, Value>),
-    row: &Row,
-    currency: &Currency,
-) {
-    let is_dated = [Column::SaleStarts, Column::SaleEnds];
-    let is_dated = is_dated.into_iter().any(|column| reading.cell(row, slot(column)).is_some());
-    match reading.code(row, slot(Column::SalePrice)) {
-        Some((_, column)) if is_dated => {
-            let detail = "A sale has no dates: the regular price was imported.";
-            reading.warn(row.number, column, "sale_not_supported", detail);
-            variants::price(reading, (at, body), row, (slot(Column::RegularPrice), currency));
-        }
-        Some(_) => {
-            variants::price(reading, (at, body), row, (slot(Column::SalePrice), currency));
-            if let Some(cell) = reading.code(row, slot(Column::RegularPrice)) {
-                reading.source(&format!("{at}/compare_at"), row.number, cell.1);
-                let money = reading.money(row.number, cell, (currency, "The cell was left out."));
-                body.extend(money.map(|money| ("compare_at".to_owned(), money)));
-            }
-        }
-        None => variants::price(reading, (at, body), row, (slot(Column::RegularPrice), currency)),
-    }
 }
 
 /// The weight in grams.
@@ -382,7 +312,8 @@ fn is_taxable(reading: &mut Reading<'_>, row: &Row, first: &Row) -> bool {
     let cell = reading.cell(row, slot(Column::TaxStatus));
     let cell = cell.or_else(|| reading.cell(first, slot(Column::TaxStatus)));
     if let Some(("shipping", column)) = cell {
-        let detail = "Shipping is taxed as its goods are: neither is taxed.";
+        let detail =
+            "Separate taxing of shipping is not supported. Neither goods nor shipping are taxed.";
         reading.warn(row.number, column, "tax_status_not_supported", detail);
     }
     cell.is_none_or(|(cell, _)| cell == "taxable")

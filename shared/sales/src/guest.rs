@@ -1,0 +1,273 @@
+//! Guests: people who have ordered without an account, known by the address of their orders.
+//!
+//! A guest is one item, which each order with the address counts in place. It is not read before, so that a
+//! checkout costs no further round trip, and two at once count as two. An order leaves its guest when an
+//! account gets it, when its address changes, and when it is redacted; with the last one the item is deleted.
+
+use core_types::fields::{Currency, E164, Email, Phone};
+use core_types::id::StoreId;
+use core_types::key::{self, IndexKey};
+use core_types::money::Money;
+use identity::address::PostalAddress;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
+use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key};
+use table::{Change, Condition, Query, Write};
+
+use crate::order::Order;
+
+/// A guest of a store.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Guest {
+    /// The store.
+    pub store_id: StoreId,
+    /// The keyed hash of the address ([`identity::store::Store::guest_key`]).
+    pub guest: String,
+    /// The address, as the newest order has it.
+    pub email: Email,
+    /// The name that the newest order has.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// The telephone number that the newest order has, as it was written.
+    #[serde(default)]
+    pub phone: Option<Phone>,
+    /// That number in E.164.
+    #[serde(default)]
+    pub phone_e164: Option<E164>,
+    /// The number of their orders.
+    pub orders_count: u64,
+    /// The total paid for their orders, in minor units.
+    pub spent: i64,
+    /// The store's currency.
+    pub currency: Currency,
+    /// When they ordered first.
+    pub first_order_at: Timestamp,
+    /// When they ordered last.
+    pub last_order_at: Timestamp,
+    /// When something of this was last changed.
+    pub updated_at: Timestamp,
+    /// Always 1: it is never replaced by version.
+    pub version: u64,
+}
+
+impl Item for Guest {
+    const KIND: &'static str = "guest";
+    fn key(&self) -> Key {
+        key::guest(&self.store_id, &self.guest)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn indexes(&self) -> Vec<IndexKey> {
+        vec![key::guests_of_store(&self.store_id, self.first_order_at, &self.guest)]
+    }
+}
+
+impl Guest {
+    /// The query for a store's guests, newest first.
+    pub fn of_store(store: &StoreId) -> Query {
+        Query::list(key::list::guests_of_store(store)).newest_first()
+    }
+
+    /// The total paid for their orders.
+    pub fn total_spent(&self) -> Money {
+        Money::new(self.spent, &self.currency).unwrap_or_else(|| Money::zero(&self.currency))
+    }
+}
+
+/// How an order comes to its guest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Arrival {
+    /// It is placed: the newest one.
+    Placed,
+    /// It was placed earlier, with another address.
+    Moved,
+}
+
+/// Who orders, as an order says.
+struct Described<'a> {
+    name: Option<String>,
+    phone: Option<&'a Phone>,
+    phone_e164: Option<&'a E164>,
+}
+
+impl<'a> Described<'a> {
+    fn in_order(order: &'a Order) -> Self {
+        let contact = order.contact.as_ref();
+        let address = order.shipping_address.as_ref().or(order.billing_address.as_ref());
+        let full = |first: Option<&String>, last: Option<&String>| {
+            let parts: Vec<&str> =
+                [first, last].into_iter().flatten().map(String::as_str).collect();
+            (!parts.is_empty()).then(|| parts.join(" "))
+        };
+        let own = contact.and_then(|own| full(own.first_name.as_ref(), own.last_name.as_ref()));
+        let of_address = |to: &PostalAddress| full(to.first_name.as_ref(), to.last_name.as_ref());
+        // A number and its E.164 form are of one source.
+        let (phone, phone_e164) = match (contact, address) {
+            (Some(own), _) if own.phone.is_some() => (own.phone.as_ref(), own.phone_e164.as_ref()),
+            (_, Some(to)) => (to.phone.as_ref(), to.phone_e164.as_ref()),
+            _ => (None, None),
+        };
+        Self { name: own.or_else(|| address.and_then(of_address)), phone, phone_e164 }
+    }
+}
+
+/// The change that counts an order for its guest.
+fn counted(order: &Order, guest: &str, email: &Email, arrival: Arrival) -> Change {
+    let (index, place) = key::guests_of_store(&order.store_id, order.created_at, guest);
+    let (partition, sort) = index.key_names();
+    let Described { name, phone, phone_e164 } = Described::in_order(order);
+    // What the newest order says; of one that was placed earlier, what nothing is known of.
+    let said = |member: &str| match arrival {
+        Arrival::Placed => format!("#{member} = :{member}"),
+        Arrival::Moved => format!("#{member} = if_not_exists(#{member}, :{member})"),
+    };
+    let texts = [
+        ("name", name),
+        ("phone", phone.map(|phone| phone.as_str().to_owned())),
+        ("phone_e164", phone_e164.map(|phone| phone.as_str().to_owned())),
+    ];
+    let set: String = texts
+        .iter()
+        .filter(|(_, text)| text.is_some())
+        .map(|(member, _)| format!(", {}", said(member)))
+        .collect();
+    let (gone, texts): (Vec<_>, Vec<_>) = texts.into_iter().partition(|(_, text)| text.is_none());
+    let gone: Vec<_> = gone
+        .iter()
+        .filter(|_| arrival == Arrival::Placed)
+        .map(|(member, _)| format!("#{member}"))
+        .collect();
+    let removed =
+        if gone.is_empty() { String::new() } else { format!(" REMOVE {}", gone.join(", ")) };
+    let update = format!(
+        "SET #entity = :entity, #store_id = :store_id, #guest = :guest, #currency = :currency, \
+         #version = :one, #orders_count = if_not_exists(#orders_count, :none) + :one, \
+         #spent = if_not_exists(#spent, :none) + :spent, \
+         #first_order_at = if_not_exists(#first_order_at, :at), #updated_at = :now, \
+         {partition} = if_not_exists({partition}, :partition), \
+         {sort} = if_not_exists({sort}, :sort), {}, {}{set}{removed}",
+        said("email"),
+        said("last_order_at"),
+    );
+    let change = Change::new(update)
+        .value(":entity", Guest::KIND)
+        .value(":store_id", &order.store_id)
+        .value(":guest", guest)
+        .value(":currency", &order.currency)
+        .value(":one", 1)
+        .value(":none", 0)
+        .value(":spent", order.brought_in())
+        .value(":at", order.created_at)
+        .value(":now", order.updated_at)
+        .value(":partition", place.pk)
+        .value(":sort", place.sk)
+        .value(":email", email)
+        .value(":last_order_at", order.created_at);
+    let names = ["entity", "store_id", "guest", "currency", "version", "orders_count", "spent"];
+    let times = ["first_order_at", "updated_at", "last_order_at", "email"];
+    let change = names.into_iter().chain(times).fold(change, named);
+    let change = gone.iter().fold(change, |change, member| named(change, member.trim_matches('#')));
+    texts.into_iter().fold(change, |change, (member, text)| {
+        named(change, member).value(&format!(":{member}"), text)
+    })
+}
+
+/// Binds the `#name` of a member.
+fn named(change: Change, member: &str) -> Change {
+    change.name(&format!("#{member}"), member)
+}
+
+/// Adds an order that is placed to its guest, if it has one.
+pub(crate) fn place(write: Write, order: &Order) -> Write {
+    arrive(write, order, Arrival::Placed)
+}
+
+fn arrive(write: Write, order: &Order, arrival: Arrival) -> Write {
+    let (Some(guest), Some(email)) = (&order.guest, &order.email) else { return write };
+    let change = counted(order, guest, email, arrival);
+    write.update(&key::guest(&order.store_id, guest), change, Code::VersionConflict)
+}
+
+/// Adds what a change of an order changes for its guest, or for two of them: the order leaves the one of
+/// `before`, and comes to the one of `after`. The write is rejected with `version_conflict` if another order
+/// was faster.
+///
+/// # Errors
+/// 503.
+pub async fn follow(
+    services: &Services,
+    write: Write,
+    (before, after): (&Order, &Order),
+) -> Result<Write, Problem> {
+    if before.guest == after.guest {
+        return Ok(write);
+    }
+    let write = leave(services, write, before, after.updated_at).await?;
+    Ok(arrive(write, after, Arrival::Moved))
+}
+
+/// Takes an order off its guest, who is deleted with their last one.
+async fn leave(
+    services: &Services,
+    write: Write,
+    order: &Order,
+    now: Timestamp,
+) -> Result<Write, Problem> {
+    let Some(guest) = &order.guest else { return Ok(write) };
+    let key = key::guest(&order.store_id, guest);
+    let Some(known) = services.table.get::<Guest>(&key).await? else { return Ok(write) };
+    if known.orders_count <= 1 {
+        let is_last = Condition::is("orders_count", known.orders_count);
+        return Ok(write.delete_if(&key, is_last, Code::VersionConflict));
+    }
+    let change = Change::new(
+        "SET orders_count = orders_count - :one, spent = spent - :spent, updated_at = :now",
+    )
+    .only_if("orders_count > :one")
+    .value(":one", 1)
+    .value(":spent", order.brought_in())
+    .value(":now", now);
+    Ok(write.update(&key, change, Code::VersionConflict))
+}
+
+/// Adds a payment to a guest's total; a refund is negative. Rejected if there is no such guest.
+pub(crate) fn count_spent(
+    write: Write,
+    store: &StoreId,
+    guest: &str,
+    minor_units: i64,
+    now: Timestamp,
+) -> Write {
+    let change = Change::new("SET spent = spent + :paid, updated_at = :now")
+        .only_if("attribute_exists(PK)")
+        .value(":paid", minor_units)
+        .value(":now", now);
+    write.update(&key::guest(store, guest), change, Code::VersionConflict)
+}
+
+core_types::view! {
+    /// Somebody who has ordered without an account.
+    GuestView of guest: Guest {
+        /// The address, as the newest order has it.
+        email: Email,
+        /// The name that the newest order has: of its contact details, or else of its address.
+        name: Option<String>,
+        /// The telephone number that the newest order has, as it was written.
+        phone: Option<Phone>,
+        /// That number in E.164; none if it is no number of the address's country, nor one with a country code.
+        phone_e164: Option<E164>,
+        /// The number of orders placed.
+        orders_count: u64,
+        /// The total paid for orders.
+        total_spent: Money = guest.total_spent(),
+        /// When they ordered first.
+        first_order_at: Timestamp,
+        /// When they ordered last.
+        last_order_at: Timestamp,
+        /// When something of this was last changed.
+        updated_at: Timestamp,
+    }
+}
