@@ -195,8 +195,8 @@ async fn stores_of(services: &Services, account: &Merchant) -> Result<Vec<OwnSto
         let all = stores::stores_of(services, account).await?.into_iter();
         return Ok(all.map(|(store, grant)| of((store, grant.role))).collect());
     }
-    let (index, listed) = key::stores_of(&account.id, account.created_at);
-    let own: Vec<Store> = services.table.all(&Query::index(index, listed.pk), MAX_STORES).await?;
+    let own = Query::list(key::list::stores_of(&account.id));
+    let own: Vec<Store> = services.table.all(&own, MAX_STORES).await?;
     Ok(own.into_iter().map(|store| of((store, Role::Owner))).collect())
 }
 

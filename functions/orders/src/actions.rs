@@ -22,7 +22,6 @@ use sales::order::{
 };
 use sales::payment::load::connect;
 use sales::workflows::record_payment;
-use sales::workflows::save_change::Spending;
 use services::Services;
 use table::retry_eventual_first;
 
@@ -126,7 +125,7 @@ pub async fn mark_paid(
     if_match: IfMatch,
     Body(input): Body<MarkPaidRequest>,
 ) -> Result<Json<OrderView>, Problem> {
-    let (app, store, spending) = (&app, &caller.store.id, &Spending::default());
+    let (app, store) = (&app, &caller.store.id);
     let (id, if_match, input) = (&id, &if_match, &input);
     retry_eventual_first(|consistency| async move {
         let now = app.clock.now();
@@ -134,7 +133,7 @@ pub async fn mark_paid(
         if_match.check(aggregate.order.version)?;
         let method = input.method.clone().map(String::from);
         let change = aggregate.order.pay_manually(&aggregate.payments, method, now)?;
-        let write = change.save(app, app.table.write(), spending, now).await?;
+        let write = change.save(app, app.table.write(), consistency.into(), now).await?;
         write.answer(change.order.to_response(), now).await
     })
     .await
@@ -155,14 +154,14 @@ pub async fn confirm(
     if_match: IfMatch,
     Body(_): Body<NoFields>,
 ) -> Result<Json<OrderView>, Problem> {
-    let (app, store, spending) = (&app, &caller.store.id, &Spending::default());
+    let (app, store) = (&app, &caller.store.id);
     let (id, if_match) = (&id, &if_match);
     retry_eventual_first(|consistency| async move {
         let now = app.clock.now();
         let before = load::order_as(app, store, id, consistency).await?;
         if_match.check(before.version)?;
         let change = before.confirm(now)?;
-        let write = change.save(app, app.table.write(), spending, now).await?;
+        let write = change.save(app, app.table.write(), consistency.into(), now).await?;
         write.answer(change.order.to_response(), now).await
     })
     .await

@@ -17,7 +17,6 @@ use primitives::problem::{FieldError, Problem};
 use sales::order::lines::{CancelledLine, LinesView, ReturnedLine};
 use sales::order::refund::RestockType;
 use sales::order::{MAX_LINES, MAX_QUANTITY, Order, OrderChange, load};
-use sales::workflows::save_change::Spending;
 use services::Services;
 
 /// Units of a line to cancel.
@@ -192,8 +191,7 @@ async fn change(
     named: &[Option<&LocationId>],
     decide: impl Fn(&Order, Timestamp) -> Result<(OrderChange, LinesView), Problem>,
 ) -> Result<Json<LinesView>, Problem> {
-    let (store, spending) = (&caller.store.id, &Spending::default());
-    let (if_match, decide) = (&if_match, &decide);
+    let (store, if_match, decide) = (&caller.store.id, &if_match, &decide);
     inventory::persist_eventual_first(|consistency| async move {
         let now = services.clock.now();
         let before = load::order_as(services, store, id, consistency).await?;
@@ -201,8 +199,8 @@ async fn change(
         let (change, view) = decide(&before, now)?;
         let locations = view.restock_locations().naming(named.iter().copied());
         let unchanged = load::restock_locations(services, store, &locations).await?;
-        let write =
-            unchanged.ensure(change.save(services, services.table.write(), spending, now).await?);
+        let write = unchanged
+            .ensure(change.save(services, services.table.write(), consistency.into(), now).await?);
         write.answer(Json::new(&view).version(change.order.version), now).await
     })
     .await

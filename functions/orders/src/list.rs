@@ -4,7 +4,7 @@ use axum::extract::State;
 use callers::StoreAccess;
 use catalogue::words::{index_words, terms};
 use core_types::fields::{Email, MetadataFilter};
-use core_types::id::{CustomerId, OrderId};
+use core_types::id::CustomerId;
 use core_types::key;
 use core_types::scope::ReadOrders;
 use gateway::app::App;
@@ -156,18 +156,15 @@ async fn of_address(
     store: &Store,
     email: &Email,
 ) -> Result<Vec<Order>, Problem> {
-    let now = services.clock.now();
-    let any = OrderId::mint(now);
-    let (index, position) = key::orders_of_guest(&store.guest_key(email), &any);
-    let of_guests = Search::index(index, position.pk);
+    let of_guests = Search::list(key::list::orders_of_guest(&store.guest_key(email)));
     let claim = key::unique_customer_email(&store.id, &email.normalized());
     let (claim, mut found) = tokio::try_join!(
         services.table.get::<UniqueCustomerEmail>(&claim),
         services.table.all::<Order>(&of_guests, MAX_OF_ADDRESS),
     )?;
     if let Some(claim) = claim {
-        let (index, position) = key::orders_of_customer(&store.id, &claim.customer_id, now, &any);
-        let of_customer = Search::index(index, position.pk).newest_first();
+        let of_customer = key::list::orders_of_customer(&store.id, &claim.customer_id);
+        let of_customer = Search::list(of_customer).newest_first();
         let own = services.table.page(&of_customer, MAX_OF_ADDRESS, None, |_: &Order| true).await?;
         found.extend(own.items);
     }
@@ -193,13 +190,11 @@ pub async fn list(
         let views = found.iter().map(OrderView::from).collect();
         return paging.whole(&app, views, |view: &OrderView| view.id.to_string()).await;
     }
-    let now = app.clock.now();
-    let any = OrderId::mint(now);
-    let (index, position) = match &query.customer_id {
-        Some(customer) => key::orders_of_customer(&store.id, customer, now, &any),
-        None => key::orders_of_store(&store.id, now, &any),
+    let all = match &query.customer_id {
+        Some(customer) => key::list::orders_of_customer(&store.id, customer),
+        None => key::list::orders_of_store(&store.id),
     };
-    let mut search = Search::index(index, position.pk).newest_first();
+    let mut search = Search::list(all).newest_first();
     if query.created_since.is_some() || query.created_before.is_some() {
         // Positions are times with an id after them, and `#` sorts before all of a time but its end.
         let since = query.created_since.map_or_else(String::new, |since| since.to_string());

@@ -24,7 +24,7 @@ use sales::order::cart::{CustomerInput, LineInput, PaymentInput, expected, fault
 use sales::order::pricing::{Buyer, QuoteView};
 use sales::order::{MAX_GIFT_CARDS, Order, OrderView, cart};
 use sales::tax::TaxLocation;
-use sales::workflows::place_order::{self, Cart, Placing, Priced};
+use sales::workflows::place_order::{self, Cart, PlacedBy, Placing};
 use services::Services;
 
 use crate::orders::MAX_TAGS;
@@ -149,6 +149,7 @@ pub async fn place(
     let has_proven = |account: &Customer| email.as_ref().is_some_and(|to| account.has_proven(to));
     let is_email_proven = account.as_ref().is_some_and(has_proven);
     let placing = Placing {
+        by: PlacedBy::Merchant,
         buyer: Buyer {
             customer_id: input.customer_id,
             is_email_proven,
@@ -171,9 +172,8 @@ pub async fn place(
         paid: input.mark_paid.map(|paid| paid.method.map(String::from)),
     };
     let to_response = |order: &Order| Created::new(&OrderView::from(order)).version(order.version);
-    let (accept, completion) = (|_: &Priced| Ok(Vec::new()), answering(to_response));
-    let placed = place_order::place(&app, store, &cart, &placing, accept, &completion);
-    placed.await.map(Either::Right)
+    let completion = answering(to_response);
+    place_order::place(&app, store, &cart, &placing, &completion).await.map(Either::Right)
 }
 
 /// Loads the customer; adds a field error if there is none with this id.

@@ -64,8 +64,7 @@ pub async fn list(
 
 /// The query of all payments of a store.
 fn payments_of(store: &StoreId) -> table::Query {
-    let anywhen = Timestamp::from_millis(0);
-    table::Query::partition_of(key::payments_of_store(store, anywhen, &PaymentId::mint(anywhen)))
+    table::Query::list(key::list::payments_of_store(store))
 }
 
 /// `GET /v1/payments/{id}` (`getPayment`): Get a payment.

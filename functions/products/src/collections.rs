@@ -59,13 +59,11 @@ pub async fn list(
     paging: Paging,
     gateway::request::Query(query): gateway::request::Query<ListQuery>,
 ) -> Result<Page<CollectionView>, Problem> {
-    let (since, nobody) = (Timestamp::from_millis(0), CollectionId::derive(&[]));
-    let entry = key::collections_of_store(&caller.store.id, since, &nobody);
     let takes = |collection: &Collection| {
         query.kind.is_none_or(|kind| collection.kind == kind)
             && query.published.is_none_or(|flag| collection.published == flag.0.0)
     };
-    let all = Query::partition_of(entry).newest_first();
+    let all = Query::list(key::list::collections_of_store(&caller.store.id)).newest_first();
     paging.answer(&app, &all, takes, |collection| CollectionView::from(&collection)).await
 }
 

@@ -4,7 +4,7 @@ use axum::extract::State;
 use callers::StoreAccess;
 use core_types::fields::{E164, Email, MetadataFilter, Phone};
 use core_types::fold::fold;
-use core_types::id::{CustomerId, OrderId};
+use core_types::id::CustomerId;
 use core_types::key;
 use core_types::resource::load;
 use core_types::scope::{ReadCustomers, ReadOrders, WriteCustomers};
@@ -110,10 +110,7 @@ pub(crate) async fn list(
         let views = found.iter().filter(|customer| asked.takes(customer)).map(CustomerView::from);
         return paging.whole(&app, views.collect(), |view| view.id.to_string()).await;
     }
-    let any = CustomerId::derive(&["any"]);
-    let mut query =
-        table::Query::partition_of(key::customers_of_store(&store.id, store.created_at, &any))
-            .newest_first();
+    let mut query = table::Query::list(key::list::customers_of_store(&store.id)).newest_first();
     if asked.is_filtered() {
         query = query.looking_ahead(AHEAD.0, AHEAD.1);
     }
@@ -216,9 +213,7 @@ pub(crate) async fn orders(
     paging: Paging,
 ) -> Result<Page<OrderView>, Problem> {
     let store = &access.store.id;
-    let customer: Customer = load(&app, &key::customer(store, &id)).await?;
-    let any = OrderId::derive(&["any"]);
-    let (index, listed) = key::orders_of_customer(store, &id, customer.created_at, &any);
-    let query = table::Query::index(index, listed.pk).newest_first();
+    let _: Customer = load(&app, &key::customer(store, &id)).await?;
+    let query = table::Query::list(key::list::orders_of_customer(store, &id)).newest_first();
     paging.answer(&app, &query, |_: &Order| true, |order| OrderView::from(&order)).await
 }

@@ -71,8 +71,7 @@ pub async fn list(
         let views = found.iter().filter(|found| wanted(found)).map(view).collect();
         return paging.whole(&app, views, |view: &DiscountView| view.id.to_string()).await;
     }
-    let entry = key::discounts_of_store(store, now, &DiscountId::derive(&[]));
-    let query = TableQuery::partition_of(entry).newest_first();
+    let query = TableQuery::list(key::list::discounts_of_store(store)).newest_first();
     paging.answer(&app, &query, wanted, |discount| view(&discount)).await
 }
 

@@ -47,14 +47,8 @@ impl ListQuery {
     fn query(&self, store: &Store) -> table::Query {
         let since = self.since.unwrap_or(store.created_at);
         let query = if let Some(status) = self.status {
-            let any = FormSubmissionId::derive(&["any"]);
-            table::Query::partition_of(key::form_submissions_by_status(
-                &store.id,
-                status.as_str(),
-                since,
-                &any,
-            ))
-            .between(since.to_string(), "~")
+            let all = key::list::form_submissions_by_status(&store.id, status.as_str());
+            table::Query::list(all).between(since.to_string(), "~")
         } else {
             // An id begins with its time: 48 bits of milliseconds (RFC 9562 §5.7).
             let millis = since.millis().max(0);

@@ -156,7 +156,7 @@ pub(crate) async fn list(
         let paging = paging.with(ListExtras { of_address: Some(of_address) });
         return paging.whole(&app, views, |view| view.email.to_string()).await;
     }
-    let mut query = Guest::of_store(&store.id, app.clock.now());
+    let mut query = Guest::of_store(&store.id);
     if asked.is_filtered() {
         query = query.looking_ahead(AHEAD.0, AHEAD.1);
     }

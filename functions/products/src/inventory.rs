@@ -97,9 +97,8 @@ pub async fn list(
         all.into_iter().map(|location| location.id).collect()
     };
     let Some(Ids(items)) = input.item_ids else {
-        let probe = VariantId::derive(&[]);
         let query = |location: &LocationId| {
-            TableQuery::partition_of(key::levels_of_location(store, location, &probe))
+            TableQuery::list(key::list::levels_of_location(store, location))
         };
         let queries: Vec<_> = locations.iter().map(query).collect();
         let view = |level: Level| LevelView::from(&level);

@@ -150,12 +150,11 @@ impl ListQuery {
 /// Queries all products of a store, or those with a status, newest first. Both are ordered by creation
 /// time, so a paged list returns every product once even if products change meanwhile.
 fn everything(store: &StoreId, status: Option<ProductStatus>) -> Query {
-    let (since, any) = (Timestamp::from_millis(0), ProductId::derive(&[]));
-    let entry = match status {
-        None => key::products_of_store(store, since, &any),
-        Some(status) => key::products_by_status(store, status.as_str(), since, &any),
+    let all = match status {
+        None => key::list::products_of_store(store),
+        Some(status) => key::list::products_by_status(store, status.as_str()),
     };
-    Query::partition_of(entry).newest_first()
+    Query::list(all).newest_first()
 }
 
 /// `GET /v1/products` (`listProducts`): List products of a store.

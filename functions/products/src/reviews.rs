@@ -52,17 +52,14 @@ impl ListQuery {
     /// The query with the fewest other reviews. Pending and rejected reviews have lists of their own, and
     /// approved ones have a list for each product. The other cases read all reviews.
     fn query(&self, store: &Store) -> table::Query {
-        let any = ReviewId::derive(&["any"]);
-        let entry = match (self.status, &self.product_id) {
+        let all = match (self.status, &self.product_id) {
             (Some(ReviewStatus::Approved), Some(product)) => {
-                key::approved_reviews_of_product(&store.id, product, store.created_at, &any)
+                key::list::approved_reviews_of_product(&store.id, product)
             }
-            (Some(ReviewStatus::Approved) | None, _) => key::review_by_id(&store.id, &any),
-            (Some(status), _) => {
-                key::reviews_by_status(&store.id, status.as_str(), store.created_at, &any)
-            }
+            (Some(ReviewStatus::Approved) | None, _) => key::list::reviews_of_store(&store.id),
+            (Some(status), _) => key::list::reviews_by_status(&store.id, status.as_str()),
         };
-        table::Query::partition_of(entry).newest_first().looking_ahead(AHEAD.0, AHEAD.1)
+        table::Query::list(all).newest_first().looking_ahead(AHEAD.0, AHEAD.1)
     }
 }
 

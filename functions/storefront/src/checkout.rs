@@ -14,20 +14,19 @@ use gateway::reply::{Created, Either, Json, NoStore};
 use gateway::request::{Body, Path, Raw, Ruled};
 use identity::address::{AddressInput, PostalAddress};
 use identity::customer::Customer;
-use identity::store::{Store, StoreStatus};
 use primitives::clock::Timestamp;
 use primitives::fields::{AtMost, Flag, Text};
 use primitives::input::{Given, Rules, request};
-use primitives::problem::{Code, FieldError, Problem};
+use primitives::problem::{FieldError, Problem};
 use sales::discount::{self, DiscountCode, MAX_CODES};
 use sales::gift_card::GiftCardCode;
-use sales::order::cart::{CustomerInput, LineInput, PaymentInput, expected, fault, merge, who};
+use sales::order::cart::{CustomerInput, LineInput, PaymentInput, expected, merge, who};
 use sales::order::pricing::{Buyer, QuoteView};
 use sales::order::shopper::{ShopperFulfillmentView, ShopperOrderView};
-use sales::order::{MAX_GIFT_CARDS, Order, PresentedToken, cart, load};
+use sales::order::{MAX_GIFT_CARDS, Order, cart, load};
 use sales::tax::TaxLocation;
-use sales::workflows::cancel_order;
-use sales::workflows::place_order::{self, Cart, Placing, Priced};
+use sales::workflows::cancel_order::{self, CancelByShopper};
+use sales::workflows::place_order::{self, Cart, PlacedBy, Placing};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -132,21 +131,21 @@ pub async fn order(
     };
     if input.dry_run.0 {
         let priced = place_order::price(&app, store, &cart).await?;
-        takes_orders(&priced.store)?;
+        priced.store.ensure_takes_orders()?;
         priced.ensure_sound()?;
         return Ok(Either::Left(Json::new(&priced.quote.view())));
     }
     let token = seal::random_secret();
     let placing = Placing {
+        by: PlacedBy::Shopper,
         buyer,
         draft: false,
         expires: true,
         order_token_digest: Some(seal::digest(&token)),
         paid: None,
     };
-    let validate = |priced: &Priced| check(&caller, &placing.buyer, priced);
     let completion = answering(|order: &Order| placed(order, &token));
-    place_order::place(&app, store, &cart, &placing, validate, &completion).await.map(Either::Right)
+    place_order::place(&app, store, &cart, &placing, &completion).await.map(Either::Right)
 }
 
 /// The response to a checkout, the only one with the token.
@@ -197,44 +196,6 @@ pub(crate) fn shopper(caller: &Shopper, email: Option<&Email>) -> discount::Shop
     discount::Shopper::of(caller.customer.as_ref().map(|customer| &customer.account), email)
 }
 
-/// Ensures that the store is active.
-///
-/// # Errors
-/// `store_not_accepting_orders`.
-fn takes_orders(store: &Store) -> Result<(), Problem> {
-    if store.status == StoreStatus::Active {
-        return Ok(());
-    }
-    Err(Code::StoreNotAcceptingOrders.with("storefront_status", store.status.as_str()))
-}
-
-/// Validates the order against the store's settings. Returns errors of missing fields.
-///
-/// # Errors
-/// `store_not_accepting_orders`, `account_required`.
-fn check(caller: &Shopper, buyer: &Buyer, priced: &Priced) -> Result<Vec<FieldError>, Problem> {
-    takes_orders(&priced.store)?;
-    let settings = &priced.settings.checkout;
-    if caller.customer.is_none() && !settings.guest_checkout {
-        return Err(Code::AccountRequired.into());
-    }
-    let mut missing = Vec::new();
-    if buyer.email.is_none() {
-        missing.push(fault("/email", "required", "Required for the order confirmation."));
-    }
-    match &buyer.shipping_address {
-        None if priced.quote.needs_address() && !priced.is_at_fault("/shipping_address") => {
-            missing.push(fault("/shipping_address", "required", "A shipping address is required."));
-        }
-        Some(address) if settings.require_phone && address.phone.is_none() => {
-            let detail = "The store requires a phone number.";
-            missing.push(fault("/shipping_address/phone", "required", detail));
-        }
-        _ => {}
-    }
-    Ok(missing)
-}
-
 /// An order with its fulfillments.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ShopperOrderDetails {
@@ -259,22 +220,14 @@ pub async fn show(
     token: OrderToken,
 ) -> Result<NoStore<Json<ShopperOrderDetails>>, Problem> {
     let aggregate = load::aggregate(&app, &caller.store().id, &id).await?;
-    admit(&caller, token.presented(&app, None).await?.as_ref(), &aggregate.order)?;
+    let customer = caller.customer.as_ref().map(|customer| &customer.account.id);
+    let token = token.presented(&app, None).await?;
+    aggregate.order.ensure_shown_to(customer, token.as_ref())?;
     let details = ShopperOrderDetails {
         order: ShopperOrderView::of(&aggregate.order, app.clock.now()),
         fulfillments: aggregate.fulfillments.iter().map(ShopperFulfillmentView::from).collect(),
     };
     Ok(Json::new(&details).version(aggregate.order.version).no_store())
-}
-
-/// Ensures that the order is the caller's, or that the token is its own.
-///
-/// # Errors
-/// `not_found`.
-fn admit(caller: &Shopper, token: Option<&PresentedToken>, order: &Order) -> Result<(), Problem> {
-    let customer = caller.customer.as_ref().map(|customer| &customer.account.id);
-    let is_shown = order.is_shown_to(customer, token);
-    if is_shown { Ok(()) } else { Err(Code::NotFound.into()) }
 }
 
 /// A cancellation by a shopper.
@@ -302,21 +255,15 @@ pub async fn cancel(
     Body(input): Body<CancelRequest>,
 ) -> Result<Json<ShopperOrderView>, Problem> {
     let token = token.presented(&app, None).await?;
-    let validate = |order: &Order, now| {
-        admit(&caller, token.as_ref(), order)?;
-        if order.is_cancellable_by_shopper() {
-            return Ok(());
-        }
-        let view = ShopperOrderView::of(order, now);
-        Err(Problem::state(order.status.as_str(), &view.allowed_actions)
-            .with("financial_status", order.financial_status.as_str()))
+    let input = CancelByShopper {
+        customer: caller.customer.as_ref().map(|customer| &customer.account.id),
+        token: token.as_ref(),
+        reason: input.reason.as_ref().map_or(BY_SHOPPER, Text::as_str),
     };
-    let reason = input.reason.map_or_else(|| BY_SHOPPER.to_owned(), String::from);
     let store = &caller.store().id;
     let completion = answering(|order: &Order| {
         let view = ShopperOrderView::of(order, app.clock.now());
         Json::new(&view).version(order.version)
     });
-    let cancelled = cancel_order::cancel_unpaid(&app, store, &id, &reason, validate, &completion);
-    Box::pin(cancelled).await
+    Box::pin(cancel_order::cancel_by_shopper(&app, store, &id, input, &completion)).await
 }

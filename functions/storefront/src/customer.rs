@@ -276,10 +276,8 @@ pub(crate) async fn orders(
     paging: Paging,
 ) -> Result<Page<ShopperOrderView>, Problem> {
     let account = &caller.account;
-    let any = OrderId::derive(&["any"]);
-    let (index, listed) =
-        key::orders_of_customer(&account.store_id, &account.id, account.created_at, &any);
-    let query = Query::index(index, listed.pk).newest_first();
+    let all = key::list::orders_of_customer(&account.store_id, &account.id);
+    let query = Query::list(all).newest_first();
     let placed = |order: &Order| order.status != OrderStatus::Draft;
     let now = app.clock.now();
     paging.answer(&app, &query, placed, |order| ShopperOrderView::of(&order, now)).await

@@ -4,7 +4,7 @@ use axum::extract::State;
 use catalogue::product::{self, Product, ProductSummary, UniqueProductHandle};
 use catalogue::review::{self, Opinion, PublicReview, REVIEW_CREATED, Review, ReviewStatus};
 use core_types::fields::{Handle, Subdomain};
-use core_types::id::{OrderId, OrderItemId, ProductId, ReviewId};
+use core_types::id::{OrderItemId, ProductId};
 use core_types::key;
 use core_types::rating::Rating;
 use core_types::resource::Resource;
@@ -80,10 +80,9 @@ pub(crate) async fn list(
     let store = &shop.store().id;
     let claim: Option<UniqueProductHandle> =
         app.table.peek(&key::unique_product_handle(store, handle.as_str())).await?;
-    let UniqueProductHandle { product_id, created_at, .. } = claim.ok_or(Code::NotFound)?;
-    let any = ReviewId::derive(&["any"]);
-    let entry = key::approved_reviews_of_product(store, &product_id, created_at, &any);
-    let query = Query::partition_of(entry).newest_first();
+    let UniqueProductHandle { product_id, .. } = claim.ok_or(Code::NotFound)?;
+    let approved = key::list::approved_reviews_of_product(store, &product_id);
+    let query = Query::list(approved).newest_first();
     let summary_key = key::summary(store, &product_id);
     let (summary, found) = tokio::try_join!(
         app.table.peek::<ProductSummary>(&summary_key),
@@ -188,14 +187,8 @@ async fn bought(
     product: &ProductId,
     line: &OrderItemId,
 ) -> Result<bool, Problem> {
-    let any = OrderId::derive(&["any"]);
-    let query = Query::partition_of(key::orders_of_customer(
-        &customer.store_id,
-        &customer.id,
-        customer.created_at,
-        &any,
-    ))
-    .newest_first();
+    let all = key::list::orders_of_customer(&customer.store_id, &customer.id);
+    let query = Query::list(all).newest_first();
     let orders: Vec<Order> = services.table.all(&query, ORDERS).await?;
     let stands = |order: &&Order| matches!(order.status, OrderStatus::Open | OrderStatus::Closed);
     let paid = orders.iter().filter(stands).filter(|order| order.is_firm());

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use callers::{Admin, ClosingOwner};
 use core_types::event::Topic;
-use core_types::id::{OrderId, StoreId};
+use core_types::id::StoreId;
 use core_types::key;
 use core_types::resource;
 use gateway::app::App;
@@ -226,15 +226,12 @@ const READS: u32 = 20;
 /// Indexes are eventually consistent: an order that is placed at this moment may be missed. The grace period
 /// of 30 days is for such orders.
 async fn reject_open_orders(services: &Services, store: &Store) -> Result<(), Problem> {
-    let nobody = OrderId::derive(&[]);
-    let owed =
-        table::Query::partition_of(key::open_orders_of_store(&store.id, store.created_at, &nobody))
-            .newest_first();
+    let owed = table::Query::list(key::list::open_orders_of_store(&store.id)).newest_first();
     let owed = services.table.keys(&owed, MOST_COUNTED).await?.len();
     let now = services.clock.now();
     let minutes = u32::try_from(LONGEST_PAYMENT_WINDOW).unwrap_or(u32::MAX);
     let since = now.minus(MINUTE.saturating_mul(minutes));
-    let recent = table::Query::partition_of(key::orders_of_store(&store.id, since, &nobody))
+    let recent = table::Query::list(key::list::orders_of_store(&store.id))
         .between(since.to_string(), "~")
         .newest_first()
         .looking_ahead(ORDERS_AT_ONCE, READS);

@@ -144,8 +144,7 @@ pub async fn create(
         updated_at: now,
         version: 1,
     };
-    let topic = &SHIPPING_ZONE_CREATED;
-    document::add(&app, zone, topic, ShippingZone::fits, &answering(created)).await
+    document::add(&app, zone, &SHIPPING_ZONE_CREATED, &answering(created)).await
 }
 
 /// The changes of a shipping zone.
@@ -200,8 +199,7 @@ pub async fn update(
         Ok(ShippingZone { name, places, rates, ..zone.clone() })
     };
     let (at, topic) = ((at, id.as_str()), &SHIPPING_ZONE_UPDATED);
-    let (fits, completion) = (ShippingZone::fits, answering(to_response));
-    document::change(&app, at, if_match.0, topic, next, fits, &completion).await
+    document::change(&app, at, if_match.0, topic, next, &answering(to_response)).await
 }
 
 /// `DELETE /v1/stores/{id}/shipping-zones/{zone_id}` (`deleteShippingZone`): Delete a shipping zone and its rates.

@@ -66,7 +66,7 @@ pub async fn list(
     let account = &caller.account;
     let listed = |store: &Store, role| ListedStore { store: view(&app, store), role };
     if account.memberships.grants.is_empty() {
-        let own = Query::partition_of(key::stores_of(&account.id, account.created_at));
+        let own = Query::list(key::list::stores_of(&account.id));
         // The index is eventually consistent: a store may have been deleted or given to another owner.
         let is_own =
             |store: &Store| store.status != StoreStatus::Deleted && store.owner_id == account.id;

@@ -17,8 +17,8 @@ use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use sales::document::{self, Document, Entry};
 use sales::tax::{
-    MAX_RATES, Percentage, PostalCodes, TAX_RATE_CREATED, TAX_RATE_DELETED, TAX_RATE_UPDATED,
-    TaxRate, TaxRateView,
+    Percentage, PostalCodes, TAX_RATE_CREATED, TAX_RATE_DELETED, TAX_RATE_UPDATED, TaxRate,
+    TaxRateView,
 };
 use services::Services;
 use table::Query as TableQuery;
@@ -221,28 +221,13 @@ pub async fn create(
         updated_at: now,
         version: 1,
     };
-    document::add(&app, rate, &TAX_RATE_CREATED, fits, &answering(created)).await
+    document::add(&app, rate, &TAX_RATE_CREATED, &answering(created)).await
 }
 
 /// The code of a region of a country.
 fn region_code(country: &Country, region: &Text<1, 120>) -> Result<String, Problem> {
     let validated = address::region_of(country.as_str(), region.as_str());
     validated.map_err(|fault| Problem::invalid(vec![FieldError::at("/region", fault)]))
-}
-
-/// Ensures that the document of a country has room for a rate, and not the same rate already.
-///
-/// # Errors
-/// `tax_rate_exists`, `tax_rate_limit`.
-fn fits(document: &Document<TaxRate>, rate: &TaxRate) -> Result<(), Problem> {
-    if let Some(same) = document.others(rate.id.as_str()).find(|other| other.repeats(rate)) {
-        return Err(Code::TaxRateExists.with("tax_rate_id", same.id.to_string()));
-    }
-    if document.others(rate.id.as_str()).count() < MAX_RATES {
-        Ok(())
-    } else {
-        Err(Code::TaxRateLimit.with("limit", MAX_RATES))
-    }
 }
 
 /// The changes of a tax rate. Its country cannot be changed.
@@ -308,7 +293,7 @@ pub async fn update(
     };
     let at = (known.document(), id.as_str());
     let completion = answering(to_response);
-    document::change(&app, at, if_match.0, &TAX_RATE_UPDATED, next, fits, &completion).await
+    document::change(&app, at, if_match.0, &TAX_RATE_UPDATED, next, &completion).await
 }
 
 /// `DELETE /v1/stores/{id}/tax-rates/{rate_id}` (`deleteTaxRate`): Delete a tax rate.

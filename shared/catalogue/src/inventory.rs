@@ -24,7 +24,7 @@ use primitives::context::Context;
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
-use table::{ReadConsistency, needs_strong_read, retry};
+use table::{Attempt, ReadConsistency, needs_strong_read, retry};
 use tokio::sync::Mutex;
 
 pub use adjustment::{Adjustment, InventoryChange, LevelLookup, MAX_LEVELS, StockSnapshot, plan};
@@ -381,14 +381,26 @@ where
     F: FnMut() -> Fut,
     Fut: Future<Output = Result<T, Problem>>,
 {
-    match attempt().await {
+    persist_attempts(|_| attempt()).await
+}
+
+/// As [`persist`]; says to `attempt` which one it is.
+///
+/// # Errors
+/// Those of the last attempt.
+pub async fn persist_attempts<T, F, Fut>(mut attempt: F) -> Result<T, Problem>
+where
+    F: FnMut(Attempt) -> Fut,
+    Fut: Future<Output = Result<T, Problem>>,
+{
+    match attempt(Attempt::First).await {
         Err(problem) if problem.code == Code::VersionConflict => {}
         outcome => return outcome,
     }
     let _guard = CONFLICTED.lock().await;
     let mut round = 1;
     loop {
-        match retry(&mut attempt).await {
+        match retry(|| attempt(Attempt::Repeated)).await {
             Err(problem) if problem.code == Code::VersionConflict && round < ROUNDS => {
                 round = round.saturating_add(1);
             }

@@ -1,10 +1,11 @@
 //! Every key of the table (docs/data-model.md), one file per domain crate, which builds its keys there alone.
 //! The files form one namespace, because they share one table: two crates cannot give two keys the same name.
-//! `<t>` is a [`Timestamp`](primitives::clock::Timestamp) as text.
+//! [`list`] has the partitions of its indexes. `<t>` is a [`Timestamp`](primitives::clock::Timestamp) as text.
 
 mod catalogue;
 mod delivery;
 mod identity;
+pub mod list;
 mod platform;
 mod reliability;
 mod sales;

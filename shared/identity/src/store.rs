@@ -281,6 +281,17 @@ pub fn first_location(store: &StoreId) -> LocationId {
 }
 
 impl Store {
+    /// Ensures that the store is active.
+    ///
+    /// # Errors
+    /// `store_not_accepting_orders`.
+    pub fn ensure_takes_orders(&self) -> Result<(), Problem> {
+        if self.status == StoreStatus::Active {
+            return Ok(());
+        }
+        Err(Code::StoreNotAcceptingOrders.with("storefront_status", self.status.as_str()))
+    }
+
     /// Creates a store of `owner`, as a draft. Its first location is created with it
     /// (`catalogue::location::with_new_store`).
     pub fn open(owner: &MerchantId, opening: NewStore, now: Timestamp) -> Self {

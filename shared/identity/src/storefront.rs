@@ -64,7 +64,7 @@ impl OpenStore {
 
     /// Whether it accepts orders.
     pub fn takes_orders(&self) -> bool {
-        self.store.status == StoreStatus::Active
+        self.store.ensure_takes_orders().is_ok()
     }
 }
 

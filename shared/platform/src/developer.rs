@@ -139,8 +139,7 @@ impl Resource for Developer {
 /// The query for the account's apps without deleted ones, the oldest first. The index may lag; the
 /// profile's counter is authoritative.
 pub fn apps_of(id: &MerchantId) -> Query {
-    let (index, listed) = key::apps_of(id, Timestamp::from_millis(0));
-    Query::index(index, listed.pk)
+    Query::list(key::list::apps_of(id))
 }
 
 /// Ensures that an account to be closed has no apps: stores that installed one would be left with an app

@@ -3,10 +3,9 @@
 use catalogue::form::FormSubmission;
 use catalogue::review::Review;
 use core_types::fields::Email;
-use core_types::id::{CustomerId, GiftCardId, OrderId, StoreId};
+use core_types::id::{CustomerId, StoreId};
 use core_types::key;
 use identity::store::Store;
-use primitives::clock::Timestamp;
 use primitives::fields::FromText;
 use primitives::problem::Problem;
 use sales::gift_card::GiftCard;
@@ -88,8 +87,7 @@ impl Person {
         services: &Services,
         place: Option<&WalkPlace>,
     ) -> PartPage<Order> {
-        let any = OrderId::derive(&[]);
-        let listed = |guest: &String| Query::partition_of(key::orders_of_guest(guest, &any));
+        let listed = |guest: &String| Query::list(key::list::orders_of_guest(guest));
         let queries: Vec<Query> = self.guest_keys(services).await?.iter().map(listed).collect();
         if queries.is_empty() {
             return Ok((Vec::new(), None));
@@ -164,10 +162,8 @@ impl Person {
     }
 
     fn orders_query(&self) -> Option<Query> {
-        let (any, beginning) = (OrderId::derive(&[]), Timestamp::from_millis(0));
         let customer = self.customer_id.as_ref()?;
-        let (index, listed) = key::orders_of_customer(&self.store_id, customer, beginning, &any);
-        Some(Query::index(index, listed.pk))
+        Some(Query::list(key::list::orders_of_customer(&self.store_id, customer)))
     }
 
     /// Loads the gift cards that they own, or that were sent to them.
@@ -176,13 +172,12 @@ impl Person {
         services: &Services,
         place: Option<&WalkPlace>,
     ) -> PartPage<GiftCard> {
-        let (any, beginning) = (GiftCardId::derive(&[]), Timestamp::from_millis(0));
-        let listed = key::gift_cards_of_store(&self.store_id, beginning, &any);
+        let all = Query::list(key::list::gift_cards_of_store(&self.store_id));
         let is_theirs = |card: &GiftCard| {
             (self.customer_id.is_some() && card.customer_id == self.customer_id)
                 || card.recipient.as_ref().is_some_and(|to| self.has(&to.email))
         };
-        services.table.walk(&[Query::partition_of(listed)], PAGE, place, is_theirs).await
+        services.table.walk(&[all], PAGE, place, is_theirs).await
     }
 
     /// Loads the reviews that they wrote.

@@ -30,6 +30,14 @@ pub trait Entry: Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync 
     #[must_use]
     fn changed(&self, now: Timestamp) -> Self;
 
+    /// Ensures that its document has room for the entry, and no other that it collides with.
+    ///
+    /// # Errors
+    /// The entry's own.
+    fn fits(&self, _document: &Document<Self>) -> Result<(), Problem> {
+        Ok(())
+    }
+
     /// An event of the entry.
     fn event(&self, topic: &Topic<Self::View>, now: Timestamp) -> Event {
         Event::new(topic, self.event_subject(), &Self::View::from(self), now)
@@ -114,22 +122,21 @@ impl<E: Entry> Document<E> {
     }
 }
 
-/// Adds an entry to its document, if `validate` accepts it there.
+/// Adds an entry to its document.
 ///
 /// # Errors
-/// Those of `validate`.
+/// Those of [`Entry::fits`].
 pub async fn add<E: Entry, C: Completion<E>>(
     services: &Services,
     entry: E,
     topic: &Topic<E::View>,
-    validate: impl Fn(&Document<E>, &E) -> Result<(), Problem>,
     completion: &C,
 ) -> Result<C::Output, Problem> {
-    let (entry, validate) = (&entry, &validate);
+    let entry = &entry;
     retry(|| async move {
         let now = services.clock.now();
         let document = Document::load(services, entry.document()).await?;
-        validate(&document, entry)?;
+        entry.fits(&document)?;
         let write = document.with(entry.clone()).write(services.table.write());
         completion.commit(write.emit(entry.event(topic, now)), entry, now).await
     })
@@ -139,17 +146,16 @@ pub async fn add<E: Entry, C: Completion<E>>(
 /// Replaces an entry with the result of `next`; writes nothing if that is equal.
 ///
 /// # Errors
-/// `not_found`, `precondition_failed`; those of `next` and `validate`.
+/// `not_found`, `precondition_failed`; those of `next` and [`Entry::fits`].
 pub async fn change<E: Entry, C: Completion<E>>(
     services: &Services,
     (key, id): (Key, &str),
     expected: ExpectedVersion,
     topic: &Topic<E::View>,
     next: impl Fn(&E) -> Result<E, Problem>,
-    validate: impl Fn(&Document<E>, &E) -> Result<(), Problem>,
     completion: &C,
 ) -> Result<C::Output, Problem> {
-    let (key, next, validate) = (&key, &next, &validate);
+    let (key, next) = (&key, &next);
     retry(|| async move {
         let now = services.clock.now();
         let document = Document::<E>::load(services, key.clone()).await?;
@@ -160,7 +166,7 @@ pub async fn change<E: Entry, C: Completion<E>>(
             return Ok(completion.unchanged(before));
         }
         let after = wanted.changed(now);
-        validate(&document, &after)?;
+        after.fits(&document)?;
         let write = document.with(after.clone()).write(services.table.write());
         completion.commit(write.emit(after.event(topic, now)), &after, now).await
     })

@@ -67,8 +67,8 @@ impl Item for Guest {
 
 impl Guest {
     /// The query for a store's guests, newest first.
-    pub fn of_store(store: &StoreId, now: Timestamp) -> Query {
-        Query::partition_of(key::guests_of_store(store, now, "")).newest_first()
+    pub fn of_store(store: &StoreId) -> Query {
+        Query::list(key::list::guests_of_store(store)).newest_first()
     }
 
     /// The total paid for their orders.

@@ -3,7 +3,7 @@
 //! - [`Payment`] is the item. Its transitions ([`Payment::observe`], [`Payment::begin_refund`], …) are pure
 //!   and never go backwards, because webhooks arrive late, twice and out of order.
 //! - [`provider::Provider`] is the interface of a provider, and [`connected::Connected`] a store's account
-//!   with one of them, ready for calls.
+//!   with one of them, ready for calls. [`Capabilities`] says how providers differ.
 //! - [`record_payment`](crate::workflows::record_payment) saves a provider's report of a payment, from the
 //!   customer's return, a webhook or a request. [`refund_order`](crate::workflows::refund_order) refunds it.
 //! - [`lookup`]: finds a payment's key from its id or from the provider's reference.
@@ -12,6 +12,7 @@ pub mod acceptance;
 pub mod account;
 mod begun;
 mod call;
+pub mod capabilities;
 mod capture;
 pub mod connected;
 pub mod credentials;
@@ -50,6 +51,7 @@ use table::outbox::Due;
 
 use crate::dispute::DisputeStatus;
 
+pub use capabilities::Capabilities;
 pub use deadline::ProviderDeadline;
 pub use provider::{Observed, ObservedState};
 pub(crate) use state::disputed;
@@ -375,7 +377,7 @@ impl Payment {
             || self.awaits_decision()
             || self.has_work()
             || self.has_open_dispute();
-        self.provider != ProviderName::Manual && is_active
+        Capabilities::of(self.provider).is_online && is_active
     }
 
     /// The refund with this id.

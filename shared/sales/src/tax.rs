@@ -16,10 +16,11 @@ use core_types::fields::{Country, TaxClass};
 use core_types::id::{StoreId, TaxRateId};
 use core_types::key;
 use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 use table::item::Key;
 
-use crate::document::{self, Entry};
+use crate::document::{self, Document, Entry};
 
 pub use jurisdiction::{PostalCodes, TaxLocation};
 pub use levy::{LineTax, TaxLine, applicable, by_rate, levy, sum};
@@ -86,6 +87,20 @@ impl Entry for TaxRate {
 
     fn changed(&self, now: Timestamp) -> Self {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
+    }
+
+    /// # Errors
+    /// `tax_rate_exists`, `tax_rate_limit`.
+    fn fits(&self, document: &Document<Self>) -> Result<(), Problem> {
+        let others = || document.others(self.id.as_str());
+        if let Some(same) = others().find(|other| other.repeats(self)) {
+            return Err(Code::TaxRateExists.with("tax_rate_id", same.id.to_string()));
+        }
+        if others().count() < MAX_RATES {
+            Ok(())
+        } else {
+            Err(Code::TaxRateLimit.with("limit", MAX_RATES))
+        }
     }
 }
 

@@ -34,6 +34,26 @@ impl ReadConsistency {
     }
 }
 
+/// Which attempt at a change it is. What no write requires may be assumed at the first one; if that was wrong,
+/// the write is rejected, and a repeated attempt reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attempt {
+    /// The first one.
+    First,
+    /// One after a rejection.
+    Repeated,
+}
+
+/// Only a first attempt reads eventually consistently ([`retry_eventual_first`]).
+impl From<ReadConsistency> for Attempt {
+    fn from(consistency: ReadConsistency) -> Self {
+        match consistency {
+            ReadConsistency::Eventual => Self::First,
+            ReadConsistency::Strong => Self::Repeated,
+        }
+    }
+}
+
 /// Whether a rejection over an eventually consistent read is decided again over a strongly consistent one: not
 /// where the table failed, and not where the request itself is at fault.
 pub fn needs_strong_read(rejected: &Problem) -> bool {
@@ -71,6 +91,18 @@ where
     retry_up_to(ATTEMPTS, attempt).await
 }
 
+/// As [`retry`]; tells `attempt` which one it is.
+///
+/// # Errors
+/// That of the last attempt.
+pub async fn retry_attempts<T, F, Fut>(attempt: F) -> Result<T, Problem>
+where
+    F: FnMut(Attempt) -> Fut,
+    Fut: Future<Output = Result<T, Problem>>,
+{
+    attempts(ATTEMPTS, attempt).await
+}
+
 /// As [`retry`], at most so many times: for an item that many requests have to write one after the other.
 ///
 /// # Errors
@@ -80,9 +112,18 @@ where
     F: FnMut() -> Fut,
     Fut: Future<Output = Result<T, Problem>>,
 {
+    attempts(most, |_| attempt()).await
+}
+
+async fn attempts<T, F, Fut>(most: u32, mut attempt: F) -> Result<T, Problem>
+where
+    F: FnMut(Attempt) -> Fut,
+    Fut: Future<Output = Result<T, Problem>>,
+{
     let mut tries = 0;
     loop {
-        match attempt().await {
+        let number = if tries == 0 { Attempt::First } else { Attempt::Repeated };
+        match attempt(number).await {
             Err(problem) if problem.code == Code::VersionConflict && tries < most => {
                 back_off(tries, BASE, CAP).await;
                 tries = tries.saturating_add(1);

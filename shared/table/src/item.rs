@@ -47,6 +47,27 @@ impl Key {
     }
 }
 
+/// A partition of a secondary index: a list of items.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexPartition {
+    /// The index.
+    pub index: Index,
+    /// Its partition key.
+    pub pk: String,
+}
+
+impl IndexPartition {
+    /// A partition of an index.
+    pub const fn new(index: Index, pk: String) -> Self {
+        Self { index, pk }
+    }
+
+    /// An entry in it.
+    pub fn entry(self, sk: impl Into<String>) -> (Index, Key) {
+        (self.index, Key::new(self.pk, sk))
+    }
+}
+
 /// A secondary index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Index {

@@ -38,7 +38,8 @@ use futures_util::FutureExt;
 pub use completion::{CommitOnly, Completion};
 pub use conflict::{Conflicts, Throttles};
 pub use consistency::{
-    ReadConsistency, needs_strong_read, retry, retry_eventual_first, retry_up_to,
+    Attempt, ReadConsistency, needs_strong_read, retry, retry_attempts, retry_eventual_first,
+    retry_up_to,
 };
 pub use meter::{Metered, metered};
 pub use permits::Permit;

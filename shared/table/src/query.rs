@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::ReadConsistency;
-use crate::item::{Attributes, Index, Key};
+use crate::item::{Attributes, Index, IndexPartition};
 
 /// Pages that a bounded loop reads before it stops or returns a cursor: pages may be empty and still have a next
 /// key (docs/platform.md §1).
@@ -57,9 +57,9 @@ impl Query {
         Self { index: Some(index), consistent: false, ..Self::partition(partition) }
     }
 
-    /// All items of the index partition that an entry lies in, whatever its sort key.
-    pub fn partition_of((index, entry): (Index, Key)) -> Self {
-        Self::index(index, entry.pk)
+    /// All items of a list.
+    pub fn list(list: IndexPartition) -> Self {
+        Self::index(list.index, list.pk)
     }
 
     /// Only sort keys that begin with this.

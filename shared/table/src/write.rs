@@ -25,8 +25,6 @@ pub use alone::Changed;
 use condition::expression;
 pub use condition::{Change, Condition};
 
-/// Attempts at one transaction that meets conflicts or throttling.
-
 /// A transaction under construction. Nothing is written before [`Write::commit`].
 #[derive(Debug)]
 #[must_use = "a write does nothing until it is committed"]

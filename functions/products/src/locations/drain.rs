@@ -101,8 +101,7 @@ pub async fn drain(
 
 /// The query for all levels of a location. The index has sold-out levels too, because merchants list them.
 fn levels_of(location: &Location) -> Query {
-    let probe = VariantId::derive(&[]);
-    Query::partition_of(key::levels_of_location(&location.store_id, &location.id, &probe))
+    Query::list(key::list::levels_of_location(&location.store_id, &location.id))
         .looking_ahead(PAGE, TRIPS)
 }
 

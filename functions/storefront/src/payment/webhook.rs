@@ -19,7 +19,7 @@ use sales::payment::load::connect;
 use sales::payment::lookup::PaymentLookup;
 use sales::payment::provider::{Notice, Provider};
 use sales::payment::provider_event::ProviderEvent;
-use sales::payment::{ProviderReference, Source};
+use sales::payment::{Capabilities, ProviderReference, Source};
 use sales::workflows::record_payment::{self, PaymentUpdate};
 use sales::workflows::{record_disputes, refund_order};
 use schemars::JsonSchema;
@@ -96,7 +96,7 @@ pub async fn receive(
     Path((_, provider)): Path<(Segment, Segment)>,
 ) -> Result<Json<Received>, Problem> {
     let provider = named(&provider)?;
-    if provider == ProviderName::Manual {
+    if !Capabilities::of(provider).is_online {
         return Err(Code::NotFound.into());
     }
     let connected = connect(&app, &store, provider).await?;

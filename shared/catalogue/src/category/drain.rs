@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use core_types::id::{CategoryId, ProductId, StoreId};
+use core_types::id::{CategoryId, StoreId};
 use core_types::key::{self, IndexKey};
 use primitives::clock::{DAY, MINUTE, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -83,10 +83,9 @@ impl CategoryDrain {
 
     /// The query for the store's remaining products, the newest first.
     pub fn rest(&self) -> Query {
-        let any = ProductId::derive(&[]);
-        let entry = key::products_of_store(&self.store_id, self.created_at, &any);
         let high = self.position.clone().unwrap_or_else(|| "~".to_owned());
-        Query::partition_of(entry).between("0", high).newest_first()
+        let all = Query::list(key::list::products_of_store(&self.store_id));
+        all.between("0", high).newest_first()
     }
 
     /// The drain at its next version, after a batch that ended with the product `last`; `is_open` says

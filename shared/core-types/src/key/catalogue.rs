@@ -3,7 +3,7 @@
 use primitives::clock::Timestamp;
 use table::item::Key;
 
-use super::{IndexKey, gsi1, gsi2, gsi4, gsi5, gsi6, gsi7};
+use super::{IndexKey, gsi1, gsi2, gsi4, gsi7, list};
 use crate::id::{
     CategoryId, CollectionId, CustomerId, FormSubmissionId, LocationId, MediaId, MovementId,
     ProductId, ReviewId, StoreId, VariantId,
@@ -29,7 +29,7 @@ pub fn product_deferred_work(store: &StoreId, product: &ProductId, version: u64)
 }
 /// A store's products, by creation.
 pub fn products_of_store(store: &StoreId, created: Timestamp, id: &ProductId) -> IndexKey {
-    gsi5(format!("STO#{store}#PRD"), format!("{created}#{id}"))
+    list::products_of_store(store).entry(format!("{created}#{id}"))
 }
 /// A store's products of a status, by creation: a change of a product never moves it during a walk.
 pub fn products_by_status(
@@ -38,7 +38,7 @@ pub fn products_by_status(
     created: Timestamp,
     id: &ProductId,
 ) -> IndexKey {
-    gsi6(format!("STO#{store}#PRD#{status}"), format!("{created}#{id}"))
+    list::products_by_status(store, status).entry(format!("{created}#{id}"))
 }
 /// A product's summary, in its partition. Its sort key `CRD` is outside the range of keys that begin with
 /// `A`.
@@ -112,7 +112,7 @@ pub fn level(store: &StoreId, variant: &VariantId, location: &LocationId) -> Key
 pub const LEVELS: &str = "LVL#";
 /// A location's stock levels, by variant.
 pub fn levels_of_location(store: &StoreId, location: &LocationId, variant: &VariantId) -> IndexKey {
-    gsi5(format!("STO#{store}#LOC#{location}"), variant.as_str())
+    list::levels_of_location(store, location).entry(variant.as_str())
 }
 /// A movement of stock: the ledger of a level.
 pub fn movement(
@@ -144,7 +144,7 @@ pub fn collection_members(store: &StoreId, id: &CollectionId) -> Key {
 }
 /// A store's collections, by creation.
 pub fn collections_of_store(store: &StoreId, created: Timestamp, id: &CollectionId) -> IndexKey {
-    gsi1(collections_in(store), format!("{created}#{id}"))
+    list::collections_of_store(store).entry(format!("{created}#{id}"))
 }
 /// The partition of a store's collections.
 pub fn collections_in(store: &StoreId) -> String {
@@ -184,7 +184,7 @@ pub fn form_submissions_by_status(
     at: Timestamp,
     id: &FormSubmissionId,
 ) -> IndexKey {
-    gsi1(format!("STO#{store}#FRM#{status}"), format!("{at}#{id}"))
+    list::form_submissions_by_status(store, status).entry(format!("{at}#{id}"))
 }
 /// The prefix of the sort keys of product reviews.
 pub const PRODUCT_REVIEWS: &str = "REV#";
@@ -199,7 +199,7 @@ pub fn product_review(
 }
 /// Reviews of a status on a store, by time.
 pub fn reviews_by_status(store: &StoreId, status: &str, at: Timestamp, id: &ReviewId) -> IndexKey {
-    gsi1(format!("STO#{store}#REV#{status}"), format!("{at}#{id}"))
+    list::reviews_by_status(store, status).entry(format!("{at}#{id}"))
 }
 /// The approved reviews of a product, by time.
 pub fn approved_reviews_of_product(
@@ -208,11 +208,11 @@ pub fn approved_reviews_of_product(
     at: Timestamp,
     id: &ReviewId,
 ) -> IndexKey {
-    gsi1(format!("STO#{store}#PRD#{product}#REV"), format!("{at}#{id}"))
+    list::approved_reviews_of_product(store, product).entry(format!("{at}#{id}"))
 }
 /// A review by its id; also all reviews of a store by time, because ids sort by time.
 pub fn review_by_id(store: &StoreId, id: &ReviewId) -> IndexKey {
-    gsi2(reviews_on(store), id.as_str())
+    list::reviews_of_store(store).entry(id.as_str())
 }
 /// The partition of all reviews of a store, in the index by review id.
 pub fn reviews_on(store: &StoreId) -> String {

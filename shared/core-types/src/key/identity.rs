@@ -3,7 +3,7 @@
 use primitives::clock::Timestamp;
 use table::item::Key;
 
-use super::{IndexKey, gsi1, gsi2};
+use super::{IndexKey, gsi2, list};
 use crate::id::{
     AddressId, ChallengeId, CustomerId, CustomerSessionId, MerchantId, SessionId, StoreId,
 };
@@ -50,7 +50,7 @@ pub fn store(id: &StoreId) -> Key {
 }
 /// A merchant's stores, by creation.
 pub fn stores_of(owner: &MerchantId, created: Timestamp) -> IndexKey {
-    gsi1(format!("MER#{owner}#STO"), created.to_string())
+    list::stores_of(owner).entry(created.to_string())
 }
 /// A store by its subdomain, for eventually consistent reads.
 pub fn store_by_subdomain(subdomain: &str) -> IndexKey {
@@ -85,7 +85,7 @@ pub fn customer(store: &StoreId, id: &CustomerId) -> Key {
 }
 /// A store's customers, by time.
 pub fn customers_of_store(store: &StoreId, created: Timestamp, id: &CustomerId) -> IndexKey {
-    gsi1(format!("STO#{store}#CUS"), format!("{created}#{id}"))
+    list::customers_of_store(store).entry(format!("{created}#{id}"))
 }
 /// An address.
 pub fn address(store: &StoreId, customer: &CustomerId, id: &AddressId) -> Key {

@@ -3,7 +3,7 @@
 use primitives::clock::Timestamp;
 use table::item::Key;
 
-use super::{IndexKey, gsi1, gsi2, gsi5, gsi6};
+use super::{IndexKey, gsi1, gsi2, gsi5, list};
 use crate::id::{AppId, InstallationId, MerchantId, ReviewId, StoreId, SubmissionId};
 
 /// A merchant's developer profile, in the merchant's partition.
@@ -28,7 +28,7 @@ pub fn app_stop(id: &AppId, shard: char) -> Key {
 }
 /// A developer's apps, by creation.
 pub fn apps_of(developer: &MerchantId, created: Timestamp) -> IndexKey {
-    gsi6(format!("DEV#{developer}#APP"), created.to_string())
+    list::apps_of(developer).entry(created.to_string())
 }
 /// The uniqueness item of a client id: its app, and the data that authenticates the client.
 pub fn client(client_id: &str) -> Key {

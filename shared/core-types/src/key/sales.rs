@@ -1,9 +1,9 @@
 //! Keys of sales: orders, payments, gift cards.
 
 use primitives::clock::Timestamp;
-use table::item::{Index, Key};
+use table::item::Key;
 
-use super::{IndexKey, gsi1, gsi5, gsi6};
+use super::{IndexKey, list};
 use crate::id::{
     CustomerId, DiscountId, DisputeId, FulfillmentId, GiftCardEntryId, GiftCardId, OrderId,
     PaymentId, RefundId, StoreId,
@@ -23,7 +23,7 @@ pub fn gift_card_entry(store: &StoreId, card: &GiftCardId, id: &GiftCardEntryId)
 pub const GIFT_CARD_ENTRIES: &str = "TXN#";
 /// A store's gift cards, by time.
 pub fn gift_cards_of_store(store: &StoreId, created: Timestamp, id: &GiftCardId) -> IndexKey {
-    gsi1(format!("STO#{store}#GFT"), format!("{created}#{id}"))
+    list::gift_cards_of_store(store).entry(format!("{created}#{id}"))
 }
 /// The uniqueness item of a gift card's code, by the code's HMAC.
 pub fn unique_gift_card_code(store: &StoreId, hmac: &str) -> Key {
@@ -38,12 +38,11 @@ pub fn order(store: &StoreId, id: &OrderId) -> Key {
 }
 /// A store's orders, by creation.
 pub fn orders_of_store(store: &StoreId, created: Timestamp, id: &OrderId) -> IndexKey {
-    gsi5(format!("STO#{store}#ORD"), format!("{created}#{id}"))
+    list::orders_of_store(store).entry(format!("{created}#{id}"))
 }
 /// A store's open orders that await no payment, in the index of due work: keys alone.
 pub fn open_orders_of_store(store: &StoreId, created: Timestamp, id: &OrderId) -> IndexKey {
-    let key = Key::new(format!("STO#{store}#OPEN"), format!("{created}#{id}"));
-    (Index::Gsi3, key)
+    list::open_orders_of_store(store).entry(format!("{created}#{id}"))
 }
 /// A store's own texts for a mail.
 pub fn notification_texts(store: &StoreId, kind: &str) -> Key {
@@ -58,12 +57,12 @@ pub fn orders_of_customer(
     created: Timestamp,
     id: &OrderId,
 ) -> IndexKey {
-    gsi6(format!("STO#{store}#CUS#{customer}#ORD"), format!("{created}#{id}"))
+    list::orders_of_customer(store, customer).entry(format!("{created}#{id}"))
 }
 /// A guest's orders at a store, in the order of creation. `guest` is the store's identifier of the guest's
 /// address, unrelated to that of any other store.
 pub fn orders_of_guest(guest: &str, id: &OrderId) -> IndexKey {
-    gsi6(format!("GST#{guest}"), id.as_str())
+    list::orders_of_guest(guest).entry(id.as_str())
 }
 /// A guest of a store: in a partition of their own, so that none is written by several guests.
 pub fn guest(store: &StoreId, guest: &str) -> Key {
@@ -71,7 +70,7 @@ pub fn guest(store: &StoreId, guest: &str) -> Key {
 }
 /// A store's guests, by their first order.
 pub fn guests_of_store(store: &StoreId, first_order: Timestamp, guest: &str) -> IndexKey {
-    gsi5(format!("STO#{store}#GST"), format!("{first_order}#{guest}"))
+    list::guests_of_store(store).entry(format!("{first_order}#{guest}"))
 }
 /// The pending transfer of a guest's orders to the customer who has proven the address.
 pub fn guest_orders(store: &StoreId, customer: &CustomerId, guest: &str) -> Key {
@@ -95,7 +94,7 @@ pub fn payment(store: &StoreId, order: &OrderId, id: &PaymentId) -> Key {
 pub const PAYMENTS: &str = "PAY#";
 /// A store's payments, by time.
 pub fn payments_of_store(store: &StoreId, created: Timestamp, id: &PaymentId) -> IndexKey {
-    gsi5(format!("STO#{store}#PAY"), format!("{created}#{id}"))
+    list::payments_of_store(store).entry(format!("{created}#{id}"))
 }
 /// A store's payments that still need its account with a provider, by time.
 pub fn payments_open_with(
@@ -104,7 +103,7 @@ pub fn payments_open_with(
     created: Timestamp,
     id: &PaymentId,
 ) -> IndexKey {
-    gsi6(format!("STO#{store}#PPR#{provider}#OPEN"), format!("{created}#{id}"))
+    list::payments_open_with(store, provider).entry(format!("{created}#{id}"))
 }
 /// A dispute of a payment.
 pub fn dispute(store: &StoreId, id: &DisputeId) -> Key {
@@ -116,7 +115,7 @@ pub fn dispute_evidence(store: &StoreId, id: &DisputeId) -> Key {
 }
 /// A store's disputes, by time.
 pub fn disputes_of_store(store: &StoreId, created: Timestamp, id: &DisputeId) -> IndexKey {
-    gsi5(format!("STO#{store}#DSP"), format!("{created}#{id}"))
+    list::disputes_of_store(store).entry(format!("{created}#{id}"))
 }
 /// A store's disputes of this status, by time.
 pub fn disputes_of_status(
@@ -125,7 +124,7 @@ pub fn disputes_of_status(
     created: Timestamp,
     id: &DisputeId,
 ) -> IndexKey {
-    gsi6(format!("STO#{store}#DSP#{status}"), format!("{created}#{id}"))
+    list::disputes_of_status(store, status).entry(format!("{created}#{id}"))
 }
 /// The counter of a store's order numbers.
 pub fn order_counter(store: &StoreId) -> Key {
@@ -168,7 +167,7 @@ pub fn discount(store: &StoreId, id: &DiscountId) -> Key {
 }
 /// A store's discounts, by time.
 pub fn discounts_of_store(store: &StoreId, created: Timestamp, id: &DiscountId) -> IndexKey {
-    gsi1(format!("STO#{store}#DSC"), format!("{created}#{id}"))
+    list::discounts_of_store(store).entry(format!("{created}#{id}"))
 }
 /// A sharded counter of the orders that use a discount.
 pub fn discount_uses(store: &StoreId, id: &DiscountId, shard: u64) -> Key {

@@ -75,8 +75,8 @@ pub async fn stores_of(
 
 /// The keys of the merchant's stores from the index.
 async fn own_store_keys(services: &Services, account: &Merchant) -> Result<Vec<Key>, Problem> {
-    let (index, listed) = key::stores_of(&account.id, account.created_at);
-    let mut listed = services.table.keys(&Query::index(index, listed.pk), MAX_STORES).await?;
+    let own = Query::list(key::list::stores_of(&account.id));
+    let mut listed = services.table.keys(&own, MAX_STORES).await?;
     listed.truncate(MAX_STORES);
     Ok(listed)
 }

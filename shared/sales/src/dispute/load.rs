@@ -3,7 +3,6 @@
 use core_types::id::{DisputeId, StoreId};
 use core_types::key;
 use core_types::resource;
-use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 use services::Services;
 use table::Query;
@@ -24,13 +23,10 @@ pub async fn dispute(
 
 /// The query of a store's disputes, or of those with a status.
 pub fn of_store(store: &StoreId, status: Option<DisputeStatus>) -> Query {
-    let anywhen = Timestamp::from_millis(0);
-    let nobody = DisputeId::mint(anywhen);
-    let entry = match status {
-        Some(status) => key::disputes_of_status(store, status.as_str(), anywhen, &nobody),
-        None => key::disputes_of_store(store, anywhen, &nobody),
-    };
-    Query::partition_of(entry)
+    Query::list(match status {
+        Some(status) => key::list::disputes_of_status(store, status.as_str()),
+        None => key::list::disputes_of_store(store),
+    })
 }
 
 /// Loads disputes of a store, in the order of `ids`. Missing ones are skipped.

@@ -15,7 +15,7 @@ use primitives::problem::FieldError;
 
 use super::item::OrderContact;
 use super::{MAX_LINES, MAX_QUANTITY};
-use crate::payment::CaptureMethod;
+use crate::payment::{Capabilities, CaptureMethod};
 
 /// The most bytes of the properties and metadata of all lines (our choice): an order, and the events about it,
 /// are items of at most 400 KB.
@@ -115,8 +115,8 @@ pub struct PaymentInput {
 impl PaymentInput {
     /// Rejects automatic capture of a manual payment, which only the merchant can capture.
     pub fn validate(&self, faults: &mut Vec<FieldError>) {
-        let is_cash = self.provider == ProviderName::Manual;
-        if is_cash && self.capture_method == Some(CaptureMethod::Automatic) {
+        let is_by_hand = !Capabilities::of(self.provider).is_online;
+        if is_by_hand && self.capture_method == Some(CaptureMethod::Automatic) {
             let detail = "Not supported for `manual`: the merchant records the payment.";
             faults.push(fault("/payment/capture_method", "not_supported", detail));
         }

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use core_types::id::{CustomerId, OrderId, StoreId};
+use core_types::id::{CustomerId, StoreId};
 use core_types::key::{self, IndexKey};
 use identity::customer::Customer;
 use identity::store::Store;
@@ -66,8 +66,7 @@ impl GuestOrders {
 
     /// The query for the orders.
     pub fn listed(&self) -> Query {
-        let any = OrderId::mint(self.due_at);
-        Query::partition_of(key::orders_of_guest(&self.guest, &any))
+        Query::list(key::list::orders_of_guest(&self.guest))
     }
 
     /// Returns the work if there are such orders.

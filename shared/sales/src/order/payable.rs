@@ -7,8 +7,8 @@ use primitives::problem::FieldError;
 use super::Order;
 use super::cart::{PaymentInput, fault};
 use crate::payment::account::ProviderAccount;
-use crate::payment::can_take;
 use crate::payment::manual_method::ManualMethod;
+use crate::payment::{Capabilities, can_take};
 
 impl ProviderAccount {
     /// The account with the order's capture method, if the order chose this provider and sets one. Manual
@@ -17,7 +17,7 @@ impl ProviderAccount {
     pub fn for_order(self, order: &Order) -> Self {
         let is_chosen = order.payment_provider.as_deref() == Some(self.provider.as_str());
         let asked = order.capture_method.filter(|_| is_chosen);
-        match asked.filter(|_| self.provider != ProviderName::Manual) {
+        match asked.filter(|_| Capabilities::of(self.provider).is_online) {
             Some(capture_method) => Self { capture_method, ..self },
             None => self,
         }

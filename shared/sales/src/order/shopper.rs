@@ -10,14 +10,15 @@ use core_types::money::Money;
 use core_types::provider::ProviderName;
 use identity::address::PostalAddress;
 use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::fulfillment::{Fulfillment, FulfillmentLine, FulfillmentState, Tracking};
 use super::stock::StockState;
 use super::{
-    DiscountAllocation, FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderContact,
-    OrderDiscountView, OrderItem, OrderStatus, PresentedToken, ShippingLine, Totals,
+    DiscountAllocation, FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderChange,
+    OrderContact, OrderDiscountView, OrderItem, OrderStatus, PresentedToken, ShippingLine, Totals,
 };
 use crate::payment::manual_method::ChosenMethod;
 use crate::tax::LineTax;
@@ -188,6 +189,18 @@ impl Order {
         self.status != OrderStatus::Draft && (is_theirs || has_token)
     }
 
+    /// Ensures that this customer, or the holder of this token, may see the order.
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub fn ensure_shown_to(
+        &self,
+        customer: Option<&CustomerId>,
+        token: Option<&PresentedToken>,
+    ) -> Result<(), Problem> {
+        if self.is_shown_to(customer, token) { Ok(()) } else { Err(Code::NotFound.into()) }
+    }
+
     /// Whether mails about the order are sent: to the address of a shopper who placed it, or of its
     /// customer.
     pub fn has_listener(&self) -> bool {
@@ -210,14 +223,30 @@ impl Order {
             && !self.has_money()
             && !self.is_processing()
     }
+
+    /// The actions that its status allows its shopper now.
+    fn actions_of_shopper(&self, now: Timestamp) -> Vec<&'static str> {
+        let pay = self.is_payable(now).then_some("pay");
+        let cancel = self.is_cancellable_by_shopper().then_some("cancel");
+        pay.into_iter().chain(cancel).collect()
+    }
+
+    /// Cancels the order for its shopper, and releases its stock.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`: it is paid, authorized, confirmed or in a final state; `already_fulfilled`.
+    pub fn cancel_by_shopper(&self, reason: &str, now: Timestamp) -> Result<OrderChange, Problem> {
+        if self.is_cancellable_by_shopper() {
+            return self.cancel(Some(reason.to_owned()), true, now);
+        }
+        Err(Problem::state(self.status.as_str(), &self.actions_of_shopper(now))
+            .with("financial_status", self.financial_status.as_str()))
+    }
 }
 
 impl ShopperOrderView {
     /// The response for an order at this time.
     pub fn of(order: &Order, now: Timestamp) -> Self {
-        let payment_required = order.is_payable(now);
-        let pay = payment_required.then_some("pay");
-        let cancel = order.is_cancellable_by_shopper().then_some("cancel");
         Self {
             id: order.id.clone(),
             store_id: order.store_id.clone(),
@@ -243,10 +272,10 @@ impl ShopperOrderView {
             payment_instructions: order.payment_instructions.clone(),
             tax_number: order.tax_number.clone(),
             store_tax_number: order.store_tax_number.clone(),
-            payment_required,
+            payment_required: order.is_payable(now),
             expires_at: order.expires_at,
             cancelled_at: order.cancelled_at,
-            allowed_actions: pay.into_iter().chain(cancel).collect(),
+            allowed_actions: order.actions_of_shopper(now),
             created_at: order.created_at,
             updated_at: order.updated_at,
             version: order.version,

@@ -19,7 +19,7 @@ use super::manual::Manual;
 use super::manual_method::ManualMethod;
 use super::razorpay::Razorpay;
 use super::stripe::Stripe;
-use super::{CaptureMethod, Mode};
+use super::{Capabilities, CaptureMethod, Mode};
 
 /// A store's account with a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,15 +90,15 @@ impl ProviderAccount {
 
     /// An account with default settings: version 0, not stored.
     pub fn blank(store: &Store, provider: ProviderName) -> Self {
-        let is_manual = provider == ProviderName::Manual;
+        let is_online = Capabilities::of(provider).is_online;
         Self {
             store_id: store.id.clone(),
             provider,
-            mode: if is_manual { Mode::Live } else { Mode::Test },
-            capture_method: if is_manual {
-                CaptureMethod::Manual
-            } else {
+            mode: if is_online { Mode::Test } else { Mode::Live },
+            capture_method: if is_online {
                 CaptureMethod::Automatic
+            } else {
+                CaptureMethod::Manual
             },
             enabled: false,
             instructions: None,
@@ -118,7 +118,7 @@ impl ProviderAccount {
     /// Whether the next change connects it.
     pub fn is_new(&self) -> bool {
         let lacks_keys = self.sealed_credentials.is_none();
-        self.version == 0 || (lacks_keys && self.provider != ProviderName::Manual)
+        self.version == 0 || (lacks_keys && Capabilities::of(self.provider).is_online)
     }
 
     /// The condition that the stored account has this version, so that of a new payment with it and its
@@ -229,7 +229,7 @@ impl ProviderAccountView {
     pub fn of(account: &ProviderAccount, store: &Store, base_url: &str) -> Self {
         let provider = account.provider;
         let masked = account.key_id.clone().zip(account.last4.clone());
-        let webhook_url = (provider != ProviderName::Manual).then(|| {
+        let webhook_url = Capabilities::of(provider).is_online.then(|| {
             let shop = store.subdomain.as_str();
             format!("{base_url}/v1/storefront/{shop}/payments/{provider}/webhook")
         });

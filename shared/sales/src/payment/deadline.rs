@@ -7,6 +7,8 @@ use core_types::provider::ProviderName;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 
+use super::Capabilities;
+
 /// The most timeouts of the same provider in one sweep, of ten seconds each. The rest of its work is left to
 /// the next sweep.
 const MOST_TIMEOUTS: u32 = 8;
@@ -19,24 +21,20 @@ const CALL_WINDOW: Duration = Duration::from_secs(35);
 #[derive(Debug)]
 pub struct ProviderDeadline {
     until: Timestamp,
-    razorpay: AtomicU32,
-    stripe: AtomicU32,
+    timeouts: Vec<(ProviderName, AtomicU32)>,
 }
 
 impl ProviderDeadline {
     /// The deadline of a sweep that began at `began`.
     pub fn since(began: Timestamp) -> Self {
-        let (razorpay, stripe) = (AtomicU32::new(0), AtomicU32::new(0));
-        Self { until: began.plus(CALL_WINDOW), razorpay, stripe }
+        let online = ProviderName::ALL.iter().filter(|name| Capabilities::of(**name).is_online);
+        let timeouts = online.map(|name| (*name, AtomicU32::new(0))).collect();
+        Self { until: began.plus(CALL_WINDOW), timeouts }
     }
 
     /// The number of a provider's timeouts; none for manual payments, which call no provider.
-    const fn timeouts(&self, provider: ProviderName) -> Option<&AtomicU32> {
-        match provider {
-            ProviderName::Manual => None,
-            ProviderName::Razorpay => Some(&self.razorpay),
-            ProviderName::Stripe => Some(&self.stripe),
-        }
+    fn timeouts(&self, provider: ProviderName) -> Option<&AtomicU32> {
+        self.timeouts.iter().find(|(name, _)| *name == provider).map(|(_, timeouts)| timeouts)
     }
 
     /// Whether the sweep must not call this provider any more.

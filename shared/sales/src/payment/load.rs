@@ -5,7 +5,6 @@ use core_types::key;
 use core_types::provider::ProviderName;
 use core_types::resource;
 use identity::store::Store;
-use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::Query;
@@ -144,10 +143,8 @@ pub async fn open_payments(
     provider: ProviderName,
     most: usize,
 ) -> Result<Vec<PaymentId>, Problem> {
-    let anywhen = Timestamp::from_millis(0);
-    let nobody = PaymentId::mint(anywhen);
-    let (index, position) = key::payments_open_with(store, provider.as_str(), anywhen, &nobody);
-    let keys = services.table.keys(&Query::index(index, position.pk), most).await?;
+    let open = Query::list(key::list::payments_open_with(store, provider.as_str()));
+    let keys = services.table.keys(&open, most).await?;
     let id = |open: &Key| PaymentId::parse(open.sk.strip_prefix(key::PAYMENTS)?);
     Ok(keys.iter().filter_map(id).take(most).collect())
 }

@@ -8,6 +8,7 @@ use primitives::clock::Timestamp;
 use serde_json::json;
 use services::Services;
 
+use super::capabilities::{Capabilities, Capable};
 use super::provider::{
     CaptureResult, Client, Forged, Notice, Opened, Provider, ProviderFailure, RefundResult,
     Returned,
@@ -21,6 +22,15 @@ use crate::dispute::{Dispute, ObservedDispute};
 pub struct Manual {
     /// The instructions for customers, such as the account for a bank transfer.
     pub instructions: Option<String>,
+}
+
+impl Capable for Manual {
+    const CAPABILITIES: Capabilities = Capabilities {
+        is_online: false,
+        authorizes_anew: false,
+        captures_in_part: true,
+        has_several_payments: false,
+    };
 }
 
 impl Provider for Manual {

@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 use services::Services;
 
 use super::call::{Call, text};
+use super::capabilities::{Capabilities, Capable};
 use super::credentials::ProviderCredentials;
 use super::provider::{
     CaptureResult, Client, Forged, Notice, Opened, Provider, ProviderFailure, RefundNotice,
@@ -92,6 +93,16 @@ fn segment(reference: &str) -> String {
 fn units(amount: &Money) -> Result<i64, ProviderFailure> {
     let counted = ProviderUnits::of_razorpay(&amount.currency).count(amount);
     counted.ok_or_else(|| ProviderFailure::Rejected("amount_not_supported".into()))
+}
+
+/// An order can be paid several times, each time by a payment of its own, and is captured as a whole.
+impl Capable for Razorpay {
+    const CAPABILITIES: Capabilities = Capabilities {
+        is_online: true,
+        authorizes_anew: true,
+        captures_in_part: false,
+        has_several_payments: true,
+    };
 }
 
 impl Provider for Razorpay {

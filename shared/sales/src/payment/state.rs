@@ -5,7 +5,6 @@ mod refunds;
 
 use core_types::event::Topic;
 use core_types::money::Money;
-use core_types::provider::ProviderName;
 use core_types::resource::Resource;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
@@ -18,8 +17,8 @@ use super::{
     PaymentStatus, PaymentView, Receipt, Source,
 };
 use crate::payment::{
-    PAYMENT_AUTHORIZED, PAYMENT_CAPTURED, PAYMENT_FAILED, PAYMENT_PROCESSING, PAYMENT_REFUNDED,
-    PAYMENT_VOIDED, can_count,
+    Capabilities, PAYMENT_AUTHORIZED, PAYMENT_CAPTURED, PAYMENT_FAILED, PAYMENT_PROCESSING,
+    PAYMENT_REFUNDED, PAYMENT_VOIDED, can_count,
 };
 
 /// A change of a payment's state.
@@ -346,12 +345,11 @@ impl Payment {
         Ok(PaymentChange { has_gone_back, ..PaymentChange::of(next, happened) })
     }
 
-    /// Whether a voided payment has a new authorization. Razorpay's orders can be paid again, as another
-    /// payment. Elsewhere a reported authorization is the voided one: it stays at a provider that cancels
-    /// nothing, or the report is late.
+    /// Whether a voided payment has a new authorization, where its provider allows one. Elsewhere a reported
+    /// authorization is the voided one: it stays at a provider that cancels nothing, or the report is late.
     fn is_authorized_anew(&self, observed: &Observed) -> bool {
         self.status == PaymentStatus::Voided
-            && self.provider == ProviderName::Razorpay
+            && Capabilities::of(self.provider).authorizes_anew
             && observed.provider_payment.is_some()
             && observed.provider_payment != self.provider_payment
     }
@@ -373,12 +371,10 @@ impl Payment {
 
     /// The most that can be captured now; none if it cannot be captured.
     fn capture_limit(&self) -> Option<&Money> {
-        match (self.provider, self.status) {
+        match (Capabilities::of(self.provider).is_online, self.status) {
             (_, PaymentStatus::Authorized) => Some(&self.authorized),
             // Cash is not authorized: the merchant captures it on receipt.
-            (ProviderName::Manual, PaymentStatus::Created | PaymentStatus::Failed) => {
-                Some(&self.amount)
-            }
+            (false, PaymentStatus::Created | PaymentStatus::Failed) => Some(&self.amount),
             _ => None,
         }
     }
@@ -399,8 +395,8 @@ impl Payment {
             left.ok_or_else(|| Code::AmountExceedsAuthorized.with("authorized", limit.amount))?;
         let error = if wanted.is_zero() {
             ("out_of_range", "Must be greater than 0.")
-        } else if self.provider == ProviderName::Razorpay && !left.is_zero() {
-            ("not_supported", "Razorpay captures only the whole authorized amount.")
+        } else if !Capabilities::of(self.provider).captures_in_part && !left.is_zero() {
+            ("not_supported", "The provider captures only the whole authorized amount.")
         } else if !can_count(self.provider, wanted) {
             ("not_supported", "The provider does not support this amount of this currency.")
         } else {
@@ -435,7 +431,7 @@ impl Payment {
         if !self.refundable().is_zero() {
             actions.push("refund");
         }
-        if self.provider != ProviderName::Manual {
+        if Capabilities::of(self.provider).is_online {
             actions.push("sync");
         }
         actions

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use services::Services;
 
 use super::call::{Call, text};
+use super::capabilities::{Capabilities, Capable};
 use super::credentials::ProviderCredentials;
 use super::provider::{
     CaptureResult, Client, Forged, Notice, Opened, Provider, ProviderFailure, RefundResult,
@@ -114,6 +115,16 @@ fn path_of(payment: &Payment, rest: &str) -> String {
 fn units(amount: &Money) -> Result<i64, ProviderFailure> {
     let counted = ProviderUnits::of_stripe(&amount.currency).count(amount);
     counted.ok_or_else(|| ProviderFailure::Rejected("amount_not_supported".into()))
+}
+
+/// A payment intent has one payment, however often it is attempted.
+impl Capable for Stripe {
+    const CAPABILITIES: Capabilities = Capabilities {
+        is_online: true,
+        authorizes_anew: false,
+        captures_in_part: true,
+        has_several_payments: false,
+    };
 }
 
 impl Provider for Stripe {

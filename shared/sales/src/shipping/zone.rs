@@ -65,6 +65,27 @@ impl Entry for ShippingZone {
     fn changed(&self, now: Timestamp) -> Self {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
+
+    /// # Errors
+    /// `zone_limit`, `zone_overlap`; `too_many` of its rates.
+    fn fits(&self, document: &Document<Self>) -> Result<(), Problem> {
+        let others = || document.others(self.id.as_str());
+        if others().count() >= MAX_ZONES {
+            return Err(Code::ZoneLimit.with("limit", MAX_ZONES));
+        }
+        let rates =
+            others().map(|other| other.rates.len()).fold(self.rates.len(), usize::saturating_add);
+        if rates > MAX_RATES_IN_ALL {
+            let detail = format!("A store can have at most {MAX_RATES_IN_ALL} shipping rates.");
+            return Err(Problem::field("/rates", "too_many", detail));
+        }
+        match others().find(|other| other.places.overlap(&self.places)) {
+            Some(other) => Err(Code::ZoneOverlap
+                .detail(format!("The regions overlap with those of the zone “{}”.", other.name))
+                .with("zone_id", other.id.to_string())),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Places {
@@ -110,31 +131,6 @@ impl Places {
         meet(&self.countries, &others.countries)
             && meet(&folded(self), &folded(others))
             && meet(&self.postal_prefixes, &others.postal_prefixes)
-    }
-}
-
-impl ShippingZone {
-    /// Ensures that a zone can be stored with the others of its store.
-    ///
-    /// # Errors
-    /// `zone_limit`, `zone_overlap`; `too_many` of its rates.
-    pub fn fits(document: &Document<Self>, zone: &Self) -> Result<(), Problem> {
-        let others = || document.others(zone.id.as_str());
-        if others().count() >= MAX_ZONES {
-            return Err(Code::ZoneLimit.with("limit", MAX_ZONES));
-        }
-        let rates =
-            others().map(|other| other.rates.len()).fold(zone.rates.len(), usize::saturating_add);
-        if rates > MAX_RATES_IN_ALL {
-            let detail = format!("A store can have at most {MAX_RATES_IN_ALL} shipping rates.");
-            return Err(Problem::field("/rates", "too_many", detail));
-        }
-        match others().find(|other| other.places.overlap(&zone.places)) {
-            Some(other) => Err(Code::ZoneOverlap
-                .detail(format!("The regions overlap with those of the zone “{}”.", other.name))
-                .with("zone_id", other.id.to_string())),
-            None => Ok(()),
-        }
     }
 }
 
@@ -200,7 +196,7 @@ mod tests {
     fn equally_specific_zones_are_rejected() {
         let rejected = |ours: &ShippingZone, theirs: &ShippingZone| {
             let document = Document::empty(ours.document()).with(theirs.clone());
-            ShippingZone::fits(&document, ours).err().map(|problem| problem.code)
+            ours.fits(&document).err().map(|problem| problem.code)
         };
         let europe = zone("Europe", &["DE", "FR"], &[], &[]);
         assert_eq!(rejected(&zone("A", &["FR"], &[], &[]), &europe), Some(Code::ZoneOverlap));
@@ -226,8 +222,8 @@ mod tests {
             document = document.with(zone(&n.to_string(), &["FR"], &[], &[&n.to_string()]));
         }
         let one_more = zone("more", &["DE"], &[], &[]);
-        assert_eq!(ShippingZone::fits(&document, &one_more).unwrap_err().code, Code::ZoneLimit);
+        assert_eq!(one_more.fits(&document).unwrap_err().code, Code::ZoneLimit);
         let known = document.entries[0].clone();
-        ShippingZone::fits(&document, &known).unwrap();
+        known.fits(&document).unwrap();
     }
 }

@@ -5,18 +5,16 @@
 //! be resumed, like any other ([`super::refund_order`]).
 
 use catalogue::inventory;
-use core_types::id::{OrderId, StoreId};
-use primitives::clock::Timestamp;
+use core_types::id::{CustomerId, OrderId, StoreId};
 use primitives::problem::Problem;
 use primitives::version::ExpectedVersion;
 use services::Services;
-use table::{Completion, ReadConsistency, retry};
+use table::{Completion, ReadConsistency, retry_attempts};
 
 use super::close_payments::close_payments_or_warn;
 use super::refund_order::{self, Earlier, NewRefund, Refunded, Reserved};
-use super::save_change::Spending;
 use crate::order::refund::{Refund, RefundReason, UnusableGiftCards, WantedRefund};
-use crate::order::{Order, load};
+use crate::order::{Order, PresentedToken, load};
 
 /// A merchant's request to cancel an order.
 #[derive(Debug, Clone)]
@@ -62,9 +60,8 @@ pub async fn cancel<C: Completion<Cancelled>>(
     input: &CancelOrder,
     completion: &C,
 ) -> Result<C::Output, Problem> {
-    let spending = Spending::default();
     // Boxed: this future takes many kilobytes.
-    let once = |consistency| once(services, (store, id, consistency), input, &spending, completion);
+    let once = |consistency| once(services, (store, id, consistency), input, completion);
     let reserved = inventory::persist_eventual_first(once);
     let reserved = Box::pin(reserved).await?;
     let output = refund_order::finish(services, reserved, completion).await?;
@@ -77,7 +74,6 @@ async fn once<C: Completion<Cancelled>>(
     services: &Services,
     (store, id, consistency): (&StoreId, &OrderId, ReadConsistency),
     input: &CancelOrder,
-    spending: &Spending,
     completion: &C,
 ) -> Result<Reserved<C::Output>, Problem> {
     let aggregate = load::aggregate_as(services, store, id, consistency).await?;
@@ -92,7 +88,8 @@ async fn once<C: Completion<Cancelled>>(
     input.expected_version.check(aggregate.order.version)?;
     let cancelled = aggregate.order.cancel(input.reason.clone(), input.restock, now)?;
     if !input.refund || cancelled.order.refundable().is_zero() {
-        let write = cancelled.save(services, services.table.write(), spending, now).await?;
+        let write = services.table.write();
+        let write = cancelled.save(services, write, consistency.into(), now).await?;
         let outcome = Cancelled { order: cancelled.order, refund: None };
         return completion.commit(write, &outcome, now).await.map(Reserved::Done);
     }
@@ -100,28 +97,38 @@ async fn once<C: Completion<Cancelled>>(
     let wanted = WantedRefund { unusable_gift_cards, ..WantedRefund::default() };
     let why = (RefundReason::Other, input.reason.clone());
     let refund = NewRefund { id: refund_id, wanted: &wanted, why };
-    refund_order::begin(services, &aggregate, cancelled, refund, spending, completion, now).await
+    let attempt = consistency.into();
+    refund_order::begin(services, &aggregate, cancelled, refund, attempt, completion, now).await
 }
 
-/// Cancels an unpaid order for its shopper, if `validate` accepts that.
+/// A shopper's request to cancel an order.
+#[derive(Debug, Clone, Copy)]
+pub struct CancelByShopper<'a> {
+    /// The customer who is signed in, if any.
+    pub customer: Option<&'a CustomerId>,
+    /// The order's token, if the request has one.
+    pub token: Option<&'a PresentedToken>,
+    /// The reason.
+    pub reason: &'a str,
+}
+
+/// Cancels an unpaid order for its shopper.
 ///
 /// # Errors
-/// `not_found`, `already_fulfilled`, `invalid_state_transition`; those of `validate`.
-pub async fn cancel_unpaid<C: Completion<Order>>(
+/// `not_found`, also if the order is not the shopper's; those of [`Order::cancel_by_shopper`].
+pub async fn cancel_by_shopper<C: Completion<Order>>(
     services: &Services,
     store: &StoreId,
     id: &OrderId,
-    reason: &str,
-    validate: impl Fn(&Order, Timestamp) -> Result<(), Problem>,
+    input: CancelByShopper<'_>,
     completion: &C,
 ) -> Result<C::Output, Problem> {
-    let spending = Spending::default();
-    let output = retry(|| async {
+    let output = retry_attempts(|attempt| async move {
         let now = services.clock.now();
         let before = load::order(services, store, id).await?;
-        validate(&before, now)?;
-        let change = before.cancel(Some(reason.to_owned()), true, now)?;
-        let write = change.save(services, services.table.write(), &spending, now).await?;
+        before.ensure_shown_to(input.customer, input.token)?;
+        let change = before.cancel_by_shopper(input.reason, now)?;
+        let write = change.save(services, services.table.write(), attempt, now).await?;
         completion.commit(write, &change.order, now).await
     })
     .await?;

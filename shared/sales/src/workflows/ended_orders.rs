@@ -1,7 +1,6 @@
 //! Whether all orders of a variant have ended, so that it can be deleted.
 
 use catalogue::product::Variant;
-use core_types::id::OrderId;
 use core_types::key;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
@@ -24,12 +23,10 @@ pub async fn ensure(services: &Services, variants: Vec<Variant>) -> Result<(), P
     let Some(store) = variants.first().map(|variant| &variant.store_id) else { return Ok(()) };
     let created = variants.iter().map(|variant| variant.created_at).min();
     let created = created.unwrap_or(Timestamp::from_millis(0));
-    let any = OrderId::mint(created);
-    let (index, first) = key::orders_of_store(store, created, &any);
-    let (_, last) = key::orders_of_store(store, services.clock.now(), &any);
     // The sort keys begin with the time: one after any of the same moment ends with a tilde.
-    let (low, high) = (first.sk.replace(any.as_str(), ""), last.sk.replace(any.as_str(), "~"));
-    let query = Query::index(index, first.pk).between(low, high).newest_first().whole();
+    let (low, high) = (format!("{created}#"), format!("{}#~", services.clock.now()));
+    let all = Query::list(key::list::orders_of_store(store));
+    let query = all.between(low, high).newest_first().whole();
     let most = MAX_SEARCHED.saturating_add(1);
     let orders: Vec<Order> = services.table.all(&query, most).await?;
     let has = |order: &Order| {

@@ -15,10 +15,10 @@ use std::time::Duration;
 use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::Problem;
 use services::Services;
+use table::Attempt;
 
 use super::close_payments::{ASKED_AGAIN, ask_all, close_payments, open_payments, remind};
-use super::save_change::Spending;
-use crate::order::{Order, load};
+use crate::order::{Order, OrderChange, load};
 use crate::payment::ProviderDeadline;
 
 /// How long after its expiry time an order waits for providers that do not answer (our choice). Its stock
@@ -54,8 +54,7 @@ async fn expire(
 ) -> Result<bool, Problem> {
     let mut aggregate = load::aggregate(services, &order.store_id, &order.id).await?;
     if let Some(change) = aggregate.order.end_hold(now) {
-        let spending = Spending::default();
-        change.save(services, services.table.write(), &spending, now).await?.commit().await?;
+        save(services, &change, now).await?;
         return Ok(true);
     }
     if aggregate.order.expire(now).is_none() {
@@ -72,7 +71,11 @@ async fn expire(
         }
     }
     let Some(change) = aggregate.order.expire(now) else { return Ok(true) };
-    let spending = Spending::default();
-    change.save(services, services.table.write(), &spending, now).await?.commit().await?;
+    save(services, &change, now).await?;
     Ok(true)
+}
+
+async fn save(services: &Services, change: &OrderChange, now: Timestamp) -> Result<(), Problem> {
+    let write = change.save(services, services.table.write(), Attempt::First, now).await?;
+    write.commit().await
 }

@@ -5,6 +5,7 @@
 //! suffices, at half the cost. If such a read would reject the cart, or the write loses a race, the cart is
 //! priced again over a strongly consistent read.
 
+mod acceptance;
 mod price_cart;
 
 use std::collections::HashSet;
@@ -83,6 +84,8 @@ pub struct Cart {
 /// The terms on which a cart is ordered.
 #[derive(Debug, Clone)]
 pub struct Placing {
+    /// Who places it.
+    pub by: PlacedBy,
     /// The buyer.
     pub buyer: Buyer,
     /// Whether the order is a draft.
@@ -93,6 +96,15 @@ pub struct Placing {
     pub order_token_digest: Option<String>,
     /// The manual payment made before, if any, and its method, if known.
     pub paid: Option<Option<String>>,
+}
+
+/// Who places an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlacedBy {
+    /// The merchant, for a buyer.
+    Merchant,
+    /// The buyer, in the storefront.
+    Shopper,
 }
 
 /// A cart priced at the store's current data.
@@ -129,18 +141,16 @@ impl Priced {
     }
 }
 
-/// Orders a cart, if `validate` accepts it. The field errors that it returns are added to those known
-/// before, and all are reported together.
+/// Orders a cart. All field errors are reported together.
 ///
 /// # Errors
-/// `insufficient_stock`, `price_changed`, `validation_failed` with the field errors of [`price`] and
-/// `validate`; those of both.
+/// `insufficient_stock`, `price_changed`, `store_not_accepting_orders`, `account_required`;
+/// `validation_failed` with the field errors of [`price`], and `required` for what the store asks of shoppers.
 pub async fn place<C: Completion<Order>>(
     services: &Services,
     store: &Store,
     cart: &Cart,
     placing: &Placing,
-    validate: impl Fn(&Priced) -> Result<Vec<FieldError>, Problem>,
     completion: &C,
 ) -> Result<C::Output, Problem> {
     let mut number = None;
@@ -151,7 +161,7 @@ pub async fn place<C: Completion<Order>>(
     let mut consistency =
         if is_plain { ReadConsistency::Eventual } else { ReadConsistency::Strong };
     loop {
-        let priced = match decide(services, store, cart, &validate, consistency).await {
+        let priced = match decide(services, store, cart, placing, consistency).await {
             // Only a strongly consistent read may reject.
             Err(rejected)
                 if consistency == ReadConsistency::Eventual && needs_strong_read(&rejected) =>
@@ -186,11 +196,11 @@ async fn decide(
     services: &Services,
     store: &Store,
     cart: &Cart,
-    validate: &impl Fn(&Priced) -> Result<Vec<FieldError>, Problem>,
+    placing: &Placing,
     consistency: ReadConsistency,
 ) -> Result<Priced, Problem> {
     let mut priced = price_as(services, store, cart, consistency).await?;
-    priced.faults.extend(validate(&priced)?);
+    priced.faults.extend(priced.ensure_accepted(placing)?);
     priced.ensure_sound()?;
     priced.quote.ensure_total(cart.expected_total.as_ref())?;
     priced.quote.ensure_stock()?;

@@ -13,10 +13,9 @@ use core_types::provider::ProviderName;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::{Item, Key};
-use table::{CommitOnly, retry};
+use table::{Attempt, CommitOnly, retry_attempts};
 
 use super::record_payment::{self, PaymentUpdate};
-use super::save_change::Spending;
 use crate::dispute::{Dispute, DisputeChange, ObservedDispute};
 use crate::order::{Order, OrderChange};
 use crate::payment::connected::Connected;
@@ -99,8 +98,8 @@ async fn record(
     event: Option<&ProviderEvent>,
     condition: RecordIf,
 ) -> Result<Option<Payment>, Problem> {
-    let spending = Spending::default();
-    retry(|| Box::pin(once(services, lookup, report, event, condition, &spending))).await
+    let once = |attempt| Box::pin(once(services, lookup, report, event, condition, attempt));
+    retry_attempts(once).await
 }
 
 async fn once(
@@ -109,7 +108,7 @@ async fn once(
     report: DisputeReport<'_>,
     event: Option<&ProviderEvent>,
     condition: RecordIf,
-    spending: &Spending,
+    attempt: Attempt,
 ) -> Result<Option<Payment>, Problem> {
     let now = services.clock.now();
     let Known { payment, order, disputes, is_handled } =
@@ -136,7 +135,7 @@ async fn once(
         Some(changed) => {
             let next = changed.payment.clone();
             let change = OrderChange::none(&order).with_payment(changed).and_disputed(&next, now);
-            change.save(services, write, spending, now).await?
+            change.save(services, write, attempt, now).await?
         }
     };
     write.commit().await?;

@@ -16,18 +16,16 @@ mod accept;
 mod capture;
 
 use core_types::key;
-use core_types::provider::ProviderName;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::Key;
-use table::{Completion, Write, retry};
+use table::{Attempt, Completion, Write, retry_attempts};
 
 pub use accept::accept;
 pub use capture::{capture, look};
 
 use super::return_unapplied;
-use super::save_change::Spending;
 use crate::order::aggregate::PaymentWithOrder;
 use crate::order::{IncomingPayment, ORDER_PAID, ORDER_UPDATED, Order, OrderChange, load};
 use crate::payment::connected::Connected;
@@ -35,7 +33,8 @@ use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::Provider;
 use crate::payment::provider_event::ProviderEvent;
 use crate::payment::{
-    Attention, Observed, Payment, PaymentChange, PaymentRefund, PaymentStatus, Source, Transition,
+    Attention, Capabilities, Observed, Payment, PaymentChange, PaymentRefund, PaymentStatus,
+    Source, Transition,
 };
 
 /// An update about a payment.
@@ -106,9 +105,9 @@ async fn apply<C: Completion<PaymentWithOrder>>(
     update: PaymentUpdate<'_>,
     completion: &C,
 ) -> Result<Recorded<C::Output>, Problem> {
-    let spending = Spending::default();
     // Boxed: the future of every handler that records something contains it.
-    let recorded = retry(|| Box::pin(once(services, update, &spending, completion))).await?;
+    let once = |attempt| Box::pin(once(services, update, attempt, completion));
+    let recorded = retry_attempts(once).await?;
     Box::pin(async {
         if recorded.known.payment.is_to_go_back() {
             return_unapplied::return_or_warn(services, connected, &recorded.known.payment).await;
@@ -121,8 +120,8 @@ async fn apply<C: Completion<PaymentWithOrder>>(
 
 /// Completes a webhook's report. Usually that is the report itself.
 ///
-/// A report of a full refund may be about the second payment of a Razorpay order that the first one has
-/// paid. Only Razorpay knows, so the payment is fetched then.
+/// Where several payments can be made under one reference, a report of a full refund may be about the second
+/// one, of an order that the first one has paid. Only the provider knows, so the payment is fetched then.
 ///
 /// # Errors
 /// `provider_error`, `provider_timeout`: the event is to be sent again.
@@ -132,7 +131,8 @@ pub async fn in_full(
     lookup: &PaymentLookup,
     observed: &Observed,
 ) -> Result<Observed, Problem> {
-    if connected.name() != ProviderName::Razorpay || !observed.has_all_gone_back() {
+    let has_several = Capabilities::of(connected.name()).has_several_payments;
+    if !has_several || !observed.has_all_gone_back() {
         return Ok(observed.clone());
     }
     let payment = load::payment(services, lookup).await?.payment;
@@ -146,7 +146,7 @@ pub async fn in_full(
 async fn once<C: Completion<PaymentWithOrder>>(
     services: &Services,
     update: PaymentUpdate<'_>,
-    spending: &Spending,
+    attempt: Attempt,
     completion: &C,
 ) -> Result<Recorded<C::Output>, Problem> {
     let now = services.clock.now();
@@ -172,7 +172,7 @@ async fn once<C: Completion<PaymentWithOrder>>(
             };
             let DecidedUpdate { change, payment, superseded } =
                 decide(&known, change, &others, now)?;
-            let write = change.save(services, write, spending, now).await?;
+            let write = change.save(services, write, attempt, now).await?;
             let next = PaymentWithOrder { payment, order: change.order };
             // An update that ends in an error is not the end of its workflow.
             let is_rejected = next.payment.awaits_decision()

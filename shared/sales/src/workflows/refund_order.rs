@@ -23,10 +23,9 @@ use primitives::clock::MINUTE;
 use primitives::problem::{Code, Problem};
 use primitives::version::ExpectedVersion;
 use services::Services;
-use table::Completion;
+use table::{Attempt, Completion};
 
 use self::reserve::{reserve, reserve_unapplied};
-use super::save_change::Spending;
 use crate::order::aggregate::OrderAggregate;
 use crate::order::refund::{Refund, RefundReason, RefundStatus, WantedRefund};
 use crate::order::{Order, load};
@@ -80,9 +79,8 @@ pub async fn refund<C: Completion<Refunded>>(
     input: &RefundOrder,
     completion: &C,
 ) -> Result<C::Output, Problem> {
-    let spending = Spending::default();
     let reserved = inventory::persist_eventual_first(|consistency| {
-        reserve(services, (store, id, consistency), input, &spending, completion)
+        reserve(services, (store, id, consistency), input, completion)
     })
     .await?;
     finish(services, reserved, completion).await
@@ -112,12 +110,11 @@ pub(super) async fn finish<T: From<Refunded>, C: Completion<T>>(
         };
         results.push((id, result.map_err(retryable)?));
     }
-    let spending = Spending::default();
     // The write requires every version, so the order is read again only after a conflict.
     let mut known = Some(aggregate);
-    inventory::persist(|| {
+    inventory::persist_attempts(|attempt| {
         let known = known.take();
-        record(services, (known, &refund), &results, &spending, completion)
+        record(services, (known, &refund), &results, attempt, completion)
     })
     .await
 }
@@ -167,7 +164,7 @@ async fn record<T: From<Refunded>, C: Completion<T>>(
     services: &Services,
     (known, refund): (Option<Box<OrderAggregate>>, &Refund),
     results: &[(PaymentId, RefundResult)],
-    spending: &Spending,
+    attempt: Attempt,
     completion: &C,
 ) -> Result<C::Output, Problem> {
     let now = services.clock.now();
@@ -186,7 +183,7 @@ async fn record<T: From<Refunded>, C: Completion<T>>(
             }
         };
     };
-    let write = change.save(services, services.table.write(), spending, now).await?;
+    let write = change.save(services, services.table.write(), attempt, now).await?;
     let refund = change.refund.map_or(known, |changed| changed.refund);
     if refund.status == RefundStatus::Failed {
         write.commit().await?;
@@ -253,16 +250,16 @@ async fn record_result(
     result: &RefundResult,
 ) -> Result<(), Problem> {
     let results = [(lookup.payment_id.clone(), result.clone())];
-    let spending = Spending::default();
-    inventory::persist(|| async {
+    let results = &results;
+    inventory::persist_attempts(|attempt| async move {
         let now = services.clock.now();
         let aggregate = load::aggregate(services, &lookup.store_id, &lookup.order_id).await?;
         let known = aggregate.payment(&lookup.payment_id);
         if known.is_ok_and(|payment| !payment.is_carried_by(carrier)) {
             return Ok(());
         }
-        let Some(change) = aggregate.record_refund(id, &results, now) else { return Ok(()) };
-        change.save(services, services.table.write(), &spending, now).await?.commit().await
+        let Some(change) = aggregate.record_refund(id, results, now) else { return Ok(()) };
+        change.save(services, services.table.write(), attempt, now).await?.commit().await
     })
     .await
 }

@@ -1,11 +1,9 @@
 //! Saves a change of an order in one transaction: the order, its stock, gift cards, payments and refund, the
 //! total spending of its customer or guest, and the events.
 //!
-//! The account may have been deleted, and no payment may fail because of that. So the first attempt assumes
-//! that the account exists, which costs no read. Every retry loads the account first, and skips the spending
-//! if there is none. A guest is treated alike.
-
-use std::sync::atomic::{AtomicBool, Ordering};
+//! The account may have been deleted, and no payment may fail because of that. So the first [`Attempt`] assumes
+//! that the account exists, which costs no read. A repeated one loads the account, and skips the spending if
+//! there is none. A guest is treated alike.
 
 use catalogue::inventory::StockSteps;
 use core_types::event::{Event, Topic};
@@ -16,8 +14,8 @@ use identity::customer::{self, Customer};
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use services::Services;
-use table::Write;
 use table::item::{Item, Key};
+use table::{Attempt, Write};
 
 use crate::discount::uses;
 use crate::gift_card;
@@ -28,47 +26,13 @@ use crate::order::{
     stock,
 };
 
-/// Counts what a customer or guest spends by one change of an order. Create it before the first attempt at the change,
-/// and share it among all attempts.
-#[derive(Debug, Default)]
-pub struct Spending {
-    was_tried: AtomicBool,
-}
-
-impl Spending {
-    /// Adds the spending by a change to its transaction. An account that was deleted meanwhile leads to
-    /// `version_conflict`; the next attempt skips it.
-    async fn count(
-        &self,
-        services: &Services,
-        write: Write,
-        change: &OrderChange,
-        now: Timestamp,
-    ) -> Result<Write, Problem> {
-        let (before, after) = (&change.before, &change.order);
-        let more = after.brought_in().saturating_sub(before.brought_in());
-        let store = &after.store_id;
-        match (&after.customer_id, &after.guest) {
-            _ if more == 0 => Ok(write),
-            (Some(id), _)
-                if self.is_there::<Customer>(services, &key::customer(store, id)).await? =>
-            {
-                Ok(customer::count_spent(write, store, id, more, Code::VersionConflict))
-            }
-            (None, Some(id))
-                if self.is_there::<Guest>(services, &key::guest(store, id)).await? =>
-            {
-                Ok(guest::count_spent(write, store, id, more, now))
-            }
-            _ => Ok(write),
-        }
-    }
-
-    /// Whether the item is there, or is assumed to be: at the first attempt.
-    async fn is_there<T: Item>(&self, services: &Services, key: &Key) -> Result<bool, Problem> {
-        let was_tried = self.was_tried.swap(true, Ordering::Relaxed);
-        Ok(!was_tried || services.table.get::<T>(key).await?.is_some())
-    }
+/// Whether an item is there, or is assumed to be: at the first attempt.
+async fn is_there<T: Item>(
+    services: &Services,
+    key: &Key,
+    attempt: Attempt,
+) -> Result<bool, Problem> {
+    Ok(attempt == Attempt::First || services.table.get::<T>(key).await?.is_some())
 }
 
 impl OrderChange {
@@ -80,10 +44,38 @@ impl OrderChange {
         &self,
         services: &Services,
         write: Write,
-        spending: &Spending,
+        attempt: Attempt,
         now: Timestamp,
     ) -> Result<Write, Problem> {
-        spending.count(services, self.write(write, now), self, now).await
+        self.count_spending(services, self.write(write, now), attempt, now).await
+    }
+
+    /// Adds the spending by the change to its transaction. An account that was deleted meanwhile leads to
+    /// `version_conflict`; a repeated attempt skips it.
+    async fn count_spending(
+        &self,
+        services: &Services,
+        write: Write,
+        attempt: Attempt,
+        now: Timestamp,
+    ) -> Result<Write, Problem> {
+        let (before, after) = (&self.before, &self.order);
+        let more = after.brought_in().saturating_sub(before.brought_in());
+        let store = &after.store_id;
+        match (&after.customer_id, &after.guest) {
+            _ if more == 0 => Ok(write),
+            (Some(id), _)
+                if is_there::<Customer>(services, &key::customer(store, id), attempt).await? =>
+            {
+                Ok(customer::count_spent(write, store, id, more, Code::VersionConflict))
+            }
+            (None, Some(id))
+                if is_there::<Guest>(services, &key::guest(store, id), attempt).await? =>
+            {
+                Ok(guest::count_spent(write, store, id, more, now))
+            }
+            _ => Ok(write),
+        }
     }
 
     fn write(&self, write: Write, now: Timestamp) -> Write {

@@ -13,7 +13,7 @@ use core_types::key;
 use primitives::problem::{Code, Problem};
 use primitives::version::ExpectedVersion;
 use services::Services;
-use table::{CommitOnly, Completion, retry};
+use table::{Attempt, CommitOnly, Completion, retry, retry_attempts};
 
 use crate::dispute::evidence::{self, Evidence, PendingEvidence};
 use crate::dispute::{
@@ -25,7 +25,6 @@ use crate::payment::load::connect;
 use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::{Provider, ProviderFailure};
 use crate::payment::{Payment, PaymentDispute};
-use crate::workflows::save_change::Spending;
 use serde_json::Value;
 
 /// A request to send evidence.
@@ -65,10 +64,9 @@ pub async fn submit<C: Completion<Dispute>>(
         };
     };
     let outcome = send(services, &connected, &dispute, &evidence, is_new).await?;
-    let spending = Spending::default();
-    let recorded = retry(|| {
-        Box::pin(record(services, (&dispute, &evidence.id), &outcome, &spending, completion))
-    });
+    let known = (&dispute, &evidence.id);
+    let recorded =
+        retry_attempts(|attempt| Box::pin(record(services, known, &outcome, attempt, completion)));
     let recorded = recorded.await;
     recorded.and_then(|output| match outcome {
         Outcome::Rejected(code) => Err(rejected(&evidence.id, Some(code))),
@@ -189,7 +187,7 @@ async fn record<C: Completion<Dispute>>(
     services: &Services,
     (dispute, id): (&Dispute, &DisputeEvidenceId),
     outcome: &Outcome,
-    spending: &Spending,
+    attempt: Attempt,
     completion: &C,
 ) -> Result<Option<C::Output>, Problem> {
     let now = services.clock.now();
@@ -218,7 +216,7 @@ async fn record<C: Completion<Dispute>>(
     let next = changed.payment.clone();
     let unchanged = order::OrderChange::none(&aggregate.order);
     let order = unchanged.with_payment(changed).and_disputed(&next, now);
-    let write = order.save(services, write, spending, now).await?;
+    let write = order.save(services, write, attempt, now).await?;
     if rejection.is_some() {
         write.commit().await?;
         return Ok(None);
@@ -239,6 +237,7 @@ pub(super) async fn resume(
     let Some(evidence) = stored_evidence(services, &dispute).await? else { return Ok(()) };
     let connected = connect(services, &payment.store_id, payment.provider).await?;
     let outcome = send(services, &connected, &dispute, &evidence, false).await?;
-    let (known, spending) = ((&dispute, &evidence.id), Spending::default());
-    retry(|| Box::pin(record(services, known, &outcome, &spending, &CommitOnly))).await.map(drop)
+    let known = (&dispute, &evidence.id);
+    let record = |attempt| Box::pin(record(services, known, &outcome, attempt, &CommitOnly));
+    retry_attempts(record).await.map(drop)
 }

@@ -8,7 +8,7 @@ use primitives::clock::{HOUR, Timestamp};
 use primitives::problem::{Code, Problem};
 use sales::payment::account::ProviderAccount;
 use sales::payment::provider::{Client, Provider};
-use sales::payment::{CaptureMethod, Opening, Payment, PaymentStatus};
+use sales::payment::{Capabilities, CaptureMethod, Opening, Payment, PaymentStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
 use services::Services;
@@ -46,7 +46,7 @@ impl ThemePurchase {
         provider: ProviderName,
         completion: &C,
     ) -> Result<C::Output, Problem> {
-        if provider == ProviderName::Manual {
+        if !Capabilities::of(provider).is_online {
             let detail =
                 "Must be a provider that is called over the network: `razorpay` or `stripe`.";
             return Err(Problem::field("/provider", "invalid_choice", detail));

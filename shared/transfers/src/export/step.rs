@@ -6,7 +6,7 @@ use catalogue::inventory::{Level, Movement, MovementView};
 use catalogue::location::Location;
 use catalogue::product::{Product, ProductView, Variant};
 use core_types::end_reason::EndReason;
-use core_types::id::{CustomerId, ExportId, LocationId, OrderId, ProductId, StoreId};
+use core_types::id::{ExportId, StoreId};
 use core_types::key;
 use delivery::run::RunMessage;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
@@ -230,24 +230,20 @@ async fn page(
     match export.kind {
         ExportKind::Products => products_page(services, export, written).await,
         ExportKind::Orders => {
-            let start = (export.since.unwrap_or(Timestamp::from_millis(0)), OrderId::derive(&[]));
-            let listed = key::orders_of_store(&export.store_id, start.0, &start.1);
+            let all = Query::list(key::list::orders_of_store(&export.store_id));
             let asked = export.clone();
             let wanted = move |order: &Order| asked.is_asked_for(order.created_at);
-            let (found, place) =
-                walk(services, export, Query::partition_of(listed), wanted).await?;
+            let (found, place) = walk(services, export, all, wanted).await?;
             for order in &found {
                 written.add(export.format, || orders::rows(order), &OrderView::from(order));
             }
             Ok(place)
         }
         ExportKind::Customers => {
-            let any = CustomerId::derive(&[]);
-            let listed = key::customers_of_store(&export.store_id, export.created_at, &any);
+            let all = Query::list(key::list::customers_of_store(&export.store_id));
             let asked = export.clone();
             let wanted = move |customer: &Customer| asked.is_asked_for(customer.created_at);
-            let (found, place) =
-                walk(services, export, Query::partition_of(listed), wanted).await?;
+            let (found, place) = walk(services, export, all, wanted).await?;
             let addresses = each(&found, |customer| addresses_of(services, customer)).await?;
             for (customer, addresses) in found.iter().zip(&addresses) {
                 let line = customers::Line::of(customer, addresses);
@@ -296,8 +292,7 @@ async fn walk<T: Item>(
 }
 
 fn all_products(export: &Export) -> Query {
-    let any = ProductId::derive(&[]);
-    Query::partition_of(key::products_of_store(&export.store_id, export.created_at, &any))
+    Query::list(key::list::products_of_store(&export.store_id))
 }
 
 /// Loads the next products that the export asks for, with their variants, and says whether they are the last.
@@ -349,9 +344,8 @@ async fn stock_page(
 }
 
 async fn levels_of(services: &Services, variant: &Variant) -> Result<Vec<Level>, Problem> {
-    let any = LocationId::derive(&[]);
-    let key = key::level(&variant.store_id, &variant.id, &any);
-    let query = Query::partition(key.pk).begins_with(key::LEVELS);
+    let partition = key::sellable(&variant.store_id, &variant.id).pk;
+    let query = Query::partition(partition).begins_with(key::LEVELS);
     services.table.all(&query, MAX_LOCATIONS).await
 }
 

@@ -3,7 +3,6 @@
 use catalogue::inventory::StockStep;
 use core_types::id::{OrderItemId, PaymentId, RefundId};
 use core_types::money::Money;
-use core_types::provider::ProviderName;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 
@@ -11,7 +10,7 @@ use super::{Plan, Refund, RefundStatus, RestockType};
 use crate::order::aggregate::OrderAggregate;
 use crate::order::{ORDER_REFUNDED, ORDER_UPDATED, Order, OrderChange, RefundChange, Units};
 use crate::payment::provider::RefundResult;
-use crate::payment::{PaymentChange, Transition};
+use crate::payment::{Capabilities, PaymentChange, Transition};
 
 impl OrderAggregate {
     /// The first step: refunds the parts to gift cards, and reserves the rest on the payments. `change` is
@@ -58,7 +57,7 @@ impl OrderAggregate {
     ) -> Result<PaymentChange, Problem> {
         let known = self.payment(id)?;
         let reserved = known.begin_refund(&refund.id, amount, now)?;
-        if known.provider != ProviderName::Manual {
+        if Capabilities::of(known.provider).is_online {
             return Ok(PaymentChange::of(reserved, Transition::RefundBegun));
         }
         let done = Ok(refund.id.to_string());

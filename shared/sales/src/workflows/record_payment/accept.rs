@@ -3,7 +3,7 @@
 use primitives::problem::{Code, Problem};
 use primitives::version::ExpectedVersion;
 use services::Services;
-use table::{Completion, retry};
+use table::{Completion, retry_attempts};
 
 use super::{other_authorizations, return_unapplied, supersede};
 use crate::order::IncomingPayment;
@@ -11,7 +11,6 @@ use crate::order::aggregate::PaymentWithOrder;
 use crate::order::load;
 use crate::payment::lookup::PaymentLookup;
 use crate::payment::{PaymentChange, Transition};
-use crate::workflows::save_change::Spending;
 
 /// Applies an amount other than the requested one to the order, which is then paid in part, or in full if
 /// the amount equals the outstanding one.
@@ -25,8 +24,7 @@ pub async fn accept<C: Completion<PaymentWithOrder>>(
     expected: ExpectedVersion,
     completion: &C,
 ) -> Result<C::Output, Problem> {
-    let spending = Spending::default();
-    let (output, superseded) = retry(|| async {
+    let (output, superseded) = retry_attempts(|attempt| async move {
         let now = services.clock.now();
         let known = load::payment(services, lookup).await?;
         expected.check(known.payment.version)?;
@@ -38,7 +36,7 @@ pub async fn accept<C: Completion<PaymentWithOrder>>(
         let others = other_authorizations(services, &known).await?;
         let (change, superseded) = supersede(change, &others, now);
         let change = change.with_payment(PaymentChange::of(payment.clone(), Transition::Accepted));
-        let write = change.save(services, services.table.write(), &spending, now).await?;
+        let write = change.save(services, services.table.write(), attempt, now).await?;
         let next = PaymentWithOrder { payment, order: change.order };
         Ok((completion.commit(write, &next, now).await?, superseded))
     })

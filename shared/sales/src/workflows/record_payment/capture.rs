@@ -1,7 +1,6 @@
 //! Fetches and captures payments at their provider, before anything is applied to the order.
 
 use core_types::money::Money;
-use core_types::provider::ProviderName;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::{CommitOnly, Completion, retry};
@@ -12,7 +11,7 @@ use crate::order::load;
 use crate::payment::connected::Connected;
 use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::{Provider, ProviderFailure};
-use crate::payment::{CaptureMethod, Observed, ObservedState, Payment, Source};
+use crate::payment::{Capabilities, CaptureMethod, Observed, ObservedState, Payment, Source};
 
 /// Fetches a payment from its provider, and captures an authorization if its capture method is automatic and
 /// the order still accepts it.
@@ -86,8 +85,8 @@ pub async fn capture<C: Completion<PaymentWithOrder>>(
     let Recorded { known, output, is_new, .. } =
         apply(services, connected, update, completion).await?;
     let PaymentWithOrder { payment, order } = &known;
-    // A manual payment has no provider to decide: the first caller to record it has captured it.
-    let is_certain = taken.is_ours && payment.provider != ProviderName::Manual;
+    // A payment by hand has no provider to decide: the first caller to record it has captured it.
+    let is_certain = taken.is_ours && Capabilities::of(payment.provider).is_online;
     if !is_new && !is_certain {
         return Err(not_capturable(payment));
     }

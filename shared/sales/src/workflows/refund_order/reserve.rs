@@ -6,7 +6,7 @@ use core_types::provider::ProviderName;
 use primitives::clock::{DAY, Timestamp};
 use primitives::problem::Problem;
 use services::Services;
-use table::{Completion, ReadConsistency, retry};
+use table::{Attempt, Completion, ReadConsistency, retry};
 
 use super::{RefundOrder, Refunded};
 use crate::order::aggregate::OrderAggregate;
@@ -15,8 +15,7 @@ use crate::order::{Order, OrderChange, load};
 use crate::payment::connected::Connected;
 use crate::payment::load::connect;
 use crate::payment::lookup::PaymentLookup;
-use crate::payment::{Payment, PaymentChange, RefundState, Transition};
-use crate::workflows::save_change::Spending;
+use crate::payment::{Capabilities, Payment, PaymentChange, RefundState, Transition};
 
 /// The refunds that one idempotency key can lead to, as a rejected one is not resumed.
 const ATTEMPTS: u32 = 20;
@@ -58,7 +57,6 @@ pub(super) async fn reserve<C: Completion<Refunded>>(
     services: &Services,
     (store, id, consistency): (&StoreId, &OrderId, ReadConsistency),
     input: &RefundOrder,
-    spending: &Spending,
     completion: &C,
 ) -> Result<Reserved<C::Output>, Problem> {
     let aggregate = load::aggregate_as(services, store, id, consistency).await?;
@@ -73,7 +71,7 @@ pub(super) async fn reserve<C: Completion<Refunded>>(
     input.expected_version.check(aggregate.order.version)?;
     let refund = NewRefund { id, wanted: &input.wanted, why: (input.reason, input.note.clone()) };
     let unchanged = OrderChange::none(&aggregate.order);
-    begin(services, &aggregate, unchanged, refund, spending, completion, now).await
+    begin(services, &aggregate, unchanged, refund, consistency.into(), completion, now).await
 }
 
 /// Adds a refund to a change of its order (an empty one, or a cancellation), and writes both.
@@ -82,7 +80,7 @@ pub(in crate::workflows) async fn begin<T: From<Refunded>, C: Completion<T>>(
     aggregate: &OrderAggregate,
     change: OrderChange,
     refund: NewRefund<'_>,
-    spending: &Spending,
+    attempt: Attempt,
     completion: &C,
     now: Timestamp,
 ) -> Result<Reserved<C::Output>, Problem> {
@@ -95,7 +93,7 @@ pub(in crate::workflows) async fn begin<T: From<Refunded>, C: Completion<T>>(
     let refund = Refund::of(&change.order, refund.id, &plan, refund.why, now);
     let change = aggregate.begin_refund(change, &plan, refund, now)?;
     let write =
-        unchanged.ensure(change.save(services, services.table.write(), spending, now).await?);
+        unchanged.ensure(change.save(services, services.table.write(), attempt, now).await?);
     let refund = change.refund.as_ref().map(|begun| begun.refund.clone());
     let refund = refund.ok_or_else(|| Problem::internal("a refund that was not begun"))?;
     if refund.status == RefundStatus::Pending {
@@ -123,7 +121,7 @@ async fn connect_providers(
     };
     let mut connected = Vec::new();
     for provider in ProviderName::ALL.iter().filter(through) {
-        if *provider != ProviderName::Manual {
+        if Capabilities::of(*provider).is_online {
             connected.push(connect(services, &order.store_id, *provider).await?);
         }
     }

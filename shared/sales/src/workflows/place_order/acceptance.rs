@@ -1,0 +1,43 @@
+//! Whether a store accepts the order of a shopper, by its status and settings.
+
+use primitives::problem::{Code, FieldError, Problem};
+
+use super::{PlacedBy, Placing, Priced};
+use crate::order::cart::fault;
+
+impl Priced {
+    /// Ensures that the store accepts the order. Returns the field errors of what the store requires and the
+    /// shopper has not given. The merchant's own orders are not restricted.
+    ///
+    /// # Errors
+    /// `store_not_accepting_orders`, `account_required`.
+    pub(super) fn ensure_accepted(&self, placing: &Placing) -> Result<Vec<FieldError>, Problem> {
+        let (buyer, settings) = (&placing.buyer, &self.settings.checkout);
+        if placing.by == PlacedBy::Merchant {
+            return Ok(Vec::new());
+        }
+        self.store.ensure_takes_orders()?;
+        if buyer.customer_id.is_none() && !settings.guest_checkout {
+            return Err(Code::AccountRequired.into());
+        }
+        let mut missing = Vec::new();
+        if buyer.email.is_none() {
+            missing.push(fault("/email", "required", "Required for the order confirmation."));
+        }
+        match &buyer.shipping_address {
+            None if self.quote.needs_address() && !self.is_at_fault("/shipping_address") => {
+                missing.push(fault(
+                    "/shipping_address",
+                    "required",
+                    "A shipping address is required.",
+                ));
+            }
+            Some(address) if settings.require_phone && address.phone.is_none() => {
+                let detail = "The store requires a phone number.";
+                missing.push(fault("/shipping_address/phone", "required", detail));
+            }
+            _ => {}
+        }
+        Ok(missing)
+    }
+}
