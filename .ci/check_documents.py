@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""What can be checked of the documents without running anything: links, citations of their sections in
-the code, the paths that they name, the README's length, and the example of a webhook signature."""
+"""What can be checked of the documents and the tests without running anything: links, citations of their
+sections in the code, the paths that they name, the README's length, the example of a webhook signature, the
+crates that tests name, and the length of tests' names."""
 
 import base64
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,10 +29,14 @@ NOT_USED = re.compile(
 KNOWN = re.compile(r"\b(?:refused_writes|with_refused_write|refusals|refused|refused connection|connection refused|zip64 locator)\b")
 STRING = re.compile(r'r(#*)".*?"\1|"(?:\\.|[^"\\])*"', re.DOTALL)
 SENTENCE_WORDS = 40
+TEST_NAME = re.compile(r"#\[(?:\w+::)?test\b[^\]]*\](?:\s*#\[[^\]]*\])*\s*(?:async )?fn (\w+)")
+TEST_NAME_LENGTH = 79
+# The tests of what the system declares of itself.
+SYSTEM_TESTS = ("tests/it/cross.rs", "tests/it/cross/", "tests/it/main.rs")
 
 
 def main():
-    faults = [*links(), *places(), *citations(), *readme(), *signature(), *tests(), *words()]
+    faults = [*links(), *places(), *citations(), *readme(), *signature(), *tests(), *clients(), *words()]
     for sentence in long_sentences():
         print(sentence)
     for fault in faults:
@@ -162,6 +168,24 @@ def tests():
             for file in filter(Path.exists, files):
                 if TEST.search(file.read_text()):
                     yield f"{name(manifest)}: `test = false` loses the tests of {name(file)}"
+
+
+def clients():
+    """A test is a client: it names `support`, and no crate that it tests. What the system declares of itself is
+    tested in `cross`, which may. And a name says what the system does, in short."""
+    dependencies = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["dependencies"]
+    crates = [crate.replace("-", "_") for crate, how in dependencies.items() if "path" in how]
+    named = re.compile(rf"(?<![\w:.])({'|'.join(crates)})::")
+    for file in tracked("tests/it/*.rs"):
+        text = (ROOT / file).read_text()
+        for test in TEST_NAME.findall(text):
+            if len(test) > TEST_NAME_LENGTH:
+                yield f"{file}: `{test}` has {len(test)} characters, more than {TEST_NAME_LENGTH}"
+        if file.startswith(SYSTEM_TESTS):
+            continue
+        for number, line in enumerate(STRING.sub('""', text).splitlines(), 1):
+            if found := named.search(line.split("//")[0]):
+                yield f"{file}:{number}: a test names `{found[1]}`; what it needs of it is in tests/support"
 
 
 def tracked(pattern):
