@@ -62,7 +62,7 @@ pub use client::{Client, Input, unique};
 pub use core_types::event::EventGroup;
 pub use deliveries::{PERMITS_OF_STORE, PERMITS_TO_HOST, Permit, Permits};
 pub use deployed::Deployed;
-pub use emulators::faults::{Faults, Fault};
+pub use emulators::faults::{Fault, Faults};
 pub use evidence::{CANARY_STORE, Evidence, canary_merchant};
 pub use gateway::Gateway;
 pub use gateway::Instance;

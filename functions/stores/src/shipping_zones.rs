@@ -23,7 +23,7 @@ use primitives::input::request;
 use primitives::problem::{FieldError, Problem};
 use sales::document::{self, Document};
 use sales::shipping::{
-    MAX_REGIONS, MAX_RATES, Places, SHIPPING_ZONE_CREATED, SHIPPING_ZONE_DELETED,
+    MAX_RATES, MAX_REGIONS, Places, SHIPPING_ZONE_CREATED, SHIPPING_ZONE_DELETED,
     SHIPPING_ZONE_UPDATED, ShippingRate, ShippingRateKind, ShippingZone, ShippingZoneView,
 };
 use services::Services;

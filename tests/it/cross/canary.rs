@@ -12,7 +12,7 @@ use primitives::problem::Code;
 use reliability::canary;
 use support::clock::{HOUR, MINUTE};
 use support::{Gateway, Market, Receiver, Value, cart, eventually, json};
-use table::canary::{CanaryHold, FaultKind, Fault};
+use table::canary::{CanaryHold, Fault, FaultKind};
 use table::metered;
 
 const RECEIVER: &str = "/v1/operations/runtime/canary/deliveries";
