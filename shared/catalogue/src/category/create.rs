@@ -39,6 +39,32 @@ impl Tree {
         Ok((guard, Self::load(services, store).await?))
     }
 
+    /// The category that a path of names leads to, regardless of case, as far as there is one; and the
+    /// names that lead further.
+    pub fn along<'p>(&self, path: &'p [String]) -> (Option<&Category>, &'p [String]) {
+        let (mut found, mut rest) = (None, path);
+        while let Some((name, below)) = rest.split_first() {
+            let Some(child) = self.child(found.map(|category: &Category| &category.id), name)
+            else {
+                break;
+            };
+            (found, rest) = (Some(child), below);
+        }
+        (found, rest)
+    }
+
+    /// The child of a category with this name, regardless of case.
+    pub fn child(&self, parent: Option<&CategoryId>, name: &str) -> Option<&Category> {
+        let name = name.to_lowercase();
+        self.children(parent).find(|child| child.name.to_lowercase() == name)
+    }
+
+    /// The tree with one more category.
+    #[must_use]
+    pub fn added(self, category: Category) -> Self {
+        Self::of(self.by_id.into_values().chain([category]).collect())
+    }
+
     /// The new category, with a handle that no other has.
     ///
     /// # Errors
