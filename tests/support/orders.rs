@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::Gateway;
 use crate::clock::MINUTE;
+use crate::table::read;
 
 /// How the ids of a store's orders follow from their numbers.
 pub struct OrderNumbers(Store);
@@ -72,8 +73,4 @@ impl OrderNumbers {
 /// The id of a store that nobody has opened.
 pub fn no_store(seed: &str) -> String {
     StoreId::derive(&[seed]).to_string()
-}
-
-fn read<T: serde::de::DeserializeOwned>(item: &Value) -> T {
-    serde_json::from_value(item.clone()).expect("an item")
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use crate::table::key_of;
+use crate::table::{key_of, read};
 use crate::{Gateway, Instance};
 
 /// A process over the same table, with a memory of its own.
@@ -74,7 +74,7 @@ impl Process {
 
     /// Attempts a delivery, an item of the table, as its message has it done.
     pub async fn attempt(&self, delivery: &Value) {
-        let message = parsed(delivery).message();
+        let message = read::<Delivery>(delivery).message();
         webhooks::attempt(&self.0, &message).await.expect("it is attempted");
     }
 
@@ -93,7 +93,7 @@ impl Process {
 
     /// Attempts a delivery to a slow receiver.
     pub async fn attempt_slowly(&self, delivery: &Value) {
-        let message = parsed(delivery).message();
+        let message = read::<Delivery>(delivery).message();
         let attempted = webhooks::attempt_at(&self.0, &message, Speed::Slow).await;
         attempted.expect("it is attempted");
     }
@@ -165,9 +165,5 @@ impl Process {
 
 /// The message for the next attempt of a delivery, an item of the table.
 pub fn delivery_message(delivery: &Value) -> String {
-    serde_json::to_string(&parsed(delivery).message()).expect("a message")
-}
-
-fn parsed(delivery: &Value) -> Delivery {
-    serde_json::from_value(delivery.clone()).expect("a delivery")
+    serde_json::to_string(&read::<Delivery>(delivery).message()).expect("a message")
 }

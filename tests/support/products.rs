@@ -13,6 +13,7 @@ use primitives::problem::Code;
 use serde_json::Value;
 
 use crate::Gateway;
+use crate::table::read;
 
 /// Product summaries that one transaction writes.
 const TOGETHER: usize = 100;
@@ -124,8 +125,4 @@ impl Gateway {
 
 fn location(id: &str) -> LocationId {
     LocationId::parse(id).expect("a location's id")
-}
-
-fn read<T: serde::de::DeserializeOwned>(item: &Value) -> T {
-    serde_json::from_value(item.clone()).expect("an item")
 }

@@ -2,6 +2,7 @@
 
 use core_types::id::EventId;
 use emulators::TABLE;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use table::item::Key;
 
@@ -60,4 +61,9 @@ impl Gateway {
 pub(crate) fn key_of(item: &Value) -> Key {
     let part = |name: &str| item[name].as_str().expect("an item has its key");
     Key::new(part("PK"), part("SK"))
+}
+
+/// What an item is.
+pub(crate) fn read<T: DeserializeOwned>(item: &Value) -> T {
+    serde_json::from_value(item.clone()).expect("an item")
 }

@@ -118,7 +118,8 @@ async fn redriven_dead_letters_are_rate_limited_and_processed_once() {
 async fn the_dead_letters_of_every_queue_are_listed_and_redriven() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
-    let queues = operator.get(QUEUES).await.expect(200).data().clone();
+    let queues = operator.get(QUEUES).await.expect(200);
+    let queues = queues.at("/queues").as_array().unwrap();
     assert_eq!(queues.len(), 5, "{queues:?}");
     for queue in queues.iter().map(|queue| queue["name"].as_str().unwrap()) {
         gateway.send_to_queue(queue, true, POISON).await;

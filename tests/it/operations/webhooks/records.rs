@@ -50,7 +50,7 @@ async fn expunging_a_delivery_removes_every_recorded_response() {
     watched.rename("Sample").await;
     let id = watched.delivery_in("succeeded").await["id"].as_str().unwrap().to_owned();
     // Every other answer is too long to be kept with its attempt.
-    let answer = |number: u32| "private".repeat(if number % 2 == 0 { 1_000 } else { 1 });
+    let answer = |number: u32| "private".repeat(if number.is_multiple_of(2) { 1_000 } else { 1 });
     let answers: Vec<String> = (1..=230).map(answer).collect();
     let kept = watched.gateway.record_attempts(&id, "http://one.example", &answers).await;
     assert_eq!(kept, (50, 115), "the latest are kept");
