@@ -19,7 +19,7 @@ use identity::password::{Guess, NewPassword};
 use identity::session::{CreatedVia, Session};
 use identity::store::{NewStore, STORE_CREATED, Store, StoreView, UniqueSubdomain};
 use primitives::clock::Timestamp;
-use primitives::fields::{Flag, FromText, Text, Violation};
+use primitives::fields::{Flag, FromText, Text};
 use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use services::Services;

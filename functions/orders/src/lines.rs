@@ -11,7 +11,7 @@ use gateway::idempotency::Commit;
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, Path};
 use primitives::clock::Timestamp;
-use primitives::fields::{AtMost, Flag, Int, Text, Violation};
+use primitives::fields::{AtMost, Flag, Int, Text};
 use primitives::input::request;
 use primitives::problem::{FieldError, Problem};
 use sales::order::lines::{CancelledLine, LinesView, ReturnedLine};

@@ -171,7 +171,7 @@ async fn open_once(
     if let Some(payment) = open {
         return Ok(to_response(&connected, payment, input, key));
     }
-    let id = Payment::id_of(&opening, &account, of_provider().count());
+    let id = account.payment_id(&opening, of_provider().count());
     let at_provider = connected.open(services, &id, &opening).await?;
     let begun = Payment::begun(id, &account, opening, at_provider, key, now);
     let payment = Payment { method, ..begun };

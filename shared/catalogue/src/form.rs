@@ -9,7 +9,7 @@ use core_types::key::{self, IndexKey};
 use core_types::resource::Resource;
 use core_types::sample_id;
 use primitives::clock::Timestamp;
-use primitives::fields::{Violation, escaped};
+use primitives::fields::escaped;
 use primitives::problem::{FieldError, Problem};
 use schemars::json_schema;
 use serde::{Deserialize, Serialize};

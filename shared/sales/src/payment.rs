@@ -355,21 +355,6 @@ pub struct Opening {
 }
 
 impl Payment {
-    /// Derives the id of the `nth` payment of an order through an account, so that concurrent requests create
-    /// the same payment, at the provider too. The parameters of the provider's request are part of it,
-    /// because a provider rejects different parameters with the same idempotency key.
-    pub fn id_of(input: &Opening, account: &account::ProviderAccount, nth: usize) -> PaymentId {
-        let words = [
-            account.provider.as_str(),
-            account.mode.as_str(),
-            account.capture_method.as_str(),
-            account.key_id.as_deref().unwrap_or_default(),
-            &input.amount.amount.to_string(),
-            &nth.to_string(),
-        ];
-        PaymentId::of_order(&input.order_id, &words)
-    }
-
     /// Whether it still needs its provider: it can be paid, captured or voided, has a pending refund or an
     /// open dispute, or awaits the merchant's decision.
     pub fn needs_provider(&self) -> bool {

@@ -13,7 +13,7 @@ use gateway::reply::{Json, NoStore};
 use gateway::request::{Body, IfMatch, Path};
 use platform::app::{APP_UPDATED, CommerceApp, Configuration, Listing, UniqueSlug};
 use platform::submission::{MIN_DESCRIPTION, is_public_https};
-use primitives::fields::{Exact, Flag, Patch, Text, Violation};
+use primitives::fields::{Exact, Flag, Patch, Text};
 use primitives::input::request;
 use primitives::problem::{Code, FieldError, Problem};
 use services::Services;

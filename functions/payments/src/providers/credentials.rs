@@ -1,7 +1,7 @@
 //! The keys of a store's account with a provider, in a request.
 
 use core_types::provider::ProviderName;
-use primitives::fields::{Exact, Violation};
+use primitives::fields::Exact;
 use primitives::input::request;
 use primitives::problem::FieldError;
 use sales::payment::Mode;

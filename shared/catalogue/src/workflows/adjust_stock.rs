@@ -13,7 +13,6 @@ use core_types::id::{LocationId, MovementId, VariantId};
 use core_types::key;
 use identity::store::Store;
 use primitives::clock::Timestamp;
-use primitives::fields::Violation;
 use primitives::problem::{Code, FieldError, Problem};
 use serde::{Deserialize, Serialize};
 use services::Services;

@@ -9,7 +9,7 @@ use core_types::money::{Money, MoneyInput};
 use core_types::provider::ProviderName;
 use identity::phone;
 use identity::store::Store;
-use primitives::fields::{Int, Text, Violation};
+use primitives::fields::{Int, Text};
 use primitives::input::{Given, request};
 use primitives::problem::FieldError;
 

@@ -21,19 +21,14 @@ use primitives::problem::FieldError;
 
 use super::Totals;
 use super::cart::{CartLine, PaymentInput, fault};
-use super::item::{Allocation, GiftCardUse, OrderContact, OrderItem, Units};
+use super::item::{Allocation, GiftCardUse, OrderContact, OrderItem};
 use super::stock::StockState;
-use super::{
-    DiscountAllocation, FinancialStatus, FulfillmentStatus, Order, OrderDiscount, OrderStatus,
-    ShippingLine,
-};
-use crate::discount::{Discount, Who};
+use super::{FinancialStatus, FulfillmentStatus, Order, OrderDiscount, OrderStatus};
+use crate::discount::Who;
 use crate::gift_card::GiftCard;
 use crate::payment::manual_method::ChosenMethod;
-use crate::shipping::Parcel;
-use crate::tax::{LineTax, TaxLocation};
 
-pub use quote::{LineAvailability, QuoteView, insufficient_stock};
+pub use quote::{LineAvailability, PricedLine, Quote, QuoteView, insufficient_stock};
 pub use retax::{Retaxed, retax};
 pub use rules::Rules;
 use rules::UNAVAILABLE;
@@ -71,58 +66,6 @@ pub struct Buyer {
     pub payment: Option<PaymentInput>,
     /// The ids that the shopper's uses of discounts are counted under.
     pub who: Who,
-}
-
-/// A line of a cart at the store's price and stock.
-#[derive(Debug, Clone)]
-pub struct PricedLine {
-    /// The requested line.
-    pub line: CartLine,
-    /// The variant.
-    pub sellable: Sellable,
-    /// The price of one unit before the store's tax was deducted from it.
-    pub list_price: Option<Money>,
-    /// The price times the quantity.
-    pub subtotal: Money,
-    /// The units by location; none if its stock is not tracked or insufficient.
-    pub units: Vec<Units>,
-    /// The stock of the variant by location, as far as it was read.
-    pub levels: Vec<Level>,
-    /// The units that are not there, of a variant that is sold beyond its stock.
-    pub backordered: u32,
-    /// Whether that many units are available now.
-    pub is_available: bool,
-    /// Whether it may be sold beyond its stock.
-    pub oversells: bool,
-    /// The discount on the line.
-    pub discount: Money,
-    /// The part of each discount.
-    pub discounts: Vec<DiscountAllocation>,
-    /// The tax on the line.
-    pub tax: Money,
-    /// The tax by rate.
-    pub tax_lines: Vec<LineTax>,
-    /// The subtotal less the discount, plus tax unless prices include it.
-    pub total: Money,
-}
-
-/// A priced cart.
-#[derive(Debug, Clone)]
-pub struct Quote {
-    /// The lines: at most 40; those of one variant have different properties.
-    pub lines: Vec<PricedLine>,
-    /// The weight and value of the goods to ship; none if the total is out of the range of money.
-    pub parcel: Option<Parcel>,
-    /// The chosen shipping rate.
-    pub shipping: Option<ShippingLine>,
-    /// The discounts, with the amount that each saves.
-    pub discounts: Vec<(Discount, Money)>,
-    /// The gift cards, with the amount that each pays.
-    pub cards: Vec<(GiftCard, Money)>,
-    /// The amounts, from the subtotal to the amount due.
-    pub totals: Totals,
-    /// The place of taxation; none if the buyer is exempt.
-    pub taxed_at: Option<TaxLocation>,
 }
 
 /// The store's variant for a line and its stock.

@@ -1,7 +1,7 @@
 //! A store's account with a payment provider. Its credentials are write-only in the API.
 
 use core_types::fields::Handle;
-use core_types::id::StoreId;
+use core_types::id::{PaymentId, StoreId};
 use core_types::key;
 use core_types::provider::ProviderName;
 use crypto::seal::SealKey;
@@ -19,7 +19,7 @@ use super::manual::Manual;
 use super::manual_method::ManualMethod;
 use super::razorpay::Razorpay;
 use super::stripe::Stripe;
-use super::{Capabilities, CaptureMethod, Mode};
+use super::{Capabilities, CaptureMethod, Mode, Opening};
 
 /// A store's account with a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,6 +82,21 @@ fn context(store: &StoreId, provider: ProviderName) -> String {
 }
 
 impl ProviderAccount {
+    /// Derives the id of the `nth` payment of an order through this account, so that concurrent requests create
+    /// the same payment, at the provider too. The parameters of the provider's request are part of it,
+    /// because a provider rejects different parameters with the same idempotency key.
+    pub fn payment_id(&self, input: &Opening, nth: usize) -> PaymentId {
+        let words = [
+            self.provider.as_str(),
+            self.mode.as_str(),
+            self.capture_method.as_str(),
+            self.key_id.as_deref().unwrap_or_default(),
+            &input.amount.amount.to_string(),
+            &nth.to_string(),
+        ];
+        PaymentId::of_order(&input.order_id, &words)
+    }
+
     /// The default account for cash and bank transfer, which every store has until it changes it: version 0,
     /// not stored.
     pub fn manual(store: &Store) -> Self {

@@ -1,11 +1,5 @@
 //! How payment providers differ, as far as the rules of payments and orders depend on it.
 
-use core_types::provider::ProviderName;
-
-use super::manual::Manual;
-use super::razorpay::Razorpay;
-use super::stripe::Stripe;
-
 /// What a provider does. Each one states all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one question")]
@@ -25,15 +19,4 @@ pub struct Capabilities {
 pub trait Capable {
     /// The capabilities.
     const CAPABILITIES: Capabilities;
-}
-
-impl Capabilities {
-    /// The capabilities of a provider.
-    pub const fn of(provider: ProviderName) -> Self {
-        match provider {
-            ProviderName::Manual => Manual::CAPABILITIES,
-            ProviderName::Razorpay => Razorpay::CAPABILITIES,
-            ProviderName::Stripe => Stripe::CAPABILITIES,
-        }
-    }
 }

@@ -7,6 +7,7 @@ use http::HeaderMap;
 use primitives::clock::Timestamp;
 use services::Services;
 
+use super::capabilities::{Capabilities, Capable};
 use super::manual::Manual;
 use super::provider::{
     CaptureResult, Client, Forged, Notice, Observed, Opened, Provider, ProviderFailure,
@@ -27,6 +28,17 @@ pub enum Connected {
     Razorpay(Razorpay),
     /// Stripe.
     Stripe(Stripe),
+}
+
+impl Capabilities {
+    /// The capabilities of a provider.
+    pub const fn of(provider: ProviderName) -> Self {
+        match provider {
+            ProviderName::Manual => Manual::CAPABILITIES,
+            ProviderName::Razorpay => Razorpay::CAPABILITIES,
+            ProviderName::Stripe => Stripe::CAPABILITIES,
+        }
+    }
 }
 
 /// Evaluates a call with the provider of the variant.

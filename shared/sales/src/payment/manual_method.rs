@@ -5,7 +5,6 @@ use std::time::Duration;
 use core_types::fields::Handle;
 use core_types::provider::ProviderName;
 use identity::settings::Checkout;
-use primitives::fields::Violation;
 use primitives::problem::FieldError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

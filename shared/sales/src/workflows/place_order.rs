@@ -6,40 +6,36 @@
 //! priced again over a strongly consistent read.
 
 mod acceptance;
+mod input;
 mod price_cart;
 
 use std::collections::HashSet;
 
 use catalogue::inventory::{StockStep, StockSteps};
 use catalogue::product::{self, Sellable};
-use core_types::id::ShippingRateId;
 use core_types::key;
 use core_types::mail::Notice;
-use core_types::money::Money;
 use core_types::resource::Resource;
-use identity::settings::Settings;
 use identity::store::Store;
 use primitives::clock::Timestamp;
-use primitives::problem::{Code, FieldError, Problem};
+use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::Item;
 use table::{Completion, ReadConsistency, Write, needs_strong_read};
 
+pub use input::{Cart, PlacedBy, Placing, Priced};
 pub use price_cart::pickup::load_stock as load_pickup_stock;
 pub use price_cart::price;
 use price_cart::price_as;
 
-use crate::discount::{DiscountCode, Shopper, uses};
-use crate::gift_card::{self, GiftCardCode};
+use crate::discount::uses;
+use crate::gift_card;
 use crate::guest;
-use crate::order::cart::{CartLine, PaymentInput};
 use crate::order::number;
-use crate::order::pricing::{Buyer, Quote, Terms, insufficient_stock};
+use crate::order::pricing::{Quote, Terms, insufficient_stock};
 use crate::order::{ORDER_CREATED, ORDER_PAID, Order, StockState};
 use crate::payment::PaymentChange;
-use crate::payment::manual_method::{ChosenMethod, ManualMethod, payment_window};
-use crate::shipping::ShippingZone;
-use crate::tax::TaxLocation;
+use crate::payment::manual_method::{ChosenMethod, payment_window};
 
 /// How often a cart is priced again after its write lost a race.
 const ATTEMPTS: u32 = 12;
@@ -48,98 +44,6 @@ const MAX_ACTIONS: usize = 100;
 /// The most actions besides those of the lines: the order, three events, the idempotency record, the
 /// customer or guest, a payment, three gift cards with their entries, and three counters for each of two discounts.
 const OTHER_ACTIONS: usize = 19;
-
-/// The content of an order to be placed.
-#[derive(Debug, Clone, Default)]
-pub struct Cart {
-    /// The lines, merged.
-    pub lines: Vec<CartLine>,
-    /// The gift cards to pay with.
-    pub gift_card_codes: Vec<GiftCardCode>,
-    /// The discount codes; one of them applies.
-    pub discount_codes: Vec<DiscountCode>,
-    /// The chosen shipping rate.
-    pub shipping_rate_id: Option<ShippingRateId>,
-    /// The shipping destination.
-    pub destination: Option<TaxLocation>,
-    /// The place of taxation without a destination; the store's country if neither is known.
-    pub billed_at: Option<TaxLocation>,
-    /// Whether the buyer is exempt from tax.
-    pub is_exempt: bool,
-    /// The shopper, for the conditions of discounts.
-    pub shopper: Shopper,
-    /// The network prefix of the shopper, where attempts with unknown codes are limited. None for orders
-    /// that the merchant places: those may contain unpublished products and leave the shipping rate open.
-    pub shopper_network: Option<String>,
-    /// The total that the buyer expects.
-    pub expected_total: Option<Money>,
-    /// The chosen payment provider and method, if known.
-    pub payment: Option<PaymentInput>,
-    /// Whether only a price is requested, so that no transaction validates the cart later.
-    pub dry_run: bool,
-    /// Field errors found before the store was read.
-    pub faults: Vec<FieldError>,
-}
-
-/// The terms on which a cart is ordered.
-#[derive(Debug, Clone)]
-pub struct Placing {
-    /// Who places it.
-    pub by: PlacedBy,
-    /// The buyer.
-    pub buyer: Buyer,
-    /// Whether the order is a draft.
-    pub draft: bool,
-    /// Whether it expires unless it is paid within the store's payment window for the provider.
-    pub expires: bool,
-    /// The digest of the shopper's order token.
-    pub order_token_digest: Option<String>,
-    /// The manual payment made before, if any, and its method, if known.
-    pub paid: Option<Option<String>>,
-}
-
-/// Who places an order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlacedBy {
-    /// The merchant, for a buyer.
-    Merchant,
-    /// The buyer, in the storefront.
-    Shopper,
-}
-
-/// A cart priced at the store's current data.
-#[derive(Debug, Clone)]
-pub struct Priced {
-    /// The store.
-    pub store: Store,
-    /// Its settings.
-    pub settings: Settings,
-    /// The lines, gift cards and totals of everything that could be priced.
-    pub quote: Quote,
-    /// The store's shipping zones.
-    pub zones: Vec<ShippingZone>,
-    /// The manual payment method, if the cart has one.
-    pub method: Option<ManualMethod>,
-    /// The instructions of a manual payment.
-    pub instructions: Option<String>,
-    /// The field errors of the cart.
-    pub faults: Vec<FieldError>,
-}
-
-impl Priced {
-    /// Rejects a cart that has field errors.
-    ///
-    /// # Errors
-    /// `validation_failed`, with all of them.
-    pub fn ensure_sound(&self) -> Result<(), Problem> {
-        if self.faults.is_empty() { Ok(()) } else { Err(Problem::invalid(self.faults.clone())) }
-    }
-
-    /// Whether this field has an error.
-    pub fn is_at_fault(&self, pointer: &str) -> bool {
-        self.faults.iter().any(|fault| fault.pointer == pointer)
-    }
-}
 
 /// Orders a cart. All field errors are reported together.
 ///

@@ -5,59 +5,16 @@ mod customers;
 mod order;
 mod products;
 mod stock;
+mod work;
 
-use identity::store::Store;
-use primitives::fields::FieldErrors;
-use primitives::problem::{Code, FieldError, Problem};
-use services::Services;
+use primitives::problem::Problem;
 
-use super::finding::Finding;
+use super::ImportKind;
 use super::records::Record;
 use super::seen::Seen;
-use super::{Import, ImportKind};
 
 pub(super) use stock::unknown_locations;
-
-/// How often a record is read anew without the cells that its fields rejected. Each time up to a hundred
-/// of them are left out.
-const ROUNDS: usize = 20;
-
-/// What became of a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Done {
-    Created,
-    Updated,
-    Skipped,
-    Failed,
-}
-
-/// What became of a record, and all findings about it.
-#[derive(Debug)]
-pub(super) struct Outcome {
-    pub(super) result: Done,
-    pub(super) findings: Vec<Finding>,
-}
-
-impl Outcome {
-    /// A record that was treated in this way, with the warnings about its cells.
-    fn of(record: Record, result: Done) -> Self {
-        Self { result, findings: record.into_findings() }
-    }
-
-    /// A record that failed, for these reasons and for those that it has already.
-    fn failed(record: Record, reasons: Vec<Finding>) -> Self {
-        let findings = record.into_findings().into_iter().chain(reasons).collect();
-        Self { result: Done::Failed, findings }
-    }
-}
-
-/// The work on one page.
-#[derive(Debug)]
-pub(super) struct Work<'a> {
-    pub(super) services: &'a Services,
-    pub(super) store: &'a Store,
-    pub(super) import: &'a Import,
-}
+pub(super) use work::{Done, Outcome, Work};
 
 impl Work<'_> {
     /// Writes the records; in a dry run, returns their outcomes without writing.
@@ -75,78 +32,4 @@ impl Work<'_> {
             ImportKind::Inventory => stock::apply(self, records).await,
         }
     }
-}
-
-/// Records, each with its request; none when it is rejected, with the reasons among its faults.
-type Asked<T> = Vec<(Record, Option<T>)>;
-
-fn read_all<T: deserr::Deserr<FieldErrors>>(records: Vec<Record>) -> Asked<T> {
-    let read = |mut record: Record| {
-        let read = read(&mut record);
-        (record, read)
-    };
-    records.into_iter().map(read).collect()
-}
-
-/// Reads a record's body as a request. Cells that their fields reject are left out, with a warning, if the
-/// record can do without them; otherwise the record is rejected, and the result is none.
-fn read<T: deserr::Deserr<FieldErrors>>(record: &mut Record) -> Option<T> {
-    for _ in 0..ROUNDS {
-        if record.body.is_null() {
-            return None;
-        }
-        match primitives::input::read::<T>(record.body.clone()) {
-            Ok(read) => return (!record.is_rejected()).then_some(read),
-            Err(problem) if record.spare(problem.errors()) => {}
-            Err(problem) => {
-                record.reject(findings_of(record, &problem));
-                return None;
-            }
-        }
-    }
-    record.reject(vec![record.wrong("more_findings", "The row has too many errors.")]);
-    None
-}
-
-/// The outcome of a record whose request was rejected.
-///
-/// # Errors
-/// The problem itself if it is `internal`; 503 if it is transient, so that the step is repeated.
-fn rejected(record: Record, problem: &Problem) -> Result<Outcome, Problem> {
-    if problem.code == Code::Internal {
-        return Err(problem.clone());
-    }
-    if problem.code.is_passing() {
-        return Err(Problem::unavailable(format!("row {}: {problem}", record.row)));
-    }
-    let mut findings = findings_of(&record, problem);
-    if findings.is_empty() {
-        findings.push(record.wrong(problem.code.as_str(), problem.text()));
-    }
-    Ok(Outcome::failed(record, findings))
-}
-
-/// The findings from a problem's field errors. Errors that it only counts are one finding with their
-/// number.
-fn findings_of(record: &Record, problem: &Problem) -> Vec<Finding> {
-    let errors = problem.errors();
-    let named = errors.iter().filter_map(|error| record.finding(error));
-    let more = (errors.more() > 0).then(|| {
-        let detail = format!("{} more errors of this row are not listed.", errors.more());
-        record.wrong("more_findings", &detail)
-    });
-    named.chain(more).collect()
-}
-
-/// A failure with a finding at a member of the body.
-fn found_at(record: Record, pointer: &str, code: Code) -> Outcome {
-    let error = field_error(pointer, code);
-    let found = record.finding(&error);
-    let found = found.unwrap_or_else(|| record.wrong(code.as_str(), &error.violation.detail));
-    Outcome::failed(record, vec![found])
-}
-
-/// The field error at a member of the body that stands for a problem of this code.
-fn field_error(pointer: &str, code: Code) -> FieldError {
-    FieldError::new(pointer, code.as_str(), Problem::from(code).text().to_owned())
 }

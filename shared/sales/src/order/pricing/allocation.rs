@@ -6,7 +6,7 @@ use core_types::id::{LocationId, VariantId};
 use core_types::money::Money;
 use identity::store::Store;
 
-use super::{PricedLine, Quote};
+use super::quote::{PricedLine, Quote};
 use crate::order::MAX_ALLOCATIONS;
 use crate::order::cart::CartLine;
 use crate::order::item::Units;

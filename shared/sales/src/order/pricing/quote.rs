@@ -1,7 +1,9 @@
-//! The checks of a priced cart, and its representation in the response of a dry run.
+//! A priced cart: its lines and totals, its checks, and its representation in the response of a dry run.
 
 use std::collections::BTreeMap;
 
+use catalogue::inventory::Level;
+use catalogue::product::Sellable;
 use core_types::id::VariantId;
 use core_types::money::Money;
 use primitives::problem::{Code, Problem};
@@ -9,11 +11,65 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{PricedLine, Quote};
 use crate::discount::Discount;
+use crate::gift_card::GiftCard;
+use crate::order::cart::CartLine;
+use crate::order::item::Units;
 use crate::order::{DiscountAllocation, OrderDiscountView, ShippingLine, Totals};
-use crate::shipping::ShippingRateKind;
-use crate::tax::LineTax;
+use crate::shipping::{Parcel, ShippingRateKind};
+use crate::tax::{LineTax, TaxLocation};
+
+/// A line of a cart at the store's price and stock.
+#[derive(Debug, Clone)]
+pub struct PricedLine {
+    /// The requested line.
+    pub line: CartLine,
+    /// The variant.
+    pub sellable: Sellable,
+    /// The price of one unit before the store's tax was deducted from it.
+    pub list_price: Option<Money>,
+    /// The price times the quantity.
+    pub subtotal: Money,
+    /// The units by location; none if its stock is not tracked or insufficient.
+    pub units: Vec<Units>,
+    /// The stock of the variant by location, as far as it was read.
+    pub levels: Vec<Level>,
+    /// The units that are not there, of a variant that is sold beyond its stock.
+    pub backordered: u32,
+    /// Whether that many units are available now.
+    pub is_available: bool,
+    /// Whether it may be sold beyond its stock.
+    pub oversells: bool,
+    /// The discount on the line.
+    pub discount: Money,
+    /// The part of each discount.
+    pub discounts: Vec<DiscountAllocation>,
+    /// The tax on the line.
+    pub tax: Money,
+    /// The tax by rate.
+    pub tax_lines: Vec<LineTax>,
+    /// The subtotal less the discount, plus tax unless prices include it.
+    pub total: Money,
+}
+
+/// A priced cart.
+#[derive(Debug, Clone)]
+pub struct Quote {
+    /// The lines: at most 40; those of one variant have different properties.
+    pub lines: Vec<PricedLine>,
+    /// The weight and value of the goods to ship; none if the total is out of the range of money.
+    pub parcel: Option<Parcel>,
+    /// The chosen shipping rate.
+    pub shipping: Option<ShippingLine>,
+    /// The discounts, with the amount that each saves.
+    pub discounts: Vec<(Discount, Money)>,
+    /// The gift cards, with the amount that each pays.
+    pub cards: Vec<(GiftCard, Money)>,
+    /// The amounts, from the subtotal to the amount due.
+    pub totals: Totals,
+    /// The place of taxation; none if the buyer is exempt.
+    pub taxed_at: Option<TaxLocation>,
+}
 
 impl Quote {
     /// Requires that every line is available.

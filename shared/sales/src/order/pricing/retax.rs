@@ -3,9 +3,10 @@
 use core_types::fields::Currency;
 use core_types::money::Money;
 
+use super::quote::PricedLine;
+use super::rules::Rules;
 use super::sums::{shipping_line, totals};
 use super::taxes::Taxed;
-use super::{PricedLine, Rules};
 use crate::order::{DiscountAllocation, ShippingLine, Totals};
 use crate::shipping::ShippingRate;
 

@@ -5,9 +5,10 @@ use core_types::id::DiscountId;
 use core_types::money::Money;
 use primitives::problem::FieldError;
 
+use super::quote::PricedLine;
+use super::rules::Rules;
 use super::rules::charge;
 use super::taxes::Taxed;
-use super::{PricedLine, Rules};
 use crate::discount::{Discount, DiscountClass, DiscountRejection, Goods, Saving};
 use crate::order::cart::fault;
 use crate::order::{DiscountAllocation, ShippingLine, Totals};

@@ -6,7 +6,7 @@ use core_types::id::TaxRateId;
 use core_types::money::Money;
 use identity::settings::{ShippingTax, Taxes};
 
-use super::PricedLine;
+use super::quote::PricedLine;
 use crate::shipping::{ShippingRate, ShippingRateKind};
 use crate::tax::{self, LineTax, TaxLocation, TaxRate};
 

@@ -2,7 +2,7 @@
 
 use primitives::problem::{Code, FieldError, Problem};
 
-use super::{PlacedBy, Placing, Priced};
+use super::input::{PlacedBy, Placing, Priced};
 use crate::order::cart::fault;
 
 impl Priced {

@@ -16,7 +16,7 @@ use services::Services;
 use table::item::{Item, Key};
 use table::{Batch, ReadConsistency};
 
-use super::{Cart, Priced};
+use super::input::{Cart, Priced};
 use crate::discount::{Discount, DiscountCode, Shopper, UniqueDiscountCode};
 use crate::document::{Document, Entry};
 use crate::gift_card::{self, GiftCard, GiftCardStatus};

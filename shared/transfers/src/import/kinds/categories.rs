@@ -5,7 +5,8 @@ use core_types::id::CategoryId;
 use primitives::fields::{FromText, Text};
 use primitives::problem::{Code, FieldError, Problem};
 
-use super::{Record, Work};
+use super::work::Work;
+use crate::import::records::Record;
 
 /// The member of the body that has the category.
 const AT: &str = "/category_id";

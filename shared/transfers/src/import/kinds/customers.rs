@@ -11,8 +11,10 @@ use primitives::version::ExpectedVersion;
 use table::CommitOnly;
 
 use super::order::{Keys, in_order, is_done, last_row};
-use super::{Asked, Done, Outcome, Record, Seen, Work, found_at, read_all, rejected};
+use super::work::{Asked, Done, Outcome, Work, found_at, read_all, rejected};
 use crate::import::OnExisting;
+use crate::import::records::Record;
+use crate::import::seen::Seen;
 
 pub(super) async fn apply(
     work: &Work<'_>,

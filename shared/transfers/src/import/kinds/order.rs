@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
 use table::{Condition, Write};
 
-use super::{Asked, Done, Outcome, Record, Work};
+use super::work::{Asked, Done, Outcome, Work};
+use crate::import::records::Record;
 
 /// The number of records written at once.
 const AT_ONCE: usize = 8;

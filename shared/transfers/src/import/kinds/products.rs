@@ -12,12 +12,14 @@ use primitives::problem::{Code, Problem};
 use table::CommitOnly;
 use table::item::Key;
 
+use super::categories;
 use super::order::{Keys, in_order, is_done, last_row, part_of_row};
-use super::{
-    Asked, Done, Outcome, ROUNDS, Record, Seen, Work, categories, field_error, found_at, read,
-    read_all, rejected,
+use super::work::{
+    Asked, Done, Outcome, ROUNDS, Work, field_error, found_at, read, read_all, rejected,
 };
 use crate::import::OnExisting;
+use crate::import::records::Record;
+use crate::import::seen::Seen;
 
 /// The highest number that is appended to the handle of a product without one, as at its creation.
 const NUMBERED: u32 = 50;

@@ -20,7 +20,8 @@ use services::Services;
 use table::item::{Item, Key};
 use table::{CommitOnly, Query};
 
-use super::{Asked, Done, Outcome, Record, Work, read_all, rejected};
+use super::work::{Asked, Done, Outcome, Work, read_all, rejected};
+use crate::import::records::Record;
 
 /// The most quantities of one transaction: each takes three actions, where no level exists yet.
 const TOGETHER: usize = 30;

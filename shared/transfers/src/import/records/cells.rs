@@ -5,7 +5,7 @@ use core_types::money::Money;
 use serde_json::{Map, Value, json};
 
 use super::notation::Number;
-use super::{Record, Source, Unpriced};
+use super::record::{Record, Source, Unpriced};
 use crate::import::columns::{Columns, Slot};
 use crate::import::finding::{Finding, Severity};
 use crate::import::rows::Row;

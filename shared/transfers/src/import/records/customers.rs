@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::Record;
 use super::cells::{self, Reading};
+use super::record::Record;
 use crate::import::columns::{Columns, Slot};
 use crate::import::finding::Finding;
 use crate::import::rows::Row;

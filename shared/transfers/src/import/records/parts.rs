@@ -4,7 +4,7 @@ use catalogue::product::Variant;
 use primitives::problem::FieldError;
 use serde_json::Value;
 
-use super::Record;
+use super::record::Record;
 use crate::import::finding::{Finding, Severity};
 
 /// Members of which a record has no other value, or that identify it or a variant.

@@ -12,7 +12,8 @@ use services::Services;
 use table::ReadConsistency;
 use table::item::Key;
 
-use super::{Cart, Found};
+use super::super::input::Cart;
+use super::Found;
 use crate::discount::uses::UseCounter;
 use crate::discount::{
     self, Discount, DiscountRejection, DiscountStatus, Shopper, Standing, UniqueDiscountCode, Who,

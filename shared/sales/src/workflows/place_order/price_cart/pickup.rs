@@ -10,7 +10,8 @@ use services::Services;
 use table::ReadConsistency;
 use table::item::Key;
 
-use super::{Cart, Found, Priced};
+use super::super::input::{Cart, Priced};
+use super::Found;
 use crate::document::Document;
 use crate::order::pricing::{Offer, TaxRules};
 use crate::shipping::{ShippingRate, ShippingRateKind, ShippingZone};

@@ -3,8 +3,8 @@
 use catalogue::product::{MAX_IMAGES, MAX_VARIANTS};
 use serde_json::{Map, Value, json};
 
-use super::super::Record;
 use super::super::cells::Reading;
+use super::super::record::Record;
 
 /// The placeholder for an option value that a row leaves out.
 const NOT_CHOSEN: &str = "?";

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::super::cells::{self, Reading};
-use super::{Column, slot};
+use super::columns::{Column, slot};
 use crate::import::rows::Row;
 
 /// The most tags of one product.

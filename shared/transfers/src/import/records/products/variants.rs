@@ -4,7 +4,7 @@ use core_types::fields::Currency;
 use serde_json::{Map, Value, json};
 
 use super::super::cells::Reading;
-use super::{Column, slot};
+use super::columns::{Column, slot};
 use crate::import::columns::Slot;
 use crate::import::rows::Row;
 

@@ -4,82 +4,19 @@
 
 mod attributes;
 mod categories;
+mod columns;
 mod prices;
 
 use core_types::fields::Handle;
 use serde_json::{Map, Value, json};
 
 use super::super::cells::{self, Reading};
-use super::super::{Record, Relation, Setting};
+use super::super::record::{Record, Relation, Setting};
 use super::assembly::Product;
 use super::{head, variants};
 use crate::import::columns::{Columns, Slot};
 use crate::import::rows::Row;
-
-/// A column that is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::import) enum Column {
-    Id,
-    Type,
-    Sku,
-    Barcode,
-    Name,
-    Published,
-    Visibility,
-    ShortDescription,
-    Description,
-    SaleStarts,
-    SaleEnds,
-    TaxStatus,
-    TaxClass,
-    InStock,
-    Stock,
-    Backorders,
-    SoldIndividually,
-    Kilograms,
-    Grams,
-    Pounds,
-    Ounces,
-    SalePrice,
-    RegularPrice,
-    Categories,
-    Tags,
-    Brands,
-    Images,
-    Parent,
-}
-
-/// The names of the columns.
-const NAMES: &[(Column, &[&str])] = &[
-    (Column::Id, &["ID"]),
-    (Column::Type, &["Type"]),
-    (Column::Sku, &["SKU"]),
-    (Column::Barcode, &["GTIN, UPC, EAN, or ISBN"]),
-    (Column::Name, &["Name"]),
-    (Column::Published, &["Published"]),
-    (Column::Visibility, &["Visibility in catalog"]),
-    (Column::ShortDescription, &["Short description"]),
-    (Column::Description, &["Description"]),
-    (Column::SaleStarts, &["Date sale price starts"]),
-    (Column::SaleEnds, &["Date sale price ends"]),
-    (Column::TaxStatus, &["Tax status"]),
-    (Column::TaxClass, &["Tax class"]),
-    (Column::InStock, &["In stock?"]),
-    (Column::Stock, &["Stock"]),
-    (Column::Backorders, &["Backorders allowed?"]),
-    (Column::SoldIndividually, &["Sold individually?"]),
-    (Column::Kilograms, &["Weight (kg)"]),
-    (Column::Grams, &["Weight (g)"]),
-    (Column::Pounds, &["Weight (lbs)"]),
-    (Column::Ounces, &["Weight (oz)"]),
-    (Column::SalePrice, &["Sale price"]),
-    (Column::RegularPrice, &["Regular price"]),
-    (Column::Categories, &["Categories"]),
-    (Column::Tags, &["Tags"]),
-    (Column::Brands, &["Brands"]),
-    (Column::Images, &["Images"]),
-    (Column::Parent, &["Parent"]),
-];
+use columns::{Column, list, slot};
 
 /// The decimals with which weights are converted.
 const DECIMALS: usize = 6;
@@ -90,15 +27,10 @@ const UNITS: [(Column, i128); 4] = [
     (Column::Pounds, 45_359_237_000),
     (Column::Ounces, 2_834_952_313),
 ];
-impl Column {
-    /// The slot of the column with this name.
-    pub(in crate::import) fn slot_of(name: &str) -> Option<Slot> {
-        cells::slot_of(name, NAMES).or_else(|| attributes::slot_of(name))
-    }
-}
 
-fn slot(column: Column) -> Slot {
-    cells::slot(&column, NAMES)
+/// The slot of the column with this name.
+pub(in crate::import) fn slot_of(name: &str) -> Option<Slot> {
+    Column::slot_of(name).or_else(|| attributes::slot_of(name))
 }
 
 /// Whether these are the columns of WooCommerce's files. All of them are read, so that the columns that are
@@ -252,15 +184,6 @@ fn is_disabled(reading: &mut Reading<'_>, row: &Row, first: &Row) -> bool {
         reading.warn(row.number, column, "variation_disabled", detail);
     }
     is_off
-}
-
-/// The values of a cell between commas. A comma within a value is behind a backslash, and names of terms have
-/// `&` as HTML writes it.
-fn list(cell: &str) -> Vec<String> {
-    const COMMA: char = '\u{1}';
-    let marked = cell.replace("\\,", &COMMA.to_string());
-    let values = marked.split(',').map(|value| value.replace(COMMA, ",").replace("&amp;", "&"));
-    values.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty()).collect()
 }
 
 /// The addresses of the images.

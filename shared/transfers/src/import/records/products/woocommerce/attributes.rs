@@ -4,8 +4,8 @@ use primitives::fields::escaped;
 use serde_json::{Map, Value};
 
 use super::super::super::cells::Reading;
-use super::super::OPTIONS;
-use super::{NAMES, list};
+use super::super::columns::OPTIONS;
+use super::columns::{NAMES, list};
 use crate::import::columns::Slot;
 use crate::import::rows::Row;
 

@@ -1,7 +1,7 @@
 //! Categories: a product has several there, each with those above it, and one here.
 
 use super::super::super::cells::Reading;
-use super::{Column, list, slot};
+use super::columns::{Column, list, slot};
 use crate::import::rows::Row;
 
 /// The category of products that have none.

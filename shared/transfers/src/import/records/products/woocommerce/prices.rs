@@ -6,10 +6,10 @@ use primitives::fields::FromText;
 use sales::gift_card::LastDay;
 use serde_json::{Map, Value};
 
-use super::super::super::Setting;
 use super::super::super::cells::Reading;
+use super::super::super::record::Setting;
 use super::super::variants;
-use super::{Column, slot};
+use super::columns::{Column, slot};
 use crate::import::rows::Row;
 
 /// The code of a sale that was not taken as it is.

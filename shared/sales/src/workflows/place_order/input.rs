@@ -1,0 +1,107 @@
+//! What is ordered, on which terms, and what the store's data make of it.
+
+use core_types::id::ShippingRateId;
+use core_types::money::Money;
+use identity::settings::Settings;
+use identity::store::Store;
+use primitives::problem::{FieldError, Problem};
+
+use crate::discount::{DiscountCode, Shopper};
+use crate::gift_card::GiftCardCode;
+use crate::order::cart::{CartLine, PaymentInput};
+use crate::order::pricing::{Buyer, Quote};
+use crate::payment::manual_method::ManualMethod;
+use crate::shipping::ShippingZone;
+use crate::tax::TaxLocation;
+
+/// The content of an order to be placed.
+#[derive(Debug, Clone, Default)]
+pub struct Cart {
+    /// The lines, merged.
+    pub lines: Vec<CartLine>,
+    /// The gift cards to pay with.
+    pub gift_card_codes: Vec<GiftCardCode>,
+    /// The discount codes; one of them applies.
+    pub discount_codes: Vec<DiscountCode>,
+    /// The chosen shipping rate.
+    pub shipping_rate_id: Option<ShippingRateId>,
+    /// The shipping destination.
+    pub destination: Option<TaxLocation>,
+    /// The place of taxation without a destination; the store's country if neither is known.
+    pub billed_at: Option<TaxLocation>,
+    /// Whether the buyer is exempt from tax.
+    pub is_exempt: bool,
+    /// The shopper, for the conditions of discounts.
+    pub shopper: Shopper,
+    /// The network prefix of the shopper, where attempts with unknown codes are limited. None for orders
+    /// that the merchant places: those may contain unpublished products and leave the shipping rate open.
+    pub shopper_network: Option<String>,
+    /// The total that the buyer expects.
+    pub expected_total: Option<Money>,
+    /// The chosen payment provider and method, if known.
+    pub payment: Option<PaymentInput>,
+    /// Whether only a price is requested, so that no transaction validates the cart later.
+    pub dry_run: bool,
+    /// Field errors found before the store was read.
+    pub faults: Vec<FieldError>,
+}
+
+/// The terms on which a cart is ordered.
+#[derive(Debug, Clone)]
+pub struct Placing {
+    /// Who places it.
+    pub by: PlacedBy,
+    /// The buyer.
+    pub buyer: Buyer,
+    /// Whether the order is a draft.
+    pub draft: bool,
+    /// Whether it expires unless it is paid within the store's payment window for the provider.
+    pub expires: bool,
+    /// The digest of the shopper's order token.
+    pub order_token_digest: Option<String>,
+    /// The manual payment made before, if any, and its method, if known.
+    pub paid: Option<Option<String>>,
+}
+
+/// Who places an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlacedBy {
+    /// The merchant, for a buyer.
+    Merchant,
+    /// The buyer, in the storefront.
+    Shopper,
+}
+
+/// A cart priced at the store's current data.
+#[derive(Debug, Clone)]
+pub struct Priced {
+    /// The store.
+    pub store: Store,
+    /// Its settings.
+    pub settings: Settings,
+    /// The lines, gift cards and totals of everything that could be priced.
+    pub quote: Quote,
+    /// The store's shipping zones.
+    pub zones: Vec<ShippingZone>,
+    /// The manual payment method, if the cart has one.
+    pub method: Option<ManualMethod>,
+    /// The instructions of a manual payment.
+    pub instructions: Option<String>,
+    /// The field errors of the cart.
+    pub faults: Vec<FieldError>,
+}
+
+impl Priced {
+    /// Rejects a cart that has field errors.
+    ///
+    /// # Errors
+    /// `validation_failed`, with all of them.
+    pub fn ensure_sound(&self) -> Result<(), Problem> {
+        if self.faults.is_empty() { Ok(()) } else { Err(Problem::invalid(self.faults.clone())) }
+    }
+
+    /// Whether this field has an error.
+    pub fn is_at_fault(&self, pointer: &str) -> bool {
+        self.faults.iter().any(|fault| fault.pointer == pointer)
+    }
+}
