@@ -26,7 +26,7 @@ NOT_USED = re.compile(
     re.IGNORECASE,
 )
 # Names that clients or the table know, and the standard library's.
-KNOWN = re.compile(r"\b(?:refused_writes|with_refused_write|refusals|refused|refused connection|connection refused|zip64 locator)\b")
+KNOWN = re.compile(r"\b(?:rejected_writes|with_refused_write|refusals|refused|refused connection|connection refused|zip64 locator)\b")
 STRING = re.compile(r'r(#*)".*?"\1|"(?:\\.|[^"\\])*"', re.DOTALL)
 SENTENCE_WORDS = 40
 TEST_NAME = re.compile(r"#\[(?:\w+::)?test\b[^\]]*\](?:\s*#\[[^\]]*\])*\s*(?:async )?fn (\w+)")

@@ -25,13 +25,13 @@ use replies::ResourceReply;
 /// developer may publish.
 ///
 /// # Errors
-/// `not_registered` for a merchant without a profile.
+/// `developer_profile_not_found` for a merchant without a profile.
 pub async fn show(
     merchant: Merchant,
     State(app): State<App>,
 ) -> Result<Json<DeveloperView>, Problem> {
     let profile: Option<Developer> = app.table.get(&key::developer(&merchant.account.id)).await?;
-    let profile = profile.ok_or(Code::NotRegistered)?;
+    let profile = profile.ok_or(Code::DeveloperProfileNotFound)?;
     Ok(profile.to_response())
 }
 

@@ -188,14 +188,14 @@ pub struct PartnerDashboard {
 /// scopes, and the apps whose webhooks fail. Counts follow events within seconds.
 ///
 /// # Errors
-/// `not_registered`; `not_found` for another developer's app.
+/// `developer_profile_not_found`; `not_found` for another developer's app.
 pub async fn dashboard(
     merchant: Merchant,
     State(app): State<App>,
     Ruled(Query(query)): Ruled<Query<DashboardQuery>>,
 ) -> Result<Json<PartnerDashboard>, Problem> {
     let profile: Option<Profile> = app.table.get(&key::developer(&merchant.account.id)).await?;
-    let profile = profile.ok_or(Code::NotRegistered)?;
+    let profile = profile.ok_or(Code::DeveloperProfileNotFound)?;
     let developer = Developer { account: merchant.account, profile };
     let (since, until) = query.range(app.clock.now())?;
     let apps = match &query.app_id {

@@ -153,7 +153,7 @@ pub async fn work(services: &Services, event: SqsEvent) -> (SqsBatchResponse, Jo
             Err(problem) => {
                 let id = message.message_id.unwrap_or_default();
                 tracing::warn!(
-                    cause = %problem, message = id,
+                    cause = %problem, message_id = id,
                     "batch of due work failed; its message is received again"
                 );
                 response.add_failure(id);

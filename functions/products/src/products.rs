@@ -368,7 +368,7 @@ pub struct RemoveQuery {
 /// and `product.deleted` is sent.
 ///
 /// # Errors
-/// `not_found`, `precondition_failed`; `product_in_use` when `hard` is set and a variant has
+/// `not_found`, `precondition_failed`; `product_has_orders` when `hard` is set and a variant has
 /// orders that were neither cancelled nor expired.
 pub async fn remove(
     caller: StoreAccess<WriteProducts>,

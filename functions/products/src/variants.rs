@@ -325,7 +325,7 @@ pub async fn update(
 /// product keeps at least one variant. The variant's stock levels are deleted with it. The event is `product.updated`.
 ///
 /// # Errors
-/// `not_found`, `last_variant`, `precondition_failed`; `product_in_use` when the variant has orders that
+/// `not_found`, `last_variant`, `precondition_failed`; `product_has_orders` when the variant has orders that
 /// were neither cancelled nor expired.
 pub async fn remove(
     caller: StoreAccess<WriteProducts>,

@@ -164,7 +164,7 @@ async fn make_event(services: &Services, drill: &Drill) -> Result<Drill, Problem
                 cause = %problem, drill = drill.id.as_str(),
                 "canary event rejected during the fault of a drill"
             );
-            drill.with_refused_write(services.clock.now())
+            drill.with_rejected_write(services.clock.now())
         }
         Err(problem) => return Err(problem),
     };

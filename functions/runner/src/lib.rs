@@ -45,7 +45,7 @@ pub async fn handle(services: &Services, event: SqsEvent) -> SqsBatchResponse {
         if let Err(problem) = outcome {
             let id = message.message_id.unwrap_or_default();
             tracing::warn!(
-                cause = %problem, message = id,
+                cause = %problem, message_id = id,
                 "step of long work failed; its message is received again"
             );
             response.add_failure(id);

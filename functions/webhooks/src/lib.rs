@@ -74,7 +74,7 @@ pub async fn handle(services: &Services, event: SqsEvent) -> SqsBatchResponse {
     for (message, outcome) in outcomes.into_iter().flatten() {
         if let Err(problem) = outcome {
             tracing::warn!(
-                cause = %problem, message,
+                cause = %problem, message_id = message,
                 "delivery message failed; it is received again"
             );
             response.add_failure(message);

@@ -119,7 +119,7 @@ fn credential(services: &Services, inbound: &Inbound) -> Result<String, Problem>
     match session_cookie(inbound) {
         None => Err(Code::Unauthenticated.into()),
         Some(_) if !cors::cookie_is_trusted(&services.config, &inbound.headers) => {
-            Err(Code::CrossOrigin.into())
+            Err(Code::OriginNotAllowed.into())
         }
         Some(token) => Ok(token.to_owned()),
     }
@@ -195,7 +195,7 @@ impl Caller for Developer {
         let named = UnverifiedToken::parse(&unverified).ok_or(Code::Unauthenticated)?;
         let profile_key = key::developer(&named.merchant_id);
         let (account, _, mut batch) = open_session(services, &unverified, &[&profile_key]).await?;
-        let profile = batch.take_recent(&profile_key)?.ok_or(Code::NotDeveloper)?;
+        let profile = batch.take_recent(&profile_key)?.ok_or(Code::DeveloperRequired)?;
         Ok(Self { account, profile })
     }
 

@@ -89,24 +89,24 @@ catalogue! {
     NotInvited = 403 "not_invited" "The invitation is for another e-mail address.";
     AccountDisabled = 403 "account_disabled" "This account is disabled.";
     AppSuspended = 403 "app_suspended" "The app is suspended.";
-    NotDeveloper = 403 "developer_required" "This operation requires a developer profile.";
+    DeveloperRequired = 403 "developer_required" "This operation requires a developer profile.";
     OperatorRequired = 403 "operator_required" "This operation is for platform operators.";
     NotInstalled = 403 "not_installed" "Only a store that has installed the app may review it.";
     InstallationInactive = 403 "installation_inactive" "The installation is not active.";
-    CrossOrigin = 403 "origin_not_allowed" "Cookie credentials are not allowed from this origin.";
+    OriginNotAllowed = 403 "origin_not_allowed" "Cookie credentials are not allowed from this origin.";
     MfaRequired = 403 "mfa_required" "A second factor is required.";
     EmailUnverified = 403 "email_unverified" "Verify the e-mail address of the account first.";
     OwnerUnverified = 403 "owner_unverified" "The store cannot send mail until its owner has verified their e-mail address.";
     AccountRequired = 403 "account_required" "The store accepts orders only from signed-in customers.";
-    ProductionLocked = 403 "production_locked" "Failover drills are disabled in this deployment.";
-    SandboxOnly = 403 "sandbox_only" "Load tests run only on the canary store, where the deployment enables them.";
+    DrillsDisabled = 403 "drills_disabled" "Failover drills are disabled in this deployment.";
+    CanaryOnly = 403 "canary_only" "Load tests run only on the canary store, where the deployment enables them.";
     PurchaseRequired = 403 "purchase_required" "Only customers who bought the product may review it.";
     // 404
     NotFound = 404 "not_found" "There is no such resource.";
     StorefrontNotFound = 404 "storefront_not_found" "There is no such storefront.";
     StoreNotFound = 404 "store_not_found" "There is no such store.";
     AppNotPublished = 404 "app_not_published" "There is no such published app.";
-    NotRegistered = 404 "not_registered" "There is no developer profile for this account.";
+    DeveloperProfileNotFound = 404 "developer_profile_not_found" "There is no developer profile for this account.";
     UnknownProvider = 404 "unknown_provider" "There is no payment provider of this name.";
     ThemeNotInstalled = 404 "theme_not_installed" "The theme is not installed on this store.";
     // 405
@@ -158,7 +158,7 @@ catalogue! {
     MenuLimit = 409 "menu_limit" "The store has reached its limit of menus.";
     HandleTaken = 409 "handle_taken" "The handle is already in use on this store.";
     SkuTaken = 409 "sku_taken" "The SKU is already in use on this store.";
-    ProductInUse = 409 "product_in_use" "The product was ordered: archive it instead.";
+    ProductHasOrders = 409 "product_has_orders" "The product was ordered: archive it instead.";
     LastVariant = 409 "last_variant" "A product must keep at least one variant.";
     VariantLimit = 409 "variant_limit" "The product has reached its limit of variants.";
     Cycle = 409 "cycle" "A category cannot be its own descendant.";

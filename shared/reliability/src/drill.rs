@@ -141,7 +141,7 @@ primitives::string_enum! {
         /// The number of failed delivery attempts of the drill.
         FailedAttempts = "failed_attempts",
         /// The number of rejected writes of the drill.
-        RejectedWrites = "refused_writes",
+        RejectedWrites = "rejected_writes",
         /// The number of messages that wait in the delivery queue, of all stores.
         QueueDepth = "queue_depth",
     }
@@ -243,7 +243,7 @@ pub struct Drill {
     /// Its events.
     pub beats: Vec<Beat>,
     /// Writes that were rejected: their events were never acknowledged, and are not lost.
-    pub refused_writes: u64,
+    pub rejected_writes: u64,
     /// Messages in the delivery queue when it was last read.
     pub queue_depth: u64,
     /// When it began.
@@ -314,7 +314,7 @@ impl Drill {
             verdict: None,
             stop_reason: None,
             beats: Vec::new(),
-            refused_writes: 0,
+            rejected_writes: 0,
             queue_depth: 0,
             started_at: None,
             injected_at: None,

@@ -109,7 +109,7 @@ pub struct Outcomes {
     /// Answered 429.
     pub limited: u64,
     /// Answered another 4xx.
-    pub refused: u64,
+    pub rejected: u64,
     /// Answered 5xx.
     pub failed: u64,
     /// Not answered in time, or not at all.
@@ -128,7 +128,7 @@ impl Outcomes {
         let slot = match sample.status {
             Some(200..=399) => &mut self.succeeded,
             Some(429) => &mut self.limited,
-            Some(400..=499) => &mut self.refused,
+            Some(400..=499) => &mut self.rejected,
             Some(_) => &mut self.failed,
             None => &mut self.unanswered,
         };
@@ -392,7 +392,7 @@ impl LoadTest {
             "requests": sum(|it| it.sent),
             "errors": sum(|it| it.failed.saturating_add(it.unanswered)),
             "limited": sum(|it| it.limited),
-            "refused": sum(|it| it.refused),
+            "rejected": sum(|it| it.rejected),
             "points": sum(|it| it.points),
             "p50_ms": millis(p50),
             "p95_ms": millis(p95),

@@ -70,7 +70,7 @@ pub struct FamilyNumbers {
     /// The number of requests answered with 5xx.
     pub errors: u64,
     /// The number of requests answered with 4xx other than 429.
-    pub refusals: u64,
+    pub rejections: u64,
     /// The number of requests answered with 429.
     pub throttled: u64,
     /// The number of calls that the table throttled, whether or not a retry succeeded.
@@ -85,7 +85,7 @@ impl FamilyNumbers {
             family,
             requests: tally.count,
             errors: tally.errors,
-            refusals: tally.refusals,
+            rejections: tally.rejections,
             throttled: tally.throttled,
             table_throttles: tally.table_throttles,
             latency_ms: tally.latency.percentiles(),

@@ -199,7 +199,7 @@ mod tests {
         for (status, millis) in [(200, 3), (200, 250), (404, 3), (429, 0), (503, 900)] {
             tally.note(Outcome::answered(status, Duration::from_millis(millis), 1));
         }
-        let counts = (tally.count, tally.errors, tally.refusals, tally.throttled);
+        let counts = (tally.count, tally.errors, tally.rejections, tally.throttled);
         assert_eq!((counts, tally.table_throttles), ((5, 1, 1, 1), 5));
         let (subject, at) = ("orders".to_owned(), at("2026-11-21T07:31:00Z"));
         let minute = Minute { subject, at, tally, version: 3 };

@@ -33,7 +33,7 @@ use crate::chunk::RETENTION;
 use crate::unfinished::{self, Limited};
 
 pub use link::Link;
-pub use person::EventSubject;
+pub use person::ExportedPerson;
 pub use step::{give_up, start_next, step};
 pub use view::*;
 
@@ -138,7 +138,7 @@ pub struct Export {
     pub within: Option<(ProductId, Option<WalkPlace>)>,
     /// For an export of one customer: the person, and the part that is read next.
     #[serde(default)]
-    pub about: Option<EventSubject>,
+    pub about: Option<ExportedPerson>,
     /// The customer whose data is exported, for a data request.
     #[serde(default)]
     pub customer_id: Option<CustomerId>,
@@ -230,7 +230,7 @@ impl Export {
         let what = (ExportKind::Customer, FileFormat::Jsonl);
         let customer_id = person.customer_id.clone();
         let export = Self::new(&person.store_id, what, (None, None), by, now);
-        Self { customer_id, about: Some(EventSubject { person, part: Part::Account }), ..export }
+        Self { customer_id, about: Some(ExportedPerson { person, part: Part::Account }), ..export }
     }
 
     /// The export with the authority on whose behalf it reads.

@@ -155,7 +155,7 @@ async fn throttled_writes_are_rejected_and_never_acknowledged() {
     let id = trial.begin(drill("table_throttled")).await;
     let over = trial.over(&id, Duration::ZERO).await;
     assert_recovered(&over, 2);
-    assert!(over["events"]["refused_writes"].as_u64().unwrap() > 0, "{over}");
+    assert!(over["events"]["rejected_writes"].as_u64().unwrap() > 0, "{over}");
 }
 
 #[tokio::test]
@@ -348,7 +348,7 @@ async fn only_operators_run_drills_and_only_where_the_deployment_allows_them() {
     request().await.expect(403).problem("operator_required");
     merchant.get(DRILLS).await.expect(403).problem("operator_required");
     let trial = Trial::on(gateway).await;
-    trial.request(drill("receiver_down")).await.expect(403).problem("production_locked");
+    trial.request(drill("receiver_down")).await.expect(403).problem("drills_disabled");
     let dry = trial.request(with(drill("receiver_down"), json!({"dry_run": true}))).await;
     assert_eq!(dry.expect(200).at("/drills_allowed"), &json!(false));
     assert!(trial.gateway.items("DRL#").await.is_empty());

@@ -104,9 +104,9 @@ async fn load_tests_are_bounded_and_limited_to_operators_and_the_canary() {
     }
     let mut elsewhere = good.clone();
     elsewhere["target"] = json!("sto_00000000000000000000000000000000");
-    operator.post(LOAD_TESTS).json(elsewhere).await.expect(403).problem("sandbox_only");
+    operator.post(LOAD_TESTS).json(elsewhere).await.expect(403).problem("canary_only");
     assert!(gateway.items("LDT#").await.is_empty() && gateway.items("FLT#").await.is_empty());
     let locked = Gateway::start_with(|options| options.embedded.drills_allowed = false).await;
     let operator = Operator::sign_up(&locked).await;
-    operator.post(LOAD_TESTS).json(good).await.expect(403).problem("sandbox_only");
+    operator.post(LOAD_TESTS).json(good).await.expect(403).problem("canary_only");
 }

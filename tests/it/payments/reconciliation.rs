@@ -486,3 +486,29 @@ async fn an_uncaptured_automatic_payment_is_captured_by_sync() {
     assert_eq!(connected.providers.calls("/capture").len(), 1);
     assert!(connected.providers.refunds().is_empty());
 }
+
+/// A guest's record goes with a redaction. No payment fails because of that.
+#[tokio::test]
+async fn payments_of_a_guest_without_a_record_are_recorded() {
+    let connected = Connected::open("automatic").await;
+    let market = &connected.market;
+    let mut orders = Vec::new();
+    for _ in 0..3 {
+        let placed = connected.order().await;
+        let begun = connected.begin("stripe", &placed).await;
+        connected.providers.pay_stripe(&begun.reference);
+        orders.push((placed, begun));
+    }
+    for guest in market.gateway.items_of("guest", "STO#").await {
+        market.gateway.delete_item(&guest).await;
+    }
+    // By the provider's webhook, the merchant and the sweep.
+    connected.hear_stripe("payment_intent.succeeded", &orders[0].1).await;
+    connected.sync(&orders[1].1).await;
+    market.gateway.advance(MINUTE * 31);
+    assert_eq!(market.gateway.sweep().await.failures, 0);
+    for (placed, _) in &orders {
+        assert_eq!(market.show(&placed.id).await.str("/financial_status"), "paid");
+    }
+    assert!(market.gateway.items_of("guest", "STO#").await.is_empty());
+}

@@ -115,9 +115,9 @@ async fn a_variant_is_deleted_when_its_only_orders_were_cancelled() {
     let remove = || async { market.owner.delete(&path).await };
     let first = market.order(cart(&[(&red, 1)])).await;
     let second = market.paid(&red, 1).await;
-    remove().await.expect(409).problem("product_in_use");
+    remove().await.expect(409).problem("product_has_orders");
     market.act(&first.id, "cancel", json!({})).await.expect(200);
-    remove().await.expect(409).problem("product_in_use");
+    remove().await.expect(409).problem("product_has_orders");
     market.act(&second.id, "cancel", json!({})).await.expect(200);
     remove().await.expect(204);
     assert_eq!(market.show(&first.id).await.str("/items/0/variant_id"), red);
@@ -125,7 +125,7 @@ async fn a_variant_is_deleted_when_its_only_orders_were_cancelled() {
     // The whole product as well, and an order that has expired counts as little.
     let hard = format!("/v1/products/{}?hard=true", product.str("/id"));
     let placed = market.order(cart(&[(&blue, 1)])).await;
-    market.owner.delete(&hard).await.expect(409).problem("product_in_use");
+    market.owner.delete(&hard).await.expect(409).problem("product_has_orders");
     market.gateway.advance(std::time::Duration::from_mins(31));
     market.gateway.sweep().await;
     assert_eq!(market.show(&placed.id).await.str("/status"), "expired");
@@ -144,5 +144,5 @@ async fn a_sold_variant_whose_order_was_fulfilled_is_not_deleted() {
     market.act(&placed.id, "fulfill", json!({})).await.expect(201);
     market.act(&placed.id, "close", json!({})).await.expect(200);
     let path = format!("/v1/products/{}/variants/{red}", product.str("/id"));
-    market.owner.delete(&path).await.expect(409).problem("product_in_use");
+    market.owner.delete(&path).await.expect(409).problem("product_has_orders");
 }

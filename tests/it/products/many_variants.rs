@@ -160,7 +160,7 @@ async fn a_product_deletion_and_an_order_never_both_succeed() {
             market.owner.get(&path(&made)).await.expect(404);
             seen[0] += 1;
         } else {
-            removed.expect(409).problem("product_in_use");
+            removed.expect(409).problem("product_has_orders");
             ordered.expect(201);
             let kept = market.owner.get(&path(&made)).await.expect(200);
             assert_eq!(kept.at("/variants").as_array().unwrap().len(), 100);

@@ -358,11 +358,12 @@ async fn a_data_request_exports_all_records_of_a_customer() {
         ("gift_card", 1),
         ("review", 1),
         ("form_submission", 1),
+        ("guest", 1),
     ];
     for (kind, many) in kinds {
         assert_eq!(count(kind), many, "{kind}: {file}");
     }
-    assert_eq!(export.int("/done"), 17);
+    assert_eq!(export.int("/done"), 18);
     assert_eq!(MARKS.in_text(&traces.shopper.email, &file).len(), 6);
     // What others have is not in it.
     let other = Shopper::register(&market.gateway, &market.store).await;

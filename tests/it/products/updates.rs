@@ -116,9 +116,9 @@ async fn delete_archives_products_and_hard_delete_rejects_ordered_ones() {
     let order = json!({"items": [{"variant_id": made.str("/variants/0/id"), "quantity": 1}]});
     owner.post("/v1/orders").key("ordered").json(order).await.expect(201);
     let hard = format!("{}?hard=true", path(&made));
-    owner.delete(&hard).await.expect(409).problem("product_in_use");
+    owner.delete(&hard).await.expect(409).problem("product_has_orders");
     owner.get(&path(&made)).await.expect(200);
     // A change of the product keeps the mark.
     owner.patch(&path(&made)).json(json!({"title": "Other"})).await.expect(200);
-    owner.delete(&hard).await.expect(409).problem("product_in_use");
+    owner.delete(&hard).await.expect(409).problem("product_has_orders");
 }

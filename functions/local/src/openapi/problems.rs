@@ -96,7 +96,7 @@ pub(super) fn implied(row: &Row) -> BTreeSet<&'static str> {
 fn of_access(access: Access) -> &'static [Code] {
     match access {
         Access::Public => &[Code::IdempotencyKeyTooShort],
-        Access::Merchant => &[Code::CrossOrigin],
+        Access::Merchant => &[Code::OriginNotAllowed],
         Access::Role(_) => {
             &[Code::InsufficientRole, Code::StoreRequired, Code::StoreNotFound, Code::NotFound]
         }
@@ -108,7 +108,7 @@ fn of_access(access: Access) -> &'static [Code] {
             Code::AppSuspended,
             Code::InstallationInactive,
         ],
-        Access::Developer => &[Code::NotDeveloper],
+        Access::Developer => &[Code::DeveloperRequired],
         Access::Operator => &[Code::OperatorRequired],
         Access::Client => &[Code::InvalidClient],
         Access::Embedded => {

@@ -79,7 +79,7 @@ fn row(name: &str, outcomes: &Outcomes) -> Vec<Cell> {
         outcomes.sent,
         outcomes.succeeded,
         outcomes.limited,
-        outcomes.refused,
+        outcomes.rejected,
         outcomes.failed,
         outcomes.unanswered,
     ];

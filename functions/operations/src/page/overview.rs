@@ -116,7 +116,7 @@ fn queues(queues: &[QueueState]) -> Table {
 
 fn families(families: &[FamilyNumbers]) -> Table {
     let row = |it: &FamilyNumbers| {
-        let counts = [it.requests, it.errors, it.refusals, it.throttled, it.table_throttles];
+        let counts = [it.requests, it.errors, it.rejections, it.throttled, it.table_throttles];
         let Percentiles { p50, p95, p99 } = it.latency_ms;
         let counts = counts.map(|count| count.to_string()).into_iter();
         let cells = counts.chain([p50, p95, p99].map(millis)).map(Cell::Text);

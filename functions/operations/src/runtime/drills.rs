@@ -161,7 +161,7 @@ struct TargetView {
 ///
 /// # Errors
 /// `blast_radius_exceeded` when it would exceed `blast_radius_percent` or 10 percent, or names another store
-/// than the canary; `production_locked` if the deployment allows no drills; `drill_running`; `incident_open`;
+/// than the canary; `drills_disabled` if the deployment allows no drills; `drill_running`; `incident_open`;
 /// `confirmation_required` as a field error without `confirm`.
 pub(crate) async fn schedule(
     caller: Operator,
@@ -191,7 +191,7 @@ pub(crate) async fn schedule(
         return Err(Problem::field("/confirm", "confirmation_required", detail));
     }
     if !drills_allowed {
-        return Err(Code::ProductionLocked.into());
+        return Err(Code::DrillsDisabled.into());
     }
     let now = app.clock.now();
     if !unresolved(&app).await?.is_empty() {

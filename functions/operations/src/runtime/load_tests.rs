@@ -74,7 +74,7 @@ pub(crate) struct LoadTestRequest {
 /// One drill or load test runs at a time.
 ///
 /// # Errors
-/// `sandbox_only` for another store than the canary, and if the deployment allows no load tests;
+/// `canary_only` for another store than the canary, and if the deployment allows no load tests;
 /// `drill_running`.
 pub(crate) async fn schedule(
     caller: Operator,
@@ -82,7 +82,7 @@ pub(crate) async fn schedule(
     Body(input): Body<LoadTestRequest>,
 ) -> Result<Accepted<LoadTestView>, Problem> {
     if !is_canary(input.target.as_ref()) || !*app.config.drills_allowed {
-        return Err(Code::SandboxOnly.into());
+        return Err(Code::CanaryOnly.into());
     }
     let number = |number: i64| u64::try_from(number).unwrap_or(0);
     let profile = LoadProfile {

@@ -72,7 +72,7 @@ pub struct Observation {
     /// Attempts that failed.
     pub failed_attempts: u64,
     /// Writes that were rejected.
-    pub refused_writes: u64,
+    pub rejected_writes: u64,
     /// Messages in the delivery queue.
     pub queue_depth: u64,
 }
@@ -83,7 +83,7 @@ impl Observation {
             StopMetric::UndeliveredEvents => self.undelivered_events,
             StopMetric::OldestUndeliveredSeconds => self.oldest_undelivered_seconds,
             StopMetric::FailedAttempts => self.failed_attempts,
-            StopMetric::RejectedWrites => self.refused_writes,
+            StopMetric::RejectedWrites => self.rejected_writes,
             StopMetric::QueueDepth => self.queue_depth,
         }
     }
@@ -108,7 +108,7 @@ impl Drill {
             undelivered_events: u64::try_from(open().count()).unwrap_or(u64::MAX),
             oldest_undelivered_seconds: oldest.map_or(0, |at| at.until(now).as_secs()),
             failed_attempts: failed.map(u64::from).fold(0, u64::saturating_add),
-            refused_writes: self.refused_writes,
+            rejected_writes: self.rejected_writes,
             queue_depth: self.queue_depth,
         }
     }
@@ -132,7 +132,7 @@ impl Drill {
         let observed = self.observation(now);
         let is_late = |at: Timestamp| at >= injected_at && at.plus(LATE) <= now;
         let late = self.beats.iter().any(|beat| !beat.is_settled() && is_late(beat.made_at));
-        observed.refused_writes > 0 || observed.failed_attempts > 0 || late
+        observed.rejected_writes > 0 || observed.failed_attempts > 0 || late
     }
 
     /// Events that were acknowledged and are lost.

@@ -140,9 +140,9 @@ impl Drill {
 
     /// The drill with one more rejected write.
     #[must_use]
-    pub fn with_refused_write(&self, now: Timestamp) -> Self {
-        let refused_writes = self.refused_writes.saturating_add(1);
-        Self { refused_writes, ..self.claimed(now) }
+    pub fn with_rejected_write(&self, now: Timestamp) -> Self {
+        let rejected_writes = self.rejected_writes.saturating_add(1);
+        Self { rejected_writes, ..self.claimed(now) }
     }
 
     /// The drill with the fates of its events, each with whether the receiver has it; none if nothing

@@ -133,7 +133,7 @@ fn a_stop_condition_ends_the_fault_when_it_is_met_and_not_before() {
         assert!(!observed.meets(&condition(metric, value)), "{metric}");
         assert_eq!(observed.meets(&condition(metric, value.saturating_sub(1))), value > 0);
     }
-    let refused = drill.with_refused_write(at(9));
+    let refused = drill.with_rejected_write(at(9));
     assert!(refused.observation(at(9)).meets(&condition(StopMetric::RejectedWrites, 0)));
 }
 

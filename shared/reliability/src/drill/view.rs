@@ -23,7 +23,7 @@ pub struct EventCounts {
     /// Delivery attempts that failed.
     pub failed_attempts: u64,
     /// Writes that were rejected, whose events were never acknowledged.
-    pub refused_writes: u64,
+    pub rejected_writes: u64,
 }
 
 impl From<&Drill> for EventCounts {
@@ -39,7 +39,7 @@ impl From<&Drill> for EventCounts {
             lost: drill.lost_events(),
             on_their_way: count(|beat| !beat.is_settled()),
             failed_attempts: observed.failed_attempts,
-            refused_writes: observed.refused_writes,
+            rejected_writes: observed.rejected_writes,
         }
     }
 }

@@ -27,7 +27,7 @@ fn every_answer_is_counted_once_by_its_status() {
     let after = test(2, 6).claimed(NOW).with_seconds(1, &samples, &samples[..1], NOW);
     let reads = &after.reads;
     assert_eq!((reads.sent, reads.succeeded, reads.limited), (6, 2, 1));
-    assert_eq!((reads.refused, reads.failed, reads.unanswered), (1, 1, 1));
+    assert_eq!((reads.rejected, reads.failed, reads.unanswered), (1, 1, 1));
     assert_eq!(
         (
             reads.points,

@@ -28,7 +28,7 @@ pub struct OutcomesView {
     /// The number of requests answered 429.
     pub limited: u64,
     /// The number of requests answered with another 4xx.
-    pub refused: u64,
+    pub rejected: u64,
     /// The number of requests answered 5xx.
     pub failed: u64,
     /// The number of requests that were not answered, or not in time.
@@ -47,7 +47,7 @@ impl From<&Outcomes> for OutcomesView {
             sent: outcomes.sent,
             succeeded: outcomes.succeeded,
             limited: outcomes.limited,
-            refused: outcomes.refused,
+            rejected: outcomes.rejected,
             failed: outcomes.failed,
             unanswered: outcomes.unanswered,
             error_basis_points: outcomes.error_basis_points(),

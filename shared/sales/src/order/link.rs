@@ -20,7 +20,7 @@ pub struct PresentedToken {
 
 impl fmt::Debug for PresentedToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ShownToken")
+        f.write_str("PresentedToken")
     }
 }
 

@@ -18,7 +18,7 @@ const MAX_SEARCHED: usize = 2_000;
 /// no deletion passes over.
 ///
 /// # Errors
-/// `product_in_use`.
+/// `product_has_orders`.
 pub async fn ensure(services: &Services, variants: Vec<Variant>) -> Result<(), Problem> {
     let Some(store) = variants.first().map(|variant| &variant.store_id) else { return Ok(()) };
     let created = variants.iter().map(|variant| variant.created_at).min();
@@ -34,5 +34,5 @@ pub async fn ensure(services: &Services, variants: Vec<Variant>) -> Result<(), P
         items.any(|item| variants.iter().any(|variant| variant.id == item.variant_id))
     };
     let in_use = orders.iter().any(|order| !order.is_over() && has(order));
-    if in_use || orders.len() > MAX_SEARCHED { Err(Code::ProductInUse.into()) } else { Ok(()) }
+    if in_use || orders.len() > MAX_SEARCHED { Err(Code::ProductHasOrders.into()) } else { Ok(()) }
 }

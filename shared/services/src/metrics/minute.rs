@@ -45,7 +45,7 @@ impl TryFrom<Stored> for Minute {
             match name.as_str() {
                 "count" => tally.count = count,
                 "errors" => tally.errors = count,
-                "refusals" => tally.refusals = count,
+                "rejections" => tally.rejections = count,
                 "throttled" => tally.throttled = count,
                 "table_throttles" => tally.table_throttles = count,
                 "code_replays" => tally.code_replays = count,

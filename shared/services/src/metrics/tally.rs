@@ -36,7 +36,7 @@ pub struct Tally {
     /// Those that failed: 5xx.
     pub errors: u64,
     /// Those that were rejected: 4xx, but for 429.
-    pub refusals: u64,
+    pub rejections: u64,
     /// Those whose asker's budget was spent: 429.
     pub throttled: u64,
     /// How often the table rejected a call for now.
@@ -51,7 +51,7 @@ impl Tally {
     pub(super) fn note(&mut self, outcome: Outcome) {
         self.count = self.count.saturating_add(1);
         self.errors = self.errors.saturating_add(u64::from(outcome.is_error));
-        self.refusals = self.refusals.saturating_add(u64::from(outcome.is_rejection));
+        self.rejections = self.rejections.saturating_add(u64::from(outcome.is_rejection));
         self.throttled = self.throttled.saturating_add(u64::from(outcome.is_throttled));
         self.table_throttles =
             self.table_throttles.saturating_add(u64::from(outcome.table_throttles));
@@ -63,7 +63,7 @@ impl Tally {
         let Self { latency, .. } = other;
         self.count = self.count.saturating_add(other.count);
         self.errors = self.errors.saturating_add(other.errors);
-        self.refusals = self.refusals.saturating_add(other.refusals);
+        self.rejections = self.rejections.saturating_add(other.rejections);
         self.throttled = self.throttled.saturating_add(other.throttled);
         self.table_throttles = self.table_throttles.saturating_add(other.table_throttles);
         self.code_replays = self.code_replays.saturating_add(other.code_replays);
@@ -75,7 +75,7 @@ impl Tally {
         let counts = [
             ("count", self.count),
             ("errors", self.errors),
-            ("refusals", self.refusals),
+            ("rejections", self.rejections),
             ("throttled", self.throttled),
             ("table_throttles", self.table_throttles),
             ("code_replays", self.code_replays),

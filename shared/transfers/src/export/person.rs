@@ -30,7 +30,7 @@ const MOST: usize = 1_000;
 
 /// The person whose data is exported, and the part that is read next.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct EventSubject {
+pub struct ExportedPerson {
     /// The person.
     pub person: Person,
     /// The part that is read next.
@@ -68,7 +68,7 @@ pub(super) async fn page(
     export: &mut Export,
     written: &mut Written,
 ) -> Result<bool, Problem> {
-    let Some(EventSubject { mut person, part }) = export.about.clone() else { return Ok(true) };
+    let Some(ExportedPerson { mut person, part }) = export.about.clone() else { return Ok(true) };
     let place = export.place.clone();
     let place = place.as_ref();
     let next = match part {
@@ -120,7 +120,7 @@ pub(super) async fn page(
     };
     let following = if next.is_some() { Some(part) } else { part.next() };
     export.place = next;
-    export.about = following.map(|part| EventSubject { person, part });
+    export.about = following.map(|part| ExportedPerson { person, part });
     Ok(following.is_none())
 }
 

@@ -75,7 +75,7 @@ async fn percentiles_errors_and_throttles_match_the_requests_sent() {
     owner.at_url(&other.url).get(&path).await.expect(200);
     let found = numbers(&operator, "stores").await;
     let expected = json!({
-        "family": "stores", "requests": 108, "errors": 3, "refusals": 5, "throttled": 0,
+        "family": "stores", "requests": 108, "errors": 3, "rejections": 5, "throttled": 0,
         "table_throttles": 9, "latency_ms": {"p50": 0, "p95": 255, "p99": 3_071},
     });
     assert_eq!(found, expected);

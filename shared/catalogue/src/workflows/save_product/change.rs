@@ -287,13 +287,13 @@ pub async fn released<F: Future<Output = Result<(), Problem>>>(
 /// The chores that delete the levels of a removed variant.
 ///
 /// # Errors
-/// `product_in_use`: some of its stock is reserved or committed.
+/// `product_has_orders`: some of its stock is reserved or committed.
 pub async fn close(services: &Services, variant: &Variant) -> Result<Vec<Chore>, Problem> {
     let partition = key::sellable(&variant.store_id, &variant.id).pk;
     let query = table::Query::partition(partition).begins_with(key::LEVELS);
     let levels: Vec<Level> = services.table.all(&query, 100).await?;
     if levels.iter().any(|level| level.committed != 0 || level.reserved != 0) {
-        return Err(Code::ProductInUse.into());
+        return Err(Code::ProductHasOrders.into());
     }
     Ok(levels.into_iter().map(|level| Chore::Close(Box::new(level))).collect())
 }

@@ -124,7 +124,7 @@ impl WriteStep {
                 let unsold = unsold.value(":no", false);
                 let sellable = key::sellable(&variant.store_id, &variant.id);
                 let write =
-                    write.delete(&variant.key()).delete_if(&sellable, unsold, Code::ProductInUse);
+                    write.delete(&variant.key()).delete_if(&sellable, unsold, Code::ProductHasOrders);
                 unlabel(release(write, variant), variant)
             }
             Self::Show(store, id) => {
@@ -156,7 +156,7 @@ impl Chore {
             Self::Close(level) => {
                 let idle =
                     Condition::new("committed = :none AND reserved = :none").value(":none", 0);
-                write.delete_if(&level.key(), idle, Code::ProductInUse)
+                write.delete_if(&level.key(), idle, Code::ProductHasOrders)
             }
             Self::Hide(store, id) => image::release(write, store, id),
             Self::Refresh(sellable) => {
