@@ -170,5 +170,9 @@ async fn the_dashboard_counts_each_event_once() {
     let again = shop.developer.get("/v1/app-store/partners/dashboard").await.expect(200);
     assert_eq!(again.at("/totals"), &totals);
     let merchant = Merchant::sign_up(&shop.gateway).await;
-    merchant.get("/v1/app-store/partners/dashboard").await.expect(404).problem("developer_profile_not_found");
+    merchant
+        .get("/v1/app-store/partners/dashboard")
+        .await
+        .expect(404)
+        .problem("developer_profile_not_found");
 }

@@ -227,8 +227,8 @@ impl AuthorizeRequest {
 
     fn challenge(&self) -> Result<Option<CodeChallenge>, Problem> {
         let Some(SentChallenge(sent)) = &self.code_challenge else { return Ok(None) };
-        let rejected = |fault: Violation| {
-            Code::InvalidRequest.detail(format!("The code challenge: {}", fault.detail))
+        let rejected = |violation: Violation| {
+            Code::InvalidRequest.detail(format!("The code challenge: {}", violation.detail))
         };
         sent.clone().map(Some).map_err(rejected)
     }

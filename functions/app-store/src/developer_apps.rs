@@ -263,22 +263,22 @@ fn texts(uris: RedirectUris) -> Vec<String> {
 
 /// The field errors of redirect URIs that are each well formed.
 fn validate_uris(services: &Services, uris: &RedirectUris, is_published: bool) -> Vec<FieldError> {
-    let fault = |pointer: String, code, detail| FieldError::new(pointer, code, detail);
+    let violation = |pointer: String, code, detail| FieldError::new(pointer, code, detail);
     let mut errors = Vec::new();
     if uris.0.is_empty() {
         let detail = "Must have at least one element.";
-        errors.push(fault("/redirect_uris".into(), "too_few", detail));
+        errors.push(violation("/redirect_uris".into(), "too_few", detail));
     }
     for (position, uri) in uris.0.iter().enumerate() {
         let pointer = format!("/redirect_uris/{position}");
         if uris.0.iter().take(position).any(|earlier| earlier == uri) {
-            errors.push(fault(pointer, "duplicate", "Must not repeat another redirect URI."));
+            errors.push(violation(pointer, "duplicate", "Must not repeat another redirect URI."));
         } else if is_published && is_loopback(&uri.0) {
             let detail = "A published app may not redirect to loopback addresses.";
-            errors.push(fault(pointer, "redirect_uri_invalid", detail));
+            errors.push(violation(pointer, "redirect_uri_invalid", detail));
         } else if bridged::is_ours(&services.config, &uri.0) {
             let detail = "Must not point to this service.";
-            errors.push(fault(pointer, "redirect_uri_invalid", detail));
+            errors.push(violation(pointer, "redirect_uri_invalid", detail));
         }
     }
     errors
@@ -286,15 +286,15 @@ fn validate_uris(services: &Services, uris: &RedirectUris, is_published: bool) -
 
 /// The field error of an app URL on this service's own host: requests for the service would reach the app.
 fn validate_app_url(services: &Services, url: &WebUrl) -> Option<FieldError> {
-    let fault = Violation::new("own_host", "Must not point to this service.");
-    bridged::is_ours(&services.config, url.as_str()).then(|| FieldError::at("/app_url", fault))
+    let violation = Violation::new("own_host", "Must not point to this service.");
+    bridged::is_ours(&services.config, url.as_str()).then(|| FieldError::at("/app_url", violation))
 }
 
 /// The field error of a public client without PKCE, which alone protects its codes (RFC 9700 §2.1.1).
 fn validate_pkce(confidential: bool, require_pkce: bool) -> Option<FieldError> {
     let detail = "Must be `true` for a public app: without a client secret, PKCE is required.";
-    let fault = Violation::new("pkce_required", detail);
-    (!confidential && !require_pkce).then(|| FieldError::at("/require_pkce", fault))
+    let violation = Violation::new("pkce_required", detail);
+    (!confidential && !require_pkce).then(|| FieldError::at("/require_pkce", violation))
 }
 
 /// `GET /v1/app-store/developers/apps/{id}` (`getDeveloperApp`): Get one of your own apps.

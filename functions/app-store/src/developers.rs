@@ -48,7 +48,7 @@ impl Deserr<FieldErrors> for Agreed {
         value: Value<V>,
         location: ValuePointerRef<'_>,
     ) -> Result<Self, FieldErrors> {
-        let fault = match value {
+        let violation = match value {
             Value::Boolean(true) => return Ok(Self),
             Value::Boolean(false) => {
                 let detail = "Must be `true`: registration requires agreement to the terms.";
@@ -56,7 +56,7 @@ impl Deserr<FieldErrors> for Agreed {
             }
             _ => Violation::new("invalid_type", "Must be a boolean."),
         };
-        Err(FieldErrors::at(location, fault))
+        Err(FieldErrors::at(location, violation))
     }
 }
 
@@ -81,12 +81,12 @@ pub struct RegisterDeveloperRequest {
 
 impl Rules for RegisterDeveloperRequest {
     fn violations(given: Given<'_>) -> Vec<FieldError> {
-        let fault = match (given.has("company"), given.has("name")) {
+        let violation = match (given.has("company"), given.has("name")) {
             (false, false) => ("/company", "required", "`company` or `name` is required."),
             (true, true) => ("/name", "conflicting_fields", "Send `company` or `name`, not both."),
             _ => return Vec::new(),
         };
-        vec![FieldError::new(fault.0, fault.1, fault.2)]
+        vec![FieldError::new(violation.0, violation.1, violation.2)]
     }
 }
 

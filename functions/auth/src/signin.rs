@@ -87,7 +87,7 @@ impl Rules for SignupRequest {
 fn given_or<T: FromText>(given: Option<T>, otherwise: &str) -> Result<T, Problem> {
     match given {
         Some(given) => Ok(given),
-        None => T::from_text(otherwise).map_err(|fault| Problem::internal(fault.detail)),
+        None => T::from_text(otherwise).map_err(|violation| Problem::internal(violation.detail)),
     }
 }
 
@@ -182,9 +182,9 @@ enum First<'a> {
 impl SigninRequest {
     /// Returns the given credentials: exactly one kind of them.
     fn first(&self) -> Result<First<'_>, Problem> {
-        let fault =
+        let violation =
             |pointer: &str, code, detail: &'static str| FieldError::new(pointer, code, detail);
-        let required = |pointer| fault(pointer, "required", "This field is required.");
+        let required = |pointer| violation(pointer, "required", "This field is required.");
         let given = [("/email", self.email.is_some()), ("/password", self.password.is_some())];
         let errors: Vec<FieldError> = match (&self.email, &self.password, &self.mfa_token) {
             (Some(email), Some(password), None) => return Ok(First::Password(email, password)),
@@ -199,7 +199,7 @@ impl SigninRequest {
             (_, _, Some(_)) => {
                 let detail = "Cannot be given with `mfa_token`.";
                 let extra = given.into_iter().filter(|(_, given)| *given);
-                extra.map(|(pointer, _)| fault(pointer, "not_with_token", detail)).collect()
+                extra.map(|(pointer, _)| violation(pointer, "not_with_token", detail)).collect()
             }
         };
         Err(Problem::invalid(errors))

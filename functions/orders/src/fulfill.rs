@@ -22,7 +22,7 @@ use primitives::fields::{AtMost, Flag, Int, Patch, Text};
 use primitives::input::{NoFields, request};
 use primitives::problem::{Code, FieldError, FieldErrors, Problem};
 use replies::{ResourceReply, change};
-use sales::order::cart::fault;
+use sales::order::cart::violation;
 use sales::order::fulfillment::{
     FULFILLMENT_CANCELLED, FULFILLMENT_CREATED, FULFILLMENT_DELIVERED, FULFILLMENT_UPDATED,
     Fulfillment, FulfillmentLine, FulfillmentView, Tracking, WantedFulfillment, bring_back,
@@ -161,11 +161,11 @@ pub async fn fulfill(
     let (app, store, id, if_match, input) = (&app, &caller.store, &id, &if_match, &input);
     inventory::persist_eventual_first(|consistency| async move {
         let now = app.clock.now();
-        let (before, fault) =
+        let (before, violation) =
             load_with_location(app, &store.id, id, input.location_id.as_ref(), consistency).await?;
         if_match.check(before.version)?;
         let fulfilled = before.fulfill(input.clone().into(), now);
-        let (order, fulfillment) = with_field_error(fulfilled, fault)?;
+        let (order, fulfillment) = with_field_error(fulfilled, violation)?;
         let topic = match order.fulfillment_status {
             FulfillmentStatus::Fulfilled => &ORDER_FULFILLED,
             _ => &ORDER_PARTIALLY_FULFILLED,
@@ -203,17 +203,17 @@ async fn load_with_location(
         None => None,
     };
     let is_unknown = location.is_some() && known.is_none();
-    let unknown = || fault("/location_id", "unknown_location", "There is no such location.");
+    let unknown = || violation("/location_id", "unknown_location", "There is no such location.");
     Ok((order, is_unknown.then(unknown)))
 }
 
 /// Returns the result, unless there is a field error: then that error, with the field errors of the result.
 fn with_field_error<T>(
     decided: Result<T, Problem>,
-    fault: Option<FieldError>,
+    violation: Option<FieldError>,
 ) -> Result<T, Problem> {
-    let Some(fault) = fault else { return decided };
-    let mut errors = FieldErrors::from(vec![fault]);
+    let Some(violation) = violation else { return decided };
+    let mut errors = FieldErrors::from(vec![violation]);
     if let Err(problem) = decided {
         errors.merge(problem.errors().clone());
     }

@@ -20,7 +20,7 @@ use primitives::input::{Given, Rules, request};
 use primitives::problem::{FieldError, Problem};
 use sales::discount::{DiscountCode, MAX_CODES, Shopper};
 use sales::gift_card::GiftCardCode;
-use sales::order::cart::{CustomerInput, LineInput, PaymentInput, expected, fault, merge, who};
+use sales::order::cart::{CustomerInput, LineInput, PaymentInput, expected, merge, violation, who};
 use sales::order::pricing::{Buyer, QuoteView};
 use sales::order::{MAX_GIFT_CARDS, Order, OrderView, cart};
 use sales::tax::TaxLocation;
@@ -108,26 +108,26 @@ pub async fn place(
     Ruled(Body(input)): Ruled<Body<PlaceRequest>>,
 ) -> Result<Either<Json<QuoteView>, Created<OrderView>>, Problem> {
     let store = &caller.store;
-    let mut faults = Vec::new();
+    let mut field_errors = Vec::new();
     let customer = input.customer_id.as_ref();
-    let account = find_customer(&app, store, customer, &mut faults).await?;
+    let account = find_customer(&app, store, customer, &mut field_errors).await?;
     let shipping_address = input.shipping_address.map(PostalAddress::from);
     let billing_address = input.billing_address.map(PostalAddress::from);
     let address = shipping_address.as_ref().or(billing_address.as_ref());
     let country = address.map_or(&store.country, |address| &address.country);
-    let (email, contact) = who(input.email, input.customer, country, &mut faults);
+    let (email, contact) = who(input.email, input.customer, country, &mut field_errors);
     let email = email.or_else(|| account.as_ref().and_then(|account| account.email.clone()));
     let shopper = Shopper::of(account.as_ref(), email.as_ref());
     let who = shopper.who(&store.id);
     if let Some(payment) = &input.payment {
-        payment.validate(&mut faults);
+        payment.validate(&mut field_errors);
     }
     if input.draft.0 && input.mark_paid.is_some() {
         let detail = "`draft` and `mark_paid` exclude each other.";
-        faults.push(fault("/draft", "mutually_exclusive", detail));
+        field_errors.push(violation("/draft", "mutually_exclusive", detail));
     }
     let cart = Cart {
-        lines: merge(input.items.0, &mut faults),
+        lines: merge(input.items.0, &mut field_errors),
         discount_codes: input.discount_codes.map(|codes| codes.0).unwrap_or_default(),
         shipping_rate_id: input.shipping_rate_id,
         destination: shipping_address.as_ref().map(TaxLocation::from),
@@ -136,10 +136,10 @@ pub async fn place(
         shopper,
         gift_card_codes: input.gift_card_codes.map(|codes| codes.0).unwrap_or_default(),
         shopper_network: None,
-        expected_total: expected(input.expected_total.as_ref(), store, &mut faults),
+        expected_total: expected(input.expected_total.as_ref(), store, &mut field_errors),
         payment: input.payment.clone(),
         dry_run: input.dry_run.0,
-        faults,
+        field_errors,
     };
     if input.dry_run.0 {
         let priced = place_order::price(&app, store, &cart).await?;
@@ -181,12 +181,12 @@ async fn find_customer(
     services: &Services,
     store: &Store,
     named: Option<&CustomerId>,
-    faults: &mut Vec<FieldError>,
+    field_errors: &mut Vec<FieldError>,
 ) -> Result<Option<Customer>, Problem> {
     let Some(id) = named else { return Ok(None) };
     let found = services.table.get(&key::customer(&store.id, id)).await?;
     if found.is_none() {
-        faults.push(fault(
+        field_errors.push(violation(
             "/customer_id",
             "unknown_customer",
             "There is no such customer in the store.",

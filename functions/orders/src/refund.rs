@@ -140,7 +140,7 @@ impl RefundRequest {
         let mut money = |input: Option<&MoneyInput>, pointer: &str| -> Option<Money> {
             let validated = input?.in_currency(currency);
             let pointer = format!("{pointer}/currency");
-            validated.map_err(|fault| errors.push(FieldError::at(pointer, fault))).ok()
+            validated.map_err(|violation| errors.push(FieldError::at(pointer, violation))).ok()
         };
         let amount = money(self.amount.as_ref(), "/amount");
         let restocking_fee = money(self.restocking_fee.as_ref(), "/restocking_fee");

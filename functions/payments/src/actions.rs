@@ -55,8 +55,8 @@ pub async fn capture(
     let wanted = match &input.amount {
         None => None,
         Some(amount) => {
-            Some(amount.in_currency(&known.payment.amount.currency).map_err(|fault| {
-                Problem::invalid(vec![FieldError::at("/amount/currency", fault)])
+            Some(amount.in_currency(&known.payment.amount.currency).map_err(|violation| {
+                Problem::invalid(vec![FieldError::at("/amount/currency", violation)])
             })?)
         }
     };

@@ -233,8 +233,8 @@ fn manual(
         ),
     ];
     for (_, pointer, detail) in rules.into_iter().filter(|(is_wrong, ..)| *is_wrong) {
-        let fault = Violation::new("not_applicable", detail);
-        errors.push(FieldError::at(pointer, fault));
+        let violation = Violation::new("not_applicable", detail);
+        errors.push(FieldError::at(pointer, violation));
     }
     if errors.is_empty() { Ok((next, None)) } else { Err(Problem::invalid(errors)) }
 }

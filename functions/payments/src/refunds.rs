@@ -62,9 +62,9 @@ impl CreateRequest {
     fn amount(&self, payment: &Payment) -> Result<Option<Money>, Problem> {
         let Some(input) = &self.amount else { return Ok(None) };
         let amount = input.in_currency(&payment.amount.currency);
-        amount
-            .map(Some)
-            .map_err(|fault| Problem::invalid(vec![FieldError::at("/amount/currency", fault)]))
+        amount.map(Some).map_err(|violation| {
+            Problem::invalid(vec![FieldError::at("/amount/currency", violation)])
+        })
     }
 }
 

@@ -12,7 +12,7 @@ use catalogue::collection::{
     CollectionView, MAX_MEMBERS, MAX_RULES, MatchMode, Members, Rule, RuleInput, SortOrder,
 };
 use catalogue::policy::SafeHtml;
-use catalogue::product::{Faults, Seo, SeoInput};
+use catalogue::product::{FieldErrorList, Seo, SeoInput};
 use core_types::fields::{Handle, WebUrl};
 use core_types::id::{CategoryId, CollectionId, ProductId, StoreId};
 use core_types::key;
@@ -240,14 +240,14 @@ async fn known_categories(
             unknown.insert(id);
         }
     }
-    let mut faults = Faults::default();
+    let mut field_errors = FieldErrorList::default();
     for (number, id) in named.enumerate() {
         if id.is_some_and(|id| unknown.contains(&id)) {
             let detail = "There is no such category in the store.";
-            faults.add(format!("/rules/{number}/value"), "unknown_category", detail);
+            field_errors.add(format!("/rules/{number}/value"), "unknown_category", detail);
         }
     }
-    faults.done()
+    field_errors.done()
 }
 
 /// Claims the collection's handle.

@@ -120,9 +120,9 @@ pub async fn create(
     Body(input): Body<CreateRequest>,
 ) -> Result<Created<DiscountView>, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
-    let mut faults = Vec::new();
-    let value = input.value.unwrap_or_default().read(input.kind, store, &mut faults);
-    let minimum = input.minimum.map(|minimum| minimum.read(store, &mut faults));
+    let mut field_errors = Vec::new();
+    let value = input.value.unwrap_or_default().read(input.kind, store, &mut field_errors);
+    let minimum = input.minimum.map(|minimum| minimum.read(store, &mut field_errors));
     let (value, starts_at) = (value, input.starts_at.unwrap_or(now));
     let discount = Discount {
         id: DiscountId::mint(now),
@@ -143,7 +143,7 @@ pub async fn create(
         updated_at: now,
         version: 1,
     };
-    ensure_sound(&app, &discount, true, faults).await?;
+    ensure_sound(&app, &discount, true, field_errors).await?;
     let view = DiscountView::of(&discount, Some(0), now);
     let created = Created::new(&view).version(discount.version);
     retry(|| write(&app, None, Some(&discount), &DISCOUNT_CREATED, created.clone())).await
@@ -153,7 +153,7 @@ fn limit(most: Option<Int<1, MAX_USES>>) -> Option<u32> {
     most.and_then(|most| u32::try_from(most.0).ok())
 }
 
-/// Ensures that a discount is valid. `faults` are field errors that were found before; `names_anew` says
+/// Ensures that a discount is valid. `field_errors` were found before; `names_anew` says
 /// whether its products and collections must be checked.
 ///
 /// # Errors
@@ -162,19 +162,19 @@ async fn ensure_sound(
     services: &Services,
     discount: &Discount,
     names_anew: bool,
-    mut faults: Vec<FieldError>,
+    mut field_errors: Vec<FieldError>,
 ) -> Result<(), Problem> {
     if discount.ends_at.is_some_and(|end| end <= discount.starts_at) {
-        faults.push(FieldError::new(
+        field_errors.push(FieldError::new(
             "/ends_at",
             "invalid_range",
             "Must be after the discount begins.",
         ));
     }
     if names_anew {
-        ensure_targets(services, discount, &mut faults).await?;
+        ensure_targets(services, discount, &mut field_errors).await?;
     }
-    if faults.is_empty() { Ok(()) } else { Err(Problem::invalid(faults)) }
+    if field_errors.is_empty() { Ok(()) } else { Err(Problem::invalid(field_errors)) }
 }
 
 /// Writes the creation, change or deletion of a discount, with the claim of its code or its entry in the
@@ -267,11 +267,16 @@ pub struct UpdateRequest {
 
 impl UpdateRequest {
     /// The discount with these changes, at its current version.
-    fn apply(self, before: &Discount, store: &Store, faults: &mut Vec<FieldError>) -> Discount {
+    fn apply(
+        self,
+        before: &Discount,
+        store: &Store,
+        field_errors: &mut Vec<FieldError>,
+    ) -> Discount {
         let mut wanted = before.clone();
         wanted.title = self.title.map_or(wanted.title, String::from);
         if let Some(value) = self.value {
-            wanted.value = value.read(before.value.kind(), store, faults);
+            wanted.value = value.read(before.value.kind(), store, field_errors);
         }
         wanted.applies_to = match self.applies_to {
             Patch::Keep => wanted.applies_to,
@@ -281,7 +286,7 @@ impl UpdateRequest {
         wanted.minimum = match self.minimum {
             Patch::Keep => wanted.minimum,
             Patch::Clear => Minimum::default(),
-            Patch::Set(minimum) => minimum.read(store, faults),
+            Patch::Set(minimum) => minimum.read(store, field_errors),
         };
         wanted.combines_with = match self.combines_with {
             Patch::Keep => wanted.combines_with,
@@ -297,7 +302,7 @@ impl UpdateRequest {
             }
             // Uses without a limit are spread over several counters, which cannot enforce one.
             Patch::Set(_) => {
-                faults.push(FieldError::new("/usage_limit", "not_applicable", NO_SUCH_LIMIT));
+                field_errors.push(FieldError::new("/usage_limit", "not_applicable", NO_SUCH_LIMIT));
             }
             Patch::Clear => wanted.usage_limit = None,
         }
@@ -332,13 +337,13 @@ pub async fn update(
         let now = app.clock.now();
         let before = find(app, store, id).await?;
         if_match.check(before.version)?;
-        let mut faults = Vec::new();
-        let wanted = input.clone().apply(&before, store, &mut faults);
+        let mut field_errors = Vec::new();
+        let wanted = input.clone().apply(&before, store, &mut field_errors);
         let same = |one: &Discount, other: &Discount| {
             (&one.applies_to, &one.value) == (&other.applies_to, &other.value)
         };
         // Targets that did not change are not checked: they may have been deleted since.
-        ensure_sound(app, &wanted, !same(&wanted, &before), faults).await?;
+        ensure_sound(app, &wanted, !same(&wanted, &before), field_errors).await?;
         if wanted == before {
             return to_response(app, &before, now).await;
         }

@@ -86,8 +86,8 @@ impl Rules for CreateRequest {
     fn violations(given: Given<'_>) -> Vec<FieldError> {
         let time = |name| given.get::<Timestamp>(name);
         let is_reversed = time("since").zip(time("until")).is_some_and(|(from, to)| to <= from);
-        let fault = || FieldError::new("/until", "invalid_range", "Must be after `since`.");
-        is_reversed.then(fault).into_iter().collect()
+        let violation = || FieldError::new("/until", "invalid_range", "Must be after `since`.");
+        is_reversed.then(violation).into_iter().collect()
     }
 }
 
@@ -250,8 +250,9 @@ impl primitives::fields::FromText for PartNumber {
 
     fn from_text(text: &str) -> Result<Self, primitives::fields::Violation> {
         let number = text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
-        let fault = || primitives::fields::Violation::new("out_of_range", "Must be a part number.");
-        number.map(Self).ok_or_else(fault)
+        let violation =
+            || primitives::fields::Violation::new("out_of_range", "Must be a part number.");
+        number.map(Self).ok_or_else(violation)
     }
 }
 

@@ -132,8 +132,8 @@ impl IssueRequest {
     fn issue(self, store: &Store, now: Timestamp) -> Result<(Issue, GiftCardCode), Problem> {
         let mut errors = Vec::new();
         let value = self.initial_value.in_currency(&store.currency).and_then(positive);
-        let initial_value = value.unwrap_or_else(|fault| {
-            errors.push(FieldError::at("/initial_value", fault));
+        let initial_value = value.unwrap_or_else(|violation| {
+            errors.push(FieldError::at("/initial_value", violation));
             Money::zero(&store.currency)
         });
         errors.extend(self.expires_on.as_ref().and_then(|day| in_past(day, store, now)));
@@ -141,11 +141,11 @@ impl IssueRequest {
         let latest = now.plus(LATEST_SENDING);
         let send_at = self.recipient.as_ref().and_then(|recipient| recipient.send_at);
         if send_at.is_some_and(|at| latest < at) {
-            let fault = Violation::new("too_late", "Must be within a year.");
-            errors.push(FieldError::at("/recipient/send_at", fault));
+            let violation = Violation::new("too_late", "Must be within a year.");
+            errors.push(FieldError::at("/recipient/send_at", violation));
         } else if send_at.zip(end).is_some_and(|(at, end)| end <= at) {
-            let fault = Violation::new("after_expiry", "Must be before the gift card expires.");
-            errors.push(FieldError::at("/recipient/send_at", fault));
+            let violation = Violation::new("after_expiry", "Must be before the gift card expires.");
+            errors.push(FieldError::at("/recipient/send_at", violation));
         }
         if !errors.is_empty() {
             return Err(Problem::invalid(errors));
@@ -177,8 +177,8 @@ pub(crate) fn positive(amount: Money) -> Result<Money, Violation> {
 
 fn in_past(day: &LastDay, store: &Store, now: Timestamp) -> Option<FieldError> {
     let over = day.end(&store.timezone).is_none_or(|end| end <= now);
-    let fault = || Violation::new("in_past", "Must not be in the past.");
-    over.then(|| FieldError::at("/expires_on", fault()))
+    let violation = || Violation::new("in_past", "Must not be in the past.");
+    over.then(|| FieldError::at("/expires_on", violation()))
 }
 
 /// `POST /v1/products/gift-cards` (`createGiftCard`): Create a gift card.

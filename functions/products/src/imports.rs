@@ -158,8 +158,8 @@ impl FromText for PartNumber {
     fn from_text(text: &str) -> Result<Self, Violation> {
         let number = text.parse().ok().filter(|number| (1..=MAX_PARTS).contains(number));
         let number = number.and_then(|number: i64| u32::try_from(number).ok());
-        let fault = || Violation::new("out_of_range", "Must be a part number from 1 to 50.");
-        number.map(Self).ok_or_else(fault)
+        let violation = || Violation::new("out_of_range", "Must be a part number from 1 to 50.");
+        number.map(Self).ok_or_else(violation)
     }
 }
 

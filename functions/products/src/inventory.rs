@@ -48,12 +48,13 @@ impl<T: FromText + PartialEq> Deserr<FieldErrors> for Ids<T> {
         location: ValuePointerRef<'_>,
     ) -> Result<Self, FieldErrors> {
         let Value::String(text) = value else {
-            let fault = Violation::new("invalid_type", "Must be ids separated by commas.");
-            return Err(FieldErrors::at(location, fault));
+            let violation = Violation::new("invalid_type", "Must be ids separated by commas.");
+            return Err(FieldErrors::at(location, violation));
         };
         let mut ids = Vec::new();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            let id = T::from_text(part).map_err(|fault| FieldErrors::at(location, fault))?;
+            let id =
+                T::from_text(part).map_err(|violation| FieldErrors::at(location, violation))?;
             if !ids.contains(&id) {
                 ids.push(id);
             }

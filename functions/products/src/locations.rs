@@ -89,11 +89,11 @@ fn misplaced(given: Given<'_>) -> Vec<FieldError> {
     if PLACE.iter().all(|field| said(field).is_none()) {
         return Vec::new();
     }
-    let faults = address::faults_in_country(&address).into_iter();
+    let field_errors = address::errors_in_country(&address).into_iter();
     // Values that are not strings have a field error already.
-    let faults = faults.filter(|(field, _)| said(field).is_none_or(Value::is_string));
-    let error = |(field, fault)| FieldError::at(format!("/address/{field}"), fault);
-    faults.map(error).collect()
+    let field_errors = field_errors.filter(|(field, _)| said(field).is_none_or(Value::is_string));
+    let error = |(field, violation)| FieldError::at(format!("/address/{field}"), violation);
+    field_errors.map(error).collect()
 }
 
 impl Rules for CreateRequest {

@@ -84,10 +84,10 @@ impl RequestRules for FetchRequest {
     async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let Some(url) = given.get::<Exact<2048>>("source_url") else { return Vec::new() };
         let rejection = case.app.egress.check(url.as_str()).await.err();
-        let fault = |rejection: DestinationRejection| {
+        let violation = |rejection: DestinationRejection| {
             FieldError::new("/source_url", rejection.code(), rejection.to_string())
         };
-        rejection.map(fault).into_iter().collect()
+        rejection.map(violation).into_iter().collect()
     }
 }
 

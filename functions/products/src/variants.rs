@@ -3,8 +3,8 @@
 use axum::extract::State;
 use callers::StoreAccess;
 use catalogue::product::{
-    self, Faults, MAX_VARIANTS, PRODUCT_UPDATED, Product, ProductView, Sku, Variant, VariantView,
-    variant_title,
+    self, FieldErrorList, MAX_VARIANTS, PRODUCT_UPDATED, Product, ProductView, Sku, Variant,
+    VariantView, variant_title,
 };
 use core_types::fields::{Country, HsCode, Metadata, MetadataFilter, WebUrl};
 use core_types::id::{ProductId, VariantId};
@@ -109,16 +109,16 @@ async fn add(
     if variants.len() >= MAX_VARIANTS {
         return Err(Code::VariantLimit.with("limit", MAX_VARIANTS));
     }
-    let mut faults = Faults::default();
+    let mut field_errors = FieldErrorList::default();
     let choice = input.choice();
-    faults.validate_choice(&before.options, &choice, "");
-    validate_new(&mut faults, &variants, &choice, None);
+    field_errors.validate_choice(&before.options, &choice, "");
+    validate_new(&mut field_errors, &variants, &choice, None);
     let position = u32::try_from(variants.len().saturating_add(1)).unwrap_or(u32::MAX);
-    let draft = input.draft(id, position, "", (store, &mut faults), now);
-    validate_pictures(&before.images, [(&draft.variant, String::new())], &mut faults);
+    let draft = input.draft(id, position, "", (store, &mut field_errors), now);
+    validate_pictures(&before.images, [(&draft.variant, String::new())], &mut field_errors);
     let references = locations(std::slice::from_ref(&draft), |_| String::new());
-    validate_references(services, references, &mut faults).await?;
-    faults.done()?;
+    validate_references(services, references, &mut field_errors).await?;
+    field_errors.done()?;
     let mut after = variants.clone();
     after.push(draft.variant.clone());
     let product = before.changed(now).over(&after);
@@ -132,14 +132,14 @@ async fn add(
 
 /// Validates that no other variant has the same option values.
 fn validate_new(
-    faults: &mut Faults,
+    field_errors: &mut FieldErrorList,
     variants: &[Variant],
     choice: &[String],
     own: Option<&VariantId>,
 ) {
     let others = variants.iter().filter(|variant| Some(&variant.id) != own);
     let others = others.map(|variant| (variant.options.as_slice(), None));
-    faults.validate_distinct(others.chain([(choice, Some(String::new()))]));
+    field_errors.validate_distinct(others.chain([(choice, Some(String::new()))]));
 }
 
 /// Fields of a variant to update.
@@ -192,11 +192,15 @@ pub struct StockRequest {
 
 impl UpdateRequest {
     /// Applies the changes, and leaves version and position as they are.
-    fn apply(self, variant: &Variant, (store, faults): (&Store, &mut Faults)) -> Variant {
+    fn apply(
+        self,
+        variant: &Variant,
+        (store, field_errors): (&Store, &mut FieldErrorList),
+    ) -> Variant {
         let mut wanted = variant.clone();
         self.sku.apply(&mut wanted.sku);
         if let Some(price) = &self.price
-            && let Some(price) = amount(faults, "/price", price, store)
+            && let Some(price) = amount(field_errors, "/price", price, store)
         {
             wanted.price = price;
         }
@@ -204,7 +208,7 @@ impl UpdateRequest {
             Patch::Keep => {}
             Patch::Clear => wanted.compare_at = None,
             Patch::Set(compared) => {
-                wanted.compare_at = amount(faults, "/compare_at", compared, store);
+                wanted.compare_at = amount(field_errors, "/compare_at", compared, store);
             }
         }
         if let Some(options) = self.options {
@@ -295,15 +299,15 @@ pub async fn update(
         let variant = variants.iter().find(|variant| variant.id == variant_id);
         let variant = variant.ok_or(Code::NotFound)?;
         if_match.check(variant.version)?;
-        let mut faults = Faults::default();
+        let mut field_errors = FieldErrorList::default();
         let position = input.position.map(|position| position.0);
-        let wanted = input.clone().apply(variant, (store, &mut faults));
+        let wanted = input.clone().apply(variant, (store, &mut field_errors));
         if wanted.options != variant.options {
-            faults.validate_choice(&before.options, &wanted.options, "");
-            validate_new(&mut faults, &variants, &wanted.options, Some(&variant.id));
+            field_errors.validate_choice(&before.options, &wanted.options, "");
+            validate_new(&mut field_errors, &variants, &wanted.options, Some(&variant.id));
         }
-        validate_pictures(&before.images, [(&wanted, String::new())], &mut faults);
-        faults.done()?;
+        validate_pictures(&before.images, [(&wanted, String::new())], &mut field_errors);
+        field_errors.done()?;
         let after = arranged(&variants, wanted, position, now);
         let shown = after.iter().find(|variant| variant.id == variant_id).unwrap_or(variant);
         let response = Json::new(&VariantView::from(shown)).version(shown.version);

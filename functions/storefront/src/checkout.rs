@@ -110,12 +110,12 @@ pub async fn order(
     Ruled(Body(input)): Ruled<Body<OrderRequest>>,
 ) -> Result<Either<Json<QuoteView>, NoStore<Created<PlacedOrder>>>, Problem> {
     let store = caller.store();
-    let mut faults = Vec::new();
-    let buyer = buyer(&caller, &input, &mut faults);
+    let mut field_errors = Vec::new();
+    let buyer = buyer(&caller, &input, &mut field_errors);
     let shopper = shopper(&caller, buyer.email.as_ref());
     let buyer = Buyer { who: shopper.who(&store.id), ..buyer };
     let cart = Cart {
-        lines: merge(input.items.0.clone(), &mut faults),
+        lines: merge(input.items.0.clone(), &mut field_errors),
         discount_codes: input.discount_codes.clone().map(|codes| codes.0).unwrap_or_default(),
         shipping_rate_id: input.shipping_rate_id.clone(),
         destination: buyer.shipping_address.as_ref().map(TaxLocation::from),
@@ -124,10 +124,10 @@ pub async fn order(
         shopper,
         gift_card_codes: input.gift_card_codes.clone().map(|codes| codes.0).unwrap_or_default(),
         shopper_network: Some(inbound.client_prefix()),
-        expected_total: expected(input.expected_total.as_ref(), store, &mut faults),
+        expected_total: expected(input.expected_total.as_ref(), store, &mut field_errors),
         payment: input.payment.clone(),
         dry_run: input.dry_run.0,
-        faults,
+        field_errors,
     };
     if input.dry_run.0 {
         let priced = place_order::price(&app, store, &cart).await?;
@@ -161,15 +161,15 @@ fn placed(order: &Order, token: &str) -> NoStore<Created<PlacedOrder>> {
 }
 
 /// The buyer: a guest with an e-mail address, or the signed-in customer.
-fn buyer(caller: &Shopper, input: &OrderRequest, faults: &mut Vec<FieldError>) -> Buyer {
+fn buyer(caller: &Shopper, input: &OrderRequest, field_errors: &mut Vec<FieldError>) -> Buyer {
     let account = caller.customer.as_ref().map(|customer| &customer.account);
     let shipping_address = input.shipping_address.clone().map(PostalAddress::from);
     let billing_address = input.billing_address.clone().map(PostalAddress::from);
     let address = shipping_address.as_ref().or(billing_address.as_ref());
     let country = address.map_or(&caller.store().country, |address| &address.country);
-    let (email, contact) = who(input.email.clone(), input.customer.clone(), country, faults);
+    let (email, contact) = who(input.email.clone(), input.customer.clone(), country, field_errors);
     if let Some(payment) = &input.payment {
-        payment.validate(faults);
+        payment.validate(field_errors);
     }
     let email = email.or_else(|| account.and_then(|account| account.email.clone()));
     let has_proven = |account: &Customer| email.as_ref().is_some_and(|to| account.has_proven(to));

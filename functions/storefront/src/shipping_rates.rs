@@ -78,18 +78,20 @@ pub struct RatesRequest {
 
 impl Rules for RatesRequest {
     fn violations(given: Given<'_>) -> Vec<FieldError> {
-        let mut faults = sales::order::cart::violations(given);
+        let mut field_errors = sales::order::cart::violations(given);
         if given.is::<Self>() {
-            faults.clear();
+            field_errors.clear();
         }
-        let Some(place) = given.get::<Value>("shipping_address") else { return faults };
+        let Some(place) = given.get::<Value>("shipping_address") else { return field_errors };
         let is_text =
             |field: &str| place.get(field).is_none_or(|value| value.is_null() || value.is_string());
-        let wrong = address::faults_in_country(&place).into_iter();
-        let wrong = wrong.filter(|(field, fault)| is_text(field) && fault.code != "required");
-        let at = |(field, fault)| FieldError::at(format!("/shipping_address/{field}"), fault);
-        faults.extend(wrong.map(at));
-        faults
+        let wrong = address::errors_in_country(&place).into_iter();
+        let wrong =
+            wrong.filter(|(field, violation)| is_text(field) && violation.code != "required");
+        let at =
+            |(field, violation)| FieldError::at(format!("/shipping_address/{field}"), violation);
+        field_errors.extend(wrong.map(at));
+        field_errors
     }
 }
 
@@ -147,20 +149,21 @@ pub async fn offer(
     Raw(inbound): Raw,
     Ruled(Body(input)): Ruled<Body<RatesRequest>>,
 ) -> Result<NoStore<Json<OfferedRates>>, Problem> {
-    let mut faults = Vec::new();
+    let mut field_errors = Vec::new();
     let place = TaxLocation::from(input.shipping_address);
     let cart = Cart {
-        lines: merge(input.items.0, &mut faults),
+        lines: merge(input.items.0, &mut field_errors),
         discount_codes: input.discount_codes.map(|codes| codes.0).unwrap_or_default(),
         shopper: checkout::shopper(&caller, None),
         shopper_network: Some(inbound.client_prefix()),
-        faults,
+        field_errors,
         dry_run: true,
         ..Cart::default()
     };
     let mut priced = place_order::price(&app, caller.store(), &cart).await?;
     // The payment method is not chosen yet.
-    let cart_faults = priced.faults.iter().filter(|fault| !fault.pointer.starts_with("/payment"));
+    let cart_faults =
+        priced.field_errors.iter().filter(|violation| !violation.pointer.starts_with("/payment"));
     let cart_faults: Vec<FieldError> = cart_faults.cloned().collect();
     if !cart_faults.is_empty() {
         return Err(Problem::invalid(cart_faults));

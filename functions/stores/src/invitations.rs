@@ -71,8 +71,8 @@ pub async fn invite(
     if !caller.account.email_verified {
         return Err(Code::EmailUnverified.into());
     }
-    let grant =
-        granted(input.role, input.scopes.clone()).map_err(|fault| Problem::invalid(vec![fault]))?;
+    let grant = granted(input.role, input.scopes.clone())
+        .map_err(|violation| Problem::invalid(vec![violation]))?;
     let key = app.secrets.mail_key().await?;
     let (caller, email, grant, key) = (&caller, &input.email, &grant, &key);
     retry(|| async {

@@ -127,7 +127,7 @@ impl UpdateRequest {
         let unchanged =
             || (before.role == Role::Staff && role == Role::Staff).then(|| before.scopes.clone());
         let scopes = self.scopes.clone().or_else(unchanged);
-        granted(role, scopes).map_err(|fault| Problem::invalid(vec![fault]))
+        granted(role, scopes).map_err(|violation| Problem::invalid(vec![violation]))
     }
 }
 

@@ -124,16 +124,16 @@ pub async fn create(
     Body(input): Body<CreateRequest>,
 ) -> Result<Created<ShippingZoneView>, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
-    let mut faults = Vec::new();
+    let mut field_errors = Vec::new();
     let asked = PlacesRequest {
         countries: Some(input.countries),
         regions: input.regions.map_or(Patch::Keep, Patch::Set),
         postal_prefixes: input.postal_prefixes.map_or(Patch::Keep, Patch::Set),
     };
-    let places = asked.apply(Places::default(), &mut faults);
+    let places = asked.apply(Places::default(), &mut field_errors);
     let rates = input.rates.map(|rates| rates.0).unwrap_or_default();
-    let rates = read_rates(&app, store, rates, &[], &mut faults).await?;
-    sound(faults)?;
+    let rates = read_rates(&app, store, rates, &[], &mut field_errors).await?;
+    sound(field_errors)?;
     let zone = ShippingZone {
         id: ShippingZoneId::mint(now),
         store_id: store.id.clone(),
@@ -180,9 +180,9 @@ pub async fn update(
     let at = key::shipping_zones(&store.id);
     let document = Document::<ShippingZone>::load(&app, at.clone()).await?;
     let known = document.entry(id.as_str())?.rates.clone();
-    let mut faults = Vec::new();
+    let mut field_errors = Vec::new();
     let rates = match input.rates {
-        Some(rates) => Some(read_rates(&app, store, rates.0, &known, &mut faults).await?),
+        Some(rates) => Some(read_rates(&app, store, rates.0, &known, &mut field_errors).await?),
         None => None,
     };
     let asked = PlacesRequest {
@@ -191,9 +191,9 @@ pub async fn update(
         postal_prefixes: input.postal_prefixes,
     };
     let next = |zone: &ShippingZone| {
-        let mut faults = faults.clone();
-        let places = asked.clone().apply(zone.places.clone(), &mut faults);
-        sound(faults)?;
+        let mut field_errors = field_errors.clone();
+        let places = asked.clone().apply(zone.places.clone(), &mut field_errors);
+        sound(field_errors)?;
         let name = input.name.clone().map_or_else(|| zone.name.clone(), String::from);
         let rates = rates.clone().unwrap_or_else(|| zone.rates.clone());
         Ok(ShippingZone { name, places, rates, ..zone.clone() })
@@ -220,8 +220,8 @@ pub async fn remove(
     document::remove(&app, at, if_match.0, topic, &completion).await
 }
 
-fn sound(faults: Vec<FieldError>) -> Result<(), Problem> {
-    if faults.is_empty() { Ok(()) } else { Err(Problem::invalid(faults)) }
+fn sound(field_errors: Vec<FieldError>) -> Result<(), Problem> {
+    if field_errors.is_empty() { Ok(()) } else { Err(Problem::invalid(field_errors)) }
 }
 
 /// The changes of a zone's places.
@@ -233,8 +233,8 @@ struct PlacesRequest {
 }
 
 impl PlacesRequest {
-    /// The places with these changes; adds field errors to `faults`.
-    fn apply(self, before: Places, faults: &mut Vec<FieldError>) -> Places {
+    /// The places with these changes; adds field errors to `field_errors`.
+    fn apply(self, before: Places, field_errors: &mut Vec<FieldError>) -> Places {
         let texts = |change: Patch<AtMost<Text<1, 120>, MAX_REGIONS>>, before| match change {
             Patch::Keep => before,
             Patch::Clear => Vec::new(),
@@ -257,35 +257,37 @@ impl PlacesRequest {
         // Letters of other scripts may leave nothing.
         if places.postal_prefixes.iter().any(String::is_empty) {
             let detail = "A prefix must have at least one letter or digit of A to Z and 0 to 9.";
-            faults.push(FieldError::new("/postal_prefixes", "invalid_postal_code", detail));
+            field_errors.push(FieldError::new("/postal_prefixes", "invalid_postal_code", detail));
         }
         let [country] = places.countries.as_slice() else {
             let parts =
                 [("/regions", &places.regions), ("/postal_prefixes", &places.postal_prefixes)];
             for (pointer, _) in parts.iter().filter(|(_, named)| !named.is_empty()) {
                 let detail = "Only allowed in a zone of exactly one country.";
-                faults.push(FieldError::new(*pointer, "not_applicable", detail));
+                field_errors.push(FieldError::new(*pointer, "not_applicable", detail));
             }
             return places;
         };
         for (at, region) in places.regions.iter_mut().enumerate() {
             match address::region_of(country.as_str(), region) {
                 Ok(code) => *region = code,
-                Err(fault) => faults.push(FieldError::at(format!("/regions/{at}"), fault)),
+                Err(violation) => {
+                    field_errors.push(FieldError::at(format!("/regions/{at}"), violation))
+                }
             }
         }
         places
     }
 }
 
-/// Validates the rates of a zone; adds field errors to `faults`. `known` are the zone's current rates, whose
+/// Validates the rates of a zone; adds field errors to `field_errors`. `known` are the zone's current rates, whose
 /// ids the new ones may keep.
 async fn read_rates(
     services: &Services,
     store: &Store,
     inputs: Vec<RateRequest>,
     known: &[ShippingRate],
-    faults: &mut Vec<FieldError>,
+    field_errors: &mut Vec<FieldError>,
 ) -> Result<Vec<ShippingRate>, Problem> {
     let now = services.clock.now();
     let named = inputs.iter().filter_map(|rate| rate.location_id.as_ref());
@@ -301,7 +303,7 @@ async fn read_rates(
     let mut rates: Vec<ShippingRate> = Vec::new();
     for (at, rate) in inputs.into_iter().enumerate() {
         let mut reject = |field: &str, code, detail: &'static str| {
-            faults.push(FieldError::new(format!("/rates/{at}/{field}"), code, detail));
+            field_errors.push(FieldError::new(format!("/rates/{at}/{field}"), code, detail));
         };
         if let Some(id) = &rate.id {
             if !known.iter().any(|known| known.id == *id) {
@@ -313,32 +315,33 @@ async fn read_rates(
         if rate.location_id.as_ref().is_some_and(|id| missing.contains(id)) {
             reject("location_id", "unknown_location", "There is no such location in the store.");
         }
-        rates.push(rate.read(store, at, now, faults));
+        rates.push(rate.read(store, at, now, field_errors));
     }
     Ok(rates)
 }
 
 impl RateRequest {
-    /// The rate with the index `at`; adds field errors to `faults`.
+    /// The rate with the index `at`; adds field errors to `field_errors`.
     fn read(
         self,
         store: &Store,
         at: usize,
         now: Timestamp,
-        faults: &mut Vec<FieldError>,
+        field_errors: &mut Vec<FieldError>,
     ) -> ShippingRate {
         let mut amount = |field: &str, asked: &MoneyInput| match asked.in_currency(&store.currency)
         {
             Ok(money) => money,
-            Err(fault) => {
-                faults.push(FieldError::at(format!("/rates/{at}/{field}/currency"), fault));
+            Err(violation) => {
+                field_errors
+                    .push(FieldError::at(format!("/rates/{at}/{field}/currency"), violation));
                 Money::zero(&store.currency)
             }
         };
         let price = amount("price", &self.price);
         let free_over = self.free_over.as_ref().map(|asked| amount("free_over", asked));
         let mut reject = |field: &str, code, detail: &'static str| {
-            faults.push(FieldError::new(format!("/rates/{at}/{field}"), code, detail));
+            field_errors.push(FieldError::new(format!("/rates/{at}/{field}"), code, detail));
         };
         let (min, max) = (self.min.map(|min| min.0), self.max.map(|max| max.0));
         let is_measured =

@@ -252,7 +252,7 @@ impl UpdateRequest {
 /// The code of a region of a country.
 fn region_of(country: &Country, region: Option<&Text<1, 120>>) -> Result<Option<String>, Problem> {
     let code = region.map(|region| address::region_of(country.as_str(), region.as_str()));
-    let field_error = |fault| Problem::invalid(vec![FieldError::at("/region", fault)]);
+    let field_error = |violation| Problem::invalid(vec![FieldError::at("/region", violation)]);
     code.transpose().map_err(field_error)
 }
 

@@ -227,7 +227,7 @@ pub async fn create(
 /// The code of a region of a country.
 fn region_code(country: &Country, region: &Text<1, 120>) -> Result<String, Problem> {
     let validated = address::region_of(country.as_str(), region.as_str());
-    validated.map_err(|fault| Problem::invalid(vec![FieldError::at("/region", fault)]))
+    validated.map_err(|violation| Problem::invalid(vec![FieldError::at("/region", violation)]))
 }
 
 /// The changes of a tax rate. Its country cannot be changed.

@@ -92,8 +92,8 @@ fn checked(schema: &Schema, content: &Content) -> Result<Content, Problem> {
         order: part(serde_json::to_value(&content.order))?,
     };
     let finding = |error: &FieldError| {
-        let FieldError { pointer, violation: fault } = error;
-        json!({"pointer": pointer, "code": fault.code, "detail": fault.detail})
+        let FieldError { pointer, violation: violation } = error;
+        json!({"pointer": pointer, "code": violation.code, "detail": violation.detail})
     };
     let rejected = |errors: FieldErrors| {
         let findings: Vec<Value> = errors.iter().map(finding).collect();

@@ -90,13 +90,13 @@ async fn check_seller(
     package: &ThemePackage,
     listing: &Listing,
 ) -> Result<(), Problem> {
-    let fault = |code, detail: &'static str| Problem::field("/seller_store_id", code, detail);
+    let violation = |code, detail: &'static str| Problem::field("/seller_store_id", code, detail);
     let Some(id) = &listing.seller_store_id else {
         return match package.manifest.price {
             Some(_) => {
                 let detail =
                     "Required for a theme with a price: the store that receives the payments.";
-                Err(fault("required", detail))
+                Err(violation("required", detail))
             }
             None => Ok(()),
         };
@@ -109,7 +109,7 @@ async fn check_seller(
     if store.as_ref().is_some_and(is_own) {
         return Ok(());
     }
-    Err(fault("store_not_found", "You own no such store."))
+    Err(violation("store_not_found", "You own no such store."))
 }
 
 fn save(write: Write, after: &ThemePackage) -> Write {

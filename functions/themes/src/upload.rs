@@ -28,7 +28,7 @@ impl Argument for Archive {
     const READS: Reads = Reads::BODY;
 
     async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        let (archive, faults) = match case.inbound.media_type().as_str() {
+        let (archive, field_errors) = match case.inbound.media_type().as_str() {
             "application/zip" | "application/x-zip-compressed" | "application/octet-stream" => {
                 (Some(case.inbound.body.clone()), Vec::new())
             }
@@ -50,7 +50,7 @@ impl Argument for Archive {
                 return Err(Code::UnsupportedMediaType.detail(detail));
             }
         };
-        case.add(faults);
+        case.add(field_errors);
         case.keep(archive.map(Self));
         Ok(())
     }
@@ -74,19 +74,19 @@ impl<S: Sync> FromRequestParts<S> for Archive {
 
 /// Returns the archive among the parts, and the field errors.
 fn file_of(parts: impl IntoIterator<Item = (String, Bytes)>) -> (Option<Bytes>, Vec<FieldError>) {
-    let (mut file, mut faults) = (None, Vec::new());
+    let (mut file, mut field_errors) = (None, Vec::new());
     for (name, bytes) in parts {
         if name != PART {
             let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
             let detail = format!("Unknown field; the only field is `{PART}`.");
-            faults.push(FieldError::new(pointer, "unknown_field", detail));
+            field_errors.push(FieldError::new(pointer, "unknown_field", detail));
         } else if file.replace(bytes).is_some() {
             let detail = "This field is given more than once.";
-            faults.push(FieldError::new("/file", "duplicate_parameter", detail));
+            field_errors.push(FieldError::new("/file", "duplicate_parameter", detail));
         }
     }
     if file.is_none() {
-        faults.push(FieldError::new("/file", "required", "This field is required."));
+        field_errors.push(FieldError::new("/file", "required", "This field is required."));
     }
-    (file, faults)
+    (file, field_errors)
 }

@@ -133,7 +133,7 @@ impl Filled {
         let trap = object.remove(HONEYPOT);
         let fields = object.remove("fields");
         let unknown = object.keys().map(|name| {
-            fault(
+            violation(
                 &format!("/{}", escaped(name)),
                 "unknown_field",
                 "Unknown field; the only field is `fields`.",
@@ -146,8 +146,8 @@ impl Filled {
                 return Self::validate(fields, "/fields");
             }
             Some(Value::Object(_)) => {}
-            None => errors.push(fault("/fields", "required", "This field is required.")),
-            Some(_) => errors.push(fault("/fields", "invalid_type", "Must be an object.")),
+            None => errors.push(violation("/fields", "required", "This field is required.")),
+            Some(_) => errors.push(violation("/fields", "invalid_type", "Must be an object.")),
         }
         Err(Problem::invalid(errors))
     }
@@ -156,23 +156,23 @@ impl Filled {
         let trapped = given.remove(HONEYPOT).is_some_and(|trap| !is_blank(&trap));
         let mut errors = Vec::new();
         if given.is_empty() && !trapped {
-            errors.push(fault(at, "required", "Must have at least one field with a value."));
+            errors.push(violation(at, "required", "Must have at least one field with a value."));
         }
         if given.len() > MAX_FIELDS {
             let detail = format!("Must have at most {MAX_FIELDS} fields.");
-            errors.push(fault(at, "too_many", detail));
+            errors.push(violation(at, "too_many", detail));
         }
         let mut fields = BTreeMap::new();
         for (name, value) in given {
             let pointer = format!("{at}/{}", escaped(&name));
             if !(1..=MAX_NAME).contains(&name.chars().count()) {
                 let detail = format!("A name must have 1 to {MAX_NAME} characters.");
-                errors.push(fault(&pointer, "invalid_length", detail));
+                errors.push(violation(&pointer, "invalid_length", detail));
                 continue;
             }
             match plain(value) {
                 Some(text) => drop(fields.insert(name, text)),
-                None => errors.push(fault(
+                None => errors.push(violation(
                     &pointer,
                     "invalid_type",
                     "Must be a string, a number or a boolean.",
@@ -208,7 +208,7 @@ fn joined(pairs: impl IntoIterator<Item = (String, String)>) -> Map<String, Valu
     texts.into_iter().map(|(name, text)| (name, Value::String(text))).collect()
 }
 
-fn fault(pointer: &str, code: &'static str, detail: impl Into<String>) -> FieldError {
+fn violation(pointer: &str, code: &'static str, detail: impl Into<String>) -> FieldError {
     FieldError::new(pointer, code, detail.into())
 }
 

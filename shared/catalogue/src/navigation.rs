@@ -99,21 +99,21 @@ fn coherent(item: MenuItem, location: ValuePointerRef<'_>) -> Result<MenuItem, F
             (false, true) => ("not_applicable", "does not allow"),
             _ => continue,
         };
-        let fault =
+        let violation =
             Violation::new(code, format!("An item of type `{}` {verb} `{name}`.", item.kind));
-        errors.add_at(location.push_key(name), || fault);
+        errors.add_at(location.push_key(name), || violation);
     }
     if let (MenuItemKind::Policy, Some(reference)) = (item.kind, &item.reference)
-        && let Err(fault) = PolicyHandle::from_text(reference.as_str())
+        && let Err(violation) = PolicyHandle::from_text(reference.as_str())
     {
-        errors.add_at(location.push_key("ref"), || fault);
+        errors.add_at(location.push_key("ref"), || violation);
     }
     if let (MenuItemKind::Page, Some(reference)) = (item.kind, &item.reference)
         && reference.is_id()
     {
-        let fault =
+        let violation =
             Violation::new("invalid_reference", "Must be the handle of the page, not its id.");
-        errors.add_at(location.push_key("ref"), || fault);
+        errors.add_at(location.push_key("ref"), || violation);
     }
     if errors.is_empty() { Ok(item) } else { Err(errors) }
 }
@@ -299,20 +299,20 @@ mod tests {
     }
 
     /// Pointers and codes of the field errors of these items.
-    fn faults(items: &Value) -> Vec<(String, &'static str)> {
+    fn field_errors(items: &Value) -> Vec<(String, &'static str)> {
         match read::<Input>(json!({"items": items})) {
             Ok(_) => Vec::new(),
             Err(problem) => {
-                let fault =
+                let violation =
                     |e: &primitives::problem::FieldError| (e.pointer.clone(), e.violation.code);
-                let mut all: Vec<_> = problem.errors().iter().map(fault).collect();
+                let mut all: Vec<_> = problem.errors().iter().map(violation).collect();
                 all.sort();
                 all
             }
         }
     }
 
-    fn fault(pointer: &str, code: &'static str) -> (String, &'static str) {
+    fn violation(pointer: &str, code: &'static str) -> (String, &'static str) {
         (pointer.to_owned(), code)
     }
 
@@ -349,18 +349,18 @@ mod tests {
             {"type": "planet", "extra": 1},
         ]);
         assert_eq!(
-            faults(&items),
+            field_errors(&items),
             [
-                fault("/items/0/title", "too_short"),
-                fault("/items/1/url", "required"),
-                fault("/items/2/ref", "required"),
-                fault("/items/2/url", "not_applicable"),
-                fault("/items/3/children/0/url", "invalid_url"),
-                fault("/items/3/children/1/ref", "invalid_choice"),
-                fault("/items/3/children/2/ref", "invalid_reference"),
-                fault("/items/4/extra", "unknown_field"),
-                fault("/items/4/title", "required"),
-                fault("/items/4/type", "invalid_choice"),
+                violation("/items/0/title", "too_short"),
+                violation("/items/1/url", "required"),
+                violation("/items/2/ref", "required"),
+                violation("/items/2/url", "not_applicable"),
+                violation("/items/3/children/0/url", "invalid_url"),
+                violation("/items/3/children/1/ref", "invalid_choice"),
+                violation("/items/3/children/2/ref", "invalid_reference"),
+                violation("/items/4/extra", "unknown_field"),
+                violation("/items/4/title", "required"),
+                violation("/items/4/type", "invalid_choice"),
             ]
         );
     }
@@ -368,24 +368,24 @@ mod tests {
     #[test]
     fn three_levels_are_accepted_and_the_fourth_is_rejected() {
         let three = home(&json!([home(&json!([home(&json!([]))]))]));
-        assert_eq!(faults(&json!([three])), []);
+        assert_eq!(field_errors(&json!([three])), []);
         let five = home(&json!([home(&json!([home(&json!([home(&json!([home(&json!([]))]))]))]))]));
         let pointer = "/items/0/children/0/children/0/children/0";
-        assert_eq!(faults(&json!([five])), [fault(pointer, "too_deep")]);
+        assert_eq!(field_errors(&json!([five])), [violation(pointer, "too_deep")]);
     }
 
     #[test]
     fn two_hundred_items_are_accepted_and_one_more_is_rejected() {
         let many = |n: usize| json!([home(&Value::Array(vec![home(&json!([])); n]))]);
-        assert_eq!(faults(&many(MAX_ITEMS - 1)), []);
-        assert_eq!(faults(&many(MAX_ITEMS)), [fault("/items", "too_many")]);
+        assert_eq!(field_errors(&many(MAX_ITEMS - 1)), []);
+        assert_eq!(field_errors(&many(MAX_ITEMS)), [violation("/items", "too_many")]);
     }
 
     #[test]
     fn the_bytes_of_a_menu_are_limited_too() {
         let url = format!("/{}", "x".repeat(MAX_URL - 1));
         let largest = json!({"title": "\u{1F375}".repeat(MAX_TITLE), "type": "link", "url": url});
-        assert_eq!(faults(&json!(vec![largest.clone(); 65])), []);
-        assert_eq!(faults(&json!(vec![largest; 75])), [fault("/items", "too_long")]);
+        assert_eq!(field_errors(&json!(vec![largest.clone(); 65])), []);
+        assert_eq!(field_errors(&json!(vec![largest; 75])), [violation("/items", "too_long")]);
     }
 }

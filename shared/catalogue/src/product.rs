@@ -42,7 +42,7 @@ pub use barcode::Barcode;
 pub use deferred_work::{DeferredWork, RemovedVariant, refresh};
 pub use find::{find, get_eventually, get_many, load};
 pub use input::{ImageInput, OptionInput, SeoInput, Sku, Tags};
-pub use options::{Faults, variant_title};
+pub use options::{FieldErrorList, variant_title};
 pub use outline::Outline;
 pub use restock::{restock, restock_product};
 pub use sellable::{Sellable, note_ordered};

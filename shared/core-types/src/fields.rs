@@ -296,8 +296,9 @@ impl FromText for E164 {
         let is_number = (2..=15).contains(&digits.len())
             && digits.bytes().all(|b| b.is_ascii_digit())
             && !digits.starts_with('0');
-        let fault = || Violation::new("invalid_phone", "Must be a number like `+912255501234`.");
-        is_number.then(|| Self(text.to_owned())).ok_or_else(fault)
+        let violation =
+            || Violation::new("invalid_phone", "Must be a number like `+912255501234`.");
+        is_number.then(|| Self(text.to_owned())).ok_or_else(violation)
     }
 }
 

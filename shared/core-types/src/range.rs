@@ -116,11 +116,11 @@ mod tests {
 
     #[test]
     fn a_range_that_is_reversed_or_too_wide_is_rejected() {
-        let fault = |since, until| {
+        let violation = |since, until| {
             let problem = range(since, until, "2020-01-01T00:00:00Z").unwrap_err();
             problem.errors().first().map(|error| error.violation.code)
         };
-        assert_eq!(fault(Some("2026-11-22T00:00:00Z"), None), Some("invalid_range"));
-        assert_eq!(fault(Some("2026-10-01T00:00:00Z"), None), Some("range_too_wide"));
+        assert_eq!(violation(Some("2026-11-22T00:00:00Z"), None), Some("invalid_range"));
+        assert_eq!(violation(Some("2026-10-01T00:00:00Z"), None), Some("range_too_wide"));
     }
 }

@@ -201,8 +201,9 @@ impl Deserr<FieldErrors> for Scopes {
         let words = words(value, location)?;
         Self::normalize(words.iter().map(String::as_str)).map_err(|word| {
             let shown: String = word.chars().take(64).collect();
-            let fault = Violation::new("invalid_scope", format!("There is no scope `{shown}`."));
-            FieldErrors::at(location, fault)
+            let violation =
+                Violation::new("invalid_scope", format!("There is no scope `{shown}`."));
+            FieldErrors::at(location, violation)
         })
     }
 }
@@ -222,8 +223,8 @@ fn words<V: IntoValue>(
         _ => None,
     };
     words.ok_or_else(|| {
-        let fault = Violation::new("invalid_type", "Must be a string or an array of strings.");
-        FieldErrors::at(location, fault)
+        let violation = Violation::new("invalid_type", "Must be a string or an array of strings.");
+        FieldErrors::at(location, violation)
     })
 }
 

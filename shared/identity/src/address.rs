@@ -20,7 +20,7 @@ use crate::customer::Customer;
 use crate::phone;
 
 pub use formats::{postal_code_of, region_of, validate, without_country};
-pub use input::{AddressInput, faults_in_country};
+pub use input::{AddressInput, errors_in_country};
 
 /// The maximum number of addresses per customer.
 pub const MAX_ADDRESSES: u32 = 50;
@@ -106,9 +106,9 @@ impl PostalAddress {
     fn in_its_country(self) -> Result<Self, Problem> {
         let (region, postal_code) = (self.region.as_deref(), self.postal_code.as_deref());
         let validated = formats::validate(self.country.as_str(), region, postal_code);
-        let (region, postal_code) = validated.map_err(|faults| {
-            let error = |(field, fault)| FieldError::at(format!("/{field}"), fault);
-            Problem::invalid(faults.into_iter().map(error).collect::<Vec<_>>())
+        let (region, postal_code) = validated.map_err(|field_errors| {
+            let error = |(field, violation)| FieldError::at(format!("/{field}"), violation);
+            Problem::invalid(field_errors.into_iter().map(error).collect::<Vec<_>>())
         })?;
         let phone_e164 = phone::e164_of(self.phone.as_ref(), &self.country);
         Ok(Self { region, postal_code, phone_e164, ..self })

@@ -248,9 +248,9 @@ fn parsed<T: FromText>(
     report: &mut Report<'_>,
 ) -> Result<T, Reported> {
     let not_text = || Violation::new("invalid_type", format!("Must be {}.", T::EXPECTS));
-    value.as_str().ok_or_else(not_text).and_then(T::from_text).map_err(|fault| {
-        let code = if fault.code == "slug_reserved" { Code::SlugReserved } else { code };
-        report.say(code, &below("", name), fault.detail);
+    value.as_str().ok_or_else(not_text).and_then(T::from_text).map_err(|violation| {
+        let code = if violation.code == "slug_reserved" { Code::SlugReserved } else { code };
+        report.say(code, &below("", name), violation.detail);
         Reported
     })
 }

@@ -52,12 +52,12 @@ pub fn check(schema: &Schema, draft: &Draft) -> Result<(Content, Vec<Finding>), 
     let settings = validate.settings(schema.settings(), &draft.settings, "/settings");
     let (sections, order) = validate.page(schema, (&draft.sections, &draft.order), "");
     let content = Content { settings, sections, order };
-    if validate.faults.is_empty() && canonical(&content).len() > MAX_CONTENT {
+    if validate.field_errors.is_empty() && canonical(&content).len() > MAX_CONTENT {
         let detail = format!("Must have at most {MAX_CONTENT} bytes, with defaults.");
-        validate.faults.push(FieldError::new("", "too_large", detail));
+        validate.field_errors.push(FieldError::new("", "too_large", detail));
     }
-    if !validate.faults.is_empty() {
-        return Err(validate.faults);
+    if !validate.field_errors.is_empty() {
+        return Err(validate.field_errors);
     }
     let note = |note: Note| Finding::new(note.code, "", note.detail).at(note.pointer);
     let mut findings: Findings = validate.notes.into_iter().map(note).collect();

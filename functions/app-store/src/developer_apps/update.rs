@@ -46,7 +46,8 @@ pub struct ListingChange {
 impl ListingChange {
     /// Applies the change, and returns its field errors by the rules of submissions.
     fn apply(self, listing: &mut Listing) -> Vec<FieldError> {
-        let fault = |pointer: &str, code, detail: String| FieldError::new(pointer, code, detail);
+        let violation =
+            |pointer: &str, code, detail: String| FieldError::new(pointer, code, detail);
         let mut errors = Vec::new();
         if let Some(tagline) = self.tagline {
             listing.tagline = tagline.into();
@@ -55,13 +56,13 @@ impl ListingChange {
             listing.description = description.into();
             if listing.description.chars().count() < MIN_DESCRIPTION {
                 let detail = format!("Must have at least {MIN_DESCRIPTION} characters.");
-                errors.push(fault("/listing/description", "too_short", detail));
+                errors.push(violation("/listing/description", "too_short", detail));
             }
         }
         if let Some(url) = self.privacy_policy_url {
             if !is_public_https(url.as_str()) {
                 let detail = "Must be on https and not on a loopback address.".to_owned();
-                errors.push(fault("/listing/privacy_policy_url", "invalid_url", detail));
+                errors.push(violation("/listing/privacy_policy_url", "invalid_url", detail));
             }
             listing.privacy_policy_url = url;
         }

@@ -41,13 +41,13 @@ pub(super) async fn validate<const MAX: usize>(
     url: Option<&Exact<MAX>>,
 ) -> Option<FieldError> {
     let url = url?.as_str();
-    let fault = if bridged::is_ours(&services.config, url) {
+    let violation = if bridged::is_ours(&services.config, url) {
         Violation::new("own_host", "The URL must not point to this service.")
     } else {
         let rejection = services.egress.check(url).await.err()?;
         Violation::new(rejection.code(), rejection.to_string())
     };
-    Some(FieldError::at("/webhook_url", fault))
+    Some(FieldError::at("/webhook_url", violation))
 }
 
 /// Creates, changes or deletes the app's subscription as its webhook URL changes. The first URL creates a

@@ -49,7 +49,7 @@ impl CredentialsRequest {
         mode: Mode,
     ) -> Result<ProviderCredentials, Vec<FieldError>> {
         let mut errors = Vec::new();
-        let mut fault = |name: &str, code: &'static str, detail: String| {
+        let mut violation = |name: &str, code: &'static str, detail: String| {
             let pointer = format!("/credentials/{name}");
             errors.push(FieldError::new(pointer, code, detail));
         };
@@ -65,17 +65,17 @@ impl CredentialsRequest {
             ProviderName::Razorpay | ProviderName::Manual => (razorpay, stripe),
         };
         for (name, _) in others.iter().filter(|(_, value)| value.is_some()) {
-            fault(name, "unknown_field", format!("{provider} has no credential of this name."));
+            violation(name, "unknown_field", format!("{provider} has no credential of this name."));
         }
         let (public_prefix, secret_prefixes) = prefixes(provider, mode);
         for ((name, value), known) in [(public, &[public_prefix][..]), (secret, secret_prefixes)] {
             match value {
-                None => fault(name, "required", "This field is required.".to_owned()),
+                None => violation(name, "required", "This field is required.".to_owned()),
                 Some(value) => {
                     let visible = value.bytes().all(|b| b.is_ascii_graphic());
                     if !visible || !known.iter().any(|prefix| value.starts_with(prefix)) {
                         let begin = known.join("` or `");
-                        fault(
+                        violation(
                             name,
                             "invalid_key",
                             format!("Must begin with `{begin}` in {mode} mode."),

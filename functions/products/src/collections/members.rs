@@ -6,7 +6,7 @@ use catalogue::collection::{
     COLLECTION_UPDATED, Collection, CollectionKind, CollectionView, MAX_MEMBERS, Members,
     MembersChange,
 };
-use catalogue::product::{self, Faults, ProductSummaryView};
+use catalogue::product::{self, FieldErrorList, ProductSummaryView};
 use core_types::id::{CollectionId, ProductId, StoreId};
 use core_types::key;
 use core_types::resource::{Resource, load};
@@ -37,19 +37,19 @@ pub(super) async fn known(
     ids: &[ProductId],
     pointer: &str,
 ) -> Result<(), Problem> {
-    let mut faults = Faults::default();
+    let mut field_errors = FieldErrorList::default();
     let mut index: usize = 0;
     for part in ids.chunks(100) {
         let found = product::get_many(services, store, part).await?;
         for id in part {
             if !found.iter().any(|product| product.id == *id) {
                 let detail = "There is no such product in the store.";
-                faults.add(format!("{pointer}/{index}"), "unknown_product", detail);
+                field_errors.add(format!("{pointer}/{index}"), "unknown_product", detail);
             }
             index = index.saturating_add(1);
         }
     }
-    faults.done()
+    field_errors.done()
 }
 
 /// `GET /v1/products/collections/{id}/products` (`listCollectionProducts`): List products of a collection.

@@ -58,9 +58,9 @@ pub struct MinimumRequest {
 }
 
 impl MinimumRequest {
-    pub(super) fn read(self, store: &Store, faults: &mut Vec<FieldError>) -> Minimum {
+    pub(super) fn read(self, store: &Store, field_errors: &mut Vec<FieldError>) -> Minimum {
         let subtotal =
-            self.subtotal.map(|asked| amount(&asked, "/minimum/subtotal", store, faults));
+            self.subtotal.map(|asked| amount(&asked, "/minimum/subtotal", store, field_errors));
         let quantity = self.quantity.and_then(|quantity| u32::try_from(quantity.0).ok());
         Minimum { subtotal, quantity }
     }
@@ -142,22 +142,22 @@ impl ValueRequest {
         ]
     }
 
-    /// The value of a discount of this kind; adds field errors to `faults`.
+    /// The value of a discount of this kind; adds field errors to `field_errors`.
     pub(super) fn read(
         self,
         kind: DiscountKind,
         store: &Store,
-        faults: &mut Vec<FieldError>,
+        field_errors: &mut Vec<FieldError>,
     ) -> DiscountValue {
         let (needed, possible) = members(kind);
         for (name, is_given) in self.given() {
             let pointer = format!("/value/{name}");
             if !is_given && needed.contains(&name) {
                 let detail = format!("Required for a discount of kind `{kind}`.");
-                faults.push(FieldError::new(pointer, "required", detail));
+                field_errors.push(FieldError::new(pointer, "required", detail));
             } else if is_given && !needed.contains(&name) && !possible.contains(&name) {
                 let detail = format!("Not allowed for a discount of kind `{kind}`.");
-                faults.push(FieldError::new(pointer, "not_applicable", detail));
+                field_errors.push(FieldError::new(pointer, "not_applicable", detail));
             }
         }
         let units =
@@ -167,11 +167,16 @@ impl ValueRequest {
             DiscountKind::Percentage => DiscountValue::Percentage { basis_points: points },
             DiscountKind::FreeShipping => {
                 let most = self.max_amount.as_ref();
-                let max_amount = most.map(|most| amount(most, "/value/max_amount", store, faults));
+                let max_amount =
+                    most.map(|most| amount(most, "/value/max_amount", store, field_errors));
                 let ids = self.shipping_rate_ids.map(|ids| ids.0);
                 if ids.as_ref().is_some_and(Vec::is_empty) {
                     let detail = "Must have at least one rate; omit it to include all rates.";
-                    faults.push(FieldError::new("/value/shipping_rate_ids", "too_few", detail));
+                    field_errors.push(FieldError::new(
+                        "/value/shipping_rate_ids",
+                        "too_few",
+                        detail,
+                    ));
                 }
                 let mut shipping_rate_ids = ids.unwrap_or_default();
                 let mut seen = HashSet::new();
@@ -181,10 +186,14 @@ impl ValueRequest {
             DiscountKind::Fixed => {
                 let asked = self.amount.as_ref();
                 let zero = || Money::zero(&store.currency);
-                let amount = asked.map(|asked| amount(asked, "/value/amount", store, faults));
-                if amount.as_ref().is_some_and(Money::is_zero) && faults.is_empty() {
+                let amount = asked.map(|asked| amount(asked, "/value/amount", store, field_errors));
+                if amount.as_ref().is_some_and(Money::is_zero) && field_errors.is_empty() {
                     let detail = "Must be greater than 0.";
-                    faults.push(FieldError::new("/value/amount/amount", "out_of_range", detail));
+                    field_errors.push(FieldError::new(
+                        "/value/amount/amount",
+                        "out_of_range",
+                        detail,
+                    ));
                 }
                 DiscountValue::Fixed { amount: amount.unwrap_or_else(zero) }
             }
@@ -199,9 +208,14 @@ impl ValueRequest {
     }
 }
 
-fn amount(asked: &MoneyInput, at: &str, store: &Store, faults: &mut Vec<FieldError>) -> Money {
-    asked.in_currency(&store.currency).unwrap_or_else(|fault| {
-        faults.push(FieldError::at(format!("{at}/currency"), fault));
+fn amount(
+    asked: &MoneyInput,
+    at: &str,
+    store: &Store,
+    field_errors: &mut Vec<FieldError>,
+) -> Money {
+    asked.in_currency(&store.currency).unwrap_or_else(|violation| {
+        field_errors.push(FieldError::at(format!("{at}/currency"), violation));
         Money::zero(&store.currency)
     })
 }
@@ -214,7 +228,7 @@ fn amount(asked: &MoneyInput, at: &str, store: &Store, faults: &mut Vec<FieldErr
 pub(super) async fn ensure_targets(
     services: &Services,
     discount: &Discount,
-    faults: &mut Vec<FieldError>,
+    field_errors: &mut Vec<FieldError>,
 ) -> Result<(), Problem> {
     let store = &discount.store_id;
     let got = match &discount.value {
@@ -238,7 +252,7 @@ pub(super) async fn ensure_targets(
     let keys: Vec<&Key> = products.keys().chain(collections.keys()).collect();
     let mut found = services.table.get_many_eventually(&keys).await?;
     let mut reject = |pointers: Vec<String>, code, detail: &'static str| {
-        faults.extend(pointers.into_iter().map(|at| FieldError::new(at, code, detail)));
+        field_errors.extend(pointers.into_iter().map(|at| FieldError::new(at, code, detail)));
     };
     for (key, pointers) in products {
         if found.take::<ProductSummary>(&key)?.is_none() {

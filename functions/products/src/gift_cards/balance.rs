@@ -91,7 +91,7 @@ async fn change(
 ) -> Result<Json<MovedBalance>, Problem> {
     let amount = input.amount.in_currency(&store.currency).and_then(positive);
     let amount =
-        amount.map_err(|fault| Problem::invalid(vec![FieldError::at("/amount", fault)]))?;
+        amount.map_err(|violation| Problem::invalid(vec![FieldError::at("/amount", violation)]))?;
     persist(|| async {
         let now = services.clock.now();
         let before = load(services, store, id).await?;

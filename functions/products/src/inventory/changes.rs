@@ -18,7 +18,7 @@ use primitives::fields::{AtMost, Flag, Int, Patch, Text};
 use primitives::input::{Given, Rules, request};
 use primitives::problem::{FieldError, Problem};
 
-use catalogue::workflows::adjust_stock::{Asked, execute, fault};
+use catalogue::workflows::adjust_stock::{Asked, execute, violation};
 
 primitives::string_enum! {
     /// The states that can be adjusted and set; both quantities change together.
@@ -67,8 +67,8 @@ type Counted = Int<{ -MAX_QUANTITY }, MAX_QUANTITY>;
 /// The field error of a request without changes.
 fn no_changes(given: Given<'_>) -> Vec<FieldError> {
     let is_empty = given.count("changes") == Some(0);
-    let fault = || FieldError::new("/changes", "too_few", "Must have at least one change.");
-    is_empty.then(fault).into_iter().collect()
+    let violation = || FieldError::new("/changes", "too_few", "Must have at least one change.");
+    is_empty.then(violation).into_iter().collect()
 }
 
 /// Quantities to adjust.
@@ -195,14 +195,14 @@ pub async fn set(
         if !lookups.insert(lookup.clone()) {
             let detail =
                 "Another change of the request sets the quantity of this item at this location.";
-            errors.push(fault(number, "item_id", "duplicate_change", detail));
+            errors.push(violation(number, "item_id", "duplicate_change", detail));
         }
         let from = match change.compare_quantity {
             Patch::Set(from) => Some(from.0),
             Patch::Clear => None,
             Patch::Keep => {
                 let detail = "Must be the current quantity, or `null` to skip the comparison.";
-                errors.push(fault(number, "compare_quantity", "required", detail));
+                errors.push(violation(number, "compare_quantity", "required", detail));
                 None
             }
         };
@@ -271,26 +271,26 @@ impl MoveChange {
             (None, Some(from), Some(to)) => (from, to),
             (None, Some(_), None) => {
                 let detail = "Required with `from_location`: the location to move to.";
-                return Err(fault(number, "to_location", "required", detail));
+                return Err(violation(number, "to_location", "required", detail));
             }
             (None, None, Some(_)) => {
                 let detail = "Required with `to_location`: the location to move from.";
-                return Err(fault(number, "from_location", "required", detail));
+                return Err(violation(number, "from_location", "required", detail));
             }
             (None, None, None) => {
                 let detail = "Send `location_id`, or `from_location` and `to_location`.";
-                return Err(fault(number, "location_id", "required", detail));
+                return Err(violation(number, "location_id", "required", detail));
             }
             (Some(_), _, _) => {
                 let detail = "Send `location_id`, or `from_location` and `to_location`, not both.";
-                return Err(fault(number, "location_id", "ambiguous_location", detail));
+                return Err(violation(number, "location_id", "ambiguous_location", detail));
             }
         };
         let from_state = self.from_state.unwrap_or(MovableState::Available);
         let to_state = self.to_state.unwrap_or(from_state);
         if from == to && from_state == to_state {
             let detail = "Source and destination must differ in state or location.";
-            return Err(fault(number, "to_state", "nothing_moves", detail));
+            return Err(violation(number, "to_state", "nothing_moves", detail));
         }
         Ok(InventoryChange::Move {
             from: ((self.item_id.clone(), from), from_state.into()),

@@ -114,8 +114,8 @@ fn fitting(input: RuleInput, location: ValuePointerRef<'_>) -> Result<RuleInput,
     if !relations.contains(&input.relation) {
         let names: Vec<_> = relations.iter().map(|relation| relation.as_str()).collect();
         let detail = format!("For `{}`, must be one of: {}.", input.field, names.join(", "));
-        let fault = Violation::new("invalid_relation", detail);
-        errors.add_at(location.push_key("relation"), || fault);
+        let violation = Violation::new("invalid_relation", detail);
+        errors.add_at(location.push_key("relation"), || violation);
     }
     let text = input.value.as_str();
     let wrong = match input.field {
@@ -130,8 +130,8 @@ fn fitting(input: RuleInput, location: ValuePointerRef<'_>) -> Result<RuleInput,
             .then(|| Violation::new("invalid_rule_value", "Must be `true` or `false`.")),
         Title | Vendor | ProductType | Tag => None,
     };
-    if let Some(fault) = wrong {
-        errors.add_at(location.push_key("value"), || fault);
+    if let Some(violation) = wrong {
+        errors.add_at(location.push_key("value"), || violation);
     }
     if errors.is_empty() { Ok(input) } else { Err(errors) }
 }

@@ -93,8 +93,8 @@ pub struct ImageInput {
 
 fn somewhere(input: ImageInput, location: ValuePointerRef<'_>) -> Result<ImageInput, FieldErrors> {
     if input.url.is_none() && input.media_id.is_none() {
-        let fault = Violation::new("required", "An image must have a `url` or a `media_id`.");
-        return Err(FieldErrors::at(location.push_key("url"), fault));
+        let violation = Violation::new("required", "An image must have a `url` or a `media_id`.");
+        return Err(FieldErrors::at(location.push_key("url"), violation));
     }
     Ok(input)
 }

@@ -9,9 +9,9 @@ use super::{DEFAULT_TITLE, ProductOption};
 
 /// The field errors of a request, collected.
 #[derive(Debug, Default)]
-pub struct Faults(Vec<FieldError>);
+pub struct FieldErrorList(Vec<FieldError>);
 
-impl Faults {
+impl FieldErrorList {
     /// Adds a field error.
     pub fn add(
         &mut self,
@@ -19,8 +19,8 @@ impl Faults {
         code: &'static str,
         detail: impl Into<String>,
     ) {
-        let fault = Violation::new(code, detail.into());
-        self.0.push(FieldError::at(pointer, fault));
+        let violation = Violation::new(code, detail.into());
+        self.0.push(FieldError::at(pointer, violation));
     }
 
     /// The value of `Ok`; an error is collected, and the result is none.
@@ -29,7 +29,7 @@ impl Faults {
         pointer: impl Into<String>,
         value: Result<T, Violation>,
     ) -> Option<T> {
-        value.map_err(|fault| self.0.push(FieldError::at(pointer, fault))).ok()
+        value.map_err(|violation| self.0.push(FieldError::at(pointer, violation))).ok()
     }
 
     /// The collected field errors.
@@ -135,30 +135,30 @@ mod tests {
         values.iter().map(|value| (*value).to_owned()).collect()
     }
 
-    fn found(faults: Faults) -> Vec<(String, &'static str)> {
-        faults.0.into_iter().map(|error| (error.pointer, error.violation.code)).collect()
+    fn found(field_errors: FieldErrorList) -> Vec<(String, &'static str)> {
+        field_errors.0.into_iter().map(|error| (error.pointer, error.violation.code)).collect()
     }
 
     #[test]
     fn options_have_distinct_names_and_values() {
-        let mut faults = Faults::default();
+        let mut field_errors = FieldErrorList::default();
         let options = [option("Size", &["S", "s"]), option("size", &[])];
-        faults.validate_options(&options);
+        field_errors.validate_options(&options);
         let expected = [
             ("/options/0/values/1".to_owned(), "duplicate_value"),
             ("/options/1/name".to_owned(), "duplicate_option"),
             ("/options/1/values".to_owned(), "too_few"),
         ];
-        assert_eq!(found(faults), expected);
+        assert_eq!(found(field_errors), expected);
     }
 
     #[test]
     fn a_variant_chooses_one_value_of_each_option() {
         let options = [option("Size", &["S", "M"]), option("Colour", &["Blue"])];
         let validated = |values: &[&str]| {
-            let mut faults = Faults::default();
-            faults.validate_choice(&options, &choice(values), "/variants/3");
-            found(faults)
+            let mut field_errors = FieldErrorList::default();
+            field_errors.validate_choice(&options, &choice(values), "/variants/3");
+            found(field_errors)
         };
         assert_eq!(validated(&["S", "Blue"]), []);
         assert_eq!(
@@ -172,14 +172,14 @@ mod tests {
     #[test]
     fn no_two_variants_choose_the_same() {
         let (s, m) = (choice(&["S"]), choice(&["M"]));
-        let mut faults = Faults::default();
+        let mut field_errors = FieldErrorList::default();
         let at = |pointer: &str| Some(pointer.to_owned());
-        faults.validate_distinct([
+        field_errors.validate_distinct([
             (s.as_slice(), None),
             (m.as_slice(), at("/variants/0")),
             (s.as_slice(), at("/variants/1")),
         ]);
-        assert_eq!(found(faults), [("/variants/1/options".to_owned(), "duplicate_variant")]);
+        assert_eq!(found(field_errors), [("/variants/1/options".to_owned(), "duplicate_variant")]);
     }
 
     #[test]

@@ -134,7 +134,12 @@ pub async fn execute<C: Completion<AdjustmentView>>(
 }
 
 /// A field error of the change with this index.
-pub fn fault(number: usize, field: &str, code: &'static str, detail: &'static str) -> FieldError {
+pub fn violation(
+    number: usize,
+    field: &str,
+    code: &'static str,
+    detail: &'static str,
+) -> FieldError {
     FieldError::new(format!("/changes/{number}/{field}"), code, detail)
 }
 
@@ -240,7 +245,7 @@ async fn read_levels(
 /// The field error of the first change that names this item, which the store does not have.
 fn unknown_item(request: &Asked, item: &VariantId) -> Problem {
     let detail = "There is no such item.";
-    Problem::invalid(vec![fault(
+    Problem::invalid(vec![violation(
         position(request, |lookup| lookup.0 == *item),
         "item_id",
         "unknown_item",
@@ -259,7 +264,7 @@ fn unknown_location(request: &Asked, location: &LocationId) -> Problem {
             _ => "location_id",
         };
     let detail = "There is no such location.";
-    Problem::invalid(vec![fault(number, field, "unknown_location", detail)])
+    Problem::invalid(vec![violation(number, field, "unknown_location", detail)])
 }
 
 /// The index of the first change with a level for which `names` holds.

@@ -197,7 +197,7 @@ pub const EXAMPLE_TIME: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 pub fn sample<T: primitives::fields::FromText>(text: &str) -> T {
     match T::from_text(text) {
         Ok(value) => value,
-        Err(fault) => unreachable!("the sample `{text}` is rejected: {}", fault.detail),
+        Err(violation) => unreachable!("the sample `{text}` is rejected: {}", violation.detail),
     }
 }
 

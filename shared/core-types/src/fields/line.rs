@@ -23,13 +23,14 @@ impl<const MIN: usize, const MAX: usize> Deserr<FieldErrors> for Line<MIN, MAX> 
     ) -> Result<Self, FieldErrors> {
         let text = Text::<MIN, MAX>::deserialize_from_value(value, location)?;
         if text.as_str().chars().any(char::is_control) {
-            let fault =
+            let violation =
                 Violation::new("invalid_characters", "Must not contain control characters.");
-            return Err(FieldErrors::at(location, fault));
+            return Err(FieldErrors::at(location, violation));
         }
         if MIN > 0 && !text.as_str().chars().any(is_visible) {
-            let fault = Violation::new("invalid_characters", "Must contain a visible character.");
-            return Err(FieldErrors::at(location, fault));
+            let violation =
+                Violation::new("invalid_characters", "Must contain a visible character.");
+            return Err(FieldErrors::at(location, violation));
         }
         Ok(Self(text))
     }

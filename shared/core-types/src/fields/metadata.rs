@@ -38,24 +38,24 @@ impl Deserr<FieldErrors> for Metadata {
             return BTreeMap::<String, Kept>::deserialize_from_value(value, location)
                 .map(|_| Self::default());
         };
-        let (mut entries, mut faults) = (BTreeMap::new(), FieldErrors::default());
+        let (mut entries, mut field_errors) = (BTreeMap::new(), FieldErrors::default());
         for (name, text) in map.into_iter() {
             let place = location.push_key(&name);
             if Name::from_text(&name).is_err() {
-                faults.add_at(place, || {
+                field_errors.add_at(place, || {
                     Violation::new("invalid_name", "A key must have 1 to 40 characters.")
                 });
             }
             match Kept::deserialize_from_value(text.into_value(), place) {
                 Ok(text) => drop(entries.insert(name, text.into())),
-                Err(found) => faults.merge(found),
+                Err(found) => field_errors.merge(found),
             }
         }
         if entries.len() > MOST_METADATA {
             let detail = format!("Must have at most {MOST_METADATA} entries.");
-            faults.add_at(location, || Violation::new("too_many", detail));
+            field_errors.add_at(location, || Violation::new("too_many", detail));
         }
-        if faults.is_empty() { Ok(Self(entries)) } else { Err(faults) }
+        if field_errors.is_empty() { Ok(Self(entries)) } else { Err(field_errors) }
     }
 }
 
@@ -79,12 +79,12 @@ impl FromText for MetadataFilter {
 
     fn from_text(text: &str) -> Result<Self, Violation> {
         let detail = "Must be a key of at most 40 characters, a colon and a value.";
-        let fault = || Violation::new("invalid_filter", detail);
-        let (name, text) = text.split_once(':').ok_or_else(fault)?;
+        let violation = || Violation::new("invalid_filter", detail);
+        let (name, text) = text.split_once(':').ok_or_else(violation)?;
         let is_name = !name.chars().chain(text.chars()).any(char::is_control)
             && Name::from_text(name).is_ok()
             && Kept::from_text(text).is_ok();
-        is_name.then(|| Self { name: name.to_owned(), text: text.to_owned() }).ok_or_else(fault)
+        is_name.then(|| Self { name: name.to_owned(), text: text.to_owned() }).ok_or_else(violation)
     }
 }
 

@@ -161,7 +161,7 @@ fn rules(
     let mut found = Vec::new();
     for (text, condition) in given {
         let pointer = location.push_key(text);
-        let path = path(text).map_err(|fault| errors.add_at(pointer, || fault));
+        let path = path(text).map_err(|violation| errors.add_at(pointer, || violation));
         let tests = tests(condition, pointer, errors);
         found.extend(path.ok().map(|path| FilterRule { path, tests }));
     }
@@ -214,14 +214,14 @@ fn tests(condition: &Value, pointer: ValuePointerRef<'_>, errors: &mut FieldErro
     let validated = match condition {
         Value::Object(operators) => {
             if operators.is_empty() {
-                let fault = || Violation::new("too_few", "Must have at least one operator.");
-                errors.add_at(pointer, fault);
+                let violation = || Violation::new("too_few", "Must have at least one operator.");
+                errors.add_at(pointer, violation);
             }
             let mut found = Vec::new();
             for (name, operand) in operators {
                 match test(name, operand) {
                     Ok(test) => found.push(test),
-                    Err(fault) => errors.add_at(pointer.push_key(name), || fault),
+                    Err(violation) => errors.add_at(pointer.push_key(name), || violation),
                 }
             }
             if found.len() > 1 && found.contains(&Test::Exists(false)) {
@@ -235,8 +235,8 @@ fn tests(condition: &Value, pointer: ValuePointerRef<'_>, errors: &mut FieldErro
     };
     match validated {
         Ok(test) => vec![test],
-        Err(fault) => {
-            errors.add_at(pointer, || fault);
+        Err(violation) => {
+            errors.add_at(pointer, || violation);
             Vec::new()
         }
     }
@@ -311,7 +311,7 @@ impl Deserr<FieldErrors> for PayloadFilter {
         value: deserr::Value<V>,
         location: ValuePointerRef<'_>,
     ) -> Result<Self, FieldErrors> {
-        let fault = match Value::from(value) {
+        let violation = match Value::from(value) {
             Value::Object(given) if (1..=MAX_PATHS).contains(&given.len()) => {
                 let mut errors = FieldErrors::default();
                 rules(&given, location, &mut errors);
@@ -326,7 +326,7 @@ impl Deserr<FieldErrors> for PayloadFilter {
             }
             _ => Violation::new("invalid_type", "Must be an object of JSONPath and condition."),
         };
-        Err(FieldErrors::at(location, fault))
+        Err(FieldErrors::at(location, violation))
     }
 }
 

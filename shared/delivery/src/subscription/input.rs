@@ -57,8 +57,8 @@ impl Deserr<FieldErrors> for CustomHeaders {
         location: ValuePointerRef<'_>,
     ) -> Result<Self, FieldErrors> {
         let Value::Map(map) = value else {
-            let fault = Violation::new("invalid_type", "Must be an object of strings.");
-            return Err(FieldErrors::at(location, fault));
+            let violation = Violation::new("invalid_type", "Must be an object of strings.");
+            return Err(FieldErrors::at(location, violation));
         };
         if map.len() > MAX_HEADERS {
             let detail = format!("Must have at most {MAX_HEADERS} headers.");
@@ -68,7 +68,7 @@ impl Deserr<FieldErrors> for CustomHeaders {
         let mut errors = FieldErrors::default();
         for (name, value) in map.into_iter() {
             let pointer = location.push_key(&name);
-            let fault = match value.into_value() {
+            let violation = match value.into_value() {
                 Value::String(text) => validate_header(&name, &text).and_then(|()| {
                     match headers.insert(name.to_ascii_lowercase(), text) {
                         None => Ok(()),
@@ -79,8 +79,8 @@ impl Deserr<FieldErrors> for CustomHeaders {
                 }),
                 _ => Err(Violation::new("invalid_type", "Must be a string.")),
             };
-            if let Err(fault) = fault {
-                errors.add_at(pointer, || fault);
+            if let Err(violation) = violation {
+                errors.add_at(pointer, || violation);
             }
         }
         if errors.is_empty() { Ok(Self(headers)) } else { Err(errors) }
@@ -111,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    fn faults<T: Deserr<FieldErrors>>(value: Value) -> Vec<(String, &'static str)> {
+    fn field_errors<T: Deserr<FieldErrors>>(value: Value) -> Vec<(String, &'static str)> {
         let problem = primitives::input::read::<T>(value).err();
         let errors = problem.iter().flat_map(|problem| problem.errors().iter());
         errors.map(|error| (error.pointer.clone(), error.violation.code)).collect()
@@ -120,15 +120,19 @@ mod tests {
     #[test]
     fn custom_headers_cannot_pose_as_ours() {
         let good = json!({"Authorization": "Bearer x", "X-Team": "a b"});
-        assert!(faults::<CustomHeaders>(good).is_empty());
+        assert!(field_errors::<CustomHeaders>(good).is_empty());
         for name in ["X-Service-Hmac-SHA256", "webhook-id", "Host", "Content-Type", "Connection"] {
-            let found = faults::<CustomHeaders>(json!({name: "x"}));
+            let found = field_errors::<CustomHeaders>(json!({name: "x"}));
             assert_eq!(found, [(format!("/{name}"), "reserved_header")]);
         }
         for (name, value) in [("a b", "x"), ("x-a", "line\r\nfeed"), ("x-a", ""), ("x-a", "\u{e9}")]
         {
-            assert_eq!(faults::<CustomHeaders>(json!({name: value})).len(), 1, "{name}: {value:?}");
+            assert_eq!(
+                field_errors::<CustomHeaders>(json!({name: value})).len(),
+                1,
+                "{name}: {value:?}"
+            );
         }
-        assert_eq!(faults::<CustomHeaders>(json!({"X-A": "1", "x-a": "2"})).len(), 1);
+        assert_eq!(field_errors::<CustomHeaders>(json!({"X-A": "1", "x-a": "2"})).len(), 1);
     }
 }

@@ -25,7 +25,7 @@ use primitives::problem::{Code, FieldError, Problem};
 const PAGING: [&str; 2] = ["limit", "cursor"];
 /// The query parameter, or the field of a body, that selects the store.
 const STORE: &str = "store_id";
-/// What a fault of the cursor is called: alone it is a problem of its own.
+/// The code of an invalid cursor: alone it is a problem of its own.
 const INVALID_CURSOR: &str = "invalid_cursor";
 
 /// Which parts of a request an argument reads.
@@ -126,7 +126,7 @@ impl<'a> Validation<'a> {
         Self { app, inbound, reads, errors: FieldErrors::default() }
     }
 
-    /// Records faults.
+    /// Records field errors.
     pub fn add(&mut self, errors: impl Into<FieldErrors>) {
         self.errors.merge(errors.into());
     }

@@ -86,8 +86,8 @@ pub fn validate(
     match (region, postal_code) {
         (Ok(region), Ok(postal_code)) => Ok((region, postal_code)),
         (region, postal_code) => {
-            let region = region.err().map(|fault| ("region", fault));
-            let postal_code = postal_code.err().map(|fault| ("postal_code", fault));
+            let region = region.err().map(|violation| ("region", violation));
+            let postal_code = postal_code.err().map(|violation| ("postal_code", violation));
             Err(region.into_iter().chain(postal_code).collect())
         }
     }

@@ -47,12 +47,12 @@ impl Deserr<FieldErrors> for AddressInput {
         location: ValuePointerRef<'_>,
     ) -> Result<Self, FieldErrors> {
         let json = serde_json::Value::from(value);
-        let faults = faults_in_country(&json);
+        let field_errors = errors_in_country(&json);
         let read = Fields::deserialize_from_value(json.into_value(), location);
         let mut all = read.as_ref().err().cloned().unwrap_or_default();
         let known: Vec<String> = all.iter().map(|error| error.pointer.clone()).collect();
-        for (field, fault) in faults {
-            let here = FieldErrors::at(location.push_key(field), fault);
+        for (field, violation) in field_errors {
+            let here = FieldErrors::at(location.push_key(field), violation);
             all.extend(here.iter().filter(|error| !known.contains(&error.pointer)).cloned());
         }
         match read {
@@ -63,7 +63,7 @@ impl Deserr<FieldErrors> for AddressInput {
 }
 
 /// The field errors of an address by its country's rules, if it names a country.
-pub fn faults_in_country(json: &serde_json::Value) -> Vec<(&'static str, Violation)> {
+pub fn errors_in_country(json: &serde_json::Value) -> Vec<(&'static str, Violation)> {
     let text = |field: &str| json.get(field).and_then(serde_json::Value::as_str);
     let country = text("country").and_then(|country| Country::from_text(country).ok());
     let Some(country) = country else { return Vec::new() };

@@ -170,8 +170,8 @@ impl Branding {
 
 /// The field error `unknown_media` of an image of the branding.
 pub fn unknown_picture(field: &str) -> FieldError {
-    let fault = Violation::new("unknown_media", "There is no such image in the store.");
-    FieldError::at(format!("/branding/{field}/media_id"), fault)
+    let violation = Violation::new("unknown_media", "There is no such image in the store.");
+    FieldError::at(format!("/branding/{field}/media_id"), violation)
 }
 
 /// Holds the images that a change of the branding adds, and releases those that it removes.

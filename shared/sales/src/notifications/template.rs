@@ -84,25 +84,25 @@ impl Wording {
     /// `link_not_allowed` as field errors of `/subject` and `/body`.
     pub fn validate(&self, kind: NotificationKind) -> Result<(), Problem> {
         let mut errors = Vec::new();
-        let mut fault = |pointer: &str, fault| {
-            errors.push(FieldError::at(pointer, fault));
+        let mut violation = |pointer: &str, violation| {
+            errors.push(FieldError::at(pointer, violation));
         };
         for (pointer, text, place) in
             [("/subject", &self.subject, Place::Anywhere), ("/body", &self.body, Place::Body)]
         {
             match checked(text, kind, place) {
-                Err(wrong) => fault(pointer, wrong),
+                Err(wrong) => violation(pointer, wrong),
                 Ok(used) => {
                     let hidden = used.iter().find(|one| one.place != Place::Anywhere);
                     if let Some(one) = hidden.filter(|_| pointer == "/subject") {
                         let detail = format!("`{}` is only allowed in the body.", one.name);
-                        fault(pointer, Violation::new("placeholder_not_allowed", detail));
+                        violation(pointer, Violation::new("placeholder_not_allowed", detail));
                     }
                     let is_there = |name: &&str| used.iter().any(|one| one.name == *name);
                     let missing = kind.required().filter(|name| !is_there(name));
                     if let Some(name) = missing.filter(|_| pointer == "/body") {
                         let detail = format!("Must contain `{{{{ {name} }}}}`.");
-                        fault(pointer, Violation::new("placeholder_required", detail));
+                        violation(pointer, Violation::new("placeholder_required", detail));
                     }
                 }
             }

@@ -43,7 +43,7 @@ pub fn violations(given: Given<'_>) -> Vec<FieldError> {
 }
 
 fn empty() -> FieldError {
-    fault("/items", "empty_cart", "The cart must have at least one line.")
+    violation("/items", "empty_cart", "The cart must have at least one line.")
 }
 
 /// A line of a cart, merged by variant and properties.
@@ -81,14 +81,14 @@ pub fn who(
     email: Option<Email>,
     customer: Option<CustomerInput>,
     country: &Country,
-    faults: &mut Vec<FieldError>,
+    field_errors: &mut Vec<FieldError>,
 ) -> (Option<Email>, Option<OrderContact>) {
     let Some(CustomerInput { email: theirs, first_name, last_name, phone }) = customer else {
         return (email, None);
     };
     if email.is_some() {
         let detail = "Send `email`, or a `customer` with an e-mail address, not both.";
-        faults.push(fault("/customer", "mutually_exclusive", detail));
+        field_errors.push(violation("/customer", "mutually_exclusive", detail));
     }
     let is_bare = first_name.is_none() && last_name.is_none() && phone.is_none();
     let contact = OrderContact {
@@ -114,11 +114,11 @@ pub struct PaymentInput {
 
 impl PaymentInput {
     /// Rejects automatic capture of a manual payment, which only the merchant can capture.
-    pub fn validate(&self, faults: &mut Vec<FieldError>) {
+    pub fn validate(&self, field_errors: &mut Vec<FieldError>) {
         let is_by_hand = !Capabilities::of(self.provider).is_online;
         if is_by_hand && self.capture_method == Some(CaptureMethod::Automatic) {
             let detail = "Not supported for `manual`: the merchant records the payment.";
-            faults.push(fault("/payment/capture_method", "not_supported", detail));
+            field_errors.push(violation("/payment/capture_method", "not_supported", detail));
         }
     }
 }
@@ -127,11 +127,11 @@ impl PaymentInput {
 pub fn expected(
     asked: Option<&MoneyInput>,
     store: &Store,
-    faults: &mut Vec<FieldError>,
+    field_errors: &mut Vec<FieldError>,
 ) -> Option<Money> {
     let validated = asked?.in_currency(&store.currency);
     let pointer = "/expected_total/currency".to_owned();
-    validated.map_err(|fault| faults.push(FieldError::at(pointer, fault))).ok()
+    validated.map_err(|violation| field_errors.push(FieldError::at(pointer, violation))).ok()
 }
 
 /// Merges lines of one variant with equal properties. Of too many lines it returns the first ones, so that
@@ -156,7 +156,11 @@ pub fn merge(
         if !metadata.is_empty() && metadata != line.metadata {
             let detail = "Lines of one variant with equal properties are merged, and must not differ in \
                           `metadata`. Use `properties` to keep them apart.";
-            errors.push(fault(&format!("/items/{position}/metadata"), "metadata_conflict", detail));
+            errors.push(violation(
+                &format!("/items/{position}/metadata"),
+                "metadata_conflict",
+                detail,
+            ));
         }
     }
     if lines.is_empty() {
@@ -164,12 +168,12 @@ pub fn merge(
     }
     if lines.len() > MAX_LINES {
         let detail = format!("Must have at most {MAX_LINES} lines after merging.");
-        errors.push(fault("/items", "too_many", detail));
+        errors.push(violation("/items", "too_many", detail));
     }
     for line in lines.iter().filter(|line| i64::from(line.quantity) > MAX_QUANTITY) {
         let pointer = format!("/items/{}/quantity", line.position);
         let detail = format!("The quantity of a line must be at most {MAX_QUANTITY}.");
-        errors.push(fault(&pointer, "out_of_range", detail));
+        errors.push(violation(&pointer, "out_of_range", detail));
     }
     let texts = lines.iter().flat_map(|line| line.properties.iter().chain(&line.metadata));
     let bytes = texts.map(|(name, text)| name.len().saturating_add(text.len()));
@@ -177,14 +181,14 @@ pub fn merge(
         let detail = format!(
             "The properties and metadata of all lines must have at most {MAX_TEXT} bytes together."
         );
-        errors.push(fault("/items", "too_large", detail));
+        errors.push(violation("/items", "too_large", detail));
     }
     lines.truncate(MAX_LINES);
     lines
 }
 
 /// A field error.
-pub fn fault(
+pub fn violation(
     pointer: &str,
     code: &'static str,
     detail: impl Into<std::borrow::Cow<'static, str>>,

@@ -251,7 +251,7 @@ impl Order {
     ) -> Result<Vec<&OrderItem>, Problem> {
         let (mut found, mut errors) = (Vec::<&OrderItem>::new(), Vec::new());
         for (position, id) in ids.enumerate() {
-            let fault = match self.item(id) {
+            let violation = match self.item(id) {
                 Some(item) if found.iter().any(|known| known.id == item.id) => {
                     Violation::new("duplicate", "Another entry of the request has this line.")
                 }
@@ -262,7 +262,7 @@ impl Order {
                 None => Violation::new("unknown_order_item", "There is no such line in the order."),
             };
             let pointer = format!("/items/{position}/order_item_id");
-            errors.push(FieldError::at(pointer, fault));
+            errors.push(FieldError::at(pointer, violation));
         }
         if errors.is_empty() { Ok(found) } else { Err(Problem::invalid(errors)) }
     }

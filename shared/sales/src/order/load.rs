@@ -227,7 +227,7 @@ pub async fn restock_locations(
         let mut batch = services.table.get_many(&keys).await?;
         for (key, id) in chunk {
             let location: Option<Location> = batch.take(key)?;
-            errors.extend(wanted.faults(id, location.as_ref())?);
+            errors.extend(wanted.field_errors(id, location.as_ref())?);
         }
     }
     if errors.is_empty() {

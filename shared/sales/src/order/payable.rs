@@ -5,7 +5,7 @@ use core_types::provider::ProviderName;
 use primitives::problem::FieldError;
 
 use super::Order;
-use super::cart::{PaymentInput, fault};
+use super::cart::{PaymentInput, violation};
 use crate::payment::account::ProviderAccount;
 use crate::payment::manual_method::ManualMethod;
 use crate::payment::{Capabilities, can_take};
@@ -59,11 +59,11 @@ pub(crate) fn validate(
     match chosen {
         Some(chosen) if !is_usable(chosen.provider) => {
             let detail = "The store does not accept payments through this provider.";
-            Some(fault("/payment/provider", "payment_method_unavailable", detail))
+            Some(violation("/payment/provider", "payment_method_unavailable", detail))
         }
         Some(chosen) if !can_take(chosen.provider) => {
             let detail = "The provider does not support this amount of this currency.";
-            Some(fault("/payment/provider", "amount_not_supported", detail))
+            Some(violation("/payment/provider", "amount_not_supported", detail))
         }
         Some(chosen) => {
             // A merchant may leave open by which method an order is paid.
@@ -79,7 +79,7 @@ pub(crate) fn validate(
             let can_pay = ProviderName::ALL.iter().any(|one| is_usable(*one) && can_take(*one));
             (is_shopper && is_due && !can_pay).then(|| {
                 let detail = "No payment provider of the store supports this payment now.";
-                fault("/payment", "payment_method_unavailable", detail)
+                violation("/payment", "payment_method_unavailable", detail)
             })
         }
     }
@@ -135,8 +135,8 @@ mod tests {
             (&off, None, false, Some(&inr), None),
         ] {
             let chosen = chosen.map(through);
-            let fault = validate(accounts, chosen.as_ref(), is_shopper, due);
-            let found = fault.map(|fault| fault.violation.code);
+            let violation = validate(accounts, chosen.as_ref(), is_shopper, due);
+            let found = violation.map(|violation| violation.violation.code);
             assert_eq!(found, expected, "{chosen:?} of {accounts:?} for {due:?}");
         }
     }

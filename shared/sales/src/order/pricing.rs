@@ -20,7 +20,7 @@ use primitives::clock::Timestamp;
 use primitives::problem::FieldError;
 
 use super::Totals;
-use super::cart::{CartLine, PaymentInput, fault};
+use super::cart::{CartLine, PaymentInput, violation};
 use super::item::{Allocation, GiftCardUse, OrderContact, OrderItem};
 use super::stock::StockState;
 use super::{FinancialStatus, FulfillmentStatus, Order, OrderDiscount, OrderStatus};
@@ -96,7 +96,7 @@ pub fn price(
             |sellable: &Sellable| sellable.is_on_sale() || (everything && sellable.is_orderable());
         let Some(sellable) = offer.sellable.filter(sold) else {
             let pointer = format!("/items/{}/variant_id", line.position);
-            errors.push(fault(
+            errors.push(violation(
                 &pointer,
                 "unknown_variant",
                 "The store does not sell this variant.",
@@ -105,7 +105,7 @@ pub fn price(
         };
         let Some(subtotal) = sellable.price.times(line.quantity) else {
             let pointer = format!("/items/{}/quantity", line.position);
-            errors.push(fault(
+            errors.push(violation(
                 &pointer,
                 "amount_out_of_range",
                 "The total of the line is too large.",
@@ -117,14 +117,14 @@ pub fn price(
     let pickup = rules.pickup_location();
     let mut lines = allocation::allocate_all(store, pickup, priced);
     if pickup.is_some_and(|location| !allocation::are_at(&lines, location)) {
-        errors.push(fault(
+        errors.push(violation(
             "/shipping_rate_id",
             UNAVAILABLE,
             "The goods are not in stock at the pickup location.",
         ));
     }
     let Some(sums) = sum_up(&mut lines, rules, &store.currency, errors) else {
-        errors.push(fault("/items", "amount_out_of_range", "The order's total is too large."));
+        errors.push(violation("/items", "amount_out_of_range", "The order's total is too large."));
         let totals = Totals::zero(&store.currency);
         return Quote {
             lines,

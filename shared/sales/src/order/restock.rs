@@ -65,12 +65,12 @@ impl RestockLocations {
     }
 
     /// The field errors of a location.
-    pub(super) fn faults(
+    pub(super) fn field_errors(
         &self,
         id: &LocationId,
         location: Option<&Location>,
     ) -> Result<Vec<FieldError>, Problem> {
-        let fault = match location {
+        let violation = match location {
             Some(location) if location.is_open() => return Ok(Vec::new()),
             Some(_) => Violation::new(
                 "location_inactive",
@@ -82,7 +82,7 @@ impl RestockLocations {
         if pointers.is_empty() {
             return Err(Code::LocationInactive.with("location_id", id.as_str()));
         }
-        let error = |pointer: &String| FieldError::at(pointer.clone(), fault.clone());
+        let error = |pointer: &String| FieldError::at(pointer.clone(), violation.clone());
         Ok(pointers.iter().map(error).collect())
     }
 }

@@ -74,9 +74,9 @@ fn offer(store: &Store, name: &str, amount: i64, available: i64) -> Offer {
 
 /// The merged lines of a cart, or their field errors.
 fn merge(named: impl IntoIterator<Item = LineInput>) -> Result<Vec<CartLine>, Problem> {
-    let mut faults = Vec::new();
-    let lines = super::cart::merge(named, &mut faults);
-    if faults.is_empty() { Ok(lines) } else { Err(Problem::invalid(faults)) }
+    let mut field_errors = Vec::new();
+    let lines = super::cart::merge(named, &mut field_errors);
+    if field_errors.is_empty() { Ok(lines) } else { Err(Problem::invalid(field_errors)) }
 }
 
 /// The quote of a cart, or its field errors.
@@ -98,9 +98,9 @@ fn price_by(
     cards: Vec<GiftCard>,
     by: (&Rules, bool),
 ) -> Result<Quote, Problem> {
-    let mut faults = Vec::new();
-    let quote = super::pricing::price(store, lines, offers, cards, by, &mut faults);
-    if faults.is_empty() { Ok(quote) } else { Err(Problem::invalid(faults)) }
+    let mut field_errors = Vec::new();
+    let quote = super::pricing::price(store, lines, offers, cards, by, &mut field_errors);
+    if field_errors.is_empty() { Ok(quote) } else { Err(Problem::invalid(field_errors)) }
 }
 
 fn line(name: &str, quantity: i64) -> LineInput {

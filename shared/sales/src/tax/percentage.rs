@@ -68,15 +68,15 @@ impl FromText for Percentage {
 
     fn from_text(text: &str) -> Result<Self, Violation> {
         let detail = "Must be a percentage from 0 to 100 with up to four decimals.";
-        let fault = || Violation::new("invalid_percentage", detail);
+        let violation = || Violation::new("invalid_percentage", detail);
         let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
         let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
         if !is_number(whole) || !is_number(decimals) || decimals.len() > DECIMALS || whole.len() > 3
         {
-            return Err(fault());
+            return Err(violation());
         }
         let digits = format!("{whole}{decimals:0<DECIMALS$}");
-        digits.parse().ok().and_then(Self::of_parts).ok_or_else(fault)
+        digits.parse().ok().and_then(Self::of_parts).ok_or_else(violation)
     }
 }
 

@@ -104,7 +104,7 @@ async fn decide(
     consistency: ReadConsistency,
 ) -> Result<Priced, Problem> {
     let mut priced = price_as(services, store, cart, consistency).await?;
-    priced.faults.extend(priced.ensure_accepted(placing)?);
+    priced.field_errors.extend(priced.ensure_accepted(placing)?);
     priced.ensure_sound()?;
     priced.quote.ensure_total(cart.expected_total.as_ref())?;
     priced.quote.ensure_stock()?;

@@ -206,17 +206,17 @@ fn validate_pages(files: &Files, schema: &Schema, findings: &mut Findings) {
 
 /// Reports the errors and warnings of content as findings.
 fn report_findings(validate: Validator, report: &mut Report<'_>) {
-    report.count(Code::SettingValueInvalid, validate.faults.more());
+    report.count(Code::SettingValueInvalid, validate.field_errors.more());
     report.count(Code::SettingUnknown, validate.more_unknown);
-    for fault in validate.faults.iter() {
-        let code = match fault.violation.code {
+    for violation in validate.field_errors.iter() {
+        let code = match violation.violation.code {
             "unknown_section" => Code::SectionTypeUnknown,
             "unknown_block" => Code::BlockTypeUnknown,
             "order_mismatch" => Code::OrderInvalid,
             "too_large" => Code::ContentTooLarge,
             _ => Code::SettingValueInvalid,
         };
-        report.say(code, &fault.pointer, fault.violation.detail.clone());
+        report.say(code, &violation.pointer, violation.violation.detail.clone());
     }
     for note in validate.notes {
         report.say(note.code, &note.pointer, note.detail);

@@ -156,10 +156,10 @@ pub(crate) fn presets(
         let given = as_content(kind, preset);
         let section = validate.section(schema, &given, &pointer);
         *room = validate.room();
-        for fault in validate.faults.iter() {
-            report.say(Code::PresetInvalid, &fault.pointer, fault.violation.detail.clone());
+        for violation in validate.field_errors.iter() {
+            report.say(Code::PresetInvalid, &violation.pointer, violation.violation.detail.clone());
         }
-        report.count(Code::PresetInvalid, validate.faults.more());
+        report.count(Code::PresetInvalid, validate.field_errors.more());
         report.count(Code::SettingUnknown, validate.more_unknown);
         for note in validate.notes {
             report.say(note.code, &note.pointer, note.detail);

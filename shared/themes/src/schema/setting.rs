@@ -289,11 +289,11 @@ impl Reader<'_, '_> {
         }
         let mut validate = Validator::default();
         let value = validate.value(setting, given, &pointer);
-        for fault in validate.faults.iter() {
-            let detail = fault.violation.detail.clone();
-            self.report.say(Code::SettingDefaultInvalid, &fault.pointer, detail);
+        for violation in validate.field_errors.iter() {
+            let detail = violation.violation.detail.clone();
+            self.report.say(Code::SettingDefaultInvalid, &violation.pointer, detail);
         }
-        self.report.count(Code::SettingDefaultInvalid, validate.faults.more());
+        self.report.count(Code::SettingDefaultInvalid, validate.field_errors.more());
         self.report.count(Code::SettingUnknown, validate.more_unknown);
         for note in validate.notes {
             self.report.say(note.code, &note.pointer, note.detail);

@@ -52,10 +52,10 @@ fn validated(setting: &Value, value: &Value) -> Result<(Value, Vec<Code>), &'sta
             let codes = findings.iter().map(|finding| finding.code).collect();
             Ok((content.settings["a"].clone(), codes))
         }
-        Err(faults) => {
-            assert_eq!(faults.len(), 1, "{faults:?}");
-            assert_eq!(faults[0].pointer, "/settings/a");
-            Err(faults[0].violation.code)
+        Err(field_errors) => {
+            assert_eq!(field_errors.len(), 1, "{field_errors:?}");
+            assert_eq!(field_errors[0].pointer, "/settings/a");
+            Err(field_errors[0].violation.code)
         }
     }
 }
@@ -174,10 +174,12 @@ fn every_bad_setting_has_its_pointer() {
         "e": [],
     });
     let settings = json!({"color_primary": "blue", "on": 1, "gone": true});
-    let faults =
+    let field_errors =
         check(&schema, &Draft { settings, sections, order: json!(["a", "b"]) }).unwrap_err();
-    let mut found: Vec<(&str, &str)> =
-        faults.iter().map(|fault| (fault.pointer.as_str(), fault.violation.code)).collect();
+    let mut found: Vec<(&str, &str)> = field_errors
+        .iter()
+        .map(|violation| (violation.pointer.as_str(), violation.violation.code))
+        .collect();
     found.sort_unstable();
     assert_eq!(
         found,
@@ -197,8 +199,11 @@ fn every_bad_setting_has_its_pointer() {
         ]
     );
     let odd = Draft { settings: json!([]), sections: json!(1), order: json!({}) };
-    let pointers: Vec<String> =
-        check(&schema, &odd).unwrap_err().iter().map(|fault| fault.pointer.clone()).collect();
+    let pointers: Vec<String> = check(&schema, &odd)
+        .unwrap_err()
+        .iter()
+        .map(|violation| violation.pointer.clone())
+        .collect();
     assert_eq!(pointers, ["/settings", "/sections"]);
 }
 
@@ -211,10 +216,13 @@ fn sections_and_blocks_are_limited_by_the_schema() {
             .collect::<serde_json::Map<_, _>>()
             .into()
     };
-    let faults = |sections: Value| -> Vec<(String, &'static str)> {
+    let field_errors = |sections: Value| -> Vec<(String, &'static str)> {
         let draft = Draft { sections, ..Draft::default() };
-        let faults = check(&schema, &draft).err().unwrap_or_default();
-        faults.iter().map(|fault| (fault.pointer.clone(), fault.violation.code)).collect()
+        let field_errors = check(&schema, &draft).err().unwrap_or_default();
+        field_errors
+            .iter()
+            .map(|violation| (violation.pointer.clone(), violation.violation.code))
+            .collect()
     };
     let heroes = |count: usize| -> Value {
         (0..count)
@@ -222,14 +230,14 @@ fn sections_and_blocks_are_limited_by_the_schema() {
             .collect::<serde_json::Map<_, _>>()
             .into()
     };
-    assert_eq!(faults(heroes(2)), []);
-    assert_eq!(faults(heroes(3)), [("/sections/h2".to_owned(), "too_many")]);
-    assert_eq!(faults(heroes(26)), [("/sections".to_owned(), "too_many")]);
-    assert_eq!(faults(json!({"a": {"type": "hero", "blocks": slides(2)}})), []);
+    assert_eq!(field_errors(heroes(2)), []);
+    assert_eq!(field_errors(heroes(3)), [("/sections/h2".to_owned(), "too_many")]);
+    assert_eq!(field_errors(heroes(26)), [("/sections".to_owned(), "too_many")]);
+    assert_eq!(field_errors(json!({"a": {"type": "hero", "blocks": slides(2)}})), []);
     let third = ("/sections/a/blocks/s2".to_owned(), "too_many");
-    assert_eq!(faults(json!({"a": {"type": "hero", "blocks": slides(3)}})), [third]);
+    assert_eq!(field_errors(json!({"a": {"type": "hero", "blocks": slides(3)}})), [third]);
     let all = ("/sections/a/blocks".to_owned(), "too_many");
-    assert_eq!(faults(json!({"a": {"type": "hero", "blocks": slides(4)}})), [all]);
+    assert_eq!(field_errors(json!({"a": {"type": "hero", "blocks": slides(4)}})), [all]);
 }
 
 #[test]
@@ -270,9 +278,12 @@ fn a_draft_has_at_most_256_kib() {
         check(&schema, &draft(values.collect::<serde_json::Map<_, _>>().into()))
     };
     assert!(filled(5).is_ok());
-    let faults = filled(6).unwrap_err();
-    assert_eq!((faults[0].pointer.as_str(), faults[0].violation.code), ("", "too_large"));
-    assert!(faults[0].violation.detail.contains(&MAX_CONTENT.to_string()));
+    let field_errors = filled(6).unwrap_err();
+    assert_eq!(
+        (field_errors[0].pointer.as_str(), field_errors[0].violation.code),
+        ("", "too_large")
+    );
+    assert!(field_errors[0].violation.detail.contains(&MAX_CONTENT.to_string()));
 }
 
 #[test]
@@ -291,8 +302,8 @@ fn defaults_count_towards_the_size_of_a_draft() {
         Draft { sections, ..Draft::default() }
     };
     assert!(check(&schema, &blocks(1)).is_ok());
-    let faults = check(&schema, &blocks(50)).unwrap_err();
-    assert_eq!((faults.len(), faults[0].violation.code), (1, "too_large"));
+    let field_errors = check(&schema, &blocks(50)).unwrap_err();
+    assert_eq!((field_errors.len(), field_errors[0].violation.code), (1, "too_large"));
     let short = of(&json!([]));
     let content = check(&short, &blocks(2)).unwrap().0;
     let upgrade = upgrade(&short, &schema, &content);

@@ -76,7 +76,7 @@ impl SettingsMigration<'_> {
                 }
                 let mut validate = Validator::default();
                 let taken =
-                    validate.value(setting, value, "").filter(|_| validate.faults.is_empty());
+                    validate.value(setting, value, "").filter(|_| validate.field_errors.is_empty());
                 // An unset value equals the default, which may itself be invalid (an empty one).
                 taken.or_else(|| (*value == default).then(|| default.clone()))
             });

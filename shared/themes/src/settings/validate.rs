@@ -35,7 +35,7 @@ pub(crate) struct Validator {
     /// Whether the room was exceeded: that is reported once, and no more values are accepted.
     is_full: bool,
     /// The errors of invalid values.
-    pub(crate) faults: FieldErrors,
+    pub(crate) field_errors: FieldErrors,
     /// The warnings about values that were left out or changed.
     pub(crate) notes: Vec<Note>,
     /// The number of unknown settings beyond those in `notes`.
@@ -55,7 +55,7 @@ impl Validator {
             room,
             is_full: false,
             more_unknown: 0,
-            faults: FieldErrors::default(),
+            field_errors: FieldErrors::default(),
             notes: Vec::new(),
         }
     }
@@ -76,12 +76,12 @@ impl Validator {
         }
         self.is_full = true;
         let detail = format!("Must have at most {MAX_CONTENT} bytes, with defaults.");
-        self.fault("", "too_large", detail);
+        self.violation("", "too_large", detail);
         false
     }
 
-    fn fault(&mut self, pointer: &str, code: &'static str, detail: impl Into<String>) {
-        self.faults.add(|| FieldError::new(pointer, code, detail.into()));
+    fn violation(&mut self, pointer: &str, code: &'static str, detail: impl Into<String>) {
+        self.field_errors.add(|| FieldError::new(pointer, code, detail.into()));
     }
 
     fn note(&mut self, pointer: String, code: Code, detail: &'static str) {
@@ -95,7 +95,7 @@ impl Validator {
             Value::Object(object) => Some(object),
             Value::Null => Some(&EMPTY),
             _ => {
-                self.fault(pointer, "invalid_type", "Must be an object.");
+                self.violation(pointer, "invalid_type", "Must be an object.");
                 None
             }
         }
@@ -153,8 +153,8 @@ impl Validator {
                 }
                 Some(safe)
             }
-            Err(fault) => {
-                self.faults.add(|| FieldError::at(pointer, fault));
+            Err(violation) => {
+                self.field_errors.add(|| FieldError::at(pointer, violation));
                 None
             }
         }
@@ -163,7 +163,11 @@ impl Validator {
     fn schemes(&mut self, setting: &Setting, given: &Value, pointer: &str) -> Option<Value> {
         let given = self.object(given, pointer)?;
         if given.len() > MAX_SCHEMES {
-            self.fault(pointer, "too_many", format!("Must have at most {MAX_SCHEMES} schemes."));
+            self.violation(
+                pointer,
+                "too_many",
+                format!("Must have at most {MAX_SCHEMES} schemes."),
+            );
             return None;
         }
         let mut schemes = Map::new();
@@ -180,8 +184,8 @@ impl Validator {
     }
 
     fn name(&mut self, name: &str, pointer: &str) {
-        if let Err(fault) = value::name(name) {
-            self.faults.add(|| FieldError::at(pointer, fault));
+        if let Err(violation) = value::name(name) {
+            self.field_errors.add(|| FieldError::at(pointer, violation));
         }
     }
 }

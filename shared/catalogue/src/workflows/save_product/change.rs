@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::inventory::Level;
 use crate::policy::SafeHtml;
 use crate::product::{
-    self, Faults, ImageInput, MAX_IMAGES, MAX_OPTIONS, OptionInput, PRODUCT_ARCHIVED,
+    self, FieldErrorList, ImageInput, MAX_IMAGES, MAX_OPTIONS, OptionInput, PRODUCT_ARCHIVED,
     PRODUCT_DELETED, PRODUCT_UPDATED, Product, ProductOption, ProductStatus, ProductView, Sellable,
     Seo, SeoInput, Tags, Variant, variant_title,
 };
@@ -112,8 +112,8 @@ fn rechosen(
     variants: &[Variant],
     now: Timestamp,
 ) -> Result<Vec<Variant>, Problem> {
-    let mut faults = Faults::default();
-    faults.validate_options(options);
+    let mut field_errors = FieldErrorList::default();
+    field_errors.validate_options(options);
     let mut after = variants.to_vec();
     if let [variant] = after.as_mut_slice() {
         let chosen = |index: usize, option: &ProductOption| {
@@ -135,10 +135,10 @@ fn rechosen(
         };
         if !variants.iter().all(fits) {
             let detail = "A variant has a value that these options no longer have.";
-            faults.add("/options", "options_in_use", detail);
+            field_errors.add("/options", "options_in_use", detail);
         }
     }
-    faults.done().map(|()| after)
+    field_errors.done().map(|()| after)
 }
 
 /// The topic that announces a change of a product.
@@ -165,9 +165,9 @@ pub async fn change<C: Completion<ProductView>>(
 ) -> Result<C::Output, Problem> {
     let now = services.clock.now();
     let own = input.images.as_ref().map(|images| media(store, &images.0)).unwrap_or_default();
-    let mut faults = Faults::default();
-    validate_references(services, own, &mut faults).await?;
-    faults.done()?;
+    let mut field_errors = FieldErrorList::default();
+    validate_references(services, own, &mut field_errors).await?;
+    field_errors.done()?;
     retry(|| async {
         let (before, variants) =
             product::load(services, &store.id, id).await?.ok_or(Code::NotFound)?;

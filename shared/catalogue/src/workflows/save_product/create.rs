@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::policy::SafeHtml;
 use crate::product::{
-    DEFAULT_TITLE, Faults, ImageInput, MAX_IMAGES, MAX_OPTIONS, MAX_VARIANTS, OptionInput,
+    DEFAULT_TITLE, FieldErrorList, ImageInput, MAX_IMAGES, MAX_OPTIONS, MAX_VARIANTS, OptionInput,
     PRODUCT_CREATED, Product, ProductOption, ProductStatus, ProductView, Seo, SeoInput, Sku, Tags,
     UniqueProductHandle, Variant,
 };
@@ -80,14 +80,14 @@ impl Rules for CreateRequest {
             return Vec::new();
         }
         let options: Vec<ProductOption> = options.map(list).unwrap_or_default();
-        let mut faults = Faults::default();
-        faults.validate_options(&options);
+        let mut field_errors = FieldErrorList::default();
+        field_errors.validate_options(&options);
         let variants = given.get::<AtMost<VariantInput, MAX_VARIANTS>>("variants");
         let choices = variants.iter().flat_map(|variants| &variants.0).map(VariantInput::choice);
         for (index, choice) in choices.enumerate() {
-            faults.validate_choice(&options, &choice, &format!("/variants/{index}"));
+            field_errors.validate_choice(&options, &choice, &format!("/variants/{index}"));
         }
-        faults.into_errors()
+        field_errors.into_errors()
     }
 }
 
@@ -151,13 +151,13 @@ pub async fn plan(
     (id, mut input): (ProductId, CreateRequest),
     now: Timestamp,
 ) -> Result<(Product, Vec<Draft>), Problem> {
-    let mut faults = Faults::default();
+    let mut field_errors = FieldErrorList::default();
     let options: Vec<ProductOption> = input.options.take().map(list).unwrap_or_default();
-    faults.validate_options(&options);
+    field_errors.validate_options(&options);
     let drafts = match input.variants.take() {
         Some(mut variants) if !variants.0.is_empty() => {
             at_home(services, store, &mut variants.0).await?;
-            several(&id, &options, variants.0, (store, &mut faults), now)
+            several(&id, &options, variants.0, (store, &mut field_errors), now)
         }
         _ if options.is_empty() => {
             let (variant, given) = (only(&id, store, now), GivenFlags::default());
@@ -165,17 +165,17 @@ pub async fn plan(
         }
         _ => {
             let detail = "A product with options must have at least one variant.";
-            faults.add("/variants", "required", detail);
+            field_errors.add("/variants", "required", detail);
             Vec::new()
         }
     };
     let image_inputs = input.images.take().map(|images| images.0).unwrap_or_default();
     let mut references = locations(&drafts, |index| format!("/variants/{index}"));
     references.extend(media(store, &image_inputs));
-    validate_references(services, references, &mut faults).await?;
+    validate_references(services, references, &mut field_errors).await?;
     let pictures = images(services, store, image_inputs);
-    validate_pictures(&pictures, placed(&drafts), &mut faults);
-    faults.done()?;
+    validate_pictures(&pictures, placed(&drafts), &mut field_errors);
+    field_errors.done()?;
     let variants: Vec<Variant> = drafts.iter().map(|draft| draft.variant.clone()).collect();
     let status = input.status.unwrap_or(ProductStatus::Draft);
     let product = Product { options, images: pictures, ..input.product(id, store, now)? };
@@ -248,8 +248,8 @@ pub(super) fn list<A, T: From<A>, const MAX: usize>(input: AtMost<A, MAX>) -> Ve
 
 /// The handle that [`Handle::made_of`] made.
 pub fn derived(made: &str) -> Result<Handle, Problem> {
-    let unfit = |fault: primitives::fields::Violation| {
-        Problem::internal(format!("{made}: {}", fault.detail))
+    let unfit = |violation: primitives::fields::Violation| {
+        Problem::internal(format!("{made}: {}", violation.detail))
     };
     Handle::from_text(made).map_err(unfit)
 }
@@ -259,7 +259,7 @@ pub(super) fn several(
     product: &ProductId,
     options: &[ProductOption],
     inputs: Vec<VariantInput>,
-    (store, faults): (&Store, &mut Faults),
+    (store, field_errors): (&Store, &mut FieldErrorList),
     now: Timestamp,
 ) -> Vec<Draft> {
     let choices: Vec<Vec<String>> = inputs.iter().map(VariantInput::choice).collect();
@@ -268,18 +268,18 @@ pub(super) fn several(
     for (index, input) in inputs.into_iter().enumerate() {
         let pointer = pointer(index);
         if let Some(choice) = choices.get(index) {
-            faults.validate_choice(options, choice, &pointer);
+            field_errors.validate_choice(options, choice, &pointer);
         }
         let sku = input.sku.clone().map(String::from);
         if sku.is_some_and(|sku| !skus.insert(sku.to_lowercase())) {
             let detail = "Another variant has this SKU.";
-            faults.add(format!("{pointer}/sku"), "duplicate_sku", detail);
+            field_errors.add(format!("{pointer}/sku"), "duplicate_sku", detail);
         }
         let position = u32::try_from(index.saturating_add(1)).unwrap_or(u32::MAX);
-        drafts.push(input.draft(product, position, &pointer, (store, &mut *faults), now));
+        drafts.push(input.draft(product, position, &pointer, (store, &mut *field_errors), now));
     }
     let chosen = choices.iter().enumerate();
-    faults
+    field_errors
         .validate_distinct(chosen.map(|(index, choice)| (choice.as_slice(), Some(pointer(index)))));
     drafts
 }

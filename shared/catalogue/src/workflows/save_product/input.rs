@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::inventory::{Level, MAX_QUANTITY};
 use crate::location;
-use crate::product::{Faults, Image, ImageInput, MAX_OPTIONS, Sku, Variant, variant_title};
+use crate::product::{FieldErrorList, Image, ImageInput, MAX_OPTIONS, Sku, Variant, variant_title};
 use core_types::fields::{Country, HsCode, Metadata, WebUrl};
 use core_types::id::{LocationId, ProductId, VariantId};
 use core_types::money::{Money, MoneyInput};
@@ -103,12 +103,12 @@ pub struct GivenFlags {
 
 /// The amount in the store's currency; another currency is a field error.
 pub fn amount(
-    faults: &mut Faults,
+    field_errors: &mut FieldErrorList,
     pointer: &str,
     input: &MoneyInput,
     store: &Store,
 ) -> Option<Money> {
-    faults.take(format!("{pointer}/currency"), input.in_currency(&store.currency))
+    field_errors.take(format!("{pointer}/currency"), input.in_currency(&store.currency))
 }
 
 impl VariantInput {
@@ -125,16 +125,15 @@ impl VariantInput {
         product: &ProductId,
         position: u32,
         pointer: &str,
-        (store, faults): (&Store, &mut Faults),
+        (store, field_errors): (&Store, &mut FieldErrorList),
         now: Timestamp,
     ) -> Draft {
         let id = VariantId::mint(now);
         let options = self.choice();
-        let price = amount(faults, &format!("{pointer}/price"), &self.price, store);
-        let compare_at = self
-            .compare_at
-            .as_ref()
-            .map(|compared| amount(faults, &format!("{pointer}/compare_at"), compared, store));
+        let price = amount(field_errors, &format!("{pointer}/price"), &self.price, store);
+        let compare_at = self.compare_at.as_ref().map(|compared| {
+            amount(field_errors, &format!("{pointer}/compare_at"), compared, store)
+        });
         let stocked = self.inventory.is_some();
         let (tracked, policy, levels) = self.inventory.map_or((false, None, Vec::new()), |input| {
             let levels = input.levels.map(|levels| levels.0).unwrap_or_default();
@@ -142,7 +141,7 @@ impl VariantInput {
         });
         if stocked && !tracked && !levels.is_empty() {
             let detail = "Not allowed: the inventory of the variant is not tracked.";
-            faults.add(format!("{pointer}/inventory/levels"), "not_tracked", detail);
+            field_errors.add(format!("{pointer}/inventory/levels"), "not_tracked", detail);
         }
         let mut stocked = HashSet::new();
         let mut opened = Vec::new();
@@ -150,7 +149,7 @@ impl VariantInput {
             let Some(location) = level.location_id else { continue };
             if !stocked.insert(location.clone()) {
                 let pointer = format!("{pointer}/inventory/levels/{index}/location_id");
-                faults.add(pointer, "duplicate_location", "Another entry has this location.");
+                field_errors.add(pointer, "duplicate_location", "Another entry has this location.");
             }
             opened.push(Level::open(&store.id, &id, &location, level.quantity.0, now));
         }
@@ -254,7 +253,7 @@ impl Item for Present {
 pub async fn validate_references(
     services: &Services,
     references: Vec<(Key, String, &'static str)>,
-    faults: &mut Faults,
+    field_errors: &mut FieldErrorList,
 ) -> Result<(), Problem> {
     let mut seen: HashSet<&Key> = HashSet::new();
     let distinct: Vec<&Key> =
@@ -268,8 +267,10 @@ pub async fn validate_references(
     }
     for (key, pointer, code) in &references {
         match present.get(key) {
-            None => faults.add(pointer, code, "There is no such object in the store."),
-            Some(false) => faults.add(pointer, "location_inactive", "The location is not active."),
+            None => field_errors.add(pointer, code, "There is no such object in the store."),
+            Some(false) => {
+                field_errors.add(pointer, "location_inactive", "The location is not active.")
+            }
             Some(true) => {}
         }
     }
@@ -327,12 +328,12 @@ pub fn placed(drafts: &[Draft]) -> impl Iterator<Item = (&Variant, String)> {
 pub fn validate_pictures<'a>(
     images: &[Image],
     variants: impl IntoIterator<Item = (&'a Variant, String)>,
-    faults: &mut Faults,
+    field_errors: &mut FieldErrorList,
 ) {
     for (variant, pointer) in variants {
         if !is_shown(images, variant) {
             let detail = "Must be the URL of one of the product's images.";
-            faults.add(format!("{pointer}/image_url"), "unknown_image", detail);
+            field_errors.add(format!("{pointer}/image_url"), "unknown_image", detail);
         }
     }
 }

@@ -15,7 +15,7 @@ use super::input::{
 };
 use super::write::{Revision, WriteStep};
 use crate::product::{
-    self, Faults, MAX_VARIANTS, Product, ProductOption, ProductView, Seo, Variant,
+    self, FieldErrorList, MAX_VARIANTS, Product, ProductOption, ProductView, Seo, Variant,
 };
 
 /// Overwrites a product with the given fields. Fields and variants that are not given stay, and so does
@@ -42,15 +42,16 @@ pub async fn overwrite<C: Completion<ProductView>>(
         let now = services.clock.now();
         let (before, variants) =
             product::load(services, &store.id, id).await?.ok_or(Code::NotFound)?;
-        let mut faults = Faults::default();
-        let (wanted, drafts) = wanted(services, store, (&before, input.clone()), &mut faults, now);
-        validate_pictures(&wanted.images, placed(&drafts), &mut faults);
+        let mut field_errors = FieldErrorList::default();
+        let (wanted, drafts) =
+            wanted(services, store, (&before, input.clone()), &mut field_errors, now);
+        validate_pictures(&wanted.images, placed(&drafts), &mut field_errors);
         let (after, added) = arranged(&wanted, &variants, drafts, now);
         let after = pictured(&wanted.images, after, now);
         let mut references = own.clone();
         references.extend(locations(&added, |index| format!("/variants/{index}")));
-        validate_references(services, references, &mut faults).await?;
-        faults.done()?;
+        validate_references(services, references, &mut field_errors).await?;
+        field_errors.done()?;
         if after.len() > MAX_VARIANTS {
             return Err(Code::VariantLimit.with("limit", MAX_VARIANTS));
         }
@@ -76,14 +77,14 @@ fn wanted(
     services: &Services,
     store: &Store,
     (before, input): (&Product, CreateRequest),
-    faults: &mut Faults,
+    field_errors: &mut FieldErrorList,
     now: Timestamp,
 ) -> (Product, Vec<Draft>) {
     let given: Vec<ProductOption> = input.options.map(list).unwrap_or_default();
-    let options = united(&before.options, given, faults);
+    let options = united(&before.options, given, field_errors);
     let drafts = input
         .variants
-        .map(|inputs| several(&before.id, &options, inputs.0, (store, &mut *faults), now));
+        .map(|inputs| several(&before.id, &options, inputs.0, (store, &mut *field_errors), now));
     let mut wanted = Product {
         title: input.title.into(),
         description: input
@@ -120,7 +121,7 @@ fn wanted(
 fn united(
     before: &[ProductOption],
     given: Vec<ProductOption>,
-    faults: &mut Faults,
+    field_errors: &mut FieldErrorList,
 ) -> Vec<ProductOption> {
     let names = |options: &[ProductOption]| -> Vec<String> {
         options.iter().map(|option| option.name.to_lowercase()).collect()
@@ -130,7 +131,7 @@ fn united(
     }
     if names(before) != names(&given) {
         let detail = "The stored product has variants with other options.";
-        faults.add("/options", "options_in_use", detail);
+        field_errors.add("/options", "options_in_use", detail);
         return before.to_vec();
     }
     let with = |(option, given): (&ProductOption, ProductOption)| {
@@ -141,7 +142,7 @@ fn united(
         option
     };
     let options: Vec<ProductOption> = before.iter().zip(given).map(with).collect();
-    faults.validate_options(&options);
+    field_errors.validate_options(&options);
     options
 }
 

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-fn faults(value: Value) -> Vec<(String, &'static str)> {
+fn field_errors(value: Value) -> Vec<(String, &'static str)> {
     let problem = primitives::input::read::<PayloadFilter>(value).err();
     let errors = problem.iter().flat_map(|problem| problem.errors().iter());
     errors.map(|error| (error.pointer.clone(), error.violation.code)).collect()
@@ -84,7 +84,7 @@ fn every_error_has_its_pointer() {
         "$.data.d": {"eq": {"x": 1}},
         "$.data.e": {"exists": false, "eq": 1},
     });
-    let mut found = faults(filter);
+    let mut found = field_errors(filter);
     found.sort();
     let expected = [
         ("/$.a~1b", "invalid_json_path"),
@@ -100,7 +100,7 @@ fn every_error_has_its_pointer() {
     ];
     assert_eq!(found, expected.map(|(at, code)| (at.to_owned(), code)));
     for wrong in [json!([]), json!("$"), json!(1)] {
-        assert_eq!(faults(wrong), [(String::new(), "invalid_type")]);
+        assert_eq!(field_errors(wrong), [(String::new(), "invalid_type")]);
     }
 }
 
@@ -108,18 +108,18 @@ fn every_error_has_its_pointer() {
 fn the_cost_of_a_path_is_bounded() {
     let costly = ["$..a..b", "$..[?@..a]", "$[?$.a]", "$[*,*][*,*]", "$[?@.a[?@.b]]"];
     for path in costly {
-        let found = faults(json!({path: 1}));
+        let found = field_errors(json!({path: 1}));
         assert_eq!(found, [(format!("/{path}"), "json_path_too_costly")]);
     }
     // In quotes these characters are names.
     let names = ["$['a,b']['$']['..']['?']['..']", "$[\"?\"][\"?\"]", "$['it\\'s, $..']..x"];
     for path in names {
-        assert!(faults(json!({path: 1})).is_empty(), "{path}");
+        assert!(field_errors(json!({path: 1})).is_empty(), "{path}");
     }
     let nested = |n: usize| format!("$[?{}@.a{}]", "(".repeat(n), ")".repeat(n));
-    assert!(faults(json!({nested(MAX_PARENTHESES): 1})).is_empty());
+    assert!(field_errors(json!({nested(MAX_PARENTHESES): 1})).is_empty());
     for n in [MAX_PARENTHESES + 1, 90] {
-        let found = faults(json!({nested(n): 1}));
+        let found = field_errors(json!({nested(n): 1}));
         assert_eq!(found, [(format!("/{}", nested(n)), "json_path_too_costly")]);
     }
 }
@@ -129,19 +129,19 @@ fn sizes_hold_at_their_boundaries() {
     let paths = |n: usize| -> Value {
         (0..n).map(|n| (format!("$.a{n}"), json!(1))).collect::<Map<_, _>>().into()
     };
-    assert!(faults(paths(MAX_PATHS)).is_empty());
-    assert_eq!(faults(paths(MAX_PATHS + 1)), [(String::new(), "too_many")]);
-    assert_eq!(faults(json!({})), [(String::new(), "too_few")]);
+    assert!(field_errors(paths(MAX_PATHS)).is_empty());
+    assert_eq!(field_errors(paths(MAX_PATHS + 1)), [(String::new(), "too_many")]);
+    assert_eq!(field_errors(json!({})), [(String::new(), "too_few")]);
     let path = |n: usize| format!("$.{}", "a".repeat(n - 2));
-    assert!(faults(json!({path(MAX_PATH): 1})).is_empty());
+    assert!(field_errors(json!({path(MAX_PATH): 1})).is_empty());
     let long = path(MAX_PATH + 1);
-    assert_eq!(faults(json!({&long: 1})), [(format!("/{long}"), "too_long")]);
+    assert_eq!(field_errors(json!({&long: 1})), [(format!("/{long}"), "too_long")]);
     let values = |n: usize| json!({"$.a": vec![1; n]});
-    assert!(faults(values(MAX_VALUES)).is_empty());
-    assert_eq!(faults(values(MAX_VALUES + 1)), [("/$.a".to_owned(), "too_many")]);
+    assert!(field_errors(values(MAX_VALUES)).is_empty());
+    assert_eq!(field_errors(values(MAX_VALUES + 1)), [("/$.a".to_owned(), "too_many")]);
     let text = |n: usize| json!({"$.a": "x".repeat(n), "$.b": {"prefix": "x".repeat(n)}});
-    assert!(faults(text(MAX_TEXT)).is_empty());
-    assert_eq!(faults(text(MAX_TEXT + 1)).len(), 2);
+    assert!(field_errors(text(MAX_TEXT)).is_empty());
+    assert_eq!(field_errors(text(MAX_TEXT + 1)).len(), 2);
 }
 
 #[test]

@@ -8,8 +8,8 @@ fn kept(country: &str, region: &str, postal_code: &str) -> Result<Kept, Vec<Stri
     let given = |text: &'static str| (!text.is_empty()).then_some(text);
     let (region, postal_code) = (region.to_owned().leak(), postal_code.to_owned().leak());
     let validated = validate(country, given(region), given(postal_code));
-    let named = |(field, fault): (&str, Violation)| format!("{field}: {}", fault.code);
-    validated.map_err(|faults| faults.into_iter().map(named).collect())
+    let named = |(field, violation): (&str, Violation)| format!("{field}: {}", violation.code);
+    validated.map_err(|field_errors| field_errors.into_iter().map(named).collect())
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn addresses_need_what_their_country_needs() {
     assert_eq!(kept("AU", "nsw", "2060"), ok("NSW", "2060"));
     assert_eq!(kept("DE", "", "53225"), ok("", "53225"));
     assert_eq!(kept("AE", "Dubai", ""), ok("DU", ""));
-    let wrong = |faults: &[&str]| Err(faults.iter().map(|f| (*f).to_owned()).collect());
+    let wrong = |field_errors: &[&str]| Err(field_errors.iter().map(|f| (*f).to_owned()).collect());
     let both = ["region: required", "postal_code: required"];
     for country in ["US", "CA", "IN", "AU"] {
         assert_eq!(kept(country, "", ""), wrong(&both), "{country}");
@@ -96,7 +96,7 @@ fn a_region_is_taken_by_any_of_its_names() {
         ("HK", &["Kowloon", "九龍"], "九龍"),
     ] {
         for name in names {
-            let found = region_of(country, name).map_err(|fault| fault.code);
+            let found = region_of(country, name).map_err(|violation| violation.code);
             assert_eq!(found.as_deref(), Ok(code), "{country}: {name}");
         }
     }
@@ -128,7 +128,7 @@ fn a_postal_code_is_stored_as_its_country_writes_it() {
         ("XK", &["10000"], "10000"),
     ] {
         for text in given {
-            let found = kept(country, "", text).map_err(|faults| faults.join(", "));
+            let found = kept(country, "", text).map_err(|field_errors| field_errors.join(", "));
             let code = match found {
                 Ok((_, code)) => code,
                 // The region is missing.

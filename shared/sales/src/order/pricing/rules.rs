@@ -8,7 +8,7 @@ use primitives::problem::FieldError;
 
 use super::taxes::TaxRules;
 use crate::discount::Discount;
-use crate::order::cart::fault;
+use crate::order::cart::violation;
 use crate::shipping::{self, Parcel, ShippingRate, ShippingRateKind, ShippingZone};
 use crate::tax::TaxLocation;
 
@@ -51,7 +51,7 @@ impl Rules {
         errors: &mut Vec<FieldError>,
     ) -> Option<&ShippingRate> {
         let mut reject = |field: &str, code, detail: &'static str| {
-            errors.push(fault(&format!("/{field}"), code, detail));
+            errors.push(violation(&format!("/{field}"), code, detail));
             None
         };
         let (id, place) = (self.shipping_rate_id.as_ref(), self.destination.as_ref());
@@ -107,7 +107,7 @@ pub(super) fn charge(
     let price = rate.price_of(parcel).filter(|_| rate.is_in(&parcel.goods.currency));
     if price.is_none() {
         let detail = "The rate does not apply to the goods in the cart.";
-        errors.push(fault("/shipping_rate_id", UNAVAILABLE, detail));
+        errors.push(violation("/shipping_rate_id", UNAVAILABLE, detail));
     }
     price
 }

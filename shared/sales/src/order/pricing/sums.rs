@@ -10,7 +10,7 @@ use super::rules::Rules;
 use super::rules::charge;
 use super::taxes::Taxed;
 use crate::discount::{Discount, DiscountClass, DiscountRejection, Goods, Saving};
-use crate::order::cart::fault;
+use crate::order::cart::violation;
 use crate::order::{DiscountAllocation, ShippingLine, Totals};
 use crate::shipping::{Parcel, ShippingRate, ShippingService};
 use crate::tax;
@@ -89,7 +89,7 @@ pub(super) fn sum_up(
 
 /// The field error of a rejected code.
 fn rejected(position: usize, why: DiscountRejection) -> FieldError {
-    fault(&format!("/discount_codes/{position}"), why.code(), why.detail())
+    violation(&format!("/discount_codes/{position}"), why.code(), why.detail())
 }
 
 /// A cart while discounts are applied.

@@ -19,16 +19,16 @@ fn lines_of_one_variant_are_merged_at_the_first() {
 
 #[test]
 fn empty_and_too_large_carts_are_rejected_with_their_pointer() {
-    let faults = |lines: Vec<LineInput>| {
+    let field_errors = |lines: Vec<LineInput>| {
         let problem = merge(lines).unwrap_err();
-        let fault = problem.errors().first().unwrap().clone();
-        (fault.pointer, fault.violation.code)
+        let violation = problem.errors().first().unwrap().clone();
+        (violation.pointer, violation.violation.code)
     };
-    assert_eq!(faults(Vec::new()), ("/items".into(), "empty_cart"));
+    assert_eq!(field_errors(Vec::new()), ("/items".into(), "empty_cart"));
     let many = (0..=MAX_LINES).map(|n| line(&n.to_string(), 1)).collect();
-    assert_eq!(faults(many), ("/items".into(), "too_many"));
+    assert_eq!(field_errors(many), ("/items".into(), "too_many"));
     let heavy = vec![line("b", 1), line("a", 600), line("a", 400)];
-    assert_eq!(faults(heavy), ("/items/1/quantity".into(), "out_of_range"));
+    assert_eq!(field_errors(heavy), ("/items/1/quantity".into(), "out_of_range"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use primitives::problem::{Code, FieldError, Problem};
 
 use super::input::{PlacedBy, Placing, Priced};
-use crate::order::cart::fault;
+use crate::order::cart::violation;
 
 impl Priced {
     /// Ensures that the store accepts the order. Returns the field errors of what the store requires and the
@@ -22,11 +22,11 @@ impl Priced {
         }
         let mut missing = Vec::new();
         if buyer.email.is_none() {
-            missing.push(fault("/email", "required", "Required for the order confirmation."));
+            missing.push(violation("/email", "required", "Required for the order confirmation."));
         }
         match &buyer.shipping_address {
-            None if self.quote.needs_address() && !self.is_at_fault("/shipping_address") => {
-                missing.push(fault(
+            None if self.quote.needs_address() && !self.has_error_at("/shipping_address") => {
+                missing.push(violation(
                     "/shipping_address",
                     "required",
                     "A shipping address is required.",
@@ -34,7 +34,7 @@ impl Priced {
             }
             Some(address) if settings.require_phone && address.phone.is_none() => {
                 let detail = "The store requires a phone number.";
-                missing.push(fault("/shipping_address/phone", "required", detail));
+                missing.push(violation("/shipping_address/phone", "required", detail));
             }
             _ => {}
         }

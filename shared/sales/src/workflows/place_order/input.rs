@@ -43,7 +43,7 @@ pub struct Cart {
     /// Whether only a price is requested, so that no transaction validates the cart later.
     pub dry_run: bool,
     /// Field errors found before the store was read.
-    pub faults: Vec<FieldError>,
+    pub field_errors: Vec<FieldError>,
 }
 
 /// The terms on which a cart is ordered.
@@ -88,7 +88,7 @@ pub struct Priced {
     /// The instructions of a manual payment.
     pub instructions: Option<String>,
     /// The field errors of the cart.
-    pub faults: Vec<FieldError>,
+    pub field_errors: Vec<FieldError>,
 }
 
 impl Priced {
@@ -97,11 +97,15 @@ impl Priced {
     /// # Errors
     /// `validation_failed`, with all of them.
     pub fn ensure_sound(&self) -> Result<(), Problem> {
-        if self.faults.is_empty() { Ok(()) } else { Err(Problem::invalid(self.faults.clone())) }
+        if self.field_errors.is_empty() {
+            Ok(())
+        } else {
+            Err(Problem::invalid(self.field_errors.clone()))
+        }
     }
 
     /// Whether this field has an error.
-    pub fn is_at_fault(&self, pointer: &str) -> bool {
-        self.faults.iter().any(|fault| fault.pointer == pointer)
+    pub fn has_error_at(&self, pointer: &str) -> bool {
+        self.field_errors.iter().any(|violation| violation.pointer == pointer)
     }
 }

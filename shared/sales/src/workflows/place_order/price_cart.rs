@@ -47,7 +47,7 @@ pub async fn price(services: &Services, store: &Store, cart: &Cart) -> Result<Pr
     // consistent.
     if cart.gift_card_codes.is_empty() {
         let seen = price_as(services, store, cart, ReadConsistency::Eventual).await?;
-        if seen.faults.is_empty() && seen.quote.ensure_stock().is_ok() {
+        if seen.field_errors.is_empty() && seen.quote.ensure_stock().is_ok() {
             return Ok(seen);
         }
     }
@@ -66,7 +66,7 @@ pub(super) async fn price_as(
         // Its locations changed a moment ago: the levels at other locations apply.
         context = load_context(services, &context.store, cart, consistency).await?;
     }
-    let mut faults = cart.faults.clone();
+    let mut field_errors = cart.field_errors.clone();
     let offered = context.offers.iter().filter_map(|offer| offer.sellable.as_ref());
     let products: Vec<ProductId> = offered.map(|sellable| sellable.product_id.clone()).collect();
     let candidates = Candidates { codes: context.codes, automatic: context.automatic };
@@ -78,7 +78,7 @@ pub(super) async fn price_as(
         candidates,
         &products,
         consistency,
-        &mut faults,
+        &mut field_errors,
     )
     .await?;
     let mut of_cards = Vec::new();
@@ -108,18 +108,18 @@ pub(super) async fn price_as(
         collections: given.collections,
     };
     let (lines, how) = (cart.lines.clone(), (&rules, !is_shopper));
-    let quote = pricing::price(&store, lines, offers, cards, how, &mut faults);
+    let quote = pricing::price(&store, lines, offers, cards, how, &mut field_errors);
     // A cart with errors has no total to pay.
-    let due = (faults.is_empty() && of_cards.is_empty()).then_some(&quote.totals.due);
-    let mut fault = payable::validate(&accounts, cart.payment.as_ref(), is_shopper, due);
-    if fault.is_some() && cart.payment.is_none() {
+    let due = (field_errors.is_empty() && of_cards.is_empty()).then_some(&quote.totals.due);
+    let mut violation = payable::validate(&accounts, cart.payment.as_ref(), is_shopper, due);
+    if violation.is_some() && cart.payment.is_none() {
         let accounts = load::accounts(services, &store).await?;
-        fault = payable::validate(&accounts, None, is_shopper, due);
+        violation = payable::validate(&accounts, None, is_shopper, due);
     }
-    faults.extend(fault);
-    faults.extend(of_cards);
+    field_errors.extend(violation);
+    field_errors.extend(of_cards);
     let (method, instructions) = payable::manual_method(&accounts, cart.payment.as_ref());
-    Ok(Priced { store, settings, quote, zones: rules.zones, method, instructions, faults })
+    Ok(Priced { store, settings, quote, zones: rules.zones, method, instructions, field_errors })
 }
 
 impl Cart {
@@ -287,7 +287,7 @@ async fn cards(
     services: &Services,
     store: &Store,
     cart: &Cart,
-    faults: &mut Vec<FieldError>,
+    field_errors: &mut Vec<FieldError>,
 ) -> Result<Vec<GiftCard>, Problem> {
     let (now, codes) = (services.clock.now(), &cart.gift_card_codes);
     let guesser = cart.shopper_network.as_deref().filter(|_| !codes.is_empty());
@@ -300,7 +300,7 @@ async fn cards(
     }
     let mut usable = Vec::<GiftCard>::new();
     for (position, card) in found.into_iter().enumerate() {
-        let fault = match card {
+        let violation = match card {
             None => ("unknown_gift_card", "There is no such gift card."),
             Some(card) if usable.iter().any(|known| known.id == card.id) => {
                 ("duplicate", "Another entry has this gift card.")
@@ -321,7 +321,7 @@ async fn cards(
             },
         };
         let pointer = format!("/gift_card_codes/{position}");
-        faults.push(cart::fault(&pointer, fault.0, fault.1));
+        field_errors.push(cart::violation(&pointer, violation.0, violation.1));
     }
     Ok(usable)
 }

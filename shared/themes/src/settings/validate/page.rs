@@ -34,7 +34,7 @@ impl Validator {
         let mut page = BTreeMap::new();
         let Some(given) = self.object(sections, &at) else { return (page, Vec::new()) };
         if given.len() > MAX_SECTIONS {
-            self.fault(&at, "too_many", format!("Must have at most {MAX_SECTIONS} sections."));
+            self.violation(&at, "too_many", format!("Must have at most {MAX_SECTIONS} sections."));
             return (page, Vec::new());
         }
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
@@ -63,7 +63,7 @@ impl Validator {
         let kind = self.kind(given, pointer).filter(|kind| self.take(kind.len()))?;
         let Some(declared) = schema.section(kind) else {
             let detail = format!("The theme has no section `{kind}`.");
-            self.fault(&below(pointer, "type"), "unknown_section", detail);
+            self.violation(&below(pointer, "type"), "unknown_section", detail);
             return None;
         };
         let most = declared.max_blocks.unwrap_or(MAX_BLOCKS).min(MAX_BLOCKS);
@@ -82,7 +82,7 @@ impl Validator {
         let kind = self.kind(given, pointer).filter(|kind| self.take(kind.len()))?;
         let Some(declared) = block_type(schema, allowed, kind) else {
             let detail = format!("The section has no block type `{kind}`.");
-            self.fault(&below(pointer, "type"), "unknown_block", detail);
+            self.violation(&below(pointer, "type"), "unknown_block", detail);
             return None;
         };
         let (settings, blocks) = (&declared.settings, &declared.blocks);
@@ -136,7 +136,7 @@ impl Validator {
         if too_many || (allowed.depth >= MAX_BLOCK_DEPTH && !all.is_empty()) {
             let detail =
                 format!("Must have at most {} blocks, nested at most eight deep.", allowed.most);
-            self.fault(&at, "too_many", detail);
+            self.violation(&at, "too_many", detail);
             return (blocks, Vec::new());
         }
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
@@ -168,7 +168,7 @@ impl Validator {
             .as_array()
             .and_then(|names| names.iter().map(|name| name.as_str().map(str::to_owned)).collect());
         let Some(names) = names else {
-            self.fault(pointer, "invalid_type", "Must be an array of names.");
+            self.violation(pointer, "invalid_type", "Must be an array of names.");
             return Vec::new();
         };
         let mut seen: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -176,19 +176,19 @@ impl Validator {
         let mut wanted: Vec<&str> = all.keys().map(String::as_str).collect();
         wanted.sort_unstable();
         if seen != wanted {
-            self.fault(pointer, "order_mismatch", "Must have each name exactly once.");
+            self.violation(pointer, "order_mismatch", "Must have each name exactly once.");
         }
         names
     }
 
     fn kind<'a>(&mut self, given: &'a Value, pointer: &str) -> Option<&'a str> {
         if !given.is_object() {
-            self.fault(pointer, "invalid_type", "Must be an object.");
+            self.violation(pointer, "invalid_type", "Must be an object.");
             return None;
         }
         let kind = given.get("type").and_then(Value::as_str);
         if kind.is_none() {
-            self.fault(&below(pointer, "type"), "required", "This field is required.");
+            self.violation(&below(pointer, "type"), "required", "This field is required.");
         }
         kind
     }
@@ -199,19 +199,25 @@ impl Validator {
             Value::String(text) => value::line(text, MAX_NAME, false).map(|()| text.clone()),
             _ => Err(Violation::new("invalid_type", "Must be a string.")),
         };
-        validated.map_err(|fault| self.faults.add(|| FieldError::at(pointer, fault))).ok()
+        validated
+            .map_err(|violation| self.field_errors.add(|| FieldError::at(pointer, violation)))
+            .ok()
     }
 
     fn flag(&mut self, given: &Value, pointer: &str) -> bool {
         if !given.is_null() && !given.is_boolean() {
-            self.fault(pointer, "invalid_type", "Must be a boolean.");
+            self.violation(pointer, "invalid_type", "Must be a boolean.");
         }
         given.as_bool().unwrap_or_default()
     }
 
     fn limit(&mut self, count: u32, limit: Option<u32>, pointer: &str) {
         if let Some(limit) = limit.filter(|limit| count > *limit) {
-            self.fault(pointer, "too_many", format!("There can be at most {limit} of this type."));
+            self.violation(
+                pointer,
+                "too_many",
+                format!("There can be at most {limit} of this type."),
+            );
         }
     }
 }

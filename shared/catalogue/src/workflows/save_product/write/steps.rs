@@ -123,8 +123,11 @@ impl WriteStep {
                 };
                 let unsold = unsold.value(":no", false);
                 let sellable = key::sellable(&variant.store_id, &variant.id);
-                let write =
-                    write.delete(&variant.key()).delete_if(&sellable, unsold, Code::ProductHasOrders);
+                let write = write.delete(&variant.key()).delete_if(
+                    &sellable,
+                    unsold,
+                    Code::ProductHasOrders,
+                );
                 unlabel(release(write, variant), variant)
             }
             Self::Show(store, id) => {

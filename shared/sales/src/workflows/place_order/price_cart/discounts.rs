@@ -18,7 +18,7 @@ use crate::discount::uses::UseCounter;
 use crate::discount::{
     self, Discount, DiscountRejection, DiscountStatus, Shopper, Standing, UniqueDiscountCode, Who,
 };
-use crate::order::cart::fault;
+use crate::order::cart::violation;
 
 /// The discounts to select from: the entries of the cart's codes, in their order, and the automatic
 /// discounts.
@@ -47,7 +47,7 @@ pub(super) async fn validate(
     found: Candidates,
     products: &[ProductId],
     consistency: ReadConsistency,
-    faults: &mut Vec<FieldError>,
+    field_errors: &mut Vec<FieldError>,
 ) -> Result<Given, Problem> {
     let now = services.clock.now();
     throttle(services, &store.id, cart, &found.codes, consistency).await?;
@@ -73,8 +73,8 @@ pub(super) async fn validate(
         };
         match validated {
             Ok(discount) if given.named.is_none() => given.named = Some((position, discount)),
-            Ok(_) => reject(faults, position, DiscountRejection::NotCombinable),
-            Err(rejection) => reject(faults, position, rejection),
+            Ok(_) => reject(field_errors, position, DiscountRejection::NotCombinable),
+            Err(rejection) => reject(field_errors, position, rejection),
         }
     }
     let automatic = automatic.into_iter().filter(|standing| standing.ensure(shopper, now).is_ok());
@@ -86,9 +86,9 @@ pub(super) async fn validate(
     Ok(given)
 }
 
-fn reject(faults: &mut Vec<FieldError>, position: usize, rejection: DiscountRejection) {
+fn reject(field_errors: &mut Vec<FieldError>, position: usize, rejection: DiscountRejection) {
     let pointer = format!("/discount_codes/{position}");
-    faults.push(fault(&pointer, rejection.code(), rejection.detail()));
+    field_errors.push(violation(&pointer, rejection.code(), rejection.detail()));
 }
 
 /// Counts unknown codes against the network that they came from.
