@@ -92,7 +92,7 @@ fn checked(schema: &Schema, content: &Content) -> Result<Content, Problem> {
         order: part(serde_json::to_value(&content.order))?,
     };
     let finding = |error: &FieldError| {
-        let FieldError { pointer, violation: violation } = error;
+        let FieldError { pointer, violation } = error;
         json!({"pointer": pointer, "code": violation.code, "detail": violation.detail})
     };
     let rejected = |errors: FieldErrors| {

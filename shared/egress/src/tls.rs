@@ -18,7 +18,7 @@ use rustls::{Error, SignatureScheme, SupportedCipherSuite};
 use webpki::ring as algorithms;
 
 /// AES-GCM alone. Every peer has it (RFC 8446 §9.1), and every processor that functions run on has instructions
-/// for it, so that ChaCha20 would never be chosen.
+/// for it, so that `ChaCha20` would never be chosen.
 const CIPHER_SUITES: [SupportedCipherSuite; 6] = [
     TLS13_AES_256_GCM_SHA384,
     TLS13_AES_128_GCM_SHA256,

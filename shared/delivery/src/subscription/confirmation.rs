@@ -1,4 +1,4 @@
-//! QueueChallenge of queues: a queue belongs to whoever can read a token from it and return the token.
+//! Challenges of queues: a queue belongs to whoever can read a token from it and return the token.
 //!
 //! A queue's policy says that the service may send, not for which subscriber. So a queue gets only a
 //! challenge until its token has been returned, and again when another queue replaces it. Only the

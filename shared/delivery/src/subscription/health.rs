@@ -23,7 +23,7 @@ const OPEN_MOST: Duration = MINUTE.saturating_mul(15);
 const PROBE: Duration = MINUTE;
 /// How often a success of a healthy receiver is recorded.
 const SUCCESS_RECORDED: Duration = MINUTE.saturating_mul(5);
-/// A receiver is should_be_disabled after this long without a success, …
+/// A receiver is given up after this long without a success, …
 const HOPELESS_AFTER: Duration = HOUR.saturating_mul(120);
 /// … and at least so many exhausted deliveries.
 const HOPELESS_EXHAUSTED: u32 = 20;

@@ -231,7 +231,7 @@ impl Lease {
         self.spans.iter().map(|span| span.ahead(now)).fold(0, i64::saturating_add)
     }
 
-    /// MailQuota under the burst; all of it when nothing is known.
+    /// Room under the burst; all of it when nothing is known.
     fn room(&self, now: i64, tat: Option<i64>) -> i64 {
         let used = tat.map_or(0, |tat| tat.saturating_sub(now).max(0));
         self.tier.burst().saturating_sub(used).max(0)

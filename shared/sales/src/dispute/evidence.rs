@@ -228,7 +228,7 @@ pub fn parse(
         ProviderName::Stripe => errors.check_stripe(fields),
         ProviderName::Razorpay => errors.check_razorpay(fields, disputed, submit),
         ProviderName::Manual => {
-            errors.add("", "not_supported", "Manual payments cannot be disputed.")
+            errors.add("", "not_supported", "Manual payments cannot be disputed.");
         }
     }
     if serde_json::to_vec(fields).map_or(0, |bytes| bytes.len()) > MAX_BYTES {

@@ -175,13 +175,11 @@ async fn record<T: From<Refunded>, C: Completion<T>>(
     let known = aggregate.refund(&refund.id)?.clone();
     let Some(change) = aggregate.record_refund(&refund.id, results, now) else {
         // Nothing new: another process has recorded it, or the refund is still pending at the provider.
-        return match known.status {
-            RefundStatus::Failed => Err(rejected(&known)),
-            _ => {
-                let outcome = Refunded { order: aggregate.order, refund: known };
-                Ok(completion.unchanged(&outcome.into()))
-            }
-        };
+        if known.status == RefundStatus::Failed {
+            return Err(rejected(&known));
+        }
+        let outcome = Refunded { order: aggregate.order, refund: known };
+        return Ok(completion.unchanged(&outcome.into()));
     };
     let write = change.save(services, services.table.write(), attempt, now).await?;
     let refund = change.refund.map_or(known, |changed| changed.refund);

@@ -269,7 +269,7 @@ pub async fn validate_references(
         match present.get(key) {
             None => field_errors.add(pointer, code, "There is no such object in the store."),
             Some(false) => {
-                field_errors.add(pointer, "location_inactive", "The location is not active.")
+                field_errors.add(pointer, "location_inactive", "The location is not active.");
             }
             Some(true) => {}
         }
