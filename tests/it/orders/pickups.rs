@@ -126,8 +126,8 @@ async fn an_inactive_location_offers_no_pickup() {
     town.order(&[(&book, 1)], &town.at_counter).await.expect(422);
 }
 
-#[tokio::test]
-async fn a_backorder_allocates_available_stock_first() {
+/// Two locations with three and four units of what is sold beyond its stock.
+async fn short_of_two() -> (Market, [Value; 2], String) {
     let market = Market::open().await;
     let first = market.owner.get(LOCATIONS).await.expect(200).data()[0]["id"].clone();
     let input = json!({"name": "Annex", "address": {"country": "IN"}, "priority": 1});
@@ -137,6 +137,47 @@ async fn a_backorder_allocates_available_stock_first() {
     ]);
     let inventory = json!({"tracked": true, "policy": "continue", "levels": levels});
     let book = market.product(1_000, Some(inventory)).await;
+    (market, [first, annex], book)
+}
+
+/// The available, the committed and the physical units of an item at a location.
+async fn counts(market: &Market, item: &str, location: &Value) -> [i64; 3] {
+    let levels = market.owner.get(&format!("/v1/inventory/levels?item_ids={item}")).await;
+    let levels = levels.expect(200);
+    let level = levels.data().iter().find(|one| one["location_id"] == *location).unwrap();
+    ["available", "committed", "on_hand"].map(|name| level["quantities"][name].as_i64().unwrap())
+}
+
+#[tokio::test]
+async fn owed_units_are_fulfilled_last_and_cancelled_first() {
+    let (market, [first, annex], book) = short_of_two().await;
+    let placed = market.order(cart(&[(&book, 9)])).await;
+    market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
+    assert_eq!(counts(&market, &book, &first).await, [-2, 5, 3]);
+    // What is there leaves, and two units are owed.
+    let seven = json!({"items": [{"order_item_id": placed.line(0), "quantity": 7}]});
+    market.act(&placed.id, "fulfill", seven).await.expect(201);
+    assert_eq!(counts(&market, &book, &first).await, [-2, 2, 0]);
+    assert_eq!(counts(&market, &book, &annex).await, [0, 0, 0]);
+    market.act(&placed.id, "fulfill", json!({})).await.expect(201);
+    assert_eq!(counts(&market, &book, &first).await, [-2, 0, -2]);
+    market.audit(&book).await;
+
+    let (market, [first, annex], book) = short_of_two().await;
+    let placed = market.order(cart(&[(&book, 9)])).await;
+    market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
+    let two = json!({"items": [{"order_item_id": placed.line(0), "quantity": 2}]});
+    market.act(&placed.id, "lines/cancel", two).await.expect(200);
+    assert_eq!(counts(&market, &book, &first).await, [0, 3, 3]);
+    assert_eq!(counts(&market, &book, &annex).await, [0, 4, 4]);
+    market.act(&placed.id, "fulfill", json!({})).await.expect(201);
+    assert_eq!(counts(&market, &book, &first).await, [0, 0, 0]);
+    market.audit(&book).await;
+}
+
+#[tokio::test]
+async fn a_backorder_allocates_available_stock_first() {
+    let (market, [first, annex], book) = short_of_two().await;
     let placed = market.order(cart(&[(&book, 9)])).await;
     let at = |levels: &Reply, location: &Value| {
         let level = levels.data().iter().find(|one| one["location_id"] == *location).cloned();

@@ -197,9 +197,24 @@ impl OrderItem {
         here.map(Allocation::remaining).fold(0, u32::saturating_add)
     }
 
+    /// The units that were not in stock at placement and are still to come. They are allocated at the first
+    /// location, are the last to be fulfilled and the first to be cancelled.
+    fn owed(&self) -> u32 {
+        let there = self.allocations().first().map_or(0, Allocation::remaining);
+        self.backordered.saturating_sub(self.cancelled).min(there)
+    }
+
     /// Fulfils units from this location, or from any. Returns where they are taken from.
     pub(super) fn fulfill_units(&mut self, quantity: u32, at: Option<&LocationId>) -> Vec<Units> {
-        let taken = self.spread(quantity, at, Allocation::remaining, |one| &mut one.fulfilled);
+        let owed = if at.is_none() { self.owed() } else { 0 };
+        let in_stock = quantity.min(self.remaining().saturating_sub(owed));
+        let room = |one: &Allocation, is_first: bool| {
+            one.remaining().saturating_sub(if is_first { owed } else { 0 })
+        };
+        let mut taken = self.spread(in_stock, at, room, |one| &mut one.fulfilled);
+        let rest = quantity.saturating_sub(in_stock);
+        let more = self.spread(rest, at, |one, _| one.remaining(), |one| &mut one.fulfilled);
+        add_units(&mut taken, more);
         self.fulfilled = self.fulfilled.saturating_add(quantity);
         taken
     }
@@ -216,38 +231,43 @@ impl OrderItem {
         self.fulfilled = self.fulfilled.saturating_sub(quantity);
     }
 
-    /// Cancels units, those of the last location first, so that fewer locations have to ship. Returns where
-    /// they were allocated.
+    /// Cancels units: first those that are owed, then those of the last location, so that fewer locations
+    /// have to ship. Returns where they were allocated.
     pub(super) fn cancel_units(&mut self, quantity: u32) -> Vec<Units> {
-        self.allocations = self.allocations();
+        let owed = self.owed().min(quantity);
+        let room = |one: &Allocation, is_first: bool| if is_first { one.remaining() } else { 0 };
+        let mut freed = self.spread(owed, None, room, |one| &mut one.cancelled);
         self.allocations.reverse();
-        let freed = self.spread(quantity, None, Allocation::remaining, |one| &mut one.cancelled);
+        let rest = quantity.saturating_sub(owed);
+        let more = self.spread(rest, None, |one, _| one.remaining(), |one| &mut one.cancelled);
         self.allocations.reverse();
+        add_units(&mut freed, more);
         self.cancelled = self.cancelled.saturating_add(quantity);
         freed
     }
 
     /// Returns fulfilled units. The result is where they were taken from.
     pub(super) fn return_units(&mut self, quantity: u32) -> Vec<Units> {
-        let back = self.spread(quantity, None, Allocation::returnable, |one| &mut one.returned);
+        let back = self.spread(quantity, None, |one, _| one.returnable(), |one| &mut one.returned);
         self.returned = self.returned.saturating_add(quantity);
         back
     }
 
-    /// Spreads units over the allocations that have room for them, from the first.
+    /// Spreads units over the allocations that have room for them, from the first; `room` is told which one
+    /// that is.
     fn spread(
         &mut self,
         quantity: u32,
         at: Option<&LocationId>,
-        room: fn(&Allocation) -> u32,
+        room: impl Fn(&Allocation, bool) -> u32,
         counter: fn(&mut Allocation) -> &mut u32,
     ) -> Vec<Units> {
         self.allocations = self.allocations();
         let mut left = quantity;
         let mut parts = Vec::new();
-        let here = |one: &&mut Allocation| at.is_none_or(|at| one.location_id == *at);
-        for one in self.allocations.iter_mut().filter(here) {
-            let part = room(one).min(left);
+        let here = |(_, one): &(usize, &mut Allocation)| at.is_none_or(|at| one.location_id == *at);
+        for (position, one) in self.allocations.iter_mut().enumerate().filter(here) {
+            let part = room(one, position == 0).min(left);
             if part > 0 {
                 left = left.saturating_sub(part);
                 let counter = counter(one);
@@ -264,6 +284,16 @@ impl OrderItem {
         let changed = self.cancelled.saturating_add(self.returned);
         let owed = self.owed_cancelled.saturating_add(self.owed_returned);
         self.refunded.saturating_sub(changed.saturating_sub(owed))
+    }
+}
+
+/// Adds units, one entry for each location.
+fn add_units(to: &mut Vec<Units>, more: Vec<Units>) {
+    for units in more {
+        match to.iter_mut().find(|known| known.location_id == units.location_id) {
+            Some(known) => known.quantity = known.quantity.saturating_add(units.quantity),
+            None => to.push(units),
+        }
     }
 }
 
