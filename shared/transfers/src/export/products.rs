@@ -1,8 +1,10 @@
 //! Products as rows, in the columns of Shopify's product files, which an import can read.
 
-use catalogue::product::{Product, ProductStatus, Variant};
+use catalogue::category::Tree;
+use catalogue::product::{Product, ProductStatus, ProductView, Variant};
 use core_types::fields::TaxClass;
 use identity::store::InventoryPolicy;
+use serde::Serialize;
 
 use super::columns::Row;
 
@@ -39,6 +41,25 @@ pub(super) const COLUMNS: &[&str] = &[
     "Variant Tax Code",
     "Status",
 ];
+
+/// A product as a JSON line. Its category has the names of those above it and its own, because another store
+/// has other ids.
+#[derive(Debug, Serialize)]
+pub(super) struct Line<'a> {
+    #[serde(flatten)]
+    product: ProductView,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    category: Vec<&'a str>,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn of(product: &Product, variants: &[Variant], tree: &'a Tree) -> Self {
+        let category = product.category_id.as_ref().and_then(|id| tree.get(id));
+        let path = category.map(|own| tree.ancestors(own).into_iter().chain([own]));
+        let names = path.into_iter().flatten().map(|category| category.name.as_str());
+        Self { product: ProductView::of(product, variants), category: names.collect() }
+    }
+}
 
 /// Shopify's option of a product without options.
 const ONLY_OPTION: (&str, &str) = ("Title", "Default Title");

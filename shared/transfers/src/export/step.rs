@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use catalogue::category::Tree;
 use catalogue::inventory::{Level, Movement, MovementView};
 use catalogue::location::Location;
-use catalogue::product::{Product, ProductView, Variant};
+use catalogue::product::{Product, Variant};
 use core_types::end_reason::EndReason;
 use core_types::id::{ExportId, StoreId};
 use core_types::key;
@@ -312,9 +313,15 @@ async fn products_page(
     written: &mut Written,
 ) -> Result<bool, Problem> {
     let (found, is_last) = asked_products(services, export).await?;
-    for (product, variants) in found {
-        let view = ProductView::of(&product, &variants);
-        written.add(export.format, || products::rows(&product, &variants), &view);
+    let has_category = found.iter().any(|(product, _)| product.category_id.is_some());
+    let tree = if has_category && export.format == FileFormat::Jsonl {
+        Tree::get_eventually(services, &export.store_id).await?
+    } else {
+        Tree::default()
+    };
+    for (product, variants) in &found {
+        let line = products::Line::of(product, variants, &tree);
+        written.add(export.format, || products::rows(product, variants), &line);
     }
     Ok(is_last)
 }

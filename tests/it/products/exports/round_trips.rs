@@ -136,6 +136,37 @@ async fn products_survive_csv_and_jsonl_round_trips() {
 }
 
 #[tokio::test]
+async fn a_products_category_is_found_by_its_names_in_another_store() {
+    let from = Market::open().await;
+    let add = async |market: &Market, name: &str, parent: Value| {
+        let input = json!({"name": name, "parent_id": parent});
+        let made = market.owner.post("/v1/products/categories").json(input).await.expect(201);
+        made.at("/id").clone()
+    };
+    let home = add(&from, "Home", Value::Null).await;
+    let kitchen = add(&from, "Kitchen", home).await;
+    let input = json!({"title": "Mug", "category_id": kitchen, "variants": [{"price": inr(500)}]});
+    from.owner.post("/v1/products").json(input).await.expect(201);
+    let file = exported(&from, "products", "jsonl").await;
+    // A store that has one of the two, and one that has none.
+    for has_home in [true, false] {
+        let to = Market::open().await;
+        if has_home {
+            add(&to, "Home", Value::Null).await;
+        }
+        import(&to, "products", "jsonl", &file).await;
+        let products = to.owner.get("/v1/products").await.expect(200);
+        let category = products.data()[0]["category_id"].as_str().unwrap();
+        let all = to.owner.get("/v1/products/categories").await.expect(200);
+        let named = |id: &str| all.data().iter().find(|one| one["id"] == id).unwrap().clone();
+        let own = named(category);
+        assert_eq!(own["name"], "Kitchen");
+        assert_eq!(named(own["parent_id"].as_str().unwrap())["name"], "Home");
+        assert_eq!(all.data().len(), 2);
+    }
+}
+
+#[tokio::test]
 async fn customer_addresses_survive_csv_and_jsonl_round_trips() {
     let from = stocked().await;
     for format in ["csv", "jsonl"] {

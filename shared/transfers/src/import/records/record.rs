@@ -67,9 +67,10 @@ impl Record {
     pub(in crate::import) fn line(kind: ImportKind, row: u64, read: Result<Value, String>) -> Self {
         let fault = |detail: &String| Finding::error((row, None), "invalid_json", detail);
         let faults = read.as_ref().err().map(fault).into_iter().collect();
-        let (body, is_spared) =
+        let (mut body, is_spared) =
             read.map(|line| response::request_of(kind, line)).unwrap_or_default();
-        Self { body, faults, is_spared, ..Self::rejected(row) }
+        let category = if is_spared { response::category_of(&mut body) } else { Vec::new() };
+        Self { body, faults, is_spared, category, ..Self::rejected(row) }
     }
 
     /// The record of rows that cannot be read at all.

@@ -47,6 +47,18 @@ pub(super) fn request_of(kind: ImportKind, line: Value) -> (Value, bool) {
     }
 }
 
+/// Takes the category out of an exported product: the names of those above it and its own, which say more to
+/// another store than its id.
+pub(super) fn category_of(body: &mut Value) -> Vec<String> {
+    let Some(body) = body.as_object_mut() else { return Vec::new() };
+    let Some(Value::Array(names)) = body.remove("category") else { return Vec::new() };
+    let names: Vec<String> = names.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    if !names.is_empty() {
+        body.remove("category_id");
+    }
+    names
+}
+
 fn product(body: &mut Map<String, Value>) {
     body.retain(|name, _| !OF_PRODUCT.contains(&name.as_str()));
     for variant in elements(body, "variants") {
