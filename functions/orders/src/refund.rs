@@ -53,7 +53,7 @@ pub struct ShippingRequest {
 }
 
 /// A refund to create: of an amount, or of lines and shipping. If none of them is named, all that is left is
-/// refunded.
+/// refunded, with the lines and the shipping that were not refunded yet.
 #[request]
 #[derive(Debug, Clone)]
 pub struct RefundRequest {

@@ -3,6 +3,7 @@
 mod codes;
 mod combining;
 mod taxes;
+mod whole_refunds;
 
 use support::{Market, Reply, Value, address, cart, inr, json, unique};
 

@@ -5,6 +5,7 @@
 //! `captured`. Then the provider is called. If it rejects the refund, the amount is released.
 
 mod plan;
+mod rest;
 mod steps;
 mod topics;
 mod view;
@@ -111,7 +112,8 @@ pub struct UnusableGiftCard {
     pub status: GiftCardStatus,
 }
 
-/// A requested refund: an amount, or lines and shipping. Without any of these, everything that is left.
+/// A requested refund: an amount, or lines and shipping. Without any of these, everything that is left, with its
+/// lines and shipping.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WantedRefund {
     /// The amount.

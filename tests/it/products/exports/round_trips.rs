@@ -176,3 +176,25 @@ async fn exported_orders_show_gift_card_payments() {
     assert!(last.len() >= 4 && code.ends_with(last), "{last}");
     assert_eq!(row["Outstanding Balance"], "5.00");
 }
+
+#[tokio::test]
+async fn exported_orders_have_the_tax_of_whole_refunds() {
+    let market = Market::open().await;
+    let variant = market.stock(10_000, 5).await;
+    let path = format!("/v1/stores/{}/tax-rates", market.store.id);
+    let gst = json!({"name": "GST", "country": "IN", "percent": "18"});
+    market.owner.post(&path).json(gst).await.expect(201);
+    for ending in ["refund", "cancel"] {
+        let mut input = cart(&[(&variant, 1)]);
+        input["shipping_address"] = address();
+        let order = market.order(input).await.id;
+        market.act(&order, "mark-paid", json!({})).await.expect(200);
+        let ended = market.act(&order, ending, json!({})).await;
+        assert!([200, 201].contains(&ended.status), "{ending}");
+        let all = rows(&exported(&market, "orders", "csv").await);
+        let row = all.iter().find(|row| row["Id"] == order).unwrap();
+        let refunded = (&row["Refunded Amount"], &row["Refunded Tax"]);
+        assert_eq!(refunded, (&json!("118.00"), &row["Taxes"]), "{ending}");
+        assert_eq!(row["Taxes"], "18.00");
+    }
+}

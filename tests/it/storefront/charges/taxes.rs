@@ -5,13 +5,13 @@ use support::{Market, Reply, Value, cart, inr, json, unique};
 use super::with;
 
 /// A store, which levies what a test says.
-struct Shop {
-    market: Market,
+pub(super) struct Shop {
+    pub(super) market: Market,
     store: String,
 }
 
 impl Shop {
-    async fn open() -> Self {
+    pub(super) async fn open() -> Self {
         let market = Market::open().await;
         let store = format!("/v1/stores/{}", market.store.id);
         Self { market, store }
@@ -21,7 +21,7 @@ impl Shop {
         self.market.owner.post(&format!("{}/tax-rates", self.store)).json(fields).await
     }
 
-    async fn levy_all(&self, rates: &[Value]) {
+    pub(super) async fn levy_all(&self, rates: &[Value]) {
         for rate in rates {
             self.levy(rate.clone()).await.expect(201);
         }
@@ -33,7 +33,7 @@ impl Shop {
     }
 
     /// A variant of a product in this tax class.
-    async fn variant(&self, amount: i64, class: Option<&str>) -> String {
+    pub(super) async fn variant(&self, amount: i64, class: Option<&str>) -> String {
         let product = json!({
             "title": unique("Thing"), "status": "active", "tax_class": class,
             "variants": [{"price": inr(amount)}],
@@ -43,7 +43,7 @@ impl Shop {
     }
 
     /// A zone for everywhere with this rate; the rate's id.
-    async fn ship(&self, rate: Value) -> String {
+    pub(super) async fn ship(&self, rate: Value) -> String {
         let zone = json!({"name": "Everywhere", "countries": [], "rates": [rate]});
         let path = format!("{}/shipping-zones", self.store);
         self.market.owner.post(&path).json(zone).await.expect(201).str("/rates/0/id")
@@ -66,7 +66,7 @@ fn taxes(reply: &Reply) -> Vec<(String, i64)> {
     lines.into_iter().map(line).collect()
 }
 
-fn at(country: &str, region: Option<&str>, city: &str, code: &str) -> Value {
+pub(super) fn at(country: &str, region: Option<&str>, city: &str, code: &str) -> Value {
     json!({
         "first_name": "Ada", "last_name": "Byron", "line1": "1 Main Street", "city": city,
         "region": region, "postal_code": code, "country": country,

@@ -41,8 +41,8 @@ impl Order {
                 Code::PaymentNotCaptured.with("financial_status", self.financial_status.as_str())
             );
         }
-        let items = self.refund_lines(&wanted.items)?;
-        let shipping = self.refund_shipping(wanted.shipping.as_ref())?;
+        let named =
+            (self.refund_lines(&wanted.items)?, self.refund_shipping(wanted.shipping.as_ref())?);
         let (refundable, disputed) = self.refundable_through(wanted.payment_id.as_ref())?;
         if refundable.is_zero() && !disputed.is_zero() {
             return Err(payment_disputed(&refundable, &disputed));
@@ -55,14 +55,14 @@ impl Order {
             };
             return Err(code.with("financial_status", self.financial_status.as_str()));
         }
-        let named =
-            Money::sum(items.iter().map(|line| &line.amount).chain([&shipping]), &self.currency);
-        let amount = match &wanted.amount {
-            Some(amount) => amount.clone(),
-            None if wanted.items.is_empty() && wanted.shipping.is_none() => refundable.clone(),
+        let (amount, (items, shipping)) = match &wanted.amount {
+            Some(amount) => (amount.clone(), named),
+            None if wanted.items.is_empty() && wanted.shipping.is_none() => {
+                (refundable.clone(), self.rest_within(&refundable))
+            }
             None => {
-                let named = self.refund_of(&named.ok_or(Code::NothingToRefund)?);
-                less_fee(&named, wanted)?
+                let worth = self.worth_of(&named).ok_or(Code::NothingToRefund)?;
+                (less_fee(&worth, wanted)?, named)
             }
         };
         if amount.is_zero() {
@@ -192,10 +192,9 @@ impl Order {
     }
 
     fn refund_shipping(&self, wanted: Option<&WantedShipping>) -> Result<Money, Problem> {
-        let zero = || Money::zero(&self.currency);
-        let left = self.shipping_total().minus(&self.shipping_refunded).unwrap_or_else(zero);
+        let left = self.shipping_left();
         match wanted {
-            None => Ok(zero()),
+            None => Ok(Money::zero(&self.currency)),
             Some(WantedShipping::Full) => Ok(left),
             Some(WantedShipping::Amount(amount)) => match left.minus(amount) {
                 Some(_) => Ok(amount.clone()),
@@ -206,6 +205,12 @@ impl Order {
                 )),
             },
         }
+    }
+
+    /// The amount of the shipping that was not refunded.
+    pub(super) fn shipping_left(&self) -> Money {
+        let left = self.shipping_total().minus(&self.shipping_refunded);
+        left.unwrap_or_else(|| Money::zero(&self.currency))
     }
 
     /// The tax on the next part of shipping that is refunded, by rate.
@@ -312,7 +317,7 @@ impl Plan {
 impl OrderItem {
     /// The refund of units of the line. Units that were cancelled or returned without a refund come first,
     /// and move no stock.
-    fn refund_line(&self, wanted: &WantedLine) -> RefundLine {
+    pub(super) fn refund_line(&self, wanted: &WantedLine) -> RefundLine {
         let mut item = self.clone();
         let (restocked, mut restocked_at) = match wanted.restock_type {
             RestockType::NoRestock => (0, Vec::new()),

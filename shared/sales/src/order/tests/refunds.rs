@@ -216,3 +216,40 @@ fn units_are_fulfilled_from_their_allocations_only() {
     assert_eq!(item.fulfill_units(1, None), [at(&far, 1)], "the first is empty");
     assert_eq!(item.cancel_units(2), [at(&far, 2)]);
 }
+
+#[test]
+fn a_refund_of_all_that_is_left_covers_the_lines_that_were_paid() {
+    let covered = |order: &Order| {
+        let plan = order.plan_refund(&WantedRefund::default()).unwrap();
+        let lines: Vec<_> = plan.items.iter().map(|line| (line.quantity, line.restocked)).collect();
+        (plan.amount.amount, lines)
+    };
+    let placed = order();
+    let paid_order = paid(&placed);
+    assert_eq!(covered(&paid_order), (25_000, vec![(2, 0), (1, 0)]));
+    let cancelled = paid_order.cancel(None, true, NOW).unwrap().order;
+    assert_eq!(covered(&cancelled), (25_000, vec![(2, 0), (1, 0)]));
+    let one = paid_order.plan_refund(&units(&paid_order, 1, RestockType::Cancel)).unwrap();
+    let partly = paid_order.reserve_refund(&one, NOW).unwrap();
+    assert_eq!(covered(&partly), (15_000, vec![(1, 0), (1, 0)]));
+    // What was retained is not for any line.
+    let fee = Some(money(500));
+    let less = WantedRefund { restocking_fee: fee, ..units(&paid_order, 1, RestockType::Cancel) };
+    let plan = paid_order.plan_refund(&less).unwrap();
+    let retained = paid_order.reserve_refund(&plan, NOW).unwrap();
+    assert_eq!(covered(&retained), (15_500, vec![(1, 0), (1, 0)]));
+    // Nor can an amount be told to be for one.
+    let some = WantedRefund { amount: Some(money(1)), ..WantedRefund::default() };
+    let plan = paid_order.plan_refund(&some).unwrap();
+    let partly = paid_order.reserve_refund(&plan, NOW).unwrap();
+    assert_eq!(covered(&partly), (24_999, vec![]));
+    // Units that were cancelled before the payment were not paid.
+    let first = placed.items.first().unwrap().id.clone();
+    let line = [CancelledLine { order_item_id: first, quantity: 1 }];
+    let confirmed = placed.confirm(NOW).unwrap().order;
+    let fewer = confirmed.cancel_lines(Some(&line), true, None, NOW).unwrap().0.order;
+    assert_eq!(covered(&paid(&fewer)), (15_000, vec![(1, 0), (1, 0)]));
+    // The same units, cancelled after it, are refunded as well.
+    let later = paid_order.cancel_lines(Some(&line), true, None, NOW).unwrap().0.order;
+    assert_eq!(covered(&later), (25_000, vec![(2, 0), (1, 0)]));
+}

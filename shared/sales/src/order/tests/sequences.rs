@@ -148,6 +148,9 @@ fn plan_and_reserve(order: &Order, wanted: &WantedRefund) -> Option<Order> {
     let parts = plan.to_gift_cards.iter().map(|part| &part.1);
     let parts = parts.chain(plan.to_payments.iter().map(|part| &part.1));
     assert_eq!(Money::sum(parts, &order.currency).unwrap(), plan.amount);
+    let covered = plan.items.iter().map(|line| &line.amount).chain([&plan.shipping]);
+    let covered = order.refund_of(&Money::sum(covered, &order.currency).unwrap());
+    assert!(covered.amount <= plan.amount.amount, "lines and shipping are a part of it");
     Some(order.reserve_refund(&plan, NOW).unwrap())
 }
 
@@ -182,6 +185,7 @@ fn check(order: &Order) {
     assert!(order.payments.iter().all(|one| one.refunded.amount <= one.captured.amount));
     for item in &order.items {
         assert!(item.fulfilled.saturating_add(item.cancelled) <= item.quantity, "{item:?}");
+        assert!(item.refunded_amount.amount <= item.total.amount, "{item:?}");
         assert!(item.refunded <= item.quantity && item.returned <= item.fulfilled, "{item:?}");
         assert!(item.discarded <= item.cancelled.saturating_add(item.returned), "{item:?}");
         assert!(item.waived <= item.cancelled.saturating_add(item.returned), "{item:?}");
