@@ -224,7 +224,8 @@ fn a_refund_of_all_that_is_left_covers_the_lines_that_were_paid() {
         let lines: Vec<_> = plan.items.iter().map(|line| (line.quantity, line.restocked)).collect();
         (plan.amount.amount, lines)
     };
-    let paid_order = paid(&order());
+    let placed = order();
+    let paid_order = paid(&placed);
     assert_eq!(covered(&paid_order), (25_000, vec![(2, 0), (1, 0)]));
     let cancelled = paid_order.cancel(None, true, NOW).unwrap().order;
     assert_eq!(covered(&cancelled), (25_000, vec![(2, 0), (1, 0)]));
@@ -243,9 +244,9 @@ fn a_refund_of_all_that_is_left_covers_the_lines_that_were_paid() {
     let partly = paid_order.reserve_refund(&plan, NOW).unwrap();
     assert_eq!(covered(&partly), (24_999, vec![]));
     // Units that were cancelled before the payment were not paid.
-    let first = order().items.first().unwrap().id.clone();
+    let first = placed.items.first().unwrap().id.clone();
     let line = [CancelledLine { order_item_id: first, quantity: 1 }];
-    let confirmed = order().confirm(NOW).unwrap().order;
+    let confirmed = placed.confirm(NOW).unwrap().order;
     let fewer = confirmed.cancel_lines(Some(&line), true, None, NOW).unwrap().0.order;
     assert_eq!(covered(&paid(&fewer)), (15_000, vec![(1, 0), (1, 0)]));
     // The same units, cancelled after it, are refunded as well.
