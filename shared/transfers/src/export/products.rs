@@ -38,6 +38,7 @@ pub(super) const COLUMNS: &[&str] = &[
     "SEO Description",
     "Variant Tax Code",
     "Status",
+    "Variant Discontinued",
 ];
 
 /// Shopify's option of a product without options.
@@ -109,6 +110,7 @@ fn variant(row: Row, variant: &Variant, product: &Product, is_first: bool) -> Ro
         )
         .value("Variant Requires Shipping", truth(variant.requires_shipping))
         .value("Variant Taxable", truth(variant.taxable))
+        .value("Variant Discontinued", truth(variant.discontinued))
         .code("Variant Barcode", variant.barcode.as_deref())
         .some("Variant Image", variant.image_url.as_deref())
 }
