@@ -225,6 +225,16 @@ impl Customer {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
+    /// As [`Self::with_consent`], of a consent or withdrawal whose time is known. The later of two records holds.
+    #[must_use]
+    pub fn with_consent_of(self, accepts: bool, source: &str, at: Timestamp) -> Self {
+        if self.marketing_consent.as_ref().is_some_and(|known| known.at >= at) {
+            return self;
+        }
+        let consent = MarketingConsent { at, source: source.to_owned() };
+        Self { accepts_marketing: accepts, marketing_consent: Some(consent), ..self }
+    }
+
     /// The account with a consent to marketing, or its withdrawal, and its source. Without a change the
     /// earlier record stays.
     #[must_use]

@@ -153,6 +153,9 @@ pub struct Place {
     /// was stored before they were counted.
     #[serde(default)]
     pub blank: Option<u64>,
+    /// Whether numbers of the file have commas before their decimals.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_decimal_commas: bool,
     /// The rows before it that later rows may belong to.
     #[serde(default, skip_serializing_if = "Parents::is_empty")]
     pub parents: Parents,

@@ -1,6 +1,7 @@
 //! Imports: products, customers and stock out of a file.
 
 mod dry_runs;
+mod faithful;
 mod files;
 mod images;
 mod interrupted_steps;

@@ -43,6 +43,8 @@ pub struct CreateRequest {
     accepts_marketing: Flag,
     /// The source of the consent; `store` by default.
     marketing_source: Option<Text<1, 100>>,
+    /// When the consent, or its withdrawal, was given, if that was before now.
+    marketing_consent_at: Option<Timestamp>,
     /// The store's own labels.
     tags: Option<AtMost<Text<1, 100>, MAX_WORDS>>,
     /// The groups to which the store assigns them.
@@ -69,6 +71,37 @@ impl CreateRequest {
     pub fn identifier(&self, store: &Store) -> Result<Identifier, Problem> {
         let e164 = phone::e164_of(self.phone.as_ref(), &store.country);
         identified((self.email.as_ref(), e164.as_ref()), self.phone.is_some())
+    }
+
+    /// Validates what depends on the time.
+    ///
+    /// # Errors
+    /// A field error of `/marketing_consent_at` if it is in the future.
+    pub fn validate(&self, now: Timestamp) -> Result<(), Problem> {
+        given_before(self.marketing_consent_at, now)
+    }
+}
+
+/// Validates that a consent was not given in the future.
+fn given_before(at: Option<Timestamp>, now: Timestamp) -> Result<(), Problem> {
+    if at.is_some_and(|at| at > now) {
+        let detail = "Must not be in the future.";
+        return Err(Problem::field("/marketing_consent_at", "in_future", detail));
+    }
+    Ok(())
+}
+
+/// The customer with a consent or its withdrawal, now or at the time that is given.
+fn consenting(
+    customer: Customer,
+    accepts: bool,
+    (source, at): (Option<&Text<1, 100>>, Option<Timestamp>),
+    now: Timestamp,
+) -> Customer {
+    let source = source.map_or(BY_STORE, |source| source.as_str());
+    match at {
+        Some(at) => customer.with_consent_of(accepts, source, at),
+        None => customer.with_consent(accepts, source, now),
     }
 }
 
@@ -98,7 +131,7 @@ fn words(given: AtMost<Text<1, 100>, MAX_WORDS>) -> Vec<String> {
 /// Creates a customer for the store, without a password. The first sign-in by code proves the address.
 ///
 /// # Errors
-/// A field error if nothing identifies them; `email_taken`, `phone_taken`; `version_conflict`: a customer has this id.
+/// Field errors of `/marketing_consent_at`, and if nothing identifies them; `email_taken`, `phone_taken`; `version_conflict`: a customer has this id.
 pub async fn create<C: Completion<Customer>>(
     services: &Services,
     store: &Store,
@@ -107,9 +140,10 @@ pub async fn create<C: Completion<Customer>>(
     completion: &C,
 ) -> Result<C::Output, Problem> {
     input.identifier(store)?;
-    let source = input.marketing_source.as_ref().map_or(BY_STORE, |source| source.as_str());
-    let made = Customer::unknown(&store.id, &store.currency, now)
-        .with_consent(input.accepts_marketing.0, source, now)
+    input.validate(now)?;
+    let consent = (input.marketing_source.as_ref(), input.marketing_consent_at);
+    let made = Customer::unknown(&store.id, &store.currency, now);
+    let made = consenting(made, input.accepts_marketing.0, consent, now)
         .reached_at(input.phone, &store.country);
     let further = input.addresses.map(|addresses| addresses.0).unwrap_or_default();
     let all = input.address.into_iter().chain(further);
@@ -158,6 +192,8 @@ pub struct UpdateRequest {
     accepts_marketing: Option<Flag>,
     /// The source of the consent; `store` by default.
     marketing_source: Option<Text<1, 100>>,
+    /// When the consent, or its withdrawal, was given, if that was before now. A record that is later stays.
+    marketing_consent_at: Option<Timestamp>,
     /// The store's own labels; replaces all of them.
     tags: Option<AtMost<Text<1, 100>, MAX_WORDS>>,
     /// The groups to which the store assigns them; replaces all of them.
@@ -176,8 +212,10 @@ impl UpdateRequest {
     /// Returns the customer with the changes.
     ///
     /// # Errors
-    /// A field error of `/email` if they have another one, or if nothing identifies them any more.
+    /// A field error of `/email` if they have another one, or if nothing identifies them any more; of
+    /// `/marketing_consent_at` if it is in the future.
     fn apply(self, before: &Customer, store: &Store, now: Timestamp) -> Result<Customer, Problem> {
+        given_before(self.marketing_consent_at, now)?;
         let mut wanted = before.clone();
         match (self.email, &before.email) {
             (Some(email), None) => wanted.email = Some(email),
@@ -203,9 +241,9 @@ impl UpdateRequest {
             Patch::Set(metadata) => wanted.metadata = metadata.0,
         }
         wanted.status = self.status.unwrap_or(wanted.status);
-        let source = self.marketing_source.as_ref().map_or(BY_STORE, |source| source.as_str());
+        let consent = (self.marketing_source.as_ref(), self.marketing_consent_at);
         let wanted = match self.accepts_marketing {
-            Some(accepts) => wanted.with_consent(accepts.0, source, now),
+            Some(accepts) => consenting(wanted, accepts.0, consent, now),
             None => wanted,
         };
         let known = (wanted.email.as_ref(), wanted.phone_e164.as_ref());

@@ -40,6 +40,7 @@ pub(super) const COLUMNS: &[&str] = &[
     "SEO Description",
     "Variant Tax Code",
     "Status",
+    "Variant Discontinued",
 ];
 
 /// A product as a JSON line. Its category has the names of those above it and its own, because another store
@@ -130,6 +131,7 @@ fn variant(row: Row, variant: &Variant, product: &Product, is_first: bool) -> Ro
         )
         .value("Variant Requires Shipping", truth(variant.requires_shipping))
         .value("Variant Taxable", truth(variant.taxable))
+        .value("Variant Discontinued", truth(variant.discontinued))
         .code("Variant Barcode", variant.barcode.as_deref())
         .some("Variant Image", variant.image_url.as_deref())
 }

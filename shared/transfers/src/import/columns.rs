@@ -1,5 +1,6 @@
 //! The columns of a file: their names decide, once for all rows, which of them are read.
 
+use super::records::Decimals;
 use super::rows::Cell;
 
 /// The most ignored columns that are named.
@@ -31,6 +32,7 @@ pub(super) enum Layout {
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     layout: Layout,
+    decimals: Decimals,
     /// The name of each column in the file, and the slot it is read into.
     all: Vec<(String, Option<Slot>)>,
     is_header: bool,
@@ -40,7 +42,8 @@ impl Columns {
     /// Columns of these names; `of` returns the slots of those that are read.
     pub(super) fn of(names: &[String], of: impl Fn(&str) -> Option<Slot>) -> Self {
         let all = names.iter().map(|name| (name.clone(), of(name))).collect();
-        Self { layout: Layout::default(), all, is_header: false }
+        let (layout, decimals) = (Layout::default(), Decimals::default());
+        Self { layout, decimals, all, is_header: false }
     }
 
     /// The columns, of this shop system.
@@ -53,9 +56,20 @@ impl Columns {
         self.layout
     }
 
+    /// The columns, whose numbers have this sign before their decimals.
+    pub(super) fn with_decimals(self, decimals: Decimals) -> Self {
+        Self { decimals, ..self }
+    }
+
+    /// The sign before the decimals of their numbers.
+    pub(super) const fn decimals(&self) -> Decimals {
+        self.decimals
+    }
+
     /// The columns of a header row: all of its cells are read.
     pub(super) const fn unknown() -> Self {
-        Self { layout: Layout::Shopify, all: Vec::new(), is_header: true }
+        let (layout, decimals) = (Layout::Shopify, Decimals::Point);
+        Self { layout, decimals, all: Vec::new(), is_header: true }
     }
 
     /// The number of columns, once it is known.

@@ -17,6 +17,7 @@ use super::finding::Finding;
 use super::rows::Row;
 use products::woocommerce;
 
+pub(super) use notation::{Decimals, has_decimal_comma};
 pub(super) use record::{Record, Relation, Setting};
 
 /// The column names of a kind of import, and the conversion of rows to records.

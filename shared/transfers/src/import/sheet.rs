@@ -9,7 +9,7 @@ use super::columns::Columns;
 use super::file::Source;
 use super::finding::Finding;
 use super::parents::Parent;
-use super::records::{Format, Record, Relation, Setting};
+use super::records::{Decimals, Format, Record, Relation, Setting, has_decimal_comma};
 use super::rows::{MARK, MAX_COLUMNS, MAX_ROW, Row, RowError, Rows};
 use super::{Import, ImportKind, MAX_ROWS, Place};
 use crate::FileFormat;
@@ -28,6 +28,8 @@ const ROWS_OF_RECORD: usize = 1_000;
 const DELIMITERS: [char; 3] = [',', ';', '\t'];
 /// The bytes of the first row from which the delimiter is detected.
 const SAMPLE: usize = 1 << 16;
+/// The bytes behind it in which decimal commas are looked for.
+const BEGINNING: usize = 1 << 20;
 
 /// Some records, and the place of the next ones.
 #[derive(Debug)]
@@ -83,7 +85,7 @@ impl<S: Source> Sheet<S> {
     /// The file of an import, from the import's place on.
     pub(super) fn of(import: &Import, source: S) -> Self {
         let (kind, format, place) = (import.kind, import.format, import.place.clone());
-        let columns = Format::columns(kind, &place.header);
+        let columns = Format::columns(kind, &place.header).with_decimals(decimals(&place));
         let rows = Rows::from(format, &place);
         Self {
             source,
@@ -345,6 +347,9 @@ impl<S: Source> Sheet<S> {
         self.go_on_after(&row);
         let names: Vec<String> = row.cells.into_iter().map(|cell| cell.text).collect();
         self.columns = Format::columns(self.kind, &names);
+        self.place.has_decimal_commas =
+            self.place.delimiter == Some(';') || self.has_decimal_commas().await?;
+        self.columns = std::mem::take(&mut self.columns).with_decimals(decimals(&self.place));
         let found = Format::findings(self.kind, &self.columns, &names, row.number);
         if found.iter().any(Finding::is_error) {
             return Ok(Read::Broken(found));
@@ -356,6 +361,25 @@ impl<S: Source> Sheet<S> {
         let (ignored, locations) = (Some((ignored, count)), Format::locations(&self.columns));
         let page = Page::of(Vec::new(), self.place.clone());
         Ok(Read::Page(Page { ignored, warnings, locations, ..page }))
+    }
+
+    /// Whether a cell in the beginning of the file, behind the header, has a decimal comma.
+    async fn has_decimal_commas(&mut self) -> Result<bool, Problem> {
+        while !self.is_end && self.bytes.len().saturating_sub(self.used) < BEGINNING {
+            self.further().await?;
+        }
+        let mut rest = self.bytes.get(self.used..).unwrap_or_default();
+        rest = rest.get(..BEGINNING).unwrap_or(rest);
+        let mut rows = Rows::from(self.format, &self.place);
+        while !rest.is_empty() {
+            let (used, row) = rows.read(rest, &self.columns);
+            rest = rest.get(used..).unwrap_or_default();
+            let cells = row.map(|row| row.cells).unwrap_or_default();
+            if cells.iter().any(|cell| has_decimal_comma(crate::csv::plain_code(&cell.text))) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Leaves out the columns of these names. The page is that of the header.
@@ -413,6 +437,11 @@ fn ignored_columns(names: &[String], count: u64, row: u64) -> Vec<Finding> {
         Finding::warning((row, None), "ignored_column", &detail)
     });
     named.chain(rest).collect()
+}
+
+/// The sign before decimals in a file that is read from this place on.
+fn decimals(place: &Place) -> Decimals {
+    if place.has_decimal_commas { Decimals::Comma } else { Decimals::Point }
 }
 
 /// Whether a part of the row, or a row after it of the same record, was passed over.

@@ -51,6 +51,8 @@ pub struct VariantInput {
     requires_shipping: Option<Flag>,
     /// Whether tax is levied on it; true by default.
     taxable: Option<Flag>,
+    /// Whether it is discontinued: shoppers do not see it, and nobody can order it; false by default.
+    discontinued: Option<Flag>,
     /// The address of one of the product's images; the first one by default.
     pub(super) image_url: Option<WebUrl>,
     /// Key-value pairs that apps and merchants store with it.
@@ -99,6 +101,8 @@ pub struct GivenFlags {
     pub requires_shipping: Option<bool>,
     /// Whether tax is levied on it.
     pub taxable: Option<bool>,
+    /// Whether it is discontinued.
+    pub discontinued: Option<bool>,
 }
 
 /// The amount in the store's currency; another currency is a field error.
@@ -157,6 +161,7 @@ impl VariantInput {
         let given = GivenFlags {
             requires_shipping: self.requires_shipping.map(|flag| flag.0),
             taxable: self.taxable.map(|flag| flag.0),
+            discontinued: self.discontinued.map(|flag| flag.0),
         };
         let variant = Variant {
             title: variant_title(&options),
@@ -178,7 +183,7 @@ impl VariantInput {
             metadata: self.metadata.map(|metadata| metadata.0).unwrap_or_default(),
             tracked,
             policy,
-            discontinued: false,
+            discontinued: given.discontinued.unwrap_or(false),
             stocked_at: stocked_at(&opened),
             position,
             created_at: now,

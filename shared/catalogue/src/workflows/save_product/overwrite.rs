@@ -174,6 +174,7 @@ fn arranged(
                     .or_else(|| variant.country_of_origin.clone()),
                 requires_shipping: flags.requires_shipping.unwrap_or(variant.requires_shipping),
                 taxable: flags.taxable.unwrap_or(variant.taxable),
+                discontinued: flags.discontinued.unwrap_or(variant.discontinued),
                 image_url: given.image_url.or_else(|| variant.image_url.clone()),
                 metadata: variant.metadata.iter().chain(&given.metadata).map(owned).collect(),
                 tracked: given.tracked || variant.tracked,

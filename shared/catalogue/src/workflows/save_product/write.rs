@@ -21,6 +21,7 @@ mod steps;
 
 use std::collections::{HashMap, HashSet};
 
+use crate::inventory::Level;
 use crate::product::{
     self, COUNTED, DeferredWork, Product, ProductSummary, ProductView, RemovedVariant, UniqueSku,
     Variant,
@@ -56,9 +57,13 @@ fn categorized(write: Write, product: &Product) -> Write {
     })
 }
 
-/// The summary of a new product that is created by these steps.
+/// The summary of a new product that is created by these steps. Stock of discontinued variants is none that
+/// shoppers see.
 fn summary((product, variants): (&Product, &[Variant]), steps: &[WriteStep]) -> ProductSummary {
-    let levels = steps.iter().flat_map(WriteStep::levels);
+    let gone = |level: &&Level| {
+        variants.iter().any(|variant| variant.id == level.variant_id && variant.discontinued)
+    };
+    let levels = steps.iter().flat_map(WriteStep::levels).filter(|level| !gone(level));
     ProductSummary::of(product, variants).stocked(stocked_at(levels))
 }
 

@@ -6,12 +6,13 @@ use core_types::id::CustomerId;
 use core_types::key;
 use futures_util::FutureExt;
 use identity::customer::{self, CreateRequest, Customer, Identifier, UpdateRequest};
+use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use primitives::version::ExpectedVersion;
 use table::CommitOnly;
 
 use super::order::{Keys, in_order, is_done, last_row};
-use super::work::{Asked, Done, Outcome, Work, found_at, read_all, rejected};
+use super::work::{Asked, Done, Outcome, Work, findings_of, found_at, read, read_all, rejected};
 use crate::import::OnExisting;
 use crate::import::records::Record;
 use crate::import::seen::Seen;
@@ -21,7 +22,9 @@ pub(super) async fn apply(
     records: Vec<Record>,
     seen: &mut Seen,
 ) -> Result<Vec<Outcome>, Problem> {
+    let now = work.services.clock.now();
     let read: Asked<CreateRequest> = read_all(records);
+    let read = read.into_iter().map(|(record, request)| validated(record, request, now)).collect();
     if work.import.dry_run {
         return check(work, read, seen).await;
     }
@@ -32,6 +35,23 @@ pub(super) async fn apply(
     let create =
         |record: Record, request| async move { create(work, record, request).await }.boxed();
     in_order(read, keys, create).await
+}
+
+/// The record and its request, without cells that the time rejects.
+fn validated(
+    mut record: Record,
+    request: Option<CreateRequest>,
+    now: Timestamp,
+) -> (Record, Option<CreateRequest>) {
+    let Some(Err(problem)) = request.as_ref().map(|request| request.validate(now)) else {
+        return (record, request);
+    };
+    if !record.spare(problem.errors()) {
+        record.reject(findings_of(&record, &problem));
+        return (record, None);
+    }
+    let request = read(&mut record);
+    (record, request)
 }
 
 /// Creates a customer, or treats an existing one as `on_existing` says.

@@ -4,7 +4,7 @@ use core_types::fields::Currency;
 use core_types::money::Money;
 use serde_json::{Map, Value, json};
 
-use super::notation::Number;
+use super::notation::{Decimals, Number};
 use super::record::{Record, Source, Unpriced};
 use crate::import::columns::{Columns, Slot};
 use crate::import::finding::{Finding, Severity};
@@ -115,13 +115,23 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads a boolean: `true` or `false`, `yes` or `no`, `1` or `0`.
-    pub(super) fn flag(&mut self, row: u64, (cell, column): (&str, &str)) -> Option<bool> {
+    pub(super) fn flag(&mut self, row: u64, cell: (&str, &str)) -> Option<bool> {
+        self.flag_or(row, cell, "The value was ignored.")
+    }
+
+    /// As [`Self::flag`]; the warning says what becomes of a cell that is neither.
+    pub(super) fn flag_or(
+        &mut self,
+        row: u64,
+        (cell, column): (&str, &str),
+        then: &str,
+    ) -> Option<bool> {
         match cell.to_ascii_lowercase().as_str() {
             "true" | "yes" | "y" | "1" => Some(true),
             "false" | "no" | "n" | "0" => Some(false),
             _ => {
-                let detail = "Must be `true` or `false`. The value was ignored.";
-                self.warn(row, column, "invalid_boolean", detail);
+                let detail = format!("Must be `true` or `false`. {then}");
+                self.warn(row, column, "invalid_boolean", &detail);
                 None
             }
         }
@@ -134,31 +144,53 @@ impl<'a> Reading<'a> {
         (cell, column): (&str, &str),
         places: usize,
     ) -> Option<i64> {
-        let number = Number::of(cell).and_then(|number| number.rounded(places));
+        let number = self.read(cell).and_then(|number| number.rounded(places));
         if number.is_none() {
-            self.warn(row, column, "invalid_number", "Must be a number. The value was ignored.");
+            let detail = format!("Must be a number{}. The value was ignored.", self.unclear(cell));
+            self.warn(row, column, "invalid_number", &detail);
         }
         number
     }
 
     /// Reads a whole number; a decimal point may be followed by zeroes.
     pub(super) fn number(&mut self, row: u64, (cell, column): (&str, &str)) -> Option<i64> {
-        let number = Number::of(cell).and_then(|number| number.with_decimals(0));
+        let number = self.read(cell).and_then(|number| number.with_decimals(0));
         if number.is_none() {
-            let detail = "Must be a whole number. The value was ignored.";
-            self.warn(row, column, "invalid_number", detail);
+            let unclear = self.unclear(cell);
+            let detail = format!("Must be a whole number{unclear}. The value was ignored.");
+            self.warn(row, column, "invalid_number", &detail);
         }
         number
+    }
+
+    fn read(&self, cell: &str) -> Option<Number> {
+        Number::of(cell, self.columns.decimals())
+    }
+
+    /// What a detail says of a cell that may be either of two numbers.
+    fn unclear(&self, cell: &str) -> &'static str {
+        let is_number = |sign: char| Number::of(&cell.replace(sign, ""), Decimals::Point).is_some();
+        let is_one = self.read(cell).is_none() && (is_number(',') || is_number('.'));
+        if is_one {
+            ", and it must be clear whether its point or comma separates thousands"
+        } else {
+            ""
+        }
     }
 
     /// Reads a quantity of stock. One below zero is stock that was sold beyond what there was: none is left.
     pub(super) fn quantity(&mut self, row: u64, cell: (&str, &str)) -> Option<i64> {
         let number = self.number(row, cell)?;
+        Some(self.not_negative(row, cell.1, number))
+    }
+
+    /// The quantity, or none in place of a negative one, with a warning.
+    pub(super) fn not_negative(&mut self, row: u64, column: &str, number: i64) -> i64 {
         if number < 0 {
             let detail = format!("Stock cannot be negative: 0 was imported instead of {number}.");
-            self.warn(row, cell.1, "negative_quantity", &detail);
+            self.warn(row, column, "negative_quantity", &detail);
         }
-        Some(number.max(0))
+        number.max(0)
     }
 
     /// Reads an amount in major units, like `1299.00`, as the money object of a request.
@@ -168,12 +200,13 @@ impl<'a> Reading<'a> {
         (cell, column): (&str, &str),
         (currency, then): (&Currency, &str),
     ) -> Option<Value> {
-        let amount = minor_units(cell, currency);
+        let amount = minor_units(cell, self.columns.decimals(), currency);
         if amount.is_none() {
             let decimals = Money::zero(currency).exponent();
+            let unclear = self.unclear(cell);
             let detail = format!(
                 "Must be an amount in {currency}, in digits with a point before at most {decimals} \
-                 decimals. {then}"
+                 decimals{unclear}. {then}"
             );
             self.warn(row, column, "invalid_price", &detail);
         }
@@ -238,9 +271,9 @@ impl<'a> Reading<'a> {
 }
 
 /// An amount in minor units.
-pub(super) fn minor_units(text: &str, currency: &Currency) -> Option<i64> {
+fn minor_units(text: &str, decimals: Decimals, currency: &Currency) -> Option<i64> {
     let exponent = usize::from(Money::zero(currency).exponent());
-    let number = Number::of(text).filter(|number| !number.is_negative)?;
+    let number = Number::of(text, decimals).filter(|number| !number.is_negative)?;
     number.with_decimals(exponent)
 }
 
@@ -287,7 +320,8 @@ mod tests {
             ("-1", "EUR", None),
             ("99999999999999999999", "EUR", None),
         ] {
-            assert_eq!(minor_units(text, &currency(code)), amount, "{text} {code}");
+            let read = minor_units(text, Decimals::Point, &currency(code));
+            assert_eq!(read, amount, "{text} {code}");
         }
     }
 }

@@ -17,6 +17,7 @@ pub(super) enum Column {
     Phone,
     AcceptsMarketing,
     ConsentSource,
+    ConsentAt,
     Tags,
     Groups,
     Note,
@@ -36,6 +37,7 @@ const NAMES: &[(Column, &[&str])] = &[
     (Column::Phone, &["Phone"]),
     (Column::AcceptsMarketing, &["Accepts Email Marketing", "Accepts Marketing"]),
     (Column::ConsentSource, &["Consent Source"]),
+    (Column::ConsentAt, &["Consent At"]),
     (Column::Tags, &["Tags"]),
     (Column::Groups, &["Groups"]),
     (Column::Note, &["Note"]),
@@ -144,6 +146,11 @@ pub(super) fn record(columns: &Columns, rows: &[Row]) -> Option<Record> {
     }
     let source = reading.cell(row, slot(Column::ConsentSource)).map_or("import", |(text, _)| text);
     body.insert("marketing_source".into(), source.into());
+    // Without a consent, or its withdrawal, a time is that of nothing.
+    if body.contains_key("accepts_marketing") {
+        let column = slot(Column::ConsentAt);
+        reading.code_text(&mut body, ("", "marketing_consent_at"), row, column);
+    }
     for (member, column) in [("tags", Column::Tags), ("groups", Column::Groups)] {
         if let Some((cell, column)) = reading.cell(row, slot(column)) {
             reading.source(&format!("/{member}"), number, column);
@@ -177,6 +184,11 @@ fn address(reading: &mut Reading<'_>, at: &str, row: &Row) -> Map<String, Value>
     let members = if reading.has(slot(COUNTRY)) { ADDRESS } else { &[] };
     for member in members {
         let column = slot(Column::Address(member));
+        if !reading.has(column) {
+            // What the file lacks is reported by the name that the column would have.
+            let name = NAMES.get(column.index).and_then(|(_, names)| names.first());
+            reading.source(&format!("{at}/{member}"), row.number, name.unwrap_or(&""));
+        }
         if CODES.contains(member) {
             reading.code_text(&mut address, (at, member), row, column);
         } else {

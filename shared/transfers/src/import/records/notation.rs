@@ -8,26 +8,37 @@ pub(super) struct Number {
     decimals: String,
 }
 
+/// Which sign a file has before decimals, as far as it is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::import) enum Decimals {
+    /// A point, or none of them has any.
+    #[default]
+    Point,
+    /// A comma: a point may group digits.
+    Comma,
+}
+
 /// The largest power of ten that is read.
 const MAX_POWER: usize = 15;
 
 impl Number {
     /// Reads a number: `1299.00`, `1299,00`, `1,299.00`, `1.299,00`, `1 299,00`, `1.299E+3`. `1,299` may
-    /// be either of two numbers, and is none.
-    pub(super) fn of(text: &str) -> Option<Self> {
+    /// be either of two numbers, and is none; nor is `1.299` in a file with decimal commas.
+    pub(super) fn of(text: &str, decimals: Decimals) -> Option<Self> {
         let (is_negative, text) = match text.strip_prefix(['-', '\u{2212}']) {
             Some(rest) => (true, rest),
             None => (false, text.strip_prefix('+').unwrap_or(text)),
         };
         let text = text.trim();
         let number = match text.split_once(['e', 'E']) {
-            Some((number, power)) => Self::plain(number)?.times_ten_to(power)?,
-            None => Self::plain(text)?,
+            // Before a power of ten no digits are grouped.
+            Some((number, power)) => Self::plain(number, Decimals::Point)?.times_ten_to(power)?,
+            None => Self::plain(text, decimals)?,
         };
         Some(Self { is_negative, ..number })
     }
 
-    fn plain(text: &str) -> Option<Self> {
+    fn plain(text: &str, notation: Decimals) -> Option<Self> {
         // A space between digits groups them, also one that does not break, and so does an apostrophe.
         let is_group = |c: char| c.is_whitespace() || matches!(c, '\'' | '\u{2019}');
         let spaced = text.contains(is_group);
@@ -37,8 +48,9 @@ impl Number {
         let text: String = text.chars().filter(|c| !is_group(*c)).collect();
         let count = |sign: char| text.matches(sign).count();
         let (whole, decimals) = match (count('.'), count(',')) {
-            (1, 0) => text.split_once('.')?,
-            (0, 1) => text.split_once(',').filter(|(_, decimals)| decimals.len() != 3)?,
+            (1, 0) if notation == Decimals::Point => text.split_once('.')?,
+            (1, 0) => text.split_once('.').filter(|parts| !may_be_grouped(*parts))?,
+            (0, 1) => text.split_once(',').filter(|parts| !may_be_grouped(*parts))?,
             (_, 0) | (0, _) => (text.as_str(), ""),
             (points, commas) => {
                 let decimal = if text.rfind('.') > text.rfind(',') { '.' } else { ',' };
@@ -87,6 +99,19 @@ impl Number {
         let away = if self.is_negative { -1 } else { 1 };
         number.checked_add(if is_up { away } else { 0 })
     }
+}
+
+/// Whether a sign between these digits may group them as well as be before decimals.
+fn may_be_grouped((before, after): (&str, &str)) -> bool {
+    (1..=3).contains(&before.len()) && !before.starts_with('0') && after.len() == 3
+}
+
+/// Whether a text is a number with a decimal comma, and cannot be another one: `19,99`, `1.299,00`.
+pub(in crate::import) fn has_decimal_comma(text: &str) -> bool {
+    let Some((whole, decimals)) = text.rsplit_once(',') else { return false };
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    let is_clear = whole.contains('.') || !may_be_grouped((whole, decimals));
+    is_clear && is_digits(decimals) && Number::of(text, Decimals::Comma).is_some()
 }
 
 fn starts_with_three(group: &str) -> bool {
@@ -141,8 +166,38 @@ mod tests {
             ("5 EUR", None),
             ("99999999999999999999", None),
         ] {
-            let number = Number::of(text).and_then(|number| number.with_decimals(2));
+            let number = Number::of(text, Decimals::Point);
+            let number = number.and_then(|number| number.with_decimals(2));
             assert_eq!(number, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_point_may_group_digits_where_a_comma_is_before_decimals() {
+        for (text, expected) in [
+            ("1.500", None),
+            ("-12.500", None),
+            ("1.299,50", Some(1_299_500)),
+            ("1.500.000", Some(1_500_000_000)),
+            ("1.5", Some(1_500)),
+            ("1.50", Some(1_500)),
+            ("0.500", Some(500)),
+            (".500", Some(500)),
+            ("1500.250", Some(1_500_250)),
+            ("0,500", Some(500)),
+            ("1,500", None),
+            ("1.500E+3", Some(1_500_000)),
+        ] {
+            let number = Number::of(text, Decimals::Comma);
+            let number = number.and_then(|number| number.with_decimals(3));
+            assert_eq!(number, expected, "{text}");
+        }
+        for text in ["19,99", "1.299,00", "0,125", "1299,5"] {
+            assert!(has_decimal_comma(text), "{text}");
+        }
+        for text in ["1,299", "1,299,000", "1,299.00", "a,5", "5,", "1.5", "red, blue", "2024,1,2"]
+        {
+            assert!(!has_decimal_comma(text), "{text}");
         }
     }
 
@@ -156,7 +211,8 @@ mod tests {
             ("1.2345", 3, 1_235),
             ("1.2", 3, 1_200),
         ] {
-            assert_eq!(Number::of(text).unwrap().rounded(places), Some(expected), "{text}");
+            let number = Number::of(text, Decimals::Point).unwrap();
+            assert_eq!(number.rounded(places), Some(expected), "{text}");
         }
     }
 }

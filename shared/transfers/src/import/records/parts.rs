@@ -13,6 +13,8 @@ const NEEDED: [&str; 5] = ["/title", "/handle", "/email", "/options", "/variants
 const NEEDED_OF_VARIANT: [&str; 2] = ["price", "options"];
 /// What a warning says of a cell that is left out.
 const LEFT_OUT: &str = "The value was ignored.";
+/// What it says of one without which there is no address.
+const NO_ADDRESS: &str = "The address was not imported:";
 
 impl Record {
     /// Leaves out the members with these errors, and adds a warning for each. Returns false, and changes
@@ -23,13 +25,8 @@ impl Record {
         }
         let parts: Option<Vec<String>> = errors.iter().map(|error| self.part(error)).collect();
         let Some(mut parts) = parts else { return false };
-        for error in errors {
-            let found = self.finding(error);
-            self.faults.extend(found.map(|found| Finding {
-                severity: Severity::Warning,
-                detail: format!("{} {LEFT_OUT}", found.detail),
-                ..found
-            }));
+        for (error, part) in errors.iter().zip(&parts) {
+            self.tell(error, part);
         }
         // From the last one on, so that those before it keep their numbers.
         parts.sort_by_cached_key(|part| std::cmp::Reverse(numbered(part)));
@@ -38,6 +35,27 @@ impl Record {
             self.remove(&part);
         }
         true
+    }
+
+    /// Adds a warning about a part that is left out because of an error. Where that is a whole address, the
+    /// warning about the cell that caused it says so.
+    fn tell(&mut self, error: &FieldError, part: &str) {
+        let text = |detail: &str| match is_address(part) {
+            true => format!("{NO_ADDRESS} {detail}"),
+            false => format!("{detail} {LEFT_OUT}"),
+        };
+        if let Some(found) = self.finding(error) {
+            let (severity, detail) = (Severity::Warning, text(&found.detail));
+            self.faults.push(Finding { severity, detail, ..found });
+            return;
+        }
+        let (row, column) = self.place(error);
+        let is_cause = |known: &&mut Finding| known.row == row && known.column == column;
+        for known in self.faults.iter_mut().filter(is_cause).filter(|_| is_address(part)) {
+            if let Some(detail) = known.detail.strip_suffix(LEFT_OUT) {
+                known.detail = format!("{NO_ADDRESS} {}", detail.trim_end());
+            }
+        }
     }
 
     /// Whether the file has no price for one of its variants.
@@ -134,6 +152,11 @@ impl Record {
     }
 }
 
+/// Whether a part is a whole address of a customer.
+fn is_address(part: &str) -> bool {
+    part == "/address" || part.strip_prefix("/addresses/").is_some_and(|it| !it.contains('/'))
+}
+
 /// Whether a record cannot do without the member at this pointer.
 fn is_needed(pointer: &str) -> bool {
     let mut names = pointer.split('/').skip(1);
@@ -204,6 +227,9 @@ mod tests {
         });
         assert_eq!(record.body, expected);
         assert!(record.faults.iter().all(|fault| !fault.is_error()));
+        let of = |fault: &&Finding| fault.code == "required" && fault.column.is_none();
+        let address = record.faults.iter().find(of).unwrap();
+        assert_eq!(address.detail, "The address was not imported: Wrong.");
         let found = record.finding(&error("/images/0/alt", "too_long")).unwrap();
         assert_eq!((found.row, found.column.as_deref()), (4, Some("Image Src")));
     }

@@ -161,21 +161,27 @@ impl Record {
     /// The finding for a field error of the body, at its place in the file. None when that cell already
     /// has a finding.
     pub(in crate::import) fn finding(&self, error: &FieldError) -> Option<Finding> {
-        let holds = |(pointer, ..): &&Source| {
-            let rest = error.pointer.strip_prefix(pointer.as_str());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        let source = self.sources.iter().filter(holds).max_by_key(|(pointer, ..)| pointer.len());
-        let (row, column) = match source {
-            Some((_, row, column)) => (*row, Some(column.clone())),
-            None if self.sources.is_empty() => (self.row, Some(error.pointer.clone())),
-            None => (self.row, None),
-        };
+        let (row, column) = self.place(error);
         let known = self.faults.iter().any(|fault| (fault.row, &fault.column) == (row, &column));
         let column = column.filter(|column| !column.is_empty());
         let found =
             Finding::error((row, column.as_deref()), error.violation.code, &error.violation.detail);
         (!known || column.is_none()).then_some(found)
+    }
+
+    /// The row and the column that a field error of the body is about; the column is empty where the file has
+    /// none.
+    pub(super) fn place(&self, error: &FieldError) -> (u64, Option<String>) {
+        let holds = |(pointer, ..): &&Source| {
+            let rest = error.pointer.strip_prefix(pointer.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let source = self.sources.iter().filter(holds).max_by_key(|(pointer, ..)| pointer.len());
+        match source {
+            Some((_, row, column)) => (*row, Some(column.clone())),
+            None if self.sources.is_empty() => (self.row, Some(error.pointer.clone())),
+            None => (self.row, None),
+        }
     }
 
     /// A finding about the whole record.

@@ -20,16 +20,8 @@ const OF_PRODUCT: [&str; 9] = [
 const OF_VARIANT: [&str; 7] =
     ["id", "product_id", "title", "position", "created_at", "updated_at", "version"];
 /// Members of a customer's response that its request has not.
-const OF_CUSTOMER: [&str; 8] = [
-    "id",
-    "phone_e164",
-    "marketing_consent",
-    "orders_count",
-    "total_spent",
-    "created_at",
-    "updated_at",
-    "version",
-];
+const OF_CUSTOMER: [&str; 7] =
+    ["id", "phone_e164", "orders_count", "total_spent", "created_at", "updated_at", "version"];
 
 /// The body of the request that creates what a line describes, and whether the line is a response, which has
 /// an `id` and a `version`. Other lines are requests already.
@@ -78,8 +70,10 @@ fn product(body: &mut Map<String, Value>) {
 }
 
 fn customer(body: &mut Map<String, Value>) {
-    let source = body.get("marketing_consent").and_then(|consent| consent.get("source")).cloned();
-    body.extend(source.map(|source| ("marketing_source".to_owned(), source)));
+    let consent = body.remove("marketing_consent").unwrap_or_default();
+    for (member, of_request) in [("source", "marketing_source"), ("at", "marketing_consent_at")] {
+        body.extend(consent.get(member).map(|said| (of_request.to_owned(), said.clone())));
+    }
     // What identifies a customer without an address is the same number in a store of another country.
     if body.get("email").is_none_or(Value::is_null)
         && let Some(phone) = body.get("phone_e164").filter(|phone| !phone.is_null()).cloned()
@@ -87,6 +81,15 @@ fn customer(body: &mut Map<String, Value>) {
         body.insert("phone".to_owned(), phone);
     }
     body.retain(|name, value| !OF_CUSTOMER.contains(&name.as_str()) && !value.is_null());
+    if let Some(Value::Object(address)) = body.get_mut("address") {
+        without_derived(address);
+    }
+    elements(body, "addresses").for_each(without_derived);
+}
+
+/// Leaves out what an address in a response has besides what was given.
+fn without_derived(address: &mut Map<String, Value>) {
+    address.retain(|name, value| name != "phone_e164" && !value.is_null());
 }
 
 /// The objects in an array of the body.
@@ -121,6 +124,18 @@ mod tests {
             "variants": [{"price": {"amount": 1}, "inventory": {"tracked": true}}],
         });
         assert_eq!(request_of(ImportKind::Products, line), (expected, true));
+        let line = json!({
+            "id": "cus_1", "version": 1, "email": "a@example.com", "phone_e164": null,
+            "marketing_consent": {"at": "2026-01-02T03:04:05Z", "source": "fair"},
+            "address": {"line1": "1", "line2": null, "phone_e164": "+911"},
+            "addresses": [{"line1": "2", "phone_e164": null}],
+        });
+        let expected = json!({
+            "email": "a@example.com",
+            "marketing_source": "fair", "marketing_consent_at": "2026-01-02T03:04:05Z",
+            "address": {"line1": "1"}, "addresses": [{"line1": "2"}],
+        });
+        assert_eq!(request_of(ImportKind::Customers, line), (expected, true));
         let request = json!({"title": "Mug", "rating": 5});
         assert_eq!(request_of(ImportKind::Products, request.clone()), (request, false));
     }

@@ -74,9 +74,16 @@ impl Product {
         Self { body, options: Vec::new(), values, variants, images }
     }
 
-    /// Adds members of the product itself.
-    pub(super) fn extend(&mut self, members: impl IntoIterator<Item = (&'static str, Value)>) {
-        self.body.extend(members.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    /// Adds metadata of the product itself.
+    pub(super) fn add_metadata(&mut self, metadata: Map<String, Value>) {
+        if metadata.is_empty() {
+            return;
+        }
+        if let Value::Object(known) =
+            self.body.entry("metadata").or_insert_with(|| Map::new().into())
+        {
+            known.extend(metadata);
+        }
     }
 
     /// The pointer of the next variant.

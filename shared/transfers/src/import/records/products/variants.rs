@@ -10,6 +10,8 @@ use crate::import::rows::Row;
 
 /// What becomes of a product with an unreadable price.
 const UNPRICED: &str = "A new product is imported as a draft, with the price 0.";
+/// What becomes of a variant of which it is unclear whether it is discontinued.
+const DISCONTINUED: &str = "The variant is imported as discontinued.";
 /// What becomes of another cell that is no amount.
 const LEFT_OUT: &str = "The value was ignored.";
 
@@ -45,6 +47,11 @@ pub(super) fn variant(
             let flag = reading.flag(row.number, cell);
             body.extend(flag.map(|flag| (member.to_owned(), flag.into())));
         }
+    }
+    if let Some(cell) = reading.cell(row, slot(Column::Discontinued)) {
+        // What may not be on sale is not put on sale.
+        let flag = reading.flag_or(row.number, cell, DISCONTINUED).unwrap_or(true);
+        body.insert("discontinued".into(), flag.into());
     }
     body.extend(inventory(reading, at, row).map(|inventory| ("inventory".to_owned(), inventory)));
     body

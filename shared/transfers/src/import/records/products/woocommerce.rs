@@ -20,6 +20,8 @@ use columns::{Column, list, slot};
 
 /// The decimals with which weights are converted.
 const DECIMALS: usize = 6;
+/// The name, among metadata, of the short description of a product that has another one.
+const SHORT: &str = "Short description";
 /// Units of weight, in hundred-millionths of a gram.
 const UNITS: [(Column, i128); 4] = [
     (Column::Kilograms, 100_000_000_000),
@@ -89,7 +91,7 @@ pub(super) fn record(columns: &Columns, rows: &[Row], setting: &Setting) -> Opti
     let mut product = Product::of(product_head(&mut reading, first));
     product.options = attributes::options(&mut reading, first, own);
     let metadata = attributes::metadata(&mut reading, first, &product.options);
-    product.extend(metadata.map(|metadata| ("metadata", metadata)));
+    product.add_metadata(metadata);
     reading.category = categories::category(&mut reading, first);
     for (number, url) in images(&reading, first).into_iter().enumerate() {
         let column = reading.name(slot(Column::Images));
@@ -120,10 +122,16 @@ fn product_head(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
         body.insert("handle".into(), Handle::made_of(name, "product").into());
     }
     let description = [Column::Description, Column::ShortDescription];
-    let description = description.into_iter().find_map(|one| reading.cell(row, slot(one)));
-    if let Some((text, column)) = description {
+    let mut description = description.into_iter().filter_map(|one| reading.cell(row, slot(one)));
+    let (description, short) = (description.next(), description.next());
+    let text = |text: &str| Value::from(text.replace("\\n", "\n"));
+    if let Some((html, column)) = description {
         reading.source("/description", row.number, column);
-        body.insert("description".into(), text.replace("\\n", "\n").into());
+        body.insert("description".into(), text(html));
+    }
+    if let Some((html, column)) = short {
+        reading.source(&format!("/metadata/{SHORT}"), row.number, column);
+        body.insert("metadata".into(), json!({SHORT: text(html)}));
     }
     reading.text(&mut body, ("", "vendor"), row, slot(Column::Brands));
     if let Some((class, column)) = reading.code(row, slot(Column::TaxClass))
@@ -252,7 +260,8 @@ fn inventory(reading: &mut Reading<'_>, at: &str, row: &Row) -> Option<Value> {
     let quantity = match stock {
         Some(cell) => {
             reading.source(&format!("{at}/inventory/levels"), row.number, cell.1);
-            reading.rounded(row.number, cell, 0).unwrap_or(0).max(0)
+            let quantity = reading.rounded(row.number, cell, 0).unwrap_or(0);
+            reading.not_negative(row.number, cell.1, quantity)
         }
         None => 0,
     };

@@ -83,8 +83,12 @@ pub(super) fn values(
     values
 }
 
-/// The product's own attributes as metadata, several values of one between commas; none without any.
-pub(super) fn metadata(reading: &mut Reading<'_>, row: &Row, options: &[String]) -> Option<Value> {
+/// The product's own attributes as metadata, several values of one between commas.
+pub(super) fn metadata(
+    reading: &mut Reading<'_>,
+    row: &Row,
+    options: &[String],
+) -> Map<String, Value> {
     let mut metadata = Map::new();
     for number in 0..ATTRIBUTES {
         let Some((name, named)) = reading.cell(row, name_slot(number)) else { continue };
@@ -102,5 +106,5 @@ pub(super) fn metadata(reading: &mut Reading<'_>, row: &Row, options: &[String])
         reading.source(&format!("/metadata/{}", escaped(name)), row.number, column);
         metadata.insert(name.to_owned(), list(values).join(", ").into());
     }
-    (!metadata.is_empty()).then(|| metadata.into())
+    metadata
 }
