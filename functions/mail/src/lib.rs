@@ -69,7 +69,7 @@ pub async fn handle(services: &Services, event: SqsEvent) -> SqsBatchResponse {
                 failed.remove(&id);
             }
             Ok(Err(problem)) => {
-                tracing::error!(cause = %problem, "mail message failed; it is received again")
+                tracing::error!(cause = %problem, "mail message failed; it is received again");
             }
             Err(panic) => tracing::error!(cause = %panic, "mail message panicked"),
         }

@@ -272,7 +272,7 @@ impl PlacesRequest {
             match address::region_of(country.as_str(), region) {
                 Ok(code) => *region = code,
                 Err(violation) => {
-                    field_errors.push(FieldError::at(format!("/regions/{at}"), violation))
+                    field_errors.push(FieldError::at(format!("/regions/{at}"), violation));
                 }
             }
         }

@@ -92,7 +92,7 @@ async fn run(
         }
         let read = match sheet.page(&setting).await? {
             Read::Page(page) => at_locations(services, store, &mut sheet, page).await?,
-            broken => broken,
+            broken @ Read::Broken(_) => broken,
         };
         import = match read {
             Read::Broken(findings) => broken(services, &import, findings).await?,

@@ -40,9 +40,12 @@ impl Record {
     /// Adds a warning about a part that is left out because of an error. Where that is a whole address, the
     /// warning about the cell that caused it says so.
     fn tell(&mut self, error: &FieldError, part: &str) {
-        let text = |detail: &str| match is_address(part) {
-            true => format!("{NO_ADDRESS} {detail}"),
-            false => format!("{detail} {LEFT_OUT}"),
+        let text = |detail: &str| {
+            if is_address(part) {
+                format!("{NO_ADDRESS} {detail}")
+            } else {
+                format!("{detail} {LEFT_OUT}")
+            }
         };
         if let Some(found) = self.finding(error) {
             let (severity, detail) = (Severity::Warning, text(&found.detail));

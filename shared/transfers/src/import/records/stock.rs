@@ -86,7 +86,7 @@ pub(super) fn has_locations(names: &[String]) -> bool {
             column,
             Column::Sku | Column::ItemId | Column::Handle | Column::OptionValue(_)
         );
-        is_of_rows && own.iter().any(|name| has(&name))
+        is_of_rows && own.iter().any(&has)
     };
     ["Handle", "SKU"].iter().chain(&TOLD).all(has) && !NAMES.iter().any(is_single)
 }
