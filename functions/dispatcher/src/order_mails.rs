@@ -5,6 +5,7 @@
 //! transaction that ends the event's pending state. So each mail is written once, however often its event
 //! is dispatched, and a crash loses none.
 
+use catalogue::location::Location;
 use core_types::event::Event;
 use core_types::fields::{Email, LinkTemplate};
 use core_types::id::{DisputeId, FulfillmentId, MerchantId, OrderId, PaymentId, RefundId, StoreId};
@@ -241,6 +242,15 @@ impl OrderContext {
         Ok(Some((if self.order.is_email_proven { mail } else { mail.to_stranger() }, None)))
     }
 
+    /// The location where the customer picks the goods up. Takes a read only for a pickup at one.
+    async fn pickup(&self, services: &Services) -> Result<Option<Location>, Problem> {
+        let shipping = self.order.shipping_line.as_ref();
+        match shipping.and_then(|line| line.service.pickup_location()) {
+            Some(id) => services.table.get(&key::location(&self.store.id, id)).await,
+            None => Ok(None),
+        }
+    }
+
     /// Whether the store may link to this page now: its domains may have changed since the page was set.
     fn may_lead_to(&self, services: &Services, page: &LinkTemplate) -> bool {
         self.domains.may_lead_to(page.as_str(), &services.config.base_url)
@@ -250,7 +260,11 @@ impl OrderContext {
 /// To the shopper: the order was placed.
 async fn placed(services: &Services, event: &Event) -> Result<Composed, Problem> {
     match load_order(services, event, NotificationKind::OrderPlaced).await? {
-        Some(on) => on.mail_about_order(services, OrderNews::default()).await,
+        Some(on) => {
+            let pickup = on.pickup(services).await?;
+            let pickup = pickup.as_ref();
+            on.mail_about_order(services, OrderNews { pickup, ..Default::default() }).await
+        }
         None => Ok(None),
     }
 }
@@ -317,7 +331,12 @@ async fn payment_requested(services: &Services, event: &Event) -> Result<Compose
         return Ok(None);
     };
     match on.settings.pays_at(|page| on.may_lead_to(services, page)) {
-        Some(page) => on.mail_with_link(services, Some(page), OrderNews::default()).await,
+        Some(page) => {
+            let pickup = on.pickup(services).await?;
+            let pickup = pickup.as_ref();
+            let news = OrderNews { pickup, ..Default::default() };
+            on.mail_with_link(services, Some(page), news).await
+        }
         None => Ok(None),
     }
 }

@@ -14,6 +14,7 @@ use gateway::idempotency::answering;
 use gateway::page::Paging;
 use gateway::reply::{Accepted, Created, Json, Page};
 use gateway::request::{Body, IfMatch, Path, Query};
+use identity::address::{self, AddressView};
 use identity::customer::{
     self, CreateRequest, Customer, CustomerDeleted, CustomerView, UniqueCustomerEmail,
     UpdateRequest,
@@ -137,7 +138,7 @@ pub(crate) async fn create(
 
 /// `GET /v1/customers/{id}` (`getCustomer`): Get a customer.
 ///
-/// The response has the consent, the default addresses and the order totals.
+/// The response has the consent and the order totals, and no addresses, which are a list of their own.
 ///
 /// # Errors
 /// `not_found`.
@@ -198,6 +199,27 @@ pub(crate) async fn remove(
     // Deletes items that were added meanwhile; no more can be added to a deleted account.
     customer::erase_items_except(app, &key, "").await?;
     Ok(removed)
+}
+
+/// `GET /v1/customers/{id}/addresses` (`listCustomerAddresses`): List addresses of a customer.
+///
+/// The default comes first, then newest first.
+///
+/// # Errors
+/// `not_found`, `invalid_cursor`.
+pub(crate) async fn addresses(
+    access: StoreAccess<ReadCustomers>,
+    State(app): State<App>,
+    Path(id): Path<CustomerId>,
+    mut paging: Paging,
+) -> Result<Page<AddressView>, Problem> {
+    let customer: Customer = load(&app, &key::customer(&access.store.id, &id)).await?;
+    let default = customer.default_address_id.as_ref();
+    let mut addresses = address::all_of(&app, &customer).await?;
+    let first = paging.leader(default.map(ToString::to_string));
+    addresses.sort_by_key(|address| first.as_deref() != Some(address.id.as_str()));
+    let views = addresses.iter().map(|address| AddressView::of(address, default));
+    paging.whole(&app, views.collect(), |view| view.id.to_string()).await
 }
 
 /// `GET /v1/customers/{id}/orders` (`listCustomerOrders`): List orders of a customer.

@@ -81,6 +81,7 @@ fn admin_routes() -> Routes {
         .get("/v1/customers/{id}", Cost::READ, customers::show)
         .patch("/v1/customers/{id}", Cost::WRITE, customers::update)
         .delete("/v1/customers/{id}", Cost::WRITE, customers::remove)
+        .get("/v1/customers/{id}/addresses", Cost::List, customers::addresses)
         .get("/v1/customers/{id}/orders", Cost::List, customers::orders)
         .get("/v1/customers/{id}/merges", Cost::List, customer_merges::list)
         .post("/v1/customers/{id}/merges", Cost::WRITE, customer_merges::create)

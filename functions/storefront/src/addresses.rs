@@ -10,9 +10,7 @@ use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{Argument, Described, IfMatch, Inbound, Raw, Reads, Validation};
 use http::request::Parts;
-use identity::address::{
-    self, Address, AddressInput, AddressPatch, AddressView, MAX_ADDRESSES, PostalAddress,
-};
+use identity::address::{self, Address, AddressInput, AddressPatch, AddressView, PostalAddress};
 use identity::customer::Customer;
 use primitives::fields::{FieldErrors, Flag, Text};
 use primitives::input::{NoFields, request};
@@ -20,7 +18,7 @@ use primitives::problem::{Code, Problem};
 use serde_json::{Map, Value};
 use services::Services;
 use table::item::Item;
-use table::{Query, retry};
+use table::retry;
 
 /// The members of the body in addition to the address.
 #[request]
@@ -197,12 +195,6 @@ fn named(inbound: &Inbound) -> Result<AddressId, Problem> {
     AddressId::parse(&named).ok_or_else(|| Code::NotFound.into())
 }
 
-/// Loads every address of the customer, newest first.
-async fn all_addresses(services: &Services, customer: &Customer) -> Result<Vec<Address>, Problem> {
-    let query = Query::partition(customer.key().pk).begins_with(key::ADDRESSES).newest_first();
-    services.table.all(&query, usize::try_from(MAX_ADDRESSES).unwrap_or(usize::MAX)).await
-}
-
 /// Loads the customer again, because other requests change the addresses.
 async fn reload(services: &Services, customer: &Customer) -> Result<Customer, Problem> {
     services.table.get(&customer.key()).await?.ok_or_else(|| Code::Unauthenticated.into())
@@ -221,7 +213,7 @@ pub(crate) async fn list(
     mut paging: Paging,
 ) -> Result<Page<AddressView>, Problem> {
     let default = caller.account.default_address_id.as_ref();
-    let mut addresses = all_addresses(&app, &caller.account).await?;
+    let mut addresses = address::all_of(&app, &caller.account).await?;
     let first = paging.leader(default.map(ToString::to_string));
     addresses.sort_by_key(|address| first.as_deref() != Some(address.id.as_str()));
     let views = addresses.iter().map(|address| AddressView::of(address, default));
@@ -383,7 +375,7 @@ async fn remove(
 ) -> Result<NoContent, Problem> {
     retry(|| async {
         let customer = reload(services, customer).await?;
-        let addresses = all_addresses(services, &customer).await?;
+        let addresses = address::all_of(services, &customer).await?;
         let address = addresses.iter().find(|address| address.id == *id).ok_or(Code::NotFound)?;
         if_match.check(address.version)?;
         address::remove(services.table.write(), &customer, address, &addresses)

@@ -13,8 +13,9 @@ use primitives::input::request;
 use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use services::Services;
 use table::item::{Item, Key};
-use table::{Change, Condition, Write};
+use table::{Change, Condition, Query, Write};
 
 use crate::customer::Customer;
 use crate::phone;
@@ -191,6 +192,15 @@ impl Address {
         let version = self.version.saturating_add(1);
         Self { postal, updated_at: now, version, ..self.clone() }
     }
+}
+
+/// Every address of a customer, newest first.
+///
+/// # Errors
+/// 503.
+pub async fn all_of(services: &Services, customer: &Customer) -> Result<Vec<Address>, Problem> {
+    let query = Query::partition(customer.key().pk).begins_with(key::ADDRESSES).newest_first();
+    services.table.all(&query, usize::try_from(MAX_ADDRESSES).unwrap_or(usize::MAX)).await
 }
 
 /// Adds an address of a customer. The first one becomes the default, and so does a later one if

@@ -456,6 +456,7 @@ async fn charges(world: &mut World) {
     world.add("/v1/discounts/{id}", &owner, &[&discount]);
     let customer = world.shopper.id.clone();
     world.add("/v1/customers/{id}", &owner, &[&customer]);
+    world.add("/v1/customers/{id}/addresses", &owner, &[&customer]);
     world.add("/v1/customers/{id}/orders", &owner, &[&customer]);
     let double =
         world.make("/v1/customers", json!({"email": "double@example.com"})).await.str("/id");

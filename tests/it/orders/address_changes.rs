@@ -81,6 +81,36 @@ async fn an_unpaid_order_is_retaxed_when_its_address_changes() {
 }
 
 #[tokio::test]
+async fn the_shipping_rate_stays_and_cancelled_units_keep_the_tax() {
+    let market = market(true).await;
+    let zones = format!("/v1/stores/{}/shipping-zones", market.store.id);
+    let mut rates = Vec::new();
+    for (country, price) in [("DE", 1_000), ("US", 4_000)] {
+        let rate = json!({"name": country, "kind": "flat", "price": inr(price)});
+        let zone = json!({"name": country, "countries": [country], "rates": [rate]});
+        rates
+            .push(market.owner.post(&zones).json(zone).await.expect(201).at("/rates/0/id").clone());
+    }
+    let book = market.stock(11_900, 10).await;
+    let mut input = cart(&[(&book, 2)]);
+    input["shipping_address"] = address("DE");
+    input["shipping_rate_id"] = rates[0].clone();
+    let placed = market.order(input).await;
+    let abroad = moved(&market, &placed, "US").await;
+    assert_eq!(*abroad.at("/shipping_line/shipping_rate_id"), rates[0]);
+    // Without the tax of the store's country, as everything is.
+    assert_eq!(abroad.int("/shipping_line/price/amount"), 840);
+    assert_eq!(abroad.int("/totals/total/amount"), 20_840);
+    moved(&market, &placed, "DE").await;
+    market.act(&placed.id, "confirm", json!({})).await.expect(200);
+    let one = json!({"items": [{"order_item_id": placed.line(0), "quantity": 1}]});
+    market.act(&placed.id, "lines/cancel", one).await.expect(200);
+    let kept = moved(&market, &placed, "US").await;
+    assert_eq!(*kept.at("/tax_is_outdated"), json!(true));
+    assert_eq!(*kept.at("/taxed_at/country"), json!("DE"));
+}
+
+#[tokio::test]
 async fn inclusive_tax_is_removed_abroad_and_restored_at_home() {
     let market = market(true).await;
     let book = market.stock(11_900, 10).await;

@@ -40,10 +40,14 @@ async fn rate(market: &Market) -> Value {
     market.owner.get(&zones).await.expect(200).at("/data/0/rates/0/id").clone()
 }
 
-fn says(mail: &Mail, lines: &[&str]) {
+fn says_in_text(mail: &Mail, lines: &[&str]) {
     for line in lines {
         assert!(mail.text.lines().any(|said| said.trim() == *line), "{line} in {}", mail.text);
     }
+}
+
+fn says(mail: &Mail, lines: &[&str]) {
+    says_in_text(mail, lines);
     let html = mail.html.as_deref().expect("a mail about an order has HTML");
     assert!(html.starts_with("<!doctype html>") && html.contains("</table>"), "{html}");
 }
@@ -106,6 +110,73 @@ async fn order_mails_itemize_the_order_and_name_the_seller() {
     market.act(&placed.id, "fulfill", silent).await.expect(201);
     market.gateway.quiet().await;
     assert_eq!(mailbox.mails().len(), 4);
+}
+
+#[tokio::test]
+async fn a_refund_mail_shows_the_restocking_fee() {
+    let market = market().await;
+    let book = market.stock(11_800, 10).await;
+    let email = format!("{}@example.com", unique("buyer"));
+    let mut input = cart(&[(&book, 2)]);
+    input["email"] = json!(email);
+    input["shipping_rate_id"] = rate(&market).await;
+    input["payment"] = json!({"provider": "manual", "method": "bank"});
+    let placed = market.order(input).await;
+    market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
+    let mailbox = market.gateway.mailbox(&email);
+    mailbox.nth(1).await;
+    let mut refund = json!({
+        "items": [{"order_item_id": placed.line(0), "quantity": 1, "restock_type": "cancel"}],
+        "restocking_fee": {"amount": 1_500, "currency": "INR"},
+    });
+    market.act(&placed.id, "refund", refund.clone()).await.expect(201);
+    let refunded = mailbox.nth(2).await;
+    says(&refunded, &["Restocking fee: -15.00 INR", "Refunded: 103.00 INR"]);
+    assert!(refunded.text.contains(": 118.00 INR"), "{}", refunded.text);
+    refund["restocking_fee"] = Value::Null;
+    market.act(&placed.id, "refund", refund).await.expect(201);
+    let refunded = mailbox.nth(3).await;
+    assert!(!refunded.text.contains("Restocking fee"), "{}", refunded.text);
+}
+
+#[tokio::test]
+async fn the_mail_of_a_pickup_says_where_it_is() {
+    let market = market().await;
+    let locations = "/v1/inventory/locations";
+    let counter = json!({"name": "Counter", "address": {
+        "line1": "12 Brigade Road", "city": "Bengaluru", "region": "KA", "postal_code": "560025",
+        "country": "IN",
+    }});
+    let counter = market.owner.post(locations).json(counter).await.expect(201).str("/id");
+    let zones = format!("/v1/stores/{}/shipping-zones", market.store.id);
+    let pickup = json!({"name": "Nepal", "countries": ["NP"], "rates": [{
+        "name": "At the counter", "kind": "pickup", "location_id": counter,
+        "price": {"amount": 0, "currency": "INR"},
+    }]});
+    let zone = market.owner.post(&zones).json(pickup).await.expect(201);
+    let levels = json!([{"location_id": counter, "quantity": 5}]);
+    let inventory = json!({"tracked": true, "policy": "deny", "levels": levels});
+    let book = market.product(11_800, Some(inventory)).await;
+    let email = format!("{}@example.com", unique("buyer"));
+    let mut input = cart(&[(&book, 1)]);
+    input["email"] = json!(email);
+    input["shipping_rate_id"] = zone.at("/rates/0/id").clone();
+    input["payment"] = json!({"provider": "manual", "method": "cash"});
+    market.order(input.clone()).await;
+    let said = market.gateway.mailbox(&email).nth(1).await;
+    says(&said, &["Pick it up at", "Counter", "12 Brigade Road", "560025 Bengaluru"]);
+    // What is sent is picked up nowhere; a text of the store's names the place, too.
+    let path = format!("/v1/stores/{}/notifications/order_placed/en", market.store.id);
+    let text = json!({"subject": "Thanks", "body": "{% if pickup_address %}Here:\n\n{{ pickup_address }}{% else %}We send it.{% endif %}"});
+    market.owner.put(&path).json(text).await.expect(200);
+    market.order(input.clone()).await;
+    let said = market.gateway.mailbox(&email).nth(2).await;
+    says_in_text(&said, &["Here:", "Counter", "12 Brigade Road"]);
+    let sent = market.stock(11_800, 10).await;
+    input["items"] = cart(&[(&sent, 1)])["items"].clone();
+    input["shipping_rate_id"] = rate(&market).await;
+    market.order(input).await;
+    says_in_text(&market.gateway.mailbox(&email).nth(3).await, &["We send it."]);
 }
 
 #[tokio::test]

@@ -41,6 +41,42 @@ async fn a_customer_created_by_the_store_signs_in_by_code() {
 }
 
 #[tokio::test]
+async fn a_merchant_lists_a_customers_addresses() {
+    let market = Market::open().await;
+    let address = |line1: &str, region: &str| json!({"line1": line1, "city": "Pune", "region": region, "postal_code": "411001", "country": "IN"});
+    let input = json!({
+        "email": format!("{}@example.com", unique("known")), "address": address("1 First Street", "MH"),
+        "addresses": [address("2 Second Street", "Maharashtra"), address("3 Third Street", "NCT of Delhi")],
+    });
+    let made = market.owner.post(CUSTOMERS).json(input).await.expect(201);
+    let path = format!("{CUSTOMERS}/{}/addresses", made.str("/id"));
+    let listed = market.owner.get(&path).await.expect(200);
+    let shown: Vec<_> =
+        listed.data().iter().map(|one| (one["line1"].clone(), one["is_default"].clone())).collect();
+    assert_eq!(shown[0], (json!("1 First Street"), json!(true)));
+    assert_eq!((shown.len(), listed.data()[1]["is_default"].clone()), (3, json!(false)));
+    assert!(listed.data().iter().any(|one| one["region"] == "DL"), "{}", listed.text);
+    // Page by page they come in the same order.
+    let (mut paged, mut next) = (Vec::new(), format!("{path}?limit=1"));
+    for _ in 0..3 {
+        let page = market.owner.get(&next).await.expect(200);
+        paged.extend(page.data().iter().map(|one| one["line1"].clone()));
+        next = format!(
+            "{path}?limit=1&cursor={}",
+            page.at("/page/next_cursor").as_str().unwrap_or_default()
+        );
+    }
+    let whole: Vec<_> = shown.iter().map(|(line1, _)| line1.clone()).collect();
+    assert_eq!(paged, whole);
+    let none = json!({"email": format!("{}@example.com", unique("known"))});
+    let none = market.owner.post(CUSTOMERS).json(none).await.expect(201);
+    let listed = market.owner.get(&format!("{CUSTOMERS}/{}/addresses", none.str("/id"))).await;
+    assert!(listed.expect(200).data().is_empty());
+    let stranger = Market::open().await;
+    stranger.owner.get(&path).await.expect(404);
+}
+
+#[tokio::test]
 async fn a_merchant_updates_and_deletes_a_customer() {
     let market = Market::open().await;
     let shopper = Shopper::register(&market.gateway, &market.store).await;

@@ -37,7 +37,8 @@ struct Format {
     /// Codes by name, at first use.
     #[serde(skip)]
     codes: OnceLock<BTreeMap<String, String>>,
-    /// What may stand before or behind a name of a region: `county`, `省`.
+    /// What may stand before or behind a name of a region: `county`, `省`; only behind it: `-to`; only before it:
+    /// `tinh-`.
     #[serde(default)]
     affixes: Vec<String>,
 }
@@ -127,7 +128,9 @@ impl Format {
         let codes = self.codes.get_or_init(|| self.codes_by_name());
         let bare = wanted.strip_prefix(&plain(country)).filter(|_| given.contains('-'));
         let named = self.affixes.iter().flat_map(|affix| {
-            [wanted.strip_prefix(affix.as_str()), wanted.strip_suffix(affix.as_str())]
+            let (word, is_behind) = (affix.trim_matches('-'), affix.starts_with('-'));
+            let before = wanted.strip_prefix(word).filter(|_| !is_behind);
+            [before, wanted.strip_suffix(word).filter(|_| !affix.ends_with('-'))]
         });
         let mut spellings = [Some(wanted.as_str()), bare].into_iter().chain(named).flatten();
         spellings.find_map(|name| codes.get(name)).map(|code| Some(code.clone())).ok_or_else(|| {

@@ -11,7 +11,8 @@
 
 One entry per country: `require` the fields that an address needs (A street, C city, S region, Z postal code), `zip` the
 pattern of a postal code, `examples` one of each form, `alpha3` the code that may stand before it, `regions` the region
-codes with the names and former codes they go by, `affixes` the words that may stand before or behind such a name.
+codes with the names and former codes they go by, `affixes` the words that may stand before or behind such a name, with
+a hyphen where the name stands if it is one of both.
 Countries whose addresses name no region list none."""
 
 import json, re, sys, unicodedata, zipfile
@@ -21,6 +22,27 @@ from xml.etree import ElementTree
 
 # ISO 3166-2:IN as amended on 2023-11-23; the data has the codes before.
 RENAMED = {"IN": {"CT": "CG", "OR": "OD", "TG": "TS", "UT": "UK"}}
+# What stands behind (`-to`) or before (`tinh-`) the names of regions in Latin letters; the sources have it in none of
+# them, or in one alone. On one side only: `Tokyo-to` is not `to Kyoto`.
+KINDS = {
+    "JP": ["-to", "-fu", "-ken", "-metropolis"],
+    "KR": ["-si", "-teukbyeolsi", "-city"],
+    "TW": ["-shi", "-xian"],
+    "TH": ["changwat-"],
+    "VN": ["tinh-", "thanhpho-", "tp-"],
+}
+# What people and other shops' files write, and the sources leave out: former and short names, and cities whose
+# name is also that of a province or state around them.
+ALSO = {
+    "AR": {"C": ["CABA", "Capital Federal", "Buenos Aires City", "City of Buenos Aires", "Ciudad de Buenos Aires",
+                 "Autonomous City of Buenos Aires"]},
+    "CA": {"NL": ["Newfoundland", "Labrador", "Newfoundland & Labrador", "NF", "NFLD"],
+           "NT": ["NWT"], "PE": ["PEI"], "QC": ["PQ"]},
+    "CO": {"DC": ["Bogotá D.C.", "Distrito Capital", "Bogotá Distrito Capital", "Santa Fe de Bogotá"]},
+    "IN": {"DL": ["New Delhi", "NCT of Delhi", "National Capital Territory of Delhi"]},
+    "MX": {"CMX": ["Mexico City", "Mexico D.F.", "DF", "Distrito Federal"], "ROO": ["Q. Roo"]},
+    "MY": {"07": ["PNG"]},
+}
 # Our choice: the areas of Hong Kong are no part of what its post office asks for.
 OPTIONAL = {"HK": "S"}
 
@@ -80,6 +102,11 @@ def others_of(entry):
         name = other.rpartition(" (")[0]
         if " " not in name or not is_latin(name):
             yield name
+
+
+def spelled_out(name):
+    """A name with another in brackets is two: `Girona [Gerona]`."""
+    return [part.strip() for part in name.removesuffix("]").split("[")]
 
 
 def is_latin(name):
@@ -160,12 +187,16 @@ def named(country, known, iso, cldr):
         official = cldr.names_of(country, known_as, cldr.languages.get(country, []))
         iso_own = [entries[f"{country}-{code}"] for code in sorted(own & current or renamed & current)]
         kinds[region] += [
-            cldr.names_of(country, known_as, ["en"]), official, [entry["name"] for entry in iso_own],
+            cldr.names_of(country, known_as, ["en"]), official,
+            [name for entry in iso_own for name in spelled_out(entry["name"])],
             [name for entry in iso_own for name in others_of(entry)], sorted(own | aliases),
+            ALSO.get(country, {}).get(region, []),
         ]
     names = unambiguous(kinds)
-    types = {plain(entry["type"]) for entry in entries.values() if " " not in entry["type"]}
-    affixes = learned(names) | types
+    types = {entry["type"] for entry in entries.values() if len(entry["type"].split()) <= 3}
+    # `City of London` as well as `London City`.
+    words = {plain(type + of) for type in types for of in ("", " of")}
+    affixes = learned(names) | words | set(KINDS.get(country, []))
     return {region: distinct(region, all, affixes) for region, all in names.items()}, sorted(affixes)
 
 
@@ -213,9 +244,11 @@ def distinct(region, names, affixes):
     for name in names:
         found.setdefault(plain(name), name)
     words = set(found)
+    ends = [(affix.strip("-"), affix[0] != "-", affix[-1] != "-") for affix in affixes]
     follows = lambda word: any(
-        (word.startswith(affix) and word[len(affix) :] in words) or (word.endswith(affix) and word[: -len(affix)] in words)
-        for affix in affixes
+        (before and word.startswith(end) and word[len(end) :] in words)
+        or (behind and word.endswith(end) and word[: -len(end)] in words)
+        for end, before, behind in ends
     )
     shown = next((name for name in names if name != region), "")
     return [name for word, name in found.items() if word != plain(region) and (name == shown or not follows(word))]

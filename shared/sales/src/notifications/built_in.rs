@@ -6,7 +6,7 @@ use super::template::Wording;
 /// The end of a mail about an order, if the store has a page for the order.
 const SEE: &str = "{% if link %}\n\nSee your order:\n{{ link }}\n{% endif %}";
 
-/// The lines, the amounts, the payment and the addresses of an order.
+/// The lines, the amounts, the payment and the addresses of an order, and where it is picked up.
 const SUMMARY: &str = "\
 {% for line in lines %}\n\
 {{ line.quantity }} x {{ line.title }}{% if line.variant %}, {{ line.variant }}{% endif %}\
@@ -28,6 +28,7 @@ Total\t{{ total }}\n\
 {% if payment_method %}\nPayment: {{ payment_method }}\n{% endif %}\n\
 {% if payment_instructions %}\n{{ payment_instructions }}\n{% endif %}\n\
 {% if not outstanding %}\nIt is paid.\n{% endif %}\n\
+{% if pickup_address %}\n\nPick it up at\n{{ pickup_address }}\n{% endif %}\n\
 {% if shipping_address %}\n\nShipping address\n{{ shipping_address }}\n{% endif %}\n\
 {% if billing_address %}\n\nBilling address\n{{ billing_address }}\n{% endif %}\n\
 {% if tax_number %}\n\nYour tax number: {{ tax_number }}\n{% endif %}\n\
@@ -89,6 +90,7 @@ pub(super) fn wording(kind: NotificationKind) -> Wording {
              {% for tax in taxes %}\n\
              Includes {{ tax.name }} {{ tax.percent }} %\t{{ tax.amount }}\n\
              {% endfor %}\n\
+             {% if restocking_fee %}\nRestocking fee\t-{{ restocking_fee }}\n{% endif %}\n\
              Refunded\t{{ refunded }}\n\
              {% if refunded_to %}\n\n{{ refunded_to }}\n{% endif %}\n",
             &[SEE, SHOP_AND_TAX],

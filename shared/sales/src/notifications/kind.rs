@@ -116,6 +116,7 @@ const GIFT_CARDS: Placeholder = in_body("gift_cards", "");
 const PAYMENT_METHOD: Placeholder = in_body("payment_method", "Bank transfer");
 const PAYMENT_INSTRUCTIONS: Placeholder =
     in_body("payment_instructions", "    Transfer the total with the order number.");
+const PICKUP_ADDRESS: Placeholder = in_body("pickup_address", "");
 const SHIPPING_ADDRESS: Placeholder =
     in_body("shipping_address", "    Asha Rao\n    1 MG Road\n    560001 Bengaluru\n    IN");
 const BILLING_ADDRESS: Placeholder = in_body("billing_address", "");
@@ -128,6 +129,7 @@ const SHOP_PHONE: Placeholder = in_body("shop_phone", "+918040000000");
 const TERMS: Placeholder = in_body("terms", "    Goods can be returned within 14 days.");
 const REFUNDED_TAX: Placeholder = in_body("refunded_tax", "90.00 INR");
 const REFUNDED_SHIPPING: Placeholder = in_body("refunded_shipping", "");
+const RESTOCKING_FEE: Placeholder = in_body("restocking_fee", "");
 const REFUNDED_TO: Placeholder = in_body("refunded_to", "");
 const VALUE: Placeholder = anywhere("value", "500.00 INR");
 const CODE: Placeholder = in_body("code", "ABCD-EFGH-JKMN-PQRS");
@@ -175,6 +177,7 @@ impl NotificationKind {
                 OUTSTANDING,
                 PAYMENT_METHOD,
                 PAYMENT_INSTRUCTIONS,
+                PICKUP_ADDRESS,
                 SHIPPING_ADDRESS,
                 BILLING_ADDRESS,
                 TAX_NUMBER,
@@ -205,6 +208,7 @@ impl NotificationKind {
                 REFUNDED,
                 REFUNDED_SHIPPING,
                 REFUNDED_TAX,
+                RESTOCKING_FEE,
                 REFUNDED_TO,
                 SHOP_ADDRESS,
                 SHOP_TAX_NUMBER,

@@ -1,5 +1,6 @@
 //! Mails about a customer's order.
 
+use catalogue::location::Location;
 use core_types::fields::Email;
 use core_types::mail::{MailContent, on_one_line};
 use core_types::money::Money;
@@ -26,6 +27,8 @@ pub struct OrderNews<'a> {
     pub tracking: Option<&'a Tracking>,
     /// The refund.
     pub refund: Option<&'a Refund>,
+    /// The location where the customer picks it up.
+    pub pickup: Option<&'a Location>,
     /// The store's page of the order, or the page on which it is paid.
     pub link: Option<&'a str>,
 }
@@ -59,6 +62,22 @@ fn address(address: &PostalAddress, name: Option<&str>) -> Option<String> {
         city.trim().to_owned(),
         of(&address.region),
         address.country.to_string(),
+    ];
+    block(lines.iter().map(String::as_str))
+}
+
+/// A location by its name and address.
+fn of_location(location: &Location) -> Option<String> {
+    let own = &location.address;
+    let of = |part: &Option<String>| part.clone().unwrap_or_default();
+    let city = format!("{} {}", of(&own.postal_code), of(&own.city));
+    let lines = [
+        location.name.clone(),
+        of(&own.line1),
+        of(&own.line2),
+        city.trim().to_owned(),
+        of(&own.region),
+        own.country.to_string(),
     ];
     block(lines.iter().map(String::as_str))
 }
@@ -195,6 +214,7 @@ fn of_refund(order: &Order, refund: &Refund) -> Values {
         ("refunded", Some(money(&refund.amount))),
         ("refunded_shipping", some_money(&refund.shipping)),
         ("refunded_tax", tax),
+        ("restocking_fee", refund.restocking_fee.as_ref().and_then(some_money)),
         ("refunded_to", to_cards.map(|amount| format!("{amount} to a gift card"))),
     ];
     let taxes = lines.iter().filter_map(|line| of_tax(&line.name, line.percentage, &line.amount));
@@ -232,6 +252,8 @@ fn values(
     values.fields.extend(of_store(store));
     values.fields.extend(of_order(order, settings));
     values.fields.extend(news.tracking.map(of_tracking).unwrap_or_default());
+    let pickup = news.pickup.and_then(of_location);
+    values.fields.extend(pickup.map(|pickup| ("pickup_address", pickup)));
     values.fields.extend(news.link.map(|link| ("link", link.to_owned())));
     // What this mail has no placeholder for stays out.
     values.fields.retain(|(name, _)| kind.placeholders().iter().any(|known| known.name == *name));

@@ -113,6 +113,13 @@ pub struct ShippingService {
     pub location_id: Option<LocationId>,
 }
 
+impl ShippingService {
+    /// The location where the goods are collected, if it is a pickup at one.
+    pub fn pickup_location(&self) -> Option<&LocationId> {
+        self.location_id.as_ref().filter(|_| self.kind == ShippingRateKind::Pickup)
+    }
+}
+
 impl From<&ShippingRate> for ShippingService {
     fn from(rate: &ShippingRate) -> Self {
         Self {
