@@ -110,7 +110,8 @@ fn may_be_grouped((before, after): (&str, &str)) -> bool {
 pub(in crate::import) fn has_decimal_comma(text: &str) -> bool {
     let Some((whole, decimals)) = text.rsplit_once(',') else { return false };
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
-    let is_clear = whole.contains('.') || !may_be_grouped((whole, decimals));
+    let is_once = !whole.contains(',');
+    let is_clear = is_once && (whole.contains('.') || !may_be_grouped((whole, decimals)));
     is_clear && is_digits(decimals) && Number::of(text, Decimals::Comma).is_some()
 }
 
