@@ -107,6 +107,30 @@ async fn stock_of_a_discontinued_variant_does_not_make_its_product_available() {
 }
 
 #[tokio::test]
+async fn a_variant_can_be_created_as_discontinued_and_offered_later() {
+    let market = Market::open().await;
+    let variant = |colour: &str, amount: i64, discontinued: bool| {
+        json!({"options": [colour], "price": inr(amount), "discontinued": discontinued,
+            "inventory": {"levels": [{"quantity": if discontinued { 5 } else { 0 }}]}})
+    };
+    let input = json!({
+        "title": "Cap", "handle": unique("cap"), "status": "active",
+        "options": [{"name": "Colour", "values": ["Red", "Blue"]}],
+        "variants": [variant("Red", 1_000, true), variant("Blue", 2_000, false)],
+    });
+    let product = market.owner.post("/v1/products").json(input).await.expect(201);
+    expect_listed(&market, &product, Some((1, 2_000, 2_000, false))).await;
+    let red = product.str("/variants/0/id");
+    let rejected = market.try_order(cart(&[(&red, 1)])).await.expect(422);
+    let expected = ("/items/0/variant_id".to_owned(), "unknown_variant".to_owned());
+    assert_eq!(rejected.field_errors(), [expected]);
+    // What the stream says of its stock is not lost while it is discontinued.
+    market.gateway.settle().await;
+    set(&market, &product, 0, false).await;
+    expect_listed(&market, &product, Some((2, 1_000, 2_000, true))).await;
+}
+
+#[tokio::test]
 async fn a_variant_is_deleted_when_its_only_orders_were_cancelled() {
     let market = Market::open().await;
     let product = pair(&market, 5, 5).await;

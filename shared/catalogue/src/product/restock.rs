@@ -6,7 +6,7 @@
 //! `stock_version` is unchanged, which every such write raises. So of several concurrent updates, the
 //! last to be written has read the newest levels. An update is idempotent.
 
-use core_types::id::{LocationId, ProductId, StoreId};
+use core_types::id::{LocationId, ProductId, StoreId, VariantId};
 use core_types::key;
 use primitives::problem::{Code, Problem};
 use services::Services;
@@ -75,8 +75,10 @@ async fn update(
         Stock::At(level) => vec![level.location_id.clone()],
         Stock::Everywhere(also) => amended(&summary.stocked_at, &[], also.iter()),
     };
-    let stocked = stocked(services, &summary, &at).await?;
-    let locations = stocked.iter().map(|level| &level.location_id);
+    let own = variant.as_ref().map(|variant| &variant.id);
+    let stocked = stocked(services, &summary, own, &at).await?;
+    let offered = stocked.iter().filter(|level| summary.variant_ids.contains(&level.variant_id));
+    let locations = offered.map(|level| &level.location_id);
     let change = Change::new("SET stocked_at = :stocked, stock_version = :next")
         .only_if("stock_version = :read")
         .value(":stocked", amended(&summary.stocked_at, &at, locations))
@@ -114,13 +116,17 @@ fn was_created_with(summary: &ProductSummary, level: &Level) -> bool {
         && summary.stocked_at.contains(&level.location_id)
 }
 
-/// The levels of a product's variants at these locations that have available stock.
+/// The levels at these locations that have available stock: of the product's variants on offer, and of this
+/// one, which may be discontinued.
 async fn stocked(
     services: &Services,
     summary: &ProductSummary,
+    own: Option<&VariantId>,
     at: &[LocationId],
 ) -> Result<Vec<Level>, Problem> {
-    let pairs = summary.variant_ids.iter().flat_map(|id| at.iter().map(move |at| (id, at)));
+    let own = own.filter(|own| !summary.variant_ids.contains(own));
+    let variants = summary.variant_ids.iter().chain(own);
+    let pairs = variants.flat_map(|id| at.iter().map(move |at| (id, at)));
     let keys: Vec<Key> =
         pairs.map(|(variant, at)| key::level(summary.store_id(), variant, at)).collect();
     let mut stocked = Vec::new();
