@@ -17,7 +17,7 @@ async fn order(market: &Market, variant: &str, email: &str) -> Placed {
 }
 
 async fn listed(market: &Market, query: &str) -> Vec<Value> {
-    market.owner.get(&format!("{GUESTS}{query}")).await.expect(200).data().to_vec()
+    market.owner.get(&format!("{GUESTS}{query}")).await.expect(200).data().clone()
 }
 
 fn emails(guests: &[Value]) -> Vec<&str> {

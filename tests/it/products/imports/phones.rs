@@ -15,7 +15,7 @@ Odd,Number,,12345,,,,,,
 ";
 
 async fn people(market: &Market) -> Vec<Value> {
-    market.owner.get("/v1/customers?limit=100").await.expect(200).data().to_vec()
+    market.owner.get("/v1/customers?limit=100").await.expect(200).data().clone()
 }
 
 #[tokio::test]
