@@ -174,7 +174,6 @@ impl Inbound {
     /// The body as a flat object, from JSON or from a form, by its content type. In a form a repeated field
     /// is rejected, and an empty one counts as absent (RFC 6749 §3.2). If `known` lists fields, other fields
     /// of a form are ignored.
-    /// not know.
     ///
     /// # Errors
     /// `invalid_form`, `invalid_json`, `unsupported_media_type`; `validation_failed`.

@@ -77,7 +77,7 @@ impl Guest {
     }
 }
 
-/// How an order comes to its guest.
+/// How an order is assigned to its guest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Arrival {
     /// It is placed: the newest one.
@@ -208,7 +208,7 @@ fn arrive(write: Write, order: &Order, arrival: Arrival) -> Write {
 }
 
 /// Adds what a change of an order changes for its guest, or for two of them: the order leaves the one of
-/// `before`, and comes to the one of `after`. The write is rejected with `version_conflict` if another order
+/// `before`, and is assigned to the one of `after`. The write is rejected with `version_conflict` if another order
 /// was faster.
 ///
 /// # Errors
