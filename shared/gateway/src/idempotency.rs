@@ -11,12 +11,10 @@
 //! creates the record **if there is none**. A repeated request runs, is rejected by that condition or by the
 //! changed state, and is answered from the record that it then finds.
 //!
-//! Guests are one principal, and a guest may change networks between two attempts. So the fingerprint is part
-//! of their record's key: only a request with the same body can find or block it. A second item, the
-//! [`guard`], has the request that a network used a key for.
+//! Guests are one principal, and a guest may change networks between two attempts. So their keys are too long to
+//! be guessed ([`GUEST_KEY`]), and only a request with the same body gets the answer.
 
 mod commit;
-mod guard;
 mod part;
 mod record;
 mod scopes;
@@ -58,8 +56,6 @@ pub fn key_schema() -> schemars::Schema {
 #[derive(Debug, Clone)]
 pub struct Claim {
     key: Key,
-    /// The item with the request that the guest's network used the key for.
-    guard: Option<Key>,
     lease: String,
     fingerprint: String,
     /// The scopes of the request's credential ([`Identity::scopes`]).
@@ -159,49 +155,33 @@ pub(crate) async fn claim(
         return Err(Code::IdempotencyKeyTooShort.with("minimum", GUEST_KEY));
     }
     let fingerprint = fingerprint(inbound);
-    let (key, guard) = keys(identity, inbound, &fingerprint, key);
+    let key = record_key(identity, inbound, key);
     let secrets = services.secrets.keys().await?;
     let (lease, seal) = (seal::random_secret(), secrets.request_key.clone());
     let is_ahead = inbound.row.claiming == Claiming::Ahead;
     let scopes = identity.scopes.clone();
-    let claim = Claim { key, guard, lease, fingerprint, scopes, seal, is_ahead };
+    let claim = Claim { key, lease, fingerprint, scopes, seal, is_ahead };
     if !is_ahead {
         return Ok(Claimed::Mine(claim));
     }
-    guard::ensure(services, &claim).await?;
     match put(services, &claim).await? {
         None => Ok(Claimed::Mine(claim)),
         Some(old) => validate(&claim, &old),
     }
 }
 
-/// The record's key, and the key of a guest's guard.
+/// The record's key: a hash of principal, store, method, route, path parameters, and the key that was sent.
 ///
 /// All guests are one principal, and an answer may contain a secret that is returned only once, so only a
 /// request with the same body gets it. Where the body has a password or a one-time code, that is not enough:
 /// whoever has seen it could sign in by repeating the request elsewhere. There a key is valid for its network
 /// alone, and a retry from another network signs in anew.
-fn keys(
-    identity: &Identity,
-    inbound: &Inbound,
-    fingerprint: &str,
-    key: &str,
-) -> (Key, Option<Key>) {
-    let of = |bound: Option<&str>| record_key(identity, inbound, bound, key);
-    match identity.guest.as_deref() {
-        None => (of(None), None),
-        Some(network) if inbound.row.fails_closed => (of(Some(network)), None),
-        Some(network) => (of(Some(fingerprint)), Some(of(Some(network)))),
-    }
-}
-
-/// Hashes principal, store, method, route, path parameters, an optional binding, and the key.
-fn record_key(identity: &Identity, inbound: &Inbound, bound: Option<&str>, key: &str) -> Key {
+fn record_key(identity: &Identity, inbound: &Inbound, key: &str) -> Key {
     let store = identity.store.as_deref().unwrap_or_default();
     let mut parts =
         vec![identity.principal.as_str(), store, inbound.method.as_str(), inbound.row.path];
     parts.extend(inbound.params.iter().map(|(_, value)| value.as_str()));
-    parts.extend(bound);
+    parts.extend(identity.guest.as_deref().filter(|_| inbound.row.fails_closed));
     parts.push(key);
     Key::new(format!("IDM#{}", hash(&parts)), "A")
 }
@@ -272,7 +252,6 @@ mod tests {
     fn example(is_ahead: bool) -> Claim {
         Claim {
             key: Key::new("IDM#1", "A"),
-            guard: None,
             lease: "mine".into(),
             fingerprint: "asked".into(),
             scopes: None,
@@ -325,11 +304,11 @@ mod tests {
             ..Identity::of_network("net")
         };
         let of = |identity: &Identity, method: &str, id: &str, key: &str| {
-            keys(identity, &asks(method, "/v1/things/1", "", Some(id)), "digest", key)
+            record_key(identity, &asks(method, "/v1/things/1", "", Some(id)), key)
         };
         let ann = identity("merchant:ann", Some("s"));
         let first = of(&ann, "POST", "1", "k");
-        assert_eq!((of(&ann, "POST", "1", "k"), &first.1), (first.clone(), &None));
+        assert_eq!(of(&ann, "POST", "1", "k"), first);
         for other in [
             of(&identity("merchant:bob", Some("s")), "POST", "1", "k"),
             of(&identity("merchant:ann", Some("t")), "POST", "1", "k"),
@@ -342,22 +321,17 @@ mod tests {
     }
 
     #[test]
-    fn a_guests_key_follows_the_body_but_where_one_signs_in() {
-        let of = |network: &str, digest: &str, fails_closed: bool| {
+    fn a_guests_key_is_the_same_from_every_network_except_where_one_signs_in() {
+        let of = |network: &str, fails_closed: bool| {
             let asked = asks("POST", "/v1/things/1", "", None);
             let row = crate::row::Row { fails_closed, ..asked.row.clone() };
             let (parts, ()) = http::Request::post("/v1/things/1").body(()).unwrap().into_parts();
             let asked = Inbound::new(&parts, bytes::Bytes::new(), Vec::new(), row);
-            keys(&Identity::of_network(network), &asked, digest, "k")
+            record_key(&Identity::of_network(network), &asked, "k")
         };
-        let (record, guard) = of("here", "one", false);
-        assert_eq!(of("there", "one", false).0, record);
-        assert_ne!(of("here", "two", false).0, record);
-        assert_eq!(of("here", "two", false).1, guard);
-        assert_ne!(of("there", "one", false).1, guard);
-        let (signs_in, unguarded) = of("here", "one", true);
-        assert_eq!((of("here", "two", true), unguarded), ((signs_in.clone(), None), None));
-        assert_ne!(of("there", "one", true).0, signs_in);
+        assert_eq!(of("here", false), of("there", false));
+        assert_eq!(of("here", true), of("here", true));
+        assert_ne!(of("here", true), of("there", true));
     }
 
     #[test]

@@ -62,13 +62,9 @@ impl<T: ?Sized + Sync, R: Reply, F: Fn(&T) -> R + Sync> Completion<T> for Answer
 impl Claim {
     /// Adds the completion of this claim's record to a transaction.
     pub(crate) fn complete(&self, write: Write, answer: &Answer, now: Timestamp) -> Write {
-        let write = match self.completion(answer, now) {
+        match self.completion(answer, now) {
             Ok(change) => write.update(self.key(), change, Code::RequestInProgress),
             Err(defect) => write.fail(defect),
-        };
-        match self.guarded(now) {
-            Some((key, change)) => write.update(key, change, Code::IdempotencyKeyReused),
-            None => write,
         }
     }
 }

@@ -18,7 +18,6 @@ impl Claim {
         let number = number.to_string();
         Self {
             key: Key::new(format!("IDM#{}", hash(&[self.key.pk.as_str(), &number])), "A"),
-            guard: None,
             lease: seal::random_secret(),
             fingerprint: self.fingerprint.clone(),
             scopes: self.scopes.clone(),

@@ -14,7 +14,7 @@ use crate::answer::Answer;
 use primitives::clock::{DAY, Timestamp};
 use primitives::problem::{Code, Problem};
 use services::Services;
-use table::item::{Attributes, Key};
+use table::item::Attributes;
 
 /// The `entity` of a record.
 pub(super) const KIND: &str = "idempotency";
@@ -25,24 +25,12 @@ pub(super) const FREE: &str = "attribute_not_exists(PK) OR expires_at <= :at OR 
 
 /// The `state` of a record whose request is being handled.
 const RUNNING: &str = "running";
-/// The `state` of a guard, which nobody completes.
-pub(super) const USED: &str = "used";
 
 /// How long a claim holds before another request with the same key may take over.
 const LEASE: Duration = Duration::from_secs(30);
 
 /// Writes the claim; answers with the record that stands in its way.
 pub(super) async fn put(services: &Services, claim: &Claim) -> Result<Option<Attributes>, Problem> {
-    put_at(services, claim, &claim.key, RUNNING).await
-}
-
-/// Writes a record of the claim's fingerprint; answers with the one that stands in its way.
-pub(super) async fn put_at(
-    services: &Services,
-    claim: &Claim,
-    key: &Key,
-    state: &str,
-) -> Result<Option<Attributes>, Problem> {
     let now = services.clock.now();
     let text = |value: &str| AttributeValue::S(value.to_owned());
     let millis = |time: Timestamp| AttributeValue::N(time.millis().to_string());
@@ -51,9 +39,9 @@ pub(super) async fn put_at(
         .client()
         .put_item()
         .table_name(services.table.name())
-        .set_item(Some(key.attributes()))
+        .set_item(Some(claim.key.attributes()))
         .item("entity", text(KIND))
-        .item("state", text(state))
+        .item("state", text(RUNNING))
         .item("fingerprint", text(&claim.fingerprint))
         .item("scopes", text(claim.scopes.as_deref().unwrap_or_default()))
         .item("lease", text(&claim.lease))
@@ -96,11 +84,6 @@ pub(super) fn validate(claim: &Claim, old: &Attributes) -> Result<Claimed, Probl
 
 fn text_of<'a>(record: &'a Attributes, name: &str) -> Option<&'a str> {
     record.get(name).and_then(|value| value.as_s().ok()).map(String::as_str)
-}
-
-/// What the request of a record is told apart by.
-pub(super) fn fingerprint_of(record: &Attributes) -> Option<&str> {
-    text_of(record, "fingerprint")
 }
 
 /// The answer that a record keeps for this request.

@@ -7,6 +7,14 @@ use primitives::problem::{Code, Problem};
 use services::Services;
 use table::Condition;
 
+/// Whether an answer was stored under its key.
+enum Stored {
+    /// It was, or there is nothing more to do about it.
+    Done,
+    /// The key has the record of another request.
+    Refused,
+}
+
 impl Claim {
     /// Keeps an answer that had no effect, or lets the record go, so that the request can be tried
     /// again at once. What is to be answered instead, when the request was answered before: only
@@ -20,9 +28,8 @@ impl Claim {
         let status = answer.status().as_u16();
         if is_kept(status, code) {
             return match self.keep(services, answer).await {
-                Some(Code::RequestInProgress) => self.first(services).await,
-                Some(other) => Some(Err(other.into())),
-                None => None,
+                Stored::Refused => self.first(services).await,
+                Stored::Done => None,
             };
         }
         if self.is_ahead {
@@ -33,16 +40,17 @@ impl Claim {
         if status < 500 { self.first(services).await } else { None }
     }
 
-    /// Keeps an answer. Where nothing was claimed: what is in the way of that.
-    async fn keep(&self, services: &Services, answer: &Answer) -> Option<Code> {
+    /// Keeps an answer. Where nothing was claimed, another request may have used the key.
+    async fn keep(&self, services: &Services, answer: &Answer) -> Stored {
         let write = self.complete(services.table.write(), answer, services.clock.now());
-        let problem = write.commit().await.err()?;
-        let known = [Code::RequestInProgress, Code::IdempotencyKeyReused];
-        if !self.is_ahead && known.contains(&problem.code) {
-            return Some(problem.code);
+        match write.commit().await {
+            Err(problem) if !self.is_ahead && problem.code == Code::RequestInProgress => {
+                return Stored::Refused;
+            }
+            Err(problem) => tracing::warn!(cause = %problem, "idempotent response not stored"),
+            Ok(()) => {}
         }
-        tracing::warn!(cause = %problem, "idempotent response not stored");
-        None
+        Stored::Done
     }
 
     pub(super) async fn release(&self, services: &Services) {

@@ -83,7 +83,7 @@ pub const PAGE: Operation = Operation {
 pub const CHECKOUT: Operation = Operation {
     name: "checkout, 1 line, guest",
     reads: 40,
-    writes: 210,
+    writes: 190,
     hottest_reads: 25,
     hottest_writes: 30,
     api_requests: 1,

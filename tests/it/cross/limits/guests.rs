@@ -70,7 +70,7 @@ async fn a_guests_order_is_placed_once_from_two_networks_at_once() {
     assert_eq!(market.balance(&card).await, 5_000);
 }
 
-/// Who knows a key and not what was sent with it learns nothing, and is in nobody's way.
+/// Who knows a key and not what was sent with it learns nothing.
 #[tokio::test]
 async fn a_guests_idempotency_key_replays_only_the_same_body() {
     let market = Market::open().await;
@@ -78,22 +78,22 @@ async fn a_guests_idempotency_key_replays_only_the_same_body() {
     let book = market.stock(500, 9).await;
     let (mine, other) = (support::cart(&[(&book, 1)]), support::cart(&[(&book, 2)]));
     let (guest, stranger) = (market.gateway.client(), market.gateway.client());
-    let theirs = keyed(&stranger, &path, &other, KEY).await.expect(201);
     let first = keyed(&guest, &path, &mine, KEY).await.expect(201);
+    let theirs = keyed(&stranger, &path, &other, KEY).await.expect(422);
+    let theirs = theirs.problem("idempotency_key_reused");
     assert!(!is_replayed(&first) && !is_replayed(&theirs));
-    assert_ne!(first.str("/order/id"), theirs.str("/order/id"));
-    assert_ne!(first.str("/order_token"), theirs.str("/order_token"));
+    assert!(!theirs.text.contains(&first.str("/order/id")), "{}", theirs.text);
     let again = keyed(&guest.elsewhere(), &path, &mine, KEY).await.expect(201);
     assert_eq!((&again.text, is_replayed(&again)), (&first.text, true));
-    // A cart that was changed is no second order of the same guest.
+    // A cart that was changed is no second order, from whichever network.
     let changed = support::cart(&[(&book, 3)]);
-    for _ in 0..2 {
-        let rejected = keyed(&guest, &path, &changed, KEY).await.expect(422);
+    for client in [&guest, &guest.elsewhere()] {
+        let rejected = keyed(client, &path, &changed, KEY).await.expect(422);
         rejected.problem("idempotency_key_reused");
     }
     let odd = json!({"items": []});
     keyed(&guest, &path, &odd, KEY).await.expect(422).problem("idempotency_key_reused");
-    assert_eq!(market.gateway.events("order.created").await.len(), 2);
+    assert_eq!(market.gateway.events("order.created").await.len(), 1);
     // Nor does a made-up token make a guest somebody else.
     let odd = keyed(&market.gateway.client(), &path, &mine, "k");
     let odd = odd.header("x-service-order-token", "x");
@@ -113,8 +113,8 @@ async fn a_guests_form_is_sent_once_from_two_networks() {
     assert_eq!((&again.text, is_replayed(&again)), (&first.text, true));
     let other = json!({"fields": {"email": "ann@example.com", "message": "Is it red?"}});
     keyed(&guest, &path, &other, KEY).await.expect(422).problem("idempotency_key_reused");
-    let fresh = keyed(&guest.elsewhere(), &path, &other, KEY).await.expect(first.status);
-    assert!(!is_replayed(&fresh));
+    let elsewhere = keyed(&guest.elsewhere(), &path, &other, KEY).await.expect(422);
+    elsewhere.problem("idempotency_key_reused");
 }
 
 #[tokio::test]

@@ -23,10 +23,8 @@ async fn a_checkout_stores_its_idempotent_response_in_its_transaction() {
     };
     let placed = order(2).await.expect(201);
     let kept = records(&market).await;
-    // The answer, and what the guest's network has used the key for.
-    assert_eq!(kept.len(), before + 2);
-    let is = |state: &str| kept.iter().filter(|record| record["state"] == state).count();
-    assert_eq!((is("completed"), is("used")), (before + 1, 1));
+    assert_eq!(kept.len(), before + 1);
+    assert!(kept.iter().all(|record| record["state"] == "completed"));
     let again = order(2).await.expect(201);
     assert!(is_replayed(&again) && !is_replayed(&placed));
     assert_eq!((&again.text, again.etag()), (&placed.text, placed.etag()));
