@@ -61,19 +61,10 @@ pub(crate) async fn give_up(
 }
 
 /// The attribute that the items of a store's work have in common: read when nothing else can be.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, Item)]
+#[item(kind = "work", key = key::store(&self.store_id), version = 1)]
 struct WorkOfStore {
     store_id: StoreId,
-}
-
-impl Item for WorkOfStore {
-    const KIND: &'static str = "work";
-    fn key(&self) -> Key {
-        key::store(&self.store_id)
-    }
-    fn version(&self) -> u64 {
-        1
-    }
 }
 
 /// Releases the locks of the work and removes its due mark, without reading the rest of its item.

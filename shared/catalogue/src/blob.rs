@@ -30,7 +30,8 @@ const CHUNK: usize = 350_000;
 const TOGETHER: usize = 8;
 
 /// The description of stored bytes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "blob", key = key::blob(&self.sha256))]
 pub struct Blob {
     /// SHA-256 of the bytes, in hex: their name.
     pub sha256: String,
@@ -51,34 +52,14 @@ pub struct Blob {
     pub version: u64,
 }
 
-impl Item for Blob {
-    const KIND: &'static str = "blob";
-    fn key(&self) -> Key {
-        key::blob(&self.sha256)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-}
-
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, Item)]
+#[item(kind = "blob_chunk", key = key::blob_chunk(&self.sha256, &self.upload, self.number), octets)]
 struct Chunk {
     sha256: String,
     upload: String,
     number: u32,
     bytes: Octets,
     version: u64,
-}
-
-impl Item for Chunk {
-    const KIND: &'static str = "blob_chunk";
-    const HAS_OCTETS: bool = true;
-    fn key(&self) -> Key {
-        key::blob_chunk(&self.sha256, &self.upload, self.number)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 /// An upload of bytes.

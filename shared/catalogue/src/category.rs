@@ -20,7 +20,7 @@ use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use services::Services;
-use table::item::{Item, Key};
+use table::item::Item;
 use table::{Query, ReadConsistency};
 
 pub use create::{CategoryInput, ensure, guarded};
@@ -33,7 +33,8 @@ pub const MAX_CATEGORIES: usize = 500;
 pub const MAX_DEPTH: usize = 6;
 
 /// A category.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "category", key = key::category(&self.store_id, &self.id))]
 pub struct Category {
     /// Part of the key.
     pub id: CategoryId,
@@ -55,33 +56,14 @@ pub struct Category {
     pub version: u64,
 }
 
-impl Item for Category {
-    const KIND: &'static str = "category";
-    fn key(&self) -> Key {
-        key::category(&self.store_id, &self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-}
-
 /// The item that serializes changes of a tree's shape and of its handles.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "category_tree", key = key::category_tree(&self.store_id))]
 pub struct TreeGuard {
     /// Part of the key.
     pub store_id: StoreId,
     /// The number of such changes.
     pub version: u64,
-}
-
-impl Item for TreeGuard {
-    const KIND: &'static str = "category_tree";
-    fn key(&self) -> Key {
-        key::category_tree(&self.store_id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 impl TreeGuard {

@@ -16,12 +16,12 @@ use std::collections::HashSet;
 use core_types::event::EventSubject;
 use core_types::fields::Handle;
 use core_types::id::{CollectionId, ProductId, StoreId};
-use core_types::key::{self, IndexKey};
+use core_types::key;
 use core_types::resource::Resource;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key};
+use table::item::Item;
 
 use crate::product::Seo;
 
@@ -61,7 +61,9 @@ primitives::string_enum! {
 }
 
 /// A collection.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "collection", key = key::collection(&self.store_id, &self.id))]
+#[item(indexes = vec![key::collections_of_store(&self.store_id, self.created_at, &self.id)])]
 pub struct Collection {
     /// Part of the key.
     pub id: CollectionId,
@@ -98,19 +100,6 @@ pub struct Collection {
     pub version: u64,
 }
 
-impl Item for Collection {
-    const KIND: &'static str = "collection";
-    fn key(&self) -> Key {
-        key::collection(&self.store_id, &self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn indexes(&self) -> Vec<IndexKey> {
-        vec![key::collections_of_store(&self.store_id, self.created_at, &self.id)]
-    }
-}
-
 impl Resource for Collection {
     type View = CollectionView;
     fn event_subject(&self) -> EventSubject<'_> {
@@ -143,7 +132,9 @@ impl Collection {
 }
 
 /// The claim of a handle by a collection.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "collection_handle")]
+#[item(key = key::unique_collection_handle(&self.store_id, self.handle.as_str()), version = 1)]
 pub struct UniqueCollectionHandle {
     /// Part of the key.
     pub store_id: StoreId,
@@ -155,19 +146,11 @@ pub struct UniqueCollectionHandle {
     pub created_at: Timestamp,
 }
 
-impl Item for UniqueCollectionHandle {
-    const KIND: &'static str = "collection_handle";
-    fn key(&self) -> Key {
-        key::unique_collection_handle(&self.store_id, self.handle.as_str())
-    }
-    fn version(&self) -> u64 {
-        1
-    }
-}
-
 /// The products of a manual collection, in order, without duplicates. A deleted product stays listed
 /// until it is removed here; readers skip it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "collection_members")]
+#[item(key = key::collection_members(&self.store_id, &self.collection_id))]
 pub struct Members {
     /// Part of the key.
     pub store_id: StoreId,
@@ -177,16 +160,6 @@ pub struct Members {
     pub product_ids: Vec<ProductId>,
     /// From 1, one more with each write.
     pub version: u64,
-}
-
-impl Item for Members {
-    const KIND: &'static str = "collection_members";
-    fn key(&self) -> Key {
-        key::collection_members(&self.store_id, &self.collection_id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 /// A change of the products of a manual collection: first `remove`, then `add` at the end, then

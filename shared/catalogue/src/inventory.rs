@@ -18,12 +18,12 @@ mod topics;
 mod view;
 
 use core_types::id::{LocationId, MovementId, OrderId, StoreId, VariantId};
-use core_types::key::{self, IndexKey};
+use core_types::key;
 use primitives::clock::Timestamp;
 use primitives::context::Context;
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key};
+use table::item::Item;
 use table::{Attempt, ReadConsistency, needs_strong_read, retry};
 use tokio::sync::Mutex;
 
@@ -111,7 +111,9 @@ impl Delta {
 }
 
 /// The stock of a variant at a location.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "level", key = key::level(&self.store_id, &self.variant_id, &self.location_id))]
+#[item(indexes = vec![key::levels_of_location(&self.store_id, &self.location_id, &self.variant_id)])]
 pub struct Level {
     /// Part of the key.
     pub store_id: StoreId,
@@ -140,19 +142,6 @@ pub struct Level {
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
-}
-
-impl Item for Level {
-    const KIND: &'static str = "level";
-    fn key(&self) -> Key {
-        key::level(&self.store_id, &self.variant_id, &self.location_id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn indexes(&self) -> Vec<IndexKey> {
-        vec![key::levels_of_location(&self.store_id, &self.location_id, &self.variant_id)]
-    }
 }
 
 impl Level {
@@ -225,7 +214,9 @@ impl Level {
 }
 
 /// A movement of stock: an entry in the ledger of a level.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "movement")]
+#[item(key = key::movement(&self.store_id, &self.variant_id, &self.location_id, &self.id))]
 pub struct Movement {
     /// Part of the key.
     pub id: MovementId,
@@ -253,16 +244,6 @@ pub struct Movement {
     pub created_at: Timestamp,
     /// Always 1: a ledger is append-only.
     pub version: u64,
-}
-
-impl Item for Movement {
-    const KIND: &'static str = "movement";
-    fn key(&self) -> Key {
-        key::movement(&self.store_id, &self.variant_id, &self.location_id, &self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 impl Movement {

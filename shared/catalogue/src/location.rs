@@ -22,7 +22,7 @@ use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use services::Services;
-use table::item::{Item, Key};
+use table::item::Item;
 use table::{Query, Write};
 
 pub use topics::*;
@@ -57,7 +57,8 @@ pub struct LocationAddress {
 }
 
 /// A stock location.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "location", key = key::location(&self.store_id, &self.id))]
 pub struct Location {
     /// Part of the key.
     pub id: LocationId,
@@ -81,16 +82,6 @@ pub struct Location {
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
-}
-
-impl Item for Location {
-    const KIND: &'static str = "location";
-    fn key(&self) -> Key {
-        key::location(&self.store_id, &self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 impl Resource for Location {

@@ -16,7 +16,7 @@ use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key};
+use table::item::Item;
 use table::{Condition, Write, retry};
 
 use crate::blob::{Blob, Deposit};
@@ -66,7 +66,8 @@ impl MediaType {
 }
 
 /// An image of a store.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "media", key = key::media(&self.store_id, &self.id))]
 pub struct Media {
     /// Part of the key.
     pub id: MediaId,
@@ -95,16 +96,6 @@ pub struct Media {
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
-}
-
-impl Item for Media {
-    const KIND: &'static str = "media";
-    fn key(&self) -> Key {
-        key::media(&self.store_id, &self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 /// The description of an uploaded image.

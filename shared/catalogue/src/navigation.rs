@@ -16,7 +16,7 @@ use primitives::clock::Timestamp;
 use primitives::fields::{FieldErrors, FromText, Text, Violation};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key};
+use table::item::Item;
 
 use crate::policy::PolicyHandle;
 
@@ -157,7 +157,8 @@ fn count(items: &[MenuItem]) -> usize {
 }
 
 /// A menu of a store.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "navigation", key = key::navigation(&self.store_id, self.handle.as_str()))]
 pub struct Menu {
     /// Part of the key.
     pub store_id: StoreId,
@@ -171,16 +172,6 @@ pub struct Menu {
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
-}
-
-impl Item for Menu {
-    const KIND: &'static str = "navigation";
-    fn key(&self) -> Key {
-        key::navigation(&self.store_id, self.handle.as_str())
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 impl Resource for Menu {

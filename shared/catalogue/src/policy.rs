@@ -8,7 +8,7 @@ use core_types::key;
 use primitives::clock::Timestamp;
 use primitives::fields::{FromText, Violation};
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key};
+use table::item::Item;
 
 core_types::topics! {
     POLICY_UPDATED = "policy.updated", "policy", Some("read_content"), PolicySummary,
@@ -87,7 +87,8 @@ fn sanitize(html: &str) -> String {
 }
 
 /// A policy page of a store.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "policy", key = key::policy(&self.store_id, self.handle.as_str()))]
 pub struct Policy {
     /// Part of the key.
     pub store_id: StoreId,
@@ -105,16 +106,6 @@ pub struct Policy {
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
-}
-
-impl Item for Policy {
-    const KIND: &'static str = "policy";
-    fn key(&self) -> Key {
-        key::policy(&self.store_id, self.handle.as_str())
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 /// The content of a policy.

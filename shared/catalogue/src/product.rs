@@ -29,14 +29,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use core_types::fields::{Country, Currency, Handle, HsCode, TaxClass};
 use core_types::id::{CategoryId, LocationId, MediaId, ProductId, StoreId, VariantId};
-use core_types::key::{self, IndexKey};
+use core_types::key;
 use core_types::money::Money;
 use identity::store::{InventoryPolicy, Store};
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key};
+use table::item::Item;
 
 pub use barcode::Barcode;
 pub use deferred_work::{DeferredWork, RemovedVariant, refresh};
@@ -114,7 +114,9 @@ pub struct Seo {
 }
 
 /// A product.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "product", key = key::product(&self.store_id, &self.id))]
+#[item(indexes = vec![ key::products_of_store(&self.store_id, self.created_at, &self.id), key::products_by_status( &self.store_id, self.status.as_str(), self.created_at, &self.id, ), ])]
 pub struct Product {
     /// Part of the key.
     pub id: ProductId,
@@ -187,30 +189,10 @@ pub struct Product {
 /// (`Write::replace_except`).
 pub const COUNTED: &[&str] = &["rating_count", "rating_sum"];
 
-impl Item for Product {
-    const KIND: &'static str = "product";
-    fn key(&self) -> Key {
-        key::product(&self.store_id, &self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn indexes(&self) -> Vec<IndexKey> {
-        vec![
-            key::products_of_store(&self.store_id, self.created_at, &self.id),
-            key::products_by_status(
-                &self.store_id,
-                self.status.as_str(),
-                self.created_at,
-                &self.id,
-            ),
-        ]
-    }
-}
-
 /// A variant of a product: the unit that is priced, stocked and sold.
 #[expect(clippy::struct_excessive_bools, reason = "each says something of its own")]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "variant", key = key::variant(&self.store_id, &self.product_id, &self.id))]
 pub struct Variant {
     /// Part of the key.
     pub id: VariantId,
@@ -275,16 +257,6 @@ pub struct Variant {
 /// The value of variants that were stored before the field existed.
 const fn is_taxable() -> bool {
     true
-}
-
-impl Item for Variant {
-    const KIND: &'static str = "variant";
-    fn key(&self) -> Key {
-        key::variant(&self.store_id, &self.product_id, &self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 impl Variant {

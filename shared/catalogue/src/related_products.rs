@@ -10,7 +10,7 @@ use core_types::fields::Handle;
 use core_types::id::{ProductId, StoreId};
 use core_types::key;
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key, Packing};
+use table::item::Item;
 
 use crate::product::{Outline, ProductSummary};
 
@@ -39,7 +39,8 @@ impl From<&ProductSummary> for Candidate {
 }
 
 /// The candidates of one store, in one item.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "shelf", key = key::related_products(&self.store_id), packed)]
 pub struct RelatedProducts {
     /// Part of the key.
     pub store_id: StoreId,
@@ -47,17 +48,6 @@ pub struct RelatedProducts {
     pub products: Vec<Candidate>,
     /// Counts writes; 0 before the first.
     pub version: u64,
-}
-
-impl Item for RelatedProducts {
-    const KIND: &'static str = "shelf";
-    const PACKING: Option<Packing> = Some(Packing::WHOLE);
-    fn key(&self) -> Key {
-        key::related_products(&self.store_id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 impl RelatedProducts {

@@ -51,22 +51,13 @@ pub fn tokens(summary: &ProductSummary) -> BTreeMap<String, Rank> {
 }
 
 /// The item of a product's word; it has only a key.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Item)]
+#[item(kind = "word", key = Key::new(&self.partition, &self.place), version = 1)]
 pub struct Token {
     #[serde(rename = "PK")]
     partition: String,
     #[serde(rename = "SK")]
     place: String,
-}
-
-impl Item for Token {
-    const KIND: &'static str = "word";
-    fn key(&self) -> Key {
-        Key::new(&self.partition, &self.place)
-    }
-    fn version(&self) -> u64 {
-        1
-    }
 }
 
 impl Token {

@@ -13,7 +13,8 @@ use table::item::{Item, Key};
 use crate::key::IndexKey;
 
 /// A lookup item.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "pointer", key = Key::from(&self.from), version = 1)]
 pub struct LookupItem {
     /// Its own key, derived from the id.
     from: Place,
@@ -60,16 +61,6 @@ impl LookupItem {
         let query = Query::index(index, entry.pk).between(&entry.sk, &entry.sk);
         let found = services.table.keys(&query, 1).await?;
         found.into_iter().next().ok_or_else(|| Code::NotFound.into())
-    }
-}
-
-impl Item for LookupItem {
-    const KIND: &'static str = "pointer";
-    fn key(&self) -> Key {
-        Key::from(&self.from)
-    }
-    fn version(&self) -> u64 {
-        1
     }
 }
 

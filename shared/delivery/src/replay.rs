@@ -218,7 +218,8 @@ impl Item for Replay {
 }
 
 /// The replay under way on a store: at most one.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "replay_under_way", key = key::replay_under_way(&self.store_id))]
 pub struct ReplayUnderWay {
     /// The store.
     pub store_id: StoreId,
@@ -226,16 +227,6 @@ pub struct ReplayUnderWay {
     pub replay_id: ReplayId,
     /// Always 1: the item is created and deleted, never replaced.
     pub version: u64,
-}
-
-impl Item for ReplayUnderWay {
-    const KIND: &'static str = "replay_under_way";
-    fn key(&self) -> Key {
-        key::replay_under_way(&self.store_id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 /// The result of one page of the walk.

@@ -86,7 +86,9 @@ primitives::string_enum! {
 }
 
 /// A subscription.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "webhook_subscription")]
+#[item(key = key_of(self.store_id.as_ref(), self.app_id.as_ref(), &self.id))]
 pub struct Subscription {
     /// `whs_…`; later ones sort after it.
     pub id: SubscriptionId,
@@ -151,16 +153,6 @@ pub struct Rotation {
     pub sealed_secret: String,
     /// The old secret signs until this time.
     pub expires_at: Timestamp,
-}
-
-impl Item for Subscription {
-    const KIND: &'static str = "webhook_subscription";
-    fn key(&self) -> Key {
-        key_of(self.store_id.as_ref(), self.app_id.as_ref(), &self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 /// The key of a subscription: in its store's partition, or, without a store, in its app's.

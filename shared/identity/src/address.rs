@@ -14,7 +14,7 @@ use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use services::Services;
-use table::item::{Item, Key};
+use table::item::Item;
 use table::{Change, Condition, Query, Write};
 
 use crate::customer::Customer;
@@ -138,7 +138,8 @@ impl PostalAddress {
 
 /// An address in a customer's address book. The customer's own item holds the default and the count
 /// ([`crate::customer::Customer`]).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "address", key = key::address(&self.store_id, &self.customer_id, &self.id))]
 pub struct Address {
     /// `adr_…`; later ones sort after it.
     pub id: AddressId,
@@ -155,16 +156,6 @@ pub struct Address {
     pub updated_at: Timestamp,
     /// Optimistic lock: one more with each write.
     pub version: u64,
-}
-
-impl Item for Address {
-    const KIND: &'static str = "address";
-    fn key(&self) -> Key {
-        key::address(&self.store_id, &self.customer_id, &self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 impl Address {

@@ -14,7 +14,7 @@ use crypto::seal;
 use primitives::clock::{DAY, MINUTE, Timestamp};
 use serde::{Deserialize, Serialize};
 use table::Change;
-use table::item::{Item, Key};
+use table::item::Item;
 
 use crate::account::{Account, Generations};
 use crate::challenge_subject::ChallengeSubject;
@@ -35,7 +35,9 @@ primitives::string_enum! {
 }
 
 /// A one-time code that was sent.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "challenge", key = key::challenge(&self.id))]
+#[item(forget_at = Some(self.expires_at.plus(DAY)))]
 pub struct Challenge {
     /// The id, returned to the requester of the code.
     pub id: ChallengeId,
@@ -59,19 +61,6 @@ pub struct Challenge {
     pub created_at: Timestamp,
     /// Optimistic lock: one more with each write.
     pub version: u64,
-}
-
-impl Item for Challenge {
-    const KIND: &'static str = "challenge";
-    fn key(&self) -> Key {
-        key::challenge(&self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.expires_at.plus(DAY))
-    }
 }
 
 impl Challenge {
@@ -177,7 +166,8 @@ impl Purpose {
 }
 
 /// A link that was sent, stored under the digest of its token.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "link", key = key::link(&self.digest), forget_at = Some(self.expires_at.plus(DAY)))]
 pub struct Link {
     /// SHA-256 of the token.
     pub digest: String,
@@ -202,19 +192,6 @@ pub struct Link {
     pub created_at: Timestamp,
     /// Optimistic lock: one more with each write.
     pub version: u64,
-}
-
-impl Item for Link {
-    const KIND: &'static str = "link";
-    fn key(&self) -> Key {
-        key::link(&self.digest)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.expires_at.plus(DAY))
-    }
 }
 
 impl Link {

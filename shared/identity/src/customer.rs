@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use core_types::event::EventSubject;
 use core_types::fields::{Country, Currency, E164, Email, Phone};
 use core_types::id::{AddressId, CustomerId, StoreId};
-use core_types::key::{self, IndexKey};
+use core_types::key;
 use core_types::money::Money;
 use core_types::resource::Resource;
 use primitives::clock::Timestamp;
@@ -75,7 +75,9 @@ pub struct MarketingConsent {
 }
 
 /// A customer of a store.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "customer", key = key::customer(&self.store_id, &self.id))]
+#[item(indexes = vec![key::customers_of_store(&self.store_id, self.created_at, &self.id)])]
 pub struct Customer {
     /// `cus_…`; later ones sort after it.
     pub id: CustomerId,
@@ -144,19 +146,6 @@ pub struct Customer {
     pub updated_at: Timestamp,
     /// Optimistic lock: one more with each write except those of counters.
     pub version: u64,
-}
-
-impl Item for Customer {
-    const KIND: &'static str = "customer";
-    fn key(&self) -> Key {
-        key::customer(&self.store_id, &self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn indexes(&self) -> Vec<IndexKey> {
-        vec![key::customers_of_store(&self.store_id, self.created_at, &self.id)]
-    }
 }
 
 impl Customer {

@@ -15,7 +15,7 @@ use crypto::seal;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key, Packing};
+use table::item::Item;
 use table::{Condition, Write};
 use url::Url;
 
@@ -80,7 +80,8 @@ impl Domain {
 }
 
 /// The domains of a store.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "domains", key = key::domains(&self.store_id), packed)]
 pub struct Domains {
     /// The store.
     pub store_id: StoreId,
@@ -88,17 +89,6 @@ pub struct Domains {
     pub domains: Vec<Domain>,
     /// One more with each write of any domain; 0 before the first.
     version: u64,
-}
-
-impl Item for Domains {
-    const KIND: &'static str = "domains";
-    const PACKING: Option<Packing> = Some(Packing::WHOLE);
-    fn key(&self) -> Key {
-        key::domains(&self.store_id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 impl Domains {
@@ -196,7 +186,8 @@ impl Domains {
 }
 
 /// A store's exclusive claim to a verified host.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "unique_host", key = key::unique_host(self.host.as_str()))]
 pub struct UniqueHost {
     /// The host.
     pub host: Host,
@@ -217,16 +208,6 @@ impl UniqueHost {
     pub fn release(write: Write, host: &Host, store: &StoreId) -> Write {
         let held = Condition::is("store_id", store);
         write.delete_if(&key::unique_host(host.as_str()), held, Code::VersionConflict)
-    }
-}
-
-impl Item for UniqueHost {
-    const KIND: &'static str = "unique_host";
-    fn key(&self) -> Key {
-        key::unique_host(self.host.as_str())
-    }
-    fn version(&self) -> u64 {
-        self.version
     }
 }
 

@@ -44,7 +44,8 @@ primitives::string_enum! {
 }
 
 /// A merchant's account.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "merchant", key = key::merchant(&self.id), forget_at = self.delete_at)]
 pub struct Merchant {
     /// `mer_…`; later ones sort after it.
     pub id: MerchantId,
@@ -88,19 +89,6 @@ pub struct Merchant {
     pub updated_at: Timestamp,
     /// Optimistic lock: raised by each write except those of counters.
     pub version: u64,
-}
-
-impl Item for Merchant {
-    const KIND: &'static str = "merchant";
-    fn key(&self) -> Key {
-        key::merchant(&self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        self.delete_at
-    }
 }
 
 /// The data of an account to create.
@@ -357,7 +345,9 @@ impl Merchant {
 }
 
 /// The claim of one account to an e-mail address.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "unique_email", key = key::unique_email(&self.email))]
+#[item(forget_at = self.released_at.map(|released_at| released_at.plus(DAY)))]
 pub struct UniqueEmail {
     /// The normalized address.
     pub email: String,
@@ -390,19 +380,6 @@ impl UniqueEmail {
     /// The condition to release a claim: the merchant holds it.
     pub fn is_held_by(merchant: &Merchant) -> Condition {
         Condition::is("merchant_id", &merchant.id)
-    }
-}
-
-impl Item for UniqueEmail {
-    const KIND: &'static str = "unique_email";
-    fn key(&self) -> Key {
-        key::unique_email(&self.email)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        self.released_at.map(|released_at| released_at.plus(DAY))
     }
 }
 

@@ -15,7 +15,7 @@ use primitives::clock::{HOUR, Timestamp};
 use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key};
+use table::item::Item;
 use totp_rs::{Builder, Secret, Totp};
 
 /// The number of recovery codes per secret.
@@ -38,7 +38,8 @@ primitives::string_enum! {
 }
 
 /// A merchant's second factor.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "mfa", key = key::mfa(&self.merchant_id))]
 pub struct Mfa {
     /// The merchant.
     pub merchant_id: MerchantId,
@@ -56,16 +57,6 @@ pub struct Mfa {
     pub updated_at: Timestamp,
     /// Optimistic lock: one more with each write.
     pub version: u64,
-}
-
-impl Item for Mfa {
-    const KIND: &'static str = "mfa";
-    fn key(&self) -> Key {
-        key::mfa(&self.merchant_id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 /// A new secret and recovery codes, returned to the owner once; never in a log.

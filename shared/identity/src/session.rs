@@ -10,7 +10,7 @@ use core_types::id::{MerchantId, SessionId};
 use core_types::key;
 use primitives::clock::{DAY, HOUR, MINUTE, Timestamp};
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key};
+use table::item::Item;
 
 /// The idle timeout of a session.
 pub const IDLE: Duration = HOUR.saturating_mul(12);
@@ -38,7 +38,9 @@ primitives::string_enum! {
 }
 
 /// A merchant's session.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "session", key = key::session(&self.merchant_id, &self.id))]
+#[item(forget_at = Some(self.expires_at.plus(DAY)))]
 pub struct Session {
     /// `ses_…`; later ones sort after it.
     pub id: SessionId,
@@ -64,19 +66,6 @@ pub struct Session {
     pub created_at: Timestamp,
     /// Optimistic lock: one more with each write.
     pub version: u64,
-}
-
-impl Item for Session {
-    const KIND: &'static str = "session";
-    fn key(&self) -> Key {
-        key::session(&self.merchant_id, &self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.expires_at.plus(DAY))
-    }
 }
 
 /// A parsed session token; it proves nothing before [`Session::admits`].

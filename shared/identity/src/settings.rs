@@ -208,7 +208,8 @@ impl Default for Privacy {
 }
 
 /// A store's settings.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "settings", key = Self::key_of(&self.store_id))]
 pub struct Settings {
     /// The store; it has one set of them.
     pub store_id: StoreId,
@@ -233,16 +234,6 @@ pub struct Settings {
     pub updated_at: Timestamp,
     /// Optimistic lock: one more with each write; 0 before the first.
     pub version: u64,
-}
-
-impl Item for Settings {
-    const KIND: &'static str = "settings";
-    fn key(&self) -> Key {
-        Self::key_of(&self.store_id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 impl Settings {

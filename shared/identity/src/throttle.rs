@@ -122,7 +122,9 @@ impl Subject {
 }
 
 /// The counted attempts of one subject.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "throttle", key = key::throttle(self.kind.as_str(), &self.digest))]
+#[item(forget_at = Some(self.last_at.plus(MEMORY).plus(DAY)))]
 pub struct Throttle {
     /// The kind of attempt.
     pub kind: Kind,
@@ -138,19 +140,6 @@ pub struct Throttle {
     pub challenge_id: Option<ChallengeId>,
     /// Optimistic lock: one more with each write.
     pub version: u64,
-}
-
-impl Item for Throttle {
-    const KIND: &'static str = "throttle";
-    fn key(&self) -> Key {
-        key::throttle(self.kind.as_str(), &self.digest)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.last_at.plus(MEMORY).plus(DAY))
-    }
 }
 
 impl Throttle {

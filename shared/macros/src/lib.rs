@@ -1,8 +1,13 @@
-//! The attribute that `primitives::input` exports.
+//! What `primitives::input` and `table::item` export.
+
+mod item;
 
 use proc_macro::TokenStream;
 use quote::quote;
-use syn::{Expr, Field, Fields, ItemStruct, LitStr, Token, Type, parse_macro_input, parse_quote};
+use syn::{
+    DeriveInput, Expr, Field, Fields, ItemStruct, LitStr, Token, Type, parse_macro_input,
+    parse_quote,
+};
 
 /// Field types with a default, so that the field is optional.
 const OPTIONAL: [&str; 3] = ["Option", "Patch", "Flag"];
@@ -88,4 +93,25 @@ fn is_optional(kind: &Type) -> bool {
     let Type::Path(path) = kind else { return false };
     let last = path.path.segments.last();
     last.is_some_and(|segment| OPTIONAL.iter().any(|name| segment.ident == name))
+}
+
+/// Implements `table::item::Item` for a struct: an item of the table says in one place how it is stored.
+///
+/// - `kind`: the `entity` attribute. `key`: the primary key. Both are required.
+/// - `version`: `self.version` by default.
+/// - `indexes`: the keys in the secondary indexes, none by default.
+/// - `forget_at`: when DynamoDB may delete it, `None` by default.
+/// - `packed`: packed but for keys and version; `plain`: packed but for these attributes too.
+/// - `octets`: it has binary members, and is never packed.
+///
+/// ```ignore
+/// #[derive(Serialize, Deserialize, Item)]
+/// #[item(kind = "installation", key = key::installation(&self.id), plain = ["status", "generation"])]
+/// #[item(indexes = vec![key::installations_of_store(&self.store_id, &self.id)])]
+/// pub struct Installation {
+/// ```
+#[proc_macro_derive(Item, attributes(item))]
+pub fn item(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    item::implementation(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }

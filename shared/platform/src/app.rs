@@ -244,7 +244,8 @@ pub fn is_registrable_redirect(uri: &str) -> bool {
 }
 
 /// The credentials of an OAuth client, read together with the code in one round trip.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "client", key = key::client(&self.client_id))]
 pub struct AppClient {
     /// The OAuth client id: `cli_…`.
     pub client_id: String,
@@ -266,16 +267,6 @@ pub struct ClientSecret {
     pub digest: String,
     /// When it expires, once a newer one exists.
     pub expires_at: Option<Timestamp>,
-}
-
-impl Item for AppClient {
-    const KIND: &'static str = "client";
-    fn key(&self) -> Key {
-        key::client(&self.client_id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 impl AppClient {
@@ -311,7 +302,8 @@ impl AppClient {
 }
 
 /// The claim of a slug by one app.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "unique_app_slug", key = key::unique_app_slug(self.slug.as_str()))]
 pub struct UniqueSlug {
     /// The slug.
     pub slug: Slug,
@@ -319,16 +311,6 @@ pub struct UniqueSlug {
     pub app_id: AppId,
     /// Always 1: the item is written whole, and never replaced by version.
     pub version: u64,
-}
-
-impl Item for UniqueSlug {
-    const KIND: &'static str = "unique_app_slug";
-    fn key(&self) -> Key {
-        key::unique_app_slug(self.slug.as_str())
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 #[cfg(test)]

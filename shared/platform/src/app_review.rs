@@ -5,7 +5,7 @@
 
 use core_types::event::{EXAMPLE_TIME, EventSubject, Example};
 use core_types::id::{AppId, ReviewId, StoreId};
-use core_types::key::{self, IndexKey};
+use core_types::key;
 use core_types::lookup_item::LookupItem;
 use core_types::rating::{Rating, Reply};
 use core_types::resource::Resource;
@@ -15,7 +15,7 @@ use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use services::Services;
-use table::item::{Item, Key};
+use table::item::Item;
 use table::{Change, Write};
 
 use crate::app::{AppStatus, CommerceApp};
@@ -26,7 +26,9 @@ core_types::topics! {
 }
 
 /// A review of an app by a store.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "app_review", key = key::app_review(&self.app_id, &self.store_id))]
+#[item(indexes = vec![ key::reviews_of_app(&self.app_id, self.created_at, &self.id), key::app_review_by_id(&self.id), ])]
 pub struct AppReview {
     /// `rev_…`; later ones sort after it.
     pub id: ReviewId,
@@ -48,22 +50,6 @@ pub struct AppReview {
     pub updated_at: Timestamp,
     /// The version for optimistic locking, incremented by each write.
     pub version: u64,
-}
-
-impl Item for AppReview {
-    const KIND: &'static str = "app_review";
-    fn key(&self) -> Key {
-        key::app_review(&self.app_id, &self.store_id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn indexes(&self) -> Vec<IndexKey> {
-        vec![
-            key::reviews_of_app(&self.app_id, self.created_at, &self.id),
-            key::app_review_by_id(&self.id),
-        ]
-    }
 }
 
 impl AppReview {

@@ -8,7 +8,7 @@ use core_types::resource::Resource;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key};
+use table::item::Item;
 use table::{Change, Condition, Query, Write};
 
 use crate::app::{CommerceApp, MAX_APPS};
@@ -31,7 +31,8 @@ primitives::string_enum! {
 }
 
 /// A developer profile: one per merchant, by its key.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "developer", key = key::developer(&self.merchant_id))]
 pub struct Developer {
     /// `dev_…`; later ones sort after it.
     pub id: DeveloperId,
@@ -60,16 +61,6 @@ pub struct Developer {
     pub updated_at: Timestamp,
     /// The version for optimistic locking, incremented by each write except those of counters.
     pub version: u64,
-}
-
-impl Item for Developer {
-    const KIND: &'static str = "developer";
-    fn key(&self) -> Key {
-        key::developer(&self.merchant_id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 impl Developer {

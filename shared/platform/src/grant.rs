@@ -22,7 +22,7 @@ use primitives::fields::{FromText, Violation};
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 use table::Change;
-use table::item::{Item, Key, Packing};
+use table::item::Item;
 
 use crate::installation::{AppToken, MAX_TOKEN_HASHES};
 
@@ -85,7 +85,12 @@ primitives::string_enum! {
 }
 
 /// An authorization code, by its digest, with the grant that its redemption began.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "authorization_code", key = key::code(&self.digest))]
+// Packed, except for the attributes that the condition of its redemption names.
+#[item(plain = ["client_id", "redirect_digest", "state", "expires_at"])]
+// It is stored until every token issued from it has expired, so that a replay is recognized.
+#[item(forget_at = Some(match self.state { CodeState::Issued => self.expires_at.plus(DAY), CodeState::Redeemed => self.expires_at.plus(GRANT_LIFETIME).plus(DAY), }))]
 pub struct AuthorizationCode {
     /// SHA-256 of the code.
     pub digest: String,
@@ -117,28 +122,6 @@ pub struct AuthorizationCode {
     pub created_at: Timestamp,
     /// The version for optimistic locking, incremented by each write.
     pub version: u64,
-}
-
-impl Item for AuthorizationCode {
-    const KIND: &'static str = "authorization_code";
-    /// Packed, except for the attributes that the condition of its redemption names.
-    const PACKING: Option<Packing> = Some(Packing {
-        plain: &["client_id", "redirect_digest", "state", "expires_at"],
-        text: None,
-    });
-    fn key(&self) -> Key {
-        key::code(&self.digest)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    /// It is stored until every token issued from it has expired, so that a replay is recognized.
-    fn forget_at(&self) -> Option<Timestamp> {
-        Some(match self.state {
-            CodeState::Issued => self.expires_at.plus(DAY),
-            CodeState::Redeemed => self.expires_at.plus(GRANT_LIFETIME).plus(DAY),
-        })
-    }
 }
 
 /// The values that a client presents with a code.
@@ -317,7 +300,9 @@ impl Grant {
 }
 
 /// A refresh token, which leads from its digest to its grant.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "refresh_token", key = key::refresh_token(&self.digest))]
+#[item(forget_at = Some(self.expires_at.plus(DAY)))]
 pub struct RefreshToken {
     /// SHA-256 of the token.
     pub digest: String,
@@ -333,19 +318,6 @@ pub struct RefreshToken {
     pub created_at: Timestamp,
     /// Always 1: the item is written whole, and never replaced by version.
     pub version: u64,
-}
-
-impl Item for RefreshToken {
-    const KIND: &'static str = "refresh_token";
-    fn key(&self) -> Key {
-        key::refresh_token(&self.digest)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.expires_at.plus(DAY))
-    }
 }
 
 impl RefreshToken {

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 
 use core_types::event::EventSubject;
 use core_types::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
-use core_types::key::{self, IndexKey};
+use core_types::key;
 use core_types::resource::Resource;
 use core_types::scope::Scopes;
 use primitives::clock::{DAY, Timestamp};
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key, Packing};
+use table::item::Item;
 
 use crate::app::CommerceApp;
 
@@ -41,7 +41,11 @@ primitives::string_enum! {
 }
 
 /// An installation.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "installation", key = key::installation(&self.id))]
+// Packed, except for the attributes that the conditions for tokens and reviews name.
+#[item(plain = ["status", "generation"])]
+#[item(indexes = vec![key::installations_of_store(&self.store_id, &self.app_id)])]
 pub struct Installation {
     /// The id, derived from store and app.
     pub id: InstallationId,
@@ -80,21 +84,6 @@ pub struct Installation {
 pub struct IssuedTokens {
     /// SHA-256 of the newest access tokens, with their expiry. The tokens themselves are not stored.
     pub token_hashes: BTreeMap<String, Timestamp>,
-}
-
-impl Item for Installation {
-    const KIND: &'static str = "installation";
-    /// Packed, except for the attributes that the conditions for tokens and reviews name.
-    const PACKING: Option<Packing> = Some(Packing { plain: &["status", "generation"], text: None });
-    fn key(&self) -> Key {
-        key::installation(&self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn indexes(&self) -> Vec<IndexKey> {
-        vec![key::installations_of_store(&self.store_id, &self.app_id)]
-    }
 }
 
 impl Installation {
@@ -266,7 +255,9 @@ impl Resource for Installation {
 }
 
 /// The record of an app access token, by its digest.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "app_token", key = key::app_token(&self.digest))]
+#[item(forget_at = Some(self.expires_at.plus(DAY)))]
 pub struct AppToken {
     /// SHA-256 of the token.
     pub digest: String,
@@ -288,19 +279,6 @@ pub struct AppToken {
     pub created_at: Timestamp,
     /// Always 1: the item is written whole, and never replaced by version.
     pub version: u64,
-}
-
-impl Item for AppToken {
-    const KIND: &'static str = "app_token";
-    fn key(&self) -> Key {
-        key::app_token(&self.digest)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.expires_at.plus(DAY))
-    }
 }
 
 core_types::view! {

@@ -4,7 +4,7 @@
 use core_types::event::EventSubject;
 use core_types::fields::WebUrl;
 use core_types::id::{AppId, MerchantId, SubmissionId};
-use core_types::key::{self, IndexKey};
+use core_types::key;
 use core_types::lookup_item::LookupItem;
 use core_types::resource::{Resource, load};
 use primitives::clock::Timestamp;
@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use semver::Version;
 use serde::{Deserialize, Serialize};
 use services::Services;
-use table::item::{Item, Key};
+use table::item::Item;
 
 use crate::app::{CommerceApp, Configuration, Listing};
 
@@ -99,7 +99,9 @@ pub struct Proposal {
 }
 
 /// A submission.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "submission", key = key::submission(&self.app_id, &self.id))]
+#[item(indexes = vec![ key::submissions_by_status(self.status.as_str(), self.created_at, &self.id), key::submission_by_id(&self.id), ])]
 pub struct Submission {
     /// `sub_…`; later ones sort after it.
     pub id: SubmissionId,
@@ -127,22 +129,6 @@ pub struct Submission {
     pub updated_at: Timestamp,
     /// The version for optimistic locking, incremented by each write.
     pub version: u64,
-}
-
-impl Item for Submission {
-    const KIND: &'static str = "submission";
-    fn key(&self) -> Key {
-        key::submission(&self.app_id, &self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn indexes(&self) -> Vec<IndexKey> {
-        vec![
-            key::submissions_by_status(self.status.as_str(), self.created_at, &self.id),
-            key::submission_by_id(&self.id),
-        ]
-    }
 }
 
 impl Submission {

@@ -24,7 +24,9 @@ const RETENTION: std::time::Duration = DAY.saturating_mul(730);
 const MAX_COUNTERS: usize = 1_600;
 
 /// The events of an app on a day, counted by one shard.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "app_usage")]
+#[item(key = Key::new(key::app_usage_of(&self.app_id), format!("{}#{}", self.day, self.shard)))]
 pub struct Counter {
     /// The app.
     pub app_id: AppId,
@@ -46,16 +48,6 @@ pub struct Counter {
     pub token_exchanges: u64,
     /// The version, incremented with each event that is counted.
     pub version: u64,
-}
-
-impl Item for Counter {
-    const KIND: &'static str = "app_usage";
-    fn key(&self) -> Key {
-        Key::new(key::app_usage_of(&self.app_id), format!("{}#{}", self.day, self.shard))
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 /// The attribute that counts events of this name; none if they are not counted.

@@ -13,12 +13,12 @@ mod view;
 
 use core_types::end_reason::EndReason;
 use core_types::id::{CustomerId, MergeId, StoreId};
-use core_types::key::{self, IndexKey};
+use core_types::key;
 use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
 use services::Services;
-use table::item::{Item, Key};
+use table::item::Item;
 use table::outbox::Due;
 use table::{Query, WalkPlace};
 
@@ -78,7 +78,9 @@ impl MergePart {
 const MOST: usize = 1_000;
 
 /// A merge of a customer into another.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "merge", key = key::merge(&self.store_id, &self.customer_id, &self.source_id))]
+#[item(indexes = self.due_at.map(|at| Due::Run.mark(self.id.as_str(), at)).into_iter().collect())]
 pub struct Merge {
     /// The id, derived from the store and the source account.
     pub id: MergeId,
@@ -109,19 +111,6 @@ pub struct Merge {
     pub updated_at: Timestamp,
     /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
-}
-
-impl Item for Merge {
-    const KIND: &'static str = "merge";
-    fn key(&self) -> Key {
-        key::merge(&self.store_id, &self.customer_id, &self.source_id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn indexes(&self) -> Vec<IndexKey> {
-        self.due_at.map(|at| Due::Run.mark(self.id.as_str(), at)).into_iter().collect()
-    }
 }
 
 impl Walking for Merge {

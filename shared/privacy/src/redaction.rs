@@ -24,13 +24,13 @@ use core_types::end_reason::EndReason;
 use core_types::event::{Event, EventSubject, Topic};
 use core_types::fields::Email;
 use core_types::id::{CustomerId, RedactionId, StoreId};
-use core_types::key::{self, IndexKey};
+use core_types::key;
 use identity::store::Store;
 use primitives::clock::{DAY, MINUTE, Timestamp};
 use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
 use table::WalkPlace;
-use table::item::{Item, Key};
+use table::item::Item;
 use table::outbox::Due;
 
 use crate::person::{Part, Person};
@@ -56,7 +56,9 @@ primitives::string_enum! {
 }
 
 /// A redaction.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "redaction", key = key::redaction(&self.id))]
+#[item(indexes = self.due_at.map(|at| Due::Run.mark(self.id.as_str(), at)).into_iter().collect())]
 pub struct Redaction {
     /// The id, derived from the store and the customer or guest, so that a person has one redaction.
     pub id: RedactionId,
@@ -92,19 +94,6 @@ pub struct Redaction {
     pub updated_at: Timestamp,
     /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
-}
-
-impl Item for Redaction {
-    const KIND: &'static str = "redaction";
-    fn key(&self) -> Key {
-        key::redaction(&self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn indexes(&self) -> Vec<IndexKey> {
-        self.due_at.map(|at| Due::Run.mark(self.id.as_str(), at)).into_iter().collect()
-    }
 }
 
 impl Redaction {

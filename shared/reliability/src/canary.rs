@@ -257,7 +257,9 @@ pub async fn promote_secret(services: &Services) -> Result<(), Problem> {
 }
 
 /// The receipt of an event by the canary's receiver.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "canary_receipt", key = key::canary_receipt(&self.event_id))]
+#[item(forget_at = Some(self.received_at.plus(RETENTION)))]
 pub struct CanaryReceipt {
     /// The event.
     pub event_id: EventId,
@@ -271,19 +273,6 @@ impl CanaryReceipt {
     /// The receipt for an event.
     pub fn of(event_id: EventId, now: Timestamp) -> Self {
         Self { event_id, received_at: now, version: 1 }
-    }
-}
-
-impl Item for CanaryReceipt {
-    const KIND: &'static str = "canary_receipt";
-    fn key(&self) -> Key {
-        key::canary_receipt(&self.event_id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.received_at.plus(RETENTION))
     }
 }
 

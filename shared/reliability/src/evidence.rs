@@ -204,7 +204,8 @@ impl Element for Stated {
 }
 
 /// The head of the chain: the last record, which the next one follows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "evidence_head", key = key::evidence_head(), version = self.number)]
 pub struct Head {
     /// The number of the last record, which is also the count of records.
     pub number: u64,
@@ -216,20 +217,9 @@ pub struct Head {
     pub recorded_at: Timestamp,
 }
 
-impl Item for Head {
-    const KIND: &'static str = "evidence_head";
-
-    fn key(&self) -> Key {
-        key::evidence_head()
-    }
-
-    fn version(&self) -> u64 {
-        self.number
-    }
-}
-
 /// The lookup item of a record: its key by its id. It makes the id unique.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "evidence_name", key = key::evidence_named(&self.id), version = 1)]
 pub struct EvidenceName {
     id: EvidenceId,
     number: u64,
@@ -240,17 +230,5 @@ impl EvidenceName {
     /// The key of the record.
     pub fn leads_to(&self) -> Key {
         key::evidence(self.recorded_at, self.number)
-    }
-}
-
-impl Item for EvidenceName {
-    const KIND: &'static str = "evidence_name";
-
-    fn key(&self) -> Key {
-        key::evidence_named(&self.id)
-    }
-
-    fn version(&self) -> u64 {
-        1
     }
 }

@@ -14,7 +14,7 @@ use services::Services;
 use services::metrics;
 use services::metrics::{Histogram, Minute, Percentiles, Subject, Tally};
 use table::Query;
-use table::item::{Item, Key};
+use table::item::Item;
 
 use crate::queues::QueueDepth;
 
@@ -122,7 +122,9 @@ impl From<&Tally> for DeliveryNumbers {
 }
 
 /// A sample of the platform in one minute, taken by the watch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "sighting", key = key::sample(self.at))]
+#[item(forget_at = Some(self.at.plus(HOUR.saturating_mul(72))))]
 pub struct Sample {
     /// When the minute began.
     pub at: Timestamp,
@@ -132,19 +134,6 @@ pub struct Sample {
     pub queues: Vec<QueueDepth>,
     /// Always 1: a second run in the same minute replaces the sample.
     pub version: u64,
-}
-
-impl Item for Sample {
-    const KIND: &'static str = "sighting";
-    fn key(&self) -> Key {
-        key::sample(self.at)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.at.plus(HOUR.saturating_mul(72)))
-    }
 }
 
 /// The numbers of a part of the window.

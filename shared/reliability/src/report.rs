@@ -9,14 +9,14 @@ mod control;
 use std::time::Duration;
 
 use core_types::id::{EvidenceId, MerchantId, ReportId};
-use core_types::key::{self, IndexKey};
+use core_types::key;
 use primitives::clock::{DAY, Timestamp};
 use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use services::Services;
-use table::item::{Item, Key};
+use table::item::Item;
 
 use crate::evidence::{self, Checked, EvidenceKind, MAX_CHECKED_RECORDS, Record, Statement};
 
@@ -98,7 +98,10 @@ pub struct Findings {
 }
 
 /// A certification report.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "certification_report", key = key::report(&self.id))]
+// Always 1: it is written once.
+#[item(version = 1, indexes = vec![key::reports_by_time(self.issued_at, &self.id)])]
 pub struct Report {
     /// The id.
     pub id: ReportId,
@@ -114,23 +117,6 @@ pub struct Report {
     pub issued_at: Timestamp,
     /// The findings, signed: a compact JWS (RFC 7515 §7.1).
     pub jws: String,
-}
-
-impl Item for Report {
-    const KIND: &'static str = "certification_report";
-
-    fn key(&self) -> Key {
-        key::report(&self.id)
-    }
-
-    /// Always 1: it is written once.
-    fn version(&self) -> u64 {
-        1
-    }
-
-    fn indexes(&self) -> Vec<IndexKey> {
-        vec![key::reports_by_time(self.issued_at, &self.id)]
-    }
 }
 
 impl Findings {

@@ -13,7 +13,8 @@ use table::Query;
 use table::item::{Index, Item, Key};
 
 /// A summary of a drill, a load test or a replay.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Item)]
+#[item(kind = "run", key = Key::new(self.id.clone(), "A"), version = 1)]
 pub struct RunBrief {
     /// The id.
     pub id: String,
@@ -27,16 +28,6 @@ pub struct RunBrief {
 }
 
 /// Only read, from an index: it is a projection of items that have other types.
-impl Item for RunBrief {
-    const KIND: &'static str = "run";
-    fn key(&self) -> Key {
-        Key::new(self.id.clone(), "A")
-    }
-    fn version(&self) -> u64 {
-        1
-    }
-}
-
 /// How many months a list goes back: its items are retained for 400 days.
 pub const MONTHS: usize = 14;
 

@@ -16,13 +16,13 @@ mod view;
 use catalogue::collection::MAX_MEMBERS;
 use core_types::event::EventSubject;
 use core_types::id::{CollectionId, DiscountId, ProductId, ShippingRateId, StoreId};
-use core_types::key::{self, IndexKey};
+use core_types::key;
 use core_types::money::Money;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key, Packing};
+use table::item::{Item, Key};
 
 use crate::document::{Document, Entry, about};
 
@@ -200,7 +200,9 @@ pub struct Minimum {
 }
 
 /// A discount.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "discount", key = key::discount(&self.store_id, &self.id), packed)]
+#[item(indexes = vec![key::discounts_of_store(&self.store_id, self.created_at, &self.id)])]
 pub struct Discount {
     /// The id: `dsc_` and 32 hexadecimal digits.
     pub id: DiscountId,
@@ -237,20 +239,6 @@ pub struct Discount {
     pub updated_at: Timestamp,
     /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
-}
-
-impl Item for Discount {
-    const KIND: &'static str = "discount";
-    const PACKING: Option<Packing> = Some(Packing::WHOLE);
-    fn key(&self) -> Key {
-        key::discount(&self.store_id, &self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn indexes(&self) -> Vec<IndexKey> {
-        vec![key::discounts_of_store(&self.store_id, self.created_at, &self.id)]
-    }
 }
 
 /// Automatic discounts are also stored together in one document, which a checkout reads.

@@ -16,7 +16,7 @@ mod view;
 use core_types::event::EventSubject;
 use core_types::fields::{Email, TimeZone};
 use core_types::id::{CustomerId, GiftCardEntryId, GiftCardId, OrderId, StoreId};
-use core_types::key::{self, IndexKey};
+use core_types::key;
 use core_types::money::Money;
 use crypto::seal::MacKey;
 use identity::store::Store;
@@ -26,7 +26,7 @@ use primitives::fields::{FromText, Violation};
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key};
+use table::item::Item;
 
 pub use code::GiftCardCode;
 pub use find::{count_lookup, ensure_lookup, find};
@@ -116,7 +116,9 @@ pub struct Recipient {
 }
 
 /// A gift card.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "gift_card", key = key::gift_card(&self.store_id, &self.id))]
+#[item(indexes = vec![key::gift_cards_of_store(&self.store_id, self.created_at, &self.id)])]
 pub struct GiftCard {
     /// The id: `gft_` and 32 hexadecimal digits.
     pub id: GiftCardId,
@@ -153,21 +155,10 @@ pub struct GiftCard {
     pub version: u64,
 }
 
-impl Item for GiftCard {
-    const KIND: &'static str = "gift_card";
-    fn key(&self) -> Key {
-        key::gift_card(&self.store_id, &self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn indexes(&self) -> Vec<IndexKey> {
-        vec![key::gift_cards_of_store(&self.store_id, self.created_at, &self.id)]
-    }
-}
-
 /// The item that makes a code unique in its store.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "unique_gift_card_code")]
+#[item(key = key::unique_gift_card_code(&self.store_id, &self.code_hmac))]
 pub struct UniqueGiftCardCode {
     /// The store.
     pub store_id: StoreId,
@@ -179,18 +170,10 @@ pub struct UniqueGiftCardCode {
     pub version: u64,
 }
 
-impl Item for UniqueGiftCardCode {
-    const KIND: &'static str = "unique_gift_card_code";
-    fn key(&self) -> Key {
-        key::unique_gift_card_code(&self.store_id, &self.code_hmac)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-}
-
 /// A change of a gift card's balance.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "gift_card_entry")]
+#[item(key = key::gift_card_entry(&self.store_id, &self.card_id, &self.id))]
 pub struct GiftCardEntry {
     /// The id: `gte_` and 32 hexadecimal digits.
     pub id: GiftCardEntryId,
@@ -212,16 +195,6 @@ pub struct GiftCardEntry {
     pub created_at: Timestamp,
     /// Always 1: a ledger is only appended to.
     pub version: u64,
-}
-
-impl Item for GiftCardEntry {
-    const KIND: &'static str = "gift_card_entry";
-    fn key(&self) -> Key {
-        key::gift_card_entry(&self.store_id, &self.card_id, &self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 impl GiftCardEntryKind {

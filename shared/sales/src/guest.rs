@@ -6,20 +6,22 @@
 
 use core_types::fields::{Currency, E164, Email, Phone};
 use core_types::id::StoreId;
-use core_types::key::{self, IndexKey};
+use core_types::key;
 use core_types::money::Money;
 use identity::address::PostalAddress;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 use services::Services;
-use table::item::{Item, Key};
+use table::item::Item;
 use table::{Change, Condition, Query, Write};
 
 use crate::order::Order;
 
 /// A guest of a store.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "guest", key = key::guest(&self.store_id, &self.guest))]
+#[item(indexes = vec![key::guests_of_store(&self.store_id, self.first_order_at, &self.guest)])]
 pub struct Guest {
     /// The store.
     pub store_id: StoreId,
@@ -50,19 +52,6 @@ pub struct Guest {
     pub updated_at: Timestamp,
     /// Always 1: it is never replaced by version.
     pub version: u64,
-}
-
-impl Item for Guest {
-    const KIND: &'static str = "guest";
-    fn key(&self) -> Key {
-        key::guest(&self.store_id, &self.guest)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn indexes(&self) -> Vec<IndexKey> {
-        vec![key::guests_of_store(&self.store_id, self.first_order_at, &self.guest)]
-    }
 }
 
 impl Guest {

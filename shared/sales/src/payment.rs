@@ -383,7 +383,9 @@ impl Payment {
 }
 
 /// The lookup item of a provider's reference, by which a webhook finds its payment.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "provider_reference")]
+#[item(key = key::provider_reference(self.provider.as_str(), &self.reference))]
 pub struct ProviderReference {
     /// The payment provider: `manual`, `razorpay` or `stripe`.
     pub provider: ProviderName,
@@ -397,16 +399,6 @@ pub struct ProviderReference {
     pub payment_id: PaymentId,
     /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
-}
-
-impl Item for ProviderReference {
-    const KIND: &'static str = "provider_reference";
-    fn key(&self) -> Key {
-        key::provider_reference(self.provider.as_str(), &self.reference)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 impl From<&Payment> for ProviderReference {

@@ -42,7 +42,8 @@ pub struct Fault {
 
 /// The exclusive hold on the canary, and the fault injected into it. It is one item, so only one drill or
 /// load test holds the canary.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "canary_hold", key = Self::place())]
 pub struct CanaryHold {
     /// The id of the drill or load test.
     pub run_id: String,
@@ -63,16 +64,6 @@ impl CanaryHold {
     /// Whether this fault is injected at `now`.
     pub fn injects(&self, kind: FaultKind, now: Timestamp) -> bool {
         self.fault.is_some_and(|fault| fault.kind == kind && now < fault.expires_at)
-    }
-}
-
-impl Item for CanaryHold {
-    const KIND: &'static str = "canary_hold";
-    fn key(&self) -> Key {
-        Self::place()
-    }
-    fn version(&self) -> u64 {
-        self.version
     }
 }
 

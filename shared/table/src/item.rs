@@ -15,6 +15,7 @@ use primitives::problem::Problem;
 
 pub use octets::Octets;
 pub use packed::{Packing, unpacked};
+pub use primitives_macros::Item;
 
 /// The attributes of an item.
 pub type Attributes = HashMap<String, AttributeValue>;

@@ -12,6 +12,9 @@
 //! - Round trips and capacity units are counted into the request's [`Context`].
 
 pub mod canary;
+// `#[derive(Item)]` names the crate.
+extern crate self as table;
+
 mod completion;
 mod conflict;
 mod consistency;

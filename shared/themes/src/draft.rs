@@ -10,13 +10,14 @@ use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key, Packing};
+use table::item::Item;
 
 use crate::manifest::{Slug, Version};
 use crate::settings::Content;
 
 /// A draft of an installed theme.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Item)]
+#[item(kind = "theme_draft", key = key::theme_draft(&self.store_id, self.slug.as_str()), packed)]
 pub struct ThemeDraft {
     /// The store.
     pub store_id: StoreId,
@@ -34,17 +35,6 @@ pub struct ThemeDraft {
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
-}
-
-impl Item for ThemeDraft {
-    const KIND: &'static str = "theme_draft";
-    const PACKING: Option<Packing> = Some(Packing::WHOLE);
-    fn key(&self) -> Key {
-        key::theme_draft(&self.store_id, self.slug.as_str())
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 /// The context of a change to a draft: store, theme, author and time.

@@ -13,7 +13,7 @@ use core_types::sample_id;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key, Packing};
+use table::item::Item;
 
 use crate::manifest::{Slug, Version};
 use crate::theme::Offer;
@@ -39,7 +39,9 @@ primitives::string_enum! {
 }
 
 /// A theme that is or was installed on a store.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Item)]
+#[item(kind = "installed_theme", key = key::installed_theme(&self.store_id, self.slug.as_str()))]
+#[item(version = self.revision, packed)]
 pub struct InstalledTheme {
     /// The id, derived from the store and the slug.
     pub id: InstalledThemeId,
@@ -64,17 +66,6 @@ pub struct InstalledTheme {
     /// The number of writes; stored as `version`.
     #[serde(rename = "version")]
     pub revision: u64,
-}
-
-impl Item for InstalledTheme {
-    const KIND: &'static str = "installed_theme";
-    const PACKING: Option<Packing> = Some(Packing::WHOLE);
-    fn key(&self) -> Key {
-        key::installed_theme(&self.store_id, self.slug.as_str())
-    }
-    fn version(&self) -> u64 {
-        self.revision
-    }
 }
 
 impl InstalledTheme {

@@ -8,7 +8,7 @@ use core_types::resource::Resource;
 use core_types::sample_id;
 use primitives::clock::Timestamp;
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key, Packing};
+use table::item::Item;
 
 use crate::license::{LicenseEnd, Term};
 use crate::manifest::Slug;
@@ -21,7 +21,9 @@ core_types::topics! {
 }
 
 /// A store's licence for a theme.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "theme_license", key = key::theme_license(&self.store_id, self.slug.as_str()))]
+#[item(packed)]
 pub struct ThemeLicense {
     /// `lic_…`. A licence that is granted again keeps its id.
     pub id: ThemeLicenseId,
@@ -41,17 +43,6 @@ pub struct ThemeLicense {
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
-}
-
-impl Item for ThemeLicense {
-    const KIND: &'static str = "theme_license";
-    const PACKING: Option<Packing> = Some(Packing::WHOLE);
-    fn key(&self) -> Key {
-        key::theme_license(&self.store_id, self.slug.as_str())
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 impl ThemeLicense {

@@ -18,7 +18,7 @@ use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 use services::Services;
-use table::item::{Item, Key, Packing};
+use table::item::Item;
 use table::{Query, ReadConsistency, Write};
 
 use crate::file::Digest;
@@ -34,7 +34,9 @@ core_types::topics! {
 }
 
 /// A release of a theme on a store.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Item)]
+#[item(kind = "theme_release")]
+#[item(key = key::theme_release(&self.store_id, self.slug.as_str(), self.number), packed)]
 pub struct ThemeRelease {
     /// The id, derived from the store, the slug and the number.
     pub id: ThemeReleaseId,
@@ -64,17 +66,6 @@ pub struct ThemeRelease {
     pub created_at: Timestamp,
     /// Always 1.
     pub version: u64,
-}
-
-impl Item for ThemeRelease {
-    const KIND: &'static str = "theme_release";
-    const PACKING: Option<Packing> = Some(Packing::WHOLE);
-    fn key(&self) -> Key {
-        key::theme_release(&self.store_id, self.slug.as_str(), self.number)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 /// A publication of a draft.

@@ -16,12 +16,12 @@ pub mod opening;
 pub mod settlement;
 
 use core_types::id::{StoreId, ThemePurchaseId};
-use core_types::key::{self, IndexKey};
+use core_types::key;
 use core_types::provider::ProviderName;
 use primitives::clock::Timestamp;
 use sales::payment::{Payment, PaymentStatus};
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key, Packing};
+use table::item::Item;
 use table::outbox::Due;
 
 use crate::license::{LicenseEnd, is_settled_by};
@@ -33,7 +33,9 @@ use crate::manifest::Slug;
 const MAX_BACKOFF_TRIES: u32 = 3;
 
 /// A store's purchase of a licence for a theme.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "theme_purchase", key = key::theme_purchase(&self.store_id, &self.id), packed)]
+#[item(indexes = self.due_at().map(|at| Due::Purchase.mark(self.id.as_str(), at)).into_iter().collect())]
 pub struct ThemePurchase {
     /// `tpu_…`; later ones sort after it.
     pub id: ThemePurchaseId,
@@ -51,22 +53,10 @@ pub struct ThemePurchase {
     pub version: u64,
 }
 
-impl Item for ThemePurchase {
-    const KIND: &'static str = "theme_purchase";
-    const PACKING: Option<Packing> = Some(Packing::WHOLE);
-    fn key(&self) -> Key {
-        key::theme_purchase(&self.store_id, &self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn indexes(&self) -> Vec<IndexKey> {
-        self.due_at().map(|at| Due::Purchase.mark(self.id.as_str(), at)).into_iter().collect()
-    }
-}
-
 /// A lookup item: the purchase of a provider's reference, for webhooks.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "theme_purchase_reference")]
+#[item(key = key::theme_purchase_reference(self.provider.as_str(), &self.reference))]
 pub struct PurchaseReference {
     /// `razorpay` or `stripe`.
     pub provider: ProviderName,
@@ -80,16 +70,6 @@ pub struct PurchaseReference {
     pub purchase_id: ThemePurchaseId,
     /// Always 1.
     pub version: u64,
-}
-
-impl Item for PurchaseReference {
-    const KIND: &'static str = "theme_purchase_reference";
-    fn key(&self) -> Key {
-        key::theme_purchase_reference(self.provider.as_str(), &self.reference)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 /// The effect of a purchase on the store's licence.

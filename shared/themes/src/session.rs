@@ -12,7 +12,7 @@ use primitives::fields::FromText;
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 use services::Services;
-use table::item::{Item, Key, Packing};
+use table::item::Item;
 
 use crate::draft::ThemeDraft;
 use crate::installed::InstalledTheme;
@@ -21,7 +21,9 @@ use crate::preview::{PreviewRejection, Token};
 use crate::settings::Content;
 
 /// A preview session.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Item)]
+#[item(kind = "preview_session", key = key::preview_session(&self.id), packed)]
+#[item(forget_at = Some(self.expires_at.plus(DAY)))]
 pub struct PreviewSession {
     /// `prv_…`; a claim of the token.
     pub id: PreviewSessionId,
@@ -52,20 +54,6 @@ pub struct PreviewSession {
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
-}
-
-impl Item for PreviewSession {
-    const KIND: &'static str = "preview_session";
-    const PACKING: Option<Packing> = Some(Packing::WHOLE);
-    fn key(&self) -> Key {
-        key::preview_session(&self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.expires_at.plus(DAY))
-    }
 }
 
 impl PreviewSession {

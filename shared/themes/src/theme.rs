@@ -255,7 +255,10 @@ core_types::view! {
 }
 
 /// A version of a theme, stored in the theme's partition.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Item)]
+#[item(kind = "theme_version")]
+#[item(key = key::theme_version(self.slug.as_str(), &self.offer.number.sort_key()))]
+#[item(version = self.revision, packed)]
 pub struct ThemeVersion {
     /// The theme's slug.
     pub slug: Slug,
@@ -292,17 +295,6 @@ impl From<StoredOffer> for Offer {
     fn from(stored: StoredOffer) -> Self {
         let StoredOffer { number, package_id, contents } = stored;
         Self { version: number, package_id, contents }
-    }
-}
-
-impl Item for ThemeVersion {
-    const KIND: &'static str = "theme_version";
-    const PACKING: Option<Packing> = Some(Packing::WHOLE);
-    fn key(&self) -> Key {
-        key::theme_version(self.slug.as_str(), &self.offer.number.sort_key())
-    }
-    fn version(&self) -> u64 {
-        self.revision
     }
 }
 

@@ -20,7 +20,9 @@ const REMOVED: usize = 100;
 pub const RETENTION: Duration = Duration::from_hours(7 * 24);
 
 /// A chunk of a file.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, Item)]
+#[item(kind = "file_piece", key = key::file_chunk(&self.file, &self.place), octets)]
+#[item(forget_at = Some(self.forgotten_at))]
 pub struct Chunk {
     /// The import or the export.
     pub file: String,
@@ -32,20 +34,6 @@ pub struct Chunk {
     pub forgotten_at: Timestamp,
     /// Always 1: the item is created and deleted, never replaced.
     pub version: u64,
-}
-
-impl Item for Chunk {
-    const KIND: &'static str = "file_piece";
-    const HAS_OCTETS: bool = true;
-    fn key(&self) -> Key {
-        key::file_chunk(&self.file, &self.place)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.forgotten_at)
-    }
 }
 
 impl Chunk {

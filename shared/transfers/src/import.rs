@@ -265,21 +265,12 @@ impl Limited for Import {
 }
 
 /// The import under way on a store: at most one.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "import_under_way", key = key::import_under_way(&self.store_id))]
 struct ImportUnderWay {
     store_id: StoreId,
     import_id: ImportId,
     version: u64,
-}
-
-impl Item for ImportUnderWay {
-    const KIND: &'static str = "import_under_way";
-    fn key(&self) -> Key {
-        key::import_under_way(&self.store_id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 /// The validated input of a new import.

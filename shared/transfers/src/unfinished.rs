@@ -47,7 +47,8 @@ pub enum List {
 }
 
 /// The unfinished imports or exports of a store, oldest first.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "unfinished_transfers", key = Self::key_of(self.list, &self.store_id))]
 struct Unfinished {
     store_id: StoreId,
     list: List,
@@ -61,16 +62,6 @@ impl Unfinished {
             List::Imports => key::imports_unfinished(store),
             List::Exports => key::exports_unfinished(store),
         }
-    }
-}
-
-impl Item for Unfinished {
-    const KIND: &'static str = "unfinished_transfers";
-    fn key(&self) -> Key {
-        Self::key_of(self.list, &self.store_id)
-    }
-    fn version(&self) -> u64 {
-        self.version
     }
 }
 

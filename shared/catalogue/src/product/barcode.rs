@@ -4,13 +4,15 @@ use core_types::id::{ProductId, StoreId, VariantId};
 use core_types::key;
 use serde::{Deserialize, Serialize};
 use table::Query;
-use table::item::{Item, Key};
+use table::item::Item;
 
 use super::Variant;
 
 /// The lookup item of a variant's barcode. Unlike SKUs, barcodes are not unique: several variants may
 /// have the same one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "barcode", key = key::barcode(&self.store_id, &self.barcode, &self.variant_id))]
+#[item(version = 1)]
 pub struct Barcode {
     /// Part of the key.
     pub store_id: StoreId,
@@ -20,16 +22,6 @@ pub struct Barcode {
     pub product_id: ProductId,
     /// The variant.
     pub variant_id: VariantId,
-}
-
-impl Item for Barcode {
-    const KIND: &'static str = "barcode";
-    fn key(&self) -> Key {
-        key::barcode(&self.store_id, &self.barcode, &self.variant_id)
-    }
-    fn version(&self) -> u64 {
-        1
-    }
 }
 
 impl Barcode {

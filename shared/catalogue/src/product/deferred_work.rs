@@ -19,7 +19,7 @@
 
 use core_types::id::{LocationId, MediaId, ProductId, StoreId, VariantId};
 use core_types::image;
-use core_types::key::{self, IndexKey};
+use core_types::key;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::{Code, Problem};
@@ -42,7 +42,10 @@ const SIDE_BY_SIDE: usize = 8;
 const REVIEWS: (usize, usize) = (500, 4);
 
 /// The deferred work of one change of a product.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "product_remainder")]
+#[item(key = key::product_deferred_work(&self.store_id, &self.product_id, self.version))]
+#[item(indexes = vec![Due::Product.mark(self.product_id.as_str(), self.due_at())])]
 pub struct DeferredWork {
     /// Part of the key.
     pub store_id: StoreId,
@@ -83,19 +86,6 @@ pub struct RemovedVariant {
 impl From<&Variant> for RemovedVariant {
     fn from(variant: &Variant) -> Self {
         Self { id: variant.id.clone(), sku: variant.sku.clone(), barcode: variant.barcode.clone() }
-    }
-}
-
-impl Item for DeferredWork {
-    const KIND: &'static str = "product_remainder";
-    fn key(&self) -> Key {
-        key::product_deferred_work(&self.store_id, &self.product_id, self.version)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn indexes(&self) -> Vec<IndexKey> {
-        vec![Due::Product.mark(self.product_id.as_str(), self.due_at())]
     }
 }
 

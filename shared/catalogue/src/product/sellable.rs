@@ -9,14 +9,15 @@ use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 use services::Services;
 use table::Change;
-use table::item::{Item, Key};
+use table::item::Item;
 
 use super::{Product, ProductStatus, Variant};
 
 /// The data of a variant that a checkout needs. It is stored with the variant's stock, so that a cart
 /// is read in one batch.
 #[expect(clippy::struct_excessive_bools, reason = "each says something of its own")]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "sellable", key = key::sellable(&self.store_id, &self.variant_id))]
 pub struct Sellable {
     /// Part of the key.
     pub store_id: StoreId,
@@ -60,16 +61,6 @@ pub struct Sellable {
     pub was_ordered: bool,
     /// Counts writes of the catalogue.
     pub version: u64,
-}
-
-impl Item for Sellable {
-    const KIND: &'static str = "sellable";
-    fn key(&self) -> Key {
-        key::sellable(&self.store_id, &self.variant_id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 impl Sellable {

@@ -11,7 +11,9 @@ use table::{Change, Condition};
 use super::{Outline, Product, Variant};
 
 /// The claim of a handle by a product.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "product_handle")]
+#[item(key = key::unique_product_handle(&self.store_id, self.handle.as_str()), version = 1)]
 pub struct UniqueProductHandle {
     /// Part of the key.
     pub store_id: StoreId,
@@ -25,18 +27,9 @@ pub struct UniqueProductHandle {
     pub created_at: Timestamp,
 }
 
-impl Item for UniqueProductHandle {
-    const KIND: &'static str = "product_handle";
-    fn key(&self) -> Key {
-        key::unique_product_handle(&self.store_id, self.handle.as_str())
-    }
-    fn version(&self) -> u64 {
-        1
-    }
-}
-
 /// The claim of a SKU by a variant. SKUs are compared regardless of case: `tee-m` is `TEE-M`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "sku", key = Self::key_of(&self.store_id, &self.sku), version = 1)]
 pub struct UniqueSku {
     /// Part of the key.
     pub store_id: StoreId,
@@ -70,16 +63,6 @@ impl UniqueSku {
             variant_id: variant.id.clone(),
             created_at: now,
         })
-    }
-}
-
-impl Item for UniqueSku {
-    const KIND: &'static str = "sku";
-    fn key(&self) -> Key {
-        Self::key_of(&self.store_id, &self.sku)
-    }
-    fn version(&self) -> u64 {
-        1
     }
 }
 

@@ -44,7 +44,8 @@ pub struct Mark {
     pub forgotten_at: Timestamp,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, Item)]
+#[item(kind = "done", key = Key::new(&self.pk, &self.sk), forget_at = Some(self.forgotten_at))]
 struct Done {
     #[serde(rename = "PK")]
     pk: String,
@@ -52,19 +53,6 @@ struct Done {
     sk: String,
     forgotten_at: Timestamp,
     version: u64,
-}
-
-impl Item for Done {
-    const KIND: &'static str = "done";
-    fn key(&self) -> Key {
-        Key::new(&self.pk, &self.sk)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.forgotten_at)
-    }
 }
 
 impl Asked {

@@ -7,7 +7,7 @@ use core_types::key;
 use egress::SendError;
 use primitives::clock::Timestamp;
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key};
+use table::item::Item;
 
 use super::{Delivery, RETENTION};
 
@@ -125,7 +125,9 @@ pub struct StoredAttempt {
 }
 
 /// A response body that is too long to store within the delivery.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "delivery_answer", key = key::recorded_answer(&self.delivery_id, self.number))]
+#[item(forget_at = Some(self.created_at.plus(RETENTION)))]
 pub struct OversizedResponse {
     /// The delivery that was attempted.
     pub delivery_id: DeliveryId,
@@ -137,19 +139,6 @@ pub struct OversizedResponse {
     pub created_at: Timestamp,
     /// Always 1: the item is written whole, and never replaced by version.
     pub version: u64,
-}
-
-impl Item for OversizedResponse {
-    const KIND: &'static str = "delivery_answer";
-    fn key(&self) -> Key {
-        key::recorded_answer(&self.delivery_id, self.number)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.created_at.plus(RETENTION))
-    }
 }
 
 impl DeliveryAttempt {

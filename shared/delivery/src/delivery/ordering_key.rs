@@ -20,7 +20,7 @@ use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 use services::Services;
-use table::item::{Item, Key};
+use table::item::Item;
 use table::{Condition, Query, Write};
 
 use super::{Delivery, DeliveryStatus, RETENTION};
@@ -47,7 +47,10 @@ impl OrderingKey {
 }
 
 /// A delivery's position in its ordering key.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "delivery_place")]
+#[item(key = key::ordering_position( &self.subscription_id, &self.ordering_key.entity_id, &self.ordering_key.order, ))]
+#[item(forget_at = Some(self.created_at.plus(RETENTION)))]
 pub struct OrderingPosition {
     /// The subscription that receives the event.
     pub subscription_id: SubscriptionId,
@@ -60,23 +63,6 @@ pub struct OrderingPosition {
     pub created_at: Timestamp,
     /// Always 1: the item is written whole, and never replaced by version.
     pub version: u64,
-}
-
-impl Item for OrderingPosition {
-    const KIND: &'static str = "delivery_place";
-    fn key(&self) -> Key {
-        key::ordering_position(
-            &self.subscription_id,
-            &self.ordering_key.entity_id,
-            &self.ordering_key.order,
-        )
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.created_at.plus(RETENTION))
-    }
 }
 
 impl Delivery {

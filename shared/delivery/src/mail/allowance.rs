@@ -66,7 +66,8 @@ const OF_OWNER: &str = "mails_by";
 const PAID_OF: &str = "paid_orders_of";
 
 /// A counter of a day, or of paid orders.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, Item)]
+#[item(kind = "mail_count", key = key::throttle(OF_STORE, ""))]
 struct Counter {
     #[serde(default)]
     used: u32,
@@ -83,16 +84,6 @@ impl Counter {
 }
 
 /// It is read as an item, but written only by in-place updates.
-impl Item for Counter {
-    const KIND: &'static str = "mail_count";
-    fn key(&self) -> Key {
-        key::throttle(OF_STORE, "")
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-}
-
 /// The daily limits of mails to strangers, of a store and of all stores of its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailQuota {

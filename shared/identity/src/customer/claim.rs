@@ -16,7 +16,9 @@ use table::{Batch, Condition, Write};
 use super::Customer;
 
 /// A customer's claim to an e-mail address at a store.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "unique_customer_email")]
+#[item(key = key::unique_customer_email(&self.store_id, &self.email))]
 pub struct UniqueCustomerEmail {
     /// The store.
     pub store_id: StoreId,
@@ -28,18 +30,10 @@ pub struct UniqueCustomerEmail {
     pub version: u64,
 }
 
-impl Item for UniqueCustomerEmail {
-    const KIND: &'static str = "unique_customer_email";
-    fn key(&self) -> Key {
-        key::unique_customer_email(&self.store_id, &self.email)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-}
-
 /// The claim of a customer without an e-mail address to a telephone number at a store.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "unique_customer_phone")]
+#[item(key = key::unique_customer_phone(&self.store_id, self.phone.as_str()))]
 pub struct UniqueCustomerPhone {
     /// The store.
     pub store_id: StoreId,
@@ -49,16 +43,6 @@ pub struct UniqueCustomerPhone {
     pub customer_id: CustomerId,
     /// Always 1: a claim is never replaced by version.
     pub version: u64,
-}
-
-impl Item for UniqueCustomerPhone {
-    const KIND: &'static str = "unique_customer_phone";
-    fn key(&self) -> Key {
-        key::unique_customer_phone(&self.store_id, self.phone.as_str())
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 /// What identifies a customer at their store.

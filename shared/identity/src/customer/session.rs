@@ -12,7 +12,7 @@ use crypto::seal;
 use crypto::signature::constant_time_eq;
 use primitives::clock::{DAY, Timestamp};
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key};
+use table::item::Item;
 
 use super::{Customer, CustomerStatus};
 use crate::session::CreatedVia;
@@ -23,7 +23,10 @@ pub const LIFETIME: Duration = DAY;
 const PREFIX: &str = "cst_";
 
 /// A customer's session.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "customer_session")]
+#[item(key = key::customer_session(&self.store_id, &self.customer_id, &self.id))]
+#[item(forget_at = Some(self.expires_at.plus(DAY)))]
 pub struct CustomerSession {
     /// `cse_…`; later ones sort after it.
     pub id: CustomerSessionId,
@@ -45,19 +48,6 @@ pub struct CustomerSession {
     pub created_at: Timestamp,
     /// Optimistic lock: one more with each write.
     pub version: u64,
-}
-
-impl Item for CustomerSession {
-    const KIND: &'static str = "customer_session";
-    fn key(&self) -> Key {
-        key::customer_session(&self.store_id, &self.customer_id, &self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.expires_at.plus(DAY))
-    }
 }
 
 /// A parsed customer token; it proves nothing before [`CustomerSession::admits`].

@@ -9,7 +9,7 @@ use primitives::clock::{DAY, Timestamp};
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 use table::Write;
-use table::item::{Item, Key, Packing};
+use table::item::Item;
 
 use super::token;
 use super::{Grant, MemberStatus, MemberView, Role};
@@ -127,7 +127,8 @@ impl Member {
 
 /// The members and invitations of a store. A store that never invited anybody has no such item: its owner
 /// is in the store's own item.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "members", key = key::members(&self.store_id), packed)]
 pub struct Roster {
     /// The store.
     pub store_id: StoreId,
@@ -135,17 +136,6 @@ pub struct Roster {
     pub members: Vec<Member>,
     /// One more with each write of any member; 0 before the first.
     version: u64,
-}
-
-impl Item for Roster {
-    const KIND: &'static str = "members";
-    const PACKING: Option<Packing> = Some(Packing::WHOLE);
-    fn key(&self) -> Key {
-        key::members(&self.store_id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 /// The result of a change of a member or an invitation.

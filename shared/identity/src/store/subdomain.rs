@@ -6,12 +6,14 @@ use core_types::key;
 use primitives::clock::{DAY, Timestamp};
 use serde::{Deserialize, Serialize};
 use table::Condition;
-use table::item::{Item, Key};
+use table::item::Item;
 
 use super::Store;
 
 /// A store's claim to a subdomain, present or recent.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "unique_subdomain", key = key::unique_subdomain(self.subdomain.as_str()))]
+#[item(forget_at = self.moved_until.map(|until| until.plus(DAY)))]
 pub struct UniqueSubdomain {
     /// The claimed subdomain.
     pub subdomain: Subdomain,
@@ -54,18 +56,5 @@ impl UniqueSubdomain {
     pub fn is_held_by(store: &StoreId) -> Condition {
         Condition::new("store_id = :store AND attribute_not_exists(moved_until)")
             .value(":store", store)
-    }
-}
-
-impl Item for UniqueSubdomain {
-    const KIND: &'static str = "unique_subdomain";
-    fn key(&self) -> Key {
-        key::unique_subdomain(self.subdomain.as_str())
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        self.moved_until.map(|until| until.plus(DAY))
     }
 }

@@ -125,7 +125,9 @@ impl Ceiling {
 }
 
 /// The times of counted attempts.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "ceiling", key = key::throttle(&self.of, &self.digest))]
+#[item(forget_at = self.at.last().map(|last| last.plus(DAY)))]
 pub struct Times {
     /// The kind that is counted.
     #[serde(rename = "kind")]
@@ -137,19 +139,6 @@ pub struct Times {
     at: Vec<Timestamp>,
     /// Optimistic lock: one more with each write.
     version: u64,
-}
-
-impl Item for Times {
-    const KIND: &'static str = "ceiling";
-    fn key(&self) -> Key {
-        key::throttle(&self.of, &self.digest)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        self.at.last().map(|last| last.plus(DAY))
-    }
 }
 
 impl Times {

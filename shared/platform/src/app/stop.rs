@@ -13,7 +13,8 @@ use table::item::{Item, Key};
 use table::outbox::SHARDS;
 
 /// The mark that an app is suspended, for the installations of one shard.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "app_stop", key = key::app_stop(&self.app_id, self.shard))]
 pub struct Stop {
     /// The suspended app.
     pub app_id: AppId,
@@ -21,16 +22,6 @@ pub struct Stop {
     pub shard: char,
     /// Always 1: the item is written whole, and never replaced by version.
     pub version: u64,
-}
-
-impl Item for Stop {
-    const KIND: &'static str = "app_stop";
-    fn key(&self) -> Key {
-        key::app_stop(&self.app_id, self.shard)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 impl Stop {

@@ -8,7 +8,7 @@ use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 use services::Services;
-use table::item::{Item, Key};
+use table::item::Item;
 use table::{Query, Write};
 
 use super::{INCIDENT_OPENED, Incident, Step};
@@ -18,7 +18,8 @@ use crate::rules::Rule;
 const MOST: usize = 1_000;
 
 /// The unresolved incident of a rule for a subject: at most one exists.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "open_incident", key = key::open_incident(self.rule.as_str(), &self.subject))]
 pub struct OpenIncident {
     /// The rule; part of the key.
     pub rule: Rule,
@@ -32,16 +33,6 @@ pub struct OpenIncident {
     pub calm_since: Option<Timestamp>,
     /// From 1, one more with each write.
     pub version: u64,
-}
-
-impl Item for OpenIncident {
-    const KIND: &'static str = "open_incident";
-    fn key(&self) -> Key {
-        key::open_incident(self.rule.as_str(), &self.subject)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 impl OpenIncident {

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use services::Services;
 use table::ReadConsistency;
-use table::item::{Item, Key};
+use table::item::Item;
 
 /// The most wrong codes from one client at one store: as many as of gift cards.
 const TRIES: Ceiling = Ceiling { of: "discount_code", most: 5, window: MINUTE };
@@ -47,7 +47,9 @@ impl FromText for DiscountCode {
 primitives::text_field!(DiscountCode);
 
 /// The item that makes a code unique in its store.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "unique_discount_code")]
+#[item(key = key::unique_discount_code(&self.store_id, self.code.as_str()))]
 pub struct UniqueDiscountCode {
     /// The store.
     pub store_id: StoreId,
@@ -57,16 +59,6 @@ pub struct UniqueDiscountCode {
     pub discount_id: DiscountId,
     /// Always 1.
     pub version: u64,
-}
-
-impl Item for UniqueDiscountCode {
-    const KIND: &'static str = "unique_discount_code";
-    fn key(&self) -> Key {
-        key::unique_discount_code(&self.store_id, self.code.as_str())
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 fn digest_of(store: &StoreId, client_prefix: &str) -> String {

@@ -19,7 +19,8 @@ use super::{Discount, Who};
 pub const SHARDS: u64 = 8;
 
 /// A counter of all orders that use a discount, or of those of one customer.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "discount_uses", key = Key::new(self.pk.clone(), self.sk.clone()))]
 pub struct UseCounter {
     /// Partition key.
     #[serde(rename = "PK")]
@@ -32,16 +33,6 @@ pub struct UseCounter {
     /// Always 0: the item is never replaced.
     #[serde(default)]
     version: u64,
-}
-
-impl Item for UseCounter {
-    const KIND: &'static str = "discount_uses";
-    fn key(&self) -> Key {
-        Key::new(self.pk.clone(), self.sk.clone())
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 impl UseCounter {

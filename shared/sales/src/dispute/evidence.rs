@@ -14,7 +14,7 @@ use primitives::clock::Timestamp;
 use primitives::problem::{Code, FieldError, Problem};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use table::item::{Item, Key};
+use table::item::Item;
 
 use super::{Dispute, DisputeStatus, EvidenceStatus, ObservedDispute, SentEvidence};
 
@@ -86,7 +86,8 @@ pub struct Evidence {
 }
 
 /// Evidence that is being sent: stored until the provider has responded, so that it can be sent again.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "dispute_evidence", key = key::dispute_evidence(&self.store_id, &self.dispute_id))]
 pub struct PendingEvidence {
     /// The store.
     pub store_id: StoreId,
@@ -102,16 +103,6 @@ pub struct PendingEvidence {
     pub created_at: Timestamp,
     /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
-}
-
-impl Item for PendingEvidence {
-    const KIND: &'static str = "dispute_evidence";
-    fn key(&self) -> Key {
-        key::dispute_evidence(&self.store_id, &self.dispute_id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 impl PendingEvidence {

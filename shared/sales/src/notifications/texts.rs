@@ -10,7 +10,7 @@ use core_types::mail::MailContent;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key};
+use table::item::Item;
 
 use super::built_in;
 use super::kind::NotificationKind;
@@ -46,7 +46,9 @@ pub struct NotificationText {
 }
 
 /// A store's texts of one mail.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "notification_texts")]
+#[item(key = key::notification_texts(&self.store_id, self.kind.as_str()))]
 pub struct NotificationTexts {
     /// The store.
     pub store_id: StoreId,
@@ -56,16 +58,6 @@ pub struct NotificationTexts {
     pub texts: BTreeMap<String, NotificationText>,
     /// The optimistic lock: grows by 1 with each write.
     pub version: u64,
-}
-
-impl Item for NotificationTexts {
-    const KIND: &'static str = "notification_texts";
-    fn key(&self) -> Key {
-        key::notification_texts(&self.store_id, self.kind.as_str())
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 fn in_lower_case(locale: &Locale) -> String {

@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use table::Write;
-use table::item::{Item, Key, Packing};
+use table::item::Item;
 
 use super::restock::RestockLocations;
 use super::{Order, OrderAction, OrderItem, Units, stock};
@@ -67,7 +67,9 @@ pub struct Tracking {
 }
 
 /// A shipment of units of an order.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "fulfillment", key = key::fulfillment(&self.store_id, &self.order_id, &self.id))]
+#[item(packed)]
 pub struct Fulfillment {
     /// The id: `ful_` and 32 hexadecimal digits.
     pub id: FulfillmentId,
@@ -99,17 +101,6 @@ pub struct Fulfillment {
     pub updated_at: Timestamp,
     /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
-}
-
-impl Item for Fulfillment {
-    const KIND: &'static str = "fulfillment";
-    const PACKING: Option<Packing> = Some(Packing::WHOLE);
-    fn key(&self) -> Key {
-        key::fulfillment(&self.store_id, &self.order_id, &self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 impl Resource for Fulfillment {

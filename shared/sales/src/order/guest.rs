@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use core_types::id::{CustomerId, StoreId};
-use core_types::key::{self, IndexKey};
+use core_types::key;
 use identity::customer::Customer;
 use identity::store::Store;
 use primitives::clock::Timestamp;
@@ -15,7 +15,7 @@ use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
 use services::Services;
 use table::Query;
-use table::item::{Item, Key};
+use table::item::Item;
 use table::outbox::Due;
 
 use super::Order;
@@ -24,7 +24,10 @@ use super::Order;
 const SETTLING: Duration = Duration::from_secs(10);
 
 /// The work of assigning the orders of a guest's address to a customer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "guest_orders")]
+#[item(key = key::guest_orders(&self.store_id, &self.customer_id, &self.guest))]
+#[item(indexes = vec![Due::Run.mark(self.customer_id.as_str(), self.due_at)])]
 pub struct GuestOrders {
     /// The store.
     pub store_id: StoreId,
@@ -36,19 +39,6 @@ pub struct GuestOrders {
     pub due_at: Timestamp,
     /// Always 1: it is written once, and deleted at its end.
     pub version: u64,
-}
-
-impl Item for GuestOrders {
-    const KIND: &'static str = "guest_orders";
-    fn key(&self) -> Key {
-        key::guest_orders(&self.store_id, &self.customer_id, &self.guest)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn indexes(&self) -> Vec<IndexKey> {
-        vec![Due::Run.mark(self.customer_id.as_str(), self.due_at)]
-    }
 }
 
 impl GuestOrders {

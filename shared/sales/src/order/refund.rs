@@ -19,7 +19,7 @@ use primitives::clock::Timestamp;
 use primitives::fields::Text;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key, Packing};
+use table::item::Item;
 
 use super::{Order, OrderItem, Units};
 use crate::gift_card::GiftCardStatus;
@@ -201,7 +201,8 @@ pub struct RefundTransaction {
 }
 
 /// A refund.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "refund", key = key::refund(&self.store_id, &self.order_id, &self.id), packed)]
 pub struct Refund {
     /// The id, which providers also deduplicate on.
     pub id: RefundId,
@@ -258,17 +259,6 @@ impl Order {
         let lines = self.items.iter().flat_map(OrderItem::refunded_tax).chain(shipping);
         let lines: Vec<LineTax> = lines.collect();
         tax::sum(&lines, &self.currency).unwrap_or_else(|| Money::zero(&self.currency))
-    }
-}
-
-impl Item for Refund {
-    const KIND: &'static str = "refund";
-    const PACKING: Option<Packing> = Some(Packing::WHOLE);
-    fn key(&self) -> Key {
-        key::refund(&self.store_id, &self.order_id, &self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
     }
 }
 

@@ -11,7 +11,7 @@ use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use table::Condition;
-use table::item::{Item, Key};
+use table::item::Item;
 
 use super::connected::Connected;
 use super::credentials::ProviderCredentials;
@@ -22,7 +22,9 @@ use super::stripe::Stripe;
 use super::{Capabilities, CaptureMethod, Mode, Opening};
 
 /// A store's account with a provider.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "payment_provider")]
+#[item(key = key::payment_provider(&self.store_id, self.provider.as_str()))]
 pub struct ProviderAccount {
     /// The store.
     pub store_id: StoreId,
@@ -64,16 +66,6 @@ pub struct ProviderAccount {
     pub updated_at: Timestamp,
     /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
-}
-
-impl Item for ProviderAccount {
-    const KIND: &'static str = "payment_provider";
-    fn key(&self) -> Key {
-        key::payment_provider(&self.store_id, self.provider.as_str())
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 /// The context of sealed credentials: they do not open for another store or provider.

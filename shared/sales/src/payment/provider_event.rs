@@ -11,7 +11,9 @@ use table::item::{Item, Key};
 const EVENT_RETENTION: std::time::Duration = DAY.saturating_mul(30);
 
 /// A provider's event that was handled.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "provider_event", key = event_key(&self.store_id, self.provider, &self.event_id))]
+#[item(forget_at = Some(self.created_at.plus(EVENT_RETENTION)))]
 pub struct ProviderEvent {
     /// The payment provider: `manual`, `razorpay` or `stripe`.
     pub provider: ProviderName,
@@ -29,19 +31,6 @@ pub struct ProviderEvent {
     pub created_at: Timestamp,
     /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
-}
-
-impl Item for ProviderEvent {
-    const KIND: &'static str = "provider_event";
-    fn key(&self) -> Key {
-        event_key(&self.store_id, self.provider, &self.event_id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.created_at.plus(EVENT_RETENTION))
-    }
 }
 
 /// The key of an event. It includes the store, so that an event of one store's account never counts as

@@ -11,7 +11,9 @@ use table::item::{Item, Key};
 use table::{Query, Table};
 
 /// What all processes have counted of a subject in a minute.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
+#[item(kind = "minute", key = key(&self.subject, self.at))]
+#[item(forget_at = Some(self.at.plus(RETENTION)))]
 #[serde(try_from = "Stored", into = "Stored")]
 pub struct Minute {
     /// The subject's name.
@@ -69,21 +71,9 @@ impl From<Minute> for Stored {
     }
 }
 
-impl Item for Minute {
-    const KIND: &'static str = "minute";
-    fn key(&self) -> Key {
-        key(&self.subject, self.at)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.at.plus(RETENTION))
-    }
-}
-
 /// That something of a subject failed in a minute.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Item)]
+#[item(kind = "failing", key = failing_key(&self.list, &self.subject, self.at))]
 pub struct Failing {
     /// The list.
     pub list: String,
@@ -93,16 +83,6 @@ pub struct Failing {
     pub at: Timestamp,
     /// One more with each process that saw it.
     pub version: u64,
-}
-
-impl Item for Failing {
-    const KIND: &'static str = "failing";
-    fn key(&self) -> Key {
-        failing_key(&self.list, &self.subject, self.at)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 fn partition(subject: &str, at: Timestamp) -> String {

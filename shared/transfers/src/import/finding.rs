@@ -5,7 +5,7 @@ use core_types::key;
 use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use table::item::{Element, Item, Key};
+use table::item::{Element, Item};
 
 use crate::chunk::RETENTION;
 
@@ -114,7 +114,9 @@ pub(super) fn paged(findings: Vec<Finding>) -> Vec<Vec<Finding>> {
 }
 
 /// A page of findings.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, Item)]
+#[item(kind = "import_findings", key = key::import_findings(&self.import_id, self.number))]
+#[item(forget_at = Some(self.forgotten_at))]
 pub struct Findings {
     /// The import.
     pub import_id: ImportId,
@@ -126,19 +128,6 @@ pub struct Findings {
     pub forgotten_at: Timestamp,
     /// The version, from 1.
     pub version: u64,
-}
-
-impl Item for Findings {
-    const KIND: &'static str = "import_findings";
-    fn key(&self) -> Key {
-        key::import_findings(&self.import_id, self.number)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.forgotten_at)
-    }
 }
 
 impl Findings {

@@ -222,7 +222,8 @@ pub async fn at_home(
 }
 
 /// An item of any kind, read to check that it exists.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, Item)]
+#[item(kind = "present", key = Key::new(&self.pk, &self.sk))]
 struct Present {
     #[serde(rename = "PK")]
     pk: String,
@@ -239,16 +240,6 @@ impl Present {
     /// Whether stock may be added, as [`Location::is_open`](crate::location::Location::is_open).
     fn is_open(&self) -> bool {
         self.active != Some(false) && self.closing != Some(true)
-    }
-}
-
-impl Item for Present {
-    const KIND: &'static str = "present";
-    fn key(&self) -> Key {
-        Key::new(&self.pk, &self.sk)
-    }
-    fn version(&self) -> u64 {
-        self.version
     }
 }
 

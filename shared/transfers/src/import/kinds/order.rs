@@ -12,7 +12,7 @@ use futures_util::stream::{self, StreamExt, TryStreamExt};
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key};
+use table::item::Item;
 use table::{Condition, Write};
 
 use super::work::{Asked, Done, Outcome, Work};
@@ -90,26 +90,15 @@ fn batches<T>(read: Asked<T>, keys: impl Fn(&T) -> Keys) -> Vec<Asked<T>> {
 }
 
 /// The last row that has updated an object: a delayed worker writes no earlier one.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, Item)]
+#[item(kind = "import_last_row", key = key::import_last_row(&self.import_id, &self.digest))]
+#[item(forget_at = Some(self.forgotten_at))]
 struct LastRow {
     import_id: ImportId,
     digest: String,
     row: u64,
     forgotten_at: Timestamp,
     version: u64,
-}
-
-impl Item for LastRow {
-    const KIND: &'static str = "import_last_row";
-    fn key(&self) -> Key {
-        key::import_last_row(&self.import_id, &self.digest)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.forgotten_at)
-    }
 }
 
 /// Adds to the write of an update the condition that neither this row nor a later one has updated the
