@@ -12,7 +12,7 @@ enum Stored {
     /// It was, or there is nothing more to do about it.
     Done,
     /// The key has the record of another request.
-    Refused,
+    Taken,
 }
 
 impl Claim {
@@ -28,7 +28,7 @@ impl Claim {
         let status = answer.status().as_u16();
         if is_kept(status, code) {
             return match self.keep(services, answer).await {
-                Stored::Refused => self.first(services).await,
+                Stored::Taken => self.first(services).await,
                 Stored::Done => None,
             };
         }
@@ -45,7 +45,7 @@ impl Claim {
         let write = self.complete(services.table.write(), answer, services.clock.now());
         match write.commit().await {
             Err(problem) if !self.is_ahead && problem.code == Code::RequestInProgress => {
-                return Stored::Refused;
+                return Stored::Taken;
             }
             Err(problem) => tracing::warn!(cause = %problem, "idempotent response not stored"),
             Ok(()) => {}
