@@ -64,7 +64,7 @@ pub async fn show(
     let details = OrderDetails {
         order: OrderView::from(&aggregate.order),
         fulfillments: aggregate.fulfillments.iter().map(FulfillmentView::from).collect(),
-        refunds: aggregate.refunds.iter().map(RefundView::from).collect(),
+        refunds: aggregate.all_refunds().iter().map(RefundView::from).collect(),
     };
     Ok(Json::new(&details).version(aggregate.order.version))
 }
@@ -177,10 +177,7 @@ pub async fn update(
         };
         let after = &change.order;
         let write = change.save(app, app.table.write(), consistency.into(), now).await?;
-        guest::follow(app, write, (&before, after))
-            .await?
-            .answer(after.to_response(), now)
-            .await
+        guest::follow(app, write, (&before, after)).await?.answer(after.to_response(), now).await
     })
     .await
 }

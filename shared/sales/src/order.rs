@@ -152,6 +152,10 @@ pub struct Order {
     /// The payments that were authorized or captured. Each appears at most once, so none is applied twice.
     #[serde(default)]
     pub payments: Vec<OrderPayment>,
+    /// The payments that it did not accept and that are refunded, because they came late or twice. They are in no
+    /// other amount.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unapplied: Vec<OrderPayment>,
     /// The amount captured so far, from gift cards and payments.
     pub captured: Money,
     /// The amount refunded so far to gift cards and payments, pending refunds included. Never more than
@@ -415,8 +419,8 @@ impl Order {
         let taken = self.captured_by_payments();
         if !self.has_money() && !self.outstanding_at_placement_was_zero() {
             match self.status {
-                OrderStatus::Expired => return FinancialStatus::Expired,
-                OrderStatus::Cancelled => return FinancialStatus::Voided,
+                OrderStatus::Expired => return self.status_of_late(FinancialStatus::Expired),
+                OrderStatus::Cancelled => return self.status_of_late(FinancialStatus::Voided),
                 _ => {}
             }
         }
@@ -443,6 +447,20 @@ impl Order {
             FinancialStatus::Failed
         } else {
             FinancialStatus::Pending
+        }
+    }
+
+    /// The payment status of an order that ended unpaid: that of payments that came too late, if there are any.
+    fn status_of_late(&self, otherwise: FinancialStatus) -> FinancialStatus {
+        let sum = |amount: fn(&OrderPayment) -> &Money| {
+            Money::sum(self.unapplied.iter().map(amount), &self.currency)
+        };
+        let (taken, back) = (sum(|payment| &payment.captured), sum(|payment| &payment.refunded));
+        match taken.zip(back) {
+            Some((taken, _)) if taken.is_zero() => otherwise,
+            Some((taken, back)) if back == taken => FinancialStatus::Refunded,
+            Some((_, back)) if !back.is_zero() => FinancialStatus::PartiallyRefunded,
+            _ => FinancialStatus::Paid,
         }
     }
 

@@ -183,7 +183,8 @@ impl Order {
         let event = Event::new(topic, order.event_subject(), &view, now);
         let is_paid_by_it =
             !self.outstanding().is_zero() && order.financial_status == FinancialStatus::Paid;
-        let change = OrderChange { units, cards, lines: Some(event), ..OrderChange::new(self, order) };
+        let change =
+            OrderChange { units, cards, lines: Some(event), ..OrderChange::new(self, order) };
         (if is_paid_by_it { change.announced(&ORDER_PAID) } else { change }, view)
     }
 }

@@ -215,6 +215,7 @@ impl Order {
             items: quote.lines.iter().map(|line| OrderItem::of(line, now)).collect(),
             totals: quote.totals.clone(),
             uncharged: None,
+            unapplied: Vec::new(),
             taxed_at: quote.taxed_at.clone(),
             shipping_line: quote.shipping.clone(),
             discounts: quote

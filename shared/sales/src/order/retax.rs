@@ -10,9 +10,7 @@ use core_types::money::Money;
 use super::cart::CartLine;
 use super::pricing::{PricedLine, Retaxed, Rules, TaxRules, retax};
 use super::unsold::Credits;
-use super::{
-    ORDER_PAID, ORDER_UPDATED, Order, OrderChange, OrderItem, OrderStatus, ShippingLine,
-};
+use super::{ORDER_PAID, ORDER_UPDATED, Order, OrderChange, OrderItem, OrderStatus, ShippingLine};
 use crate::shipping::{ShippingRate, ShippingRateKind};
 use crate::tax::TaxLocation;
 

@@ -77,6 +77,7 @@ fn order() -> Order {
         stock: StockState::Committed,
         items: vec![item()],
         uncharged: None,
+        unapplied: Vec::new(),
         totals: Totals {
             subtotal: money::sample(129_900),
             discount: money::sample(0),

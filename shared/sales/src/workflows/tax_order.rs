@@ -12,8 +12,8 @@ use services::Services;
 use table::item::Key;
 
 use crate::document::Document;
-use crate::order::{ORDER_UPDATED, Order, OrderChange};
 use crate::order::pricing::TaxRules;
+use crate::order::{ORDER_UPDATED, Order, OrderChange};
 use crate::tax::{TaxLocation, TaxRate};
 
 /// The change to an order with another shipping address: with the tax of it, if that is in another place and nothing
