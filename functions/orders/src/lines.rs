@@ -123,8 +123,12 @@ impl ReturnRequest {
 
 /// `POST /v1/orders/{id}/lines/cancel` (`cancelOrderLines`): Cancel units of an order.
 ///
-/// Units that are not fulfilled can be cancelled. Paid units are not refunded: create a refund before or
-/// after this request. The amount of unpaid units is no longer owed.
+/// Units that are not fulfilled can be cancelled, once the order is confirmed, authorized or paid. Before that,
+/// confirm the order first, or cancel it as a whole.
+///
+/// Units of an order that is not paid in full are not sold: its lines, discounts, tax and totals follow, and gift
+/// cards that would pay more than the new total are credited. Units of a paid order are not refunded: create a
+/// refund before or after this request.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `quantity_exceeds_remaining`, `precondition_failed`,
@@ -158,8 +162,8 @@ pub async fn cancel(
 
 /// `POST /v1/orders/{id}/lines/return` (`returnOrderLines`): Return units of an order.
 ///
-/// Fulfilled units can be returned. Paid units are not refunded: create a refund before or after this
-/// request. The amount of unpaid units is no longer owed.
+/// Fulfilled units can be returned. Those of an order that is not paid in full are not sold: its amounts follow, as
+/// when units are cancelled. Units of a paid order are not refunded: create a refund before or after this request.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `quantity_exceeds_remaining`, `precondition_failed`,

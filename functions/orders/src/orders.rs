@@ -9,7 +9,7 @@ use core_types::event::Event;
 use core_types::fields::{Email, Metadata};
 use core_types::id::{EventId, OrderId, OrderItemId};
 use core_types::key;
-use core_types::resource::{Resource, load_as};
+use core_types::resource::load_as;
 use core_types::scope::{ReadOrders, WriteOrders};
 use gateway::app::App;
 use gateway::idempotency::Commit;
@@ -21,13 +21,13 @@ use identity::store::Store;
 use primitives::clock::Timestamp;
 use primitives::fields::{AtMost, Patch, Text};
 use primitives::input::request;
-use primitives::problem::{Code, Problem};
+use primitives::problem::Problem;
 use replies::{ResourceReply, change};
 use sales::guest;
 use sales::order::fulfillment::FulfillmentView;
 use sales::order::refund::RefundView;
 use sales::order::update::OrderUpdate;
-use sales::order::{MAX_LINES, ORDER_UPDATED, Order, OrderView, load};
+use sales::order::{MAX_LINES, ORDER_UPDATED, Order, OrderChange, OrderView, load};
 use sales::workflows::tax_order;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -64,7 +64,7 @@ pub async fn show(
     let details = OrderDetails {
         order: OrderView::from(&aggregate.order),
         fulfillments: aggregate.fulfillments.iter().map(FulfillmentView::from).collect(),
-        refunds: aggregate.refunds.iter().map(RefundView::from).collect(),
+        refunds: aggregate.all_refunds().iter().map(RefundView::from).collect(),
     };
     Ok(Json::new(&details).version(aggregate.order.version))
 }
@@ -171,16 +171,13 @@ pub async fn update(
             consistency.ensure_strong()?;
             return Ok(before.to_response());
         };
-        let after = match input.shipping_address {
-            Some(_) => tax_order::taxed(app, store, changed).await?,
-            None => changed,
+        let change = match input.shipping_address {
+            Some(_) => tax_order::taxed(app, store, &before, changed).await?,
+            None => OrderChange::new(&before, changed).announced(&ORDER_UPDATED),
         };
-        let write = after.replace(app.table.write(), Code::VersionConflict);
-        guest::follow(app, write, (&before, &after))
-            .await?
-            .emit(after.event(&ORDER_UPDATED, now))
-            .answer(after.to_response(), now)
-            .await
+        let after = &change.order;
+        let write = change.save(app, app.table.write(), consistency.into(), now).await?;
+        guest::follow(app, write, (&before, after)).await?.answer(after.to_response(), now).await
     })
     .await
 }

@@ -14,7 +14,7 @@ use gateway::reply::{Created, Either, Json, Page};
 use gateway::request::{Body, IfMatch, Inbound, Path, Raw, Ruled};
 use primitives::fields::{AtMost, Flag, Int};
 use primitives::input::{Given, Rules, request};
-use primitives::problem::{FieldError, Problem};
+use primitives::problem::{Code, FieldError, Problem};
 use replies::ResourceReply;
 use sales::order::refund::{
     PlanView, Refund, RefundNote, RefundReason, RefundView, RestockType, UnusableGiftCards,
@@ -65,8 +65,8 @@ pub struct RefundRequest {
     shipping: Option<ShippingRequest>,
     /// The amount that the merchant retains of the lines and the shipping.
     restocking_fee: Option<MoneyInput>,
-    /// Where the refund of disabled or expired gift cards goes, if the captured payments do not suffice for
-    /// it: to the gift cards nevertheless, or manually to the customer.
+    /// Where the refund of disabled or expired gift cards goes. Without it, it goes to the captured payments, which
+    /// have to suffice.
     unusable_gift_cards: Option<UnusableGiftCards>,
     /// The reason.
     reason: Option<RefundReason>,
@@ -237,8 +237,9 @@ impl RefundAnswer {
 
 /// `POST /v1/orders/{id}/refund` (`refundOrder`): Refund an order.
 ///
-/// Gift cards are refunded first. The money of those that are disabled or have expired goes to the order's payments,
-/// and what these have not taken to where `unusable_gift_cards` says. A `restocking_fee` is retained of lines and
+/// Gift cards are refunded first. The money of those that are disabled or have expired goes to the order's payments;
+/// for what these have not taken, and to credit the gift cards nevertheless, there is `unusable_gift_cards`. A
+/// `restocking_fee` is retained of lines and
 /// shipping.
 ///
 /// # Errors
@@ -283,7 +284,7 @@ pub async fn refund(
 /// # Errors
 /// `gift_card_unusable`, as of a refund.
 /// `not_found`, `payment_not_captured`, `nothing_to_refund`, `payment_disputed`,
-/// `refund_exceeds_captured`,
+/// `refund_exceeds_captured`, `amount_not_supported`,
 /// `quantity_exceeds_remaining`, `invalid_state_transition`, `storefront_not_found`,
 /// `location_inactive`; `too_few`, `mutually_exclusive`, `unknown_order_item`, `unknown_payment`
 /// and `unknown_location` as field errors.
@@ -314,7 +315,8 @@ async fn plan(
 
 /// `GET /v1/orders/{id}/refunds` (`listOrderRefunds`): List refunds of an order.
 ///
-/// Refunds come oldest first.
+/// Refunds come oldest first, with those of payments that the order did not accept, because they came late or
+/// twice.
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.
@@ -325,7 +327,7 @@ pub async fn list(
     paging: Paging,
 ) -> Result<Page<RefundView>, Problem> {
     let aggregate = load::aggregate(&app, &caller.store.id, &id).await?;
-    let views: Vec<_> = aggregate.refunds.iter().map(RefundView::from).collect();
+    let views: Vec<_> = aggregate.all_refunds().iter().map(RefundView::from).collect();
     paging.whole(&app, views, |view| view.id.to_string()).await
 }
 
@@ -341,6 +343,7 @@ pub async fn show(
     Path((id, refund_id)): Path<(OrderId, RefundId)>,
 ) -> Result<Json<RefundView>, Problem> {
     let aggregate = load::aggregate(&app, &caller.store.id, &id).await?;
-    let refund = aggregate.refund(&refund_id)?;
-    Ok(refund.to_response())
+    let refunds = aggregate.all_refunds();
+    let refund = refunds.iter().find(|refund| refund.id == refund_id);
+    Ok(refund.ok_or(Code::NotFound)?.to_response())
 }

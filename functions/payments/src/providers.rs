@@ -96,7 +96,8 @@ fn to_response(
 #[request]
 #[derive(Debug, Clone)]
 pub struct SaveRequest {
-    /// The provider's keys, which replace all old ones; `manual` has none.
+    /// The provider's keys, which replace all old ones; a `webhook_secret` alone replaces only the old one.
+    /// `manual` has none.
     credentials: Option<CredentialsRequest>,
     /// Test (the provider's sandbox) or live.
     mode: Option<Mode>,
@@ -160,6 +161,14 @@ fn broken_methods(provider: ProviderName, methods: &[ManualMethod]) -> Vec<Field
     repeated.collect()
 }
 
+/// The credentials that a request brings.
+enum NewCredentials {
+    /// All keys.
+    All(ProviderCredentials),
+    /// The signing secret of webhooks; the keys stay.
+    WebhookSecret(String),
+}
+
 impl RequestRules for SaveRequest {
     /// Validates the keys if the request has their mode. Otherwise `apply` does, for the stored mode.
     async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
@@ -168,6 +177,7 @@ impl RequestRules for SaveRequest {
         let keys = given.get::<CredentialsRequest>("credentials");
         match (provider, keys, given.get("mode")) {
             (None | Some(ProviderName::Manual), ..) | (_, None, _) | (.., None) => Vec::new(),
+            (_, Some(keys), _) if keys.webhook_secret_alone().is_some() => Vec::new(),
             (Some(provider), Some(keys), Some(mode)) => {
                 keys.validate(provider, mode).err().unwrap_or_default()
             }
@@ -180,7 +190,7 @@ impl SaveRequest {
     fn apply(
         self,
         known: &ProviderAccount,
-    ) -> Result<(ProviderAccount, Option<ProviderCredentials>), Problem> {
+    ) -> Result<(ProviderAccount, Option<NewCredentials>), Problem> {
         let mut next = known.clone();
         next.mode = self.mode.unwrap_or(next.mode);
         next.capture_method = self.capture_method.unwrap_or(next.capture_method);
@@ -196,8 +206,17 @@ impl SaveRequest {
         if next.provider == ProviderName::Manual {
             return manual(next, self.credentials.is_some(), known);
         }
-        let credentials = match &self.credentials {
-            Some(keys) => Some(keys.validate(next.provider, next.mode).map_err(Problem::invalid)?),
+        let keeps_keys = known.sealed_credentials.is_some() && next.mode == known.mode;
+        let keys = self.credentials.as_ref();
+        let secret = keys.and_then(CredentialsRequest::webhook_secret_alone).filter(|_| keeps_keys);
+        let credentials = match keys {
+            Some(_) if secret.is_some() => {
+                secret.map(|secret| NewCredentials::WebhookSecret(secret.to_owned()))
+            }
+            Some(keys) => {
+                let keys = keys.validate(next.provider, next.mode).map_err(Problem::invalid)?;
+                Some(NewCredentials::All(keys))
+            }
             None if known.sealed_credentials.is_none() => {
                 return Err(required(
                     "/credentials",
@@ -221,7 +240,7 @@ fn manual(
     next: ProviderAccount,
     has_credentials: bool,
     known: &ProviderAccount,
-) -> Result<(ProviderAccount, Option<ProviderCredentials>), Problem> {
+) -> Result<(ProviderAccount, Option<NewCredentials>), Problem> {
     let mut errors = Vec::new();
     let rules = [
         (has_credentials, "/credentials", "`manual` has no credentials."),
@@ -245,7 +264,7 @@ fn required(pointer: &str, detail: &'static str) -> Problem {
 
 /// `PUT /v1/payments/providers/{provider}` (`setPaymentProvider`): Connect or update a payment provider.
 ///
-/// New credentials are checked with the provider. If it cannot be reached they are saved, and not marked as
+/// New keys are checked with the provider. If it cannot be reached they are saved, and not marked as
 /// verified.
 ///
 /// # Errors
@@ -264,10 +283,20 @@ pub async fn save(
     if_match.check(known.version)?;
     let (mut next, credentials) = input.apply(&known)?;
     let now = app.clock.now();
-    if let Some(credentials) = &credentials {
+    if let Some(credentials) = credentials {
         let key = app.secrets.payment_key().await?;
-        next = next.with_credentials(&key, credentials);
-        next.verified_at = check(&app, &next, now).await?;
+        match credentials {
+            NewCredentials::All(credentials) => {
+                next = next.with_credentials(&key, &credentials);
+                next.verified_at = check(&app, &next, now).await?;
+            }
+            NewCredentials::WebhookSecret(secret) => {
+                let stored = known.credentials(&key).ok_or(Code::ProviderNotConnected)?;
+                let webhook_secret = Some(secret);
+                let credentials = ProviderCredentials { webhook_secret, ..stored };
+                next = next.with_credentials(&key, &credentials);
+            }
+        }
     }
     if next == known {
         return Ok(to_response(&app, &caller, &known));

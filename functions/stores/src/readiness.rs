@@ -9,6 +9,7 @@ use identity::merchant::Merchant;
 use identity::store::Store;
 use primitives::problem::{Code, Problem};
 use sales::document::Document;
+use sales::payment::account::ProviderAccount;
 use sales::payment::load;
 use sales::shipping::ShippingZone;
 use schemars::JsonSchema;
@@ -22,7 +23,7 @@ primitives::string_enum! {
         /// A shipping zone with rates. Without one, goods are shipped everywhere for free.
         Shipping = "shipping",
         /// A payment provider that the merchant has connected or configured. Without one, orders are paid
-        /// manually, without instructions.
+        /// manually, without instructions, or not at all if manual payments are disabled.
         Payments = "payments",
         /// A tax rate. Without one, no tax is charged.
         Taxes = "taxes",
@@ -38,11 +39,14 @@ impl Requirement {
         !matches!(self, Self::OwnerEmail)
     }
 
-    /// What happens without it, and how it is met.
-    const fn detail(self) -> &'static str {
+    /// What happens without it, and how it is met. `takes_manual`: the store accepts manual payments.
+    const fn detail(self, takes_manual: bool) -> &'static str {
         match self {
             Self::Shipping => {
                 "There is no shipping rate: goods are shipped everywhere for free. Create a shipping zone."
+            }
+            Self::Payments if !takes_manual => {
+                "No payment provider is enabled: orders cannot be paid. Enable manual payments, or connect a provider."
             }
             Self::Payments => {
                 "No payment provider is set up: orders are paid manually, without instructions. Set up a provider."
@@ -86,15 +90,15 @@ pub(crate) async fn show(
 ) -> Result<Json<Readiness>, Problem> {
     let missing = missing(&app, &caller.store).await?;
     let items = Requirement::ALL.iter().map(|requirement| {
-        let met = !missing.contains(requirement);
+        let detail = missing.iter().find(|(lacks, _)| lacks == requirement);
         ReadinessItem {
             requirement: *requirement,
-            met,
+            met: detail.is_none(),
             required: requirement.is_required(),
-            detail: (!met).then(|| requirement.detail()),
+            detail: detail.map(|(_, detail)| *detail),
         }
     });
-    let ready = !missing.iter().any(|requirement| requirement.is_required());
+    let ready = !missing.iter().any(|(requirement, _)| requirement.is_required());
     Ok(Json::new(&Readiness { ready, items: items.collect() }))
 }
 
@@ -108,19 +112,21 @@ pub(crate) async fn ensure(
     accepted: &[Requirement],
 ) -> Result<(), Problem> {
     let missing = missing(services, &caller.store).await?;
-    let is_open =
-        |requirement: &&Requirement| requirement.is_required() && !accepted.contains(requirement);
-    let open: Vec<&Requirement> = missing.iter().filter(is_open).collect();
+    let mut open = missing;
+    open.retain(|(one, _)| one.is_required() && !accepted.contains(one));
     if open.is_empty() {
         return Ok(());
     }
     let named =
-        open.iter().map(|one| serde_json::json!({"requirement": one, "detail": one.detail()}));
+        open.iter().map(|(one, detail)| serde_json::json!({"requirement": one, "detail": detail}));
     Err(Code::StoreNotReady.with("missing", named.collect::<Vec<_>>()))
 }
 
-/// Finds the requirements that a store does not meet, in one round trip.
-async fn missing(services: &Services, store: &Store) -> Result<Vec<Requirement>, Problem> {
+/// Finds the requirements that a store does not meet, each with the consequence, in one round trip.
+async fn missing(
+    services: &Services,
+    store: &Store,
+) -> Result<Vec<(Requirement, &'static str)>, Problem> {
     let owner = key::merchant(&store.owner_id);
     let (zones, accounts, has_rate, owner) = tokio::try_join!(
         Document::<ShippingZone>::load(services, key::shipping_zones(&store.id)),
@@ -137,7 +143,9 @@ async fn missing(services: &Services, store: &Store) -> Result<Vec<Requirement>,
         Requirement::Taxes => has_rate,
         Requirement::OwnerEmail => owner.as_ref().is_some_and(|owner| owner.email_verified),
     };
-    Ok(Requirement::ALL.iter().copied().filter(|one| !is_met(*one)).collect())
+    let takes_manual = accounts.iter().any(ProviderAccount::is_offered);
+    let open = Requirement::ALL.iter().copied().filter(|one| !is_met(*one));
+    Ok(open.map(|one| (one, one.detail(takes_manual))).collect())
 }
 
 /// Whether the store has a tax rate, in any country.

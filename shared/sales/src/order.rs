@@ -44,6 +44,7 @@ pub mod stock;
 pub(crate) mod tests;
 mod topics;
 mod transitions;
+mod unsold;
 pub mod update;
 mod view;
 
@@ -130,8 +131,12 @@ pub struct Order {
     pub stock: StockState,
     /// The lines; no two of one variant with equal properties.
     pub items: Vec<OrderItem>,
-    /// The amounts at placement, from the subtotal to the amount due.
+    /// The amounts of what is sold, from the subtotal to the amount due.
     pub totals: Totals,
+    /// The amount that its totals had in addition before units were cancelled or returned unpaid. Somebody may be
+    /// paying it at that moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncharged: Option<Money>,
     /// The place whose tax rates it was taxed by; none if its buyer pays no tax.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taxed_at: Option<TaxLocation>,
@@ -147,6 +152,10 @@ pub struct Order {
     /// The payments that were authorized or captured. Each appears at most once, so none is applied twice.
     #[serde(default)]
     pub payments: Vec<OrderPayment>,
+    /// The payments that it did not accept and that are refunded, because they came late or twice. They are in no
+    /// other amount.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unapplied: Vec<OrderPayment>,
     /// The amount captured so far, from gift cards and payments.
     pub captured: Money,
     /// The amount refunded so far to gift cards and payments, pending refunds included. Never more than
@@ -308,7 +317,7 @@ impl Order {
         self.payments.iter().find(|payment| payment.payment_id == *id)
     }
 
-    /// The outstanding amount: the total without waived units and shipping, less the captured amount.
+    /// The outstanding amount: the total without waived units, less the captured amount.
     pub fn outstanding(&self) -> Money {
         let zero = || Money::zero(&self.currency);
         self.owed().minus(&self.captured).unwrap_or_else(zero)
@@ -329,17 +338,20 @@ impl Order {
 
     /// Whether the order accepts this additional amount.
     ///
-    /// The limit is the total with cancelled units, as somebody may be paying for those at that moment. As
-    /// long as anything is outstanding, such money is accepted, and can be refunded.
+    /// The limit is the total with units that were cancelled unpaid, as somebody may be paying for those at that
+    /// moment. As long as anything is outstanding, such money is accepted, and can be refunded.
     pub fn takes(&self, amount: &Money) -> bool {
-        let uncalled = self.totals.total.minus(&self.captured);
+        let zero = Money::zero(&self.currency);
+        let limit = self.totals.total.plus(self.uncharged.as_ref().unwrap_or(&zero));
+        let uncalled = limit.and_then(|limit| limit.minus(&self.captured));
         let fits = uncalled.is_some_and(|left| left.minus(amount).is_some());
         fits && (amount.is_zero() || !self.outstanding().is_zero())
     }
 
-    /// Whether nothing was paid, and the whole total was waived since.
+    /// Whether nothing was paid, and need not be any more, as units were cancelled or returned since.
     fn is_waived(&self) -> bool {
-        self.captured.is_zero() && !self.totals.total.is_zero() && self.owed().is_zero()
+        let had_to_be = !self.totals.total.is_zero() || self.uncharged.is_some();
+        self.captured.is_zero() && had_to_be && self.owed().is_zero()
     }
 
     /// The captured amount less refunds, pending ones included.
@@ -407,8 +419,8 @@ impl Order {
         let taken = self.captured_by_payments();
         if !self.has_money() && !self.outstanding_at_placement_was_zero() {
             match self.status {
-                OrderStatus::Expired => return FinancialStatus::Expired,
-                OrderStatus::Cancelled => return FinancialStatus::Voided,
+                OrderStatus::Expired => return self.status_of_late(FinancialStatus::Expired),
+                OrderStatus::Cancelled => return self.status_of_late(FinancialStatus::Voided),
                 _ => {}
             }
         }
@@ -435,6 +447,20 @@ impl Order {
             FinancialStatus::Failed
         } else {
             FinancialStatus::Pending
+        }
+    }
+
+    /// The payment status of an order that ended unpaid: that of payments that came too late, if there are any.
+    fn status_of_late(&self, otherwise: FinancialStatus) -> FinancialStatus {
+        let sum = |amount: fn(&OrderPayment) -> &Money| {
+            Money::sum(self.unapplied.iter().map(amount), &self.currency)
+        };
+        let (taken, back) = (sum(|payment| &payment.captured), sum(|payment| &payment.refunded));
+        match taken.zip(back) {
+            Some((taken, _)) if taken.is_zero() => otherwise,
+            Some((taken, back)) if back == taken => FinancialStatus::Refunded,
+            Some((_, back)) if !back.is_zero() => FinancialStatus::PartiallyRefunded,
+            _ => FinancialStatus::Paid,
         }
     }
 

@@ -57,7 +57,7 @@ pub use provider::{Observed, ObservedState};
 pub(crate) use state::disputed;
 pub use state::{PaymentChange, Transition};
 pub use topics::*;
-pub use units::{can_count, can_take, step};
+pub use units::{can_count, can_take, ensure_countable, step};
 pub use view::PaymentView;
 
 /// How long an order waits for a payment that its provider processes (our choice): a bank debit takes up to
@@ -134,6 +134,8 @@ primitives::string_enum! {
         Sync = "sync",
         /// A request of the merchant or an app.
         Admin = "admin",
+        /// The service by itself: the refund of a payment that its order did not accept.
+        Automatic = "automatic",
     }
 }
 

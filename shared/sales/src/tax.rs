@@ -24,7 +24,7 @@ use crate::document::{self, Document, Entry};
 
 pub use jurisdiction::{PostalCodes, TaxLocation};
 pub use levy::{LineTax, TaxLine, applicable, by_rate, levy, sum};
-pub(crate) use levy::{merged, share};
+pub(crate) use levy::{levy_again, merged, replaced, share};
 pub use percentage::Percentage;
 
 /// The most rates of one country (our choice): enough for some forty regions with a few classes each.

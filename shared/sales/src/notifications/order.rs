@@ -95,7 +95,7 @@ fn of_store(store: &Store) -> Fields {
 }
 
 fn of_order(order: &Order, settings: &Notifications) -> Fields {
-    let units: u32 = order.items.iter().map(|item| item.quantity).fold(0, u32::saturating_add);
+    let units: u32 = order.items.iter().map(OrderItem::sold).fold(0, u32::saturating_add);
     let totals = &order.totals;
     let shipping = order.shipping_line.as_ref();
     let method = order.payment_method.as_ref().map(|method| on_one_line(&method.name));
@@ -156,13 +156,13 @@ fn of_line(item: &OrderItem, quantity: u32) -> Fields {
 /// The lines of an order with their amounts.
 fn lines(order: &Order) -> Vec<Fields> {
     let line = |item: &OrderItem| {
-        let mut fields = of_line(item, item.quantity);
+        let mut fields = of_line(item, item.sold());
         fields.push(("price", money(&item.price)));
         fields.extend(some_money(&item.discount).map(|amount| ("discount", amount)));
         fields.push(("total", money(&item.subtotal)));
         fields
     };
-    order.items.iter().map(line).collect()
+    order.items.iter().filter(|item| item.sold() > 0).map(line).collect()
 }
 
 /// The lines of a part of an order, each with its number of units.

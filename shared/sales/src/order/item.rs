@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::DiscountAllocation;
-use crate::tax::LineTax;
+use crate::tax::{LineTax, share};
 
 /// The contact details of an order, as the shopper gave them: a guest has no account with them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -50,7 +50,7 @@ pub struct OrderItem {
     pub list_price: Option<Money>,
     /// The price of one unit.
     pub price: Money,
-    /// The price times the quantity.
+    /// The price times the units sold.
     pub subtotal: Money,
     /// The discount on the line.
     pub discount: Money,
@@ -79,9 +79,12 @@ pub struct OrderItem {
     /// The returned units that can still be refunded.
     #[serde(default)]
     pub owed_returned: u32,
-    /// The units that need not be paid: they were cancelled or returned without a refund.
+    /// The units of a paid order that were cancelled or returned without a refund: they are not paid again.
     #[serde(default)]
     pub waived: u32,
+    /// The units that were cancelled or returned before the order was paid. The line's amounts are without them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unsold: u32,
     /// The cancelled and returned units that were not put back into stock.
     #[serde(default)]
     pub discarded: u32,
@@ -122,9 +125,15 @@ impl OrderItem {
         self.quantity.saturating_sub(self.fulfilled).saturating_sub(self.cancelled)
     }
 
-    /// The units that were not refunded.
+    /// The units that its amounts are for: those ordered, without those that were cancelled or returned before
+    /// they were paid.
+    pub fn sold(&self) -> u32 {
+        self.quantity.saturating_sub(self.unsold)
+    }
+
+    /// The units that were sold and not refunded.
     pub fn refundable(&self) -> u32 {
-        self.quantity.saturating_sub(self.refunded)
+        self.sold().saturating_sub(self.refunded)
     }
 
     /// The fulfilled units that were not returned.
@@ -148,29 +157,28 @@ impl OrderItem {
     /// The tax in the refund for the next `quantity` units ([`OrderItem::worth`]), by rate. The parts of all units
     /// add up to the line's tax.
     pub fn tax_of(&self, quantity: u32) -> Vec<LineTax> {
-        let (before, whole) = (i64::from(self.refunded), i64::from(self.quantity));
+        let (before, whole) = (i64::from(self.refunded), i64::from(self.sold()));
         let part = (before, before.saturating_add(i64::from(quantity)).min(whole), whole);
         self.tax_lines.iter().map(|line| line.part(part)).collect()
     }
 
     /// The tax in the refunds of its units so far, by rate.
     pub fn refunded_tax(&self) -> Vec<LineTax> {
-        let part = (0, i64::from(self.refunded), i64::from(self.quantity));
+        let part = (0, i64::from(self.refunded), i64::from(self.sold()));
         self.tax_lines.iter().map(|line| line.part(part)).collect()
     }
 
     /// The amount of the line that need not be paid.
     pub fn waived_amount(&self) -> Money {
-        let amount = self.worth_of_first(self.waived);
+        let left = self.worth_of_first(self.sold().saturating_sub(self.waived));
+        let amount = self.total.amount.saturating_sub(left);
         Money { amount, currency: self.total.currency.clone() }
     }
 
-    /// The amount for the first units of the line; for all units it is the line's total.
+    /// The amount for the first units of the line, half up; for all units it is the line's total.
     fn worth_of_first(&self, units: u32) -> i64 {
-        let units = i128::from(units.min(self.quantity));
-        let product = i128::from(self.total.amount).saturating_mul(units);
-        let part = product.checked_div(i128::from(self.quantity)).unwrap_or(0);
-        i64::try_from(part).unwrap_or(0)
+        let (units, sold) = (i64::from(units.min(self.sold())), i64::from(self.sold()));
+        share(&self.total, units, sold).amount
     }
 
     /// The locations that its stock is taken from; none if the variant's stock is not tracked.
@@ -281,7 +289,7 @@ impl OrderItem {
 
     /// The refunded units that were neither cancelled nor returned.
     pub(super) fn refunded_only(&self) -> u32 {
-        let changed = self.cancelled.saturating_add(self.returned);
+        let changed = self.cancelled.saturating_add(self.returned).saturating_sub(self.unsold);
         let owed = self.owed_cancelled.saturating_add(self.owed_returned);
         self.refunded.saturating_sub(changed.saturating_sub(owed))
     }

@@ -1,7 +1,7 @@
 //! Cancelling and returning units of lines, without refunding them.
 //!
 //! Units that are not fulfilled are cancelled, fulfilled ones are returned. Payments for them can be
-//! refunded before or after; what was not paid is waived.
+//! refunded before or after; what was not paid leaves the order's amounts ([`super::unsold`]).
 
 mod view;
 
@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::refund::RestockType;
 use super::restock::RestockLocations;
+use super::unsold::Credits;
 use super::{FinancialStatus, Order, OrderAction, OrderChange, OrderItem, OrderView, Units};
 use crate::order::{ORDER_LINES_CANCELLED, ORDER_LINES_RETURNED, ORDER_PAID};
 
@@ -69,10 +70,9 @@ impl Order {
         });
         self.ensure_units(&wanted, OrderItem::remaining)?;
         let (mut next, mut lines, mut steps) = (self.clone(), Vec::new(), Vec::new());
+        let credits = next.release(&wanted, |item| &mut item.owed_cancelled)?;
         for (id, quantity) in wanted {
             let Some(item) = next.items.iter_mut().find(|item| item.id == id) else { continue };
-            let unpaid = item.waive(quantity);
-            item.owed_cancelled = item.owed_cancelled.saturating_add(unpaid);
             let freed = item.cancel_units(quantity);
             let (restock_type, restocked_at) = if restock {
                 steps.push((StockStep::ReleaseCommitted, id.clone(), freed.clone()));
@@ -84,7 +84,8 @@ impl Order {
             };
             lines.push(ChangedLine { order_item_id: id, quantity, restock_type, restocked_at });
         }
-        Ok(self.with_lines(&next, (lines, reason), steps, &ORDER_LINES_CANCELLED, now))
+        let moves = (steps, credits);
+        Ok(self.with_lines(&next, (lines, reason), moves, &ORDER_LINES_CANCELLED, now))
     }
 
     /// Returns fulfilled units.
@@ -103,11 +104,10 @@ impl Order {
             named.iter().map(|line| (line.order_item_id.clone(), line.quantity)).collect();
         self.ensure_units(&wanted, OrderItem::returnable)?;
         let (mut next, mut lines, mut steps) = (self.clone(), Vec::new(), Vec::new());
+        let credits = next.release(&wanted, |item| &mut item.owed_returned)?;
         for line in named {
             let (id, quantity) = (line.order_item_id.clone(), line.quantity);
             let Some(item) = next.items.iter_mut().find(|item| item.id == id) else { continue };
-            let unpaid = item.waive(quantity);
-            item.owed_returned = item.owed_returned.saturating_add(unpaid);
             let left_from = item.return_units(quantity);
             let named = line.location_id.as_ref().filter(|_| !left_from.is_empty());
             let (restock_type, restocked_at) = match (line.restock, named) {
@@ -124,7 +124,28 @@ impl Order {
             steps.push((StockStep::Restock, id.clone(), restocked_at.clone()));
             lines.push(ChangedLine { order_item_id: id, quantity, restock_type, restocked_at });
         }
-        Ok(self.with_lines(&next, (lines, reason), steps, &ORDER_LINES_RETURNED, now))
+        let moves = (steps, credits);
+        Ok(self.with_lines(&next, (lines, reason), moves, &ORDER_LINES_RETURNED, now))
+    }
+
+    /// Releases the buyer from units that are cancelled or returned: those of an order that is not paid are not
+    /// sold, and those of a paid one can be refunded, which `owed` counts. Returns the credits of its gift cards.
+    fn release(
+        &mut self,
+        wanted: &[(OrderItemId, u32)],
+        owed: fn(&mut OrderItem) -> &mut u32,
+    ) -> Result<Credits, Problem> {
+        if self.is_owing() {
+            return self.unsell(wanted);
+        }
+        for (id, quantity) in wanted {
+            for item in self.items.iter_mut().filter(|item| item.id == *id) {
+                let unpaid = item.waive(*quantity);
+                let owed = owed(item);
+                *owed = owed.saturating_add(unpaid);
+            }
+        }
+        Ok(Credits::new())
     }
 
     /// Requires that each line has that many units, as counted by `have`.
@@ -153,7 +174,7 @@ impl Order {
         &self,
         next: &Self,
         (lines, reason): (Vec<ChangedLine>, Option<String>),
-        units: StockSteps,
+        (units, cards): (StockSteps, Credits),
         topic: &Topic<LinesView>,
         now: Timestamp,
     ) -> (OrderChange, LinesView) {
@@ -162,7 +183,8 @@ impl Order {
         let event = Event::new(topic, order.event_subject(), &view, now);
         let is_paid_by_it =
             !self.outstanding().is_zero() && order.financial_status == FinancialStatus::Paid;
-        let change = OrderChange { units, lines: Some(event), ..OrderChange::new(self, order) };
+        let change =
+            OrderChange { units, cards, lines: Some(event), ..OrderChange::new(self, order) };
         (if is_paid_by_it { change.announced(&ORDER_PAID) } else { change }, view)
     }
 }
@@ -172,7 +194,7 @@ impl OrderItem {
     /// They need not be paid, and payments for them can be refunded.
     fn waive(&mut self, quantity: u32) -> u32 {
         let unpaid = quantity.saturating_sub(self.refunded_only());
-        self.waived = self.waived.saturating_add(unpaid).min(self.quantity);
+        self.waived = self.waived.saturating_add(unpaid).min(self.sold());
         unpaid
     }
 }

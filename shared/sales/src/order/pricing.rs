@@ -214,6 +214,8 @@ impl Order {
             stock: if is_paid { StockState::Committed } else { StockState::Reserved },
             items: quote.lines.iter().map(|line| OrderItem::of(line, now)).collect(),
             totals: quote.totals.clone(),
+            uncharged: None,
+            unapplied: Vec::new(),
             taxed_at: quote.taxed_at.clone(),
             shipping_line: quote.shipping.clone(),
             discounts: quote
@@ -287,6 +289,7 @@ impl OrderItem {
             owed_cancelled: 0,
             owed_returned: 0,
             waived: 0,
+            unsold: 0,
             discarded: 0,
             refunded_amount: Money::zero(&priced.total.currency),
             location_id: priced.units.first().map(|units| units.location_id.clone()),

@@ -98,7 +98,7 @@ primitives::string_enum! {
     UnusableGiftCards {
         /// To the gift cards nevertheless: they can then be enabled, or their expiry extended.
         Credit = "credit",
-        /// The merchant refunds it manually.
+        /// To the order's payments, as far as their captured amounts suffice; the merchant refunds the rest manually.
         Manual = "manual",
     }
 }

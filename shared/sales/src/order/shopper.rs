@@ -44,7 +44,7 @@ pub struct ShopperOrderView {
     pub fulfillment_status: FulfillmentStatus,
     /// The lines: at most 40, each with another variant.
     pub items: Vec<ShopperItemView>,
-    /// The amounts at placement, from the subtotal to the amount due.
+    /// The amounts of what is sold, from the subtotal to the amount due.
     pub totals: Totals,
     /// The chosen shipping rate.
     pub shipping_line: Option<ShippingLine>,
@@ -109,9 +109,11 @@ core_types::view! {
         image_url: Option<String>,
         /// The units ordered.
         quantity: u32,
+        /// The units that were cancelled or returned before they were paid. The line's amounts are without them.
+        unsold: u32,
         /// The price of one unit.
         price: Money,
-        /// The price times the quantity.
+        /// The price times the units sold: `quantity` less `unsold`.
         subtotal: Money,
         /// The discount on the line.
         discount: Money,

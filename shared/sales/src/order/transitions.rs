@@ -103,7 +103,7 @@ impl Order {
 
     /// Makes the order firm: it no longer expires, and its stock is committed. A draft whose hold has ended takes
     /// its stock again.
-    fn firm_up(&mut self) -> Option<StockMove> {
+    pub(super) fn firm_up(&mut self) -> Option<StockMove> {
         let was_draft = self.status == OrderStatus::Draft;
         if was_draft {
             self.status = OrderStatus::Open;

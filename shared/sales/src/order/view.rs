@@ -48,7 +48,8 @@ core_types::view! {
         fulfillment_status: FulfillmentStatus,
         /// The lines: at most 40; those of one variant have different properties.
         items: Vec<OrderItemView> = order.items.iter().map(OrderItemView::from).collect(),
-        /// The amounts at placement, from the subtotal to the amount due.
+        /// The amounts of what is sold, from the subtotal to the amount due. Units that were cancelled or returned
+        /// before they were paid are not in them.
         totals: Totals,
         /// The place whose tax rates apply; null if the buyer pays no tax.
         taxed_at: Option<TaxLocation>,
@@ -63,6 +64,9 @@ core_types::view! {
         gift_cards: Vec<GiftCardUseView> = order.gift_cards.iter().map(GiftCardUseView::from).collect(),
         /// The payments that were authorized or captured.
         payments: Vec<OrderPaymentView> = order.payments.iter().map(OrderPaymentView::from).collect(),
+        /// The payments that the order did not accept and that were refunded, because they came late or twice. They
+        /// are in no other amount.
+        unapplied_payments: Vec<OrderPaymentView> = order.unapplied.iter().map(OrderPaymentView::from).collect(),
         /// The amount captured so far, from gift cards and payments.
         captured_total: Money = order.captured.clone(),
         /// The amount refunded so far, pending refunds included.
@@ -140,9 +144,11 @@ core_types::view! {
         image_url: Option<String>,
         /// The units ordered.
         quantity: u32,
+        /// The units that were cancelled or returned before they were paid. The line's amounts are without them.
+        unsold: u32,
         /// The price of one unit.
         price: Money,
-        /// The price times the quantity.
+        /// The price times the units sold: `quantity` less `unsold`.
         subtotal: Money,
         /// The discount on the line.
         discount: Money,

@@ -60,7 +60,15 @@ pub(super) async fn close_payments(
         remind(services, &aggregate.order, Some(now.plus(ASKED_AGAIN)), tries).await?;
         return Ok(false);
     }
-    remind(services, &aggregate.order, None, 0).await.map(|()| true)
+    let done = match remind(services, &aggregate.order, None, 0).await {
+        // A payment that came too late is recorded on the order.
+        Err(problem) if problem.code == Code::VersionConflict => {
+            let order = load::order(services, store, id).await?;
+            remind(services, &order, None, 0).await
+        }
+        done => done,
+    };
+    done.map(|()| true)
 }
 
 /// The outcome of calling the providers of an order's open payments.

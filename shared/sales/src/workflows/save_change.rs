@@ -63,7 +63,8 @@ impl OrderChange {
         let more = after.brought_in().saturating_sub(before.brought_in());
         let store = &after.store_id;
         match (&after.customer_id, &after.guest) {
-            _ if more == 0 => Ok(write),
+            // Who moves to another guest brings the spending along.
+            _ if more == 0 || before.guest != after.guest => Ok(write),
             (Some(id), _)
                 if is_there::<Customer>(services, &key::customer(store, id), attempt).await? =>
             {

@@ -156,7 +156,7 @@ fn taxes(row: Row, order: &Order) -> Row {
 fn line(row: Row, item: &OrderItem) -> Row {
     let variant = item.variant_title.as_deref().filter(|title| !title.is_empty());
     let name = variant.map_or_else(|| item.title.clone(), |it| format!("{} - {it}", item.title));
-    row.value("Lineitem quantity", item.quantity)
+    row.value("Lineitem quantity", item.sold())
         .text("Lineitem name", &name)
         .value("Lineitem price", item.price.decimal())
         .value("Lineitem discount", item.discount.decimal())

@@ -212,6 +212,37 @@ async fn exported_orders_show_gift_card_payments() {
 }
 
 #[tokio::test]
+async fn exported_orders_have_no_tax_of_units_cancelled_unpaid() {
+    let market = Market::open().await;
+    let variant = market.stock(10_000, 5).await;
+    let path = format!("/v1/stores/{}/tax-rates", market.store.id);
+    let gst = json!({"name": "GST", "country": "IN", "percent": "18"});
+    market.owner.post(&path).json(gst).await.expect(201);
+    let mut input = cart(&[(&variant, 3)]);
+    input["shipping_address"] = address();
+    let placed = market.order(input).await;
+    market.act(&placed.id, "confirm", json!({})).await.expect(200);
+    let line =
+        |quantity: i64| json!({"items": [{"order_item_id": placed.line(0), "quantity": quantity}]});
+    market.act(&placed.id, "lines/cancel", line(1)).await.expect(200);
+    market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
+    market.act(&placed.id, "refund", line(2)).await.expect(201);
+    let all = rows(&exported(&market, "orders", "csv").await);
+    for (column, value) in [
+        ("Subtotal", "200.00"),
+        ("Taxes", "36.00"),
+        ("Tax 1 Value", "36.00"),
+        ("Total", "236.00"),
+        ("Refunded Amount", "236.00"),
+        ("Refunded Tax", "36.00"),
+        ("Lineitem quantity", "2"),
+        ("Lineitem total", "236.00"),
+    ] {
+        assert_eq!(all[0][column], value, "{column}");
+    }
+}
+
+#[tokio::test]
 async fn exported_orders_have_the_tax_of_whole_refunds() {
     let market = Market::open().await;
     let variant = market.stock(10_000, 5).await;

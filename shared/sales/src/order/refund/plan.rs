@@ -2,7 +2,9 @@
 
 use core_types::id::PaymentId;
 use core_types::money::Money;
+use core_types::provider::ProviderName;
 use primitives::clock::Timestamp;
+use primitives::fields::FromText;
 use primitives::problem::{Code, Problem};
 use serde_json::{Value, json};
 
@@ -12,7 +14,7 @@ use super::{
 };
 use crate::order::restock::RestockLocations;
 use crate::order::{GiftCardUse, Order, OrderItem, Units};
-use crate::payment::disputed as payment_disputed;
+use crate::payment::{disputed as payment_disputed, ensure_countable};
 use crate::tax::LineTax;
 
 impl Order {
@@ -24,12 +26,12 @@ impl Order {
         self.plan_refund_without(wanted, &[])
     }
 
-    /// Plans a requested refund. The money of `unusable` gift cards goes to payments, as far as these have taken
-    /// enough, and for the rest to where the request says.
+    /// Plans a requested refund. The money of `unusable` gift cards goes to them if the request says so; otherwise to
+    /// payments, as far as these have taken enough, and for the rest to the merchant, if the request says that.
     ///
     /// # Errors
     /// `payment_not_captured`, `nothing_to_refund`, `payment_disputed`, `refund_exceeds_captured`,
-    /// `quantity_exceeds_remaining`, `gift_card_unusable`; `unknown_order_item`, `duplicate`, `unknown_payment` and
+    /// `quantity_exceeds_remaining`, `gift_card_unusable`, `amount_not_supported`; `unknown_order_item`, `duplicate`, `unknown_payment` and
     /// `out_of_range` as errors of their fields.
     pub fn plan_refund_without(
         &self,
@@ -93,8 +95,11 @@ impl Order {
         self.divide(plan, wanted, unusable)
     }
 
-    /// Divides the amount of a plan: to usable gift cards first, then through payments, then in place of the
-    /// gift cards that cannot be used.
+    /// Divides the amount of a plan: to usable gift cards first, and to unusable ones that are to be credited; then
+    /// through payments, then in place of the gift cards that cannot be used.
+    ///
+    /// # Errors
+    /// `gift_card_unusable`; `amount_not_supported`.
     fn divide(
         &self,
         plan: Plan,
@@ -111,24 +116,22 @@ impl Order {
             unusable.iter().find(|one| one.id == card.card_id).map(|one| one.status)
         };
         let cards = || self.gift_cards.iter().filter(|_| wanted.payment_id.is_none());
-        let usable = cards().filter(|card| status_of(card).is_none());
-        let mut to_gift_cards: Vec<_> = usable
+        let is_credited = wanted.unusable_gift_cards == Some(UnusableGiftCards::Credit);
+        let credited = cards().filter(|card| is_credited || status_of(card).is_none());
+        let to_gift_cards: Vec<_> = credited
             .filter_map(|card| Some((card.card_id.clone(), take(card.refundable())?)))
             .collect();
         let wanted_payment =
             |id: &PaymentId| wanted.payment_id.as_ref().is_none_or(|wanted| wanted == id);
         let payments = self.payments.iter().filter(|payment| wanted_payment(&payment.payment_id));
-        let to_payments = payments
-            .filter_map(|payment| Some((payment.payment_id.clone(), take(payment.refundable())?)))
-            .collect();
+        let to_payments: Vec<_> =
+            payments.filter_map(|payment| Some((payment, take(payment.refundable())?))).collect();
         let (mut by_hand, mut open) = (Vec::new(), Vec::new());
-        for (card, status) in cards().filter_map(|card| Some((card, status_of(card)?))) {
+        let unusable = cards().filter(|_| !is_credited);
+        for (card, status) in unusable.filter_map(|card| Some((card, status_of(card)?))) {
             let Some(part) = take(card.refundable()) else { continue };
             match wanted.unusable_gift_cards {
-                Some(UnusableGiftCards::Credit) => {
-                    to_gift_cards.push((card.card_id.clone(), part));
-                }
-                Some(UnusableGiftCards::Manual) => by_hand.push((card.card_id.clone(), part)),
+                Some(_) => by_hand.push((card.card_id.clone(), part)),
                 None => open.push(json!({
                     "gift_card_id": card.card_id, "last_characters": card.last_characters,
                     "status": status, "amount": part,
@@ -140,6 +143,14 @@ impl Order {
                 UnusableGiftCards::ALL.iter().map(|one| one.as_str()).collect();
             return Err(Code::GiftCardUnusable.with("gift_cards", open).with("choices", choices));
         }
+        for (payment, part) in &to_payments {
+            if let Ok(provider) = ProviderName::from_text(&payment.provider) {
+                ensure_countable(provider, part)?;
+            }
+        }
+        let to_payments = to_payments.into_iter();
+        let to_payments =
+            to_payments.map(|(payment, part)| (payment.payment_id.clone(), part)).collect();
         Ok(Plan { to_gift_cards, by_hand, to_payments, ..plan })
     }
 

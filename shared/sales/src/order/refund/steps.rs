@@ -69,8 +69,8 @@ impl OrderAggregate {
         Ok(change)
     }
 
-    /// The last step: records the providers' results. `None` if all of them are known. A refund of unapplied
-    /// money changes only the payment, as the order has no refund for it.
+    /// The last step: records the providers' results. `None` if all of them are known. The order has no refund for
+    /// unapplied money; its entry of the payment changes if the refund failed.
     pub fn record_refund(
         &self,
         id: &RefundId,
@@ -111,7 +111,11 @@ impl OrderAggregate {
                 let change = change.with_refund(refund, known.status, &rejected, now);
                 if is_last { change.giving_back_uses(now) } else { change }
             }
-            None => change,
+            None => {
+                let unapplied: Vec<_> =
+                    change.payments.iter().map(|change| change.payment.clone()).collect();
+                unapplied.iter().fold(change, |change, payment| change.and_unapplied(payment, now))
+            }
         })
     }
 }

@@ -9,7 +9,7 @@ use super::disputes::disputed;
 use super::{PaymentChange, Transition};
 use crate::payment::{
     Action, Attention, Observed, Payment, PaymentAttempt, PaymentRefund, PaymentStatus,
-    RefundState, Source, can_count,
+    RefundState, Source, ensure_countable,
 };
 
 impl Payment {
@@ -62,9 +62,7 @@ impl Payment {
             return Err(Code::PaymentNotCaptured.with("current", self.status.as_str()));
         }
         self.ensure_refundable(amount)?;
-        if !can_count(self.provider, amount) {
-            return Err(Code::AmountNotSupported.with("provider", self.provider.as_str()));
-        }
+        ensure_countable(self.provider, amount)?;
         let mut next = self.changed(now);
         next.refunds.push(PaymentRefund {
             id: id.clone(),
@@ -94,7 +92,8 @@ impl Payment {
         refund.updated_at = now;
         refund.version = refund.version.saturating_add(1);
         let amount = refund.amount.clone();
-        let attempt = self.attempt(Action::Refund, &amount, Source::Admin, now);
+        let source = if self.is_unapplied_refund(id) { Source::Automatic } else { Source::Admin };
+        let attempt = self.attempt(Action::Refund, &amount, source, now);
         match outcome {
             Ok(reference) if before == RefundState::Pending => {
                 refund.status = RefundState::Succeeded;

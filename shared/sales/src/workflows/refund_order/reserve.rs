@@ -6,10 +6,10 @@ use core_types::provider::ProviderName;
 use primitives::clock::{DAY, Timestamp};
 use primitives::problem::Problem;
 use services::Services;
-use table::{Attempt, Completion, ReadConsistency, retry};
+use table::{Attempt, Completion, ReadConsistency, retry_attempts};
 
 use super::{RefundOrder, Refunded};
-use crate::order::aggregate::OrderAggregate;
+use crate::order::aggregate::{OrderAggregate, PaymentWithOrder};
 use crate::order::refund::{Plan, Refund, RefundReason, RefundStatus, WantedRefund};
 use crate::order::{Order, OrderChange, load};
 use crate::payment::connected::Connected;
@@ -135,17 +135,19 @@ pub(super) async fn reserve_unapplied(
     id: &RefundId,
     amount: Option<&Money>,
 ) -> Result<Payment, Problem> {
-    retry(|| async {
+    retry_attempts(|attempt| async move {
         let now = services.clock.now();
-        let known = load::payment(services, lookup).await?.payment;
+        let PaymentWithOrder { payment: known, order } = load::payment(services, lookup).await?;
         if known.refund(id).is_some() {
             return Ok(known);
         }
         let amount = amount.cloned().unwrap_or_else(|| known.refundable());
         let next = known.begin_refund(id, &amount, now)?;
-        let change = PaymentChange::of(next, Transition::RefundBegun);
-        change.write(services.table.write(), now).commit().await?;
-        Ok(change.payment)
+        let begun = PaymentChange::of(next.clone(), Transition::RefundBegun);
+        let change = OrderChange::none(&order).and_unapplied(&next, now).with_payment(begun);
+        let write = change.save(services, services.table.write(), attempt, now).await?;
+        write.commit().await?;
+        Ok(next)
     })
     .await
 }
