@@ -146,10 +146,10 @@ impl<S: Source> Sheet<S> {
     ) -> Result<(Vec<Row>, Option<Parent>), Problem> {
         let first = rows.first().filter(|_| self.format == FileFormat::Csv);
         match first.and_then(|row| Format::relation(self.kind, &self.columns, row)) {
-            Some(Relation::Parent(key)) => {
+            Some(Relation::Parent(keys)) => {
                 let has_children = rows.len() > 1;
                 if let Some(row) = rows.first() {
-                    self.place.parents.add(key, row, has_children);
+                    self.place.parents.add(keys, row, has_children);
                 }
             }
             Some(Relation::ChildOf(key)) => {
@@ -241,10 +241,19 @@ impl<S: Source> Sheet<S> {
         let faults: Vec<Finding> = rows.iter().filter_map(fault).collect();
         // A row that cannot be read is none of several records.
         records.truncate(if faults.is_empty() { records.len() } else { 1 });
+        let reopened: Vec<Finding> = rows.iter().filter_map(|row| self.reopened(row)).collect();
         for record in &mut records {
-            record.faults.extend(faults.clone());
+            record.faults.extend(faults.iter().chain(&reopened).cloned());
         }
         records
+    }
+
+    /// The warning about a cell of the row that goes on after its closing quote.
+    fn reopened(&self, row: &Row) -> Option<Finding> {
+        let place = row.reopened.filter(|place| self.columns.slot(*place).is_some())?;
+        let detail = "Text follows the closing quote of the cell. It was imported without quotes.";
+        let at = (row.number, Some(self.columns.name(place)));
+        Some(Finding::warning(at, "misplaced_quote", detail))
     }
 
     /// Reads the rows of the next record; none at the end. Rows beyond the limits of a record are passed
@@ -252,10 +261,13 @@ impl<S: Source> Sheet<S> {
     async fn record(&mut self) -> Result<Vec<Row>, Problem> {
         let Some(first) = self.row().await? else { return Ok(Vec::new()) };
         let mut rows = vec![first];
-        let Some(key) = self.shared_key(&rows) else { return Ok(rows) };
+        let keys = self.shared_keys(&rows);
+        if keys.is_empty() {
+            return Ok(rows);
+        }
         let mut size = rows.iter().fold(0_usize, |sum, row| sum.saturating_add(row.size));
         while let Some(row) = self.row().await? {
-            if !Format::continues(self.kind, &self.columns, &key, &row) {
+            if !Format::continues(self.kind, &self.columns, &keys, &row) {
                 self.ahead.push_back(row);
                 break;
             }
@@ -270,10 +282,10 @@ impl<S: Source> Sheet<S> {
         Ok(rows)
     }
 
-    /// What the rows of one product or customer share.
-    fn shared_key(&self, rows: &[Row]) -> Option<String> {
-        let first = rows.first().filter(|_| self.format == FileFormat::Csv)?;
-        Format::shared_key(self.kind, &self.columns, first)
+    /// What the rows of one product or customer share one of.
+    fn shared_keys(&self, rows: &[Row]) -> Vec<String> {
+        let first = rows.first().filter(|_| self.format == FileFormat::Csv);
+        first.map(|row| Format::shared_keys(self.kind, &self.columns, row)).unwrap_or_default()
     }
 
     /// Reads the next row within the limit of rows; blank ones are skipped.
@@ -433,7 +445,10 @@ fn ignored_columns(names: &[String], count: u64, row: u64) -> Vec<Finding> {
     });
     let rest = count.saturating_sub(u64::try_from(names.len()).unwrap_or(u64::MAX));
     let rest = (rest > 0).then(|| {
-        let detail = format!("{rest} more columns are not imported.");
+        let detail = match rest {
+            1 => "One more column is not imported.".to_owned(),
+            rest => format!("{rest} more columns are not imported."),
+        };
         Finding::warning((row, None), "ignored_column", &detail)
     });
     named.chain(rest).collect()
