@@ -161,7 +161,7 @@ async fn a_postal_prefix_is_one_with_and_without_its_country() {
         let same = owner.post(&rates(&market)).json(rate(codes[1].clone())).await.expect(409);
         same.problem("tax_rate_exists");
     }
-    // What is written first in a zone is what stays in it.
+    // A zone has it once.
     let riga = json!({"name": "Riga", "countries": ["EE"], "postal_prefixes": ["EE-10", "10"]});
     let riga = owner.post(&zones(&market)).json(riga).await.expect(201);
     assert_eq!(*riga.at("/postal_prefixes"), json!(["10"]));

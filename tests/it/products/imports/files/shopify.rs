@@ -151,8 +151,10 @@ async fn a_file_of_products_has_what_customs_ask_for() {
             "{found:?}"
         );
         let names: Vec<&str> = columns.split(',').collect();
-        let expected = [at(4, names[2], "invalid_hs_code"), at(4, names[3], "invalid_country")];
-        assert_eq!((found.as_slice(), ignored.len()), (&expected[..], 0));
+        for expected in [at(4, names[2], "invalid_hs_code"), at(4, names[3], "invalid_country")] {
+            assert!(found.contains(&expected), "{expected:?} in {found:?}");
+        }
+        assert_eq!((found.len(), ignored.len()), (2, 0));
         let tee = product(&market.owner, handle).await.unwrap();
         assert_eq!(each(&tee, "/hs_code"), [&json!("610910"), &json!("010121"), &Value::Null]);
         assert_eq!(each(&tee, "/country_of_origin"), [&json!("IN"), &Value::Null, &Value::Null]);
