@@ -175,14 +175,14 @@ pub struct PostalCodesRequest {
 }
 
 impl PostalCodesRequest {
-    /// The postal codes.
+    /// The postal codes of a country.
     ///
     /// # Errors
     /// `invalid_postal_code` as a field error.
-    fn codes(&self) -> Result<PostalCodes, Problem> {
+    fn codes(&self, country: &Country) -> Result<PostalCodes, Problem> {
         let codes = match (&self.prefix, &self.from, &self.to) {
-            (Some(prefix), None, None) => PostalCodes::prefix(prefix.as_str()),
-            (None, Some(from), Some(to)) => PostalCodes::range(from.as_str(), to.as_str()),
+            (Some(prefix), None, None) => PostalCodes::prefix(country, prefix.as_str()),
+            (None, Some(from), Some(to)) => PostalCodes::range(country, from.as_str(), to.as_str()),
             _ => None,
         };
         let detail = "Must be a `prefix`, or a range from `from` to `to` of codes of equal length.";
@@ -205,6 +205,7 @@ pub async fn create(
 ) -> Result<Created<TaxRateView>, Problem> {
     let now = app.clock.now();
     let region = input.region.map(|region| region_code(&input.country, &region)).transpose()?;
+    let codes = input.postal_codes.as_ref().map(|codes| codes.codes(&input.country)).transpose()?;
     let rate = TaxRate {
         id: TaxRateId::mint(now),
         store_id: caller.store.id.clone(),
@@ -212,7 +213,7 @@ pub async fn create(
         country: input.country,
         region,
         tax_class: input.tax_class,
-        postal_codes: input.postal_codes.as_ref().map(PostalCodesRequest::codes).transpose()?,
+        postal_codes: codes,
         percentage: percentage(input.percent, input.basis_points.as_ref())
             .ok_or_else(|| Problem::internal("a validated percentage is missing"))?,
         combines: input.combines.0,
@@ -283,7 +284,7 @@ pub async fn update(
         match &input.postal_codes {
             Patch::Keep => {}
             Patch::Clear => wanted.postal_codes = None,
-            Patch::Set(codes) => wanted.postal_codes = Some(codes.codes()?),
+            Patch::Set(codes) => wanted.postal_codes = Some(codes.codes(&rate.country)?),
         }
         let points = input.basis_points.as_ref();
         wanted.percentage = percentage(input.percent, points).unwrap_or(wanted.percentage);

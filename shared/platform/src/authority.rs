@@ -92,6 +92,12 @@ impl Authority {
         Self { asker, store_id: store.cloned(), scopes: Vec::new() }
     }
 
+    /// The authority of the same principal, for work that requires this scope.
+    #[must_use]
+    pub fn for_scope(&self, scope: &str) -> Self {
+        Self { scopes: vec![scope.to_owned()], ..self.clone() }
+    }
+
     fn keys(&self) -> Vec<Key> {
         let mut keys: Vec<Key> = self.store_id.iter().map(key::store).collect();
         match &self.asker {

@@ -217,6 +217,11 @@ macro_rules! string_enum {
     };
 }
 
+/// A number of things, as in a sentence: `1 character`, `2 characters`.
+pub fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Text of `MIN` to `MAX` characters, trimmed, without control characters but line feed and tab.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
@@ -242,13 +247,12 @@ impl<const MIN: usize, const MAX: usize> FromText for Text<MIN, MAX> {
         let text = text.trim();
         let length = text.chars().count();
         if length < MIN {
-            return Err(Violation::new(
-                "too_short",
-                format!("Must have at least {MIN} characters."),
-            ));
+            let detail = format!("Must have at least {}.", counted(MIN, "character"));
+            return Err(Violation::new("too_short", detail));
         }
         if length > MAX {
-            return Err(Violation::new("too_long", format!("Must have at most {MAX} characters.")));
+            let detail = format!("Must have at most {}.", counted(MAX, "character"));
+            return Err(Violation::new("too_long", detail));
         }
         if text.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
             return Err(Violation::new(
@@ -397,10 +401,26 @@ impl<T: Deserr<FieldErrors>, const MAX: usize> Deserr<FieldErrors> for AtMost<T,
         if let Value::Sequence(items) = &value
             && items.len() > MAX
         {
-            let detail = format!("Must have at most {MAX} elements.");
+            let detail = format!("Must have at most {}.", counted(MAX, "element"));
             return Err(FieldErrors::at(location, Violation::new("too_many", detail)));
         }
         Vec::deserialize_from_value(value, location).map(Self)
+    }
+}
+
+/// A field that must be there, and may be `null`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nullable<T>(pub Option<T>);
+
+impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for Nullable<T> {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        match value {
+            Value::Null => Ok(Self(None)),
+            value => T::deserialize_from_value(value, location).map(|value| Self(Some(value))),
+        }
     }
 }
 

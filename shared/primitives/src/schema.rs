@@ -2,7 +2,7 @@
 
 use schemars::{JsonSchema, json_schema};
 
-use crate::fields::{AtMost, Exact, Flag, Int, Patch, Text, Written};
+use crate::fields::{AtMost, Exact, Flag, Int, Nullable, Patch, Text, Written};
 
 /// Implements [`JsonSchema`] in place: the schema stands wherever the type does.
 #[macro_export]
@@ -40,6 +40,9 @@ inline_schema!([const MIN: i64, const MAX: i64] Int<MIN, MAX>, format!("Int{MIN}
 inline_schema!([] Flag, "Flag", |_generator| json_schema!({"type": "boolean"}));
 inline_schema!([T: JsonSchema] Written<T>, format!("Written{}", T::schema_name()), |generator| {
     T::json_schema(generator)
+});
+inline_schema!([T: JsonSchema] Nullable<T>, format!("Nullable{}", T::schema_name()), |generator| {
+    <Option<T>>::json_schema(generator)
 });
 inline_schema!([T: JsonSchema] Patch<T>, format!("Patch{}", T::schema_name()), |generator| {
     <Option<T>>::json_schema(generator)

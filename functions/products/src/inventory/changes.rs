@@ -14,7 +14,7 @@ use gateway::app::App;
 use gateway::idempotency::{Required, answering};
 use gateway::reply::Json;
 use gateway::request::{Body, Ruled};
-use primitives::fields::{AtMost, Flag, Int, Patch, Text};
+use primitives::fields::{AtMost, Flag, Int, Nullable, Text};
 use primitives::input::{Given, Rules, request};
 use primitives::problem::{FieldError, Problem};
 
@@ -171,8 +171,8 @@ struct SetChange {
     state: Option<CountedState>,
     /// The new quantity.
     quantity: Int<0, MAX_QUANTITY>,
-    /// The quantity expected before the change. Required; `null` sets the quantity unconditionally.
-    compare_quantity: Patch<Counted>,
+    /// The quantity expected before the change; `null` sets the quantity unconditionally.
+    compare_quantity: Nullable<Counted>,
 }
 
 /// `POST /v1/inventory/levels/set` (`setInventory`): Set stock with compare-and-set.
@@ -197,15 +197,7 @@ pub async fn set(
                 "Another change of the request sets the quantity of this item at this location.";
             errors.push(violation(number, "item_id", "duplicate_change", detail));
         }
-        let from = match change.compare_quantity {
-            Patch::Set(from) => Some(from.0),
-            Patch::Clear => None,
-            Patch::Keep => {
-                let detail = "Must be the current quantity, or `null` to skip the comparison.";
-                errors.push(violation(number, "compare_quantity", "required", detail));
-                None
-            }
-        };
+        let from = change.compare_quantity.0.map(|from| from.0);
         let state = change.state.unwrap_or(CountedState::Available).into();
         wanted.push(InventoryChange::Set { lookup, state, quantity: change.quantity.0, from });
     }

@@ -59,6 +59,11 @@ impl DiscountRejection {
         }
     }
 
+    /// Whether other goods in the cart could make the discount usable.
+    pub const fn is_of_goods(self) -> bool {
+        matches!(self, Self::MinimumNotMet | Self::NotApplicable | Self::NotForShippingRate)
+    }
+
     /// The detail of the field error.
     pub const fn detail(self) -> &'static str {
         match self {

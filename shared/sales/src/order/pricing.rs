@@ -90,7 +90,7 @@ pub fn price(
     (rules, everything): (&Rules, bool),
     errors: &mut Vec<FieldError>,
 ) -> Quote {
-    let mut priced = Vec::new();
+    let (mut priced, count) = (Vec::new(), lines.len());
     for (line, offer) in lines.into_iter().zip(offers) {
         let sold =
             |sellable: &Sellable| sellable.is_on_sale() || (everything && sellable.is_orderable());
@@ -114,6 +114,8 @@ pub fn price(
         };
         priced.push((line, sellable, subtotal, offer.levels));
     }
+    // What depends on all of the goods is not said of a part of them.
+    let is_whole = priced.len() == count;
     let pickup = rules.pickup_location();
     let mut lines = allocation::allocate_all(store, pickup, priced);
     if pickup.is_some_and(|location| !allocation::are_at(&lines, location)) {
@@ -123,7 +125,7 @@ pub fn price(
             "The goods are not in stock at the pickup location.",
         ));
     }
-    let Some(sums) = sum_up(&mut lines, rules, &store.currency, errors) else {
+    let Some(sums) = sum_up(&mut lines, (rules, is_whole), &store.currency, errors) else {
         errors.push(violation("/items", "amount_out_of_range", "The order's total is too large."));
         let totals = Totals::zero(&store.currency);
         return Quote {

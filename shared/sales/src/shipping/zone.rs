@@ -1,10 +1,12 @@
 //! Shipping zones: the addresses that they cover.
 
+use std::collections::HashSet;
+
 use core_types::event::EventSubject;
 use core_types::fields::Country;
-use core_types::fold::fold;
 use core_types::id::{ShippingZoneId, StoreId};
 use core_types::key;
+use identity::address;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
@@ -92,10 +94,13 @@ impl Places {
     /// Normalizes the postal prefixes, and removes duplicates.
     #[must_use]
     pub fn tidy(self) -> Self {
+        let Some(country) = self.country() else { return self };
+        let prefixes = self.postal_prefixes.iter();
         let mut prefixes: Vec<String> =
-            self.postal_prefixes.iter().map(|prefix| postal::normalized_prefix(prefix)).collect();
+            prefixes.map(|prefix| postal::prefix_of(country, prefix)).collect();
         prefixes.sort_unstable();
-        prefixes.dedup();
+        let mut seen = HashSet::new();
+        prefixes.retain(|prefix| seen.insert(postal::prefix_key(country, prefix)));
         Self { postal_prefixes: prefixes, ..self }
     }
 
@@ -113,7 +118,8 @@ impl Places {
             .postal_prefixes
             .iter()
             .filter(|prefix| postal::has_prefix(&place.country, code, prefix));
-        let longest = prefixes.map(String::len).max();
+        let length = |prefix: &String| postal::prefix_key(&place.country, prefix).len();
+        let longest = prefixes.map(length).max();
         if !self.postal_prefixes.is_empty() && longest.is_none() {
             return None;
         }
@@ -125,12 +131,28 @@ impl Places {
         fn meet<T: PartialEq>(ours: &[T], theirs: &[T]) -> bool {
             (ours.is_empty() && theirs.is_empty()) || ours.iter().any(|one| theirs.contains(one))
         }
-        let folded = |places: &Self| -> Vec<String> {
-            places.regions.iter().map(|region| fold(region)).collect()
-        };
         meet(&self.countries, &others.countries)
-            && meet(&folded(self), &folded(others))
-            && meet(&self.postal_prefixes, &others.postal_prefixes)
+            && meet(&self.region_keys(), &others.region_keys())
+            && meet(&self.prefix_keys(), &others.prefix_keys())
+    }
+
+    /// The only country; none if there is not exactly one, and so no regions or prefixes.
+    fn country(&self) -> Option<&Country> {
+        let [country] = self.countries.as_slice() else { return None };
+        Some(country)
+    }
+
+    /// The regions for comparison.
+    fn region_keys(&self) -> Vec<String> {
+        let Some(country) = self.country() else { return Vec::new() };
+        let key = |region: &String| address::region_key(country.as_str(), region);
+        self.regions.iter().map(key).collect()
+    }
+
+    /// The postal prefixes for comparison.
+    fn prefix_keys(&self) -> Vec<String> {
+        let Some(country) = self.country() else { return Vec::new() };
+        self.postal_prefixes.iter().map(|prefix| postal::prefix_key(country, prefix)).collect()
     }
 }
 
@@ -211,6 +233,17 @@ mod tests {
             Some(Code::ZoneOverlap)
         );
         assert_eq!(rejected(&zone("A", &["FR"], &[], &["751"]), &paris), None);
+        let riga = zone("Riga", &["LV"], &[], &["LV-10"]);
+        for prefix in ["10", "lv10", "LV 10"] {
+            let same = zone("A", &["LV"], &[], &[prefix]);
+            assert_eq!(rejected(&same, &riga), Some(Code::ZoneOverlap), "{prefix}");
+        }
+        assert_eq!(rejected(&zone("A", &["LV"], &[], &["101"]), &riga), None);
+        // Stored before names in Latin letters stood in for codes.
+        let kowloon = zone("Kowloon", &["HK"], &["九龍"], &[]);
+        let same = zone("A", &["HK"], &["Kowloon"], &[]);
+        assert_eq!(rejected(&same, &kowloon), Some(Code::ZoneOverlap));
+        assert!(find(&[kowloon], &place("HK", "Kowloon", "")).is_some());
         // A zone does not overlap itself.
         assert_eq!(rejected(&paris, &paris), None);
     }

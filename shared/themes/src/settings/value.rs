@@ -1,6 +1,6 @@
 //! Validates and sanitizes the value of a setting.
 
-use primitives::fields::Violation;
+use primitives::fields::{Violation, counted};
 use serde_json::Value;
 
 use super::{decimal, formats, html};
@@ -114,7 +114,10 @@ pub(super) fn name(text: &str) -> Result<(), Violation> {
 
 pub(super) fn line(text: &str, most: usize, many: bool) -> Result<(), Violation> {
     if text.chars().count() > most {
-        return Err(Violation::new("too_long", format!("Must have at most {most} characters.")));
+        return Err(Violation::new(
+            "too_long",
+            format!("Must have at most {}.", counted(most, "character")),
+        ));
     }
     let is_allowed = |c: char| !c.is_control() || (many && matches!(c, '\n' | '\r' | '\t'));
     if text.chars().all(is_allowed) {
@@ -173,7 +176,13 @@ fn list(setting: &Setting, value: &Value) -> Result<Value, Violation> {
     };
     let most = setting.limit.unwrap_or(MAX_LIST).min(MAX_LIST);
     if u32::try_from(items.len()).is_ok_and(|count| count > most) || items.len() > 50 {
-        return Err(Violation::new("too_many", format!("Must have at most {most} handles.")));
+        return Err(Violation::new(
+            "too_many",
+            format!(
+                "Must have at most {}.",
+                counted(usize::try_from(most).unwrap_or(usize::MAX), "handle")
+            ),
+        ));
     }
     let all =
         items.iter().all(|item| item.as_str().is_some_and(|item| formats::handle(item).is_ok()));

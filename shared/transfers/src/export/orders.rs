@@ -1,6 +1,6 @@
 //! Orders as rows, one per line item, in the columns of Shopify's order files.
 
-use core_types::fields::{Email, Phone};
+use core_types::fields::{Email, Phone, TaxNumber};
 use core_types::money::Money;
 use identity::address::PostalAddress;
 use sales::discount::DiscountCode;
@@ -65,6 +65,8 @@ pub(super) const COLUMNS: &[&str] = &[
     "Shipping Province",
     "Shipping Country",
     "Shipping Phone",
+    "Tax Number",
+    "Store Tax Number",
     "Tax 1 Name",
     "Tax 1 Value",
     "Tax 2 Name",
@@ -119,6 +121,9 @@ fn head(row: Row, order: &Order) -> Row {
         .some("Notes", order.note.as_deref())
         .text("Tags", &order.tags.join(", "))
         .text("Source", &order.source);
+    let row = row
+        .code("Tax Number", order.tax_number.as_ref().map(TaxNumber::as_str))
+        .code("Store Tax Number", order.store_tax_number.as_ref().map(TaxNumber::as_str));
     let row = paid(taxes(row, order), order);
     let row = address(row, "Billing", order.billing_address.as_ref());
     address(row, "Shipping", order.shipping_address.as_ref())

@@ -2,7 +2,7 @@
 
 use catalogue::category::Tree;
 use catalogue::product::{Product, ProductStatus, ProductView, Variant};
-use core_types::fields::TaxClass;
+use core_types::fields::{Country, HsCode, TaxClass};
 use identity::store::InventoryPolicy;
 use serde::Serialize;
 
@@ -32,6 +32,8 @@ pub(super) const COLUMNS: &[&str] = &[
     "Variant Requires Shipping",
     "Variant Taxable",
     "Variant Barcode",
+    "Variant HS Code",
+    "Variant Country of Origin",
     "Image Src",
     "Image Position",
     "Image Alt Text",
@@ -133,6 +135,11 @@ fn variant(row: Row, variant: &Variant, product: &Product, is_first: bool) -> Ro
         .value("Variant Taxable", truth(variant.taxable))
         .value("Variant Discontinued", truth(variant.discontinued))
         .code("Variant Barcode", variant.barcode.as_deref())
+        .code("Variant HS Code", variant.hs_code.as_ref().map(HsCode::as_str))
+        .value(
+            "Variant Country of Origin",
+            variant.country_of_origin.as_ref().map_or("", Country::as_str),
+        )
         .some("Variant Image", variant.image_url.as_deref())
 }
 

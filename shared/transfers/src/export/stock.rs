@@ -3,6 +3,7 @@
 use catalogue::inventory::Level;
 use catalogue::location::Location;
 use catalogue::product::{Product, Variant};
+use core_types::fields::{Country, HsCode};
 use core_types::id::{LocationId, VariantId};
 use serde::Serialize;
 
@@ -19,6 +20,8 @@ pub(super) const COLUMNS: &[&str] = &[
     "Option3 Name",
     "Option3 Value",
     "SKU",
+    "HS Code",
+    "COO",
     "Item ID",
     "Location",
     "Location ID",
@@ -38,6 +41,8 @@ pub(super) struct Line<'a> {
     sku: Option<&'a str>,
     product_handle: &'a str,
     option_values: &'a [String],
+    hs_code: Option<&'a HsCode>,
+    country_of_origin: Option<&'a Country>,
     location_id: &'a LocationId,
     location: Option<&'a str>,
     available: i64,
@@ -54,6 +59,8 @@ impl<'a> Line<'a> {
             sku: variant.sku.as_deref(),
             product_handle: product.handle.as_str(),
             option_values: &variant.options,
+            hs_code: variant.hs_code.as_ref(),
+            country_of_origin: variant.country_of_origin.as_ref(),
             location_id: &level.location_id,
             location: location.map(|location| location.name.as_str()),
             available: level.available.max(0),
@@ -71,6 +78,8 @@ pub(super) fn row(
         .value("Handle", product.handle.as_str())
         .text("Title", &product.title)
         .code("SKU", variant.sku.as_deref())
+        .code("HS Code", variant.hs_code.as_ref().map(HsCode::as_str))
+        .value("COO", variant.country_of_origin.as_ref().map_or("", Country::as_str))
         .value("Item ID", &variant.id)
         .some("Location", location.map(|location| location.name.as_str()))
         .value("Location ID", &level.location_id)

@@ -2,6 +2,7 @@
 
 mod categories;
 mod customers;
+mod declarations;
 mod order;
 mod products;
 mod stock;

@@ -76,12 +76,12 @@ impl<'a> Format<'a> {
         }
     }
 
-    /// What the rows of one record share; none where each row is a record.
-    pub(super) fn shared_key(kind: ImportKind, columns: &Columns, row: &Row) -> Option<String> {
+    /// What the rows of one record share one of; empty where each row is a record.
+    pub(super) fn shared_keys(kind: ImportKind, columns: &Columns, row: &Row) -> Vec<String> {
         match kind {
-            ImportKind::Products => products::handle(columns, row),
-            ImportKind::Customers => customers::identifier(columns, row),
-            ImportKind::Inventory => None,
+            ImportKind::Products => products::names(columns, row),
+            ImportKind::Customers => customers::identifier(columns, row).into_iter().collect(),
+            ImportKind::Inventory => Vec::new(),
         }
     }
 
@@ -93,9 +93,14 @@ impl<'a> Format<'a> {
             .flatten()
     }
 
-    /// Whether a row belongs to the record whose rows share this key.
-    pub(super) fn continues(kind: ImportKind, columns: &Columns, key: &str, row: &Row) -> bool {
-        let is_same = Self::shared_key(kind, columns, row).as_deref() == Some(key);
+    /// Whether a row belongs to the record whose rows share one of these keys.
+    pub(super) fn continues(
+        kind: ImportKind,
+        columns: &Columns,
+        keys: &[String],
+        row: &Row,
+    ) -> bool {
+        let is_same = Self::shared_keys(kind, columns, row).iter().any(|key| keys.contains(key));
         is_same && (kind != ImportKind::Customers || customers::is_further_address(columns, row))
     }
 

@@ -70,6 +70,8 @@ pub(super) struct Row {
     pub(super) line: Vec<u8>,
     /// Why it cannot be read.
     pub(super) error: Option<RowError>,
+    /// The place of the first column whose cell has text after its closing quote.
+    pub(super) reopened: Option<usize>,
     /// The number of cells read.
     pub(super) width: usize,
     /// The number of bytes read.
@@ -273,6 +275,7 @@ impl Rows {
         };
         (self.filled, self.ended, self.is_within) = (0, 0, false);
         let misplaced = self.quotes.take_misplaced().then_some(RowError::MisplacedQuote);
+        let reopened = self.quotes.take_reopened();
         let unclosed = self.quotes.is_open().then_some(RowError::UnclosedQuote);
         let error = unclosed.or(row.error).or(misplaced);
         let is_blank = row.is_blank && error.is_none();
@@ -280,7 +283,7 @@ impl Rows {
         let (number, blank) = (self.number, self.blank);
         let (begin, end) = (self.begin, self.byte);
         self.number = self.number.saturating_add(1);
-        Row { number, error, is_blank, blank, begin, end, ..row }
+        Row { number, error, reopened, is_blank, blank, begin, end, ..row }
     }
 
     /// The row read so far.

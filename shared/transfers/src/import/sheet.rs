@@ -1,5 +1,7 @@
 //! Pages of a file: some records, and the place of the next ones.
 
+mod header;
+
 use std::collections::VecDeque;
 
 use primitives::problem::Problem;
@@ -9,8 +11,8 @@ use super::columns::Columns;
 use super::file::Source;
 use super::finding::Finding;
 use super::parents::Parent;
-use super::records::{Decimals, Format, Record, Relation, Setting, has_decimal_comma};
-use super::rows::{MARK, MAX_COLUMNS, MAX_ROW, Row, RowError, Rows};
+use super::records::{Decimals, Format, Record, Relation, Setting};
+use super::rows::{MAX_COLUMNS, MAX_ROW, Row, RowError, Rows};
 use super::{Import, ImportKind, MAX_ROWS, Place};
 use crate::FileFormat;
 
@@ -24,12 +26,6 @@ const CELLS: usize = 100_000;
 const BYTES: usize = MAX_ROW;
 /// The most rows of one product.
 const ROWS_OF_RECORD: usize = 1_000;
-/// The supported delimiters.
-const DELIMITERS: [char; 3] = [',', ';', '\t'];
-/// The bytes of the first row from which the delimiter is detected.
-const SAMPLE: usize = 1 << 16;
-/// The bytes behind it in which decimal commas are looked for.
-const BEGINNING: usize = 1 << 20;
 
 /// Some records, and the place of the next ones.
 #[derive(Debug)]
@@ -146,10 +142,10 @@ impl<S: Source> Sheet<S> {
     ) -> Result<(Vec<Row>, Option<Parent>), Problem> {
         let first = rows.first().filter(|_| self.format == FileFormat::Csv);
         match first.and_then(|row| Format::relation(self.kind, &self.columns, row)) {
-            Some(Relation::Parent(key)) => {
+            Some(Relation::Parent(keys)) => {
                 let has_children = rows.len() > 1;
                 if let Some(row) = rows.first() {
-                    self.place.parents.add(key, row, has_children);
+                    self.place.parents.add(keys, row, has_children);
                 }
             }
             Some(Relation::ChildOf(key)) => {
@@ -241,10 +237,19 @@ impl<S: Source> Sheet<S> {
         let faults: Vec<Finding> = rows.iter().filter_map(fault).collect();
         // A row that cannot be read is none of several records.
         records.truncate(if faults.is_empty() { records.len() } else { 1 });
+        let reopened: Vec<Finding> = rows.iter().filter_map(|row| self.reopened(row)).collect();
         for record in &mut records {
-            record.faults.extend(faults.clone());
+            record.faults.extend(faults.iter().chain(&reopened).cloned());
         }
         records
+    }
+
+    /// The warning about a cell of the row that goes on after its closing quote.
+    fn reopened(&self, row: &Row) -> Option<Finding> {
+        let place = row.reopened.filter(|place| self.columns.slot(*place).is_some())?;
+        let detail = "Text follows the closing quote of the cell. It was imported without quotes.";
+        let at = (row.number, Some(self.columns.name(place)));
+        Some(Finding::warning(at, "misplaced_quote", detail))
     }
 
     /// Reads the rows of the next record; none at the end. Rows beyond the limits of a record are passed
@@ -252,10 +257,13 @@ impl<S: Source> Sheet<S> {
     async fn record(&mut self) -> Result<Vec<Row>, Problem> {
         let Some(first) = self.row().await? else { return Ok(Vec::new()) };
         let mut rows = vec![first];
-        let Some(key) = self.shared_key(&rows) else { return Ok(rows) };
+        let keys = self.shared_keys(&rows);
+        if keys.is_empty() {
+            return Ok(rows);
+        }
         let mut size = rows.iter().fold(0_usize, |sum, row| sum.saturating_add(row.size));
         while let Some(row) = self.row().await? {
-            if !Format::continues(self.kind, &self.columns, &key, &row) {
+            if !Format::continues(self.kind, &self.columns, &keys, &row) {
                 self.ahead.push_back(row);
                 break;
             }
@@ -270,10 +278,10 @@ impl<S: Source> Sheet<S> {
         Ok(rows)
     }
 
-    /// What the rows of one product or customer share.
-    fn shared_key(&self, rows: &[Row]) -> Option<String> {
-        let first = rows.first().filter(|_| self.format == FileFormat::Csv)?;
-        Format::shared_key(self.kind, &self.columns, first)
+    /// What the rows of one product or customer share one of.
+    fn shared_keys(&self, rows: &[Row]) -> Vec<String> {
+        let first = rows.first().filter(|_| self.format == FileFormat::Csv);
+        first.map(|row| Format::shared_keys(self.kind, &self.columns, row)).unwrap_or_default()
     }
 
     /// Reads the next row within the limit of rows; blank ones are skipped.
@@ -331,112 +339,12 @@ impl<S: Source> Sheet<S> {
         Ok(())
     }
 
-    /// Reads the first row: the names of the columns.
-    async fn header(&mut self) -> Result<Read, Problem> {
-        while !self.is_end && self.bytes.len() < SAMPLE && !self.bytes.contains(&b'\n') {
-            self.further().await?;
-        }
-        self.begin();
-        let Some(row) = self.next(true).await? else {
-            let empty = Finding::error((1, None), "empty_file", "The file is empty.");
-            return Ok(Read::Broken(vec![empty]));
-        };
-        if let Some(broken) = unreadable(&row) {
-            return Ok(Read::Broken(vec![broken]));
-        }
-        self.go_on_after(&row);
-        let names: Vec<String> = row.cells.into_iter().map(|cell| cell.text).collect();
-        self.columns = Format::columns(self.kind, &names);
-        self.place.has_decimal_commas =
-            self.place.delimiter == Some(';') || self.has_decimal_commas().await?;
-        self.columns = std::mem::take(&mut self.columns).with_decimals(decimals(&self.place));
-        let found = Format::findings(self.kind, &self.columns, &names, row.number);
-        if found.iter().any(Finding::is_error) {
-            return Ok(Read::Broken(found));
-        }
-        self.place.header = self.columns.kept();
-        let (ignored, count) = self.columns.ignored();
-        let warnings = found.into_iter().chain(ignored_columns(&ignored, count, row.number));
-        let warnings = warnings.collect();
-        let (ignored, locations) = (Some((ignored, count)), Format::locations(&self.columns));
-        let page = Page::of(Vec::new(), self.place.clone());
-        Ok(Read::Page(Page { ignored, warnings, locations, ..page }))
-    }
-
-    /// Whether a cell in the beginning of the file, behind the header, has a decimal comma.
-    async fn has_decimal_commas(&mut self) -> Result<bool, Problem> {
-        while !self.is_end && self.bytes.len().saturating_sub(self.used) < BEGINNING {
-            self.further().await?;
-        }
-        let mut rest = self.bytes.get(self.used..).unwrap_or_default();
-        rest = rest.get(..BEGINNING).unwrap_or(rest);
-        let mut rows = Rows::from(self.format, &self.place);
-        while !rest.is_empty() {
-            let (used, row) = rows.read(rest, &self.columns);
-            rest = rest.get(used..).unwrap_or_default();
-            let cells = row.map(|row| row.cells).unwrap_or_default();
-            if cells.iter().any(|cell| has_decimal_comma(crate::csv::plain_code(&cell.text))) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
     /// Leaves out the columns of these names. The page is that of the header.
     pub(super) fn leave_out(&mut self, names: &[String], page: &mut Page) {
         self.columns = std::mem::take(&mut self.columns).without(names);
         self.place.header = self.columns.kept();
         page.place = self.place.clone();
     }
-
-    /// Finds the delimiter of cells: the one that a first line `sep=;` names, as spreadsheets write it, or
-    /// the one that occurs most in the first row.
-    fn begin(&mut self) {
-        self.used = if self.bytes.starts_with(MARK) { MARK.len() } else { 0 };
-        let rest = self.bytes.get(self.used..).unwrap_or_default();
-        let (line, end) = match rest.iter().position(|byte| *byte == b'\n') {
-            Some(end) => (rest.get(..end).unwrap_or_default(), end.saturating_add(1)),
-            None => (rest, rest.len()),
-        };
-        if let Some(delimiter) = named_delimiter(line) {
-            self.place.delimiter = Some(delimiter);
-            self.place.row = self.place.row.saturating_add(1);
-            self.place.blank = self.place.blank.map(|blank| blank.saturating_add(1));
-            self.used = self.used.saturating_add(end);
-        } else {
-            let sample = rest.get(..SAMPLE).unwrap_or(rest);
-            self.place.delimiter = Some(delimiter(sample));
-        }
-        self.place.byte = u64::try_from(self.used).unwrap_or(u64::MAX);
-        self.rows = Rows::from(self.format, &self.place);
-    }
-}
-
-/// The finding about a first row that cannot be read.
-fn unreadable(row: &Row) -> Option<Finding> {
-    let error = row.error.or((row.width > MAX_COLUMNS).then_some(RowError::TooManyCells))?;
-    let at = (row.number, None);
-    Some(match error {
-        RowError::TooManyCells => {
-            let detail = format!("A file must have at most {MAX_COLUMNS} columns.");
-            Finding::error(at, "too_many_columns", &detail)
-        }
-        _ => Finding::error(at, error.text().0, error.text().1),
-    })
-}
-
-/// Warnings that name the ignored columns, the last one with the number of those that are not named.
-fn ignored_columns(names: &[String], count: u64, row: u64) -> Vec<Finding> {
-    let named = names.iter().filter(|name| !name.is_empty()).map(|name| {
-        let detail = "The column is not imported.";
-        Finding::warning((row, Some(name)), "ignored_column", detail)
-    });
-    let rest = count.saturating_sub(u64::try_from(names.len()).unwrap_or(u64::MAX));
-    let rest = (rest > 0).then(|| {
-        let detail = format!("{rest} more columns are not imported.");
-        Finding::warning((row, None), "ignored_column", &detail)
-    });
-    named.chain(rest).collect()
 }
 
 /// The sign before decimals in a file that is read from this place on.
@@ -453,23 +361,6 @@ fn is_cut(row: &Row) -> bool {
         RowError::MisplacedQuote,
     ];
     row.error.is_some_and(|error| cut.contains(&error)) || row.width > MAX_COLUMNS
-}
-
-/// The delimiter that a line `sep=;` names.
-fn named_delimiter(line: &[u8]) -> Option<char> {
-    let text = std::str::from_utf8(line).ok()?.trim_end_matches('\r').trim_matches('"');
-    let (name, delimiter) = text.split_at_checked("sep=".len())?;
-    let is_named = |known: &char| delimiter == known.to_string();
-    DELIMITERS.into_iter().find(is_named).filter(|_| name.eq_ignore_ascii_case("sep="))
-}
-
-/// The delimiter that occurs most in the first row that is not blank.
-fn delimiter(sample: &[u8]) -> char {
-    let line = sample.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
-    let line = line.unwrap_or_default();
-    let count =
-        |delimiter: &char| line.iter().filter(|byte| char::from(**byte) == *delimiter).count();
-    DELIMITERS.into_iter().rev().max_by_key(count).unwrap_or(',')
 }
 
 fn json(line: &[u8]) -> Result<Value, String> {

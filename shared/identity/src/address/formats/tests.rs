@@ -12,6 +12,11 @@ fn kept(country: &str, region: &str, postal_code: &str) -> Result<Kept, Vec<Stri
     validated.map_err(|field_errors| field_errors.into_iter().map(named).collect())
 }
 
+/// Whether people who write in Latin letters read it.
+fn latin(c: char) -> bool {
+    c < '\u{250}'
+}
+
 #[test]
 fn the_table_reads_and_its_own_examples_pass() {
     assert!(FORMATS.len() > 240);
@@ -33,6 +38,7 @@ fn the_table_reads_and_its_own_examples_pass() {
             let shown = names.first().unwrap_or(code);
             let found = format.region(country, Some(shown)).unwrap();
             assert_eq!(found.as_ref(), Some(code), "{country}: {shown}");
+            assert!(code.chars().all(|c| !c.is_alphabetic() || latin(c)), "{country}: {code}");
             let iso = format!("{country}-{code}");
             assert_eq!(format.region(country, Some(&iso)).unwrap().as_ref(), Some(code));
         }
@@ -118,7 +124,9 @@ fn a_region_is_taken_by_any_of_its_names() {
         ("CA", &["Quebec", "Québec", "Province of Quebec", "PQ"], "QC"),
         ("CA", &["Newfoundland", "Labrador", "Newfoundland & Labrador", "NL", "NF"], "NL"),
         ("US", &["california", "US-CA", "State of California", "CA State"], "CA"),
-        ("HK", &["Kowloon", "九龍"], "九龍"),
+        ("HK", &["Kowloon", "九龍", "KL"], "Kowloon"),
+        ("HK", &["Hong Kong Island", "香港島", "HK"], "Hong Kong Island"),
+        ("TW", &["Kinmen", "Kinmen County", "金門縣", "金門"], "KIN"),
     ] {
         for name in names {
             let found = region_of(country, name).map_err(|violation| violation.code);
@@ -171,5 +179,30 @@ fn a_postal_code_is_stored_as_its_country_writes_it() {
 #[test]
 fn hong_kong_needs_no_region() {
     assert_eq!(kept("HK", "", ""), Ok((None, None)));
-    assert_eq!(kept("HK", "Kowloon", ""), Ok((Some("九龍".to_owned()), None)));
+    assert_eq!(kept("HK", "Kowloon", ""), Ok((Some("Kowloon".to_owned()), None)));
+    assert!(is_same_region("HK", "九龍", "Kowloon") && !is_same_region("HK", "九龍", "新界"));
+    assert!(is_same_region("GB", "Kent", "KENT") && !is_same_region("GB", "Kent", "Essex"));
+}
+
+#[test]
+fn the_nearest_region_is_named() {
+    let detail = |country: &str, given: &str| region_of(country, given).unwrap_err().detail;
+    for (country, given, nearest) in [
+        ("ES", "Girrona", "GI (Girona)"),
+        ("ES", "Provincia de Barcellona", "B (Barcelona)"),
+        ("US", "Kalifornia", "CA (California)"),
+        ("US", "Massachussets", "MA (Massachusetts)"),
+        ("IN", "Karnatak", "KA (Karnataka)"),
+        ("JP", "Hokaido", "01 (Hokkaido)"),
+    ] {
+        let detail = detail(country, given);
+        assert!(detail.ends_with(&format!("; the nearest is {nearest}.")), "{detail}");
+    }
+    let none = "Must be a region of ES, by its name or its code of ISO 3166-2.";
+    assert_eq!(detail("ES", "Canarias"), none);
+    assert_eq!(detail("ES", &"Girona".repeat(20_000)), none);
+    let all = detail("HK", "九龍塘x");
+    assert!(all.contains("Kowloon (九龍)") && all.contains("New Territories"), "{all}");
+    let missing = validate("AU", None, Some("2060")).unwrap_err();
+    assert!(missing[0].1.detail.contains(": ACT (Australian Capital Territory), "), "{missing:?}");
 }

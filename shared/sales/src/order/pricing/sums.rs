@@ -24,21 +24,23 @@ pub(super) struct Sums {
 }
 
 /// Sets the discounts, tax and totals of the lines, and the totals of the cart. None if an amount is out of
-/// the range of money.
+/// the range of money. Without `is_whole`, lines of the cart are missing: they may be what a discount or a rate
+/// requires, so that only errors of the rest are added.
 pub(super) fn sum_up(
     lines: &mut [PricedLine],
-    rules: &Rules,
+    (rules, is_whole): (&Rules, bool),
     currency: &Currency,
     errors: &mut Vec<FieldError>,
 ) -> Option<Sums> {
     let is_sent = lines.iter().any(|line| line.sellable.requires_shipping);
-    let rate = rules.rate(is_sent, errors);
+    let rate = rules.rate(Some(is_sent).filter(|is_sent| *is_sent || is_whole), errors);
     lines.iter_mut().try_for_each(|line| line.deduct_tax(rules, rate))?;
     let subtotal = Money::sum(lines.iter().map(|line| &line.subtotal), currency)?;
     let mut cart = Cart::of(lines, rules, rate, currency);
     if let Some((position, discount)) = &rules.named {
         match cart.saving(discount) {
             Ok(saving) => cart.apply_discount(discount, &saving),
+            Err(rejection) if !is_whole && rejection.is_of_goods() => {}
             Err(rejection) => errors.push(rejected(*position, rejection)),
         }
     }
@@ -55,7 +57,11 @@ pub(super) fn sum_up(
         line.set_total(rules, rate)?;
     }
     let parcel = cart.parcel();
-    let charged = rate.and_then(|rate| Some((rate, charge(rate, &parcel, errors)?)));
+    let charged = rate.and_then(|rate| {
+        let price = charge(rate, &parcel);
+        errors.extend(price.as_ref().err().filter(|_| is_whole).cloned());
+        Some((rate, price.ok()?))
+    });
     let (shipping, taxed) = match charged {
         Some((rate, price)) => {
             let net = rules.taxes.net_shipping(price.clone(), rate, lines);

@@ -9,7 +9,8 @@ use catalogue::product::{
     MAX_OPTIONS, Product, Sellable, Sku, UniqueProductHandle, UniqueSku, Variant,
 };
 use catalogue::workflows::adjust_stock::{Asked as Adjustment, Mark, execute};
-use core_types::fields::Handle;
+use catalogue::workflows::save_product::Customs;
+use core_types::fields::{Country, Handle, HsCode};
 use core_types::id::{LocationId, ProductId, VariantId};
 use core_types::key;
 use identity::store::Store;
@@ -20,6 +21,7 @@ use services::Services;
 use table::item::{Item, Key};
 use table::{CommitOnly, Query};
 
+use super::declarations::Declarations;
 use super::work::{Asked, Done, Outcome, Work, read_all, rejected};
 use crate::import::records::Record;
 
@@ -44,6 +46,10 @@ struct Quantity {
     location: Option<Text<1, 100>>,
     /// The location, by id; the store's first one, if neither is given.
     location_id: Option<LocationId>,
+    /// The item's code of the Harmonized System, for customs.
+    hs_code: Option<HsCode>,
+    /// The country in which the item was made, for customs.
+    country_of_origin: Option<Country>,
     /// The quantity available for sale.
     available: Option<Int<0, MAX_QUANTITY>>,
     /// The quantity on hand.
@@ -57,7 +63,7 @@ struct Known {
     skus: HashMap<String, VariantId>,
     /// Items by the handle of their product and their option values.
     chosen: HashMap<(String, Vec<String>), VariantId>,
-    tracked: HashMap<VariantId, bool>,
+    sellables: HashMap<VariantId, Sellable>,
 }
 
 impl Quantity {
@@ -66,6 +72,12 @@ impl Quantity {
         let values = self.option_values.iter().flat_map(|values| &values.0);
         let values = values.map(|value| value.as_str().to_lowercase()).collect();
         Some((self.product_handle.as_ref()?.as_str().to_owned(), values))
+    }
+
+    /// What the row says for customs.
+    fn customs(&self) -> Customs {
+        let (hs_code, country_of_origin) = (self.hs_code.clone(), self.country_of_origin.clone());
+        Customs { hs_code, country_of_origin }
     }
 }
 
@@ -82,8 +94,8 @@ impl Known {
             .collect();
         let keys: Vec<Key> = skus.iter().map(|sku| UniqueSku::key_of(&store.id, sku)).collect();
         let chosen = chosen(work, asked).await?;
-        let (skus_found, tracked) = (HashMap::new(), HashMap::new());
-        let mut known = Self { locations, home, skus: skus_found, chosen, tracked };
+        let (skus_found, sellables) = (HashMap::new(), HashMap::new());
+        let mut known = Self { locations, home, skus: skus_found, chosen, sellables };
         for keys in keys.chunks(100) {
             let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
             for key in keys {
@@ -100,10 +112,16 @@ impl Known {
             let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
             for (id, key) in items.iter().zip(&keys) {
                 let found: Option<Sellable> = batch.take(key)?;
-                known.tracked.extend(found.map(|sellable| (id.clone(), sellable.tracked)));
+                known.sellables.extend(found.map(|sellable| (id.clone(), sellable)));
             }
         }
         Ok(known)
+    }
+
+    /// The item of a change.
+    fn sellable(&self, change: &InventoryChange) -> Option<&Sellable> {
+        let item = change.lookups().into_iter().next().map(|(item, _)| item);
+        item.and_then(|item| self.sellables.get(item))
     }
 
     /// The change of a row; all its field errors otherwise.
@@ -116,15 +134,15 @@ impl Known {
         let by_choice = asked.choice().map(|choice| self.chosen.get(&choice));
         // An id may be of the store that exported the file. Shopify's files name the product and its
         // options; a SKU may be on several items there.
-        let by_id = asked.item_id.as_ref().filter(|id| self.tracked.contains_key(*id));
+        let by_id = asked.item_id.as_ref().filter(|id| self.sellables.contains_key(*id));
         let item = by_id.or(by_choice.flatten()).or(by_sku.flatten());
         let named = match asked {
             Quantity { item_id: Some(_), .. } => "/item_id",
             Quantity { sku: None, product_handle: Some(_), .. } => "/product_handle",
             _ => "/sku",
         };
-        match item.map(|id| self.tracked.get(id)) {
-            Some(Some(true)) => {}
+        match item.map(|id| self.sellables.get(id)) {
+            Some(Some(sellable)) if sellable.tracked => {}
             Some(_) => fault(named, "item_not_tracked", "The item's inventory is not tracked."),
             None if named == "/sku" && asked.sku.is_none() => {
                 fault(named, "required", "A SKU or an item id is required.");
@@ -235,20 +253,26 @@ pub(super) async fn apply(work: &Work<'_>, records: Vec<Record>) -> Result<Vec<O
     let asked: Asked<Quantity> = read_all(records);
     let sound: Vec<&Quantity> = asked.iter().filter_map(|(_, asked)| asked.as_ref()).collect();
     let known = Known::of(work, &sound).await?;
+    let are_any = sound.iter().any(|asked| !asked.customs().is_empty());
+    let mut declarations = Declarations::of(work, are_any).await?;
     let (mut outcomes, mut open) = (Vec::new(), Vec::new());
-    for (record, asked) in asked {
+    for (mut record, asked) in asked {
         let Some(asked) = asked else {
             outcomes.push(Outcome::of(record, Done::Failed));
             continue;
         };
         match known.change(&asked) {
-            Ok(change) => open.push((record, change)),
+            Ok(change) => {
+                declarations.add(&mut record, asked.customs(), known.sellable(&change));
+                open.push((record, change));
+            }
             Err(errors) => {
                 let findings = errors.iter().filter_map(|error| record.finding(error)).collect();
                 outcomes.push(Outcome::failed(record, findings));
             }
         }
     }
+    declarations.write(work).await?;
     for together in distinct(open) {
         outcomes.extend(set(work, together).await?);
     }

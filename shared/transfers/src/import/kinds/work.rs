@@ -105,7 +105,10 @@ pub(super) fn findings_of(record: &Record, problem: &Problem) -> Vec<Finding> {
     let errors = problem.errors();
     let named = errors.iter().filter_map(|error| record.finding(error));
     let more = (errors.more() > 0).then(|| {
-        let detail = format!("{} more errors of this row are not listed.", errors.more());
+        let detail = match errors.more() {
+            1 => "One more error of this row is not listed.".to_owned(),
+            more => format!("{more} more errors of this row are not listed."),
+        };
         record.wrong("more_findings", &detail)
     });
     named.chain(more).collect()

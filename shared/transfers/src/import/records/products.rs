@@ -17,6 +17,7 @@ use crate::import::rows::Row;
 use assembly::Product;
 pub(super) use columns::Column;
 use columns::{ONLY_OPTION, OPTIONS, slot};
+pub(super) use variants::customs;
 
 /// The required columns that are missing, and a warning for a column without which no product has a price.
 pub(super) fn missing(columns: &Columns, row: u64) -> Vec<Finding> {
@@ -36,13 +37,14 @@ pub(super) fn missing(columns: &Columns, row: u64) -> Vec<Finding> {
     title.into_iter().chain(price).collect()
 }
 
-/// The handle of a row: consecutive rows with one handle are one product.
-pub(super) fn handle(columns: &Columns, row: &Row) -> Option<String> {
+/// The handle of a row, or what else names its product: consecutive rows with one of them are one product.
+pub(super) fn names(columns: &Columns, row: &Row) -> Vec<String> {
     if columns.layout() == Layout::WooCommerce {
-        return woocommerce::product_of(columns, row);
+        return woocommerce::products_of(columns, row);
     }
     let reading = Reading::of(columns);
-    reading.cell(row, slot(Column::Handle)).map(|(handle, _)| handle.to_owned())
+    let handle = reading.cell(row, slot(Column::Handle));
+    handle.map(|(handle, _)| handle.to_owned()).into_iter().collect()
 }
 
 /// The record of a product's rows: a body of `POST /v1/products`.

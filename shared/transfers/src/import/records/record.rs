@@ -45,8 +45,8 @@ pub(in crate::import) struct Setting {
 /// How a row belongs to others of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::import) enum Relation {
-    /// Later rows may belong to it, and name this key.
-    Parent(String),
+    /// Later rows may belong to it, and name one of these keys.
+    Parent(Vec<String>),
     /// It belongs to the row of this key, which is above it.
     ChildOf(String),
 }

@@ -4,6 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::cells::{self, Reading};
+use super::products;
 use super::record::Record;
 use crate::import::columns::{Columns, Layout, Slot};
 use crate::import::finding::Finding;
@@ -18,6 +19,8 @@ pub(super) enum Column {
     OptionValue(usize),
     Location,
     LocationId,
+    HsCode,
+    Origin,
     Available,
     OnHand,
     OnHandNew,
@@ -33,6 +36,8 @@ const NAMES: &[(Column, &[&str])] = &[
     (Column::OptionValue(2), &["Option3 Value"]),
     (Column::Location, &["Location"]),
     (Column::LocationId, &["Location ID"]),
+    (Column::HsCode, &["HS Code"]),
+    (Column::Origin, &["COO"]),
     (Column::Available, &["Available", "Available (not editable)"]),
     (Column::OnHand, &["On hand", "On hand (current)"]),
     (Column::OnHandNew, &["On hand (new)"]),
@@ -46,7 +51,7 @@ const NOT_STOCKED: &str = "not stocked";
 /// Columns that a file with a column for each location has besides. They tell people what a row is.
 const TOLD: [&str; 2] = ["Title", "Option1 Name"];
 /// Columns of such a file that are no locations either.
-const UNREAD: [&str; 4] = ["Option2 Name", "Option3 Name", "HS Code", "COO"];
+const UNREAD: [&str; 2] = ["Option2 Name", "Option3 Name"];
 const TOLD_SLOT: Slot = Slot { index: NAMES.len(), is_repeated: true };
 const LOCATION_SLOT: Slot = Slot { index: NAMES.len() + 1, is_repeated: true };
 /// The most characters of a location's name.
@@ -84,7 +89,12 @@ pub(super) fn has_locations(names: &[String]) -> bool {
     let is_single = |(column, own): &(Column, &[&str])| {
         let is_of_rows = !matches!(
             column,
-            Column::Sku | Column::ItemId | Column::Handle | Column::OptionValue(_)
+            Column::Sku
+                | Column::ItemId
+                | Column::Handle
+                | Column::OptionValue(_)
+                | Column::HsCode
+                | Column::Origin
         );
         is_of_rows && own.iter().any(&has)
     };
@@ -175,6 +185,8 @@ fn item(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
         body.insert("product_handle".into(), handle.into());
         body.insert("option_values".into(), option_values(reading, row));
     }
+    let columns = (slot(Column::HsCode), slot(Column::Origin));
+    products::customs(reading, ("", &mut body), row, columns);
     body
 }
 

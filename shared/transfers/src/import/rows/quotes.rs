@@ -7,20 +7,26 @@ enum Place {
     /// Before its first byte.
     #[default]
     Start,
-    /// In a cell without quotes, or after its closing quote.
+    /// In a cell without quotes, or behind text after its closing quote.
     Plain,
     /// Between its quotes.
     Quoted,
     /// After a quote that closes it, or is the first of two.
     Quote,
+    /// After its closing quote, and blanks behind that.
+    Closed,
 }
 
 /// Follows the quotes of the bytes that the reader has used.
 #[derive(Debug, Default)]
 pub(super) struct Quotes {
     place: Place,
+    /// The number of the cell in its row, from 0.
+    cell: usize,
     has_lines: bool,
     is_misplaced: bool,
+    /// The first cell of one line with text after its closing quote.
+    reopened: Option<usize>,
 }
 
 impl Quotes {
@@ -28,6 +34,9 @@ impl Quotes {
     pub(super) fn follow(&mut self, bytes: &[u8], delimiter: u8) {
         for byte in bytes {
             self.place = self.after(*byte, delimiter);
+            if self.place == Place::Start {
+                self.cell = if *byte == delimiter { self.cell.saturating_add(1) } else { 0 };
+            }
         }
     }
 
@@ -39,9 +48,13 @@ impl Quotes {
                 if byte == b'"' { Place::Quote } else { Place::Quoted }
             }
             Place::Quote if byte == b'"' => Place::Quoted,
-            Place::Quote if !is_end => {
+            Place::Quote | Place::Closed if byte == b' ' => Place::Closed,
+            Place::Quote | Place::Closed if !is_end => {
                 // `"5 inch` up to the next quote of the file, many rows below, is no cell.
-                self.is_misplaced |= self.has_lines && byte != b' ';
+                self.is_misplaced |= self.has_lines;
+                if !self.has_lines {
+                    self.reopened.get_or_insert(self.cell);
+                }
                 Place::Plain
             }
             Place::Start if byte == b'"' => {
@@ -62,6 +75,11 @@ impl Quotes {
     pub(super) fn take_misplaced(&mut self) -> bool {
         std::mem::take(&mut self.is_misplaced)
     }
+
+    /// The first cell of one line with text after its closing quote, since the last call.
+    pub(super) fn take_reopened(&mut self) -> Option<usize> {
+        self.reopened.take()
+    }
 }
 
 #[cfg(test)]
@@ -70,23 +88,26 @@ mod tests {
 
     #[test]
     fn an_open_quote_and_text_behind_one_are_seen() {
-        for (text, is_open, is_misplaced) in [
-            ("a,b\n", false, false),
-            ("a,\"b\nc\"\n", false, false),
-            ("a,\"b \"\"c\"\" d\"\n", false, false),
-            ("a,12\" pipe\n", false, false),
-            ("a,\"12\" pipe\n", false, false),
-            ("a,\"b\" \n", false, false),
-            ("a,\"12 pipe\nb,c\n", true, false),
-            ("a,\"12 pipe\nb,\"c\"\n", false, true),
-            ("a,\"", true, false),
-            ("a,\"\"", false, false),
+        for (text, is_open, is_misplaced, reopened) in [
+            ("a,b\n", false, false, None),
+            ("a,\"b\nc\"\n", false, false, None),
+            ("a,\"b \"\"c\"\" d\"\n", false, false, None),
+            ("a,12\" pipe\n", false, false, None),
+            ("a,\"12\" pipe\n", false, false, Some(1)),
+            ("\"a\"b,\"c\"d\n", false, false, Some(0)),
+            ("a,b\n\"c\"d,e\n", false, false, Some(0)),
+            ("a,\"b\" \n", false, false, None),
+            ("a,\"b\"  c\n", false, false, Some(1)),
+            ("a,\"12 pipe\nb,c\n", true, false, None),
+            ("a,\"12 pipe\nb,\"c\"\n", false, true, None),
+            ("a,\"", true, false, None),
+            ("a,\"\"", false, false, None),
         ] {
             let mut quotes = Quotes::default();
             quotes.follow(text.as_bytes(), b',');
             assert_eq!(
-                (quotes.is_open(), quotes.take_misplaced()),
-                (is_open, is_misplaced),
+                (quotes.is_open(), quotes.take_misplaced(), quotes.take_reopened()),
+                (is_open, is_misplaced, reopened),
                 "{text}"
             );
         }

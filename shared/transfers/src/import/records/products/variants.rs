@@ -26,6 +26,7 @@ pub(super) fn variant(
     reading.source(at, row.number, "");
     sku(reading, (at, &mut body), row, slot(Column::Sku));
     barcode(reading, (at, &mut body), row, slot(Column::Barcode));
+    customs(reading, (at, &mut body), row, (slot(Column::HsCode), slot(Column::Origin)));
     reading.text(&mut body, (at, "image_url"), row, slot(Column::VariantImage));
     price(reading, (at, &mut body), row, (slot(Column::Price), currency));
     if let Some(cell) = reading.code(row, slot(Column::CompareAt)) {
@@ -112,6 +113,20 @@ pub(super) fn barcode(
         body.remove("barcode");
         let detail = "A spreadsheet has rounded this number. The value was ignored.";
         reading.warn(row.number, name, "rounded_number", detail);
+    }
+}
+
+/// Adds what customs ask for: the HS code, and the country of origin.
+pub(in crate::import::records) fn customs(
+    reading: &mut Reading<'_>,
+    (at, body): (&str, &mut Map<String, Value>),
+    row: &Row,
+    (code, origin): (Slot, Slot),
+) {
+    reading.code_text(body, (at, "hs_code"), row, code);
+    if let Some((cell, column)) = reading.code(row, origin) {
+        reading.source(&format!("{at}/country_of_origin"), row.number, column);
+        body.insert("country_of_origin".into(), cell.to_uppercase().into());
     }
 }
 

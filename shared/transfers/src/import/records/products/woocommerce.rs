@@ -42,26 +42,28 @@ pub(in crate::import) fn has_columns(names: &[String]) -> bool {
     has("Type") && has("Name") && has("Regular price") && !has("Title")
 }
 
-/// The product that a row belongs to: the SKU of a variable product, or its id.
-pub(super) fn product_of(columns: &Columns, row: &Row) -> Option<String> {
+/// The names of the product that a row belongs to: a variation has the one that it names, and a product its SKU and
+/// its id.
+pub(super) fn products_of(columns: &Columns, row: &Row) -> Vec<String> {
     let reading = Reading::of(columns);
     let text = |column| reading.code(row, slot(column)).map(|(text, _)| text.to_owned());
     if is_variation(&reading, row) {
-        return text(Column::Parent);
+        return text(Column::Parent).into_iter().collect();
     }
-    let id = || Some(format!("id:{}", text(Column::Id)?));
-    text(Column::Sku).or_else(id)
+    let id = text(Column::Id).map(|id| format!("id:{id}"));
+    text(Column::Sku).into_iter().chain(id).collect()
 }
 
 /// How a row belongs to others: a variable product, or a variation of one.
 pub(in crate::import) fn relation(columns: &Columns, row: &Row) -> Option<Relation> {
-    let key = product_of(columns, row)?;
+    let mut keys = products_of(columns, row);
     let kinds = kinds(&Reading::of(columns), row);
     let has = |wanted: &str| kinds.iter().any(|kind| kind == wanted);
     if has("variation") {
-        return Some(Relation::ChildOf(key));
+        return keys.pop().map(Relation::ChildOf);
     }
-    (has("variable") || has("variable-subscription")).then_some(Relation::Parent(key))
+    let is_parent = has("variable") || has("variable-subscription");
+    (is_parent && !keys.is_empty()).then_some(Relation::Parent(keys))
 }
 
 fn is_variation(reading: &Reading<'_>, row: &Row) -> bool {
