@@ -139,6 +139,7 @@ impl System {
             settings.base_url = format!("http://{}", socket.local_addr()?);
         }
         let url = settings.base_url.clone();
+        settings.recorded = if options.has_stream { functions::recorded()? } else { None };
         let embedded = Arc::new(Embedded::start(settings).await?);
         let functions = Arc::new(Functions::new(&embedded, options.record_use)?);
         let router = functions::front(&functions)?;
