@@ -5,6 +5,7 @@
 //! ports and with a clock that it moves.
 
 pub mod demo;
+mod encodings;
 pub mod filters;
 pub mod functions;
 pub mod keys;
@@ -244,7 +245,10 @@ fn taken(port: u16, cause: &std::io::Error) -> String {
 
 impl Server {
     fn start(listener: TcpListener, router: Router) -> Self {
+        let encodings = encodings::all();
+        let encode = move |request, next| encodings.clone().answer(request, next);
         let router = router
+            .layer(axum::middleware::from_fn(encode))
             .layer(axum::middleware::map_request(say_client))
             .layer(axum::middleware::from_fn(unread::finish_reading));
         let (running, stopped) = oneshot::channel::<()>();
