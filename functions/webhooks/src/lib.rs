@@ -68,6 +68,8 @@ use inputs::{Inputs, SharedInputs};
 use send::SentAttempt;
 use under_way::UnderWay;
 
+pub use under_way::busy;
+
 /// Handles a batch of the queue. Returns the messages to be received again.
 pub async fn handle(services: &Services, event: SqsEvent) -> SqsBatchResponse {
     let groups = event.records.chunks(inputs::AT_ONCE);
@@ -223,7 +225,7 @@ async fn make(
             Ok(())
         }
         Begun::Attempt(mut job) => {
-            let sent = send_watched(services, &job, message, &key).await;
+            let sent = under_way.sent(send_watched(services, &job, message, &key)).await;
             let places = std::mem::take(&mut job.places);
             let _held = slot.of(!places.are_held()).await;
             let outcome = finish::finish(services, &job, sent, under_way).await;

@@ -4,6 +4,7 @@
 //! once; what reaches the same process is recognized here, without asking the table.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use core_types::id::DeliveryId;
@@ -12,6 +13,15 @@ use delivery::delivery::DeliveryMessage;
 type Attempt = (DeliveryId, u32);
 
 static ATTEMPTS: Mutex<BTreeSet<Attempt>> = Mutex::new(BTreeSet::new());
+
+/// Those of them that wait for their receivers.
+static SENT: AtomicUsize = AtomicUsize::new(0);
+
+/// The number of attempts under way that wait for this process, and not for a receiver.
+pub fn busy() -> usize {
+    let all = attempts().len();
+    all.saturating_sub(SENT.load(Ordering::Relaxed))
+}
 
 fn attempts() -> MutexGuard<'static, BTreeSet<Attempt>> {
     ATTEMPTS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -26,6 +36,30 @@ impl UnderWay {
     pub(crate) fn enter(message: &DeliveryMessage) -> Option<Self> {
         let attempt = (message.delivery_id.clone(), message.attempt);
         attempts().insert(attempt.clone()).then_some(Self(attempt))
+    }
+
+    /// Waits for the receiver.
+    pub(crate) async fn sent<T>(&self, sending: impl Future<Output = T>) -> T {
+        let waiting = Waiting::begin();
+        let answer = sending.await;
+        drop(waiting);
+        answer
+    }
+}
+
+/// An attempt waits for its receiver until this is dropped.
+struct Waiting;
+
+impl Waiting {
+    fn begin() -> Self {
+        SENT.fetch_add(1, Ordering::Relaxed);
+        Self
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        SENT.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
