@@ -22,6 +22,7 @@
 //! worker as well: a run of the schedule waits for no provider.
 
 mod category_drains;
+mod create;
 mod jobs;
 mod order_mails;
 mod outcome;

@@ -1,6 +1,8 @@
 //! Fan-out: an event becomes one delivery for each subscription that receives it.
 //!
-//! The deliveries of a batch of events are created concurrently, each by one conditional write. Then
+//! The deliveries of a batch of new events are created together. The stream shows an event once, before the
+//! sweep knows of it, so nobody else creates its deliveries meanwhile. Where somebody may, because the
+//! event is older or a receiver wants events in order, each is created by one conditional write. Then
 //! their messages are sent, ten at a time. Only then the events lose the mark that brings them back,
 //! those that happened together by one write. Ids of deliveries are derived from event and subscription,
 //! and an existing delivery is left unchanged. So a repetition after a crash changes nothing that was
@@ -12,12 +14,14 @@ use commerce::audience::Audience;
 use core_types::event::{Event, EventGroup};
 use delivery::delivery::{Delivery, QUEUE};
 use futures_util::stream::{self, StreamExt};
+use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 use services::Services;
 use table::canary::FaultKind;
 use table::item::{Item, Key};
 
 use crate::PARALLEL;
+use crate::create;
 use crate::outcome::{Outcome, mark};
 use crate::pending_events;
 
@@ -26,7 +30,7 @@ use crate::pending_events;
 const WAVE: usize = 16;
 /// The number of concurrent waves.
 const WAVES: usize = 2;
-/// The number of concurrent writes of one event, and of concurrent calls of another kind within one wave.
+/// The number of concurrent calls of one kind within one wave.
 const WRITES: usize = 16;
 /// The number of messages in one call.
 const MESSAGES: usize = 10;
@@ -36,6 +40,8 @@ const TRUSTED_FOR: Duration = Duration::from_secs(5);
 /// The number of groups that one batch reads.
 const READ_AT_ONCE: usize = 100;
 
+/// An event and its deliveries, which are to be created.
+type Planned = (Event, Result<Vec<Delivery>, Problem>);
 /// An event, its deliveries, and whether they were created.
 type Made = (Event, Vec<Delivery>, Result<(), Problem>);
 
@@ -101,14 +107,19 @@ async fn publish_wave(
     audience: &Audience,
     wave: Vec<EventGroup>,
 ) -> Vec<Outcome> {
-    let made = stream::iter(wave)
+    let now = services.clock.now();
+    let is_ours = |group: &EventGroup| is_ours_alone(audience, group, now);
+    let (ours, others): (Vec<_>, Vec<_>) = wave.into_iter().partition(is_ours);
+    let one_by_one = stream::iter(others)
         .map(|group| async move {
             let made = make_group(services, audience, &group).await;
             (group, made)
         })
         .buffered(PARALLEL)
-        .collect::<Vec<_>>()
-        .await;
+        .collect::<Vec<_>>();
+    let (mut made, one_by_one) =
+        tokio::join!(make_together(services, audience, ours), Box::pin(one_by_one));
+    made.extend(one_by_one);
     let is_made = made.iter().flat_map(|(_, made)| made).filter(|(_, _, made)| made.is_ok());
     send(services, is_made.flat_map(|(_, deliveries, _)| deliveries)).await;
     stream::iter(made)
@@ -121,14 +132,57 @@ async fn publish_wave(
         .await
 }
 
+/// Whether nobody else creates the deliveries of a group meanwhile. The sweep does for old events, and for a
+/// receiver that wants them in order whoever publishes a later event about the same entity.
+fn is_ours_alone(audience: &Audience, group: &EventGroup, now: Timestamp) -> bool {
+    group.created_at() > now.minus(TRUSTED_FOR)
+        && !group.pending().any(|event| audience.is_ordered(event))
+}
+
+/// Creates the deliveries of the pending events of several groups.
+async fn make_together(
+    services: &Services,
+    audience: &Audience,
+    groups: Vec<EventGroup>,
+) -> Vec<(EventGroup, Vec<Made>)> {
+    let now = services.clock.now();
+    let planned: Vec<(EventGroup, Vec<Planned>)> = groups
+        .into_iter()
+        .map(|group| {
+            let planned = plan(audience, &group, now);
+            (group, planned)
+        })
+        .collect();
+    let deliveries: Vec<&Delivery> = planned
+        .iter()
+        .flat_map(|(_, plans)| plans)
+        .flat_map(|(_, plan)| plan.iter().flatten())
+        .collect();
+    let failures = create::together(services, &deliveries).await;
+    let made = |(event, plan): Planned| match plan {
+        Ok(deliveries) => {
+            let made = failures.check(&deliveries);
+            (event, deliveries, made)
+        }
+        Err(problem) => (event, Vec::new(), Err(problem)),
+    };
+    planned
+        .into_iter()
+        .map(|(group, plans)| (group, plans.into_iter().map(made).collect()))
+        .collect()
+}
+
+/// The deliveries of a group's pending events, in the events' order.
+fn plan(audience: &Audience, group: &EventGroup, now: Timestamp) -> Vec<Planned> {
+    let mut pending: Vec<&Event> = group.pending().collect();
+    pending.sort_by_key(|event| event.order());
+    pending.into_iter().map(|event| (event.clone(), audience.deliveries(event, now))).collect()
+}
+
 /// Creates the deliveries of a group's pending events: concurrently, unless their order matters to a
 /// receiver.
 async fn make_group(services: &Services, audience: &Audience, group: &EventGroup) -> Vec<Made> {
-    let now = services.clock.now();
-    let mut pending: Vec<&Event> = group.pending().collect();
-    pending.sort_by_key(|event| event.order());
-    let planned: Vec<(Event, Result<Vec<Delivery>, Problem>)> =
-        pending.into_iter().map(|event| (event.clone(), audience.deliveries(event, now))).collect();
+    let planned = plan(audience, group, services.clock.now());
     let has_ordering_keys =
         planned.iter().any(|(_, plan)| plan.as_deref().is_ok_and(by_ordering_key));
     if has_ordering_keys {
@@ -158,7 +212,7 @@ fn by_ordering_key(deliveries: &[Delivery]) -> bool {
 async fn make_in_order(
     services: &Services,
     audience: &Audience,
-    planned: Vec<(Event, Result<Vec<Delivery>, Problem>)>,
+    planned: Vec<Planned>,
 ) -> Vec<Made> {
     let mut all: Vec<Made> = Vec::new();
     for (event, plan) in planned {
@@ -191,10 +245,8 @@ async fn make(
 }
 
 async fn make_all(services: &Services, deliveries: &[Delivery]) -> Result<(), Problem> {
-    let writes: Vec<_> = deliveries.iter().map(|delivery| delivery.make(services)).collect();
-    let outcomes: Vec<Result<(), Problem>> =
-        stream::iter(writes).buffer_unordered(WRITES).collect().await;
-    outcomes.into_iter().collect()
+    let all: Vec<&Delivery> = deliveries.iter().collect();
+    create::each(services, &all).await.check(deliveries)
 }
 
 /// Publishes the pending events about the same entity that come before `event`. So positions in an

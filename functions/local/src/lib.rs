@@ -4,7 +4,9 @@
 //! `cargo run -p local` runs a [`System`] on a data directory. A test starts its own, in memory, on free
 //! ports and with a clock that it moves.
 
+mod backpressure;
 pub mod demo;
+mod encodings;
 pub mod filters;
 pub mod functions;
 pub mod keys;
@@ -39,6 +41,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
+use backpressure::{Gate, Relay};
 pub use shop::PATH as SHOPS;
 pub use start::PATH as START;
 use unread::{Patient, Peer};
@@ -82,6 +85,8 @@ pub struct Options {
     pub has_stream: bool,
     /// Whether the runner takes the steps of long work; without it a test takes them itself.
     pub has_runner: bool,
+    /// Whether requests that write wait while the relay of events is behind.
+    pub has_backpressure: bool,
     /// How often due work is swept; none leaves it to [`System::sweep`].
     pub sweep_every: Option<Duration>,
     /// A directory for a record of the settings and permissions that each function has used, written at the
@@ -97,6 +102,7 @@ impl Default for Options {
             embedded: emulators::Options::default(),
             has_stream: true,
             has_runner: true,
+            has_backpressure: false,
             sweep_every: None,
             record_use: None,
         }
@@ -111,6 +117,8 @@ pub struct System {
     socket: Option<TcpSocket>,
     server: Option<Server>,
     router: Router,
+    /// What requests that write wait at.
+    gate: Option<Gate>,
     functions: Arc<Functions>,
     embedded: Arc<Embedded>,
     url: String,
@@ -139,14 +147,18 @@ impl System {
             settings.base_url = format!("http://{}", socket.local_addr()?);
         }
         let url = settings.base_url.clone();
+        settings.recorded = if options.has_stream { functions::recorded()? } else { None };
         let embedded = Arc::new(Embedded::start(settings).await?);
         let functions = Arc::new(Functions::new(&embedded, options.record_use)?);
+        let relay = Arc::new(Relay::default());
+        let gate = options.has_backpressure.then(|| Gate::new(Arc::clone(&relay)));
         let router = functions::front(&functions)?;
         let mut tasks = JoinSet::new();
         let (stream, sweep) = (options.has_stream, options.sweep_every);
         let has_runner = options.has_runner;
-        pollers::start(&embedded, &functions, (stream, has_runner), sweep, &mut tasks)?;
-        Ok(Self { tasks, socket, server: None, router, functions, embedded, url })
+        let with = (stream, has_runner);
+        pollers::start(&embedded, &functions, with, sweep, &relay, &mut tasks)?;
+        Ok(Self { tasks, socket, server: None, router, gate, functions, embedded, url })
     }
 
     /// Begins to accept connections, if it has a port.
@@ -160,7 +172,7 @@ impl System {
             let port = socket.local_addr()?.port();
             let _context = runtime.enter();
             let listener = socket.listen(BACKLOG).map_err(|cause| taken(port, &cause))?;
-            self.server = Some(Server::start(listener, self.router.clone()));
+            self.server = Some(Server::start(listener, self.router.clone(), self.gate.clone()));
         }
         Ok(())
     }
@@ -242,8 +254,17 @@ fn taken(port: u16, cause: &std::io::Error) -> String {
 }
 
 impl Server {
-    fn start(listener: TcpListener, router: Router) -> Self {
+    fn start(listener: TcpListener, router: Router, gate: Option<Gate>) -> Self {
+        let router = match gate {
+            Some(gate) => {
+                router.layer(axum::middleware::from_fn_with_state(gate, backpressure::admit))
+            }
+            None => router,
+        };
+        let encodings = encodings::all();
+        let encode = move |request, next| encodings.clone().answer(request, next);
         let router = router
+            .layer(axum::middleware::from_fn(encode))
             .layer(axum::middleware::map_request(say_client))
             .layer(axum::middleware::from_fn(unread::finish_reading));
         let (running, stopped) = oneshot::channel::<()>();

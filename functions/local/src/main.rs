@@ -215,6 +215,7 @@ async fn serve(run: Run, answering: &Handle) -> Result<(), AnyError> {
         },
         has_stream: true,
         has_runner: true,
+        has_backpressure: true,
         sweep_every: Some(MINUTE),
         record_use: None,
     })

@@ -1,4 +1,4 @@
-//! The first step: decides whether an attempt is to be made, and claims it.
+//! The first step: decides whether an attempt is to be made, and claims it where it may be somebody else's.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::Key;
-use table::{Changed, Pass, random_up_to};
+use table::{Pass, random_up_to};
 
 use crate::inputs::{self, Inputs};
 
-/// A claimed attempt with everything it needs.
+/// An attempt with everything it needs.
 pub(crate) struct Job {
     pub(crate) delivery: Delivery,
     pub(crate) event: Arc<Event>,
@@ -55,11 +55,11 @@ pub(crate) enum Begun {
         /// Whether its receiver is at fault.
         exhausted: bool,
     },
-    /// The attempt is claimed.
-    Claimed(Box<Job>),
+    /// The attempt is to be made.
+    Attempt(Box<Job>),
 }
 
-/// Claims the attempt of a message, if it is still to be made.
+/// Begins the attempt of a message, if it is still to be made.
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
@@ -69,7 +69,7 @@ pub(crate) async fn begin(
     speed: Speed,
     inputs: &Inputs,
 ) -> Result<Begun, Problem> {
-    if let Some(begun) = claim_first(services, message, speed, inputs).await? {
+    if let Some(begun) = begin_first(message, speed, inputs, services.clock.now()) {
         return Ok(begun);
     }
     let mut known = inputs.validate(false).is_ok().then_some(inputs);
@@ -77,35 +77,34 @@ pub(crate) async fn begin(
     table::retry(|| decide(services, message, speed, known.take())).await
 }
 
-/// Claims a first attempt that nothing can postpone, without reading the delivery; none when the delivery
-/// must be read first.
-async fn claim_first(
-    services: &Services,
+/// Begins a first attempt that nothing can postpone, without a claim: its message belongs to this worker.
+/// None when the attempt must be claimed.
+fn begin_first(
     message: &DeliveryMessage,
     speed: Speed,
     inputs: &Inputs,
-) -> Result<Option<Begun>, Problem> {
-    let now = services.clock.now();
-    let Ok((event, subscription)) = inputs.validate(false) else { return Ok(None) };
+    now: Timestamp,
+) -> Option<Begun> {
+    let delivery = inputs.delivery.as_ref()?;
+    let (event, subscription) = inputs.validate(false).ok()?;
     let is_free = message.attempt == 1
+        && !delivery.is_spent(now)
         && subscription.ordering == Ordering::None
         && subscription.max_rate_per_second.is_none()
         && subscription.health.is_prompt()
         && matches!(subscription.health.gate(now), Gate::Closed);
     if !is_free {
-        return Ok(None);
+        return None;
     }
-    Ok(match Delivery::claim_first(services, message, now).await? {
-        Changed::Done(delivery) => {
-            let places = Permits::default();
+    match delivery.turn(message.attempt, now) {
+        Readiness::Stale => Some(Begun::Nothing),
+        Readiness::AfterLost => None,
+        Readiness::Ready => {
+            let (delivery, places) = (delivery.begun(now), Permits::default());
             let job = Job { delivery, event, subscription, speed, places };
-            Some(Begun::Claimed(Box::new(job)))
+            Some(Begun::Attempt(Box::new(job)))
         }
-        Changed::Rejected(None) => Some(Begun::Nothing),
-        Changed::Rejected(Some(found)) => {
-            (found.turn(message.attempt, now) == Readiness::Stale).then_some(Begun::Nothing)
-        }
-    })
+    }
 }
 
 /// Loads the delivery, with its event and its subscription unless they are known, and claims the attempt.
@@ -300,5 +299,5 @@ async fn claim(
         return Err(problem);
     }
     let job = Job { delivery, event, subscription: claimed, speed, places };
-    Ok(Begun::Claimed(Box::new(job)))
+    Ok(Begun::Attempt(Box::new(job)))
 }

@@ -18,6 +18,10 @@ use table::outbox::Marked;
 use crate::begin::Job;
 use crate::count;
 use crate::send::{SentAttempt, UNSEALABLE};
+use crate::under_way::UnderWay;
+
+/// The number of writes of an outcome whose delivery others change meanwhile.
+const TRIES: usize = 5;
 
 /// A delivery's report about its receiver.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +41,8 @@ pub(crate) enum Report {
     Gone,
 }
 
-/// Records the attempt and the outcome of the delivery, in one write.
+/// Records the attempt and the outcome of the delivery, in one write. From then on the next message for the
+/// delivery is taken.
 ///
 /// # Errors
 /// 503 when the table cannot be reached. The message is then received again and finds the attempt
@@ -46,26 +51,17 @@ pub(crate) async fn finish(
     services: &Services,
     job: &Job,
     sent: SentAttempt,
+    under_way: UnderWay,
 ) -> Result<(), Problem> {
-    let draw = u32::from_be_bytes(seal::random_bytes());
-    let now = services.clock.now();
-    let ended = job.delivery.with_outcome(&sent.outcome, sent.took, draw, now);
-    let delivery = Delivery {
-        body_sha256: Some(seal::digest(&job.body())),
-        ..ended.with_attempt(&sent.attempt)
+    let Some(delivery) = record(services, job, &sent).await? else {
+        // The lease had ended, the payload was removed, or another worker was faster: the newer state stands.
+        tracing::warn!(
+            delivery = job.delivery.id.as_str(),
+            "outcome of an attempt discarded: its delivery has changed"
+        );
+        return Ok(());
     };
-    match delivery.settle(services, sent.attempt.recorded_answer(&delivery)).await {
-        Ok(()) => {}
-        Err(problem) if problem.code == Code::VersionConflict => {
-            // The lease had ended, or the payload was removed: the newer state stands.
-            tracing::warn!(
-                delivery = delivery.id.as_str(),
-                "outcome of an attempt discarded: its lease had ended"
-            );
-            return Ok(());
-        }
-        Err(problem) => return Err(problem),
-    }
+    drop(under_way);
     log(&delivery);
     count::note(services, &delivery, &sent);
     if !delivery.test && delivery.last_error.as_deref() != Some(UNSEALABLE) {
@@ -80,6 +76,38 @@ pub(crate) async fn finish(
     queue(services, &delivery, Speed::of(&delivery, &job.subscription)).await;
     wake_next(services, &delivery).await;
     Ok(())
+}
+
+/// Writes the delivery with its attempt; none when another state stands. A delivery whose attempt is not claimed
+/// may have been queued again or postponed meanwhile, and takes the outcome all the same.
+async fn record(
+    services: &Services,
+    job: &Job,
+    sent: &SentAttempt,
+) -> Result<Option<Delivery>, Problem> {
+    let draw = u32::from_be_bytes(seal::random_bytes());
+    let digest = seal::digest(&job.body());
+    let mut begun = job.delivery.clone();
+    for _ in 0..TRIES {
+        let now = services.clock.now();
+        let ended = begun.with_outcome(&sent.outcome, sent.took, draw, now);
+        let delivery =
+            Delivery { body_sha256: Some(digest.clone()), ..ended.with_attempt(&sent.attempt) };
+        match delivery.settle(services, sent.attempt.recorded_answer(&delivery)).await {
+            Ok(()) => return Ok(Some(delivery)),
+            Err(problem) if problem.code == Code::VersionConflict => {}
+            Err(problem) => return Err(problem),
+        }
+        if begun.claim.is_some() {
+            return Ok(None);
+        }
+        let found = services.table.get::<Delivery>(&begun.key()).await?;
+        match found.and_then(|found| begun.begun_again(found, now)) {
+            Some(again) => begun = again,
+            None => return Ok(None),
+        }
+    }
+    Ok(None)
 }
 
 /// Ends a delivery that met a permanent error. Its stored attempts are dropped: their size may be the

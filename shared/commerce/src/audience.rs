@@ -8,7 +8,7 @@ use core_types::id::{AppId, StoreId, SubscriptionId};
 use core_types::key;
 use delivery::delivery::Delivery;
 use delivery::replay::Replay;
-use delivery::subscription::{Payload, Subscription};
+use delivery::subscription::{Ordering, Payload, Subscription};
 use futures_util::stream::{self, StreamExt};
 use platform::app::Stop;
 use platform::installation::Installation;
@@ -74,6 +74,14 @@ impl Audience {
     /// Whether all partitions that an event needs were read, successfully or not.
     pub fn knows(&self, event: &Event) -> bool {
         partitions_of(event).all(|partition| self.subscriptions.contains_key(&partition))
+    }
+
+    /// Whether a subscription that may receive an event wants the events about an entity in order. Also true
+    /// where that could not be read.
+    pub fn is_ordered(&self, event: &Event) -> bool {
+        let is_ordered = |found: &Subscription| found.ordering == Ordering::Entity;
+        partitions_of(event)
+            .any(|partition| self.found(&partition).map_or(true, |all| all.iter().any(is_ordered)))
     }
 
     /// Creates the deliveries of an event.

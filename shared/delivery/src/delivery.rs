@@ -1,13 +1,15 @@
 //! Deliveries: each is one event for one subscription (docs/conventions.md §10).
 //!
-//! A delivery is created, its attempt claimed, and the outcome recorded, each in one conditional write of
-//! this one item. So an attempt happens once, however often its message comes (docs/platform.md §2).
+//! A delivery is created, and the outcome of each attempt recorded, in one write of this one item. The
+//! first attempt at a prompt receiver needs no other: while the queue hides its message, the message
+//! belongs to one worker. Every other attempt is claimed first, by a conditional write. However often a
+//! message comes, an attempt is recorded once (docs/platform.md §2).
 //! While the delivery is unfinished it carries a due mark at which the sweep picks it up, also if its
 //! message is lost.
 //!
 //! The mark lies behind the lease of an attempt that begins on time, so that a claim need not move it.
 //! The list by status has an index of its own only for deliveries in trouble. So a delivery that succeeds
-//! at once costs three write units to create, one to claim, and two to record its outcome.
+//! at once costs three write units to create, and two to record its outcome.
 //!
 //! A replay creates another delivery of the same event, and marks the delivery that it replaces.
 //!
@@ -297,6 +299,22 @@ impl Delivery {
             last_attempt_at: Some(now),
             ..self.changed(now)
         }
+    }
+
+    /// The delivery with its next attempt begun and not claimed. The table does not learn of it before its
+    /// outcome, which is therefore the next version.
+    #[must_use]
+    pub fn begun(&self, now: Timestamp) -> Self {
+        Self { version: self.version, ..self.claimed(now) }
+    }
+
+    /// The delivery as it was found after the outcome of its unclaimed attempt could not be recorded, with that
+    /// attempt begun; none when the attempt was recorded by another worker, or the delivery has ended.
+    pub fn begun_again(&self, found: Self, now: Timestamp) -> Option<Self> {
+        let is_open = self.claim.is_none()
+            && found.attempt.saturating_add(1) == self.attempt
+            && matches!(found.status, DeliveryStatus::Pending | DeliveryStatus::Retrying);
+        is_open.then(|| Self { last_attempt_at: self.last_attempt_at, ..found.begun(now) })
     }
 
     /// Whether a worker holds the lease of its current attempt.

@@ -20,6 +20,7 @@ pub mod caller;
 pub mod cors;
 #[cfg(feature = "openapi")]
 pub mod describe;
+pub mod encoding;
 pub mod handler;
 pub mod idempotency;
 pub mod page;

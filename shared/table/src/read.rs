@@ -28,6 +28,11 @@ pub struct Batch {
 }
 
 impl Batch {
+    /// Whether the item of this key was found, and not taken yet.
+    pub fn has(&self, key: &Key) -> bool {
+        self.found.contains_key(key)
+    }
+
     /// Takes the item of this key, if it was found.
     pub fn take<T: Item>(&mut self, key: &Key) -> Result<Option<T>, Problem> {
         self.found.remove(key).map(item::parse).transpose()

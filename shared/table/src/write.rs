@@ -1,6 +1,7 @@
 //! Writes: one transaction, each of whose actions says what its rejected condition means.
 
 mod alone;
+mod batch;
 mod condition;
 mod in_place;
 

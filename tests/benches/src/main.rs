@@ -50,6 +50,8 @@ Usage: cargo run --release -p benches -- [options]
 
 /// Concurrent clients in the pictures.
 const CLIENTS: [usize; 6] = [1, 2, 4, 8, 16, 32];
+/// How long as many orders are placed as the system takes.
+const SATURATED: std::time::Duration = std::time::Duration::from_secs(40);
 /// Orders a second in the picture of deliveries.
 const PACES: [u32; 5] = [10, 25, 50, 100, 150];
 
@@ -132,6 +134,15 @@ async fn deliveries(report: &Report<'_>, watched: &mut Watched<'_>) -> Result<()
         let (orders, rate) = watched.sustained(LONG * 2).await?;
         report::line(checkouts, &format!("{} orders/s; {}", orders.rate(), orders.latency()));
         report::line(those, &format!("{rate} per s"));
+    }
+    for (name, receivers) in [
+        ("as many orders as it takes for 40 s, one subscriber", 1),
+        ("as many orders as it takes for 40 s, ten subscribers", 10),
+    ] {
+        if report.shows(name) {
+            let (orders, late) = watched.saturated(receivers, SATURATED).await?;
+            report::line(name, &format!("{} orders/s; arrival {}", orders.rate(), late.latency()));
+        }
     }
     if report.shows("event → delivery queued, behind orders") {
         let (orders, lag) = watched.lag(LONG * 3).await?;

@@ -11,7 +11,8 @@
 //!   before the response. A power failure may lose the last writes, but never a part of one;
 //! - the secrets: written to `secrets.json` before the response;
 //! - not the queues: pending deliveries are in the table, and the sweep sends them again;
-//! - not the table's stream: a restart empties it, and the sweep finds the unhandled records.
+//! - not the table's stream: a restart empties it, and the sweep finds the unhandled records. Of a file,
+//!   records that were read are deleted, while AWS keeps them for a day.
 
 mod account;
 mod in_process;
@@ -104,13 +105,18 @@ impl Emulators {
     /// the table is in `table.db` and the secrets are in `secrets.json` of that directory, which
     /// is created (owner only) if it is absent.
     pub async fn start(data: Option<&Path>) -> Result<Self, EmulatorError> {
-        Self::start_on(data, Ports::default()).await
+        Self::start_on(data, Ports::default(), None).await
     }
 
-    /// [`Self::start`], on chosen ports.
-    pub async fn start_on(data: Option<&Path>, ports: Ports) -> Result<Self, EmulatorError> {
+    /// [`Self::start`], on chosen ports, and with a stream that records these changes alone: each the name of
+    /// a change (`INSERT`) and the kind of an item.
+    pub async fn start_on(
+        data: Option<&Path>,
+        ports: Ports,
+        recorded: Option<&BTreeSet<(String, String)>>,
+    ) -> Result<Self, EmulatorError> {
         let lock = data.map(claim).transpose()?;
-        let tables = Tables::open(data)?;
+        let tables = Tables::open(data, recorded)?;
         let (listener, endpoint) = listen(ports.host, ports.dynamodb, "--dynamodb-port").await?;
         let dynamodb = {
             let database = tables.primary();
@@ -136,7 +142,7 @@ impl Emulators {
             secrets: (secrets.endpoint.clone(), vault),
             writes: Arc::default(),
         });
-        let stream = Stream::of(tables.of_stream());
+        let stream = Stream::of(&tables);
         Ok(Self { stream, tables, queues, services, dynamodb, sqs, secrets, _lock: lock })
     }
 
@@ -246,6 +252,11 @@ impl Emulators {
         wanted: impl Fn(&str, &str) -> bool,
     ) -> Result<Vec<Value>, EmulatorError> {
         self.stream.records(limit, wanted)
+    }
+
+    /// The number of records in the table's stream that were not deleted yet; 0 in memory.
+    pub fn stream_length(&self) -> Result<u64, EmulatorError> {
+        self.tables.stream_length()
     }
 
     /// Deletes the items whose time to live has passed, as `DynamoDB` does within days, and returns their
