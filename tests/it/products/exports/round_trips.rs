@@ -212,7 +212,6 @@ async fn exported_orders_show_gift_card_payments() {
 }
 
 #[tokio::test]
-<<<<<<< HEAD
 async fn exported_orders_have_no_tax_of_units_cancelled_unpaid() {
     let market = Market::open().await;
     let variant = market.stock(10_000, 5).await;
@@ -241,7 +240,9 @@ async fn exported_orders_have_no_tax_of_units_cancelled_unpaid() {
     ] {
         assert_eq!(all[0][column], value, "{column}");
     }
-=======
+}
+
+#[tokio::test]
 async fn exported_orders_have_both_tax_numbers() {
     let market = Market::open().await;
     let own = json!({"tax_number": "29AAGCB7383J1Z4"});
@@ -256,7 +257,6 @@ async fn exported_orders_have_both_tax_numbers() {
         (&row["Tax Number"], &row["Store Tax Number"]),
         (&json!("29ABCDE1234F1Z5"), &json!("29AAGCB7383J1Z4"))
     );
->>>>>>> 1a0253942ffd1e9ad0a7a7cd062bd05b8a1c9d0e
 }
 
 #[tokio::test]
