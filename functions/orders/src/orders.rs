@@ -27,7 +27,9 @@ use sales::guest;
 use sales::order::fulfillment::FulfillmentView;
 use sales::order::refund::RefundView;
 use sales::order::update::OrderUpdate;
-use sales::order::{MAX_LINES, ORDER_UPDATED, Order, OrderChange, OrderView, load};
+use sales::order::{
+    MAX_LINES, ORDER_UPDATED, Order, OrderChange, OrderPaymentView, OrderView, load,
+};
 use sales::workflows::tax_order;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -47,11 +49,14 @@ pub struct OrderDetails {
     fulfillments: Vec<FulfillmentView>,
     /// The refunds, oldest first.
     refunds: Vec<RefundView>,
+    /// The payments that the order did not accept and that are refunded, because they came late or twice. They are in
+    /// no other amount.
+    unapplied_payments: Vec<OrderPaymentView>,
 }
 
 /// `GET /v1/orders/{id}` (`getOrder`): Get an order.
 ///
-/// Its fulfillments and refunds are part of the response.
+/// Its fulfillments and refunds are part of the response, and payments that it did not accept.
 ///
 /// # Errors
 /// `not_found`.
@@ -65,6 +70,7 @@ pub async fn show(
         order: OrderView::from(&aggregate.order),
         fulfillments: aggregate.fulfillments.iter().map(FulfillmentView::from).collect(),
         refunds: aggregate.all_refunds().iter().map(RefundView::from).collect(),
+        unapplied_payments: aggregate.order.unapplied.iter().map(OrderPaymentView::from).collect(),
     };
     Ok(Json::new(&details).version(aggregate.order.version))
 }

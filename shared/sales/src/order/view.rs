@@ -64,9 +64,6 @@ core_types::view! {
         gift_cards: Vec<GiftCardUseView> = order.gift_cards.iter().map(GiftCardUseView::from).collect(),
         /// The payments that were authorized or captured.
         payments: Vec<OrderPaymentView> = order.payments.iter().map(OrderPaymentView::from).collect(),
-        /// The payments that the order did not accept and that were refunded, because they came late or twice. They
-        /// are in no other amount.
-        unapplied_payments: Vec<OrderPaymentView> = order.unapplied.iter().map(OrderPaymentView::from).collect(),
         /// The amount captured so far, from gift cards and payments.
         captured_total: Money = order.captured.clone(),
         /// The amount refunded so far, pending refunds included.

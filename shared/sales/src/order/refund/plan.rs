@@ -117,8 +117,10 @@ impl Order {
         };
         let cards = || self.gift_cards.iter().filter(|_| wanted.payment_id.is_none());
         let is_credited = wanted.unusable_gift_cards == Some(UnusableGiftCards::Credit);
-        let credited = cards().filter(|card| is_credited || status_of(card).is_none());
-        let to_gift_cards: Vec<_> = credited
+        let usable = cards().filter(|card| status_of(card).is_none());
+        let credited = cards().filter(|card| is_credited && status_of(card).is_some());
+        let to_gift_cards: Vec<_> = usable
+            .chain(credited)
             .filter_map(|card| Some((card.card_id.clone(), take(card.refundable())?)))
             .collect();
         let wanted_payment =
@@ -143,7 +145,9 @@ impl Order {
                 UnusableGiftCards::ALL.iter().map(|one| one.as_str()).collect();
             return Err(Code::GiftCardUnusable.with("gift_cards", open).with("choices", choices));
         }
-        for (payment, part) in &to_payments {
+        // Amounts that follow from lines are rounded to what providers count.
+        let is_free = wanted.amount.is_some() || wanted.restocking_fee.is_some();
+        for (payment, part) in to_payments.iter().filter(|_| is_free) {
             if let Ok(provider) = ProviderName::from_text(&payment.provider) {
                 ensure_countable(provider, part)?;
             }
