@@ -5,8 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::rows::Row;
-
 /// The most rows that are known.
 const MAX_PARENTS: usize = 500;
 /// The most bytes of a key.
@@ -35,13 +33,13 @@ impl Parents {
     }
 
     /// Adds a row under its keys, as far as there is room.
-    pub(super) fn add(&mut self, keys: Vec<String>, row: &Row, has_children: bool) {
+    pub(super) fn add(&mut self, keys: Vec<String>, parent: Parent) {
         let room = MAX_PARENTS.saturating_mul(keys.len());
         if self.0.len() >= room {
             return;
         }
         for key in keys.into_iter().filter(|key| key.len() <= MAX_KEY) {
-            self.0.insert(key, Parent { byte: row.begin, row: row.number, has_children });
+            self.0.insert(key, parent);
         }
     }
 

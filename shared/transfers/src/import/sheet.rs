@@ -145,7 +145,8 @@ impl<S: Source> Sheet<S> {
             Some(Relation::Parent(keys)) => {
                 let has_children = rows.len() > 1;
                 if let Some(row) = rows.first() {
-                    self.place.parents.add(keys, row, has_children);
+                    let parent = Parent { byte: row.begin, row: row.number, has_children };
+                    self.place.parents.add(keys, parent);
                 }
             }
             Some(Relation::ChildOf(key)) => {
