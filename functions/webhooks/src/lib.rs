@@ -1,7 +1,7 @@
 //! Deliveries of webhooks: queue → sign → POST, or a message to the subscriber's queue → record the
 //! attempt (docs/conventions.md §10, docs/architecture.md §5).
 //!
-//! One message stands for one attempt. The attempt has three steps, and a crash after each is harmless:
+//! One message is for one attempt. The attempt has three steps, and a crash after each is harmless:
 //!
 //! 1. *Claim*: the delivery becomes `delivering` under a lease of a minute, in one conditional write. Of
 //!    two messages for one attempt, at the same moment or an hour apart, one claims and the other is ignored
@@ -12,7 +12,7 @@
 //!    is recorded as `interrupted`, and the next one is made. The receiver may get the event twice, and
 //!    recognizes it by its id: at least once.
 //! 3. *Record*: the attempt and the delivery's next state are one conditional write of one item, on
-//!    condition that the claim still stands; then the circuit breaker; then the message for the next
+//!    condition that the claim is still valid; then the circuit breaker; then the message for the next
 //!    attempt. After a crash before the message, the due mark takes effect a minute after its time.
 //!
 //! The messages of a batch are processed concurrently, so that a receiver that hangs delays no other
@@ -59,7 +59,7 @@ use services::Services;
 use tokio::sync::{Mutex, MutexGuard};
 
 use begin::{Begun, Job};
-use finish::Report;
+use finish::HealthSignal;
 use inputs::{Inputs, SharedInputs};
 use send::SentAttempt;
 
@@ -193,16 +193,16 @@ async fn make(
             wake_next(services, &ended).await;
             if exhausted {
                 let waited = message.subscription_key();
-                finish::report(services, &waited, None, Report::Expired, None).await;
+                finish::report(services, &waited, None, HealthSignal::Expired, None).await;
             }
             Ok(())
         }
         Begun::Claimed(mut job) => {
             let sent = send_watched(services, &job, message, &key).await;
-            let places = std::mem::take(&mut job.places);
-            let _held = slot.of(!places.are_held()).await;
+            let permits = std::mem::take(&mut job.permits);
+            let _held = slot.of(!permits.are_held()).await;
             let outcome = finish::finish(services, &job, sent).await;
-            places.leave(services).await;
+            permits.leave(services).await;
             outcome
         }
     }
@@ -217,7 +217,7 @@ async fn send_watched(
     key: &SealKey,
 ) -> SentAttempt {
     let mut sending = pin!(send::send(services, job, key));
-    if job.places.are_held() {
+    if job.permits.are_held() {
         return sending.await;
     }
     if let Ok(sent) = tokio::time::timeout(PROMPT, sending.as_mut()).await {
@@ -225,7 +225,7 @@ async fn send_watched(
     }
     let subscription = message.subscription_key();
     let attempted_url = Some(job.subscription.url.as_str());
-    let late = finish::report(services, &subscription, attempted_url, Report::Late, None);
+    let late = finish::report(services, &subscription, attempted_url, HealthSignal::Late, None);
     tokio::join!(sending, late).0
 }
 

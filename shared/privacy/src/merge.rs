@@ -19,8 +19,8 @@ use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
 use services::Services;
 use table::item::{Item, Key};
-use table::outbox::Due;
-use table::{Query, WalkPlace};
+use table::outbox::DueKind;
+use table::{Query, WalkPosition};
 
 use crate::steps::Walking;
 
@@ -98,7 +98,7 @@ pub struct Merge {
     /// The part that it is moving.
     pub part: MergePart,
     /// The position in that part.
-    pub place: Option<WalkPlace>,
+    pub place: Option<WalkPosition>,
     /// When the sweep resumes it; none if it has ended.
     pub due_at: Option<Timestamp>,
     /// When it ended.
@@ -120,7 +120,7 @@ impl Item for Merge {
         self.version
     }
     fn indexes(&self) -> Vec<IndexKey> {
-        self.due_at.map(|at| Due::Run.mark(self.id.as_str(), at)).into_iter().collect()
+        self.due_at.map(|at| DueKind::Run.mark(self.id.as_str(), at)).into_iter().collect()
     }
 }
 
@@ -128,7 +128,7 @@ impl Walking for Merge {
     fn is_over(&self) -> bool {
         self.status != MergeStatus::Running
     }
-    fn advanced(&self, place: Option<WalkPlace>, now: Timestamp) -> Self {
+    fn advanced(&self, place: Option<WalkPosition>, now: Timestamp) -> Self {
         let next = Self { due_at: Some(now.plus(MINUTE)), ..self.changed(now) };
         match (place, self.part.next()) {
             (Some(place), _) => Self { place: Some(place), ..next },
@@ -176,7 +176,7 @@ impl Merge {
     }
 
     /// Ends the merge after a permanent error.
-    fn broken(&self, now: Timestamp) -> Self {
+    fn failed_internally(&self, now: Timestamp) -> Self {
         let (status, status_reason) = (MergeStatus::Failed, Some(EndReason::InternalError));
         Self { status, status_reason, due_at: None, finished_at: Some(now), ..self.changed(now) }
     }

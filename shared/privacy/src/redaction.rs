@@ -29,9 +29,9 @@ use identity::store::Store;
 use primitives::clock::{DAY, MINUTE, Timestamp};
 use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
-use table::WalkPlace;
+use table::WalkPosition;
 use table::item::{Item, Key};
-use table::outbox::Due;
+use table::outbox::DueKind;
 
 use crate::person::{Part, Person};
 use crate::steps::Walking;
@@ -77,7 +77,7 @@ pub struct Redaction {
     /// The part that it is erasing.
     pub part: Part,
     /// The position in that part.
-    pub place: Option<WalkPlace>,
+    pub place: Option<WalkPosition>,
     /// Whether an open order prevents its start.
     pub waits_for_orders: bool,
     /// When it starts.
@@ -103,7 +103,7 @@ impl Item for Redaction {
         self.version
     }
     fn indexes(&self) -> Vec<IndexKey> {
-        self.due_at.map(|at| Due::Run.mark(self.id.as_str(), at)).into_iter().collect()
+        self.due_at.map(|at| DueKind::Run.mark(self.id.as_str(), at)).into_iter().collect()
     }
 }
 
@@ -198,7 +198,7 @@ impl Redaction {
 
     /// Ends the redaction after a permanent error. The addresses stay, because the remaining data is found by
     /// them.
-    fn broken(&self, now: Timestamp) -> Self {
+    fn failed_internally(&self, now: Timestamp) -> Self {
         let (status, status_reason) = (RedactionStatus::Failed, Some(EndReason::InternalError));
         let emails = self.emails.clone();
         Self { status_reason, emails, ..self.ended(status, now) }

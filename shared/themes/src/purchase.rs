@@ -22,7 +22,7 @@ use primitives::clock::Timestamp;
 use sales::payment::{Payment, PaymentStatus};
 use serde::{Deserialize, Serialize};
 use table::item::{Item, Key, Packing};
-use table::outbox::Due;
+use table::outbox::DueKind;
 
 use crate::license::{LicenseEnd, is_settled_by};
 use crate::licensed::ThemeLicense;
@@ -61,7 +61,7 @@ impl Item for ThemePurchase {
         self.version
     }
     fn indexes(&self) -> Vec<IndexKey> {
-        self.due_at().map(|at| Due::Purchase.mark(self.id.as_str(), at)).into_iter().collect()
+        self.due_at().map(|at| DueKind::Purchase.mark(self.id.as_str(), at)).into_iter().collect()
     }
 }
 
@@ -164,9 +164,11 @@ impl ThemePurchase {
         }
         let end = payment.expires_at.filter(|end| self.is_open() && since < *end);
         match end {
-            Some(end) => Some(since.plus(Due::wait(payment.tries.min(MAX_BACKOFF_TRIES))).min(end)),
+            Some(end) => {
+                Some(since.plus(DueKind::wait(payment.tries.min(MAX_BACKOFF_TRIES))).min(end))
+            }
             None if self.is_open() || self.is_in_vain() => {
-                Some(since.plus(Due::wait(payment.tries)))
+                Some(since.plus(DueKind::wait(payment.tries)))
             }
             None => None,
         }

@@ -28,7 +28,7 @@ use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
-use table::outbox::Due;
+use table::outbox::DueKind;
 use table::{Condition, Query, Write};
 
 use crate::FileFormat;
@@ -237,7 +237,7 @@ impl Item for Import {
     }
     fn indexes(&self) -> Vec<IndexKey> {
         let mut keys = vec![key::imports_of_store(&self.store_id, self.created_at, &self.id)];
-        keys.extend(self.due_at.map(|at| Due::Run.mark(self.id.as_str(), at)));
+        keys.extend(self.due_at.map(|at| DueKind::Run.mark(self.id.as_str(), at)));
         keys
     }
     fn forget_at(&self) -> Option<Timestamp> {
@@ -501,7 +501,7 @@ impl Import {
         let under_way = key::import_under_way(&self.store_id);
         let is_ours = Condition::is("import_id", self.id.as_str());
         write
-            .also(was_running.then_some(()), |write, ()| {
+            .when_some(was_running.then_some(()), |write, ()| {
                 write.delete_if(&under_way, is_ours, Code::VersionConflict)
             })
             .emit(self.finished())

@@ -26,7 +26,7 @@ use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 use services::Services;
 use table::item::{Item, Key};
-use table::outbox::Due;
+use table::outbox::DueKind;
 use table::{Condition, Query, Write, retry};
 
 use super::{Product, ProductSummary, Sellable, UniqueSku, Variant, load, restock_product};
@@ -95,7 +95,7 @@ impl Item for DeferredWork {
         self.version
     }
     fn indexes(&self) -> Vec<IndexKey> {
-        vec![Due::Product.mark(self.product_id.as_str(), self.due_at())]
+        vec![DueKind::Product.mark(self.product_id.as_str(), self.due_at())]
     }
 }
 

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use services::Services;
 use table::Query;
 use table::item::{Item, Key};
-use table::outbox::Due;
+use table::outbox::DueKind;
 
 use super::Order;
 
@@ -47,7 +47,7 @@ impl Item for GuestOrders {
         self.version
     }
     fn indexes(&self) -> Vec<IndexKey> {
-        vec![Due::Run.mark(self.customer_id.as_str(), self.due_at)]
+        vec![DueKind::Run.mark(self.customer_id.as_str(), self.due_at)]
     }
 }
 
