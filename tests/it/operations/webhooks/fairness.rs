@@ -62,7 +62,7 @@ impl Watched {
 async fn fifty_hanging_receivers_do_not_block_another_store() {
     let hanging = Watched::by(Behaviour::Hang).await;
     for _ in 1..HANGING {
-        hanging.when_some(&hanging.receiver).await;
+        hanging.also(&hanging.receiver).await;
     }
     let other = support::Merchant::sign_up(&hanging.gateway).await;
     let store = other.open_store().await;
@@ -153,7 +153,7 @@ async fn a_delivery_without_a_permit_is_deferred_unless_its_receiver_is_prompt()
         assert!(permits.take().await.is_some());
     }
     let unknown = Receiver::start().await;
-    let subscription = watched.when_some(&unknown).await;
+    let subscription = watched.also(&unknown).await;
     watched.rename("Crowded").await;
     watched.receiver.wait_for(2).await;
     let put_off = eventually(DEADLINE, || async {
