@@ -22,7 +22,7 @@ use table::item::{Item, Key};
 
 use crate::PARALLEL;
 use crate::create;
-use crate::outcome::{Outcome, mark};
+use crate::outcome::{GroupOutcome, commit_states};
 use crate::pending_events;
 
 /// The number of groups that are fanned out together: their messages share batches, and the first of them
@@ -57,7 +57,7 @@ pub async fn publish(services: &Services, group: &EventGroup) -> Result<(), Prob
 }
 
 /// Publishes groups of events concurrently and independently. Returns the outcome of each.
-pub(crate) async fn publish_all(services: &Services, groups: Vec<EventGroup>) -> Vec<Outcome> {
+pub(crate) async fn publish_all(services: &Services, groups: Vec<EventGroup>) -> Vec<GroupOutcome> {
     let groups = unless_stalled(services, groups).await;
     let pending: Vec<&Event> = groups.iter().flat_map(EventGroup::pending).collect();
     let audience = Audience::of(services, &pending).await;
@@ -106,7 +106,7 @@ async fn publish_wave(
     services: &Services,
     audience: &Audience,
     wave: Vec<EventGroup>,
-) -> Vec<Outcome> {
+) -> Vec<GroupOutcome> {
     let now = services.clock.now();
     let is_ours = |group: &EventGroup| is_ours_alone(audience, group, now);
     let (ours, others): (Vec<_>, Vec<_>) = wave.into_iter().partition(is_ours);
@@ -125,7 +125,7 @@ async fn publish_wave(
     stream::iter(made)
         .map(|(group, made)| async move {
             let made = made.into_iter().map(|(event, _, made)| (event, made)).collect();
-            mark(services, group, made).await
+            commit_states(services, group, made).await
         })
         .buffered(WRITES)
         .collect()
@@ -264,7 +264,7 @@ async fn publish_before(
             let its_own = Audience::of(services, &[&earlier]).await;
             make_alone(services, &its_own, &earlier).await
         };
-        let outcome = mark(services, group, vec![(earlier, made)]).await;
+        let outcome = commit_states(services, group, vec![(earlier, made)]).await;
         outcome.failure.map_or(Ok(()), Err)?;
     }
     Ok(())
@@ -291,7 +291,7 @@ async fn send(services: &Services, deliveries: impl IntoIterator<Item = &Deliver
     let outcomes = stream::iter(sendings).buffer_unordered(WRITES).collect::<Vec<_>>().await;
     for problem in outcomes.into_iter().filter_map(Result::err) {
         tracing::warn!(
-            cause = %problem,
+            cause = %problem, deliveries = messages.len(),
             "messages of new deliveries not queued; the sweep queues them"
         );
     }

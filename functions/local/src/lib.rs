@@ -220,7 +220,7 @@ impl System {
     /// # Errors
     /// A template without a dispatcher.
     pub async fn look(&self) -> Result<Watched, AnyError> {
-        Ok(dispatcher::look(self.functions.of("dispatcher")?.app()).await)
+        Ok(dispatcher::run_watch(self.functions.of("dispatcher")?.app()).await)
     }
 
     /// Stops the system: running requests finish, then the pollers and the embedded AWS end. Unfinished work

@@ -303,7 +303,7 @@ async fn schedule(embedded: Arc<Embedded>, dispatcher: App, every: Duration) {
         if looked_at != Some(minute) {
             looked_at = Some(minute);
             let app = dispatcher.clone();
-            contain(async move { dispatcher::look(&app).await }).await;
+            contain(async move { dispatcher::run_watch(&app).await }).await;
         }
         if is_anything_due(&embedded, &dispatcher).await {
             let app = dispatcher.clone();

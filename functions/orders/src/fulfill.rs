@@ -196,7 +196,7 @@ async fn load_with_location(
     let order_key = key::order(store, id);
     let location_key = location.map(|location| key::location(store, location));
     let keys: Vec<_> = std::iter::once(&order_key).chain(&location_key).collect();
-    let mut batch = services.table.look(&keys, consistency).await?;
+    let mut batch = services.table.get_many_with(&keys, consistency).await?;
     let order = batch.take(&order_key)?.ok_or(Code::NotFound)?;
     let known: Option<Location> = match &location_key {
         Some(key) => batch.take(key)?,
@@ -340,7 +340,7 @@ pub async fn deliver(
     let (of_fulfillment, of_order) = (&keys.0, &keys.1);
     retry_eventual_first(|consistency| async move {
         let now = app.clock.now();
-        let mut batch = app.table.look(&[of_fulfillment, of_order], consistency).await?;
+        let mut batch = app.table.get_many_with(&[of_fulfillment, of_order], consistency).await?;
         let before: Fulfillment = batch.take(of_fulfillment)?.ok_or(Code::NotFound)?;
         let order: Option<Order> = batch.take(of_order)?;
         if_match.check(before.version)?;

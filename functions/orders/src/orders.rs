@@ -256,7 +256,7 @@ pub async fn events(
         scope.is_none_or(|scope| caller.actor.may(scope))
     };
     let view = |event: Event| {
-        let about = topic(&event).map(|topic| topic.about);
+        let about = topic(&event).map(|topic| topic.summary);
         TimelineEntry::of(event, about)
     };
     paging.answer(&app, &search, may_read, view).await

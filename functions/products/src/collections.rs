@@ -362,7 +362,9 @@ pub async fn update(
     };
     let move_handle = |write, (before, after): (&Collection, &Collection), now| {
         let renamed = (after.handle != before.handle).then_some(before);
-        Write::also(write, renamed, |write, before| release(claim(write, after, now), before, now))
+        Write::when_some(write, renamed, |write, before| {
+            release(claim(write, after, now), before, now)
+        })
     };
     change_with(&app, &key, if_match, &COLLECTION_UPDATED, next, move_handle).await
 }

@@ -132,7 +132,7 @@ pub(crate) async fn redact(
             Some(_) => app.table.write().replace(&redaction, Code::VersionConflict),
         };
         // The account must not be merged into another one meanwhile.
-        let write = write.also(account.as_ref(), |write, account| {
+        let write = write.when_some(account.as_ref(), |write, account| {
             write.check(&account.key(), Condition::exists(), Code::VersionConflict)
         });
         let write = write.emit(redaction.event(&CUSTOMER_REDACTION_REQUESTED));

@@ -191,17 +191,17 @@ async fn write<R: Reply>(
     let mut write = services.table.write();
     write = match (before, after) {
         (None, Some(new)) => write
-            .also(new.unique_code(), |write, code| write.create(&code, Code::CodeTaken))
+            .when_some(new.unique_code(), |write, code| write.create(&code, Code::CodeTaken))
             .create(new, Code::VersionConflict),
         (Some(before), None) => write
-            .also(before.unique_code(), |write, code| write.delete(&code.key()))
+            .when_some(before.unique_code(), |write, code| write.delete(&code.key()))
             .delete_unchanged(before, Code::VersionConflict),
         _ => write.replace(discount, Code::VersionConflict),
     };
     if discount.code.is_none() {
         let document = Document::load(services, discount.document()).await?;
         let document = listed(&document, discount, after.is_none(), now)?;
-        write = write.also(document, |write, document| document.write(write));
+        write = write.when_some(document, |write, document| document.write(write));
     }
     let subject = if after.is_some() { discount.clone() } else { Entry::changed(discount, now) };
     let view = DiscountView::of(&subject, None, now);

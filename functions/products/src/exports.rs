@@ -8,7 +8,7 @@ use callers::StoreAccess;
 use core_types::id::ExportId;
 use core_types::key;
 use core_types::resource::load;
-use core_types::scope::{ReadExports, Required, WriteExports};
+use core_types::scope::{ReadExports, RequiredScope, WriteExports};
 use delivery::run::RunMessage;
 use gateway::app::App;
 use gateway::caller::Public;
@@ -61,7 +61,7 @@ impl From<Exported> for ExportKind {
 }
 
 /// Ensures that the caller may read the data in exports of this kind.
-fn may_read<S: Required>(caller: &StoreAccess<S>, kind: ExportKind) -> Result<(), Problem> {
+fn may_read<S: RequiredScope>(caller: &StoreAccess<S>, kind: ExportKind) -> Result<(), Problem> {
     match kind.scopes().iter().find(|scope| !caller.actor.may(scope)) {
         Some(missing) => Err(insufficient_scope(missing)),
         None => Ok(()),
@@ -146,7 +146,7 @@ pub(crate) async fn list(
 }
 
 /// Loads an export of the store whose data the caller may read.
-async fn find<S: Required>(
+async fn find<S: RequiredScope>(
     services: &Services,
     caller: &StoreAccess<S>,
     id: &ExportId,

@@ -226,8 +226,8 @@ pub async fn issue(
         .create(&card.unique_code(), Code::CodeTaken)
         .create(&card, Code::VersionConflict)
         .create(&entry, Code::VersionConflict)
-        .also(mail, Write::emit)
-        .also(card.recipient.as_ref().zip(room.as_ref()), |write, (to, room)| {
+        .when_some(mail, Write::emit)
+        .when_some(card.recipient.as_ref().zip(room.as_ref()), |write, (to, room)| {
             let at = to.send_at.unwrap_or(now).max(now);
             allowance::count_gift_card(write, room, &to.email, at)
         })
@@ -240,7 +240,7 @@ pub async fn issue(
 
 /// Ensures that the customer of a card exists.
 fn with_customer(write: Write, store: &Store, customer: Option<&CustomerId>) -> Write {
-    write.also(customer, |write, customer| {
+    write.when_some(customer, |write, customer| {
         let exists = Condition::new("attribute_exists(PK)");
         let detail = "There is no such customer.";
         let unknown = Problem::field("/customer_id", "unknown_customer", detail);

@@ -9,7 +9,7 @@ use callers::StoreAccess;
 use core_types::id::ImportId;
 use core_types::key;
 use core_types::resource::load;
-use core_types::scope::{ReadImports, Required, WriteImports};
+use core_types::scope::{ReadImports, RequiredScope, WriteImports};
 use delivery::run::RunMessage;
 use gateway::app::App;
 use gateway::page::Paging;
@@ -104,7 +104,7 @@ pub(crate) async fn list(
 }
 
 /// Loads an import of the store whose data the caller may write.
-async fn find<S: Required>(
+async fn find<S: RequiredScope>(
     services: &Services,
     caller: &StoreAccess<S>,
     id: &ImportId,

@@ -7,7 +7,7 @@ use core_types::key;
 use core_types::range::TimeRange;
 use delivery::delivery::{Delivery, DeliveryStatus, QUEUE};
 use delivery::replay::Replay;
-use platform::authority::Standing;
+use platform::authority::AuthorityCheck;
 use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::Problem;
 use reliability::evidence::{Record, append};
@@ -34,11 +34,11 @@ pub(crate) async fn step(services: &Services, id: &ReplayId) -> Result<Option<Ti
         None => Some(Audience::of_store(services, &replay.store_id).await),
         Some(_) => None,
     };
-    let mut standing = Standing::of(replay.authority.as_ref());
+    let mut authority = AuthorityCheck::of(replay.authority.as_ref());
     for _ in 0..PAGES {
         // Existing deliveries do not depend on the authority: the rest of the replay only counts them.
         if replay.made_at.is_none()
-            && let Some(reason) = standing.lost(services).await?
+            && let Some(reason) = authority.revocation(services).await?
         {
             replay = replay.revoked(reason, services.clock.now());
             append_evidence(services, &replay).await?;

@@ -68,7 +68,7 @@ impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for AddressBo
             address,
             is_default: alongside.is_default.map(|flag| flag.0),
         });
-        case.keep(sent);
+        case.insert(sent);
         Ok(())
     }
 }
@@ -119,7 +119,7 @@ impl Argument for One {
     } }
 
     async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        case.keep(Some(Self(named(case.inbound)?)));
+        case.insert(Some(Self(named(case.inbound)?)));
         let fields = case.query();
         if case.inbound.param("id").is_some() {
             case.read::<NoFields>(fields);

@@ -207,10 +207,10 @@ pub(crate) async fn update(
         None => Either::Left(to_response(current)),
         Some(wait) => Either::Right(wait.answer(current)),
     };
-    let write = app.table.write().also(changed.then_some(&next), |write, next| {
+    let write = app.table.write().when_some(changed.then_some(&next), |write, next| {
         next.save(write, Code::VersionConflict).emit(next.event(&CUSTOMER_UPDATED, now))
     });
-    write.also(pending, Write::emit).answer(answer, now).await
+    write.when_some(pending, Write::emit).answer(answer, now).await
 }
 
 /// The deletion of a customer's account.
@@ -255,9 +255,9 @@ pub(crate) async fn delete(
     });
     let mail = mail.transpose()?;
     let deleted = CustomerDeleted { id: account.id.clone(), deleted_at: now };
-    let write = confirmed.spend(app.table.write(), now);
+    let write = confirmed.add_use(app.table.write(), now);
     let answer = remove(write, account, Code::Unauthenticated, now)
-        .also(mail, Write::emit)
+        .when_some(mail, Write::emit)
         .answer(Accepted::new(&deleted), now)
         .await?;
     // Removes items that were added meanwhile; nothing more can be added now.

@@ -181,7 +181,7 @@ async fn open_once(
         .write()
         .create(&payment, Code::VersionConflict)
         .create(&ProviderReference::from(&payment), Code::VersionConflict)
-        .also(has_keys, |write, account| {
+        .when_some(has_keys, |write, account| {
             // The account must not have been disabled or removed meanwhile.
             write.check(&account.key(), account.stands(), Code::VersionConflict)
         });

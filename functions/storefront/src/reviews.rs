@@ -49,7 +49,7 @@ async fn named_with_settings(
 ///
 /// # Errors
 /// `not_found`.
-pub(crate) async fn subject(
+pub(crate) async fn ensure_exists(
     caller: callers::Customer,
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, Handle)>,

@@ -94,7 +94,7 @@ impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for StoreBody
             object.retain(|name, _| !NAMES.contains(&name.as_str()));
         }
         let read = case.read(fields).map(Self);
-        case.keep(read);
+        case.insert(read);
         Ok(())
     }
 }

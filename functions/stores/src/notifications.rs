@@ -64,7 +64,7 @@ fn to_response(text: &NotificationText, kind: NotificationKind) -> Json<Notifica
 ///
 /// # Errors
 /// `not_found`: there is no such mail, or the store has no template for it in this language.
-pub(crate) async fn show(
+pub(crate) async fn get(
     caller: StoreAccess<ReadContent>,
     State(app): State<App>,
     Path((_, kind, locale)): Path<(StoreId, NotificationKind, Locale)>,
@@ -140,7 +140,7 @@ pub(crate) async fn put(
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
-pub(crate) async fn remove(
+pub(crate) async fn delete(
     caller: StoreAccess<WriteContent>,
     State(app): State<App>,
     Path((_, kind, locale)): Path<(StoreId, NotificationKind, Locale)>,

@@ -27,7 +27,7 @@ use crate::configuration::save;
 ///
 /// # Errors
 /// `not_found`: it was never written, or there is no such policy.
-pub async fn show(
+pub async fn get(
     caller: StoreAccess<ReadContent>,
     State(app): State<App>,
     Path((_, handle)): Path<(StoreId, PolicyHandle)>,

@@ -1,4 +1,5 @@
-//! What a store lacks before it can sell: shipping, payments, taxes, and a proven address of its owner.
+//! The requirements for selling: shipping, payments, taxes, and a verified address of the store's
+//! owner.
 
 use axum::extract::State;
 use callers::Admin;
@@ -39,7 +40,7 @@ impl Requirement {
         !matches!(self, Self::OwnerEmail)
     }
 
-    /// What happens without it, and how it is met. `takes_manual`: the store accepts manual payments.
+    /// The consequence of the missing requirement, and how to meet it. `takes_manual`: the store accepts manual payments.
     const fn detail(self, takes_manual: bool) -> &'static str {
         match self {
             Self::Shipping => {
@@ -74,7 +75,7 @@ pub(crate) struct ReadinessItem {
 
 /// Whether a store is ready to sell.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Readiness {
+pub(crate) struct StoreReadiness {
     /// Whether all required items are met.
     ready: bool,
     /// The requirements.
@@ -84,10 +85,10 @@ pub(crate) struct Readiness {
 /// `GET /v1/stores/{id}/readiness` (`getStoreReadiness`): Get what a store lacks to sell.
 ///
 /// A store cannot be activated while a required item is missing, unless the activation accepts that.
-pub(crate) async fn show(
+pub(crate) async fn get(
     caller: Admin,
     State(app): State<App>,
-) -> Result<Json<Readiness>, Problem> {
+) -> Result<Json<StoreReadiness>, Problem> {
     let missing = missing(&app, &caller.store).await?;
     let items = Requirement::ALL.iter().map(|requirement| {
         let detail = missing.iter().find(|(lacks, _)| lacks == requirement);
@@ -99,7 +100,7 @@ pub(crate) async fn show(
         }
     });
     let ready = !missing.iter().any(|(requirement, _)| requirement.is_required());
-    Ok(Json::new(&Readiness { ready, items: items.collect() }))
+    Ok(Json::new(&StoreReadiness { ready, items: items.collect() }))
 }
 
 /// Ensures that a store lacks nothing that the merchant has not accepted.
@@ -112,14 +113,14 @@ pub(crate) async fn ensure(
     accepted: &[Requirement],
 ) -> Result<(), Problem> {
     let missing = missing(services, &caller.store).await?;
-    let mut open = missing;
-    open.retain(|(one, _)| one.is_required() && !accepted.contains(one));
-    if open.is_empty() {
+    let mut unmet = missing;
+    unmet.retain(|(one, _)| one.is_required() && !accepted.contains(one));
+    if unmet.is_empty() {
         return Ok(());
     }
-    let named =
-        open.iter().map(|(one, detail)| serde_json::json!({"requirement": one, "detail": detail}));
-    Err(Code::StoreNotReady.with("missing", named.collect::<Vec<_>>()))
+    let items =
+        unmet.iter().map(|(one, detail)| serde_json::json!({"requirement": one, "detail": detail}));
+    Err(Code::StoreNotReady.with("missing", items.collect::<Vec<_>>()))
 }
 
 /// Finds the requirements that a store does not meet, each with the consequence, in one round trip.

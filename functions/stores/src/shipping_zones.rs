@@ -58,7 +58,7 @@ pub async fn list(
 ///
 /// # Errors
 /// `not_found`.
-pub async fn show(
+pub async fn get(
     caller: StoreAccess<ReadShipping>,
     State(app): State<App>,
     Path((_, id)): Path<(StoreId, ShippingZoneId)>,
@@ -125,12 +125,12 @@ pub async fn create(
 ) -> Result<Created<ShippingZoneView>, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     let mut field_errors = Vec::new();
-    let asked = PlacesRequest {
+    let places_input = PlacesRequest {
         countries: Some(input.countries),
         regions: input.regions.map_or(Patch::Keep, Patch::Set),
         postal_prefixes: input.postal_prefixes.map_or(Patch::Keep, Patch::Set),
     };
-    let places = asked.apply(Places::default(), &mut field_errors);
+    let places = places_input.apply(Places::default(), &mut field_errors);
     let rates = input.rates.map(|rates| rates.0).unwrap_or_default();
     let rates = read_rates(&app, store, rates, &[], &mut field_errors).await?;
     sound(field_errors)?;
@@ -185,14 +185,14 @@ pub async fn update(
         Some(rates) => Some(read_rates(&app, store, rates.0, &known, &mut field_errors).await?),
         None => None,
     };
-    let asked = PlacesRequest {
+    let places_input = PlacesRequest {
         countries: input.countries,
         regions: input.regions,
         postal_prefixes: input.postal_prefixes,
     };
     let next = |zone: &ShippingZone| {
         let mut field_errors = field_errors.clone();
-        let places = asked.clone().apply(zone.places.clone(), &mut field_errors);
+        let places = places_input.clone().apply(zone.places.clone(), &mut field_errors);
         sound(field_errors)?;
         let name = input.name.clone().map_or_else(|| zone.name.clone(), String::from);
         let rates = rates.clone().unwrap_or_else(|| zone.rates.clone());
@@ -208,7 +208,7 @@ pub async fn update(
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
-pub async fn remove(
+pub async fn delete(
     caller: StoreAccess<WriteShipping>,
     State(app): State<App>,
     Path((_, id)): Path<(StoreId, ShippingZoneId)>,
@@ -329,7 +329,7 @@ impl RateRequest {
         now: Timestamp,
         field_errors: &mut Vec<FieldError>,
     ) -> ShippingRate {
-        let mut amount = |field: &str, asked: &MoneyInput| match asked.in_currency(&store.currency)
+        let mut amount = |field: &str, input: &MoneyInput| match input.in_currency(&store.currency)
         {
             Ok(money) => money,
             Err(violation) => {
@@ -339,7 +339,7 @@ impl RateRequest {
             }
         };
         let price = amount("price", &self.price);
-        let free_over = self.free_over.as_ref().map(|asked| amount("free_over", asked));
+        let free_over = self.free_over.as_ref().map(|input| amount("free_over", input));
         let mut reject = |field: &str, code, detail: &'static str| {
             field_errors.push(FieldError::new(format!("/rates/{at}/{field}"), code, detail));
         };

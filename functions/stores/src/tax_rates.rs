@@ -79,7 +79,7 @@ async fn find(services: &Services, store: &StoreId, id: &TaxRateId) -> Result<Ta
 ///
 /// # Errors
 /// `not_found`.
-pub async fn show(
+pub async fn get(
     caller: StoreAccess<ReadTaxes>,
     State(app): State<App>,
     Path((_, id)): Path<(StoreId, TaxRateId)>,
@@ -303,7 +303,7 @@ pub async fn update(
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
-pub async fn remove(
+pub async fn delete(
     caller: StoreAccess<WriteTaxes>,
     State(app): State<App>,
     Path((_, id)): Path<(StoreId, TaxRateId)>,

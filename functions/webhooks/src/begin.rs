@@ -27,7 +27,7 @@ pub(crate) struct Job {
     /// The queue that its message came from.
     pub(crate) speed: Speed,
     /// Its concurrency permits, to be returned after the attempt.
-    pub(crate) places: Permits,
+    pub(crate) permits: Permits,
 }
 
 impl Job {
@@ -72,7 +72,7 @@ pub(crate) async fn begin(
     if let Some(begun) = begin_first(message, speed, inputs, services.clock.now()) {
         return Ok(begun);
     }
-    let mut known = inputs.validate(false).is_ok().then_some(inputs);
+    let mut known = inputs.deliverable(false).is_ok().then_some(inputs);
     // A claim that is lost to another writer is decided again, on the current items.
     table::retry(|| decide(services, message, speed, known.take())).await
 }
@@ -86,7 +86,7 @@ fn begin_first(
     now: Timestamp,
 ) -> Option<Begun> {
     let delivery = inputs.delivery.as_ref()?;
-    let (event, subscription) = inputs.validate(false).ok()?;
+    let (event, subscription) = inputs.deliverable(false).ok()?;
     let is_free = message.attempt == 1
         && !delivery.is_spent(now)
         && subscription.ordering == Ordering::None
@@ -100,8 +100,8 @@ fn begin_first(
         Readiness::Stale => Some(Begun::Nothing),
         Readiness::AfterLost => None,
         Readiness::Ready => {
-            let (delivery, places) = (delivery.begun(now), Permits::default());
-            let job = Job { delivery, event, subscription, speed, places };
+            let (delivery, permits) = (delivery.begun(now), Permits::default());
+            let job = Job { delivery, event, subscription, speed, permits };
             Some(Begun::Attempt(Box::new(job)))
         }
     }
@@ -123,17 +123,17 @@ async fn decide(
     let mut batch = services.table.get_many(&keys).await?;
     let Some(delivery) = batch.take::<Delivery>(&delivery_key)? else { return Ok(Begun::Nothing) };
     let now = services.clock.now();
-    let turn = delivery.turn(message.attempt, now);
-    if turn == Readiness::Stale {
+    let readiness = delivery.turn(message.attempt, now);
+    if readiness == Readiness::Stale {
         return Ok(Begun::Nothing);
     }
     let inputs = match known {
         Some(known) => known.clone(),
         None => Inputs::of(&mut batch, message)?,
     };
-    let is_lost = turn == Readiness::AfterLost;
+    let is_lost = readiness == Readiness::AfterLost;
     let delivery = if is_lost { with_lost(&delivery, &inputs) } else { delivery };
-    let (event, subscription) = match inputs.validate(delivery.test) {
+    let (event, subscription) = match inputs.deliverable(delivery.test) {
         Ok(both) => both,
         Err(why) => return end(services, &delivery, DeliveryStatus::Cancelled, why).await,
     };
@@ -145,11 +145,11 @@ async fn decide(
         return Ok(Begun::TooSlow);
     }
     let gate = if delivery.test { Gate::Closed } else { subscription.health.gate(now) };
-    let places = match admit(services, &delivery, &subscription, (gate, speed), now).await? {
-        Admission::Granted(places) => places,
+    let permits = match admit(services, &delivery, &subscription, (gate, speed), now).await? {
+        Admission::Granted(permits) => permits,
         Admission::Waits(waiting) => return put_off(services, &delivery, waiting).await,
     };
-    claim(services, Job { delivery, event, subscription, speed, places }, gate, now).await
+    claim(services, Job { delivery, event, subscription, speed, permits }, gate, now).await
 }
 
 /// The delivery with its lost attempt recorded.
@@ -187,18 +187,18 @@ async fn admit(
     if let Some(waiting) = hold(services, delivery, subscription, gate, now).await? {
         return Ok(Admission::Waits(waiting));
     }
-    let Some(places) = Permits::take(services, delivery, subscription, speed, now).await? else {
+    let Some(permits) = Permits::take(services, delivery, subscription, speed, now).await? else {
         let crowded = delivery.crowded(u32::from_be_bytes(seal::random_bytes()), now);
         return Ok(Admission::Waits(Waiting::Until(Box::new(crowded))));
     };
     match rate_limit(services, delivery, subscription, now).await {
-        Ok(None) => Ok(Admission::Granted(places)),
+        Ok(None) => Ok(Admission::Granted(permits)),
         Ok(Some(waiting)) => {
-            places.leave(services).await;
+            permits.leave(services).await;
             Ok(Admission::Waits(waiting))
         }
         Err(problem) => {
-            places.leave(services).await;
+            permits.leave(services).await;
             Err(problem)
         }
     }
@@ -240,7 +240,7 @@ async fn rate_limit(
     let key = key::delivery_rate_limit(&subscription.id);
     Ok(match services.table.rate_limit(&key, rate, delivery.turn_at, now).await? {
         Pass::Granted => None,
-        Pass::Later { at, turn } => Some(Waiting::Until(Box::new(delivery.paced(at, turn, now)))),
+        Pass::Later { at, slot } => Some(Waiting::Until(Box::new(delivery.paced(at, slot, now)))),
     })
 }
 
@@ -282,7 +282,7 @@ async fn claim(
     gate: Gate,
     now: Timestamp,
 ) -> Result<Begun, Problem> {
-    let Job { delivery, event, subscription, speed, places } = job;
+    let Job { delivery, event, subscription, speed, permits } = job;
     let delivery = delivery.claimed_by_us(now);
     let mut claimed = Arc::clone(&subscription);
     let outcome = match gate {
@@ -295,9 +295,9 @@ async fn claim(
         _ => delivery.replace(services).await,
     };
     if let Err(problem) = outcome {
-        places.leave(services).await;
+        permits.leave(services).await;
         return Err(problem);
     }
-    let job = Job { delivery, event, subscription: claimed, speed, places };
+    let job = Job { delivery, event, subscription: claimed, speed, permits };
     Ok(Begun::Attempt(Box::new(job)))
 }

@@ -13,7 +13,7 @@ use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::{Item, Key};
 use table::outbox;
-use table::outbox::Marked;
+use table::outbox::DueMark;
 
 use crate::begin::Job;
 use crate::count;
@@ -23,9 +23,9 @@ use crate::under_way::UnderWay;
 /// The number of writes of an outcome whose delivery others change meanwhile.
 const TRIES: usize = 5;
 
-/// A delivery's report about its receiver.
+/// A delivery's signal about the health of its receiver.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Report {
+pub(crate) enum HealthSignal {
     /// The receiver answered 2xx.
     Success,
     /// An attempt failed.
@@ -65,9 +65,9 @@ pub(crate) async fn finish(
     log(&delivery);
     count::note(services, &delivery, &sent);
     if !delivery.test && delivery.last_error.as_deref() != Some(UNSEALABLE) {
-        let report = report_of(sent.outcome.verdict, delivery.status);
+        let report = signal_for(sent.outcome.verdict, delivery.status);
         let took = held_for(job.speed, &sent);
-        if needs_report(&job.subscription, report, took, services.clock.now()) {
+        if changes_health(&job.subscription, report, took, services.clock.now()) {
             let (subscription, attempted_url) =
                 (job.subscription.key(), Some(job.subscription.url.as_str()));
             self::report(services, &subscription, attempted_url, report, Some(took)).await;
@@ -140,37 +140,37 @@ pub(crate) async fn give_up(
         Ok(None) => Ok(()),
         Err(again) if again.code == Code::VersionConflict => Ok(()),
         Err(again) if again.is_permanent() => {
-            outbox::give_up(&services.table, &key, Marked::Ever, &again).await
+            outbox::give_up(&services.table, &key, DueMark::Any, &again).await
         }
         Err(again) => Err(again),
     }
 }
 
-fn report_of(verdict: AttemptVerdict, status: DeliveryStatus) -> Report {
+fn signal_for(verdict: AttemptVerdict, status: DeliveryStatus) -> HealthSignal {
     match verdict {
-        AttemptVerdict::Success => Report::Success,
-        AttemptVerdict::Gone => Report::Gone,
+        AttemptVerdict::Success => HealthSignal::Success,
+        AttemptVerdict::Gone => HealthSignal::Gone,
         AttemptVerdict::Failure | AttemptVerdict::Blocked => {
-            Report::Failure { exhausted: status != DeliveryStatus::Retrying }
+            HealthSignal::Failure { exhausted: status != DeliveryStatus::Retrying }
         }
     }
 }
 
-/// How long the attempt occupied its worker: after a timeout, at least its deadline.
+/// The time for which the attempt occupied its worker: after a timeout, at least its deadline.
 fn held_for(speed: Speed, sent: &SentAttempt) -> Duration {
     let is_cut_off = sent.outcome.error.as_deref() == Some(TIMEOUT);
     if is_cut_off { sent.took.max(speed.deadline()) } else { sent.took }
 }
 
-/// Whether there is anything to report: most successes change nothing.
-fn needs_report(
+/// Whether a signal changes anything: most successes do not.
+fn changes_health(
     subscription: &Subscription,
-    report: Report,
+    report: HealthSignal,
     took: Duration,
     now: Timestamp,
 ) -> bool {
     let health = &subscription.health;
-    !matches!(report, Report::Success)
+    !matches!(report, HealthSignal::Success)
         || health.timed(took).is_some()
         || health.succeeded(now).is_some()
 }
@@ -203,8 +203,8 @@ pub(crate) async fn queue(services: &Services, delivery: &Delivery, speed: Speed
     }
 }
 
-/// Records a report in the subscription. It is a write of its own after the delivery's: many deliveries
-/// of one receiver fail at once and must not conflict with each other. A lost report is one failure
+/// Records a signal in the subscription. It is a write of its own after the delivery's: many deliveries
+/// of one receiver fail at once and must not conflict with each other. A lost signal is one failure
 /// uncounted.
 ///
 /// `attempted_url` is the URL that was attempted. The subscription may have been moved since: the answer
@@ -213,7 +213,7 @@ pub(crate) async fn report(
     services: &Services,
     subscription: &Key,
     attempted_url: Option<&str>,
-    report: Report,
+    report: HealthSignal,
     took: Option<Duration>,
 ) {
     let outcome = table::retry(|| async {
@@ -224,18 +224,18 @@ pub(crate) async fn report(
             return Ok(());
         }
         let now = services.clock.now();
-        // 410 is about a URL, not its host.
+        // 410 concerns a URL, not its host.
         let report = match report {
-            Report::Gone if attempted_url != Some(before.url.as_str()) => {
-                Report::Failure { exhausted: true }
+            HealthSignal::Gone if attempted_url != Some(before.url.as_str()) => {
+                HealthSignal::Failure { exhausted: true }
             }
             other => other,
         };
-        let Some(after) = reported(&before, report, took, now) else { return Ok(()) };
+        let Some(after) = apply_signal(&before, report, took, now) else { return Ok(()) };
         let disabled = before.is_enabled() && !after.is_enabled();
         after
             .save(services.table.write(), &before)
-            .also(disabled.then(|| after.disabled_event(now)), table::Write::emit)
+            .when_some(disabled.then(|| after.disabled_event(now)), table::Write::emit)
             .commit()
             .await
     })
@@ -248,27 +248,27 @@ pub(crate) async fn report(
     }
 }
 
-/// The subscription after a report; none when nothing changes.
-fn reported(
+/// The subscription after a signal; none when nothing changes.
+fn apply_signal(
     before: &Subscription,
-    report: Report,
+    report: HealthSignal,
     took: Option<Duration>,
     now: Timestamp,
 ) -> Option<Subscription> {
     let timed = took.and_then(|took| before.health.timed(took));
     let known = timed.as_ref().unwrap_or(&before.health);
     let health = match report {
-        Report::Success => known.succeeded(now).or(timed)?,
-        Report::Failure { exhausted } => known.failed(exhausted, now),
-        Report::Gone => known.failed(true, now),
-        Report::Expired => known.expired(),
-        Report::Late => known.late()?,
+        HealthSignal::Success => known.succeeded(now).or(timed)?,
+        HealthSignal::Failure { exhausted } => known.failed(exhausted, now),
+        HealthSignal::Gone => known.failed(true, now),
+        HealthSignal::Expired => known.expired(),
+        HealthSignal::Late => known.late()?,
     };
     let should_be_disabled = health.is_hopeless(now);
     let after = before.with_health(health);
     Some(match report {
         _ if !before.is_enabled() => after,
-        Report::Gone => after.disabled_by_system(DisabledReason::Gone, now),
+        HealthSignal::Gone => after.disabled_by_system(DisabledReason::Gone, now),
         _ if should_be_disabled => after.disabled_by_system(DisabledReason::Failing, now),
         _ => after,
     })

@@ -139,14 +139,14 @@ impl Inputs {
     }
 
     /// The event and the subscription to send it to, or the reason why it is never sent.
-    pub(crate) fn validate(
+    pub(crate) fn deliverable(
         &self,
         is_test: bool,
     ) -> Result<(Arc<Event>, Arc<Subscription>), &'static str> {
         let event = self.event.as_ref().filter(|event| !event.is_expunged());
         let event = event.ok_or("payload_expunged")?;
         let subscription = self.subscription.as_ref().ok_or("subscription_deleted")?;
-        // Nobody has shown that the queue is theirs.
+        // Nobody has confirmed the queue.
         if !subscription.is_confirmed() {
             return Err("subscription_unconfirmed");
         }

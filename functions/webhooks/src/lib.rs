@@ -1,7 +1,7 @@
 //! Deliveries of webhooks: queue → sign → POST, or a message to the subscriber's queue → record the
 //! attempt (docs/conventions.md §10, docs/architecture.md §5).
 //!
-//! One message stands for one attempt. The attempt has three steps, and a crash after each is harmless:
+//! One message is for one attempt. The attempt has three steps, and a crash after each is harmless:
 //!
 //! 1. *Begin*: the delivery is read, and a message for an attempt that was made is ignored. A first attempt at
 //!    a prompt receiver is then sent: while the queue hides its message, the message is this worker's, and a
@@ -63,7 +63,7 @@ use services::Services;
 use tokio::sync::{Mutex, MutexGuard};
 
 use begin::{Begun, Job};
-use finish::Report;
+use finish::HealthSignal;
 use inputs::{Inputs, SharedInputs};
 use send::SentAttempt;
 use under_way::UnderWay;
@@ -220,16 +220,16 @@ async fn make(
             wake_next(services, &ended).await;
             if exhausted {
                 let waited = message.subscription_key();
-                finish::report(services, &waited, None, Report::Expired, None).await;
+                finish::report(services, &waited, None, HealthSignal::Expired, None).await;
             }
             Ok(())
         }
         Begun::Attempt(mut job) => {
             let sent = under_way.sent(send_watched(services, &job, message, &key)).await;
-            let places = std::mem::take(&mut job.places);
-            let _held = slot.of(!places.are_held()).await;
+            let permits = std::mem::take(&mut job.permits);
+            let _held = slot.of(!permits.are_held()).await;
             let outcome = finish::finish(services, &job, sent, under_way).await;
-            places.leave(services).await;
+            permits.leave(services).await;
             outcome
         }
     }
@@ -244,7 +244,7 @@ async fn send_watched(
     key: &SealKey,
 ) -> SentAttempt {
     let mut sending = pin!(send::send(services, job, key));
-    if job.places.are_held() {
+    if job.permits.are_held() {
         return sending.await;
     }
     if let Ok(sent) = tokio::time::timeout(PROMPT, sending.as_mut()).await {
@@ -252,7 +252,7 @@ async fn send_watched(
     }
     let subscription = message.subscription_key();
     let attempted_url = Some(job.subscription.url.as_str());
-    let late = finish::report(services, &subscription, attempted_url, Report::Late, None);
+    let late = finish::report(services, &subscription, attempted_url, HealthSignal::Late, None);
     tokio::join!(sending, late).0
 }
 

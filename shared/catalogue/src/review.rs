@@ -250,7 +250,7 @@ pub async fn count(
     let (store, product) = (&after.store_id, &after.product_id);
     let write = write.update(&key::product(store, product), change, Code::NotFound);
     let summary: Option<ProductSummary> = services.table.get(&key::summary(store, product)).await?;
-    Ok(write.also(summary, |write, summary| {
+    Ok(write.when_some(summary, |write, summary| {
         let rated = summary.rated(step, step.saturating_mul(stars));
         write.update(&summary.key(), rated, Code::VersionConflict)
     }))

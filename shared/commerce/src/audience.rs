@@ -153,7 +153,10 @@ impl Audience {
         match self.subscriptions.get(partition) {
             Some(Ok(found)) => Ok(found),
             Some(Err(problem)) => Err(problem.clone()),
-            None => Err(Problem::unavailable("not read")),
+            None => {
+                let cause = format!("the subscriptions of {partition} were not read");
+                Err(Problem::unavailable(cause))
+            }
         }
     }
 
@@ -197,10 +200,10 @@ async fn installations(
         .collect();
     let keyed: Vec<((StoreId, AppId), [Key; 2])> = wanted
         .into_iter()
-        .map(|(store, services)| {
-            let id = Installation::id_of(&store, &services);
-            let keys = [key::installation(&id), Stop::of(&services, &id)];
-            ((store, services), keys)
+        .map(|(store, app)| {
+            let id = Installation::id_of(&store, &app);
+            let keys = [key::installation(&id), Stop::of(&app, &id)];
+            ((store, app), keys)
         })
         .collect();
     let mut found = HashMap::new();

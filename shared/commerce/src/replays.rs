@@ -19,11 +19,11 @@ use delivery::subscription::Subscription;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 use services::Services;
-use table::WalkPlace;
+use table::WalkPosition;
 
 use crate::audience::Audience;
 
-pub use failed::named;
+pub use failed::load_named;
 
 /// Items of one page when a replay is counted in advance.
 const COUNTED: usize = 500;
@@ -52,7 +52,7 @@ impl Planned {
 struct Plan {
     planned: Vec<Planned>,
     skipped: Skipped,
-    next: Option<WalkPlace>,
+    next: Option<WalkPosition>,
 }
 
 /// A running replay, with the subscriptions that it may send to.
@@ -133,11 +133,11 @@ impl<'a> Replaying<'a> {
         Ok((made, Made { sent, skipped, next: plan.next, is_cut }))
     }
 
-    async fn plan(&self, place: Option<&WalkPlace>, room: usize) -> Result<Plan, Problem> {
+    async fn plan(&self, place: Option<&WalkPosition>, limit: usize) -> Result<Plan, Problem> {
         match self.replay.kind {
             ReplayKind::Delivery => self.plan_named().await,
-            ReplayKind::Recover => self.plan_failed(place, room).await,
-            ReplayKind::Missing | ReplayKind::Range => self.plan_happened(place, room).await,
+            ReplayKind::Recover => self.plan_failed(place, limit).await,
+            ReplayKind::Missing | ReplayKind::Range => self.plan_happened(place, limit).await,
         }
     }
 

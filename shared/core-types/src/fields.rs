@@ -14,7 +14,7 @@ pub use handle::{Handle, Slug};
 pub use hs_code::HsCode;
 pub use line::{DisplayName, Line, PersonName, StoreName, is_format, misleads};
 pub use link_template::LinkTemplate;
-pub use metadata::{MOST_METADATA, Metadata, MetadataFilter};
+pub use metadata::{MAX_METADATA, Metadata, MetadataFilter};
 pub use tax_number::TaxNumber;
 
 /// Implements the common parts of text types: parsing, schema (with the `schemars` attributes of the type),
@@ -296,8 +296,12 @@ impl FromText for E164 {
         let is_number = (2..=15).contains(&digits.len())
             && digits.bytes().all(|b| b.is_ascii_digit())
             && !digits.starts_with('0');
-        let violation =
-            || Violation::new("invalid_phone", "Must be a number like `+912255501234`.");
+        let violation = || {
+            Violation::new(
+                "invalid_phone",
+                "Must be a telephone number with its country code (E.164), like `+912255501234`.",
+            )
+        };
         is_number.then(|| Self(text.to_owned())).ok_or_else(violation)
     }
 }

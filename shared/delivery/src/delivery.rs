@@ -43,7 +43,7 @@ use serde::{Deserialize, Serialize};
 use services::queue;
 use services::queue::QueueName;
 use table::item::{Item, Key};
-use table::outbox::Due;
+use table::outbox::DueKind;
 
 use crate::subscription::Subscription;
 
@@ -197,7 +197,7 @@ impl Item for Delivery {
         keys.extend(
             trouble.map(|status| key::deliveries_in_trouble(&scope, status, at, &self.id, to)),
         );
-        keys.extend(self.due_at.map(|at| Due::Delivery.mark(self.id.as_str(), at)));
+        keys.extend(self.due_at.map(|at| DueKind::Delivery.mark(self.id.as_str(), at)));
         keys
     }
     fn forget_at(&self) -> Option<Timestamp> {

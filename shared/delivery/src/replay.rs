@@ -28,8 +28,8 @@ use primitives::clock::{DAY, HOUR, MINUTE, Timestamp};
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
-use table::outbox::Due;
-use table::{Condition, WalkPlace, Write};
+use table::outbox::DueKind;
+use table::{Condition, WalkPosition, Write};
 
 pub use estimate::{Estimate, EstimatedCost};
 pub use scans::Scan;
@@ -167,7 +167,7 @@ pub struct Replay {
     /// Deliveries that had ended without success at the last scan.
     pub failed: u64,
     /// Where the walk goes on.
-    pub place: Option<WalkPlace>,
+    pub place: Option<WalkPosition>,
     /// The same place for people: a time and an id.
     pub cursor: Option<String>,
     /// When the last delivery was created; from then on their outcomes are scanned.
@@ -209,7 +209,7 @@ impl Item for Replay {
     }
     fn indexes(&self) -> Vec<IndexKey> {
         let mut keys = vec![key::replays_of_store(&self.store_id, self.created_at, &self.id)];
-        keys.extend(self.due_at.map(|at| Due::Run.mark(self.id.as_str(), at)));
+        keys.extend(self.due_at.map(|at| DueKind::Run.mark(self.id.as_str(), at)));
         keys
     }
     fn forget_at(&self) -> Option<Timestamp> {
@@ -237,7 +237,7 @@ pub struct Made {
     /// Deliveries skipped.
     pub skipped: Skipped,
     /// Where the walk goes on; none at its end.
-    pub next: Option<WalkPlace>,
+    pub next: Option<WalkPosition>,
     /// Whether deliveries were left out because `max_count` was reached.
     pub is_cut: bool,
 }
@@ -343,7 +343,7 @@ impl Replay {
         let is_full = made.is_cut || (sent >= self.max_count && made.next.is_some());
         let is_last = is_full || made.next.is_none();
         let paced = self.turn(made.sent, now);
-        let cursor = made.next.as_ref().and_then(WalkPlace::last).map(str::to_owned);
+        let cursor = made.next.as_ref().and_then(WalkPosition::last).map(str::to_owned);
         let next = Self {
             status: ReplayStatus::Running,
             started_at: self.started_at.or(Some(now)),

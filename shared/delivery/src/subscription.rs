@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
 use table::{Condition, Write};
 
-pub use confirmation::{CHALLENGE, Challenge, ConfirmationView, Confirming, QueueChallenge};
+pub use confirmation::{CHALLENGE, Challenge, ConfirmOutcome, ConfirmationView, QueueChallenge};
 pub use destination::{DestinationKind, DestinationView};
 pub use filter::{Payload, PayloadFilter};
 pub use health::{Circuit, Gate, HealthStatus, PROMPT, ReceiverHealth, SLOW};

@@ -52,7 +52,7 @@ inline_schema!([T: JsonSchema, const MAX: usize] AtMost<T, MAX>, format!("AtMost
     json_schema!({"type": "array", "items": items, "maxItems": MAX})
 });
 
-/// Describes types that are read from text: `"type": "string"`, with what else is known of them.
+/// Describes types that are read from text: `"type": "string"`, with further keywords.
 #[macro_export]
 macro_rules! string_schema {
     ($name:ty: {$($known:tt)*}) => {

@@ -100,7 +100,7 @@ pub struct Merge {
     /// The part that it is moving.
     pub part: MergePart,
     /// The position in that part.
-    pub place: Option<WalkPlace>,
+    pub place: Option<WalkPosition>,
     /// When the sweep resumes it; none if it has ended.
     pub due_at: Option<Timestamp>,
     /// When it ended.
@@ -117,7 +117,7 @@ impl Walking for Merge {
     fn is_over(&self) -> bool {
         self.status != MergeStatus::Running
     }
-    fn advanced(&self, place: Option<WalkPlace>, now: Timestamp) -> Self {
+    fn advanced(&self, place: Option<WalkPosition>, now: Timestamp) -> Self {
         let next = Self { due_at: Some(now.plus(MINUTE)), ..self.changed(now) };
         match (place, self.part.next()) {
             (Some(place), _) => Self { place: Some(place), ..next },
@@ -165,7 +165,7 @@ impl Merge {
     }
 
     /// Ends the merge after a permanent error.
-    fn broken(&self, now: Timestamp) -> Self {
+    fn failed_internally(&self, now: Timestamp) -> Self {
         let (status, status_reason) = (MergeStatus::Failed, Some(EndReason::InternalError));
         Self { status, status_reason, due_at: None, finished_at: Some(now), ..self.changed(now) }
     }

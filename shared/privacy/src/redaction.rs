@@ -79,7 +79,7 @@ pub struct Redaction {
     /// The part that it is erasing.
     pub part: Part,
     /// The position in that part.
-    pub place: Option<WalkPlace>,
+    pub place: Option<WalkPosition>,
     /// Whether an open order prevents its start.
     pub waits_for_orders: bool,
     /// When it starts.
@@ -187,7 +187,7 @@ impl Redaction {
 
     /// Ends the redaction after a permanent error. The addresses stay, because the remaining data is found by
     /// them.
-    fn broken(&self, now: Timestamp) -> Self {
+    fn failed_internally(&self, now: Timestamp) -> Self {
         let (status, status_reason) = (RedactionStatus::Failed, Some(EndReason::InternalError));
         let emails = self.emails.clone();
         Self { status_reason, emails, ..self.ended(status, now) }

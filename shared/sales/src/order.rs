@@ -60,7 +60,7 @@ use identity::address::PostalAddress;
 use primitives::clock::Timestamp;
 use serde::{Deserialize, Serialize};
 use table::item::{Item, Key, Packing};
-use table::outbox::Due;
+use table::outbox::DueKind;
 
 use crate::payment::CaptureMethod;
 use crate::payment::manual_method::ChosenMethod;
@@ -270,7 +270,7 @@ impl Item for Order {
         // payment is processed may have to be.
         let is_owed =
             self.status == OrderStatus::Open && (self.expires_at.is_none() || self.is_processing());
-        let due = self.due_at().map(|at| Due::Order.mark(self.id.as_str(), at));
+        let due = self.due_at().map(|at| DueKind::Order.mark(self.id.as_str(), at));
         let owed =
             is_owed.then(|| key::open_orders_of_store(&self.store_id, self.created_at, &self.id));
         let of_someone = of_customer.into_iter().chain(of_guest);

@@ -47,7 +47,7 @@ use primitives::clock::{DAY, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use table::item::{Item, Key, Packing};
-use table::outbox::Due;
+use table::outbox::DueKind;
 
 use crate::dispute::DisputeStatus;
 
@@ -313,7 +313,7 @@ impl Item for Payment {
     }
     fn indexes(&self) -> Vec<IndexKey> {
         let listed = key::payments_of_store(&self.store_id, self.created_at, &self.id);
-        let due = self.due_at().map(|at| Due::Payment.mark(self.id.as_str(), at));
+        let due = self.due_at().map(|at| DueKind::Payment.mark(self.id.as_str(), at));
         let open = self.needs_provider().then(|| {
             let provider = self.provider.as_str();
             key::payments_open_with(&self.store_id, provider, self.created_at, &self.id)

@@ -144,9 +144,11 @@ impl ThemePurchase {
         }
         let end = payment.expires_at.filter(|end| self.is_open() && since < *end);
         match end {
-            Some(end) => Some(since.plus(Due::wait(payment.tries.min(MAX_BACKOFF_TRIES))).min(end)),
+            Some(end) => {
+                Some(since.plus(DueKind::wait(payment.tries.min(MAX_BACKOFF_TRIES))).min(end))
+            }
             None if self.is_open() || self.is_in_vain() => {
-                Some(since.plus(Due::wait(payment.tries)))
+                Some(since.plus(DueKind::wait(payment.tries)))
             }
             None => None,
         }

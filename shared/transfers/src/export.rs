@@ -25,8 +25,8 @@ use primitives::problem::{Code, Problem};
 use privacy::person::{Part, Person};
 use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
-use table::outbox::Due;
-use table::{WalkPlace, Write};
+use table::outbox::DueKind;
+use table::{WalkPosition, Write};
 
 use crate::FileFormat;
 use crate::chunk::RETENTION;
@@ -133,9 +133,9 @@ pub struct Export {
     #[serde(rename = "pieces")]
     pub chunks: Vec<u32>,
     /// Where the walk goes on.
-    pub place: Option<WalkPlace>,
+    pub place: Option<WalkPosition>,
     /// The product whose movements are being read, and the place within them.
-    pub within: Option<(ProductId, Option<WalkPlace>)>,
+    pub within: Option<(ProductId, Option<WalkPosition>)>,
     /// For an export of one customer: the person, and the part that is read next.
     #[serde(default)]
     pub about: Option<ExportedPerson>,
@@ -164,7 +164,7 @@ impl Item for Export {
     }
     fn indexes(&self) -> Vec<IndexKey> {
         let mut keys = vec![key::exports_of_store(&self.store_id, self.created_at, &self.id)];
-        keys.extend(self.due_at.map(|at| Due::Run.mark(self.id.as_str(), at)));
+        keys.extend(self.due_at.map(|at| DueKind::Run.mark(self.id.as_str(), at)));
         keys
     }
     fn forget_at(&self) -> Option<Timestamp> {

@@ -196,7 +196,7 @@ impl Item for Import {
     }
     fn indexes(&self) -> Vec<IndexKey> {
         let mut keys = vec![key::imports_of_store(&self.store_id, self.created_at, &self.id)];
-        keys.extend(self.due_at.map(|at| Due::Run.mark(self.id.as_str(), at)));
+        keys.extend(self.due_at.map(|at| DueKind::Run.mark(self.id.as_str(), at)));
         keys
     }
     fn forget_at(&self) -> Option<Timestamp> {

@@ -235,7 +235,7 @@ async fn with_members(
     let (collection, members) =
         (&key::collection(store, &id), &key::collection_members(store, &id));
     retry_eventual_first(|consistency| async move {
-        let mut found = services.table.look(&[collection, members], consistency).await?;
+        let mut found = services.table.get_many_with(&[collection, members], consistency).await?;
         Ok((published(found.take(collection)?)?, found.take(members)?))
     })
     .await

@@ -117,7 +117,8 @@ async fn descriptions(
 ) -> Result<BTreeMap<String, Blob>, Problem> {
     let keys: Vec<Key> = names.map(|name| key::blob(name)).collect();
     let read = keys.chunks(BATCH).map(|keys| async move {
-        let mut batch = services.table.look(&keys.iter().collect::<Vec<_>>(), consistency).await?;
+        let mut batch =
+            services.table.get_many_with(&keys.iter().collect::<Vec<_>>(), consistency).await?;
         let found = keys.iter().map(|key| batch.take::<Blob>(key));
         found.collect::<Result<Vec<Option<Blob>>, Problem>>()
     });

@@ -26,7 +26,7 @@ use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 use services::Services;
 use table::item::{Item, Key};
-use table::outbox::Due;
+use table::outbox::DueKind;
 use table::{Condition, Query, Write, retry};
 
 use super::{Product, ProductSummary, Sellable, UniqueSku, Variant, load, restock_product};

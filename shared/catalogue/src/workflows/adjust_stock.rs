@@ -58,7 +58,7 @@ struct Done {
 impl Asked {
     /// Adds the creation of the mark, if there is one; it fails if the request was executed already.
     fn marked(&self, write: Write) -> Write {
-        write.also(self.mark.as_ref(), |write, mark| {
+        write.when_some(self.mark.as_ref(), |write, mark| {
             let (pk, sk) = (mark.key.pk.clone(), mark.key.sk.clone());
             let done = Done { pk, sk, forgotten_at: mark.forgotten_at, version: 1 };
             write.create(&done, Code::IdempotencyKeyReused)
@@ -115,7 +115,7 @@ pub async fn execute<C: Completion<AdjustmentView>>(
         let items = adjustment.new_items();
         let write = adjustment.put_into(request.marked(services.table.write()));
         let write = ensure_items(write, store, request, items);
-        let write = write.also(changes.then_some(event), Write::emit);
+        let write = write.when_some(changes.then_some(event), Write::emit);
         completion.commit(write, &view, now).await
     })
     .await

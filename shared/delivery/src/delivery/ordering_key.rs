@@ -79,13 +79,13 @@ impl Delivery {
 
     /// Adds the write of the delivery's position, if it has an ordering key.
     pub fn enter_ordering_key(&self, write: Write) -> Write {
-        write.also(self.ordering_position(), |write, position| write.put(&position))
+        write.when_some(self.ordering_position(), |write, position| write.put(&position))
     }
 
     /// Adds the deletion of the delivery's position, if the delivery has ended.
     pub fn leave_ordering_key(&self, write: Write) -> Write {
         let position = self.ordering_position().filter(|_| self.status.is_final());
-        write.also(position, |write, position| write.delete(&position.key()))
+        write.when_some(position, |write, position| write.delete(&position.key()))
     }
 }
 

@@ -1,4 +1,4 @@
-use core_types::event::{Entry, EventSubject};
+use core_types::event::{EventSubject, TopicDeclaration};
 use identity::store::STORE_UPDATED;
 
 use super::*;
@@ -7,9 +7,9 @@ const NOW: Timestamp = Timestamp::from_millis(1_795_244_400_000);
 
 fn delivery() -> Delivery {
     let store = StoreId::mint(NOW);
-    let about = EventSubject { store: Some(&store), app: None, entity: "x", version: 1 };
-    let topic = Entry::of(&STORE_UPDATED);
-    let event = Event::untyped(&topic, about, serde_json::json!({}), NOW);
+    let subject = EventSubject { store: Some(&store), app: None, entity: "x", version: 1 };
+    let topic = TopicDeclaration::of(&STORE_UPDATED);
+    let event = Event::untyped(&topic, subject, serde_json::json!({}), NOW);
     let id = SubscriptionId::mint(NOW);
     let types = vec!["*".to_owned()];
     let subscription =
@@ -196,8 +196,9 @@ fn the_same_event_and_subscription_make_the_same_delivery() {
 fn a_delivery_of_an_ordered_subscription_has_a_position() {
     use crate::subscription::Ordering;
     let store = StoreId::mint(NOW);
-    let about = EventSubject { store: Some(&store), app: None, entity: "x", version: 1 };
-    let event = Event::untyped(&Entry::of(&STORE_UPDATED), about, serde_json::json!({}), NOW);
+    let subject = EventSubject { store: Some(&store), app: None, entity: "x", version: 1 };
+    let event =
+        Event::untyped(&TopicDeclaration::of(&STORE_UPDATED), subject, serde_json::json!({}), NOW);
     let id = SubscriptionId::mint(NOW);
     let types = vec!["*".to_owned()];
     let mut subscription =

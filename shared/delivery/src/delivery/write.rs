@@ -35,14 +35,14 @@ impl Delivery {
     /// # Errors
     /// `version_conflict` when another writer came first.
     pub async fn replace(&self, services: &Services) -> Result<(), Problem> {
-        self.settle(services, None).await
+        self.record_outcome(services, None).await
     }
 
     /// As [`Delivery::replace`], with a long response body as an item of its own.
     ///
     /// # Errors
     /// As [`Delivery::replace`].
-    pub async fn settle(
+    pub async fn record_outcome(
         &self,
         services: &Services,
         answer: Option<OversizedResponse>,
@@ -50,7 +50,7 @@ impl Delivery {
         let is_alone = answer.is_none() && (self.ordering_key.is_none() || !self.status.is_final());
         if !is_alone {
             let write = services.table.write().replace(self, Code::VersionConflict);
-            let write = write.also(answer, |write, answer| write.put(&answer));
+            let write = write.when_some(answer, |write, answer| write.put(&answer));
             return self.leave_ordering_key(write).commit().await;
         }
         if services.table.put_next(self).await? {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use primitives::clock::{MINUTE, Timestamp};
 use serde::{Deserialize, Serialize};
-use table::WalkPlace;
+use table::WalkPosition;
 
 use super::{Replay, ReplayStatus, WATCHED};
 use crate::delivery::DeliveryStatus;
@@ -18,7 +18,7 @@ use crate::delivery::DeliveryStatus;
 pub struct Scan {
     /// Where it goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<WalkPlace>,
+    pub place: Option<WalkPosition>,
     /// Deliveries that succeeded.
     pub succeeded: u64,
     /// Deliveries that ended without success.
@@ -29,7 +29,7 @@ pub struct Scan {
 
 impl Scan {
     /// The scan with the statuses of another page counted.
-    fn with(&self, seen: &[DeliveryStatus], place: Option<WalkPlace>) -> Self {
+    fn with(&self, seen: &[DeliveryStatus], place: Option<WalkPosition>) -> Self {
         let mut look = Self { place, ..self.clone() };
         for status in seen {
             let count = match status {
@@ -59,7 +59,7 @@ impl Replay {
     pub fn looked_at(
         &self,
         seen: &[DeliveryStatus],
-        next: Option<WalkPlace>,
+        next: Option<WalkPosition>,
         now: Timestamp,
     ) -> Self {
         let is_whole = next.is_none();

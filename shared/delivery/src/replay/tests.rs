@@ -16,12 +16,12 @@ fn replay(rate_per_second: u32, max_count: u64) -> Replay {
     Replay::new(input, &StoreId::derive(&["here"]), None, "mer_x", NOW)
 }
 
-fn place() -> Option<WalkPlace> {
+fn place() -> Option<WalkPosition> {
     let text = r#"{"PK":"a","SK":"A","GSI5PK":"p","GSI5SK":"2026#x"}"#;
     serde_json::from_str(text).ok()
 }
 
-fn made(sent: u64, next: Option<WalkPlace>) -> Made {
+fn made(sent: u64, next: Option<WalkPosition>) -> Made {
     Made { sent, skipped: Skipped::default(), next, is_cut: false }
 }
 

@@ -115,13 +115,13 @@ impl Example for ReplayView {
 impl Replay {
     /// The event that it has ended.
     pub(super) fn finished(&self) -> Event {
-        let about = EventSubject {
+        let subject = EventSubject {
             store: Some(&self.store_id),
             app: None,
             entity: self.id.as_str(),
             version: self.version,
         };
-        Event::new(&REPLAY_FINISHED, about, &ReplayView::from(self), self.updated_at)
+        Event::new(&REPLAY_FINISHED, subject, &ReplayView::from(self), self.updated_at)
     }
 
     /// Its progress.

@@ -67,13 +67,13 @@ impl From<&QueueChallenge> for ConfirmationView {
 
 /// The outcome of a returned token.
 #[derive(Debug, Clone)]
-pub enum Confirming {
+pub enum ConfirmOutcome {
     /// The subscription was confirmed by it before.
-    Already,
+    AlreadyConfirmed,
     /// The token is right: the subscription, confirmed.
-    Done(Box<Subscription>),
+    Confirmed(Box<Subscription>),
     /// The token is wrong: the subscription, with the attempt counted.
-    Wrong(Box<Subscription>),
+    WrongToken(Box<Subscription>),
 }
 
 /// A token to be sent to a queue.
@@ -200,12 +200,12 @@ impl Subscription {
     /// # Errors
     /// `invalid_state_transition` when there is nothing to confirm; `too_many_attempts` after five wrong
     /// tokens; `invalid_or_expired_token`.
-    pub fn confirm(&self, token: &str, now: Timestamp) -> Result<Confirming, Problem> {
+    pub fn confirm(&self, token: &str, now: Timestamp) -> Result<ConfirmOutcome, Problem> {
         let Some(confirmation) = &self.confirmation else {
             return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
         };
         if confirmation.confirmed_at.is_some() {
-            let again = confirmation.is(token).then_some(Confirming::Already);
+            let again = confirmation.is(token).then_some(ConfirmOutcome::AlreadyConfirmed);
             return again.ok_or_else(|| Code::InvalidOrExpiredToken.into());
         }
         if confirmation.wrong >= MOST_WRONG {
@@ -228,7 +228,11 @@ impl Subscription {
         }
         after.confirmation = Some(next);
         let after = Box::new(after);
-        Ok(if is_right { Confirming::Done(after) } else { Confirming::Wrong(after) })
+        Ok(if is_right {
+            ConfirmOutcome::Confirmed(after)
+        } else {
+            ConfirmOutcome::WrongToken(after)
+        })
     }
 }
 

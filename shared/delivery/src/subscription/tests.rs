@@ -1,4 +1,4 @@
-use core_types::event::{Entry, EventSubject};
+use core_types::event::{EventSubject, TopicDeclaration};
 use core_types::scope::Scopes;
 use crypto::seal::SealKey;
 use crypto::signature::SigningSecret;
@@ -22,10 +22,10 @@ fn subscription(store: &StoreId, key: &SealKey, types: &[&str]) -> (Subscription
 }
 
 fn event(name: &str, store: Option<&StoreId>, app: Option<&AppId>) -> Event {
-    let about = EventSubject { store, app, entity: "x", version: 1 };
-    let topics = [Entry::of(&STORE_UPDATED), Entry::of(&APP_INSTALLED)];
+    let subject = EventSubject { store, app, entity: "x", version: 1 };
+    let topics = [TopicDeclaration::of(&STORE_UPDATED), TopicDeclaration::of(&APP_INSTALLED)];
     let topic = topics.iter().find(|topic| topic.name == name).unwrap();
-    Event::untyped(topic, about, serde_json::json!({}), NOW)
+    Event::untyped(topic, subject, serde_json::json!({}), NOW)
 }
 
 #[test]
@@ -150,9 +150,10 @@ fn enabling_a_disabled_subscription_resets_its_health() {
 #[test]
 fn a_filter_passes_matching_and_truncated_payloads() {
     let store = StoreId::mint(NOW);
-    let about = EventSubject { store: Some(&store), app: None, entity: "x", version: 1 };
-    let event =
-        |data: serde_json::Value| Event::untyped(&Entry::of(&STORE_UPDATED), about, data, NOW);
+    let subject = EventSubject { store: Some(&store), app: None, entity: "x", version: 1 };
+    let event = |data: serde_json::Value| {
+        Event::untyped(&TopicDeclaration::of(&STORE_UPDATED), subject, data, NOW)
+    };
     let (mut subscription, _) = subscription(&store, &SealKey::generate(), &["*"]);
     let wants = |subscription: &Subscription, data: serde_json::Value| {
         subscription.wants(&filter::Payload::from(&event(data)))

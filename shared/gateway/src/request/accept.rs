@@ -1,4 +1,4 @@
-//! Which form of an answer its reader wants (RFC 9110 §12.5.1).
+//! Content negotiation (RFC 9110 §12.5.1).
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
@@ -7,10 +7,10 @@ use http::{HeaderMap, header};
 use super::{Argument, Raw, Validation};
 use primitives::problem::Problem;
 
-/// The quality of what is wanted without a reserve, in thousandths.
+/// The full quality, in thousandths.
 const FULL: u16 = 1_000;
 
-/// What a request's `Accept` says of media types. What cannot be read in it says nothing.
+/// The media types of a request's `Accept`. Unreadable parts are ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accept(Vec<(String, u16)>);
 
@@ -20,8 +20,8 @@ impl Accept {
         Self(lines.flat_map(|line| line.split(',')).filter_map(range).collect())
     }
 
-    /// How much a media type is wanted, in thousandths; 0 if not at all. The closest range that names
-    /// it counts; without any range everything is as good.
+    /// The quality of a media type, in thousandths; 0 if it is not accepted. The most specific range that
+    /// matches it decides; without any range everything is accepted.
     pub fn quality(&self, media_type: &str) -> u16 {
         if self.0.is_empty() {
             return FULL;
@@ -32,7 +32,7 @@ impl Accept {
         ranges.iter().find_map(of).map_or(0, |(_, quality)| *quality)
     }
 
-    /// Whether `one` is wanted more than `other`, which is answered where they are as good.
+    /// Whether `one` is preferred to `other`; `other` is, if they are equal.
     pub fn prefers(&self, one: &str, other: &str) -> bool {
         self.quality(one) > self.quality(other)
     }
@@ -65,7 +65,7 @@ impl<S: Sync> FromRequestParts<S> for Accept {
     }
 }
 
-/// Nothing in it is rejected: what none of the forms satisfies is answered as JSON.
+/// Nothing in it is rejected: JSON is returned if no form is acceptable.
 impl Argument for Accept {
     async fn validate(_: &mut Validation<'_>) -> Result<(), Problem> {
         Ok(())

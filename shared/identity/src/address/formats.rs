@@ -43,8 +43,8 @@ struct Format {
     /// Codes by name, at first use.
     #[serde(skip)]
     codes: OnceLock<BTreeMap<String, String>>,
-    /// What may stand before or behind a name of a region: `county`, `省`; only behind it: `-to`; only before it:
-    /// `tinh-`.
+    /// Affixes of a region's name, before or behind it: `county`, `省`; only behind it: `-to`; only before
+    /// it: `tinh-`.
     #[serde(default)]
     affixes: Vec<String>,
 }
@@ -52,24 +52,24 @@ struct Format {
 /// A country's format, parsed at first use.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
-struct Entry {
+struct CountryFormat {
     text: Box<RawValue>,
     #[serde(skip)]
     read: OnceLock<Option<Format>>,
 }
 
-impl Entry {
+impl CountryFormat {
     fn format(&self) -> Option<&Format> {
         // A test reads all of them.
         self.read.get_or_init(|| serde_json::from_str(self.text.get()).ok()).as_ref()
     }
 }
 
-static FORMATS: LazyLock<BTreeMap<String, Entry>> =
+static FORMATS: LazyLock<BTreeMap<String, CountryFormat>> =
     LazyLock::new(|| serde_json::from_str(include_str!("formats.json")).unwrap_or_default());
 
 fn format_of(country: &str) -> Option<&'static Format> {
-    FORMATS.get(country).and_then(Entry::format)
+    FORMATS.get(country).and_then(CountryFormat::format)
 }
 
 /// A normalized region and postal code.
@@ -249,7 +249,7 @@ impl Format {
         })
     }
 
-    /// What a postal code may stand for: as the examples of its length are written, and as it is.
+    /// The readings of a postal code: as the examples of its length are written, and unchanged.
     fn forms(&self, pattern: &str, code: &str) -> Vec<String> {
         let signs: String = code.chars().filter(char::is_ascii_alphanumeric).collect();
         let shaped = self.examples.iter().flat_map(|example| {

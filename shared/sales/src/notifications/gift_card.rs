@@ -1,7 +1,7 @@
 //! The mail that brings a gift card.
 
 use core_types::key;
-use core_types::mail::{GiftCardNews, MailContent, on_one_line};
+use core_types::mail::{GiftCardDelivery, MailContent, on_one_line};
 use identity::store::Store;
 use primitives::clock::DAY;
 use primitives::problem::Problem;
@@ -17,7 +17,7 @@ use crate::gift_card::{GiftCard, GiftCardCode, GiftCardStatus, LastDay, Recipien
 /// the code. [`worded`] renders it when it is sent.
 pub fn gift_card(to: &Recipient, card: &GiftCard, code: &GiftCardCode) -> MailContent {
     let mail = MailContent::new(&to.email, "", String::new(), DAY.saturating_mul(7));
-    let news = GiftCardNews { id: card.id.clone(), code: code.reveal().to_owned() };
+    let news = GiftCardDelivery { id: card.id.clone(), code: code.reveal().to_owned() };
     MailContent { gift_card: Some(news), ..mail.from_store(Some(&card.store_id)) }
 }
 

@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use primitives::clock::{DAY, Timestamp};
-use table::outbox::Due;
+use table::outbox::DueKind;
 
 use super::{Payment, PaymentStatus};
 
@@ -24,7 +24,7 @@ impl Payment {
     /// When the sweep processes it next; none without pending work.
     pub fn due_at(&self) -> Option<Timestamp> {
         let since = self.tried_at.unwrap_or(self.updated_at);
-        let work = self.has_work().then(|| since.plus(Due::wait(self.tries)));
+        let work = self.has_work().then(|| since.plus(DueKind::wait(self.tries)));
         let look_ups = self.asks_about_disputes_at().into_iter().chain(self.checks_processing_at());
         work.into_iter().chain(look_ups).min()
     }

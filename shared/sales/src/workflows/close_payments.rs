@@ -11,7 +11,7 @@ use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::Item;
-use table::outbox::Due;
+use table::outbox::DueKind;
 use table::{Change, CommitOnly};
 
 use super::record_payment::{self, PaymentUpdate};
@@ -53,7 +53,7 @@ pub(super) async fn close_payments(
     let (now, tries) = (services.clock.now(), aggregate.order.attend_tries);
     if let Some(problem) = asked.failed {
         let tries = tries.saturating_add(1);
-        remind(services, &aggregate.order, Some(now.plus(Due::wait(tries))), tries).await?;
+        remind(services, &aggregate.order, Some(now.plus(DueKind::wait(tries))), tries).await?;
         return Err(problem);
     }
     if asked.is_cut_short {
@@ -180,7 +180,7 @@ pub(super) async fn remind(
     let change = match at {
         None => Change::new("REMOVE attend_at, attend_tries, GSI3PK, GSI3SK"),
         Some(at) => {
-            let (_, mark) = Due::Order.mark(order.id.as_str(), at);
+            let (_, mark) = DueKind::Order.mark(order.id.as_str(), at);
             let set = "SET attend_at = :at, attend_tries = :tries, GSI3PK = :pk, GSI3SK = :sk";
             Change::new(set)
                 .value(":at", at)

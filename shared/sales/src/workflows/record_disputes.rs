@@ -128,7 +128,7 @@ async fn once(
         return Ok(None);
     }
     let write = services.table.write();
-    let write = write.also(event, |write, event| write.create(event, Code::VersionConflict));
+    let write = write.when_some(event, |write, event| write.create(event, Code::VersionConflict));
     let write = changes.iter().fold(write, |write, change| change.write(write, now));
     let write = match payment.with_disputes(changes.iter().map(|one| &one.dispute), now) {
         None => write,

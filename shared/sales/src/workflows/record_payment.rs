@@ -156,7 +156,8 @@ async fn once<C: Completion<PaymentWithOrder>>(
         return Ok(Recorded::unchanged(known, completion));
     }
     let write = services.table.write();
-    let write = write.also(update.event, |write, event| write.create(event, Code::VersionConflict));
+    let write =
+        write.when_some(update.event, |write, event| write.create(event, Code::VersionConflict));
     match known.payment.observe(update.observed, update.source, now) {
         Err(mismatch) => record_mismatch(write, update, known, mismatch, completion, now).await,
         Ok(None) => {
@@ -220,7 +221,7 @@ async fn record_mismatch<C: Completion<PaymentWithOrder>>(
     let flagged = known.payment.flagged(Attention::AmountMismatch, now);
     let payment = flagged.clone().unwrap_or_else(|| known.payment.clone());
     let write =
-        write.also(flagged, |write, payment| write.replace(&payment, Code::VersionConflict));
+        write.when_some(flagged, |write, payment| write.replace(&payment, Code::VersionConflict));
     write.commit().await?;
     if update.source != Source::Webhook {
         return Err(mismatch);

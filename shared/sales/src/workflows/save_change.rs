@@ -81,7 +81,8 @@ impl OrderChange {
 
     fn write(&self, write: Write, now: Timestamp) -> Write {
         let changed = self.is_order_changed().then_some(&self.order);
-        let write = write.also(changed, |write, order| write.replace(order, Code::VersionConflict));
+        let write =
+            write.when_some(changed, |write, order| write.replace(order, Code::VersionConflict));
         let write = self.stock_steps().write(write, now);
         let write = self.payments.iter().fold(write, |write, payment| payment.write(write, now));
         let write = self.cards.iter().fold(write, |write, (card, amount)| {
@@ -93,8 +94,8 @@ impl OrderChange {
             uses::give_back(write, &self.order.store_id, &discount.discount_id, &discount.used)
         });
         let write = write
-            .also(self.refund.as_ref(), |write, refund| refund.write(write, &self.order, now))
-            .also(self.lines.clone(), Write::emit);
+            .when_some(self.refund.as_ref(), |write, refund| refund.write(write, &self.order, now))
+            .when_some(self.lines.clone(), Write::emit);
         self.topics.iter().fold(write, |write, topic| write.emit(self.event_of(topic, now)))
     }
 

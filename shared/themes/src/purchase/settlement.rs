@@ -77,9 +77,9 @@ impl PurchaseWithLicense {
             _ if !payment.captured.is_zero()
                 && !is_settled_by(&payment.amount, &payment.captured) =>
             {
-                let shown = |money| serde_json::to_value(money).unwrap_or_default();
-                let problem = Code::AmountMismatch.with("expected", shown(&payment.amount));
-                Err(problem.with("received", shown(&payment.captured)))
+                let json = |money| serde_json::to_value(money).unwrap_or_default();
+                let problem = Code::AmountMismatch.with("expected", json(&payment.amount));
+                Err(problem.with("received", json(&payment.captured)))
             }
             Some(_) if !payment.captured.is_zero() => Err(Code::AlreadyLicensed.into()),
             _ => Err(Problem::state(payment.status.as_str(), &[])),
@@ -116,7 +116,8 @@ async fn record_once(
         return Ok(known);
     }
     let write = services.table.write();
-    let write = write.also(update.event, |write, event| write.create(event, Code::VersionConflict));
+    let write =
+        write.when_some(update.event, |write, event| write.create(event, Code::VersionConflict));
     let observed = known.purchase.payment.observe(update.observed, update.source, now);
     let change = match observed {
         Ok(change) => change,
@@ -181,7 +182,7 @@ async fn refund_unapplied(services: &Services, connected: &Connected, purchase: 
 ///
 /// # Errors
 /// `provider_error`, `provider_timeout`.
-pub async fn look(
+pub async fn fetch_payment(
     services: &Services,
     connected: &Connected,
     purchase: &ThemePurchase,
@@ -247,7 +248,7 @@ async fn sync_with_provider(
 ) -> Result<(), Problem> {
     let payment = &purchase.payment;
     let connected = connect(services, &payment.store_id, payment.provider).await?;
-    let mut observed = look(services, &connected, purchase).await?;
+    let mut observed = fetch_payment(services, &connected, purchase).await?;
     let is_paid = matches!(observed.state, ObservedState::Captured | ObservedState::Processing);
     if purchase.is_over(now) && !is_paid {
         // If it is paid at this moment, the provider's answer says so.

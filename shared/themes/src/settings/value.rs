@@ -152,19 +152,20 @@ fn number(setting: &Setting, value: &Value) -> Result<Value, Violation> {
     let bound = |bound: &Option<serde_json::Number>| bound.as_ref().and_then(decimal::millionths);
     let (min, max) = (bound(&setting.min), bound(&setting.max));
     if min.is_some_and(|min| scaled < min) || max.is_some_and(|max| scaled > max) {
-        let shown = |bound: &Option<serde_json::Number>| {
+        let text = |bound: &Option<serde_json::Number>| {
             bound.as_ref().map_or_else(|| "…".to_owned(), ToString::to_string)
         };
-        let detail = format!("Must be from {} to {}.", shown(&setting.min), shown(&setting.max));
+        let detail = format!("Must be from {} to {}.", text(&setting.min), text(&setting.max));
         return Err(Violation::new("out_of_range", detail));
     }
     let step = bound(&setting.step).zip(min);
     let rest = step.and_then(|(step, min)| scaled.saturating_sub(min).checked_rem(step));
     if rest.is_some_and(|rest| rest != 0) {
         let step = setting.step.as_ref().map(ToString::to_string).unwrap_or_default();
+        let min = setting.min.as_ref().map(ToString::to_string).unwrap_or_default();
         return Err(Violation::new(
             "off_step",
-            format!("Must be `min` plus a multiple of {step}."),
+            format!("Must be {min} plus a multiple of {step}."),
         ));
     }
     Ok(decimal::normal(number).into())
@@ -191,6 +192,6 @@ fn list(setting: &Setting, value: &Value) -> Result<Value, Violation> {
     }
     Err(Violation::new(
         "invalid_handle",
-        "Must be handles: lower-case letters, digits and hyphens.",
+        "Each element must be a handle: lower-case letters, digits and hyphens.",
     ))
 }

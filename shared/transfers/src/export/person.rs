@@ -20,7 +20,7 @@ use sales::payment::PaymentView;
 use serde::{Deserialize, Serialize};
 use services::Services;
 use table::item::Item;
-use table::{Query, WalkPlace};
+use table::{Query, WalkPosition};
 
 use super::Export;
 use super::step::Written;
@@ -128,7 +128,7 @@ async fn account(
     services: &Services,
     person: &Person,
     written: &mut Written,
-) -> Result<Option<WalkPlace>, Problem> {
+) -> Result<Option<WalkPosition>, Problem> {
     let Some(customer) = &person.customer_id else { return Ok(None) };
     let key = key::customer(&person.store_id, customer);
     let Some(account) = services.table.get::<Customer>(&key).await? else { return Ok(None) };

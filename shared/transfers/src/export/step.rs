@@ -13,14 +13,14 @@ use delivery::run::RunMessage;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use identity::address::{Address, MAX_ADDRESSES};
 use identity::customer::Customer;
-use platform::authority::Standing;
+use platform::authority::AuthorityCheck;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 use sales::order::{Order, OrderView};
 use serde::Serialize;
 use services::Services;
 use table::item::{Item, Key};
-use table::{Query, WalkPlace};
+use table::{Query, WalkPosition};
 use tokio::time::Instant;
 
 use super::{
@@ -95,13 +95,13 @@ pub async fn step(services: &Services, id: &ExportId) -> Result<Option<Timestamp
     if export.status == ExportStatus::Queued && waits(services, &export).await? {
         return Ok(None);
     }
-    let mut standing = Standing::of(export.authority.as_ref());
+    let mut authority = AuthorityCheck::of(export.authority.as_ref());
     let began = Instant::now();
     while !export.status.is_over() {
         if began.elapsed() >= STAY {
             return Ok(Some(services.clock.now()));
         }
-        export = match advance(services, &export, &mut standing).await? {
+        export = match advance(services, &export, &mut authority).await? {
             Ok(next) => next,
             Err(reason) => end(services, &export, ExportStatus::Cancelled, reason).await?,
         };
@@ -179,7 +179,7 @@ async fn end(
 async fn advance(
     services: &Services,
     export: &Export,
-    standing: &mut Standing,
+    authority: &mut AuthorityCheck,
 ) -> Result<Result<Export, EndReason>, Problem> {
     let mut next = export.running(services.clock.now());
     let mut written = Written::default();
@@ -188,7 +188,7 @@ async fn advance(
     }
     let mut is_last = false;
     while written.bytes.len() < CHUNK / 2 && !is_last {
-        if let Some(reason) = standing.lost(services).await? {
+        if let Some(reason) = authority.revocation(services).await? {
             return Ok(Err(reason));
         }
         is_last = page(services, &mut next, &mut written).await?;
@@ -286,7 +286,7 @@ async fn walk<T: Item>(
     query: Query,
     wanted: impl Fn(&T) -> bool,
 ) -> Result<(Vec<T>, bool), Problem> {
-    let (found, place): (Vec<T>, Option<WalkPlace>) =
+    let (found, place): (Vec<T>, Option<WalkPosition>) =
         services.table.walk(&[query], PAGE, export.place.as_ref(), wanted).await?;
     export.place = place;
     Ok((found, export.place.is_none()))

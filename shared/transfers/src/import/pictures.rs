@@ -16,7 +16,7 @@ use core_types::key;
 use egress::SendError;
 use futures_util::future::join_all;
 use identity::store::Store;
-use platform::authority::Standing;
+use platform::authority::AuthorityCheck;
 use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::{Code, FieldError, Problem};
 use serde::{Deserialize, Serialize};
@@ -121,12 +121,12 @@ pub(super) async fn step(
     let Some(pictures) = import.pictures.clone() else { return Ok(None) };
     let from = Import { place: pictures.place.clone(), ..import.clone() };
     let mut sheet = Sheet::of(&from, Chunks::of(services, &from)).one_by_one();
-    let mut standing = Standing::of(import.authority.as_ref());
+    let mut authority = AuthorityCheck::of(import.authority.as_ref());
     let setting = step::setting(store, &import);
     let mut work = Fetching { services, store, import: &import, began: Instant::now(), pictures };
     let mut found = Found::default();
     for _ in 0..RECORDS {
-        if standing.lost(services).await?.is_some() || work.pictures.is_full() {
+        if authority.revocation(services).await?.is_some() || work.pictures.is_full() {
             work.pictures.is_over = true;
             break;
         }

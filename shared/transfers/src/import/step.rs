@@ -9,7 +9,7 @@ use core_types::key;
 use futures_util::FutureExt;
 use http::HeaderMap;
 use identity::store::{Store, StoreStatus};
-use platform::authority::Standing;
+use platform::authority::AuthorityCheck;
 use primitives::clock::{MINUTE, Timestamp};
 use primitives::context::Context;
 use primitives::problem::{Code, Problem};
@@ -77,11 +77,11 @@ async fn run(
     let (mut import, mut sheet) = (import, Sheet::of(&whole, Chunks::of(services, &whole)));
     let mut seen =
         if import.dry_run { Seen::read(services, &import).await? } else { Seen::default() };
-    let mut standing = Standing::of(import.authority.as_ref());
+    let mut authority = AuthorityCheck::of(import.authority.as_ref());
     let setting = setting(store, &import);
     let began = Instant::now();
     while import.status == ImportStatus::Running {
-        if let Some(reason) = standing.lost(services).await? {
+        if let Some(reason) = authority.revocation(services).await? {
             let over = import.revoked(reason, services.clock.now());
             over.save(&import, services.table.write()).commit().await?;
             import = over;

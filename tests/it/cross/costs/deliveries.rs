@@ -190,7 +190,7 @@ async fn publishing_an_event_again_leaves_its_deliveries_unchanged() {
         let begun = |event| Event { state: OutboxState::Pending, version: 1, ..event };
         let events = published.into_events().into_iter().map(begun).collect();
         // As the stream showed it.
-        let stale = EventGroup::gather(events).remove(0);
+        let stale = EventGroup::of_events(events).remove(0);
         assert_eq!((stale.key(), stale.version()), (key, 1));
         dispatcher::publish(watched.gateway.app(), &stale).await.unwrap();
     }

@@ -49,7 +49,7 @@ fn event_subject(product: &Product) -> EventSubject<'_> {
 
 /// Ensures that the product's category exists.
 fn categorized(write: Write, product: &Product) -> Write {
-    write.also(product.category_id.as_ref(), |write, id| {
+    write.when_some(product.category_id.as_ref(), |write, id| {
         let detail = "There is no such category in the store.";
         let unknown = Problem::field("/category_id", "unknown_category", detail);
         let exists = Condition::new("attribute_exists(PK)");
@@ -253,7 +253,7 @@ impl Revision<'_> {
         });
         let view = ProductView::of(product, variants);
         let write = write
-            .also(deferred.as_ref(), |write, work| write.create(work, Code::VersionConflict))
+            .when_some(deferred.as_ref(), |write, work| write.create(work, Code::VersionConflict))
             .emit(Event::new(topic, event_subject(product), &view, now));
         Ok((write, deferred, view))
     }

@@ -1,10 +1,10 @@
-//! What countries need, and what is taken for it.
+//! Required parts of an address by country, and accepted spellings.
 
 use super::*;
 
 type Kept = (Option<String>, Option<String>);
 
-fn kept(country: &str, region: &str, postal_code: &str) -> Result<Kept, Vec<String>> {
+fn normalized(country: &str, region: &str, postal_code: &str) -> Result<Kept, Vec<String>> {
     let given = |text: &'static str| (!text.is_empty()).then_some(text);
     let (region, postal_code) = (region.to_owned().leak(), postal_code.to_owned().leak());
     let validated = validate(country, given(region), given(postal_code));
@@ -51,26 +51,26 @@ fn addresses_need_what_their_country_needs() {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         Ok((some(region), some(postal_code)))
     };
-    assert_eq!(kept("US", "california", "95014-1234"), ok("CA", "95014-1234"));
-    assert_eq!(kept("CA", "Québec", "h3z 2y7"), ok("QC", "H3Z 2Y7"));
-    assert_eq!(kept("IN", "Karnataka", "560001"), ok("KA", "560001"));
-    assert_eq!(kept("IN", "TG", " 500 001 "), ok("TS", "500001"));
-    assert_eq!(kept("GB", "", "sw1a 1aa"), ok("", "SW1A 1AA"));
-    assert_eq!(kept("GB", "Kent", "ME1 1AA"), ok("Kent", "ME1 1AA"));
-    assert_eq!(kept("AU", "nsw", "2060"), ok("NSW", "2060"));
-    assert_eq!(kept("DE", "", "53225"), ok("", "53225"));
-    assert_eq!(kept("AE", "Dubai", ""), ok("DU", ""));
+    assert_eq!(normalized("US", "california", "95014-1234"), ok("CA", "95014-1234"));
+    assert_eq!(normalized("CA", "Québec", "h3z 2y7"), ok("QC", "H3Z 2Y7"));
+    assert_eq!(normalized("IN", "Karnataka", "560001"), ok("KA", "560001"));
+    assert_eq!(normalized("IN", "TG", " 500 001 "), ok("TS", "500001"));
+    assert_eq!(normalized("GB", "", "sw1a 1aa"), ok("", "SW1A 1AA"));
+    assert_eq!(normalized("GB", "Kent", "ME1 1AA"), ok("Kent", "ME1 1AA"));
+    assert_eq!(normalized("AU", "nsw", "2060"), ok("NSW", "2060"));
+    assert_eq!(normalized("DE", "", "53225"), ok("", "53225"));
+    assert_eq!(normalized("AE", "Dubai", ""), ok("DU", ""));
     let wrong = |field_errors: &[&str]| Err(field_errors.iter().map(|f| (*f).to_owned()).collect());
     let both = ["region: required", "postal_code: required"];
     for country in ["US", "CA", "IN", "AU"] {
-        assert_eq!(kept(country, "", ""), wrong(&both), "{country}");
+        assert_eq!(normalized(country, "", ""), wrong(&both), "{country}");
     }
     let both = ["region: invalid_region", "postal_code: invalid_postal_code"];
-    assert_eq!(kept("US", "Bavaria", "9501"), wrong(&both));
-    assert_eq!(kept("CA", "TX", "H3Z 2Y"), wrong(&both));
-    assert_eq!(kept("IN", "Punjabi", "5600012"), wrong(&both));
-    assert_eq!(kept("GB", "", "95014"), wrong(&both[1..]));
-    assert_eq!(kept("DE", "", ""), wrong(&["postal_code: required"]));
+    assert_eq!(normalized("US", "Bavaria", "9501"), wrong(&both));
+    assert_eq!(normalized("CA", "TX", "H3Z 2Y"), wrong(&both));
+    assert_eq!(normalized("IN", "Punjabi", "5600012"), wrong(&both));
+    assert_eq!(normalized("GB", "", "95014"), wrong(&both[1..]));
+    assert_eq!(normalized("DE", "", ""), wrong(&["postal_code: required"]));
 }
 
 #[test]
@@ -161,7 +161,8 @@ fn a_postal_code_is_stored_as_its_country_writes_it() {
         ("XK", &["10000"], "10000"),
     ] {
         for text in given {
-            let found = kept(country, "", text).map_err(|field_errors| field_errors.join(", "));
+            let found =
+                normalized(country, "", text).map_err(|field_errors| field_errors.join(", "));
             let code = match found {
                 Ok((_, code)) => code,
                 // The region is missing.
@@ -172,14 +173,14 @@ fn a_postal_code_is_stored_as_its_country_writes_it() {
     }
     let wrong = Err(vec!["postal_code: invalid_postal_code".to_owned()]);
     for (country, text) in [("DE", "F-10115"), ("DE", "1011"), ("PL", "0095"), ("GB", "1A 1AA")] {
-        assert_eq!(kept(country, "", text), wrong, "{country}: {text}");
+        assert_eq!(normalized(country, "", text), wrong, "{country}: {text}");
     }
 }
 
 #[test]
 fn hong_kong_needs_no_region() {
-    assert_eq!(kept("HK", "", ""), Ok((None, None)));
-    assert_eq!(kept("HK", "Kowloon", ""), Ok((Some("Kowloon".to_owned()), None)));
+    assert_eq!(normalized("HK", "", ""), Ok((None, None)));
+    assert_eq!(normalized("HK", "Kowloon", ""), Ok((Some("Kowloon".to_owned()), None)));
     assert!(is_same_region("HK", "九龍", "Kowloon") && !is_same_region("HK", "九龍", "新界"));
     assert!(is_same_region("GB", "Kent", "KENT") && !is_same_region("GB", "Kent", "Essex"));
 }

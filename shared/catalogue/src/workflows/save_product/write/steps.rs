@@ -93,7 +93,7 @@ impl WriteStep {
                     .create(sellable.as_ref(), Code::VersionConflict);
                 let write = moved
                     .claim(write, variant, now)
-                    .also(Barcode::of(variant), |write, barcode| write.put(&barcode));
+                    .when_some(Barcode::of(variant), |write, barcode| write.put(&barcode));
                 let create = |write: Write, level| write.create(level, Code::VersionConflict);
                 levels.iter().fold(write, create)
             }
@@ -219,7 +219,7 @@ impl MovedSkus {
 
     /// Claims the variant's SKU, if it has one.
     fn claim(&self, write: Write, variant: &Variant, now: Timestamp) -> Write {
-        write.also(UniqueSku::of(variant, now), |write, claim| {
+        write.when_some(UniqueSku::of(variant, now), |write, claim| {
             let taken = Code::SkuTaken.with("sku", claim.sku.as_str());
             match self.owner(variant) {
                 Some(owner) => write.put_if(&claim, held_by(owner), taken),
@@ -240,7 +240,7 @@ fn held_by(variant: &VariantId) -> Condition {
 
 /// Releases the variant's SKU, if it has one.
 fn release(write: Write, variant: &Variant) -> Write {
-    write.also(variant.sku.as_ref(), |write, sku| {
+    write.when_some(variant.sku.as_ref(), |write, sku| {
         let key = UniqueSku::key_of(&variant.store_id, sku);
         write.delete_if(&key, held_by(&variant.id), Code::VersionConflict)
     })
@@ -252,13 +252,13 @@ fn relabel(write: Write, variant: &Variant, before: &Variant) -> Write {
     if was == is {
         return write;
     }
-    let write = write.also(was, |write, barcode| write.delete(&barcode.key()));
-    write.also(is, |write, barcode| write.put(&barcode))
+    let write = write.when_some(was, |write, barcode| write.delete(&barcode.key()));
+    write.when_some(is, |write, barcode| write.put(&barcode))
 }
 
 /// Deletes the lookup item of a variant's barcode.
 fn unlabel(write: Write, variant: &Variant) -> Write {
-    write.also(Barcode::of(variant), |write, barcode| write.delete(&barcode.key()))
+    write.when_some(Barcode::of(variant), |write, barcode| write.delete(&barcode.key()))
 }
 
 /// The media of the store that the product uses as images.
