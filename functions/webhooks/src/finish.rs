@@ -54,7 +54,7 @@ pub(crate) async fn finish(
     under_way: UnderWay,
 ) -> Result<(), Problem> {
     let Some(delivery) = record(services, job, &sent).await? else {
-        // The lease had ended, the payload was removed, or another worker was faster: the newer state stands.
+        // The lease had ended, the payload was removed, or another worker was faster: the newer state stays.
         tracing::warn!(
             delivery = job.delivery.id.as_str(),
             "outcome of an attempt discarded: its delivery has changed"
@@ -85,15 +85,15 @@ async fn record(
     job: &Job,
     sent: &SentAttempt,
 ) -> Result<Option<Delivery>, Problem> {
-    let draw = u32::from_be_bytes(seal::random_bytes());
+    let jitter = u32::from_be_bytes(seal::random_bytes());
     let digest = seal::digest(&job.body());
     let mut begun = job.delivery.clone();
     for _ in 0..TRIES {
         let now = services.clock.now();
-        let ended = begun.with_outcome(&sent.outcome, sent.took, draw, now);
+        let ended = begun.with_outcome(&sent.outcome, sent.took, jitter, now);
         let delivery =
             Delivery { body_sha256: Some(digest.clone()), ..ended.with_attempt(&sent.attempt) };
-        match delivery.settle(services, sent.attempt.recorded_answer(&delivery)).await {
+        match delivery.record_outcome(services, sent.attempt.recorded_answer(&delivery)).await {
             Ok(()) => return Ok(Some(delivery)),
             Err(problem) if problem.code == Code::VersionConflict => {}
             Err(problem) => return Err(problem),

@@ -19,7 +19,7 @@ use axum::{Extension, Router};
 use bytes::Bytes;
 use futures_util::future::join;
 use http::request::Parts;
-use http::{HeaderValue, Method, StatusCode};
+use http::{HeaderValue, Method};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
 use crate::answer;

@@ -19,8 +19,8 @@ use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
 use services::Services;
 use table::item::Item;
-use table::outbox::Due;
-use table::{Query, WalkPlace};
+use table::outbox::DueKind;
+use table::{Query, WalkPosition};
 
 use crate::steps::Walking;
 
@@ -80,7 +80,7 @@ const MOST: usize = 1_000;
 /// A merge of a customer into another.
 #[derive(Debug, Clone, Serialize, Deserialize, Item)]
 #[item(kind = "merge", key = key::merge(&self.store_id, &self.customer_id, &self.source_id))]
-#[item(indexes = self.due_at.map(|at| Due::Run.mark(self.id.as_str(), at)).into_iter().collect())]
+#[item(indexes = self.due_at.map(|at| DueKind::Run.mark(self.id.as_str(), at)).into_iter().collect())]
 pub struct Merge {
     /// The id, derived from the store and the source account.
     pub id: MergeId,

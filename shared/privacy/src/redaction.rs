@@ -29,9 +29,9 @@ use identity::store::Store;
 use primitives::clock::{DAY, MINUTE, Timestamp};
 use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
-use table::WalkPlace;
+use table::WalkPosition;
 use table::item::Item;
-use table::outbox::Due;
+use table::outbox::DueKind;
 
 use crate::person::{Part, Person};
 use crate::steps::Walking;
@@ -58,7 +58,7 @@ primitives::string_enum! {
 /// A redaction.
 #[derive(Debug, Clone, Serialize, Deserialize, Item)]
 #[item(kind = "redaction", key = key::redaction(&self.id))]
-#[item(indexes = self.due_at.map(|at| Due::Run.mark(self.id.as_str(), at)).into_iter().collect())]
+#[item(indexes = self.due_at.map(|at| DueKind::Run.mark(self.id.as_str(), at)).into_iter().collect())]
 pub struct Redaction {
     /// The id, derived from the store and the customer or guest, so that a person has one redaction.
     pub id: RedactionId,

@@ -31,7 +31,7 @@ use primitives::problem::Code;
 use serde::{Deserialize, Serialize};
 use table::Query;
 use table::item::{Item, Key};
-use table::outbox::Due;
+use table::outbox::DueKind;
 
 use crate::FileFormat;
 use crate::chunk::RETENTION;

@@ -45,7 +45,7 @@ const REVIEWS: (usize, usize) = (500, 4);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
 #[item(kind = "product_remainder")]
 #[item(key = key::product_deferred_work(&self.store_id, &self.product_id, self.version))]
-#[item(indexes = vec![Due::Product.mark(self.product_id.as_str(), self.due_at())])]
+#[item(indexes = vec![DueKind::Product.mark(self.product_id.as_str(), self.due_at())])]
 pub struct DeferredWork {
     /// Part of the key.
     pub store_id: StoreId,

@@ -144,7 +144,7 @@ impl Import {
         let under_way = key::import_under_way(&self.store_id);
         let is_ours = Condition::is("import_id", self.id.as_str());
         write
-            .also(was_running.then_some(()), |write, ()| {
+            .when_some(was_running.then_some(()), |write, ()| {
                 write.delete_if(&under_way, is_ours, Code::VersionConflict)
             })
             .emit(self.finished())

@@ -35,9 +35,9 @@ fn the_table_reads_and_its_own_examples_pass() {
                 let found = format.region(country, Some(name));
                 assert!(matches!(found, Ok(Some(_))), "{country}: {name}");
             }
-            let shown = names.first().unwrap_or(code);
-            let found = format.region(country, Some(shown)).unwrap();
-            assert_eq!(found.as_ref(), Some(code), "{country}: {shown}");
+            let name = names.first().unwrap_or(code);
+            let found = format.region(country, Some(name)).unwrap();
+            assert_eq!(found.as_ref(), Some(code), "{country}: {name}");
             assert!(code.chars().all(|c| !c.is_alphabetic() || latin(c)), "{country}: {code}");
             let iso = format!("{country}-{code}");
             assert_eq!(format.region(country, Some(&iso)).unwrap().as_ref(), Some(code));

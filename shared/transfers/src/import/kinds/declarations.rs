@@ -30,7 +30,7 @@ impl Declarations {
         let is_allowed = match authority {
             Some(authority) => {
                 let for_products = authority.for_scope(ImportKind::Products.scope());
-                for_products.lost(work.services).await?.is_none()
+                for_products.revocation(work.services).await?.is_none()
             }
             None => true,
         };
