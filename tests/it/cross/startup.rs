@@ -1,7 +1,7 @@
 //! The local system as whoever starts it meets it.
 
 use local::{Options, System};
-use support::{Gateway, json, owner};
+use support::{Gateway, Market, json};
 use tokio::net::{TcpListener, TcpStream};
 
 #[tokio::test]
@@ -88,9 +88,8 @@ async fn long_answers_are_compressed_as_the_caller_takes_them() {
 
 #[tokio::test]
 async fn the_tag_of_a_compressed_object_is_its_version() {
-    let gateway = Gateway::start().await;
-    let (_, store, owner) = owner(&gateway).await;
-    let path = format!("/v1/stores/{}", store.id);
+    let market = Market::open().await;
+    let (owner, path) = (&market.owner, format!("/v1/stores/{}", market.store.id));
     let found = owner.get(&path).await.expect(200);
     let version = found.header("etag").unwrap().trim_matches('"').to_owned();
     let rename =
