@@ -48,6 +48,7 @@ Usage: cargo run -p local -- [options]
                          Linux. Whoever reaches them reads and writes everything
   --dynamodb-port <port>, --sqs-port <port>, --secrets-port <port>
                          where those listen; 0 takes any free port
+  --backup <directory>   copy the table and the secrets there, while a system may be running, and end
   --generate-keys        print fresh documents for a deployment's secrets, by name, and end
   --rotate-keys <file>   print the documents of that file (- for standard input) with the keys that
                          sign rotated, and end
@@ -65,6 +66,7 @@ pub(crate) const PORTS: Ports =
 pub(crate) enum Command {
     Help,
     GenerateKeys,
+    BackUp { data: PathBuf, to: PathBuf },
     RotateKeys(OsString),
     EventTypes,
     OpenApi,
@@ -132,6 +134,7 @@ pub(crate) fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::
         log: Form::default_for_stdout(),
         faults: None,
     };
+    let mut backup = None;
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("port") => run.port = arguments.value()?.parse()?,
@@ -152,6 +155,7 @@ pub(crate) fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::
             Long("reset") => run.reset = true,
             Long("emulators-only") => run.with_api = false,
             Long("emulators-host") => run.emulators_host = arguments.value()?.parse()?,
+            Long("backup") => backup = Some(arguments.value()?.into()),
             Long("generate-keys") => return Ok(Command::GenerateKeys),
             Long("rotate-keys") => return Ok(Command::RotateKeys(arguments.value()?)),
             Long("event-types") => return Ok(Command::EventTypes),
@@ -159,6 +163,9 @@ pub(crate) fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::
             Long("help") | Short('h') => return Ok(Command::Help),
             other => return Err(other.unexpected()),
         }
+    }
+    if let Some(to) = backup {
+        return Ok(Command::BackUp { data: run.data, to });
     }
     run.with_demo &= run.public.is_none();
     Ok(Command::Run(run))

@@ -45,6 +45,7 @@ fn run_all() -> Result<(), AnyError> {
 async fn start(answering: &Handle) -> Result<(), AnyError> {
     match command(lexopt::Parser::from_env())? {
         Command::Help => print!("{USAGE}"),
+        Command::BackUp { data, to } => emulators::aws::back_up(&data, &to)?,
         Command::GenerateKeys => println!("{:#}", Value::Object(keys::generate()?)),
         Command::RotateKeys(file) => println!("{:#}", Value::Object(keys::rotate(&read(&file)?)?)),
         Command::EventTypes => print!("{}", commerce::event_types::written()),

@@ -155,6 +155,15 @@ fn is_malformed(rejection: &DynoxideError) -> bool {
     kind.ends_with("ValidationException") || kind.ends_with("SerializationException")
 }
 
+/// Copies the table of a data directory, as it is at one moment, to a file that does not exist. Another process may
+/// write it meanwhile.
+pub(super) fn copy(data: &Path, to: &Path) -> Result<(), AnyError> {
+    let name = |path: &Path| path.to_str().map(str::to_owned).ok_or("the path is not UTF-8");
+    let storage = Storage::new(&name(&data.join("table.db"))?)?;
+    storage.conn().execute("VACUUM INTO ?1", [name(to)?])?;
+    Ok(())
+}
+
 /// Opens the connections. `LIBSQLITE3_FLAGS` in .cargo/config.toml has their settings, because a [`Database`] does not
 /// expose its connection: a commit is written to the operating system, and only a checkpoint waits for the disk.
 fn open(
