@@ -323,3 +323,27 @@ async fn what_can_be_sent_is_sent_and_what_cannot_is_a_problem() {
         assert!(answer["headers"]["etag"].is_null());
     }
 }
+
+#[tokio::test]
+async fn a_compressed_answer_is_base64_where_that_is_decoded() {
+    let accepted = json!({"headers": {"accept-encoding": "gzip", "x-said": "x".repeat(2_000)}});
+    let router = || encoding(Router::new().fallback(echo));
+    for (event, is_encoded) in [
+        (http_api("/v1/it", ""), true),
+        (function_url("/v1/it", ""), true),
+        (load_balancer("/v1/it"), true),
+        (rest_api("/v1/it"), false),
+    ] {
+        let answer = answer(router(), read(with(event, accepted.clone()))).await.unwrap();
+        let answer = serde_json::to_value(answer).unwrap();
+        assert_eq!(answer["isBase64Encoded"], is_encoded, "{answer}");
+        let body = answer["body"].as_str().unwrap();
+        if is_encoded {
+            assert_eq!(answer["headers"]["content-encoding"], "gzip");
+            let body = BASE64_STANDARD.decode(body).unwrap();
+            assert!(body.starts_with(&[0x1f, 0x8b]) && body.len() < 1_000, "{}", body.len());
+        } else {
+            assert!(body.starts_with('{') && body.len() > 2_000);
+        }
+    }
+}

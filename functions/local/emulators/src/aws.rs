@@ -321,6 +321,21 @@ impl Server {
     }
 }
 
+/// Copies the table and the secrets of a data directory to a new one, while a system may be using it: all of the table
+/// as it was at one moment. A system that is started on the copy sends the deliveries that had not ended then.
+pub fn back_up(data: &Path, to: &Path) -> Result<(), EmulatorError> {
+    let copied = || -> Result<(), AnyError> {
+        if !data.join("table.db").is_file() {
+            return Err(format!("{} has no table", data.display()).into());
+        }
+        DirBuilder::new().recursive(true).mode(0o700).create(to)?;
+        // The secrets first: they open what is in the table.
+        std::fs::copy(data.join("secrets.json"), to.join("secrets.json"))?;
+        tables::copy(data, &to.join("table.db"))
+    };
+    copied().map_err(EmulatorError::while_trying(format!("back up to {}", to.display())))
+}
+
 async fn listen(
     host: Ipv4Addr,
     port: u16,

@@ -155,6 +155,17 @@ fn is_malformed(rejection: &DynoxideError) -> bool {
     kind.ends_with("ValidationException") || kind.ends_with("SerializationException")
 }
 
+/// Copies the table of a data directory, as it is at one moment, to a file that does not exist. Another process may
+/// write it meanwhile.
+pub(super) fn copy(data: &Path, to: &Path) -> Result<(), AnyError> {
+    let name = |path: &Path| path.to_str().map(str::to_owned).ok_or("the path is not UTF-8");
+    let storage = Storage::new(&name(&data.join("table.db"))?)?;
+    storage.conn().execute("VACUUM INTO ?1", [name(to)?])?;
+    Ok(())
+}
+
+/// Opens the connections. `LIBSQLITE3_FLAGS` in .cargo/config.toml has their settings, because a [`Database`] does not
+/// expose its connection: a commit is written to the operating system, and only a checkpoint waits for the disk.
 fn open(
     path: &Path,
     has_file: bool,
@@ -170,9 +181,6 @@ fn open(
     let primary = Database::new(name)?;
     // In memory, two connections would block each other.
     let trimmer = has_file.then(|| Arc::new(Mutex::new(storage)));
-    // Sets `synchronous = NORMAL`: a commit is written to the operating system, and only a checkpoint waits
-    // for the disk.
-    primary.disable_bulk_loading()?;
     let readers = if has_file { READERS } else { 0 };
     let opened: Result<Vec<_>, _> = (0..readers).map(|_| Database::new(name)).collect();
     let stream = has_file.then(|| Database::new(name)).transpose()?;
@@ -197,4 +205,26 @@ fn only_recording(recorded: &BTreeSet<(String, String)>) -> String {
          BEGIN SELECT RAISE(IGNORE); END",
         wanted.join(" OR ")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commit_waits_for_no_disk_and_pages_stay_in_memory() {
+        let path = std::env::temp_dir().join(format!("{}.db", uuid::Uuid::now_v7()));
+        let storage = Storage::new(path.to_str().unwrap()).unwrap();
+        let setting = |name: &str| {
+            let asked = format!("PRAGMA {name}");
+            storage.conn().query_row(&asked, (), |row| row.get::<_, i64>(0)).unwrap()
+        };
+        // NORMAL; kilobytes; pages.
+        let found = ["synchronous", "cache_size", "wal_autocheckpoint"].map(setting);
+        assert_eq!(found, [1, -16_000, 4_000]);
+        drop(storage);
+        for end in ["", "-wal", "-shm"] {
+            let _ = std::fs::remove_file(format!("{}{end}", path.display()));
+        }
+    }
 }

@@ -129,6 +129,26 @@ async fn unwanted_records_of_the_stream_are_skipped() -> Tested {
 }
 
 #[tokio::test]
+async fn a_backup_is_made_while_the_table_is_written() -> Tested {
+    let (scratch, copy) = (Scratch::new(), Scratch::new());
+    let emulators = Emulators::start(Some(&scratch.0)).await?;
+    let client = with_table(&emulators).await?;
+    put(&client, "before").await?;
+    back_up(&scratch.0, &copy.0)?;
+    put(&client, "after").await?;
+    assert!(back_up(&scratch.0, &copy.0).is_err(), "there is one");
+    assert!(back_up(&copy.0.join("none"), &scratch.0.join("none")).is_err(), "no table");
+    emulators.stop().await;
+
+    let restored = Emulators::start(Some(&copy.0)).await?;
+    let client = aws_sdk_dynamodb::Client::new(&config(restored.dynamodb_endpoint()));
+    let items = client.scan().table_name("commerce").send().await?.items.unwrap_or_default();
+    let found: Vec<_> = items.iter().filter_map(|item| item.get("PK")?.as_s().ok()).collect();
+    assert_eq!(found, ["before"]);
+    Ok(())
+}
+
+#[tokio::test]
 async fn the_stream_of_a_file_keeps_little_of_what_was_read() -> Tested {
     let scratch = Scratch::new();
     let emulators = Emulators::start(Some(&scratch.0)).await?;
