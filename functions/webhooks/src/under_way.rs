@@ -35,7 +35,9 @@ impl UnderWay {
     /// Enters the attempt of a message; none when it is under way already.
     pub(crate) fn enter(message: &DeliveryMessage) -> Option<Self> {
         let attempt = (message.delivery_id.clone(), message.attempt);
-        attempts().insert(attempt.clone()).then_some(Self(attempt))
+        let is_new = attempts().insert(attempt.clone());
+        // Made only then: what is dropped ends an attempt.
+        is_new.then(|| Self(attempt))
     }
 
     /// Waits for the receiver.
