@@ -19,7 +19,7 @@ use sales::payment::connected::Connected;
 use sales::payment::load::connect;
 use sales::payment::lookup::PaymentLookup;
 use sales::payment::provider::Provider;
-use sales::payment::{Observed, ObservedState, PaymentView, Source};
+use sales::payment::{Observed, ObservedState, PaymentSource, PaymentView};
 use sales::workflows::record_disputes;
 use sales::workflows::record_payment::{self, PaymentUpdate};
 use services::Services;
@@ -106,7 +106,7 @@ pub async fn void(
     if_match.check(known.payment.version)?;
     known.payment.check_voidable()?;
     let observed = connected.void(&app, &known.payment).await?;
-    let update = update(&lookup, &observed, Source::Admin);
+    let update = update(&lookup, &observed, PaymentSource::Admin);
     if observed.state != ObservedState::Captured {
         return record_payment::record(&app, &connected, update, &answering(to_response)).await;
     }
@@ -131,15 +131,15 @@ pub async fn sync(
     Body(_): Body<NoFields>,
 ) -> Result<Json<PaymentView>, Problem> {
     let (lookup, known, connected) = load(&app, &caller, &id).await?;
-    let observed = record_payment::look(&app, &connected, &known.payment).await?;
-    let update = update(&lookup, &observed, Source::Sync);
+    let observed = record_payment::fetch_and_capture(&app, &connected, &known.payment).await?;
+    let update = update(&lookup, &observed, PaymentSource::Sync);
     // Only a captured payment can be disputed.
     if observed.state != ObservedState::Captured {
         return record_payment::record(&app, &connected, update, &answering(to_response)).await;
     }
     record_payment::record(&app, &connected, update, &CommitOnly).await?;
     let known = order::load::payment(&app, &lookup).await?;
-    if !record_disputes::look(&app, &connected, &known.payment).await? {
+    if !record_disputes::fetch_and_record(&app, &connected, &known.payment).await? {
         return Ok(to_response(&known));
     }
     order::load::payment(&app, &lookup).await.map(|known| to_response(&known))
@@ -160,7 +160,7 @@ async fn load(
 fn update<'a>(
     lookup: &'a PaymentLookup,
     observed: &'a Observed,
-    source: Source,
+    source: PaymentSource,
 ) -> PaymentUpdate<'a> {
     PaymentUpdate { lookup, observed, source, event: None }
 }

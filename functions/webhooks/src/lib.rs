@@ -229,7 +229,7 @@ async fn make(
             let places = std::mem::take(&mut job.places);
             let _held = slot.of(!places.are_held()).await;
             let outcome = finish::finish(services, &job, sent, under_way).await;
-            places.leave(services).await;
+            places.release(services).await;
             outcome
         }
     }

@@ -16,7 +16,7 @@ impl Order {
         }
         let is_taken = !payment.captured.is_zero();
         let brings = if is_taken { &payment.captured } else { &payment.authorized };
-        let is_too_much = !self.takes(brings);
+        let is_too_much = !self.accepts_amount(brings);
         let is_second = !is_taken && !self.authorized().is_zero() && !authorized;
         (is_too_much || is_second).then_some(Attention::DuplicatePayment)
     }

@@ -23,7 +23,7 @@ use table::item::Key;
 use table::{Attempt, Completion, Write, retry_attempts};
 
 pub use accept::accept;
-pub use capture::{capture, look};
+pub use capture::{capture, fetch_and_capture};
 
 use super::return_unapplied;
 use crate::order::aggregate::PaymentWithOrder;
@@ -33,8 +33,8 @@ use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::Provider;
 use crate::payment::provider_event::ProviderEvent;
 use crate::payment::{
-    Attention, Capabilities, Observed, Payment, PaymentChange, PaymentRefund, PaymentStatus,
-    Source, Transition,
+    Attention, Capabilities, Observed, Payment, PaymentChange, PaymentRefund, PaymentSource,
+    PaymentStatus, Transition,
 };
 
 /// An update about a payment.
@@ -45,13 +45,13 @@ pub struct PaymentUpdate<'a> {
     /// The payment as its provider reports it.
     pub observed: &'a Observed,
     /// The source of the report.
-    pub source: Source,
+    pub source: PaymentSource,
     /// The provider's event, if that is the source.
     pub event: Option<&'a ProviderEvent>,
 }
 
 /// The result of an attempt.
-struct Recorded<O> {
+struct RecordingResult<O> {
     known: PaymentWithOrder,
     output: O,
     /// Whether the update was new.
@@ -60,7 +60,7 @@ struct Recorded<O> {
     superseded: Vec<Payment>,
 }
 
-impl<O> Recorded<O> {
+impl<O> RecordingResult<O> {
     /// Nothing has changed.
     fn unchanged(
         known: PaymentWithOrder,
@@ -83,9 +83,10 @@ pub async fn record<C: Completion<PaymentWithOrder>>(
     update: PaymentUpdate<'_>,
     completion: &C,
 ) -> Result<C::Output, Problem> {
-    let Recorded { known, output, .. } = apply(services, connected, update, completion).await?;
-    let was_asked = matches!(update.source, Source::Verify | Source::Sync);
-    if was_asked && known.payment.awaits_decision() {
+    let RecordingResult { known, output, .. } =
+        apply(services, connected, update, completion).await?;
+    let was_requested = matches!(update.source, PaymentSource::Verify | PaymentSource::Sync);
+    if was_requested && known.payment.awaits_decision() {
         return Err(unexpected(&known.payment));
     }
     Ok(output)
@@ -104,7 +105,7 @@ async fn apply<C: Completion<PaymentWithOrder>>(
     connected: &Connected,
     update: PaymentUpdate<'_>,
     completion: &C,
-) -> Result<Recorded<C::Output>, Problem> {
+) -> Result<RecordingResult<C::Output>, Problem> {
     // Boxed: the future of every handler that records something contains it.
     let once = |attempt| Box::pin(once(services, update, attempt, completion));
     let recorded = retry_attempts(once).await?;
@@ -120,7 +121,7 @@ async fn apply<C: Completion<PaymentWithOrder>>(
 
 /// Completes a webhook's report. Usually that is the report itself.
 ///
-/// Where several payments can be made under one reference, a report of a full refund may be about the second
+/// If several payments can be made under one reference, a report of a full refund may be about the second
 /// one, of an order that the first one has paid. Only the provider knows, so the payment is fetched then.
 ///
 /// # Errors
@@ -148,12 +149,12 @@ async fn once<C: Completion<PaymentWithOrder>>(
     update: PaymentUpdate<'_>,
     attempt: Attempt,
     completion: &C,
-) -> Result<Recorded<C::Output>, Problem> {
+) -> Result<RecordingResult<C::Output>, Problem> {
     let now = services.clock.now();
     let (known, is_handled) =
         load::payment_and_event(services, update.lookup, update.event).await?;
     if is_handled {
-        return Ok(Recorded::unchanged(known, completion));
+        return Ok(RecordingResult::unchanged(known, completion));
     }
     let write = services.table.write();
     let write = write.also(update.event, |write, event| write.create(event, Code::VersionConflict));
@@ -163,7 +164,7 @@ async fn once<C: Completion<PaymentWithOrder>>(
             if update.event.is_some() {
                 write.commit().await?;
             }
-            Ok(Recorded::unchanged(known, completion))
+            Ok(RecordingResult::unchanged(known, completion))
         }
         Ok(Some(change)) => {
             let others = match change.transition {
@@ -176,14 +177,14 @@ async fn once<C: Completion<PaymentWithOrder>>(
             let next = PaymentWithOrder { payment, order: change.order };
             // An update that ends in an error is not the end of its workflow.
             let is_rejected = next.payment.awaits_decision()
-                || (update.source == Source::Admin && next.payment.is_to_go_back());
+                || (update.source == PaymentSource::Admin && next.payment.is_to_go_back());
             let output = if is_rejected {
                 write.commit().await?;
                 completion.unchanged(&next)
             } else {
                 completion.commit(write, &next, now).await?
             };
-            Ok(Recorded { known: next, output, is_new: true, superseded })
+            Ok(RecordingResult { known: next, output, is_new: true, superseded })
         }
     }
 }
@@ -216,16 +217,16 @@ async fn record_mismatch<C: Completion<PaymentWithOrder>>(
     mismatch: Problem,
     completion: &C,
     now: Timestamp,
-) -> Result<Recorded<C::Output>, Problem> {
+) -> Result<RecordingResult<C::Output>, Problem> {
     let flagged = known.payment.flagged(Attention::AmountMismatch, now);
     let payment = flagged.clone().unwrap_or_else(|| known.payment.clone());
     let write =
         write.also(flagged, |write, payment| write.replace(&payment, Code::VersionConflict));
     write.commit().await?;
-    if update.source != Source::Webhook {
+    if update.source != PaymentSource::Webhook {
         return Err(mismatch);
     }
-    Ok(Recorded::unchanged(PaymentWithOrder { payment, ..known }, completion))
+    Ok(RecordingResult::unchanged(PaymentWithOrder { payment, ..known }, completion))
 }
 
 /// The writes that an update leads to.
@@ -255,12 +256,12 @@ fn decide(
     now: Timestamp,
 ) -> Result<DecidedUpdate, Problem> {
     let before = &known.order;
-    let settled = match change.transition {
+    let completed = match change.transition {
         Transition::Processing => None,
         _ => before.without_processing(&change.payment.id, now),
     };
-    let order = settled.as_ref().unwrap_or(before);
-    let unchanged = || match &settled {
+    let order = completed.as_ref().unwrap_or(before);
+    let unchanged = || match &completed {
         Some(next) => OrderChange::new(before, next.changed(now)).announced(&ORDER_UPDATED),
         None => OrderChange::none(before),
     };

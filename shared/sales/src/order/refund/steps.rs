@@ -6,7 +6,7 @@ use core_types::money::Money;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 
-use super::{Plan, Refund, RefundStatus, RestockType};
+use super::{Refund, RefundPlan, RefundStatus, RestockType};
 use crate::order::aggregate::OrderAggregate;
 use crate::order::{ORDER_REFUNDED, ORDER_UPDATED, Order, OrderChange, RefundChange, Units};
 use crate::payment::provider::RefundResult;
@@ -21,7 +21,7 @@ impl OrderAggregate {
     pub fn begin_refund(
         &self,
         change: OrderChange,
-        plan: &Plan,
+        plan: &RefundPlan,
         mut refund: Refund,
         now: Timestamp,
     ) -> Result<OrderChange, Problem> {
@@ -34,7 +34,7 @@ impl OrderAggregate {
         }
         let is_done = refund.status == RefundStatus::Succeeded;
         if is_done && !self.has_pending_refund(&refund.id) {
-            change.uses.extend(change.order.give_back_uses());
+            change.uses.extend(change.order.release_uses());
         }
         change.refund = Some(RefundChange { refund, before: None });
         Ok(change.announced(if is_done { &ORDER_REFUNDED } else { &ORDER_UPDATED }))
@@ -64,7 +64,7 @@ impl OrderAggregate {
         refund.mark(id, &done);
         let change = reserved.finish_refund(&refund.id, &done, now);
         let mut change = change
-            .ok_or_else(|| Problem::internal("a refund was applied that was not reserved"))?;
+            .ok_or_else(|| Problem::internal("the refund to be completed was not reserved"))?;
         change.payment.version = reserved.version;
         Ok(change)
     }
@@ -150,7 +150,7 @@ impl OrderChange {
             return self;
         }
         let mut order = self.order.clone();
-        let uses = order.give_back_uses();
+        let uses = order.release_uses();
         if !uses.is_empty() {
             self.order = if self.is_order_changed() { order } else { order.changed(now) };
             self.uses.extend(uses);
@@ -159,7 +159,7 @@ impl OrderChange {
     }
 }
 
-impl Plan {
+impl RefundPlan {
     /// The stock movements of its cancelled and returned units.
     fn units(&self) -> Vec<(StockStep, OrderItemId, Vec<Units>)> {
         let units = self.items.iter().filter_map(|line| {

@@ -5,20 +5,22 @@ use primitives::problem::{Code, Problem};
 use services::Services;
 use table::{CommitOnly, Completion, retry};
 
-use super::{PaymentUpdate, Recorded, apply, unexpected};
+use super::{PaymentUpdate, RecordingResult, apply, unexpected};
 use crate::order::aggregate::PaymentWithOrder;
 use crate::order::load;
 use crate::payment::connected::Connected;
 use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::{Provider, ProviderFailure};
-use crate::payment::{Capabilities, CaptureMethod, Observed, ObservedState, Payment, Source};
+use crate::payment::{
+    Capabilities, CaptureMethod, Observed, ObservedState, Payment, PaymentSource,
+};
 
 /// Fetches a payment from its provider, and captures an authorization if its capture method is automatic and
 /// the order still accepts it.
 ///
 /// # Errors
 /// `provider_error`, `provider_timeout`.
-pub async fn look(
+pub async fn fetch_and_capture(
     services: &Services,
     connected: &Connected,
     payment: &Payment,
@@ -76,13 +78,13 @@ pub async fn capture<C: Completion<PaymentWithOrder>>(
     };
     // A capture before this call was an earlier call of ours only if one of those got no response.
     let is_foreign = !taken.is_ours && !payment.has_unanswered_capture();
-    let (observed, source) = (&taken.observed, Source::Admin);
+    let (observed, source) = (&taken.observed, PaymentSource::Admin);
     let update = PaymentUpdate { lookup: &lookup, observed, source, event: None };
     if is_foreign {
         let recorded = apply(services, connected, update, &CommitOnly).await?;
         return Err(not_capturable(&recorded.known.payment));
     }
-    let Recorded { known, output, is_new, .. } =
+    let RecordingResult { known, output, is_new, .. } =
         apply(services, connected, update, completion).await?;
     let PaymentWithOrder { payment, order } = &known;
     // A payment by hand has no provider to decide: the first caller to record it has captured it.
@@ -125,7 +127,7 @@ async fn note_unanswered(
     if let Err(problem) = noted.await {
         tracing::warn!(
             cause = %problem, payment = lookup.payment_id.as_str(),
-            "unanswered capture of a payment not recorded"
+            "unanswered capture not stored with its payment"
         );
     }
 }
