@@ -61,8 +61,8 @@ pub async fn list(
         let ids = payment.iter().flat_map(|payment| &payment.disputes).map(|known| &known.id);
         let mut disputes = load::disputes(&app, store, ids).await?;
         disputes.retain(|dispute| query.matches(dispute));
-        let shown: Vec<DisputeView> = disputes.iter().map(DisputeView::from).collect();
-        return paging.whole(&app, shown, |dispute| dispute.id.to_string()).await;
+        let views: Vec<DisputeView> = disputes.iter().map(DisputeView::from).collect();
+        return paging.whole(&app, views, |dispute| dispute.id.to_string()).await;
     }
     let listed = load::of_store(store, query.status).newest_first();
     let listed = match query.provider {

@@ -238,15 +238,15 @@ pub(crate) async fn update(
     let store = &access.store;
     let media = find(&app, &store.id, &id).await?;
     if_match.check(media.version)?;
-    let shown = |media: &Media| Json::new(&view(&app, store, media)).version(media.version);
+    let to_response = |media: &Media| Json::new(&view(&app, store, media)).version(media.version);
     let mut alt = media.alt.clone();
     input.alt.apply(&mut alt);
     if alt == media.alt {
-        return Ok(shown(&media));
+        return Ok(to_response(&media));
     }
     let now = app.clock.now();
     let next = media.described(alt, now);
-    media::replace(app.table.write(), &next).answer(shown(&next), now).await
+    media::replace(app.table.write(), &next).answer(to_response(&next), now).await
 }
 
 /// `DELETE /v1/media/{id}` (`deleteMedia`): Delete an image.

@@ -267,8 +267,8 @@ fn arranged(
         return after;
     };
     let before = after.remove(found);
-    let asked = position.and_then(|position| usize::try_from(position.saturating_sub(1)).ok());
-    let index = asked.unwrap_or(found).min(after.len());
+    let index = position.and_then(|position| usize::try_from(position.saturating_sub(1)).ok());
+    let index = index.unwrap_or(found).min(after.len());
     let changes = wanted != before || index != found;
     after.insert(index, if changes { wanted.changed(now) } else { wanted });
     for (variant, position) in after.iter_mut().zip(1_u32..) {
@@ -341,10 +341,10 @@ pub async fn delete(
     let (store, now) = (&caller.store, app.clock.now());
     retry(|| async {
         let (before, variants) = load(&app, store, &id).await?;
-        let (gone, after): (Vec<Variant>, Vec<Variant>) =
+        let (deleted, after): (Vec<Variant>, Vec<Variant>) =
             variants.iter().cloned().partition(|variant| variant.id == variant_id);
-        let gone = gone.into_iter().next().ok_or(Code::NotFound)?;
-        if_match.check(gone.version)?;
+        let deleted = deleted.into_iter().next().ok_or(Code::NotFound)?;
+        if_match.check(deleted.version)?;
         if after.is_empty() {
             return Err(Code::LastVariant.into());
         }
@@ -352,9 +352,9 @@ pub async fn delete(
         let after = product.arranged(after);
         let revision = Revision { before: (&before, &variants), after: (&product, &after) };
         let have_ended = |ordered: Vec<Variant>| ended_orders::ensure(&app, ordered);
-        let released = released(&app, std::slice::from_ref(&gone), have_ended).await?;
-        let closed = close(&app, &gone).await?;
-        let more = (vec![WriteStep::remove(gone, &released)], closed);
+        let released = released(&app, std::slice::from_ref(&deleted), have_ended).await?;
+        let closed = close(&app, &deleted).await?;
+        let more = (vec![WriteStep::remove(deleted, &released)], closed);
         revision.write(&app, more, &PRODUCT_UPDATED, &answering(no_content), now).await
     })
     .await

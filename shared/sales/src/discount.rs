@@ -307,10 +307,9 @@ impl Discount {
             return false;
         };
         let is_named = shipping_rate_ids.is_empty() || shipping_rate_ids.contains(rate);
-        let most = max_amount.as_ref();
+        let max = max_amount.as_ref();
         is_named
-            && most
-                .is_none_or(|most| most.currency == price.currency && price.amount <= most.amount)
+            && max.is_none_or(|max| max.currency == price.currency && price.amount <= max.amount)
     }
 
     /// All collections that it targets.

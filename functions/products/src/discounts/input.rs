@@ -168,9 +168,9 @@ impl ValueRequest {
         match kind {
             DiscountKind::Percentage => DiscountValue::Percentage { basis_points: points },
             DiscountKind::FreeShipping => {
-                let most = self.max_amount.as_ref();
+                let max = self.max_amount.as_ref();
                 let max_amount =
-                    most.map(|most| amount(most, "/value/max_amount", store, field_errors));
+                    max.map(|max| amount(max, "/value/max_amount", store, field_errors));
                 let ids = self.shipping_rate_ids.map(|ids| ids.0);
                 if ids.as_ref().is_some_and(Vec::is_empty) {
                     let detail = "Must have at least one rate; omit it to include all rates.";

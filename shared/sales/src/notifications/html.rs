@@ -60,10 +60,10 @@ fn parts(text: &str) -> Vec<TextBlock<'_>> {
             (Some(TextBlock::Table(rows)), Some(row)) => rows.push(row),
             (_, Some(row)) => parts.push(TextBlock::Table(vec![row])),
             (Some(TextBlock::Block(lines)), None) if line.starts_with("    ") => {
-                lines.push(line.trim())
+                lines.push(line.trim());
             }
             (_, None) if line.starts_with("    ") => {
-                parts.push(TextBlock::Block(vec![line.trim()]))
+                parts.push(TextBlock::Block(vec![line.trim()]));
             }
             (Some(TextBlock::Paragraph(lines)), None) => lines.push(line),
             (_, None) => parts.push(TextBlock::Paragraph(vec![line])),

@@ -154,8 +154,8 @@ impl Order {
         wanted: &[(OrderItemId, u32)],
         have: fn(&OrderItem) -> u32,
     ) -> Result<(), Problem> {
-        let known = self.requested_items(wanted.iter().map(|(id, _)| id))?;
-        let pairs = wanted.iter().zip(known).filter(|((_, quantity), item)| *quantity > have(item));
+        let items = self.requested_items(wanted.iter().map(|(id, _)| id))?;
+        let pairs = wanted.iter().zip(items).filter(|((_, quantity), item)| *quantity > have(item));
         let excess: Vec<Value> = pairs
             .map(|((_, quantity), item)| {
                 json!({"order_item_id": item.id, "requested": quantity, "remaining": have(item)})

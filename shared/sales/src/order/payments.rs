@@ -34,10 +34,10 @@ impl Order {
             return Err(Code::OrderAlreadyPaid.into());
         }
         let excess = amount.minus(&outstanding).filter(|excess| !excess.is_zero());
-        let shown = |money: &Money| serde_json::to_value(money).unwrap_or_default();
+        let to_json = |money: &Money| serde_json::to_value(money).unwrap_or_default();
         excess.map_or(Ok(()), |excess| {
-            let problem = Code::AmountExceedsOutstanding.with("outstanding", shown(&outstanding));
-            Err(problem.with("excess", shown(&excess)))
+            let problem = Code::AmountExceedsOutstanding.with("outstanding", to_json(&outstanding));
+            Err(problem.with("excess", to_json(&excess)))
         })
     }
 

@@ -46,7 +46,7 @@ pub fn move_all(steps: &mut StockSteps<'_>, order: &Order, how: StockMove) {
                     steps.add_beyond_stock(step, at, held.remaining());
                 }
                 StockMove::Retake => {
-                    steps.add(step, at, held.remaining(), insufficient_stock(item))
+                    steps.add(step, at, held.remaining(), insufficient_stock(item));
                 }
                 _ => steps.add(step, at, held.remaining(), inconsistent_level()),
             }

@@ -34,12 +34,12 @@ pub struct IncomingPayment<'a> {
 impl Order {
     /// Records an authorization. `None` if the order has this payment already.
     pub fn authorize(&self, receipt: IncomingPayment<'_>, now: Timestamp) -> Option<OrderChange> {
-        let known = self.payment(receipt.payment_id);
-        if known.is_some_and(|known| !known.voided || !known.captured.is_zero()) {
+        let entry = self.payment(receipt.payment_id);
+        if entry.is_some_and(|entry| !entry.voided || !entry.captured.is_zero()) {
             return None;
         }
         let mut next = self.clone();
-        next.payments.retain(|known| known.payment_id != *receipt.payment_id);
+        next.payments.retain(|entry| entry.payment_id != *receipt.payment_id);
         next.payments.push(OrderPayment {
             payment_id: receipt.payment_id.clone(),
             provider: receipt.provider.to_owned(),
@@ -62,12 +62,12 @@ impl Order {
         now: Timestamp,
     ) -> Result<Option<OrderChange>, Problem> {
         let mut next = self.clone();
-        let known = next.payments.iter_mut().find(|known| known.payment_id == *receipt.payment_id);
-        match known {
-            Some(known) if !known.captured.is_zero() => return Ok(None),
-            Some(known) => {
-                known.captured = receipt.amount.clone();
-                known.voided = false;
+        let entry = next.payments.iter_mut().find(|entry| entry.payment_id == *receipt.payment_id);
+        match entry {
+            Some(entry) if !entry.captured.is_zero() => return Ok(None),
+            Some(entry) => {
+                entry.captured = receipt.amount.clone();
+                entry.voided = false;
             }
             None => next.payments.push(OrderPayment {
                 payment_id: receipt.payment_id.clone(),
@@ -124,9 +124,9 @@ impl Order {
     /// awaits payment again, for its payment window. `None` if there is no open authorization.
     pub fn void_payment(&self, payment: &PaymentId, now: Timestamp) -> Option<OrderChange> {
         let mut next = self.clone();
-        let known = next.payments.iter_mut().find(|known| known.payment_id == *payment)?;
-        known.is_open_authorization().then_some(())?;
-        known.voided = true;
+        let entry = next.payments.iter_mut().find(|entry| entry.payment_id == *payment)?;
+        entry.is_open_authorization().then_some(())?;
+        entry.voided = true;
         let stock = next.await_payment(now);
         let change = OrderChange::new(self, next.changed(now)).moving(stock);
         Some(change.announced(&ORDER_UPDATED))
@@ -134,8 +134,8 @@ impl Order {
 
     /// Voids all authorizations.
     pub(super) fn void_authorizations(&mut self) {
-        let authorized = self.payments.iter_mut().filter(|known| known.is_open_authorization());
-        authorized.for_each(|known| known.voided = true);
+        let authorized = self.payments.iter_mut().filter(|entry| entry.is_open_authorization());
+        authorized.for_each(|entry| entry.voided = true);
     }
 
     /// Makes the order await payment again, unless something other than this authorization makes it firm:

@@ -85,9 +85,9 @@ async fn void(
     let observed = connected.void(services, payment).await?;
     retry(|| async {
         let now = services.clock.now();
-        let known = load::payment(services, &lookup).await?.payment;
-        let Some(change) = known.observe(&observed, PaymentSource::Sync, now)? else {
-            return Ok(known);
+        let current = load::payment(services, &lookup).await?.payment;
+        let Some(change) = current.observe(&observed, PaymentSource::Sync, now)? else {
+            return Ok(current);
         };
         change.write(services.table.write(), now).commit().await?;
         Ok(change.payment)

@@ -145,8 +145,8 @@ impl TaxRules {
             groups.push((Vec::new(), 0));
         }
         if self.settings.shipping == ShippingTax::Dominant {
-            let most = groups.iter().map(|(_, weight)| *weight).max();
-            let first = groups.iter().position(|(_, weight)| Some(*weight) == most);
+            let largest = groups.iter().map(|(_, weight)| *weight).max();
+            let first = groups.iter().position(|(_, weight)| Some(*weight) == largest);
             groups = first.map(|at| groups.swap_remove(at)).into_iter().collect();
         }
         let weights: Vec<i64> = groups.iter().map(|(_, weight)| *weight).collect();

@@ -161,21 +161,21 @@ impl Order {
     /// The refundable and the disputed amounts of the order, or of this payment alone.
     fn refundable_through(&self, payment: Option<&PaymentId>) -> Result<(Money, Money), Problem> {
         let Some(id) = payment else { return Ok((self.refundable(), self.disputed())) };
-        let known = self.payment(id).ok_or_else(|| {
+        let found = self.payment(id).ok_or_else(|| {
             let detail = "There is no such captured payment in the order.";
             Problem::field("/payment_id", "unknown_payment", detail)
         })?;
-        if known.captured.is_zero() {
+        if found.captured.is_zero() {
             return Err(
                 Code::PaymentNotCaptured.with("financial_status", self.financial_status.as_str())
             );
         }
-        Ok((known.refundable(), known.disputed()))
+        Ok((found.refundable(), found.disputed()))
     }
 
     fn refund_lines(&self, wanted: &[WantedLine]) -> Result<Vec<RefundLine>, Problem> {
-        let known = self.requested_items(wanted.iter().map(|line| &line.order_item_id))?;
-        let pairs = || wanted.iter().zip(&known);
+        let found = self.requested_items(wanted.iter().map(|line| &line.order_item_id))?;
+        let pairs = || wanted.iter().zip(&found);
         let excess: Vec<Value> = pairs()
             .filter(|(line, item)| line.quantity > self.refundable_units(item, line.restock_type))
             .map(|(line, item)| {
@@ -254,7 +254,7 @@ impl Order {
             }
         }
         for (id, part) in &plan.to_payments {
-            for payment in next.payments.iter_mut().filter(|known| known.payment_id == *id) {
+            for payment in next.payments.iter_mut().filter(|found| found.payment_id == *id) {
                 payment.refunded = payment.refunded.plus(part).ok_or_else(over)?;
             }
         }
@@ -292,7 +292,7 @@ impl Order {
                 continue;
             };
             next.refunded = next.refunded.minus(&part.amount).unwrap_or_else(zero);
-            for payment in next.payments.iter_mut().filter(|known| known.payment_id == *id) {
+            for payment in next.payments.iter_mut().filter(|found| found.payment_id == *id) {
                 payment.refunded = payment.refunded.minus(&part.amount).unwrap_or_else(zero);
             }
         }

@@ -33,10 +33,10 @@ pub async fn fetch_and_capture(
     if !is_to_be_captured {
         return Ok(observed);
     }
-    let known = load::payment(services, &PaymentLookup::from(payment)).await?;
+    let current = load::payment(services, &PaymentLookup::from(payment)).await?;
     let provider_payment = observed.provider_payment.clone();
-    let carried = Payment { provider_payment, captured: payment.amount.clone(), ..known.payment };
-    if known.order.rejection(&carried).is_some() {
+    let carried = Payment { provider_payment, captured: payment.amount.clone(), ..current.payment };
+    if current.order.rejection(&carried).is_some() {
         return Ok(observed);
     }
     match connected.capture(services, &carried, &payment.amount).await {
@@ -82,11 +82,11 @@ pub async fn capture<C: Completion<PaymentWithOrder>>(
     let update = PaymentUpdate { lookup: &lookup, observed, source, event: None };
     if is_foreign {
         let recorded = apply(services, connected, update, &CommitOnly).await?;
-        return Err(not_capturable(&recorded.known.payment));
+        return Err(not_capturable(&recorded.current.payment));
     }
-    let RecordingResult { known, output, is_new, .. } =
+    let RecordingResult { current, output, is_new, .. } =
         apply(services, connected, update, completion).await?;
-    let PaymentWithOrder { payment, order } = &known;
+    let PaymentWithOrder { payment, order } = &current;
     // A payment by hand has no provider to decide: the first caller to record it has captured it.
     let is_certain = taken.is_ours && Capabilities::of(payment.provider).is_online;
     if !is_new && !is_certain {

@@ -49,8 +49,8 @@ impl OptionValues {
         }
         let number = self.shortened.len().saturating_add(1);
         let end = format!("\u{2026} {number}");
-        let room = MAX_VALUE.saturating_sub(end.chars().count());
-        let start: String = value.chars().take(room).collect();
+        let available = MAX_VALUE.saturating_sub(end.chars().count());
+        let start: String = value.chars().take(available).collect();
         let short = format!("{}{end}", start.trim_end());
         self.shortened.push((value.to_owned(), short.clone()));
         short
