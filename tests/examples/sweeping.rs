@@ -67,7 +67,7 @@ async fn measure(orders: u64, latency: Duration, is_handed_out: bool) {
 /// a time, one order of a shard after the other, for as long as a run may ask providers.
 async fn by_one_run(gateway: &Gateway) -> usize {
     let app = gateway.app();
-    let deadline = &ProviderDeadline::since(app.clock.now());
+    let deadline = &ProviderDeadline::of_sweep(app.clock.now());
     let shard = |shard: char| async move {
         let mut done = 0_usize;
         let keys =

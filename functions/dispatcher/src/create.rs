@@ -34,7 +34,7 @@ pub(crate) async fn each(services: &Services, deliveries: &[&Delivery]) -> Failu
     let writes: Vec<_> = deliveries
         .iter()
         .map(|delivery| async move {
-            let made = delivery.make(services).await;
+            let made = delivery.create(services).await;
             made.err().map(|problem| (delivery.id.clone(), problem))
         })
         .collect();

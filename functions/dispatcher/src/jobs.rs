@@ -174,7 +174,7 @@ fn read(message: &SqsMessage) -> Result<JobBatch, Problem> {
 /// 503 when none of them could be read.
 async fn process(services: &Services, batch: &JobBatch) -> Result<JobReport, Problem> {
     let keys: Vec<Key> = batch.keys.iter().map(|(pk, sk)| Key::new(pk, sk)).collect();
-    let deadline = &ProviderDeadline::since(services.clock.now());
+    let deadline = &ProviderDeadline::of_sweep(services.clock.now());
     let mut tally = Tally::default();
     let outcomes = match batch.kind {
         JobKind::Orders => {

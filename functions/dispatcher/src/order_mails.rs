@@ -22,7 +22,7 @@ use identity::store::Store;
 use primitives::problem::{Code, Problem};
 use sales::dispute::Dispute;
 use sales::notifications::{
-    NotificationKind, NotificationTexts, OrderNews, about_order, dispute_opened, may_be_followed,
+    NotificationKind, NotificationTexts, OrderNews, dispute_opened, may_be_followed, order_mail,
 };
 use sales::order::fulfillment::Fulfillment;
 use sales::order::refund::Refund;
@@ -242,8 +242,8 @@ impl OrderContext {
         };
         let news = OrderNews { link: link.as_deref(), ..news };
         let mail =
-            about_order(&self.to, &self.texts, (&self.store, &self.settings), &self.order, news)?;
-        Ok(Some((if self.order.is_email_proven { mail } else { mail.for_unverified() }, None)))
+            order_mail(&self.to, &self.texts, (&self.store, &self.settings), &self.order, news)?;
+        Ok(Some((if self.order.is_email_proven { mail } else { mail.to_stranger() }, None)))
     }
 
     /// The location where the customer picks the goods up. Takes a read only for a pickup at one.

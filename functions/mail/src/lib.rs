@@ -272,7 +272,7 @@ async fn withholding_reason(
     let write = services.table.write().replace(&counted, Code::VersionConflict);
     let write = match &content.store_id {
         store if content.is_business => {
-            let stranger = sender.room.as_ref().filter(|_| content.is_to_stranger);
+            let stranger = sender.quota.as_ref().filter(|_| content.is_to_stranger);
             let asked_by = store.as_ref().filter(|_| content.asks_to_pay);
             allowance::count_about_order(write, to, (stranger, asked_by), now)
         }

@@ -233,7 +233,7 @@ pub(crate) async fn redeliver(
     let again = Delivery {
         test: before.test,
         redelivery_of: Some(before.id),
-        ..Delivery::again(&event, &subscription, &nonce, now)
+        ..Delivery::repeated(&event, &subscription, &nonce, now)
     };
     let answer = Accepted::new(&DeliveryAnswer { delivery: DeliveryView::from(&again) });
     let write = app.table.write().create(&again, Code::VersionConflict);

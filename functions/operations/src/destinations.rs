@@ -199,7 +199,7 @@ pub(crate) async fn challenge(
 ) -> Result<Json<SubscriptionView>, Problem> {
     let challenged = find_to_change(&app, &caller, &id).await?;
     let now = app.clock.now();
-    challenged.may_be_challenged(now)?;
+    challenged.ensure_can_be_challenged(now)?;
     let (key, drawn) = (app.secrets.webhook_key().await?, Challenge::draw(now));
     send_challenge(&app, &challenged, &key, &drawn, now).await?;
     table::retry(|| async {

@@ -281,7 +281,7 @@ async fn expected(
             };
             if unchanged_since(subscription.updated_at)
                 && by.is_none_or(hears)
-                && subscription.takes(event, topics::scope_of(&event.name), installation)
+                && subscription.matches_event(event, topics::scope_of(&event.name), installation)
                 && subscription.wants(&payload)
                 && !there.contains(&Delivery::first_id(&event.id, &subscription.id))
             {

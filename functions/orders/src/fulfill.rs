@@ -25,8 +25,8 @@ use replies::{ResourceReply, change};
 use sales::order::cart::violation;
 use sales::order::fulfillment::{
     FULFILLMENT_CANCELLED, FULFILLMENT_CREATED, FULFILLMENT_DELIVERED, FULFILLMENT_UPDATED,
-    Fulfillment, FulfillmentLine, FulfillmentView, Tracking, WantedFulfillment, bring_back,
-    take_out,
+    Fulfillment, FulfillmentLine, FulfillmentView, Tracking, WantedFulfillment, fulfill_stock,
+    return_stock,
 };
 use sales::order::{
     FinancialStatus, FulfillmentStatus, MAX_LINES, MAX_QUANTITY, ORDER_FULFILLED,
@@ -171,7 +171,7 @@ pub async fn fulfill(
             _ => &ORDER_PARTIALLY_FULFILLED,
         };
         let write = app.table.write().replace(&order, Code::VersionConflict);
-        let write = take_out(write, &before, &fulfillment, now);
+        let write = fulfill_stock(write, &before, &fulfillment, now);
         let write = write.create(&fulfillment, Code::VersionConflict);
         let created = fulfillment.event(&FULFILLMENT_CREATED, now);
         let is_notified = is_notified(app, store, &order, &fulfillment).await?;
@@ -312,7 +312,7 @@ pub async fn cancel(
         let locations = before.restock_locations(&order);
         let unchanged = load::restock_locations(app, store, &locations).await?;
         unchanged
-            .ensure(bring_back(write, &order, before, now))
+            .ensure(return_stock(write, &order, before, now))
             .emit(fulfillment.event(&FULFILLMENT_CANCELLED, now))
             .emit(order.event(&ORDER_UPDATED, now))
             .answer(fulfillment.to_response(), now)

@@ -60,7 +60,7 @@ pub struct OrderDetails {
 ///
 /// # Errors
 /// `not_found`.
-pub async fn show(
+pub async fn get(
     caller: StoreAccess<ReadOrders>,
     State(app): State<App>,
     Path(id): Path<OrderId>,
@@ -183,7 +183,7 @@ pub async fn update(
         };
         let after = &change.order;
         let write = change.save(app, app.table.write(), consistency.into(), now).await?;
-        guest::follow(app, write, (&before, after)).await?.answer(after.to_response(), now).await
+        guest::reassign(app, write, (&before, after)).await?.answer(after.to_response(), now).await
     })
     .await
 }
@@ -240,7 +240,7 @@ impl TimelineEntry {
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.
-pub async fn events(
+pub async fn list_events(
     caller: StoreAccess<ReadOrders>,
     State(app): State<App>,
     Path(id): Path<OrderId>,

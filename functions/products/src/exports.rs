@@ -61,7 +61,7 @@ impl From<Exported> for ExportKind {
 }
 
 /// Ensures that the caller may read the data in exports of this kind.
-fn may_read<S: RequiredScope>(caller: &StoreAccess<S>, kind: ExportKind) -> Result<(), Problem> {
+fn ensure_may_read<S: Required>(caller: &StoreAccess<S>, kind: ExportKind) -> Result<(), Problem> {
     match kind.scopes().iter().find(|scope| !caller.actor.may(scope)) {
         Some(missing) => Err(insufficient_scope(missing)),
         None => Ok(()),
@@ -104,7 +104,7 @@ pub(crate) async fn create(
 ) -> Result<Accepted<ExportView>, Problem> {
     let now = app.clock.now();
     let kind = input.kind.into();
-    may_read(&caller, kind)?;
+    ensure_may_read(&caller, kind)?;
     let what = (kind, input.format.unwrap_or(FileFormat::Csv));
     let range = (input.since, input.until);
     let export = Export::new(&caller.store.id, what, range, caller.actor.id(), now);
@@ -138,7 +138,7 @@ pub(crate) async fn list(
 ) -> Result<Page<ExportView>, Problem> {
     let all = table::Query::index(Index::Gsi5, key::exports_on(&caller.store.id)).newest_first();
     let wanted = |export: &Export| {
-        may_read(&caller, export.kind).is_ok()
+        ensure_may_read(&caller, export.kind).is_ok()
             && query.kind.is_none_or(|kind| export.kind == kind)
             && query.status.is_none_or(|status| export.status == status)
     };
@@ -152,7 +152,8 @@ async fn find<S: RequiredScope>(
     id: &ExportId,
 ) -> Result<Export, Problem> {
     let export: Export = load(services, &key::export(id)).await?;
-    let is_ours = export.store_id == caller.store.id && may_read(caller, export.kind).is_ok();
+    let is_ours =
+        export.store_id == caller.store.id && ensure_may_read(caller, export.kind).is_ok();
     if is_ours { Ok(export) } else { Err(Code::NotFound.into()) }
 }
 
@@ -162,7 +163,7 @@ async fn find<S: RequiredScope>(
 ///
 /// # Errors
 /// `not_found`.
-pub(crate) async fn show(
+pub(crate) async fn get(
     caller: StoreAccess<ReadExports>,
     State(app): State<App>,
     Path(id): Path<ExportId>,
@@ -217,7 +218,7 @@ pub(crate) struct PartQuery {
 ///
 /// # Errors
 /// `invalid_or_expired_token`; `not_found` when the file was deleted.
-pub(crate) async fn part(
+pub(crate) async fn get_part(
     _: Public,
     State(app): State<App>,
     Path((id, part)): Path<(ExportId, PartNumber)>,

@@ -37,7 +37,7 @@ use table::item::Item;
 use table::{Query, Write};
 
 use crate::customer_email::{self, AccountWithEmailChange};
-use crate::store_by_name::{StoreBody, StoreByName};
+use crate::store_in_body::{StoreBody, StoreInBody};
 
 /// The response to a sign-in.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -89,7 +89,7 @@ pub(crate) struct CustomerLoginRequest {
 /// `store_required`, `storefront_not_found`; `invalid_credentials`, the same for an unknown address;
 /// `account_disabled`, only with the right password; `too_many_attempts`.
 pub(crate) async fn login(
-    named: StoreByName,
+    named: StoreInBody,
     State(app): State<App>,
     Raw(inbound): Raw,
     StoreBody(input): StoreBody<CustomerLoginRequest>,
@@ -270,7 +270,7 @@ pub(crate) async fn delete(
 /// Lists the customer's orders, newest first.
 ///
 /// Drafts are left out.
-pub(crate) async fn orders(
+pub(crate) async fn list_orders(
     caller: callers::Customer,
     State(app): State<App>,
     paging: Paging,
@@ -289,7 +289,7 @@ pub(crate) async fn orders(
 ///
 /// # Errors
 /// `not_found`, also for another customer's.
-pub(crate) async fn order(
+pub(crate) async fn get_order(
     caller: callers::Customer,
     State(app): State<App>,
     Path(id): Path<OrderId>,

@@ -36,7 +36,7 @@ use table::retry;
 
 use crate::customer::{CustomerSignedIn, begin};
 use crate::customer_email;
-use crate::store_by_name::{StoreBody, StoreByName};
+use crate::store_in_body::{StoreBody, StoreInBody};
 
 /// A registration.
 #[request]
@@ -64,7 +64,7 @@ pub(crate) struct RegisterCustomerRequest {
 /// # Errors
 /// `store_required`, `storefront_not_found`, `owner_unverified`, `too_many_attempts`.
 pub(crate) async fn register(
-    named: StoreByName,
+    named: StoreInBody,
     State(app): State<App>,
     Raw(inbound): Raw,
     StoreBody(input): StoreBody<RegisterCustomerRequest>,
@@ -104,7 +104,7 @@ pub(crate) async fn register(
 /// # Errors
 /// `store_required`, `storefront_not_found`; `too_many_attempts` before `resend_after` has passed.
 pub(crate) async fn request(
-    named: StoreByName,
+    named: StoreInBody,
     State(app): State<App>,
     Raw(inbound): Raw,
     StoreBody(input): StoreBody<MailRequest>,

@@ -131,7 +131,7 @@ pub(crate) struct StorefrontTheme {
 /// # Errors
 /// `storefront_not_found`; `not_found`: nothing is published yet; `invalid_or_expired_token`, also
 /// for another store's; `preview_expired`.
-pub(crate) async fn show(
+pub(crate) async fn get(
     caller: Viewer,
     State(app): State<App>,
     _: Invitation,
@@ -198,7 +198,7 @@ impl<S: Sync> FromRequestParts<S> for FileDigest {
 ///
 /// # Errors
 /// `storefront_not_found`, `not_found`, `invalid_or_expired_token`, `preview_expired`.
-pub(crate) async fn file(
+pub(crate) async fn get_file(
     caller: Viewer,
     State(app): State<App>,
     Raw(inbound): Raw,

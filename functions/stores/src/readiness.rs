@@ -9,9 +9,9 @@ use gateway::reply::Json;
 use identity::merchant::Merchant;
 use identity::store::Store;
 use primitives::problem::{Code, Problem};
-use sales::document::Document;
 use sales::payment::account::ProviderAccount;
 use sales::payment::load;
+use sales::pricing_document::PricingDocument;
 use sales::shipping::ShippingZone;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -130,7 +130,7 @@ async fn missing(
 ) -> Result<Vec<(Requirement, &'static str)>, Problem> {
     let owner = key::merchant(&store.owner_id);
     let (zones, accounts, has_rate, owner) = tokio::try_join!(
-        Document::<ShippingZone>::load(services, key::shipping_zones(&store.id)),
+        PricingDocument::<ShippingZone>::load(services, key::shipping_zones(&store.id)),
         load::accounts(services, store),
         has_tax_rate(services, store),
         services.table.get::<Merchant>(&owner),
@@ -152,6 +152,7 @@ async fn missing(
 /// Whether the store has a tax rate, in any country.
 async fn has_tax_rate(services: &Services, store: &Store) -> Result<bool, Problem> {
     let query = Query::partition(key::store(&store.id).pk).begins_with(key::TAX_RATES);
-    let documents: Vec<Document<sales::tax::TaxRate>> = services.table.all(&query, 300).await?;
+    let documents: Vec<PricingDocument<sales::tax::TaxRate>> =
+        services.table.all(&query, 300).await?;
     Ok(documents.iter().any(|document| !document.entries.is_empty()))
 }

@@ -15,7 +15,7 @@ use identity::address;
 use primitives::fields::{Flag, FromText, Int, Patch, Text, Violation};
 use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
-use sales::document::{self, Document, Entry};
+use sales::pricing_document::{self, PricingDocument, PricingEntry};
 use sales::tax::{
     Percentage, PostalCodes, TAX_RATE_CREATED, TAX_RATE_DELETED, TAX_RATE_UPDATED, TaxRate,
     TaxRateView,
@@ -52,7 +52,9 @@ pub async fn list(
 ) -> Result<Page<TaxRateView>, Problem> {
     let store = &caller.store.id;
     let documents = match &input.country {
-        Some(country) => vec![Document::load(&app, key::tax_rates(store, country.as_str())).await?],
+        Some(country) => {
+            vec![PricingDocument::load(&app, key::tax_rates(store, country.as_str())).await?]
+        }
         None => all(&app, store).await?,
     };
     let views =
@@ -61,7 +63,10 @@ pub async fn list(
 }
 
 /// Loads the rates of every country, in one round trip.
-async fn all(services: &Services, store: &StoreId) -> Result<Vec<Document<TaxRate>>, Problem> {
+async fn all(
+    services: &Services,
+    store: &StoreId,
+) -> Result<Vec<PricingDocument<TaxRate>>, Problem> {
     let query = TableQuery::partition(key::store(store).pk).begins_with(key::TAX_RATES);
     services.table.all(&query, COUNTRIES).await
 }
@@ -222,7 +227,7 @@ pub async fn create(
         updated_at: now,
         version: 1,
     };
-    document::add(&app, rate, &TAX_RATE_CREATED, &answering(created)).await
+    pricing_document::add(&app, rate, &TAX_RATE_CREATED, &answering(created)).await
 }
 
 /// The code of a region of a country.
@@ -294,7 +299,7 @@ pub async fn update(
     };
     let at = (known.document(), id.as_str());
     let completion = answering(to_response);
-    document::change(&app, at, if_match.0, &TAX_RATE_UPDATED, next, &completion).await
+    pricing_document::change(&app, at, if_match.0, &TAX_RATE_UPDATED, next, &completion).await
 }
 
 /// `DELETE /v1/stores/{id}/tax-rates/{rate_id}` (`deleteTaxRate`): Delete a tax rate.
@@ -312,5 +317,5 @@ pub async fn delete(
     let known = find(&app, &caller.store.id, &id).await?;
     let at = (known.document(), id.as_str());
     let completion = answering(|_: &TaxRate| NoContent::default());
-    document::remove(&app, at, if_match.0, &TAX_RATE_DELETED, &completion).await
+    pricing_document::remove(&app, at, if_match.0, &TAX_RATE_DELETED, &completion).await
 }

@@ -7,7 +7,7 @@ use core_types::event::Event;
 use core_types::key;
 use crypto::seal;
 use delivery::delivery::{
-    Delivery, DeliveryAttempt, DeliveryMessage, DeliveryStatus, Permits, Readiness, Speed,
+    AttemptReadiness, Delivery, DeliveryAttempt, DeliveryMessage, DeliveryStatus, Permits, Speed,
     head_before, message_body,
 };
 use delivery::subscription::{DestinationKind, Gate, Ordering, Subscription};
@@ -96,12 +96,12 @@ fn begin_first(
     if !is_free {
         return None;
     }
-    match delivery.turn(message.attempt, now) {
-        Readiness::Stale => Some(Begun::Nothing),
-        Readiness::AfterLost => None,
-        Readiness::Ready => {
-            let (delivery, permits) = (delivery.begun(now), Permits::default());
-            let job = Job { delivery, event, subscription, speed, permits };
+    match delivery.readiness(message.attempt, now) {
+        AttemptReadiness::Stale => Some(Begun::Nothing),
+        AttemptReadiness::AfterExpiredLease => None,
+        AttemptReadiness::Ready => {
+            let (delivery, places) = (delivery.begun(now), Permits::default());
+            let job = Job { delivery, event, subscription, speed, places };
             Some(Begun::Attempt(Box::new(job)))
         }
     }
@@ -123,15 +123,15 @@ async fn decide(
     let mut batch = services.table.get_many(&keys).await?;
     let Some(delivery) = batch.take::<Delivery>(&delivery_key)? else { return Ok(Begun::Nothing) };
     let now = services.clock.now();
-    let readiness = delivery.turn(message.attempt, now);
-    if readiness == Readiness::Stale {
+    let turn = delivery.readiness(message.attempt, now);
+    if turn == AttemptReadiness::Stale {
         return Ok(Begun::Nothing);
     }
     let inputs = match known {
         Some(known) => known.clone(),
         None => Inputs::of(&mut batch, message)?,
     };
-    let is_lost = readiness == Readiness::AfterLost;
+    let is_lost = turn == AttemptReadiness::AfterExpiredLease;
     let delivery = if is_lost { with_lost(&delivery, &inputs) } else { delivery };
     let (event, subscription) = match inputs.deliverable(delivery.test) {
         Ok(both) => both,
@@ -155,7 +155,7 @@ async fn decide(
 /// The delivery with its lost attempt recorded.
 fn with_lost(delivery: &Delivery, inputs: &Inputs) -> Delivery {
     let url = inputs.subscription.as_ref().map_or("", |subscription| subscription.url.as_str());
-    delivery.clone().with_attempt(&DeliveryAttempt::lost(delivery, url))
+    delivery.clone().with_attempt(&DeliveryAttempt::lease_expired(delivery, url))
 }
 
 /// A postponed attempt.
@@ -187,18 +187,18 @@ async fn admit(
     if let Some(waiting) = hold(services, delivery, subscription, gate, now).await? {
         return Ok(Admission::Waits(waiting));
     }
-    let Some(permits) = Permits::take(services, delivery, subscription, speed, now).await? else {
+    let Some(places) = Permits::acquire(services, delivery, subscription, speed, now).await? else {
         let crowded = delivery.crowded(u32::from_be_bytes(seal::random_bytes()), now);
         return Ok(Admission::Waits(Waiting::Until(Box::new(crowded))));
     };
     match rate_limit(services, delivery, subscription, now).await {
         Ok(None) => Ok(Admission::Granted(permits)),
         Ok(Some(waiting)) => {
-            permits.leave(services).await;
+            places.release(services).await;
             Ok(Admission::Waits(waiting))
         }
         Err(problem) => {
-            permits.leave(services).await;
+            places.release(services).await;
             Err(problem)
         }
     }
@@ -295,7 +295,7 @@ async fn claim(
         _ => delivery.replace(services).await,
     };
     if let Err(problem) = outcome {
-        permits.leave(services).await;
+        places.release(services).await;
         return Err(problem);
     }
     let job = Job { delivery, event, subscription: claimed, speed, permits };

@@ -166,7 +166,7 @@ impl Audience {
         let mut receiving = Vec::new();
         for subscription in self.found(partition)? {
             let installation = self.installation(event, subscription)?;
-            if subscription.takes(event, scope, installation) {
+            if subscription.matches_event(event, scope, installation) {
                 receiving.push(subscription);
             }
         }

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use core_types::event::{self, Event};
 use core_types::id::DeliveryId;
 use delivery::delivery::Delivery;
-use delivery::replay::{Made, Replay, ReplayKind, Skipped};
+use delivery::replay::{Replay, ReplayKind, ReplayedPage, Skipped};
 use delivery::subscription::Subscription;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
@@ -118,19 +118,19 @@ impl<'a> Replaying<'a> {
     ///
     /// # Errors
     /// 503: nothing is lost, and the page can be repeated.
-    pub async fn make(&self) -> Result<(Vec<Delivery>, Made), Problem> {
-        let mut plan = self.plan(self.replay.place.as_ref(), self.replay.room()).await?;
-        let left = usize::try_from(self.replay.left()).unwrap_or(usize::MAX);
+    pub async fn make(&self) -> Result<(Vec<Delivery>, ReplayedPage), Problem> {
+        let mut plan = self.plan(self.replay.place.as_ref(), self.replay.page_size()).await?;
+        let left = usize::try_from(self.replay.remaining()).unwrap_or(usize::MAX);
         let is_cut = plan.planned.len() > left;
         plan.planned.truncate(left);
         let planned = plan.planned.into_iter().zip(0_u64..).map(|(planned, number)| {
-            let at = self.replay.turn(number, self.now);
+            let at = self.replay.attempt_at(number, self.now);
             Planned { delivery: planned.delivery.due_from(at, self.now), ..planned }
         });
         let (made, skipped) = make::all(self.services, planned.collect(), self.now).await?;
         let sent = u64::try_from(made.len()).unwrap_or(u64::MAX);
         let skipped = plan.skipped.and(skipped);
-        Ok((made, Made { sent, skipped, next: plan.next, is_cut }))
+        Ok((made, ReplayedPage { sent, skipped, next: plan.next, is_cut }))
     }
 
     async fn plan(&self, place: Option<&WalkPosition>, limit: usize) -> Result<Plan, Problem> {

@@ -51,7 +51,7 @@ pub use attempt::{
     AttemptOutcome, AttemptVerdict, AttemptView, DeliveryAttempt, OversizedResponse, StoredAttempt,
 };
 pub use hold::Hold;
-pub use message::{DeliveryMessage, Readiness};
+pub use message::{AttemptReadiness, DeliveryMessage};
 pub use ordering_key::{OrderingKey, OrderingPosition, head_before, wake_next};
 pub use permits::{MAX_ATTEMPTS_OF_SCOPE, MAX_ATTEMPTS_TO_HOST, Permits};
 pub use queued::{message_attributes, message_body};
@@ -65,14 +65,14 @@ pub use view::DeliveryView;
 pub const QUEUE: QueueName = QueueName("WEBHOOK_QUEUE_URL");
 /// Webhook deliveries to slow receivers.
 pub const SLOW_QUEUE: QueueName = QueueName("SLOW_WEBHOOK_QUEUE_URL");
-/// How long deliveries are stored.
+/// The retention of deliveries.
 pub const RETENTION: Duration = DAY.saturating_mul(30);
 /// The lease of an attempt: how long it may take, with the reads and writes around it.
 const LEASE: Duration = MINUTE;
-/// How long after its time the sweep takes the message of a delivery for lost: a minute for the message,
+/// The time after which the sweep takes the message of a delivery for lost: a minute for the message,
 /// and the lease of the attempt that it brings, which then needs no mark of its own.
 const QUEUE_GRACE: Duration = MINUTE.saturating_add(LEASE);
-/// How long the sweep leaves a delivery alone after it has queued it again.
+/// The time for which the sweep leaves a delivery alone after it has queued it again.
 const SWEPT_GRACE: Duration = MINUTE.saturating_mul(2);
 /// A delivery ends without success after this long in any case (our choice). The schedule takes 104 hours
 /// at most, when every slot is doubled; the rest is time to wait for the circuit of a failing receiver.
@@ -149,7 +149,7 @@ pub struct Delivery {
     /// The time that the subscription's rate limit assigned to it, when others were before it.
     #[serde(default)]
     pub turn_at: Option<Timestamp>,
-    /// What it waits for besides its time.
+    /// The cause of its wait, besides its time.
     #[serde(default)]
     pub held_by: Option<Hold>,
     /// When the lease of the current attempt ends.
@@ -193,7 +193,7 @@ impl Item for Delivery {
         let scope = key::event_scope(self.store_id.as_ref(), self.app_id.as_ref());
         let (at, to) = (self.created_at, &self.subscription_id);
         let mut keys = vec![key::deliveries_of_day(&scope, at, &self.id, to)];
-        let trouble = self.trouble().map(DeliveryStatus::as_str);
+        let trouble = self.listed_status().map(DeliveryStatus::as_str);
         keys.extend(
             trouble.map(|status| key::deliveries_in_trouble(&scope, status, at, &self.id, to)),
         );
@@ -249,7 +249,12 @@ impl Delivery {
     /// Another delivery of the same event; `nonce` distinguishes its id from all others. It was requested
     /// on its own, so it has no ordering key and waits for no other.
     #[must_use]
-    pub fn again(event: &Event, subscription: &Subscription, nonce: &str, now: Timestamp) -> Self {
+    pub fn repeated(
+        event: &Event,
+        subscription: &Subscription,
+        nonce: &str,
+        now: Timestamp,
+    ) -> Self {
         let cause = [event.id.as_str(), subscription.id.as_str(), nonce];
         Self {
             id: DeliveryId::derive(&cause),
@@ -260,13 +265,13 @@ impl Delivery {
 
     /// Whether it has no attempt left, or has exceeded its lifetime.
     pub fn is_spent(&self, now: Timestamp) -> bool {
-        let most = if self.test { 1 } else { MAX_ATTEMPTS };
-        self.attempt >= most || self.created_at.plus(LIFETIME) <= now
+        let max_attempts = if self.test { 1 } else { MAX_ATTEMPTS };
+        self.attempt >= max_attempts || self.created_at.plus(LIFETIME) <= now
     }
 
     /// The status under which a delivery in trouble is listed. During a later attempt it stays listed as
     /// `retrying`: a reader of the list loads the delivery itself.
-    fn trouble(&self) -> Option<DeliveryStatus> {
+    fn listed_status(&self) -> Option<DeliveryStatus> {
         match self.status {
             DeliveryStatus::Pending | DeliveryStatus::Succeeded => None,
             DeliveryStatus::Delivering => (self.attempt > 1).then_some(DeliveryStatus::Retrying),

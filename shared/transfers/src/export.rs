@@ -10,6 +10,7 @@ mod customers;
 mod link;
 mod movements;
 mod orders;
+mod pages;
 mod person;
 mod products;
 mod step;
@@ -132,8 +133,8 @@ pub struct Export {
     /// The sizes of the chunks, in bytes.
     #[serde(rename = "pieces")]
     pub chunks: Vec<u32>,
-    /// Where the walk goes on.
-    pub place: Option<WalkPosition>,
+    /// The position at which the walk continues.
+    pub place: Option<WalkPlace>,
     /// The product whose movements are being read, and the place within them.
     pub within: Option<(ProductId, Option<WalkPosition>)>,
     /// For an export of one customer: the person, and the part that is read next.
@@ -175,7 +176,7 @@ impl Item for Export {
 impl Limited for Export {
     const LIMIT: usize = 5;
     const REACHED: Code = Code::ExportLimit;
-    const LIST: unfinished::List = unfinished::List::Exports;
+    const LIST: unfinished::TransferList = unfinished::TransferList::Exports;
     fn id(&self) -> &str {
         self.id.as_str()
     }
@@ -245,7 +246,7 @@ impl Export {
     }
 
     /// Whether data created at this time is within the range of the export.
-    pub fn is_asked_for(&self, made: Timestamp) -> bool {
+    pub fn is_requested(&self, made: Timestamp) -> bool {
         self.since.is_none_or(|since| made >= since) && self.until.is_none_or(|until| made < until)
     }
 
@@ -294,7 +295,12 @@ impl Export {
 
     /// The export ended early in this status, without a file.
     #[must_use]
-    pub fn broken(&self, status: ExportStatus, reason: EndReason, now: Timestamp) -> Self {
+    pub fn ended_without_file(
+        &self,
+        status: ExportStatus,
+        reason: EndReason,
+        now: Timestamp,
+    ) -> Self {
         Self { status_reason: Some(reason), chunks: Vec::new(), ..self.ended(status, now) }
     }
 

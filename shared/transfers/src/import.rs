@@ -37,11 +37,11 @@ use crate::FileFormat;
 use crate::chunk::RETENTION;
 use crate::unfinished::{self, Limited};
 
-pub use file::Part;
+pub use file::UploadedPart;
 pub use finding::{Finding, Findings, Severity};
 pub use parents::{Parent, Parents};
 pub use pictures::Pictures;
-pub use progress::{Counts, Place};
+pub use progress::{Counts, ImportPosition};
 pub use step::{give_up, step};
 pub use view::*;
 
@@ -148,11 +148,11 @@ pub struct Import {
     #[serde(default)]
     pub status_reason: Option<EndReason>,
     /// The parts of the file, by number.
-    pub parts: BTreeMap<u32, Part>,
-    /// How often it was started. Each run has findings of its own.
+    pub parts: BTreeMap<u32, UploadedPart>,
+    /// The number of times that it was started. Each run has findings of its own.
     pub runs: u64,
-    /// Where it goes on.
-    pub place: Place,
+    /// The position at which it continues.
+    pub place: ImportPosition,
     /// The outcomes of the records.
     pub counts: Counts,
     /// The number of findings.
@@ -207,7 +207,7 @@ impl Item for Import {
 impl Limited for Import {
     const LIMIT: usize = 5;
     const REACHED: Code = Code::ImportLimit;
-    const LIST: unfinished::List = unfinished::List::Imports;
+    const LIST: unfinished::TransferList = unfinished::TransferList::Imports;
     fn id(&self) -> &str {
         self.id.as_str()
     }
@@ -262,7 +262,7 @@ impl Import {
             status_reason: None,
             parts: BTreeMap::new(),
             runs: 0,
-            place: Place::default(),
+            place: ImportPosition::default(),
             counts: Counts::default(),
             findings_count: 0,
             warnings_count: 0,

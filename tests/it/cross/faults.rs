@@ -272,7 +272,7 @@ async fn a_delivery_with_failing_writes_is_sent_and_recorded_once() {
         let event = events.remove(0);
         faulty.will([("PutItem", fault), ("UpdateItem", fault), ("PutItem", fault)]);
         let delivery = Delivery::new(&event, &subscription, gateway.now());
-        delivery.make(&faulty.app).await.unwrap();
+        delivery.create(&faulty.app).await.unwrap();
         webhooks::attempt(&faulty.app, &delivery.message()).await.unwrap();
         assert_eq!(faulty.left(), 0, "{fault:?}");
         assert_eq!(receiver.requests().len(), 1, "{fault:?}");

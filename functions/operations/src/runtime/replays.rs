@@ -11,7 +11,7 @@ use core_types::id::{DeliveryId, ReplayId, SubscriptionId};
 use core_types::key;
 use core_types::scope::{ReadOperations, RequiredScope, WriteOperations};
 use delivery::replay::{
-    DEFAULT_RATE, Estimate, MOST, MOST_RANGE, Replay, ReplayInput, ReplayKind, ReplayStatus,
+    DEFAULT_RATE, Estimate, MAX_COUNT, MAX_RANGE, Replay, ReplayInput, ReplayKind, ReplayStatus,
     ReplayView, Skipped,
 };
 use delivery::run::RunMessage;
@@ -100,7 +100,7 @@ impl RequestRules for ReplayRequest {
             errors.push(FieldError::new("/delivery_ids", "too_few", detail));
         }
         if given.has("since") {
-            errors.extend(range::violations(given, MOST_RANGE, case.app.clock.now()));
+            errors.extend(range::violations(given, MAX_RANGE, case.app.clock.now()));
         }
         errors
     }
@@ -148,7 +148,7 @@ pub(crate) async fn create(
     let floor = caller.store.created_at;
     let range = match input.kind {
         ReplayKind::Delivery => None,
-        _ => Some(TimeRange::of(input.since, input.until, MOST_RANGE, floor, now)?),
+        _ => Some(TimeRange::of(input.since, input.until, MAX_RANGE, floor, now)?),
     };
     let AtMost(mut delivery_ids) = input.delivery_ids.unwrap_or(AtMost(Vec::new()));
     let mut named = std::collections::HashSet::new();
@@ -161,7 +161,7 @@ pub(crate) async fn create(
         event_types: input.event_types.map(|types| types.to_vec()).unwrap_or_default(),
         range,
         delivery_ids,
-        max_count: input.max_count.and_then(whole).unwrap_or(MOST),
+        max_count: input.max_count.and_then(whole).unwrap_or(MAX_COUNT),
         rate_per_second: rate.unwrap_or(DEFAULT_RATE),
     };
     let (replay, scopes) = counted(&app, &caller, wanted, now).await?;

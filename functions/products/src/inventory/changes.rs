@@ -18,7 +18,7 @@ use primitives::fields::{AtMost, Flag, Int, Nullable, Text};
 use primitives::input::{Given, Rules, request};
 use primitives::problem::{FieldError, Problem};
 
-use catalogue::workflows::adjust_stock::{Asked, execute, violation};
+use catalogue::workflows::adjust_stock::{InventoryRequest, execute, violation};
 
 primitives::string_enum! {
     /// The states that can be adjusted and set; both quantities change together.
@@ -115,7 +115,7 @@ struct AdjustChange {
 /// # Errors
 /// `insufficient_quantity`, `stale_quantity`, `item_not_tracked`, `location_inactive`;
 /// `unknown_item` and `unknown_location` as field errors.
-pub async fn adjust(
+pub async fn adjust_levels(
     caller: StoreAccess<WriteInventory>,
     State(app): State<App>,
     _: Required,
@@ -127,7 +127,7 @@ pub async fn adjust(
         delta: change.delta.0,
         from: change.change_from.map(|from| from.0),
     });
-    let asked = Asked {
+    let request = InventoryRequest {
         kind: MovementKind::Adjusted,
         reason: input.reason.into(),
         reference: input.reference.map(String::from),
@@ -135,7 +135,7 @@ pub async fn adjust(
         wanted: wanted.collect(),
         mark: None,
     };
-    execute(&app, &caller.store, &asked, &answering(to_response)).await
+    execute(&app, &caller.store, &request, &answering(to_response)).await
 }
 
 /// Quantities to set.
@@ -183,7 +183,7 @@ struct SetChange {
 /// # Errors
 /// `insufficient_quantity`, `stale_quantity`, `item_not_tracked`, `location_inactive`;
 /// `unknown_item` and `unknown_location` as field errors.
-pub async fn set(
+pub async fn set_levels(
     caller: StoreAccess<WriteInventory>,
     State(app): State<App>,
     _: Required,
@@ -204,7 +204,7 @@ pub async fn set(
     if !errors.is_empty() {
         return Err(Problem::invalid(errors));
     }
-    let asked = Asked {
+    let request = InventoryRequest {
         kind: MovementKind::Set,
         reason: input.reason.into(),
         reference: input.reference.map(String::from),
@@ -212,7 +212,7 @@ pub async fn set(
         wanted,
         mark: None,
     };
-    execute(&app, &caller.store, &asked, &answering(to_response)).await
+    execute(&app, &caller.store, &request, &answering(to_response)).await
 }
 
 /// Stock to move.
@@ -299,7 +299,7 @@ impl MoveChange {
 /// # Errors
 /// `insufficient_quantity`, `stale_quantity`, `item_not_tracked`, `location_inactive`;
 /// `unknown_item` and `unknown_location` as field errors.
-pub async fn move_stock(
+pub async fn move_levels(
     caller: StoreAccess<WriteInventory>,
     State(app): State<App>,
     _: Required,
@@ -315,7 +315,7 @@ pub async fn move_stock(
     if !errors.is_empty() {
         return Err(Problem::invalid(errors));
     }
-    let asked = Asked {
+    let request = InventoryRequest {
         kind: MovementKind::Moved,
         reason: input.reason.into(),
         reference: input.reference.map(String::from),
@@ -323,7 +323,7 @@ pub async fn move_stock(
         wanted,
         mark: None,
     };
-    execute(&app, &caller.store, &asked, &answering(to_response)).await
+    execute(&app, &caller.store, &request, &answering(to_response)).await
 }
 
 fn to_response(adjustment: &AdjustmentView) -> Json<AdjustmentView> {

@@ -40,7 +40,7 @@ pub(super) async fn all(
     let (alongside, in_place): (Vec<_>, Vec<_>) =
         first.into_iter().partition(|it| it.replaces.is_none());
     let make = |it: Planned| async move {
-        it.delivery.make(services).await?;
+        it.delivery.create(services).await?;
         Ok::<_, Problem>(it.delivery)
     };
     let writes: Vec<_> = alongside.into_iter().map(make).collect();

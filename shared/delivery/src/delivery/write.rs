@@ -18,7 +18,7 @@ impl Delivery {
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
-    pub async fn make(&self, services: &Services) -> Result<(), Problem> {
+    pub async fn create(&self, services: &Services) -> Result<(), Problem> {
         if self.ordering_key.is_none() {
             return services.table.put_new(self).await.map(drop);
         }

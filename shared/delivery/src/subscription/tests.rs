@@ -8,7 +8,7 @@ use primitives::problem::Code;
 
 use super::*;
 
-/// What reads events about stores.
+/// The scope that reads events about stores.
 const READ: Option<&str> = STORE_UPDATED.scope;
 const NOW: Timestamp = Timestamp::from_millis(1_795_244_400_000);
 
@@ -32,11 +32,11 @@ fn event(name: &str, store: Option<&StoreId>, app: Option<&AppId>) -> Event {
 fn a_store_s_subscription_takes_its_events_and_no_other_store_s() {
     let (ours, theirs) = (StoreId::mint(NOW), StoreId::mint(NOW));
     let (subscription, _) = subscription(&ours, &SealKey::generate(), &["store.*"]);
-    assert!(subscription.takes(&event("store.updated", Some(&ours), None), READ, None));
-    assert!(!subscription.takes(&event("store.updated", Some(&theirs), None), READ, None));
-    assert!(!subscription.takes(&event("app.installed", Some(&ours), None), None, None));
+    assert!(subscription.matches_event(&event("store.updated", Some(&ours), None), READ, None));
+    assert!(!subscription.matches_event(&event("store.updated", Some(&theirs), None), READ, None));
+    assert!(!subscription.matches_event(&event("app.installed", Some(&ours), None), None, None));
     let off = subscription.disable(NOW).unwrap();
-    assert!(!off.takes(&event("store.updated", Some(&ours), None), READ, None));
+    assert!(!off.matches_event(&event("store.updated", Some(&ours), None), READ, None));
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn an_app_s_subscription_takes_what_it_may_read_and_nothing_without_an_installat
     let (mut subscription, _) = subscription(&store, &SealKey::generate(), &["*"]);
     subscription.app_id = Some(AppId::mint(NOW));
     subscription.scopes = Some(Scopes::normalize(["write_store"]).unwrap());
-    assert!(!subscription.takes(&event("store.updated", Some(&store), None), READ, None));
+    assert!(!subscription.matches_event(&event("store.updated", Some(&store), None), READ, None));
 }
 
 #[test]
@@ -97,9 +97,9 @@ fn an_app_s_own_subscription_takes_events_about_it_on_any_store() {
     let (app, other) = (AppId::mint(NOW), AppId::mint(NOW));
     let store = StoreId::mint(NOW);
     let own = Subscription::for_app(&app, SubscriptionId::mint(NOW), "u".into(), "s".into(), NOW);
-    assert!(own.takes(&event("app.installed", Some(&store), Some(&app)), None, None));
-    assert!(!own.takes(&event("app.installed", Some(&store), Some(&other)), None, None));
-    assert!(!own.takes(&event("store.updated", Some(&store), Some(&app)), READ, None));
+    assert!(own.matches_event(&event("app.installed", Some(&store), Some(&app)), None, None));
+    assert!(!own.matches_event(&event("app.installed", Some(&store), Some(&other)), None, None));
+    assert!(!own.matches_event(&event("store.updated", Some(&store), Some(&app)), READ, None));
     assert_eq!(own.key(), key::app_subscription(&app, &own.id));
 }
 

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Order;
-use crate::discount::uses::Used;
-use crate::discount::{Discount, DiscountCode, DiscountKind, Who};
+use crate::discount::uses::DiscountUse;
+use crate::discount::{Discount, DiscountCode, DiscountKind, ShopperIds};
 use crate::shipping::ShippingService;
 use crate::tax::{LineTax, TaxLine, share};
 
@@ -156,7 +156,7 @@ pub struct OrderDiscount {
     /// The amount that it saves in all.
     pub amount: Money,
     /// The counters that its use was counted on.
-    pub used: Used,
+    pub used: DiscountUse,
     /// Whether the use was given back, because the order ended unpaid or wholly refunded.
     #[serde(default)]
     pub given_back: bool,
@@ -164,14 +164,14 @@ pub struct OrderDiscount {
 
 impl OrderDiscount {
     /// The entry of a discount in the order with this number.
-    pub fn of(discount: &Discount, amount: Money, number: u64, who: &Who) -> Self {
+    pub fn of(discount: &Discount, amount: Money, number: u64, shopper_ids: &ShopperIds) -> Self {
         Self {
             discount_id: discount.id.clone(),
             title: discount.title.clone(),
             code: discount.code.clone(),
             kind: discount.value.kind(),
             amount,
-            used: Used::of(discount, number, who),
+            used: DiscountUse::of(discount, number, shopper_ids),
             given_back: false,
         }
     }
@@ -208,7 +208,7 @@ impl Order {
 
     /// Marks the uses of its discounts as given back, each once, if the order has ended and nothing of its money
     /// is left. Returns those that are new.
-    pub(super) fn give_back_uses(&mut self) -> Vec<OrderDiscount> {
+    pub(super) fn release_uses(&mut self) -> Vec<OrderDiscount> {
         if !self.is_over() || !self.unreturned().is_zero() {
             return Vec::new();
         }

@@ -20,7 +20,7 @@ use super::{FinancialStatus, Order, OrderAction, OrderChange, OrderItem, OrderVi
 use crate::order::{ORDER_LINES_CANCELLED, ORDER_LINES_RETURNED, ORDER_PAID};
 
 /// Stock movements of units of lines.
-type StockSteps = Vec<(StockStep, OrderItemId, Vec<Units>)>;
+type LineSteps = Vec<(StockStep, OrderItemId, Vec<Units>)>;
 
 pub use view::{ChangedLine, LinesView};
 
@@ -55,7 +55,7 @@ impl Order {
     /// errors of their fields.
     pub fn cancel_lines(
         &self,
-        named: Option<&[CancelledLine]>,
+        requested: Option<&[CancelledLine]>,
         restock: bool,
         reason: Option<String>,
         now: Timestamp,
@@ -65,8 +65,8 @@ impl Order {
             let left = self.items.iter().filter(|item| item.remaining() > 0);
             left.map(|item| (item.id.clone(), item.remaining())).collect()
         };
-        let wanted: Vec<(OrderItemId, u32)> = named.map_or_else(all, |named| {
-            named.iter().map(|line| (line.order_item_id.clone(), line.quantity)).collect()
+        let wanted: Vec<(OrderItemId, u32)> = requested.map_or_else(all, |requested| {
+            requested.iter().map(|line| (line.order_item_id.clone(), line.quantity)).collect()
         });
         self.ensure_units(&wanted, OrderItem::remaining)?;
         let (mut next, mut lines, mut steps) = (self.clone(), Vec::new(), Vec::new());
@@ -95,29 +95,29 @@ impl Order {
     /// errors of their fields.
     pub fn return_lines(
         &self,
-        named: &[ReturnedLine],
+        requested: &[ReturnedLine],
         reason: Option<String>,
         now: Timestamp,
     ) -> Result<(OrderChange, LinesView), Problem> {
         self.ensure(OrderAction::ReturnLines)?;
         let wanted: Vec<_> =
-            named.iter().map(|line| (line.order_item_id.clone(), line.quantity)).collect();
+            requested.iter().map(|line| (line.order_item_id.clone(), line.quantity)).collect();
         self.ensure_units(&wanted, OrderItem::returnable)?;
         let (mut next, mut lines, mut steps) = (self.clone(), Vec::new(), Vec::new());
         let credits = next.release(&wanted, |item| &mut item.owed_returned)?;
-        for line in named {
+        for line in requested {
             let (id, quantity) = (line.order_item_id.clone(), line.quantity);
             let Some(item) = next.items.iter_mut().find(|item| item.id == id) else { continue };
             let left_from = item.return_units(quantity);
-            let named = line.location_id.as_ref().filter(|_| !left_from.is_empty());
-            let (restock_type, restocked_at) = match (line.restock, named) {
+            let requested = line.location_id.as_ref().filter(|_| !left_from.is_empty());
+            let (restock_type, restocked_at) = match (line.restock, requested) {
                 (false, _) => {
                     item.discarded = item.discarded.saturating_add(quantity);
                     (RestockType::NoRestock, Vec::new())
                 }
                 (true, None) => (RestockType::Return, left_from),
-                (true, Some(named)) => {
-                    let location_id = named.clone();
+                (true, Some(requested)) => {
+                    let location_id = requested.clone();
                     (RestockType::Return, vec![Units { location_id, quantity }])
                 }
             };
@@ -154,8 +154,8 @@ impl Order {
         wanted: &[(OrderItemId, u32)],
         have: fn(&OrderItem) -> u32,
     ) -> Result<(), Problem> {
-        let known = self.items_named(wanted.iter().map(|(id, _)| id))?;
-        let pairs = wanted.iter().zip(known).filter(|((_, quantity), item)| *quantity > have(item));
+        let items = self.requested_items(wanted.iter().map(|(id, _)| id))?;
+        let pairs = wanted.iter().zip(items).filter(|((_, quantity), item)| *quantity > have(item));
         let excess: Vec<Value> = pairs
             .map(|((_, quantity), item)| {
                 json!({"order_item_id": item.id, "requested": quantity, "remaining": have(item)})
@@ -174,7 +174,7 @@ impl Order {
         &self,
         next: &Self,
         (lines, reason): (Vec<ChangedLine>, Option<String>),
-        (units, cards): (StockSteps, Credits),
+        (units, cards): (LineSteps, Credits),
         topic: &Topic<LinesView>,
         now: Timestamp,
     ) -> (OrderChange, LinesView) {
@@ -293,8 +293,8 @@ mod tests {
             crate::order::IncomingPayment { payment_id: &id, provider: "stripe", amount: &part };
         let partly = open.apply_payment(receipt, NOW).unwrap().unwrap().order;
         let is_paid_by = |order: &Order, position| {
-            let named = cancelled(order, position, 1);
-            let (change, _) = order.cancel_lines(Some(&named), true, None, NOW).unwrap();
+            let requested = cancelled(order, position, 1);
+            let (change, _) = order.cancel_lines(Some(&requested), true, None, NOW).unwrap();
             change.announces(&ORDER_PAID)
         };
         assert!(is_paid_by(&partly, 1), "5,000 were left");

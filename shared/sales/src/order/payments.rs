@@ -16,7 +16,7 @@ impl Order {
         }
         let is_taken = !payment.captured.is_zero();
         let brings = if is_taken { &payment.captured } else { &payment.authorized };
-        let is_too_much = !self.takes(brings);
+        let is_too_much = !self.accepts_amount(brings);
         let is_second = !is_taken && !self.authorized().is_zero() && !authorized;
         (is_too_much || is_second).then_some(Attention::DuplicatePayment)
     }
@@ -34,10 +34,10 @@ impl Order {
             return Err(Code::OrderAlreadyPaid.into());
         }
         let excess = amount.minus(&outstanding).filter(|excess| !excess.is_zero());
-        let shown = |money: &Money| serde_json::to_value(money).unwrap_or_default();
+        let to_json = |money: &Money| serde_json::to_value(money).unwrap_or_default();
         excess.map_or(Ok(()), |excess| {
-            let problem = Code::AmountExceedsOutstanding.with("outstanding", shown(&outstanding));
-            Err(problem.with("excess", shown(&excess)))
+            let problem = Code::AmountExceedsOutstanding.with("outstanding", to_json(&outstanding));
+            Err(problem.with("excess", to_json(&excess)))
         })
     }
 

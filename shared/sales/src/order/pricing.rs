@@ -24,7 +24,7 @@ use super::cart::{CartLine, PaymentInput, violation};
 use super::item::{Allocation, GiftCardUse, OrderContact, OrderItem};
 use super::stock::StockState;
 use super::{FinancialStatus, FulfillmentStatus, Order, OrderDiscount, OrderStatus};
-use crate::discount::Who;
+use crate::discount::ShopperIds;
 use crate::gift_card::GiftCard;
 use crate::payment::manual_method::ChosenMethod;
 
@@ -60,17 +60,17 @@ pub struct Buyer {
     pub metadata: BTreeMap<String, String>,
     /// The merchant's tags.
     pub tags: Vec<String>,
-    /// Where it is created: `storefront`, or a name that the creator gives.
+    /// The origin: `storefront`, or a name that the creator gives.
     pub source: String,
     /// The chosen payment provider, if known.
     pub payment: Option<PaymentInput>,
     /// The ids that the shopper's uses of discounts are counted under.
-    pub who: Who,
+    pub shopper_ids: ShopperIds,
 }
 
 /// The store's variant for a line and its stock.
 #[derive(Debug, Clone, Default)]
-pub struct Offer {
+pub struct OfferedVariant {
     /// The variant; none if the store does not sell it.
     pub sellable: Option<Sellable>,
     /// Its stock by location.
@@ -85,7 +85,7 @@ pub struct Offer {
 pub fn price(
     store: &Store,
     lines: Vec<CartLine>,
-    offers: Vec<Offer>,
+    offers: Vec<OfferedVariant>,
     cards: Vec<GiftCard>,
     (rules, everything): (&Rules, bool),
     errors: &mut Vec<FieldError>,
@@ -168,7 +168,7 @@ fn pay(totals: Totals, cards: Vec<GiftCard>) -> (Vec<(GiftCard, Money)>, Totals)
 
 /// The terms of an order to be placed.
 #[derive(Debug, Clone, Default)]
-pub struct Terms {
+pub struct OrderTerms {
     /// Whether it is a draft.
     pub draft: bool,
     /// When it expires unless it is paid.
@@ -191,13 +191,13 @@ impl Order {
         number: u64,
         quote: &Quote,
         buyer: Buyer,
-        terms: Terms,
+        terms: OrderTerms,
         now: Timestamp,
     ) -> Self {
         let currency = &store.currency;
         let is_paid = quote.totals.due.is_zero() && !terms.draft;
         let payment = buyer.payment.as_ref();
-        let who = buyer.who.clone();
+        let shopper_ids = buyer.shopper_ids.clone();
         let guest = buyer.email.as_ref().filter(|_| buyer.customer_id.is_none());
         let mut order = Self {
             id: store.order_id(number),
@@ -223,7 +223,9 @@ impl Order {
             discounts: quote
                 .discounts
                 .iter()
-                .map(|(discount, amount)| OrderDiscount::of(discount, amount.clone(), number, &who))
+                .map(|(discount, amount)| {
+                    OrderDiscount::of(discount, amount.clone(), number, &shopper_ids)
+                })
                 .collect(),
             gift_cards: quote.cards.iter().map(GiftCardUse::of).collect(),
             payments: Vec::new(),

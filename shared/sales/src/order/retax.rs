@@ -52,11 +52,11 @@ impl Order {
         let shipping = self.shipping_line.as_ref().zip(rate.as_ref());
         let Retaxed { shipping, totals } = retax(&mut lines, shipping, &rules, &self.currency)?;
         for (item, line) in next.items.iter_mut().zip(&lines) {
-            item.take_tax(line);
+            item.set_tax(line);
         }
         next.shipping_line = shipping;
         next.sum_discounts()?;
-        let credits = next.settle(totals)?;
+        let credits = next.apply_totals(totals)?;
         // A payment of what the order came to before is not one of it any more.
         next.uncharged = next.uncharged.map(|_| Money::zero(&self.currency));
         Some((next, credits))
@@ -72,7 +72,7 @@ impl OrderChange {
             && !before.outstanding().is_zero()
             && next.outstanding().is_zero()
             && !next.captured.is_zero();
-        let stock = if is_paid_by_it { next.firm_up() } else { None };
+        let stock = if is_paid_by_it { next.make_firm() } else { None };
         next.derive();
         let change = Self { cards, ..Self::new(before, next).moving(stock) };
         let change = change.announced(&ORDER_UPDATED);
@@ -82,7 +82,7 @@ impl OrderChange {
 
 impl OrderItem {
     /// Takes over the price, discounts and tax of a line.
-    fn take_tax(&mut self, line: &PricedLine) {
+    fn set_tax(&mut self, line: &PricedLine) {
         let listed = self.listed_price().clone();
         self.price = line.sellable.price.clone();
         self.list_price = (listed != self.price).then_some(listed);
@@ -128,7 +128,7 @@ fn priced(
     let sellable = Sellable {
         requires_shipping: item.requires_shipping,
         price,
-        ..known.cloned().unwrap_or_else(|| gone(store, item))
+        ..known.cloned().unwrap_or_else(|| deleted_sellable(store, item))
     };
     PricedLine {
         line: CartLine {
@@ -155,7 +155,7 @@ fn priced(
 }
 
 /// A variant that was deleted after it was ordered.
-fn gone(store: &StoreId, item: &OrderItem) -> Sellable {
+fn deleted_sellable(store: &StoreId, item: &OrderItem) -> Sellable {
     Sellable {
         store_id: store.clone(),
         variant_id: item.variant_id.clone(),

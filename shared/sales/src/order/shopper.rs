@@ -135,7 +135,7 @@ core_types::view! {
         refunded: u32,
         /// Whether it needs shipping.
         requires_shipping: bool,
-        /// How its units differ from others of the variant, such as the text of an engraving.
+        /// Properties by which its units differ from others of the variant, such as the text of an engraving.
         properties: BTreeMap<String, String>,
         /// Key-value pairs of the line.
         metadata: BTreeMap<String, String>,
@@ -212,7 +212,7 @@ impl Order {
 
     /// Whether the shopper is mailed a link to pay. That holds for a payable order that the merchant
     /// created, with an address, unless it is paid manually.
-    pub fn asks_to_be_paid(&self, now: Timestamp) -> bool {
+    pub fn requires_payment(&self, now: Timestamp) -> bool {
         let by_hand = self.payment_provider.as_deref() == Some(ProviderName::Manual.as_str());
         let is_made = self.order_token_digest.is_none() && self.email.is_some();
         is_made && !by_hand && self.is_payable(now)

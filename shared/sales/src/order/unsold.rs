@@ -37,7 +37,9 @@ impl Order {
                 });
                 Some(credits)
             })
-            .ok_or_else(|| Problem::internal("an order without some units is out of range"))
+            .ok_or_else(|| {
+                Problem::internal("the total of an order with unsold units is out of range")
+            })
     }
 
     fn unsell_lines(
@@ -84,7 +86,7 @@ impl Order {
             ..self.totals.clone()
         };
         self.sum_discounts()?;
-        self.settle(totals)
+        self.apply_totals(totals)
     }
 
     /// Sets the amount of each discount to the sum of its parts.
@@ -101,7 +103,7 @@ impl Order {
 
     /// Sets new totals, which are before gift cards. Gift cards that paid more than the new total pay less, the
     /// last one first; the result is what they get back.
-    pub(super) fn settle(&mut self, totals: Totals) -> Option<Credits> {
+    pub(super) fn apply_totals(&mut self, totals: Totals) -> Option<Credits> {
         let by_cards = self.totals.gift_cards.min(&totals.total);
         let mut excess = self.totals.gift_cards.minus(&by_cards)?;
         let mut credits = Credits::new();

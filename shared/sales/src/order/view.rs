@@ -180,7 +180,7 @@ core_types::view! {
         tracked: bool,
         /// Whether it needs shipping.
         requires_shipping: bool,
-        /// How its units differ from others of the variant, such as the text of an engraving.
+        /// Properties by which its units differ from others of the variant, such as the text of an engraving.
         properties: BTreeMap<String, String>,
         /// Key-value pairs of merchants and apps, and those that the shopper gave.
         metadata: BTreeMap<String, String>,

@@ -108,8 +108,8 @@ pub fn ensure_countable(provider: ProviderName, amount: &Money) -> Result<(), Pr
     let below = of(amount.amount.saturating_sub(rest)).filter(|below| !below.is_zero());
     let above = of(amount.amount.saturating_sub(rest).saturating_add(step));
     let nearest: Vec<Money> = below.into_iter().chain(above).collect();
-    let shown = |value: &Vec<Money>| serde_json::to_value(value).unwrap_or_default();
-    let problem = problem.with("nearest", shown(&nearest));
+    let to_json = |value: &Vec<Money>| serde_json::to_value(value).unwrap_or_default();
+    let problem = problem.with("nearest", to_json(&nearest));
     Err(match of(step).and_then(|step| serde_json::to_value(step).ok()) {
         Some(step) => problem.with("step", step),
         None => problem,

@@ -84,7 +84,7 @@ impl PostalCodes {
         }
     }
 
-    /// How narrow they are: the length of what all of them begin with.
+    /// Their specificity: the length of their common prefix.
     fn narrowness(&self, country: &Country) -> usize {
         let (prefix, range) = self.key(country);
         prefix.map(|it| it.len()).or_else(|| range.as_ref().map(postal::common_length)).unwrap_or(0)
@@ -98,9 +98,9 @@ impl PostalCodes {
     }
 }
 
-/// How narrow a jurisdiction is: postal codes are narrower than a region, and a region than its country.
+/// The specificity of a jurisdiction: postal codes are narrower than a region, and a region than its country.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Level {
+pub(super) struct Specificity {
     postal: Option<usize>,
     is_regional: bool,
 }
@@ -117,10 +117,10 @@ impl TaxRate {
             && self.postal_codes.as_ref().is_none_or(coded)
     }
 
-    /// How narrow its jurisdiction is.
-    pub(super) fn level(&self) -> Level {
+    /// The specificity of its jurisdiction.
+    pub(super) fn specificity(&self) -> Specificity {
         let postal = self.postal_codes.as_ref().map(|codes| codes.narrowness(&self.country));
-        Level { postal, is_regional: self.region.is_some() }
+        Specificity { postal, is_regional: self.region.is_some() }
     }
 
     /// Whether both are levied at one jurisdiction, on one class, under one name.

@@ -8,7 +8,7 @@ use core_types::money::Money;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::jurisdiction::Level;
+use super::jurisdiction::Specificity;
 use super::{Percentage, TaxLocation, TaxRate};
 
 /// The rates of goods of a class at a place.
@@ -20,9 +20,9 @@ pub fn applicable<'a>(
     place: &TaxLocation,
     class: Option<&TaxClass>,
 ) -> Vec<&'a TaxRate> {
-    let mut levels: BTreeMap<Level, Vec<&TaxRate>> = BTreeMap::new();
+    let mut levels: BTreeMap<Specificity, Vec<&TaxRate>> = BTreeMap::new();
     for rate in rates.iter().filter(|rate| rate.covers(place)) {
-        levels.entry(rate.level()).or_default().push(rate);
+        levels.entry(rate.specificity()).or_default().push(rate);
     }
     let mut found: Vec<&TaxRate> = Vec::new();
     for level in levels.into_values().rev() {
@@ -157,10 +157,14 @@ pub fn by_rate<'a>(taxed: impl IntoIterator<Item = (Money, &'a [LineTax])>) -> V
 }
 
 /// An amount without tax, and the tax on it by rate.
-type Taxed<'a> = (Money, &'a [LineTax]);
+type NetAndTax<'a> = (Money, &'a [LineTax]);
 
 /// Totals by rate in which one amount has replaced another. A rate by which nothing is taxed any more is left out.
-pub(crate) fn replaced(totals: &[TaxLine], before: &Taxed<'_>, after: &Taxed<'_>) -> Vec<TaxLine> {
+pub(crate) fn replaced(
+    totals: &[TaxLine],
+    before: &NetAndTax<'_>,
+    after: &NetAndTax<'_>,
+) -> Vec<TaxLine> {
     let less = |from: &Money, part: &Money| {
         from.minus(part).unwrap_or_else(|| Money::zero(&from.currency))
     };

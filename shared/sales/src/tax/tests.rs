@@ -169,10 +169,10 @@ fn a_rate_repeats_another_of_its_name_place_and_class() {
     let prefix = |prefix: &str| riga(PostalCodes::prefix(&latvia, prefix));
     assert!(prefix("10").repeats(&prefix("LV-10")) && prefix("lv10").repeats(&prefix("LV 10")));
     assert!(!prefix("10").repeats(&prefix("LV-101")));
-    assert_eq!(prefix("10").level(), prefix("LV-10").level());
+    assert_eq!(prefix("10").specificity(), prefix("LV-10").specificity());
     let range = |from: &str, to: &str| riga(PostalCodes::range(&latvia, from, to));
     assert!(range("LV-1001", "LV-1099").repeats(&range("1001", "LV1099")));
-    assert_eq!(range("1001", "1099").level(), range("LV-1001", "LV-1099").level());
+    assert_eq!(range("1001", "1099").specificity(), range("LV-1001", "LV-1099").specificity());
 }
 
 #[test]

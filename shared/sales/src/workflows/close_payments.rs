@@ -22,14 +22,14 @@ use crate::payment::connected::Connected;
 use crate::payment::load::connect;
 use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::Provider;
-use crate::payment::{Observed, ObservedState, Payment, ProviderDeadline, Source};
+use crate::payment::{Observed, ObservedState, Payment, PaymentSource, ProviderDeadline};
 
 /// The wait before providers that were skipped, or did not answer, are called again.
 pub(super) const ASKED_AGAIN: Duration = MINUTE.saturating_mul(2);
 
 /// Closes the payments of an ended order. A failure is logged, and the sweep tries again.
 pub(super) async fn close_payments_or_warn(services: &Services, store: &StoreId, id: &OrderId) {
-    let deadline = ProviderDeadline::since(services.clock.now());
+    let deadline = ProviderDeadline::of_sweep(services.clock.now());
     if let Err(problem) = Box::pin(close_payments(services, store, id, &deadline)).await {
         tracing::warn!(
             cause = %problem, order = id.as_str(),
@@ -49,14 +49,14 @@ pub(super) async fn close_payments(
     if !aggregate.order.is_over() || aggregate.order.attend_at.is_none() {
         return Ok(true);
     }
-    let asked = ask_all(services, &aggregate, deadline).await;
+    let fetched = fetch_all(services, &aggregate, deadline).await;
     let (now, tries) = (services.clock.now(), aggregate.order.attend_tries);
-    if let Some(problem) = asked.failed {
+    if let Some(problem) = fetched.failed {
         let tries = tries.saturating_add(1);
         remind(services, &aggregate.order, Some(now.plus(DueKind::wait(tries))), tries).await?;
         return Err(problem);
     }
-    if asked.is_cut_short {
+    if fetched.is_cut_short {
         remind(services, &aggregate.order, Some(now.plus(ASKED_AGAIN)), tries).await?;
         return Ok(false);
     }
@@ -87,7 +87,7 @@ impl AskedProviders {
 }
 
 /// Closes every open payment. One failure does not stop the others.
-pub(super) async fn ask_all(
+pub(super) async fn fetch_all(
     services: &Services,
     aggregate: &OrderAggregate,
     deadline: &ProviderDeadline,
@@ -124,7 +124,7 @@ async fn close_payment(
         }
         return void(services, &connected, payment).await;
     }
-    let observed = record_payment::look(services, &connected, payment).await?;
+    let observed = record_payment::fetch_and_capture(services, &connected, payment).await?;
     let may_bring_money = matches!(
         observed.state,
         ObservedState::Authorized | ObservedState::Captured | ObservedState::Processing
@@ -151,7 +151,7 @@ pub(super) async fn record(
     payment: &Payment,
     observed: &Observed,
 ) -> Result<(), Problem> {
-    let (lookup, source) = (PaymentLookup::from(payment), Source::Sync);
+    let (lookup, source) = (PaymentLookup::from(payment), PaymentSource::Sync);
     let update = PaymentUpdate { lookup: &lookup, observed, source, event: None };
     match record_payment::record(services, connected, update, &CommitOnly).await {
         // The payment is recorded; the merchant decides about the amount.

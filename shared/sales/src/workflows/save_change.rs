@@ -60,7 +60,7 @@ impl OrderChange {
         now: Timestamp,
     ) -> Result<Write, Problem> {
         let (before, after) = (&self.before, &self.order);
-        let more = after.brought_in().saturating_sub(before.brought_in());
+        let more = after.net_revenue().saturating_sub(before.net_revenue());
         let store = &after.store_id;
         match (&after.customer_id, &after.guest) {
             // Who moves to another guest brings the spending along.
@@ -91,7 +91,7 @@ impl OrderChange {
             gift_card::credit(write, card, amount, order, missing, now)
         });
         let write = self.uses.iter().fold(write, |write, discount| {
-            uses::give_back(write, &self.order.store_id, &discount.discount_id, &discount.used)
+            uses::release(write, &self.order.store_id, &discount.discount_id, &discount.used)
         });
         let write = write
             .when_some(self.refund.as_ref(), |write, refund| refund.write(write, &self.order, now))
@@ -122,8 +122,9 @@ impl OrderChange {
             _ => None,
         };
         let notice = notice.filter(|_| self.order.has_listener());
-        let asks = topic.name == ORDER_CONFIRMED.name && self.order.asks_to_be_paid(now);
-        match notice.or_else(|| asks.then_some(Notice::PaymentRequested)) {
+        let requests_payment =
+            topic.name == ORDER_CONFIRMED.name && self.order.requires_payment(now);
+        match notice.or_else(|| requests_payment.then_some(Notice::PaymentRequested)) {
             Some(notice) => event.with_mail(notice),
             None => event,
         }

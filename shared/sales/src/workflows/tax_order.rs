@@ -11,9 +11,9 @@ use primitives::problem::Problem;
 use services::Services;
 use table::item::Key;
 
-use crate::document::Document;
 use crate::order::pricing::TaxRules;
 use crate::order::{ORDER_UPDATED, Order, OrderChange};
+use crate::pricing_document::PricingDocument;
 use crate::tax::{TaxLocation, TaxRate};
 
 /// The change to an order with another shipping address: with the tax of it, if that is in another place and nothing
@@ -49,7 +49,7 @@ pub async fn taxed(
     let settings: Settings = found.take(&settings_key)?.unwrap_or_else(|| Settings::of(store));
     let mut rates = Vec::new();
     for key in [&rates_key, &home_key] {
-        let document: Option<Document<TaxRate>> = found.take(key)?;
+        let document: Option<PricingDocument<TaxRate>> = found.take(key)?;
         rates.extend(document.into_iter().flat_map(|document| document.entries));
     }
     let mut sellables = HashMap::new();

@@ -11,7 +11,7 @@ use sales::payment::connected::Connected;
 use sales::payment::load::connect;
 use sales::payment::provider::Provider;
 use sales::payment::provider_event::ProviderEvent;
-use sales::payment::{Observed, ObservedState, Payment, ProviderDeadline, Source};
+use sales::payment::{Observed, ObservedState, Payment, PaymentSource, ProviderDeadline};
 use services::Services;
 use table::item::{Item, Key};
 use table::{Condition, Write, retry};
@@ -31,7 +31,7 @@ pub struct PurchaseUpdate<'a> {
     /// The state at the provider.
     pub observed: &'a Observed,
     /// The source of the observation.
-    pub source: Source,
+    pub source: PaymentSource,
     /// The provider's event, if a webhook brought it.
     pub event: Option<&'a ProviderEvent>,
 }
@@ -258,7 +258,7 @@ async fn sync_with_provider(
         store_id: &purchase.store_id,
         purchase_id: &purchase.id,
         observed: &observed,
-        source: Source::Sync,
+        source: PaymentSource::Sync,
         event: None,
     };
     record(services, &connected, &purchase.slug, update).await.map(drop)

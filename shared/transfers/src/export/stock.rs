@@ -7,7 +7,7 @@ use core_types::fields::{Country, HsCode};
 use core_types::id::{LocationId, VariantId};
 use serde::Serialize;
 
-use super::columns::Row;
+use super::columns::ExportRow;
 
 /// The columns.
 pub(super) const COLUMNS: &[&str] = &[
@@ -36,7 +36,7 @@ const ONLY_OPTION: (&str, &str) = ("Title", "Default Title");
 
 /// The stock of a variant at a location, as a JSON line.
 #[derive(Debug, Serialize)]
-pub(super) struct Line<'a> {
+pub(super) struct LevelLine<'a> {
     item_id: &'a VariantId,
     sku: Option<&'a str>,
     product_handle: &'a str,
@@ -48,7 +48,7 @@ pub(super) struct Line<'a> {
     available: i64,
 }
 
-impl<'a> Line<'a> {
+impl<'a> LevelLine<'a> {
     pub(super) fn of(
         (product, variant): (&'a Product, &'a Variant),
         level: &'a Level,
@@ -74,7 +74,7 @@ pub(super) fn row(
     level: &Level,
     location: Option<&Location>,
 ) -> Vec<String> {
-    let mut row = Row::of(COLUMNS)
+    let mut row = ExportRow::of(COLUMNS)
         .value("Handle", product.handle.as_str())
         .text("Title", &product.title)
         .code("SKU", variant.sku.as_deref())

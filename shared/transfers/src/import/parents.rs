@@ -34,8 +34,8 @@ impl Parents {
 
     /// Adds a row under its keys, as far as there is room.
     pub(super) fn add(&mut self, keys: Vec<String>, parent: Parent) {
-        let room = MAX_PARENTS.saturating_mul(keys.len());
-        if self.0.len() >= room {
+        let limit = MAX_PARENTS.saturating_mul(keys.len());
+        if self.0.len() >= limit {
             return;
         }
         for key in keys.into_iter().filter(|key| key.len() <= MAX_KEY) {

@@ -1,4 +1,4 @@
-//! How far an import is: the outcomes of its records so far, and where it goes on.
+//! The progress of an import: the counts of its records so far, and its position in the file.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,9 +25,9 @@ impl Counts {
     }
 }
 
-/// Where an import goes on in its file.
+/// The position in its file at which an import continues.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Place {
+pub struct ImportPosition {
     /// The offset in bytes.
     pub byte: u64,
     /// The row, from 1; the first row of CSV is the header.

@@ -7,7 +7,9 @@ use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::{Code, Problem};
 use table::{Condition, Write};
 
-use super::{Counts, Import, ImportStatus, ImportUnderWay, MAX_BYTES, Parents, Part, Place};
+use super::{
+    Counts, Import, ImportPosition, ImportStatus, ImportUnderWay, MAX_BYTES, Parents, UploadedPart,
+};
 
 impl Import {
     pub(super) fn changed(&self, now: Timestamp) -> Self {
@@ -22,7 +24,12 @@ impl Import {
     ///
     /// # Errors
     /// `invalid_state_transition` unless it waits for its parts; `import_too_large`.
-    pub fn with_part(&self, number: u32, part: Part, now: Timestamp) -> Result<Self, Problem> {
+    pub fn with_part(
+        &self,
+        number: u32,
+        part: UploadedPart,
+        now: Timestamp,
+    ) -> Result<Self, Problem> {
         if self.status != ImportStatus::Uploading {
             return Err(self.rejected());
         }
@@ -55,7 +62,7 @@ impl Import {
             principal: principal.to_owned(),
             status: ImportStatus::Running,
             runs: self.runs.saturating_add(1),
-            place: Place { row: 1, blank: Some(0), ..Place::default() },
+            place: ImportPosition { row: 1, blank: Some(0), ..ImportPosition::default() },
             counts: Counts::default(),
             findings_count: 0,
             warnings_count: 0,
@@ -86,9 +93,9 @@ impl Import {
 
     /// The import failed by a permanent error, without its larger fields.
     #[must_use]
-    pub fn broken(&self, reason: EndReason, now: Timestamp) -> Self {
+    pub fn failed_permanently(&self, reason: EndReason, now: Timestamp) -> Self {
         let (header, parents) = (Vec::new(), Parents::default());
-        let place = Place { header, parents, ..self.place.clone() };
+        let place = ImportPosition { header, parents, ..self.place.clone() };
         let (status_reason, ignored_columns) = (Some(reason), Vec::new());
         let ended = self.ended(ImportStatus::Failed, now);
         Self { status_reason, place, ignored_columns, ..ended }

@@ -103,10 +103,10 @@ async fn making_and_settling_a_delivery_costs_two_writes_of_five_units() {
     let event = watched.event("Measured").await;
     // Made: the item, its place in the list, its due mark. Again: nothing.
     let delivery = Delivery::new(&event, &subscription, now);
-    let (made, used) = metered(now, delivery.make(&app)).await;
+    let (made, used) = metered(now, delivery.create(&app)).await;
     made.unwrap();
     assert_eq!(used, units(1, 3));
-    let (again, used) = metered(now, delivery.make(&app)).await;
+    let (again, used) = metered(now, delivery.create(&app)).await;
     again.unwrap();
     assert_eq!(used, units(1, 0), "a rejected write, whose unit no answer tells");
     // Sent and settled, after it, its event and its subscription were read.
@@ -123,7 +123,7 @@ async fn making_and_settling_a_delivery_costs_two_writes_of_five_units() {
     // Queued again while it is sent: its outcome is recorded all the same, once.
     let event = watched.event("Swept meanwhile").await;
     let delivery = Delivery::new(&event, &subscription, now);
-    delivery.make(&app).await.unwrap();
+    delivery.create(&app).await.unwrap();
     let begun = delivery.begun(now);
     delivery.swept(now).replace(&app).await.unwrap();
     let found = app.table.get::<Delivery>(&delivery.key()).await.unwrap().unwrap();

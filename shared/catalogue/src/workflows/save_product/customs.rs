@@ -16,7 +16,7 @@ use crate::product::{self, PRODUCT_UPDATED, Variant};
 /// The most variants of one transaction.
 const TOGETHER: usize = 12;
 
-/// What customs ask for; what is not given stays.
+/// The changes of a variant's customs data; a missing field stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Customs {
     /// The code of the Harmonized System.
@@ -71,7 +71,7 @@ pub async fn set_customs(
             if after == variants {
                 return Ok(());
             }
-            let product = before.changed(now).over(&after);
+            let product = before.changed(now).with_prices_of(&after);
             let revision = Revision { before: (&before, &variants), after: (&product, &after) };
             revision.commit(services, &PRODUCT_UPDATED, now).await
         })

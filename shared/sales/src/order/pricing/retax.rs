@@ -6,7 +6,7 @@ use core_types::money::Money;
 use super::quote::PricedLine;
 use super::rules::Rules;
 use super::sums::{shipping_line, totals};
-use super::taxes::Taxed;
+use super::taxes::TaxedAmount;
 use crate::order::{DiscountAllocation, ShippingLine, Totals};
 use crate::shipping::ShippingRate;
 
@@ -35,7 +35,7 @@ pub fn retax(
         line.discounts = DiscountAllocation::scaled(&line.discounts, &before, &line.subtotal);
         line.set_total(rules, rate)?;
     }
-    let shipped: Option<(ShippingLine, Taxed)> = match shipping {
+    let shipped: Option<(ShippingLine, TaxedAmount)> = match shipping {
         Some((before, rate)) => {
             let price = rules.taxes.net_shipping(rate.price.clone(), rate, lines);
             // Shipping is discounted as a whole or not at all.

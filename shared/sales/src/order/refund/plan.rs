@@ -9,7 +9,7 @@ use primitives::problem::{Code, Problem};
 use serde_json::{Value, json};
 
 use super::{
-    Plan, Refund, RefundLine, RefundStatus, RestockType, UnusableGiftCard, UnusableGiftCards,
+    Refund, RefundLine, RefundPlan, RefundStatus, RestockType, UnusableGiftCard, UnusableGiftCards,
     WantedLine, WantedRefund, WantedShipping,
 };
 use crate::order::restock::RestockLocations;
@@ -22,7 +22,7 @@ impl Order {
     ///
     /// # Errors
     /// As [`Order::plan_refund_without`].
-    pub fn plan_refund(&self, wanted: &WantedRefund) -> Result<Plan, Problem> {
+    pub fn plan_refund(&self, wanted: &WantedRefund) -> Result<RefundPlan, Problem> {
         self.plan_refund_without(wanted, &[])
     }
 
@@ -31,13 +31,13 @@ impl Order {
     ///
     /// # Errors
     /// `payment_not_captured`, `nothing_to_refund`, `payment_disputed`, `refund_exceeds_captured`,
-    /// `quantity_exceeds_remaining`, `gift_card_unusable`, `amount_not_supported`; `unknown_order_item`, `duplicate`, `unknown_payment` and
-    /// `out_of_range` as errors of their fields.
+    /// `quantity_exceeds_remaining`, `gift_card_unusable`, `amount_not_supported`; `unknown_order_item`,
+    /// `duplicate`, `unknown_payment` and `out_of_range` as errors of their fields.
     pub fn plan_refund_without(
         &self,
         wanted: &WantedRefund,
         unusable: &[UnusableGiftCard],
-    ) -> Result<Plan, Problem> {
+    ) -> Result<RefundPlan, Problem> {
         if !self.is_over() && !self.is_firm() {
             return Err(
                 Code::PaymentNotCaptured.with("financial_status", self.financial_status.as_str())
@@ -82,7 +82,7 @@ impl Order {
         let shipping_tax_lines = self.shipping_tax_of(&shipping);
         let restocking_fee = wanted.restocking_fee.clone().filter(|fee| !fee.is_zero());
         let (to_gift_cards, by_hand, to_payments) = (Vec::new(), Vec::new(), Vec::new());
-        let plan = Plan {
+        let plan = RefundPlan {
             amount,
             items,
             shipping,
@@ -102,10 +102,10 @@ impl Order {
     /// `gift_card_unusable`; `amount_not_supported`.
     fn divide(
         &self,
-        plan: Plan,
+        plan: RefundPlan,
         wanted: &WantedRefund,
         unusable: &[UnusableGiftCard],
-    ) -> Result<Plan, Problem> {
+    ) -> Result<RefundPlan, Problem> {
         let mut left = plan.amount.clone();
         let mut take = |from: Money| {
             let part = from.min(&left);
@@ -155,27 +155,27 @@ impl Order {
         let to_payments = to_payments.into_iter();
         let to_payments =
             to_payments.map(|(payment, part)| (payment.payment_id.clone(), part)).collect();
-        Ok(Plan { to_gift_cards, by_hand, to_payments, ..plan })
+        Ok(RefundPlan { to_gift_cards, by_hand, to_payments, ..plan })
     }
 
     /// The refundable and the disputed amounts of the order, or of this payment alone.
     fn refundable_through(&self, payment: Option<&PaymentId>) -> Result<(Money, Money), Problem> {
         let Some(id) = payment else { return Ok((self.refundable(), self.disputed())) };
-        let known = self.payment(id).ok_or_else(|| {
+        let found = self.payment(id).ok_or_else(|| {
             let detail = "There is no such captured payment in the order.";
             Problem::field("/payment_id", "unknown_payment", detail)
         })?;
-        if known.captured.is_zero() {
+        if found.captured.is_zero() {
             return Err(
                 Code::PaymentNotCaptured.with("financial_status", self.financial_status.as_str())
             );
         }
-        Ok((known.refundable(), known.disputed()))
+        Ok((found.refundable(), found.disputed()))
     }
 
     fn refund_lines(&self, wanted: &[WantedLine]) -> Result<Vec<RefundLine>, Problem> {
-        let known = self.items_named(wanted.iter().map(|line| &line.order_item_id))?;
-        let pairs = || wanted.iter().zip(&known);
+        let found = self.requested_items(wanted.iter().map(|line| &line.order_item_id))?;
+        let pairs = || wanted.iter().zip(&found);
         let excess: Vec<Value> = pairs()
             .filter(|(line, item)| line.quantity > self.refundable_units(item, line.restock_type))
             .map(|(line, item)| {
@@ -242,7 +242,7 @@ impl Order {
     ///
     /// # Errors
     /// `refund_exceeds_captured`.
-    pub fn reserve_refund(&self, plan: &Plan, now: Timestamp) -> Result<Self, Problem> {
+    pub fn reserve_refund(&self, plan: &RefundPlan, now: Timestamp) -> Result<Self, Problem> {
         let over = || exceeds(&self.unreturned());
         self.unreturned().minus(&plan.amount).ok_or_else(over)?;
         let mut next = self.clone();
@@ -254,7 +254,7 @@ impl Order {
             }
         }
         for (id, part) in &plan.to_payments {
-            for payment in next.payments.iter_mut().filter(|known| known.payment_id == *id) {
+            for payment in next.payments.iter_mut().filter(|found| found.payment_id == *id) {
                 payment.refunded = payment.refunded.plus(part).ok_or_else(over)?;
             }
         }
@@ -292,7 +292,7 @@ impl Order {
                 continue;
             };
             next.refunded = next.refunded.minus(&part.amount).unwrap_or_else(zero);
-            for payment in next.payments.iter_mut().filter(|known| known.payment_id == *id) {
+            for payment in next.payments.iter_mut().filter(|found| found.payment_id == *id) {
                 payment.refunded = payment.refunded.minus(&part.amount).unwrap_or_else(zero);
             }
         }
@@ -321,7 +321,7 @@ impl Order {
     }
 }
 
-impl Plan {
+impl RefundPlan {
     /// The locations where units of its lines are put back.
     pub fn restock_locations(&self) -> RestockLocations {
         let lines = self.items.iter();

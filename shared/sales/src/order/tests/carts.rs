@@ -130,7 +130,7 @@ impl Rebate {
                 get_quantity: self.get_quantity.unwrap(),
                 basis_points: self.basis_points.unwrap(),
                 get: targets(&self.get),
-                most: self.uses_per_order,
+                max_uses: self.uses_per_order,
             },
             other => panic!("no kind of discount: {other}"),
         };

@@ -1,4 +1,4 @@
-//! What a file of stock says for customs: of items, and so of products, which only some may write.
+//! The customs data in a file of stock. They are fields of products, so that their import needs `write_products`.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::work::Work;
 use crate::import::ImportKind;
 use crate::import::records::Record;
 
-/// What the rows of a page say, by product and item. The last row of an item wins.
+/// The customs data of a page, by product and item. The last row of an item wins.
 #[derive(Debug, Default)]
 pub(super) struct Declarations {
     is_allowed: bool,
@@ -78,7 +78,7 @@ impl Declarations {
         Ok(())
     }
 
-    /// What changes an item, by product: a hundred items are compared in one round trip.
+    /// The changed items, by product: a hundred items are compared in one round trip.
     async fn changes(
         self,
         work: &Work<'_>,

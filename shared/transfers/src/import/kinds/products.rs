@@ -13,13 +13,14 @@ use table::CommitOnly;
 use table::item::Key;
 
 use super::categories;
-use super::order::{Keys, in_order, is_done, last_row, part_of_row};
+use super::order::{RecordLocks, in_order, is_done, last_row, part_of_row};
 use super::work::{
-    Asked, Done, Outcome, ROUNDS, Work, field_error, found_at, read, read_all, rejected,
+    ParsedRecords, ROUNDS, RecordOutcome, RecordResult, Work, field_error, found_at, read,
+    read_all, rejected,
 };
 use crate::import::OnExisting;
 use crate::import::records::Record;
-use crate::import::seen::Seen;
+use crate::import::seen::SeenValues;
 
 /// The variants that one transaction updates, where all of a product's are too many: each has up to five
 /// actions, and its stock.
@@ -28,9 +29,9 @@ const VARIANTS_AT_ONCE: usize = 12;
 pub(super) async fn apply(
     work: &Work<'_>,
     records: Vec<Record>,
-    seen: &mut Seen,
-) -> Result<Vec<Outcome>, Problem> {
-    let read: Asked<CreateRequest> = read_all(categories::assigned(work, records).await?);
+    seen: &mut SeenValues,
+) -> Result<Vec<RecordOutcome>, Problem> {
+    let read: ParsedRecords<CreateRequest> = read_all(categories::assigned(work, records).await?);
     if work.import.dry_run {
         return dry_run::check(work, read, seen).await;
     }
@@ -41,13 +42,13 @@ pub(super) async fn apply(
 
 /// The handle of a product: the given one, or the one that its title makes.
 fn handle_of(request: &CreateRequest) -> String {
-    let said = request.handle().map(|handle| handle.as_str().to_owned());
-    said.unwrap_or_else(|| Handle::made_of(request.title(), "product"))
+    let own_handle = request.handle().map(|handle| handle.as_str().to_owned());
+    own_handle.unwrap_or_else(|| Handle::made_of(request.title(), "product"))
 }
 
 /// The keys that a product locks. One without a handle gets a number appended when its handle is taken, so
 /// it locks all numbers.
-fn keys(request: &CreateRequest) -> Keys {
+fn keys(request: &CreateRequest) -> RecordLocks {
     let handle = handle_of(request);
     let numbered = |text: &str| {
         let digits = |c: char| c.is_ascii_digit();
@@ -64,9 +65,9 @@ fn keys(request: &CreateRequest) -> Keys {
     let skus = request.skus().flatten().map(|sku| format!("sku {}", lower(sku)));
     let handle = format!("handle {handle}");
     if request.handle().is_some() {
-        return Keys { own: skus.chain([handle]).collect(), shared: vec![base] };
+        return RecordLocks { own: skus.chain([handle]).collect(), shared: vec![base] };
     }
-    Keys { own: skus.chain([handle, base]).collect(), shared: Vec::new() }
+    RecordLocks { own: skus.chain([handle, base]).collect(), shared: Vec::new() }
 }
 
 fn lower(sku: &Sku) -> String {
@@ -79,7 +80,7 @@ async fn create(
     work: &Work<'_>,
     mut record: Record,
     mut request: CreateRequest,
-) -> Result<Outcome, Problem> {
+) -> Result<RecordOutcome, Problem> {
     let Work { services, store, .. } = work;
     let id = work.import.product_id(record.row);
     let handle = request.handle().cloned();
@@ -87,7 +88,9 @@ async fn create(
         let planned = (id.clone(), request.clone());
         let now = services.clock.now();
         let made = save_product::create(services, store, planned, now, &CommitOnly).await;
-        let Err(problem) = made else { return Ok(Outcome::of(record, Done::Created)) };
+        let Err(problem) = made else {
+            return Ok(RecordOutcome::of(record, RecordResult::Created));
+        };
         // A large product claims SKUs before its handle: those of the product with the same handle are no
         // conflict.
         let code = match (&problem.code, &handle) {
@@ -102,16 +105,16 @@ async fn create(
             }
             // Created by an interrupted step.
             Code::VersionConflict if is_there(work, &id).await? => {
-                return Ok(Outcome::of(record, Done::Created));
+                return Ok(RecordOutcome::of(record, RecordResult::Created));
             }
             Code::HandleTaken => return existing(work, record, request).await,
-            _ => match again(work, record, (&request, &id), &problem).await? {
-                Again::Request(without) => (record, request) = *without,
-                Again::Outcome(outcome) => return Ok(outcome),
+            _ => match retry_decision(work, record, (&request, &id), &problem).await? {
+                RetryDecision::Request(without) => (record, request) = *without,
+                RetryDecision::Outcome(outcome) => return Ok(outcome),
             },
         }
     }
-    Err(Problem::unavailable("a product is being changed"))
+    Err(Problem::unavailable(format!("the product {id} is being changed")))
 }
 
 /// Treats a product whose handle is taken as `on_existing` says.
@@ -119,51 +122,51 @@ async fn existing(
     work: &Work<'_>,
     record: Record,
     request: CreateRequest,
-) -> Result<Outcome, Problem> {
+) -> Result<RecordOutcome, Problem> {
     match work.import.on_existing {
-        OnExisting::Skip => Ok(Outcome::of(record, Done::Skipped)),
+        OnExisting::Skip => Ok(RecordOutcome::of(record, RecordResult::Skipped)),
         OnExisting::Update => update(work, record, request).await,
         OnExisting::Fail => Ok(found_at(record, "/handle", Code::HandleTaken)),
     }
 }
 
-/// What follows a rejection.
-enum Again {
+/// The decision after a rejection.
+enum RetryDecision {
     /// The record and its request, without the cells that were rejected.
     Request(Box<(Record, CreateRequest)>),
-    Outcome(Outcome),
+    Outcome(RecordOutcome),
 }
 
 /// The request without the cells for which it was rejected, or the failure of the record. A SKU of another
 /// product is left out, and so are all others of the record that other products have.
-async fn again(
+async fn retry_decision(
     work: &Work<'_>,
     mut record: Record,
     (request, id): (&CreateRequest, &ProductId),
     problem: &Problem,
-) -> Result<Again, Problem> {
-    let is_spared = if problem.code == Code::SkuTaken {
+) -> Result<RetryDecision, Problem> {
+    let may_leave_out = if problem.code == Code::SkuTaken {
         let named = position_of(request, &taken_sku(problem));
         let mut taken = skus_of_others(work, request, id).await?;
         if taken.is_empty() {
             taken.push(named);
         }
         let at = |number: usize| field_error(&format!("/variants/{number}/sku"), Code::SkuTaken);
-        record.spare(&taken.into_iter().map(at).collect::<Vec<_>>())
+        record.leave_out_members(&taken.into_iter().map(at).collect::<Vec<_>>())
     } else {
-        record.spare(problem.errors())
+        record.leave_out_members(problem.errors())
     };
-    if is_spared {
+    if may_leave_out {
         return Ok(match read(&mut record) {
-            Some(request) => Again::Request(Box::new((record, request))),
-            None => Again::Outcome(Outcome::of(record, Done::Failed)),
+            Some(request) => RetryDecision::Request(Box::new((record, request))),
+            None => RetryDecision::Outcome(RecordOutcome::of(record, RecordResult::Failed)),
         });
     }
     if problem.code == Code::SkuTaken {
         let pointer = format!("/variants/{}/sku", position_of(request, &taken_sku(problem)));
-        return Ok(Again::Outcome(found_at(record, &pointer, Code::SkuTaken)));
+        return Ok(RetryDecision::Outcome(found_at(record, &pointer, Code::SkuTaken)));
     }
-    rejected(record, problem).map(Again::Outcome)
+    rejected(record, problem).map(RetryDecision::Outcome)
 }
 
 /// The variants of a request whose SKUs other products have.
@@ -201,7 +204,7 @@ async fn update(
     work: &Work<'_>,
     record: Record,
     request: CreateRequest,
-) -> Result<Outcome, Problem> {
+) -> Result<RecordOutcome, Problem> {
     let Work { services, store, .. } = work;
     let Some(handle) = request.handle().cloned() else {
         return Ok(found_at(record, "/handle", Code::HandleTaken));
@@ -209,7 +212,9 @@ async fn update(
     let claim = key::unique_product_handle(&store.id, handle.as_str());
     let holder: Option<UniqueProductHandle> = services.table.get(&claim).await?;
     // The handle was released meanwhile: the next attempt creates the product.
-    let holder = holder.ok_or_else(|| Problem::unavailable("a handle was given up"))?;
+    let holder = holder.ok_or_else(|| {
+        Problem::unavailable(format!("the handle {} was released", handle.as_str()))
+    })?;
     overwrite(work, record, request, holder.product_id).await
 }
 
@@ -219,27 +224,31 @@ async fn overwrite(
     mut record: Record,
     mut request: CreateRequest,
     id: ProductId,
-) -> Result<Outcome, Problem> {
+) -> Result<RecordOutcome, Problem> {
     let Work { services, store, .. } = work;
     let id = &id;
     if record.has_unpriced() {
         let (_, variants) =
             product::load(services, &store.id, id).await?.ok_or(Code::Unavailable)?;
         record.price_as(&variants);
-        let Some(priced) = read(&mut record) else { return Ok(Outcome::of(record, Done::Failed)) };
+        let Some(priced) = read(&mut record) else {
+            return Ok(RecordOutcome::of(record, RecordResult::Failed));
+        };
         request = priced;
     }
     for _ in 0..ROUNDS {
         match write_over(work, id, &record, &request).await {
-            Ok(()) => return Ok(Outcome::of(record, Done::Updated)),
-            Err(problem) if is_done(&problem) => return Ok(Outcome::of(record, Done::Updated)),
-            Err(problem) => match again(work, record, (&request, id), &problem).await? {
-                Again::Request(without) => (record, request) = *without,
-                Again::Outcome(outcome) => return Ok(outcome),
+            Ok(()) => return Ok(RecordOutcome::of(record, RecordResult::Updated)),
+            Err(problem) if is_done(&problem) => {
+                return Ok(RecordOutcome::of(record, RecordResult::Updated));
+            }
+            Err(problem) => match retry_decision(work, record, (&request, id), &problem).await? {
+                RetryDecision::Request(without) => (record, request) = *without,
+                RetryDecision::Outcome(outcome) => return Ok(outcome),
             },
         }
     }
-    Err(Problem::unavailable("a product is being changed"))
+    Err(Problem::unavailable(format!("the product {id} is being changed")))
 }
 
 /// Overwrites a product in one transaction, or in several if its change is too large for one.

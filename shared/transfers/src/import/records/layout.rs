@@ -42,7 +42,7 @@ const KINDS: &[(Option<ImportKind>, &[&str], &str)] = &[
     ),
 ];
 
-/// What a file of these columns is, unless it may be of the given kind.
+/// The kind of file that has these columns, unless it may be of the given kind.
 pub(super) fn other_kind(kind: ImportKind, names: &[String]) -> Option<&'static str> {
     let has = |wanted: &&str| names.iter().any(|name| name.trim().eq_ignore_ascii_case(wanted));
     let found = KINDS.iter().find(|(_, columns, _)| columns.iter().all(&has))?;

@@ -8,7 +8,7 @@ use super::products;
 use super::record::Record;
 use crate::import::columns::{Columns, Layout, Slot};
 use crate::import::finding::Finding;
-use crate::import::rows::Row;
+use crate::import::rows::SheetRow;
 
 /// A column that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,7 +127,7 @@ pub(super) fn missing(columns: &Columns, row: u64) -> Vec<Finding> {
 }
 
 /// The records of a row: one for each location that stocks the item.
-pub(super) fn records(columns: &Columns, row: &Row) -> Vec<Record> {
+pub(super) fn records(columns: &Columns, row: &SheetRow) -> Vec<Record> {
     if columns.layout() != Layout::StockByLocation {
         return record(columns, row).into_iter().collect();
     }
@@ -138,7 +138,7 @@ pub(super) fn records(columns: &Columns, row: &Row) -> Vec<Record> {
 }
 
 /// The record of what a location has available.
-fn at_location(columns: &Columns, row: &Row, (cell, location): (&str, &str)) -> Record {
+fn at_location(columns: &Columns, row: &SheetRow, (cell, location): (&str, &str)) -> Record {
     let mut reading = Reading::of(columns);
     let mut body = item(&mut reading, row);
     reading.source("/location", row.number, location);
@@ -149,7 +149,7 @@ fn at_location(columns: &Columns, row: &Row, (cell, location): (&str, &str)) -> 
 }
 
 /// The record of a row; none for an item that its location does not stock.
-fn record(columns: &Columns, row: &Row) -> Option<Record> {
+fn record(columns: &Columns, row: &SheetRow) -> Option<Record> {
     let mut reading = Reading::of(columns);
     let mut body = item(&mut reading, row);
     reading.text(&mut body, ("", "location"), row, slot(Column::Location));
@@ -176,7 +176,7 @@ fn is_stocked(cell: &str) -> bool {
 }
 
 /// The members by which the item of a row is found.
-fn item(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
+fn item(reading: &mut Reading<'_>, row: &SheetRow) -> Map<String, Value> {
     let mut body = Map::new();
     reading.code_text(&mut body, ("", "sku"), row, slot(Column::Sku));
     reading.code_text(&mut body, ("", "item_id"), row, slot(Column::ItemId));
@@ -194,7 +194,7 @@ fn item(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
 fn quantity(
     reading: &mut Reading<'_>,
     body: &mut Map<String, Value>,
-    row: &Row,
+    row: &SheetRow,
     (cell, member): ((&str, &str), &str),
 ) {
     reading.source(&format!("/{member}"), row.number, cell.1);
@@ -207,7 +207,7 @@ fn quantity(
 }
 
 /// The values by which a product's variant is found.
-fn option_values(reading: &mut Reading<'_>, row: &Row) -> Value {
+fn option_values(reading: &mut Reading<'_>, row: &SheetRow) -> Value {
     let mut values = Vec::new();
     for number in 0..OPTIONS {
         let Some((value, column)) = reading.cell(row, slot(Column::OptionValue(number))) else {

@@ -1,9 +1,9 @@
 //! Quotes of a file: the reader of CSV forgives those that are not closed, or closed too early, and then
 //! takes the rows that follow for text of one cell.
 
-/// The place within a cell.
+/// The state within a cell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Place {
+enum QuoteState {
     /// Before its first byte.
     #[default]
     Start,
@@ -20,7 +20,7 @@ enum Place {
 /// Follows the quotes of the bytes that the reader has used.
 #[derive(Debug, Default)]
 pub(super) struct Quotes {
-    place: Place,
+    state: QuoteState,
     /// The number of the cell in its row, from 0.
     cell: usize,
     has_lines: bool,
@@ -33,42 +33,42 @@ impl Quotes {
     /// Follows the next bytes.
     pub(super) fn follow(&mut self, bytes: &[u8], delimiter: u8) {
         for byte in bytes {
-            self.place = self.after(*byte, delimiter);
-            if self.place == Place::Start {
+            self.state = self.after(*byte, delimiter);
+            if self.state == QuoteState::Start {
                 self.cell = if *byte == delimiter { self.cell.saturating_add(1) } else { 0 };
             }
         }
     }
 
-    fn after(&mut self, byte: u8, delimiter: u8) -> Place {
+    fn after(&mut self, byte: u8, delimiter: u8) -> QuoteState {
         let is_end = byte == delimiter || matches!(byte, b'\r' | b'\n');
-        match self.place {
-            Place::Quoted => {
+        match self.state {
+            QuoteState::Quoted => {
                 self.has_lines |= matches!(byte, b'\r' | b'\n');
-                if byte == b'"' { Place::Quote } else { Place::Quoted }
+                if byte == b'"' { QuoteState::Quote } else { QuoteState::Quoted }
             }
-            Place::Quote if byte == b'"' => Place::Quoted,
-            Place::Quote | Place::Closed if byte == b' ' => Place::Closed,
-            Place::Quote | Place::Closed if !is_end => {
+            QuoteState::Quote if byte == b'"' => QuoteState::Quoted,
+            QuoteState::Quote | QuoteState::Closed if byte == b' ' => QuoteState::Closed,
+            QuoteState::Quote | QuoteState::Closed if !is_end => {
                 // `"5 inch` up to the next quote of the file, many rows below, is no cell.
                 self.is_misplaced |= self.has_lines;
                 if !self.has_lines {
                     self.reopened.get_or_insert(self.cell);
                 }
-                Place::Plain
+                QuoteState::Plain
             }
-            Place::Start if byte == b'"' => {
+            QuoteState::Start if byte == b'"' => {
                 self.has_lines = false;
-                Place::Quoted
+                QuoteState::Quoted
             }
-            _ if is_end => Place::Start,
-            _ => Place::Plain,
+            _ if is_end => QuoteState::Start,
+            _ => QuoteState::Plain,
         }
     }
 
     /// Whether a quoted cell is still open.
     pub(super) fn is_open(&self) -> bool {
-        self.place == Place::Quoted
+        self.state == QuoteState::Quoted
     }
 
     /// Whether text followed the closing quote of a cell of several lines, since the last call.

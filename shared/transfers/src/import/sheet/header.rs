@@ -2,11 +2,11 @@
 
 use primitives::problem::Problem;
 
-use super::{Page, Read, Sheet, decimals};
-use crate::import::file::Source;
+use super::{ReadOutcome, RecordPage, Sheet, decimals};
+use crate::import::file::ByteSource;
 use crate::import::finding::Finding;
 use crate::import::records::{Format, has_decimal_comma};
-use crate::import::rows::{MARK, MAX_COLUMNS, Row, RowError, Rows};
+use crate::import::rows::{MARK, MAX_COLUMNS, RowError, RowReader, SheetRow};
 
 /// The supported delimiters.
 const DELIMITERS: [char; 3] = [',', ';', '\t'];
@@ -15,19 +15,19 @@ const SAMPLE: usize = 1 << 16;
 /// The bytes behind it in which decimal commas are looked for.
 const BEGINNING: usize = 1 << 20;
 
-impl<S: Source> Sheet<S> {
+impl<S: ByteSource> Sheet<S> {
     /// Reads the first row: the names of the columns.
-    pub(super) async fn header(&mut self) -> Result<Read, Problem> {
+    pub(super) async fn header(&mut self) -> Result<ReadOutcome, Problem> {
         while !self.is_end && self.bytes.len() < SAMPLE && !self.bytes.contains(&b'\n') {
-            self.further().await?;
+            self.read_more().await?;
         }
         self.begin();
         let Some(row) = self.next(true).await? else {
             let empty = Finding::error((1, None), "empty_file", "The file is empty.");
-            return Ok(Read::Broken(vec![empty]));
+            return Ok(ReadOutcome::Unreadable(vec![empty]));
         };
         if let Some(broken) = unreadable(&row) {
-            return Ok(Read::Broken(vec![broken]));
+            return Ok(ReadOutcome::Unreadable(vec![broken]));
         }
         self.go_on_after(&row);
         let names: Vec<String> = row.cells.into_iter().map(|cell| cell.text).collect();
@@ -37,25 +37,25 @@ impl<S: Source> Sheet<S> {
         self.columns = std::mem::take(&mut self.columns).with_decimals(decimals(&self.place));
         let found = Format::findings(self.kind, &self.columns, &names, row.number);
         if found.iter().any(Finding::is_error) {
-            return Ok(Read::Broken(found));
+            return Ok(ReadOutcome::Unreadable(found));
         }
-        self.place.header = self.columns.kept();
+        self.place.header = self.columns.header_names();
         let (ignored, count) = self.columns.ignored();
         let warnings = found.into_iter().chain(ignored_columns(&ignored, count, row.number));
         let warnings = warnings.collect();
         let (ignored, locations) = (Some((ignored, count)), Format::locations(&self.columns));
-        let page = Page::of(Vec::new(), self.place.clone());
-        Ok(Read::Page(Page { ignored, warnings, locations, ..page }))
+        let page = RecordPage::of(Vec::new(), self.place.clone());
+        Ok(ReadOutcome::Page(RecordPage { ignored, warnings, locations, ..page }))
     }
 
     /// Whether a cell in the beginning of the file, behind the header, has a decimal comma.
     async fn has_decimal_commas(&mut self) -> Result<bool, Problem> {
         while !self.is_end && self.bytes.len().saturating_sub(self.used) < BEGINNING {
-            self.further().await?;
+            self.read_more().await?;
         }
         let mut rest = self.bytes.get(self.used..).unwrap_or_default();
         rest = rest.get(..BEGINNING).unwrap_or(rest);
-        let mut rows = Rows::from(self.format, &self.place);
+        let mut rows = RowReader::from(self.format, &self.place);
         while !rest.is_empty() {
             let (used, row) = rows.read(rest, &self.columns);
             rest = rest.get(used..).unwrap_or_default();
@@ -76,7 +76,7 @@ impl<S: Source> Sheet<S> {
             Some(end) => (rest.get(..end).unwrap_or_default(), end.saturating_add(1)),
             None => (rest, rest.len()),
         };
-        if let Some(delimiter) = named_delimiter(line) {
+        if let Some(delimiter) = declared_delimiter(line) {
             self.place.delimiter = Some(delimiter);
             self.place.row = self.place.row.saturating_add(1);
             self.place.blank = self.place.blank.map(|blank| blank.saturating_add(1));
@@ -86,12 +86,12 @@ impl<S: Source> Sheet<S> {
             self.place.delimiter = Some(delimiter(sample));
         }
         self.place.byte = u64::try_from(self.used).unwrap_or(u64::MAX);
-        self.rows = Rows::from(self.format, &self.place);
+        self.rows = RowReader::from(self.format, &self.place);
     }
 }
 
 /// The finding about a first row that cannot be read.
-fn unreadable(row: &Row) -> Option<Finding> {
+fn unreadable(row: &SheetRow) -> Option<Finding> {
     let error = row.error.or((row.width > MAX_COLUMNS).then_some(RowError::TooManyCells))?;
     let at = (row.number, None);
     Some(match error {
@@ -121,7 +121,7 @@ fn ignored_columns(names: &[String], count: u64, row: u64) -> Vec<Finding> {
 }
 
 /// The delimiter that a line `sep=;` names.
-fn named_delimiter(line: &[u8]) -> Option<char> {
+fn declared_delimiter(line: &[u8]) -> Option<char> {
     let text = std::str::from_utf8(line).ok()?.trim_end_matches('\r').trim_matches('"');
     let (name, delimiter) = text.split_at_checked("sep=".len())?;
     let is_named = |known: &char| delimiter == known.to_string();

@@ -23,7 +23,7 @@ pub(super) const ACTIONS: usize = 100;
 /// the row of an import.
 const RESERVED: usize = 9;
 /// The actions left for steps and chores.
-pub(super) const ROOM: usize = ACTIONS.saturating_sub(RESERVED);
+pub(super) const MAX_ACTIONS: usize = ACTIONS.saturating_sub(RESERVED);
 
 /// A part of a change that may be rejected; its actions are in the same transaction.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ impl WriteStep {
     }
 
     /// The number of its actions.
-    pub(super) fn cost(&self) -> usize {
+    pub(super) fn action_count(&self) -> usize {
         match self {
             Self::Add(variant, _, levels) => {
                 let claims = [variant.sku.is_some(), variant.barcode.is_some()];
@@ -132,15 +132,15 @@ impl WriteStep {
             }
             Self::Show(store, id) => {
                 let detail = "One of the images has been deleted.";
-                let gone = Problem::field("/images", "unknown_media", detail);
-                image::hold(write, store, id, gone)
+                let unknown_media = Problem::field("/images", "unknown_media", detail);
+                image::hold(write, store, id, unknown_media)
             }
             Self::Word(token) => write.put(token),
         }
     }
 
     /// Reverts the writes of this step; steps that change existing variants are not reverted.
-    pub(super) fn take_back(&self, write: Write) -> Write {
+    pub(super) fn revert(&self, write: Write) -> Write {
         let (variant, sellable, levels) = match self {
             Self::Show(store, id) => return image::release(write, store, id),
             Self::Word(token) => return write.delete(&token.key()),
@@ -273,7 +273,7 @@ pub(super) fn cut(steps: Vec<WriteStep>, room: usize) -> (Vec<Vec<WriteStep>>, V
     let mut fill = |room: usize| {
         let (mut part, mut used) = (Vec::new(), 0_usize);
         while let Some(step) = steps.pop_front() {
-            used = used.saturating_add(step.cost());
+            used = used.saturating_add(step.action_count());
             if used > room && !part.is_empty() {
                 steps.push_front(step);
                 break;
@@ -294,8 +294,8 @@ pub(super) fn cut(steps: Vec<WriteStep>, room: usize) -> (Vec<Vec<WriteStep>>, V
 }
 
 /// The number of actions of these steps.
-pub(super) fn cost(steps: &[WriteStep]) -> usize {
-    steps.iter().map(WriteStep::cost).fold(0, usize::saturating_add)
+pub(super) fn action_count(steps: &[WriteStep]) -> usize {
+    steps.iter().map(WriteStep::action_count).fold(0, usize::saturating_add)
 }
 
 #[cfg(test)]

@@ -9,23 +9,25 @@ use core_types::key;
 use primitives::problem::{Code, Problem};
 use table::item::Key;
 
-use super::super::work::{Asked, Done, Outcome, ROUNDS, Work, field_error, found_at};
-use super::{Again, again, handle_of, lower};
+use super::super::work::{
+    ParsedRecords, ROUNDS, RecordOutcome, RecordResult, Work, field_error, found_at,
+};
+use super::{RetryDecision, handle_of, lower, retry_decision};
 use crate::import::OnExisting;
 use crate::import::records::Record;
-use crate::import::seen::Seen;
+use crate::import::seen::SeenValues;
 
 /// The highest number that is appended to the handle of a product without one, as at its creation.
 const NUMBERED: u32 = 50;
 
 /// The handles and SKUs of a page that products of the store already have.
 #[derive(Debug, Default)]
-struct Taken {
+struct TakenNames {
     handles: HashMap<String, ProductId>,
     skus: HashMap<String, ProductId>,
 }
 
-impl Taken {
+impl TakenNames {
     /// Loads them, a hundred in one round trip.
     async fn of(work: &Work<'_>, requests: &[CreateRequest]) -> Result<Self, Problem> {
         let (services, store) = (work.services, &work.store.id);
@@ -61,16 +63,16 @@ fn distinct(keys: &[Key]) -> Vec<&Key> {
 /// Returns the outcomes of a dry run, one after the other in the order of creation.
 pub(super) async fn check(
     work: &Work<'_>,
-    read: Asked<CreateRequest>,
-    seen: &mut Seen,
-) -> Result<Vec<Outcome>, Problem> {
+    read: ParsedRecords<CreateRequest>,
+    seen: &mut SeenValues,
+) -> Result<Vec<RecordOutcome>, Problem> {
     let sound: Vec<CreateRequest> = read.iter().filter_map(|(_, it)| it.clone()).collect();
-    let taken = Taken::of(work, &sound).await?;
+    let taken = TakenNames::of(work, &sound).await?;
     let mut outcomes = Vec::new();
     for (record, request) in read {
         outcomes.push(match request {
             Some(request) => check_one(work, record, request, (&taken, seen)).await?,
-            None => Outcome::of(record, Done::Failed),
+            None => RecordOutcome::of(record, RecordResult::Failed),
         });
     }
     Ok(outcomes)
@@ -82,17 +84,17 @@ async fn check_one(
     work: &Work<'_>,
     mut record: Record,
     mut request: CreateRequest,
-    (taken, seen): (&Taken, &mut Seen),
-) -> Result<Outcome, Problem> {
+    (taken, seen): (&TakenNames, &mut SeenValues),
+) -> Result<RecordOutcome, Problem> {
     let id = work.import.product_id(record.row);
     for _ in 0..ROUNDS {
         let planned = (id.clone(), request.clone());
         let now = work.services.clock.now();
         match save_product::plan(work.services, work.store, planned, now).await {
             Ok(_) => break,
-            Err(problem) => match again(work, record, (&request, &id), &problem).await? {
-                Again::Request(without) => (record, request) = *without,
-                Again::Outcome(outcome) => return Ok(outcome),
+            Err(problem) => match retry_decision(work, record, (&request, &id), &problem).await? {
+                RetryDecision::Request(without) => (record, request) = *without,
+                RetryDecision::Outcome(outcome) => return Ok(outcome),
             },
         }
     }
@@ -106,7 +108,7 @@ async fn check_one(
     let exists = holder.is_some() || seen.has(&format!("handle {handle}"));
     match work.import.on_existing {
         _ if is_own => {}
-        OnExisting::Skip if exists => return Ok(Outcome::of(record, Done::Skipped)),
+        OnExisting::Skip if exists => return Ok(RecordOutcome::of(record, RecordResult::Skipped)),
         OnExisting::Fail if exists => {
             return Ok(found_at(record, "/handle", Code::HandleTaken));
         }
@@ -120,7 +122,7 @@ async fn check_one(
         let is_anothers = owner.is_some() && owner != holder;
         if is_anothers || (seen.has(&any) && !seen.has(&own)) {
             let pointer = format!("/variants/{number}/sku");
-            if !record.spare(&[field_error(&pointer, Code::SkuTaken)]) {
+            if !record.leave_out_members(&[field_error(&pointer, Code::SkuTaken)]) {
                 return Ok(found_at(record, &pointer, Code::SkuTaken));
             }
             continue;
@@ -130,15 +132,18 @@ async fn check_one(
     for word in words {
         seen.is_new(&word);
     }
-    Ok(Outcome::of(record, if exists { Done::Updated } else { Done::Created }))
+    Ok(RecordOutcome::of(
+        record,
+        if exists { RecordResult::Updated } else { RecordResult::Created },
+    ))
 }
 
 /// The handle that a product without one would get.
 async fn free_handle(
     work: &Work<'_>,
     (row, request): (u64, &CreateRequest),
-    taken: &Taken,
-    seen: &Seen,
+    taken: &TakenNames,
+    seen: &SeenValues,
 ) -> Result<String, Problem> {
     let made = handle_of(request);
     let is_seen = |handle: &str| seen.has(&format!("handle {handle}"));

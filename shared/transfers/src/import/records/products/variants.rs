@@ -6,20 +6,20 @@ use serde_json::{Map, Value, json};
 use super::super::cells::Reading;
 use super::columns::{Column, slot};
 use crate::import::columns::Slot;
-use crate::import::rows::Row;
+use crate::import::rows::SheetRow;
 
-/// What becomes of a product with an unreadable price.
+/// The consequence for a product with an unreadable price.
 const UNPRICED: &str = "A new product is imported as a draft, with the price 0.";
-/// What becomes of a variant of which it is unclear whether it is discontinued.
+/// The consequence for a variant of which it is unclear whether it is discontinued.
 const DISCONTINUED: &str = "The variant is imported as discontinued.";
-/// What becomes of another cell that is no amount.
+/// The consequence for another cell that is no amount.
 const LEFT_OUT: &str = "The value was ignored.";
 
 /// The variant of a row.
 pub(super) fn variant(
     reading: &mut Reading<'_>,
     at: &str,
-    row: &Row,
+    row: &SheetRow,
     currency: &Currency,
 ) -> Map<String, Value> {
     let mut body = Map::new();
@@ -62,7 +62,7 @@ pub(super) fn variant(
 pub(super) fn price(
     reading: &mut Reading<'_>,
     (at, body): (&str, &mut Map<String, Value>),
-    row: &Row,
+    row: &SheetRow,
     (column, currency): (Slot, &Currency),
 ) {
     let cell = reading.code(row, column);
@@ -88,7 +88,7 @@ pub(super) fn price(
 pub(super) fn sku(
     reading: &mut Reading<'_>,
     (at, body): (&str, &mut Map<String, Value>),
-    row: &Row,
+    row: &SheetRow,
     column: Slot,
 ) {
     reading.code_text(body, (at, "sku"), row, column);
@@ -104,7 +104,7 @@ pub(super) fn sku(
 pub(super) fn barcode(
     reading: &mut Reading<'_>,
     (at, body): (&str, &mut Map<String, Value>),
-    row: &Row,
+    row: &SheetRow,
     column: Slot,
 ) {
     reading.code_text(body, (at, "barcode"), row, column);
@@ -120,7 +120,7 @@ pub(super) fn barcode(
 pub(in crate::import::records) fn customs(
     reading: &mut Reading<'_>,
     (at, body): (&str, &mut Map<String, Value>),
-    row: &Row,
+    row: &SheetRow,
     (code, origin): (Slot, Slot),
 ) {
     reading.code_text(body, (at, "hs_code"), row, code);
@@ -140,7 +140,7 @@ fn is_power_of_ten(text: &str) -> bool {
 
 /// The inventory of a variant; none when the tracker cell is empty: its stock is not tracked then. A file
 /// without trackers tracks what it has a quantity for.
-fn inventory(reading: &mut Reading<'_>, at: &str, row: &Row) -> Option<Value> {
+fn inventory(reading: &mut Reading<'_>, at: &str, row: &SheetRow) -> Option<Value> {
     let at = format!("{at}/inventory");
     let tracker =
         if reading.has(slot(Column::Tracker)) { Column::Tracker } else { Column::Quantity };
