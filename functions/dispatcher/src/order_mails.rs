@@ -243,7 +243,7 @@ impl OrderContext {
         let news = OrderNews { link: link.as_deref(), ..news };
         let mail =
             order_mail(&self.to, &self.texts, (&self.store, &self.settings), &self.order, news)?;
-        Ok(Some((if self.order.is_email_proven { mail } else { mail.to_stranger() }, None)))
+        Ok(Some((if self.order.is_email_proven { mail } else { mail.for_unverified() }, None)))
     }
 
     /// The location where the customer picks the goods up. Takes a read only for a pickup at one.

@@ -61,7 +61,10 @@ impl From<Exported> for ExportKind {
 }
 
 /// Ensures that the caller may read the data in exports of this kind.
-fn ensure_may_read<S: Required>(caller: &StoreAccess<S>, kind: ExportKind) -> Result<(), Problem> {
+fn ensure_may_read<S: RequiredScope>(
+    caller: &StoreAccess<S>,
+    kind: ExportKind,
+) -> Result<(), Problem> {
     match kind.scopes().iter().find(|scope| !caller.actor.may(scope)) {
         Some(missing) => Err(insufficient_scope(missing)),
         None => Ok(()),

@@ -226,8 +226,8 @@ pub async fn create(
         .create(&card.unique_code(), Code::CodeTaken)
         .create(&card, Code::VersionConflict)
         .create(&entry, Code::VersionConflict)
-        .also(mail, Write::emit)
-        .also(card.recipient.as_ref().zip(quota.as_ref()), |write, (to, quota)| {
+        .when_some(mail, Write::emit)
+        .when_some(card.recipient.as_ref().zip(quota.as_ref()), |write, (to, quota)| {
             let at = to.send_at.unwrap_or(now).max(now);
             allowance::count_gift_card(write, quota, &to.email, at)
         })

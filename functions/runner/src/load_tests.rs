@@ -65,7 +65,7 @@ pub(crate) async fn step(
         Ok(shop) => shop,
         Err(problem) => {
             tracing::warn!(
-                cause = %problem, load_load_load_test = id.as_str(),
+                cause = %problem, load_load_load_load_test = id.as_str(),
                 "load test postponed: the canary store could not be prepared"
             );
             leave(services, &test).await?;
@@ -217,7 +217,7 @@ async fn visit(
         Ok(request) => services.egress.send_pooled(request).await.ok(),
         Err(problem) => {
             tracing::warn!(
-                cause = %problem, load_load_load_test = test.as_str(),
+                cause = %problem, load_load_load_load_test = test.as_str(),
                 "request of a load test could not be built"
             );
             None

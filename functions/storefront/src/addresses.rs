@@ -119,7 +119,7 @@ impl Argument for AddressInPath {
     } }
 
     async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        case.keep(Some(Self(requested_id(case.inbound)?)));
+        case.insert(Some(Self(requested_id(case.inbound)?)));
         let fields = case.query();
         if case.inbound.param("id").is_some() {
             case.read::<NoFields>(fields);

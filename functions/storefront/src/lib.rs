@@ -35,7 +35,7 @@ const SIGN_IN: &[&str] = &[
 pub fn routes() -> Routes {
     Routes::default()
         .open_to_any_origin(callers::cross_origin::is_open)
-        .failing_closed(SIGN_IN)
+        .rate_limit_fails_closed(SIGN_IN)
         .get("/v1/storefront/lookup", Cost::READ, lookup::get)
         .get_cached("/v1/storefront/{subdomain}", Cost::READ, pages::get_store)
         .get_cached("/v1/storefront/{subdomain}/products", Cost::List, catalog::list)
@@ -104,7 +104,10 @@ pub fn routes() -> Routes {
         )
         .get("/v1/storefront/{subdomain}/products/{handle}/reviews", Cost::List, reviews::list)
         .post("/v1/storefront/{subdomain}/products/{handle}/reviews", Cost::WRITE, reviews::create)
-        .subject("/v1/storefront/{subdomain}/products/{handle}/reviews", reviews::subject)
+        .existence_check(
+            "/v1/storefront/{subdomain}/products/{handle}/reviews",
+            reviews::ensure_exists,
+        )
         .post("/v1/storefront/{subdomain}/forms/{form}", Cost::WRITE, forms::submit)
         .get("/v1/storefront/{subdomain}/media/{id}", Cost::READ, media::get)
         .post("/v1/storefront/{subdomain}/gift-cards/balance", Cost::WRITE, gift_cards::get_balance)

@@ -125,7 +125,7 @@ impl Argument for Wished {
     const READS: Reads = Reads::BODY.and(Reads::QUERY);
 
     async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        case.keep(Some(Self(requested_ids(case.inbound)?)));
+        case.insert(Some(Self(requested_ids(case.inbound)?)));
         let body = (case.inbound.method != http::Method::GET).then(|| case.body()).transpose()?;
         for fields in [Some(case.query()), body].into_iter().flatten() {
             if case.inbound.param("product_id").is_some() {

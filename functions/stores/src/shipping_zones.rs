@@ -130,7 +130,7 @@ pub async fn create(
         regions: input.regions.map_or(Patch::Keep, Patch::Set),
         postal_prefixes: input.postal_prefixes.map_or(Patch::Keep, Patch::Set),
     };
-    let places = asked.apply(ZoneArea::default(), &mut field_errors);
+    let places = places_input.apply(ZoneArea::default(), &mut field_errors);
     let rates = input.rates.map(|rates| rates.0).unwrap_or_default();
     let rates = read_rates(&app, store, rates, &[], &mut field_errors).await?;
     sound(field_errors)?;

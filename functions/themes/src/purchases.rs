@@ -130,7 +130,7 @@ pub async fn verify(
     let payment = &found.payment;
     let connected = payments::connect(&app, &payment.store_id, payment.provider).await?;
     connected.verify_return(payment, &RedirectParameters::from(&input))?;
-    let observed = &settlement::look(&app, &connected, &found).await?;
+    let observed = &settlement::fetch_payment(&app, &connected, &found).await?;
     let (store_id, purchase_id, source) = (store, &input.purchase_id, PaymentSource::Verify);
     let update = PurchaseUpdate { store_id, purchase_id, observed, source, event: None };
     let known = settlement::record(&app, &connected, &slug, update).await?;

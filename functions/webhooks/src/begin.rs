@@ -100,8 +100,8 @@ fn begin_first(
         AttemptReadiness::Stale => Some(Begun::Nothing),
         AttemptReadiness::AfterExpiredLease => None,
         AttemptReadiness::Ready => {
-            let (delivery, places) = (delivery.begun(now), Permits::default());
-            let job = Job { delivery, event, subscription, speed, places };
+            let (delivery, permits) = (delivery.begun(now), Permits::default());
+            let job = Job { delivery, event, subscription, speed, permits };
             Some(Begun::Attempt(Box::new(job)))
         }
     }
@@ -123,15 +123,15 @@ async fn decide(
     let mut batch = services.table.get_many(&keys).await?;
     let Some(delivery) = batch.take::<Delivery>(&delivery_key)? else { return Ok(Begun::Nothing) };
     let now = services.clock.now();
-    let turn = delivery.readiness(message.attempt, now);
-    if turn == AttemptReadiness::Stale {
+    let readiness = delivery.readiness(message.attempt, now);
+    if readiness == AttemptReadiness::Stale {
         return Ok(Begun::Nothing);
     }
     let inputs = match known {
         Some(known) => known.clone(),
         None => Inputs::of(&mut batch, message)?,
     };
-    let is_lost = turn == AttemptReadiness::AfterExpiredLease;
+    let is_lost = readiness == AttemptReadiness::AfterExpiredLease;
     let delivery = if is_lost { with_lost(&delivery, &inputs) } else { delivery };
     let (event, subscription) = match inputs.deliverable(delivery.test) {
         Ok(both) => both,
@@ -187,18 +187,19 @@ async fn admit(
     if let Some(waiting) = hold(services, delivery, subscription, gate, now).await? {
         return Ok(Admission::Waits(waiting));
     }
-    let Some(places) = Permits::acquire(services, delivery, subscription, speed, now).await? else {
+    let Some(permits) = Permits::acquire(services, delivery, subscription, speed, now).await?
+    else {
         let crowded = delivery.crowded(u32::from_be_bytes(seal::random_bytes()), now);
         return Ok(Admission::Waits(Waiting::Until(Box::new(crowded))));
     };
     match rate_limit(services, delivery, subscription, now).await {
         Ok(None) => Ok(Admission::Granted(permits)),
         Ok(Some(waiting)) => {
-            places.release(services).await;
+            permits.release(services).await;
             Ok(Admission::Waits(waiting))
         }
         Err(problem) => {
-            places.release(services).await;
+            permits.release(services).await;
             Err(problem)
         }
     }
@@ -295,7 +296,7 @@ async fn claim(
         _ => delivery.replace(services).await,
     };
     if let Err(problem) = outcome {
-        places.release(services).await;
+        permits.release(services).await;
         return Err(problem);
     }
     let job = Job { delivery, event, subscription: claimed, speed, permits };

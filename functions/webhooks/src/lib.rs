@@ -229,7 +229,7 @@ async fn make(
             let permits = std::mem::take(&mut job.permits);
             let _held = slot.of(!permits.are_held()).await;
             let outcome = finish::finish(services, &job, sent, under_way).await;
-            places.release(services).await;
+            permits.release(services).await;
             outcome
         }
     }

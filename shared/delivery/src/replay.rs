@@ -27,9 +27,9 @@ use core_types::range::TimeRange;
 use platform::authority::Authority;
 use primitives::clock::{DAY, HOUR, MINUTE, Timestamp};
 use serde::{Deserialize, Serialize};
-use table::WalkPlace;
+use table::WalkPosition;
 use table::item::{Item, Key};
-use table::outbox::Due;
+use table::outbox::DueKind;
 
 pub use estimate::{Estimate, EstimatedCost};
 pub use scans::Scan;
@@ -167,7 +167,7 @@ pub struct Replay {
     /// Deliveries that had ended without success at the last scan.
     pub failed: u64,
     /// The position at which the walk continues.
-    pub place: Option<WalkPlace>,
+    pub place: Option<WalkPosition>,
     /// The same place for people: a time and an id.
     pub cursor: Option<String>,
     /// When the last delivery was created; from then on their outcomes are scanned.
@@ -237,7 +237,7 @@ pub struct ReplayedPage {
     /// Deliveries skipped.
     pub skipped: Skipped,
     /// The position at which the walk continues; none at its end.
-    pub next: Option<WalkPlace>,
+    pub next: Option<WalkPosition>,
     /// Whether deliveries were left out because `max_count` was reached.
     pub is_cut: bool,
 }

@@ -134,7 +134,7 @@ pub struct Export {
     #[serde(rename = "pieces")]
     pub chunks: Vec<u32>,
     /// The position at which the walk continues.
-    pub place: Option<WalkPlace>,
+    pub place: Option<WalkPosition>,
     /// The product whose movements are being read, and the place within them.
     pub within: Option<(ProductId, Option<WalkPosition>)>,
     /// For an export of one customer: the person, and the part that is read next.

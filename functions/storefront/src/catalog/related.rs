@@ -58,7 +58,7 @@ impl RelatedProductsCache {
         let candidates = found.unwrap_or_else(|| RelatedProducts::empty(store));
         let (summaries, handles) = (Mutex::default(), Mutex::default());
         let cache = Arc::new(Self { candidates, summaries, handles });
-        services.cache.keep(store.as_str(), Arc::clone(&cache), now, CANDIDATES);
+        services.cache.insert(store.as_str(), Arc::clone(&cache), now, CANDIDATES);
         Ok(cache)
     }
 

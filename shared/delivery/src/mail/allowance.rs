@@ -224,8 +224,8 @@ pub fn count_about_order(
     (stranger, asked_by): (Option<&MailQuota>, Option<&StoreId>),
     now: Timestamp,
 ) -> Write {
-    let write = write.also(stranger, |write, quota| quota.count(write, now));
-    let write = write.also(asked_by, |write, store| {
+    let write = write.when_some(stranger, |write, quota| quota.count(write, now));
+    let write = write.when_some(asked_by, |write, store| {
         count(write, "payment_mails_of", store.as_str(), MAX_PAYMENT_REQUESTS_OF_STORE, now)
     });
     count(write, "order_mails_to", &to.normalized(), MAX_ORDER_MAILS_TO_RECIPIENT, now)

@@ -29,7 +29,7 @@ pub struct Scan {
 
 impl Scan {
     /// The scan with the statuses of another page counted.
-    fn with(&self, seen: &[DeliveryStatus], place: Option<WalkPlace>) -> Self {
+    fn with(&self, seen: &[DeliveryStatus], place: Option<WalkPosition>) -> Self {
         let mut scan = Self { place, ..self.clone() };
         for status in seen {
             let count = match status {

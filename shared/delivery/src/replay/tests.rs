@@ -23,7 +23,7 @@ fn place() -> Option<WalkPosition> {
     serde_json::from_str(text).ok()
 }
 
-fn made(sent: u64, next: Option<WalkPlace>) -> ReplayedPage {
+fn made(sent: u64, next: Option<WalkPosition>) -> ReplayedPage {
     ReplayedPage { sent, skipped: Skipped::default(), next, is_cut: false }
 }
 

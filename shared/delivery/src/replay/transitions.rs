@@ -6,7 +6,7 @@ use core_types::end_reason::EndReason;
 use core_types::key;
 use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::{Code, Problem};
-use table::{Condition, WalkPlace, Write};
+use table::{Condition, WalkPosition, Write};
 
 use super::{AHEAD, Replay, ReplayStatus, ReplayUnderWay, ReplayedPage, STEP_GRACE, Scan};
 
@@ -30,7 +30,7 @@ impl Replay {
         let is_full = made.is_cut || (sent >= self.max_count && made.next.is_some());
         let is_last = is_full || made.next.is_none();
         let paced = self.attempt_at(made.sent, now);
-        let cursor = made.next.as_ref().and_then(WalkPlace::last).map(str::to_owned);
+        let cursor = made.next.as_ref().and_then(WalkPosition::last).map(str::to_owned);
         let next = Self {
             status: ReplayStatus::Running,
             started_at: self.started_at.or(Some(now)),

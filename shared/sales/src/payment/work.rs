@@ -24,7 +24,7 @@ impl Payment {
     /// When the sweep processes it next; none without pending work.
     pub fn due_at(&self) -> Option<Timestamp> {
         let since = self.tried_at.unwrap_or(self.updated_at);
-        let work = self.has_work().then(|| since.plus(Due::wait(self.tries)));
+        let work = self.has_work().then(|| since.plus(DueKind::wait(self.tries)));
         let polls = self.polls_disputes_at().into_iter().chain(self.checks_processing_at());
         work.into_iter().chain(polls).min()
     }

@@ -159,7 +159,8 @@ async fn once<C: Completion<PaymentWithOrder>>(
         return Ok(RecordingResult::unchanged(current, completion));
     }
     let write = services.table.write();
-    let write = write.also(update.event, |write, event| write.create(event, Code::VersionConflict));
+    let write =
+        write.when_some(update.event, |write, event| write.create(event, Code::VersionConflict));
     match current.payment.observe(update.observed, update.source, now) {
         Err(mismatch) => record_mismatch(write, update, current, mismatch, completion, now).await,
         Ok(None) => {

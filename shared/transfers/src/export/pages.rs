@@ -12,7 +12,7 @@ use primitives::problem::Problem;
 use sales::order::{Order, OrderView};
 use services::Services;
 use table::item::{Item, Key};
-use table::{Query, WalkPlace};
+use table::{Query, WalkPosition};
 
 use super::step::ExportOutput;
 use super::{Export, ExportKind, customers, movements, orders, person, products, stock};
@@ -91,7 +91,7 @@ async fn walk<T: Item>(
     query: Query,
     wanted: impl Fn(&T) -> bool,
 ) -> Result<(Vec<T>, bool), Problem> {
-    let (found, place): (Vec<T>, Option<WalkPlace>) =
+    let (found, place): (Vec<T>, Option<WalkPosition>) =
         services.table.walk(&[query], PAGE, export.place.as_ref(), wanted).await?;
     export.place = place;
     Ok((found, export.place.is_none()))

@@ -128,7 +128,7 @@ async fn account(
     services: &Services,
     person: &Person,
     output: &mut ExportOutput,
-) -> Result<Option<WalkPlace>, Problem> {
+) -> Result<Option<WalkPosition>, Problem> {
     let Some(customer) = &person.customer_id else { return Ok(None) };
     let key = key::customer(&person.store_id, customer);
     let Some(account) = services.table.get::<Customer>(&key).await? else { return Ok(None) };

@@ -6,7 +6,7 @@ use core_types::end_reason::EndReason;
 use core_types::id::{ExportId, StoreId};
 use core_types::key;
 use delivery::run::RunMessage;
-use platform::authority::Standing;
+use platform::authority::AuthorityCheck;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 use serde::Serialize;
@@ -168,7 +168,7 @@ async fn advance(
     }
     let mut is_last = false;
     while output.bytes.len() < CHUNK / 2 && !is_last {
-        if let Some(reason) = standing.lost(services).await? {
+        if let Some(reason) = authority.revocation(services).await? {
             return Ok(Err(reason));
         }
         is_last = pages::page(services, &mut next, &mut output).await?;

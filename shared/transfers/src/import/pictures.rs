@@ -124,7 +124,7 @@ pub(super) async fn step(
     let Some(pictures) = import.pictures.clone() else { return Ok(None) };
     let from = Import { place: pictures.place.clone(), ..import.clone() };
     let mut sheet = Sheet::of(&from, Chunks::of(services, &from)).one_by_one();
-    let mut standing = Standing::of(import.authority.as_ref());
+    let mut authority = AuthorityCheck::of(import.authority.as_ref());
     let settings = step::cell_settings(store, &import);
     let mut work =
         PictureFetch { services, store, import: &import, began: Instant::now(), pictures };

@@ -80,11 +80,11 @@ async fn run(
     } else {
         SeenValues::default()
     };
-    let mut standing = Standing::of(import.authority.as_ref());
+    let mut authority = AuthorityCheck::of(import.authority.as_ref());
     let settings = cell_settings(store, &import);
     let began = Instant::now();
     while import.status == ImportStatus::Running {
-        if let Some(reason) = standing.lost(services).await? {
+        if let Some(reason) = authority.revocation(services).await? {
             let ended = import.revoked(reason, services.clock.now());
             ended.save(&import, services.table.write()).commit().await?;
             import = ended;

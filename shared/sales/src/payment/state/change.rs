@@ -87,6 +87,8 @@ impl PaymentChange {
             1 => write.create(&self.payment, Code::VersionConflict),
             _ => write.replace(&self.payment, Code::VersionConflict),
         };
-        write.also(self.topic().map(event), Write::emit).also(gone_back.map(event), Write::emit)
+        write
+            .when_some(self.topic().map(event), Write::emit)
+            .when_some(gone_back.map(event), Write::emit)
     }
 }
