@@ -102,7 +102,7 @@ async fn record(
             return Ok(None);
         }
         let found = services.table.get::<Delivery>(&begun.key()).await?;
-        match found.and_then(|found| begun.begun_again(found, now)) {
+        match found.and_then(|found| begun.begun_again(&found, now)) {
             Some(again) => begun = again,
             None => return Ok(None),
         }

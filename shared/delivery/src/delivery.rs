@@ -315,7 +315,7 @@ impl Delivery {
 
     /// The delivery as it was found after the outcome of its unclaimed attempt could not be recorded, with that
     /// attempt begun; none when the attempt was recorded by another worker, or the delivery has ended.
-    pub fn begun_again(&self, found: Self, now: Timestamp) -> Option<Self> {
+    pub fn begun_again(&self, found: &Self, now: Timestamp) -> Option<Self> {
         let is_open = self.claim.is_none()
             && found.attempt.saturating_add(1) == self.attempt
             && matches!(found.status, DeliveryStatus::Pending | DeliveryStatus::Retrying);

@@ -25,7 +25,7 @@ impl Table {
     pub async fn put_all<T: Item>(&self, items: &[&T]) -> Result<(), Problem> {
         for batch in items.chunks(BATCH) {
             let requests: Result<Vec<WriteRequest>, Problem> =
-                batch.iter().map(|item| self.put_request(*item)).collect();
+                batch.iter().map(|item| put_request(*item)).collect();
             let mut left = requests?;
             let is_canarys = |write: &WriteRequest| {
                 write.put_request().is_some_and(|put| canary::is_item(put.item()))
@@ -47,12 +47,6 @@ impl Table {
         Ok(())
     }
 
-    fn put_request<T: Item>(&self, item: &T) -> Result<WriteRequest, Problem> {
-        let put = PutRequest::builder().set_item(Some(item::attributes(item)?));
-        let put = put.build().map_err(Problem::internal)?;
-        Ok(WriteRequest::builder().put_request(put).build())
-    }
-
     /// Sends one call. Returns what it has left unprocessed.
     async fn put_batch(&self, requests: Vec<WriteRequest>) -> Result<Vec<WriteRequest>, Problem> {
         let answer = self
@@ -68,4 +62,10 @@ impl Table {
         let left = answer.unprocessed_items.unwrap_or_default().into_values().flatten();
         Ok(left.collect())
     }
+}
+
+fn put_request<T: Item>(item: &T) -> Result<WriteRequest, Problem> {
+    let put = PutRequest::builder().set_item(Some(item::attributes(item)?));
+    let put = put.build().map_err(Problem::internal)?;
+    Ok(WriteRequest::builder().put_request(put).build())
 }

@@ -128,8 +128,8 @@ async fn making_and_settling_a_delivery_costs_two_writes_of_five_units() {
     delivery.swept(now).replace(&app).await.unwrap();
     let found = app.table.get::<Delivery>(&delivery.key()).await.unwrap().unwrap();
     assert_eq!((begun.version, found.version), (1, 2));
-    assert!(begun.begun_again(found.clone(), now).is_some_and(|again| again.version == 2));
-    assert!(begun.begun_again(found.begun(now), now).is_none(), "another worker's attempt");
+    assert!(begun.begun_again(&found, now).is_some_and(|again| again.version == 2));
+    assert!(begun.begun_again(&found.begun(now), now).is_none(), "another worker's attempt");
     let ((), unused) = metered(now, async {}).await;
     assert_eq!(unused, NOTHING);
 }
