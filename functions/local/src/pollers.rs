@@ -4,6 +4,7 @@
 //! A poller that ends with its process loses nothing: an unhandled stream record and a lost message are
 //! still due in the table, and the next sweep finds them.
 
+mod contain;
 mod stream;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,13 +27,12 @@ use tokio::task::JoinSet;
 
 use crate::backpressure::Relay;
 use crate::functions::Functions;
+use contain::{REST, contain};
 
 /// How long one request waits for a message: the longest SQS allows.
 const LONG_POLL_SECONDS: i32 = 20;
 /// Concurrent receives of one queue, as Lambda begins with.
 const POLLERS: usize = 4;
-/// The wait of a poller after a failed call.
-const REST: Duration = Duration::from_millis(500);
 /// Webhook messages of one invocation, and concurrent invocations, as in the event source mapping. Together
 /// they are several times the concurrency permits of a store or a host, so that hanging receivers leave room.
 const WEBHOOKS: (usize, usize) = (5, 100);
@@ -95,13 +95,6 @@ pub(crate) fn start(
         tasks.spawn(schedule(Arc::clone(embedded), dispatcher.clone(), every));
     }
     Ok(())
-}
-
-/// Runs a function so that its panic does not end its poller, as in Lambda.
-async fn contain<T: Send + 'static>(call: impl Future<Output = T> + Send + 'static) -> Option<T> {
-    let mut alone = JoinSet::new();
-    alone.spawn(call);
-    alone.join_next().await?.inspect_err(|cause| tracing::error!(%cause, "a function failed")).ok()
 }
 
 /// A queue with its batch size and concurrency.

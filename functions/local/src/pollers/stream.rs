@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::{REST, contain};
+use super::contain::{REST, contain};
 use crate::backpressure::{Relay, STREAM_WORKERS, Since};
 use crate::filters::Filters;
 
