@@ -141,13 +141,13 @@ mod tests {
     #[tokio::test]
     async fn requests_wait_while_an_event_does_and_then_pass_one_by_one() {
         let relay = Arc::new(Relay::default());
-        let patience = LONGEST * 8;
+        let patience = LONGEST.saturating_mul(8);
         let gate = Gate { patience, ..Gate::new(Arc::clone(&relay)) };
         let event = relay.events_since(1);
         event.set(Some(Instant::now()));
         // It has not waited for long.
         gate.admit().await.unwrap();
-        sleep(LONGEST + STEP).await;
+        sleep(LONGEST.saturating_add(STEP)).await;
         let begun = Instant::now();
         let admitted = async {
             let both = tokio::join!(gate.admit(), gate.admit());
@@ -159,9 +159,9 @@ mod tests {
         };
         let ((both, took), ()) = tokio::join!(admitted, ended);
         assert!(both.0.is_ok() && both.1.is_ok());
-        assert!(took >= LONGEST + APART && took < patience, "{took:?}");
+        assert!(took >= LONGEST.saturating_add(APART) && took < patience, "{took:?}");
         event.set(Some(Instant::now()));
-        sleep(LONGEST + STEP).await;
+        sleep(LONGEST.saturating_add(STEP)).await;
         let rejected = gate.admit().await.unwrap_err();
         assert_eq!(rejected.code.status(), 503);
     }
