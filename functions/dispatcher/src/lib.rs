@@ -12,7 +12,7 @@
 //! - *A message that is not sent*: its delivery is in the table with a due mark, and the sweep queues it.
 //! - *The same record twice, or stream and sweep at once*: the deliveries exist and the event is no
 //!   longer pending, so marking it is rejected, which is success.
-//! - *A message twice*: the worker claims each attempt once.
+//! - *A message twice*: the worker recognizes or claims the attempt, and records it once.
 //! - *A permanent error* (`Problem::is_permanent`): its cause is given up at the first attempt. Events
 //!   become `failed`; other due work loses its mark. Neither a record nor a message is repeated for it.
 //!

@@ -1,7 +1,8 @@
 //! Fan-out: an event becomes one delivery for each subscription that receives it.
 //!
-//! The deliveries of a batch of new events are created together. The stream shows an event once, before the
-//! sweep knows of it, so nobody else creates its deliveries meanwhile. Where somebody may, because the
+//! The deliveries of a batch of new events are created together. The stream brings the records of
+//! a partition to one invocation at a time, before the sweep knows of them, so nobody else creates their
+//! deliveries meanwhile; what an earlier invocation created is read first. Where somebody may, because the
 //! event is older or a receiver wants events in order, each is created by one conditional write. Then
 //! their messages are sent, ten at a time. Only then the events lose the mark that brings them back,
 //! those that happened together by one write. Ids of deliveries are derived from event and subscription,
@@ -34,8 +35,8 @@ const WAVES: usize = 2;
 const WRITES: usize = 16;
 /// The number of messages in one call.
 const MESSAGES: usize = 10;
-/// For this long a stream record is trusted. A later or repeated one is checked in the table for being
-/// still pending.
+/// For this long a stream record is trusted. A later one is checked in the table for being still
+/// pending.
 const TRUSTED_FOR: Duration = Duration::from_secs(5);
 /// The number of groups that one batch reads.
 const READ_AT_ONCE: usize = 100;

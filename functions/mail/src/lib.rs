@@ -104,7 +104,7 @@ async fn give_up(
         .name("#state", "state")
         .value(":failed", MailState::Failed);
     match services.table.write().update(&mail_key, failed, Code::VersionConflict).commit().await {
-        // It was sent and deleted.
+        // It was deleted: sent, expired or obsolete.
         Err(problem) if problem.code == Code::VersionConflict => Ok(()),
         Err(problem) if problem.is_permanent() => {
             outbox::give_up(&services.table, &mail_key, DueMark::Any, &problem).await
@@ -113,7 +113,7 @@ async fn give_up(
     }
 }
 
-/// Sends a mail, unless another worker does. A deleted mail was sent.
+/// Sends a mail, unless another worker does. A deleted mail was sent, or is not to be.
 async fn deliver(services: &Services, message: &MailMessage) -> Result<(), Problem> {
     let mail_key = key::mail(&message.mail_id);
     let Some(mail) = services.table.get::<Mail>(&mail_key).await? else { return Ok(()) };

@@ -74,7 +74,7 @@ pub async fn get(
 /// A domain to add.
 #[request]
 #[derive(Debug)]
-pub struct AskRequest {
+pub struct CreateRequest {
     /// A host at or below a registered domain, in any script. IP addresses, public suffixes and hosts of the
     /// platform are rejected.
     host: Host,
@@ -82,7 +82,7 @@ pub struct AskRequest {
     primary: Flag,
 }
 
-impl RequestRules for AskRequest {
+impl RequestRules for CreateRequest {
     async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let Some(host) = given.get::<Host>("host") else { return Vec::new() };
         let is_own = is_platforms(&host, &case.app.config.base_url, &case.app.config.admin_origins);
@@ -109,7 +109,7 @@ fn is_platforms(host: &Host, base_url: &str, admins: &[String]) -> bool {
 pub async fn create(
     caller: StoreAccess<WriteStore>,
     State(app): State<App>,
-    Ruled(Body(input)): Ruled<Body<AskRequest>>,
+    Ruled(Body(input)): Ruled<Body<CreateRequest>>,
 ) -> Result<Created<DomainView>, Problem> {
     retry(|| async {
         let (store, domains) = load(&app, &caller.store.id).await?;

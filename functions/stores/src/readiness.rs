@@ -123,7 +123,7 @@ pub(crate) async fn ensure(
     Err(Code::StoreNotReady.with("missing", items.collect::<Vec<_>>()))
 }
 
-/// Finds the requirements that a store does not meet, each with the consequence, in one round trip.
+/// Finds the requirements that a store does not meet, each with the consequence, by concurrent reads.
 async fn missing(
     services: &Services,
     store: &Store,

@@ -1,4 +1,4 @@
-//! Redeeming an authorization code, once, by a conditional write (RFC 6749 §4.1.3, RFC 9700 §2.1.1).
+//! Redeeming an authorization code, once, by a conditional write (RFC 6749 §4.1.2 and §10.5).
 
 use core_types::key;
 use crypto::seal;

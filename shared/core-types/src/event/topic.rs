@@ -17,8 +17,8 @@ pub struct Topic<T> {
     pub name: &'static str,
     /// The kind of entity that it is about.
     pub entity: &'static str,
-    /// The scope an app needs to subscribe; none for events about the app itself, which only go
-    /// to the app's own `webhook_url` and to the merchant.
+    /// The scope an app needs to subscribe. Events without one go to no other app: those of an app to its own
+    /// `webhook_url`, those of accounts, members and developers to whom `commerce::readers` names.
     pub scope: Option<&'static str>,
     /// When it happens, in one sentence.
     pub summary: &'static str,
