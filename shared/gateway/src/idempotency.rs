@@ -86,7 +86,7 @@ impl<S: Sync> FromRequestParts<S> for Required {
 /// The result of claiming.
 pub(crate) enum Claimed {
     /// No key was sent, or the method has no effect to protect.
-    NotClaimed,
+    NoKey,
     /// The record is ours.
     Mine(Claim),
     /// The request was answered before.
@@ -142,12 +142,12 @@ pub(crate) async fn claim(
 ) -> Result<Claimed, Problem> {
     let effect = [Method::POST, Method::PATCH, Method::PUT, Method::DELETE];
     let Some(header) = inbound.headers.get("idempotency-key") else {
-        return Ok(Claimed::NotClaimed);
+        return Ok(Claimed::NoKey);
     };
     // The endpoint itself authenticates an OAuth client, after this. Codes and refresh tokens are single-use:
     // a repetition is a sign of theft.
     if !effect.contains(&inbound.method) || inbound.row.access == Access::Client {
-        return Ok(Claimed::NotClaimed);
+        return Ok(Claimed::NoKey);
     }
     let key = header.to_str().unwrap_or_default();
     if !(1..=255).contains(&key.len()) || !key.bytes().all(|b| b.is_ascii_graphic()) {

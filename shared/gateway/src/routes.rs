@@ -373,7 +373,7 @@ async fn guard(endpoint: &Endpoint, app: &App, request: Request) -> Result<Admis
     };
     budget::begin(&inbound.row);
     match idempotency::claim(app, &identity, &inbound).await? {
-        Claimed::NotClaimed => {}
+        Claimed::NoKey => {}
         Claimed::Replay(answer) => return Ok(Admission::Replay(answer)),
         Claimed::Mine(claim) => {
             if let Some(context) = &context {

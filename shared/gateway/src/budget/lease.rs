@@ -3,8 +3,8 @@
 //! A bucket is counted in microseconds of its own time; a point is one emission interval. A write takes a
 //! [`Span`] of that time, which ends at the new TAT. Spans of different writes do not overlap, whichever
 //! process they are from. Each microsecond is spent once, and only while it lies in the future. So the
-//! points spent between `s` and `t` fit between `s` and `t + burst`: no more than `capacity + restore * (t
-//! - s)`, under any concurrency.
+//! points spent between `s` and `t` fit between `s` and `t + burst`. They are no more than
+//! `capacity + restore * (t - s)`, under any concurrency.
 
 use super::Tier;
 

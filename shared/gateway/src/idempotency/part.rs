@@ -49,7 +49,7 @@ pub async fn part<R: Reply>(
         match claimed {
             Claimed::Mine(claim) => context.insert(claim),
             Claimed::Replay(answer) => return Ok(answer),
-            Claimed::NotClaimed => {}
+            Claimed::NoKey => {}
         }
     }
     let outcome = Arc::clone(&context).scope(effect).await.map(R::into_answer);
