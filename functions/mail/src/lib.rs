@@ -72,7 +72,7 @@ pub async fn handle(services: &Services, event: SqsEvent) -> SqsBatchResponse {
                 tracing::error!(cause = %problem, "message of a mail failed; it is received again");
             }
             Err(panic) => {
-                tracing::error!(cause = %panic, "message of a mail panicked; it is received again")
+                tracing::error!(cause = %panic, "message of a mail panicked; it is received again");
             }
         }
     }

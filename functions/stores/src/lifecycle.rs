@@ -236,7 +236,9 @@ async fn reject_open_orders(services: &Services, store: &Store) -> Result<(), Pr
         .newest_first()
         .looking_ahead(ORDERS_AT_ONCE, READS);
     let is_unpaid = |order: &Order| {
-        order.status == OrderStatus::Open && order.expires_at.is_some_and(|at| now < at)
+        order.status == OrderStatus::Open
+            && !order.is_processing()
+            && order.expires_at.is_some_and(|at| now < at)
     };
     let unpaid = services.table.page(&recent, MOST_COUNTED, None, is_unpaid).await?;
     let open = owed.saturating_add(unpaid.items.len()).min(MOST_COUNTED);
