@@ -123,7 +123,7 @@ impl From<&Tally> for DeliveryNumbers {
 
 /// A sample of the platform in one minute, taken by the watch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
-#[item(kind = "sighting", key = key::sample(self.at))]
+#[item(kind = "sample", key = key::sample(self.at))]
 #[item(forget_at = Some(self.at.plus(HOUR.saturating_mul(72))))]
 pub struct Sample {
     /// When the minute began.
