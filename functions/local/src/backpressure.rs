@@ -18,16 +18,16 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 /// Concurrent batches of the stream, as in the event source mapping; records of one partition stay in order.
 pub(crate) const STREAM_WORKERS: usize = 4;
-/// The most attempts that wait for this process (our choice): what it makes in a tenth of a second.
-const MOST_ATTEMPTS: usize = 48;
+/// The maximum number of attempts that wait for this process (our choice): what it makes in a tenth of a second.
+const MAX_WAITING_ATTEMPTS: usize = 48;
 /// The longest time that an event waits to be handed on (our choice).
-const LONGEST: Duration = Duration::from_millis(100);
+const MAX_EVENT_DELAY: Duration = Duration::from_millis(100);
 /// How long a request waits before it is rejected (our choice): less than clients and proxies wait.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// The time between two looks at the relay.
-const STEP: Duration = Duration::from_millis(2);
+const MAX_WAIT: Duration = Duration::from_secs(10);
+/// The time between two checks of the relay.
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// The time between two requests that have waited: the work that the first one causes is not there at once.
-const APART: Duration = Duration::from_millis(4);
+const SPACING: Duration = Duration::from_millis(4);
 
 /// What the relay of events has to do.
 #[derive(Debug, Default)]
@@ -65,7 +65,8 @@ impl Relay {
 
     /// Whether it is behind what was accepted.
     fn is_behind(&self) -> bool {
-        let is_late = |since: &Since| since.elapsed().is_some_and(|waited| waited > LONGEST);
+        let is_late =
+            |since: &Since| since.elapsed().is_some_and(|waited| waited > MAX_EVENT_DELAY);
         self.events.iter().any(is_late)
             || is_crowded(webhooks::busy(), self.messages.load(Ordering::Relaxed))
     }
@@ -74,7 +75,7 @@ impl Relay {
 /// Whether too many attempts wait: those that were begun, and those whose messages were not received. If every
 /// attempt that was begun waits for its receiver, so do those behind them.
 fn is_crowded(begun: usize, messages: usize) -> bool {
-    begun > 0 && begun.saturating_add(messages) > MOST_ATTEMPTS
+    begun > 0 && begun.saturating_add(messages) > MAX_WAITING_ATTEMPTS
 }
 
 /// Admits requests that write, one after the other while the relay is behind.
@@ -82,14 +83,14 @@ fn is_crowded(begun: usize, messages: usize) -> bool {
 pub(crate) struct Gate {
     relay: Arc<Relay>,
     /// How long a request waits before it is rejected.
-    patience: Duration,
+    max_wait: Duration,
     /// Held by the request that is admitted next; when the last one was that waited.
     turn: Arc<tokio::sync::Mutex<Option<Instant>>>,
 }
 
 impl Gate {
     pub(crate) fn new(relay: Arc<Relay>) -> Self {
-        Self { relay, patience: PATIENCE, turn: Arc::default() }
+        Self { relay, max_wait: MAX_WAIT, turn: Arc::default() }
     }
 
     /// Waits until the relay is not behind.
@@ -101,17 +102,17 @@ impl Gate {
         if nobody_waits && !self.relay.is_behind() {
             return Ok(());
         }
-        let in_time = timeout(self.patience, self.wait()).await;
+        let in_time = timeout(self.max_wait, self.wait()).await;
         in_time.map_err(|_| Problem::unavailable("the relay of events is behind"))
     }
 
     async fn wait(&self) {
         let mut last = self.turn.lock().await;
         if let Some(last) = *last {
-            sleep_until(last.checked_add(APART).unwrap_or(last)).await;
+            sleep_until(last.checked_add(SPACING).unwrap_or(last)).await;
         }
         while self.relay.is_behind() {
-            sleep(STEP).await;
+            sleep(POLL_INTERVAL).await;
         }
         *last = Some(Instant::now());
     }
@@ -133,35 +134,35 @@ mod tests {
 
     #[test]
     fn attempts_that_wait_for_their_receivers_are_no_crowd() {
-        assert!(!is_crowded(0, 0) && !is_crowded(MOST_ATTEMPTS, 0));
-        assert!(is_crowded(MOST_ATTEMPTS, 1) && is_crowded(1, MOST_ATTEMPTS));
+        assert!(!is_crowded(0, 0) && !is_crowded(MAX_WAITING_ATTEMPTS, 0));
+        assert!(is_crowded(MAX_WAITING_ATTEMPTS, 1) && is_crowded(1, MAX_WAITING_ATTEMPTS));
         assert!(!is_crowded(0, 10_000), "all workers wait for receivers");
     }
 
     #[tokio::test]
     async fn requests_wait_while_an_event_does_and_then_pass_one_by_one() {
         let relay = Arc::new(Relay::default());
-        let patience = LONGEST.saturating_mul(8);
-        let gate = Gate { patience, ..Gate::new(Arc::clone(&relay)) };
+        let max_wait = MAX_EVENT_DELAY.saturating_mul(8);
+        let gate = Gate { max_wait, ..Gate::new(Arc::clone(&relay)) };
         let event = relay.events_since(1);
         event.set(Some(Instant::now()));
         // It has not waited for long.
         gate.admit().await.unwrap();
-        sleep(LONGEST.saturating_add(STEP)).await;
+        sleep(MAX_EVENT_DELAY.saturating_add(POLL_INTERVAL)).await;
         let begun = Instant::now();
         let admitted = async {
             let both = tokio::join!(gate.admit(), gate.admit());
             (both, begun.elapsed())
         };
         let ended = async {
-            sleep(LONGEST).await;
+            sleep(MAX_EVENT_DELAY).await;
             event.set(None);
         };
         let ((both, took), ()) = tokio::join!(admitted, ended);
         assert!(both.0.is_ok() && both.1.is_ok());
-        assert!(took >= LONGEST.saturating_add(APART) && took < patience, "{took:?}");
+        assert!(took >= MAX_EVENT_DELAY.saturating_add(SPACING) && took < max_wait, "{took:?}");
         event.set(Some(Instant::now()));
-        sleep(LONGEST.saturating_add(STEP)).await;
+        sleep(MAX_EVENT_DELAY.saturating_add(POLL_INTERVAL)).await;
         let rejected = gate.admit().await.unwrap_err();
         assert_eq!(rejected.code.status(), 503);
     }

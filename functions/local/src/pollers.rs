@@ -119,16 +119,16 @@ impl Source {
         H: Fn(App, SqsEvent) -> F + Clone + Send + 'static,
         F: Future<Output = SqsBatchResponse> + Send + 'static,
     {
-        let room = Arc::new(Semaphore::new(self.at_once));
+        let permits = Arc::new(Semaphore::new(self.at_once));
         let mut pollers = JoinSet::new();
         for _ in 0..POLLERS.min(self.at_once) {
-            pollers.spawn(self.clone().poll_within(Arc::clone(&room), handle.clone()));
+            pollers.spawn(self.clone().poll_within(Arc::clone(&permits), handle.clone()));
         }
         while pollers.join_next().await.is_some() {}
     }
 
-    /// Gives messages to `handle` while there is room.
-    async fn poll_within<H, F>(self, room: Arc<Semaphore>, handle: H)
+    /// Gives messages to `handle` while it has permits.
+    async fn poll_within<H, F>(self, permits: Arc<Semaphore>, handle: H)
     where
         H: Fn(App, SqsEvent) -> F + Clone + Send + 'static,
         F: Future<Output = SqsBatchResponse> + Send + 'static,
@@ -137,7 +137,7 @@ impl Source {
         loop {
             // Messages are received only when a slot is free: their visibility timeout runs from the
             // receive on.
-            let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
+            let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { return };
             let messages = self.receive_within(self.batch, LONG_POLL_SECONDS).await;
             if messages.is_empty() {
                 continue;
@@ -146,7 +146,7 @@ impl Source {
             let (source, handle) = (self.clone(), handle.clone());
             working.spawn(async move {
                 source.work(messages, handle).await;
-                drop(place);
+                drop(permit);
             });
             while working.try_join_next().is_some() {}
         }
@@ -289,12 +289,12 @@ fn lambda_message(message: Message, url: &str) -> SqsMessage {
 async fn schedule(embedded: Arc<Embedded>, dispatcher: App, every: Duration) {
     let mut ticks = tokio::time::interval(every);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut looked_at = None;
+    let mut watched = None;
     loop {
         ticks.tick().await;
         let minute = minute_of(dispatcher.clock.now());
-        if looked_at != Some(minute) {
-            looked_at = Some(minute);
+        if watched != Some(minute) {
+            watched = Some(minute);
             let app = dispatcher.clone();
             contain(async move { dispatcher::run_watch(&app).await }).await;
         }

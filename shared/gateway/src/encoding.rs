@@ -1,6 +1,6 @@
 //! Compressed answers (RFC 9110 §8.4): what of an answer is sent to a caller who takes it encoded.
 //!
-//! An answer is encoded when it is long enough, and of a type that shrinks. Its `ETag` gets the encoding's name as a
+//! An answer is encoded when it is long enough, and of a type that compresses well. Its `ETag` gets the encoding's name as a
 //! suffix, because each encoding is a representation of its own (§8.8.3.3), and a caller who sends that tag back in
 //! `If-Match` or `If-None-Match` means the same object: the suffix is removed before the request is read. What
 //! carries a credential (`no-store`) is never encoded, so that its length tells nothing.
@@ -21,18 +21,20 @@ use http_body_util::{BodyExt, Collected};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
+use crate::quality::weighted;
+
 /// Bytes of a body from which it is encoded (our choice): a shorter one fits one packet.
-const LEAST: usize = 1_024;
-/// Bytes of a body from which its encoding is kept, if its tag is the digest of the body (our choice).
-const KEPT_FROM: usize = 64 << 10;
-/// Bytes of encodings that are kept at most (our choice).
-const MOST_KEPT: u64 = 8 << 20;
-/// Encodings that are expected to be kept.
-const EXPECTED: usize = 16;
+const MIN_LENGTH: usize = 1_024;
+/// Bytes of a body from which its encoding is cached, if its tag is the digest of the body (our choice).
+const CACHED_FROM: usize = 64 << 10;
+/// The maximum bytes of cached encodings (our choice).
+const MAX_CACHED: u64 = 8 << 20;
+/// The number of encodings that are expected in the cache.
+const EXPECTED_ENTRIES: usize = 16;
 /// The level of gzip (our choice): beyond it a body takes twice as long, and shrinks by some hundredths.
 const LEVEL: u32 = 4;
-/// Types that shrink, besides every text and what is derived from JSON or XML.
-const SHRINKING: [&str; 4] =
+/// Types that compress well, besides every text and what is derived from JSON or XML.
+const COMPRESSIBLE: [&str; 4] =
     ["application/json", "application/javascript", "application/xml", "application/wasm"];
 
 /// An encoding of bodies.
@@ -58,17 +60,17 @@ fn gzip(body: &[u8]) -> io::Result<Vec<u8>> {
 pub struct Encodings {
     /// The preferred one first.
     all: Arc<[Encoding]>,
-    kept: Arc<Cache<Kept, Bytes, Bytewise>>,
+    cache: Arc<Cache<CacheKey, Bytes, ByLength>>,
 }
 
 /// The name of an encoding, and the tag of what it encodes.
-type Kept = (&'static str, HeaderValue);
+type CacheKey = (&'static str, HeaderValue);
 
 #[derive(Debug, Clone)]
-struct Bytewise;
+struct ByLength;
 
-impl Weighter<Kept, Bytes> for Bytewise {
-    fn weight(&self, _: &Kept, body: &Bytes) -> u64 {
+impl Weighter<CacheKey, Bytes> for ByLength {
+    fn weight(&self, _: &CacheKey, body: &Bytes) -> u64 {
         u64::try_from(body.len()).unwrap_or(u64::MAX)
     }
 }
@@ -76,22 +78,23 @@ impl Weighter<Kept, Bytes> for Bytewise {
 impl Encodings {
     /// These encodings, the preferred one first.
     pub fn new(all: impl Into<Arc<[Encoding]>>) -> Self {
-        let kept = Cache::with_weighter(EXPECTED, MOST_KEPT, Bytewise);
-        Self { all: all.into(), kept: Arc::new(kept) }
+        let cache = Cache::with_weighter(EXPECTED_ENTRIES, MAX_CACHED, ByLength);
+        Self { all: all.into(), cache: Arc::new(cache) }
     }
 
     /// Answers a request with what `next` answers, encoded as the caller takes it.
     pub async fn answer(self, mut request: Request, next: Next) -> Response {
-        let asked = self.read(request.method(), request.headers().get(header::ACCEPT_ENCODING));
+        let negotiated =
+            self.negotiate(request.method(), request.headers().get(header::ACCEPT_ENCODING));
         self.remove_suffixes(request.headers_mut());
-        asked.encode(next.run(request).await).await
+        negotiated.encode(next.run(request).await).await
     }
 
-    /// What a request takes.
-    pub fn read(&self, method: &Method, accepted: Option<&HeaderValue>) -> Asked {
+    /// Chooses the encoding of the response to a request.
+    pub fn negotiate(&self, method: &Method, accepted: Option<&HeaderValue>) -> Negotiated {
         let accepted = accepted.and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let encoding = chosen(&self.all, accepted);
-        Asked { encoding, is_head: *method == Method::HEAD, encodings: self.clone() }
+        let encoding = preferred(&self.all, accepted);
+        Negotiated { encoding, is_head: *method == Method::HEAD, encodings: self.clone() }
     }
 
     /// Removes the names of encodings from the tags of a conditional request.
@@ -113,22 +116,22 @@ impl Encodings {
     }
 }
 
-/// What a request takes.
+/// The encoding chosen for the response to a request.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct Negotiated {
     encoding: Option<Encoding>,
     is_head: bool,
     encodings: Encodings,
 }
 
-impl Asked {
+impl Negotiated {
     /// The response as it is sent.
     pub async fn encode(self, response: Response) -> Response {
         let (mut parts, body) = response.into_parts();
         if parts.status == StatusCode::NOT_MODIFIED {
-            vary(&mut parts.headers);
+            add_vary(&mut parts.headers);
             if let Some(encoding) = self.encoding {
-                mark(&mut parts.headers, encoding);
+                tag_encoded(&mut parts.headers, encoding);
             }
             return Response::from_parts(parts, body);
         }
@@ -137,7 +140,7 @@ impl Asked {
         }
         if self.is_head {
             let length = parts.headers.get(header::CONTENT_LENGTH).and_then(|it| it.to_str().ok());
-            if length.and_then(|it| it.parse().ok()).is_some_and(|it: usize| it >= LEAST) {
+            if length.and_then(|it| it.parse().ok()).is_some_and(|it: usize| it >= MIN_LENGTH) {
                 self.mark_encoded(&mut parts);
             }
             return Response::from_parts(parts, body);
@@ -146,7 +149,7 @@ impl Asked {
             // As a server does whose response breaks off.
             return Response::from_parts(parts, Body::empty());
         };
-        if bytes.len() < LEAST {
+        if bytes.len() < MIN_LENGTH {
             return Response::from_parts(parts, Body::from(bytes));
         }
         let bytes = match self.encoding.map(|encoding| self.encoded(encoding, &parts, &bytes)) {
@@ -159,7 +162,7 @@ impl Asked {
                 bytes
             }
             None => {
-                vary(&mut parts.headers);
+                add_vary(&mut parts.headers);
                 bytes
             }
         };
@@ -168,25 +171,25 @@ impl Asked {
 
     fn encoded(&self, encoding: Encoding, parts: &Parts, bytes: &Bytes) -> io::Result<Bytes> {
         let tag = parts.headers.get(header::ETAG).filter(|tag| is_digest(tag));
-        let Some(tag) = tag.filter(|_| bytes.len() >= KEPT_FROM) else {
+        let Some(tag) = tag.filter(|_| bytes.len() >= CACHED_FROM) else {
             return (encoding.encode)(bytes).map(Bytes::from);
         };
         let key = (encoding.name, tag.clone());
-        self.encodings.kept.get_or_insert_with(&key, || (encoding.encode)(bytes).map(Bytes::from))
+        self.encodings.cache.get_or_insert_with(&key, || (encoding.encode)(bytes).map(Bytes::from))
     }
 
     fn mark_encoded(&self, parts: &mut Parts) {
-        vary(&mut parts.headers);
+        add_vary(&mut parts.headers);
         if let Some(encoding) = self.encoding {
             parts.headers.remove(header::CONTENT_LENGTH);
             let name = HeaderValue::from_static(encoding.name);
             parts.headers.insert(header::CONTENT_ENCODING, name);
-            mark(&mut parts.headers, encoding);
+            tag_encoded(&mut parts.headers, encoding);
         }
     }
 }
 
-/// Whether a response is of a type that shrinks, is whole, and has no reason to be sent as it is.
+/// Whether a response is of a type that compresses well, is whole, and has no reason to be sent as it is.
 fn may_be_encoded(parts: &Parts) -> bool {
     let headers = &parts.headers;
     let control = headers.get(header::CACHE_CONTROL).and_then(|value| value.to_str().ok());
@@ -197,16 +200,16 @@ fn may_be_encoded(parts: &Parts) -> bool {
     !is_fixed
         && !has(header::CONTENT_ENCODING)
         && !has(header::CONTENT_RANGE)
-        && headers.get(header::CONTENT_TYPE).is_some_and(shrinks)
+        && headers.get(header::CONTENT_TYPE).is_some_and(is_compressible)
 }
 
-fn shrinks(kind: &HeaderValue) -> bool {
+fn is_compressible(kind: &HeaderValue) -> bool {
     let kind = kind.to_str().unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     kind.starts_with("text/")
         || kind.ends_with("+json")
         || kind.ends_with("+xml")
-        || SHRINKING.contains(&kind.as_str())
+        || COMPRESSIBLE.contains(&kind.as_str())
 }
 
 /// Whether a tag is the digest of a body, as [`crate::answer`] makes it.
@@ -217,7 +220,7 @@ fn is_digest(tag: &HeaderValue) -> bool {
 }
 
 /// Adds the name of the encoding to the tag.
-fn mark(headers: &mut HeaderMap, encoding: Encoding) {
+fn tag_encoded(headers: &mut HeaderMap, encoding: Encoding) {
     let tag = headers.get(header::ETAG).and_then(|tag| tag.to_str().ok()?.strip_suffix('"'));
     if let Some(tag) = tag.map(|tag| format!("{tag}-{}\"", encoding.name))
         && let Ok(tag) = HeaderValue::from_str(&tag)
@@ -227,7 +230,7 @@ fn mark(headers: &mut HeaderMap, encoding: Encoding) {
 }
 
 /// Says that the response depends on what encodings the caller takes.
-fn vary(headers: &mut HeaderMap) {
+fn add_vary(headers: &mut HeaderMap) {
     let name = header::ACCEPT_ENCODING.as_str();
     let said = |value: &HeaderValue| {
         value.to_str().is_ok_and(|it| {
@@ -248,8 +251,14 @@ fn vary(headers: &mut HeaderMap) {
 }
 
 /// The encoding that a caller likes best, and of several the first (RFC 9110 §12.5.3); none sends the body as it is.
-fn chosen(all: &[Encoding], accepted: &str) -> Option<Encoding> {
-    let weights: Vec<(String, u32)> = accepted.split(',').filter_map(weight).collect();
+fn preferred(all: &[Encoding], accepted: &str) -> Option<Encoding> {
+    let mut weights: Vec<(String, u16)> = accepted.split(',').filter_map(weighted).collect();
+    for (name, _) in &mut weights {
+        // An old name (RFC 9110 §8.4.1.3).
+        if name == "x-gzip" {
+            "gzip".clone_into(name);
+        }
+    }
     let of = |name: &str| {
         let named = weights.iter().find(|(known, _)| known == name);
         named.or_else(|| weights.iter().find(|(known, _)| known == "*")).map(|(_, weight)| *weight)
@@ -259,19 +268,6 @@ fn chosen(all: &[Encoding], accepted: &str) -> Option<Encoding> {
     let liked = |encoding: &Encoding| of(encoding.name).filter(|weight| *weight > 0);
     let best = all.iter().filter_map(|it| Some((liked(it)?, it))).rev().max_by_key(|(it, _)| *it);
     best.filter(|(weight, _)| *weight >= identity).map(|(_, encoding)| *encoding)
-}
-
-/// An encoding and its weight in thousandths: `gzip;q=0.5`.
-fn weight(text: &str) -> Option<(String, u32)> {
-    let mut parts = text.split(';').map(str::trim);
-    let name = parts.next().filter(|name| !name.is_empty())?.to_ascii_lowercase();
-    let name = if name == "x-gzip" { "gzip".to_owned() } else { name };
-    let weight = parts.find_map(|part| part.strip_prefix("q=").or(part.strip_prefix("Q=")));
-    let Some(weight) = weight else { return Some((name, 1_000)) };
-    let (whole, part) = weight.split_once('.').unwrap_or((weight, ""));
-    let whole: u32 = whole.parse().ok()?;
-    let thousandths: u32 = format!("{part:0<3}").get(..3)?.parse().ok()?;
-    Some((name, whole.saturating_mul(1_000).saturating_add(thousandths).min(1_000)))
 }
 
 #[cfg(test)]
@@ -289,8 +285,8 @@ mod tests {
         Encodings::new([OTHER, GZIP])
     }
 
-    fn chosen_of(accepted: &str) -> Option<&'static str> {
-        chosen(&[OTHER, GZIP], accepted).map(|encoding| encoding.name)
+    fn preferred_of(accepted: &str) -> Option<&'static str> {
+        preferred(&[OTHER, GZIP], accepted).map(|encoding| encoding.name)
     }
 
     #[test]
@@ -308,7 +304,7 @@ mod tests {
             ("gzip;q=x", None),
             ("br", None),
         ] {
-            assert_eq!(chosen_of(accepted), expected, "{accepted}");
+            assert_eq!(preferred_of(accepted), expected, "{accepted}");
         }
     }
 
@@ -322,8 +318,8 @@ mod tests {
 
     async fn sent(accepted: &'static str, response: Response) -> (HeaderMap, Vec<u8>) {
         let accepted = HeaderValue::from_static(accepted);
-        let asked = encodings().read(&Method::GET, Some(&accepted));
-        let (parts, body) = asked.encode(response).await.into_parts();
+        let negotiated = encodings().negotiate(&Method::GET, Some(&accepted));
+        let (parts, body) = negotiated.encode(response).await.into_parts();
         (parts.headers, body.collect().await.unwrap().to_bytes().to_vec())
     }
 
@@ -351,7 +347,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_short_secret_encoded_or_a_picture_is_sent_as_it_is() {
         let json = (header::CONTENT_TYPE, "application/json");
-        let long = "x".repeat(LEAST);
+        let long = "x".repeat(MIN_LENGTH);
         for (given, body) in [
             (vec![json.clone()], &long[1..]),
             (vec![(header::CONTENT_TYPE, "image/png")], &*long),
@@ -385,7 +381,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_long_encoding_is_kept_by_the_digest_of_its_body() {
+    async fn a_long_encoding_is_cached_by_the_digest_of_its_body() {
         static ENCODED: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let counting = Encoding {
             name: "count",
@@ -395,7 +391,7 @@ mod tests {
             },
         };
         let encodings = Encodings::new([counting]);
-        let text = "x".repeat(KEPT_FROM);
+        let text = "x".repeat(CACHED_FROM);
         let json = (header::CONTENT_TYPE, "application/json");
         let digest = (header::ETAG, "\"0123456789abcdef0123456789abcdef\"");
         for (given, encoded) in [
@@ -404,8 +400,9 @@ mod tests {
             (vec![json.clone(), (header::ETAG, "\"7\"")], 2),
             (vec![json, (header::ETAG, "\"7\"")], 3),
         ] {
-            let asked = encodings.read(&Method::GET, Some(&HeaderValue::from_static("count")));
-            asked.encode(response(&given, &text)).await;
+            let negotiated =
+                encodings.negotiate(&Method::GET, Some(&HeaderValue::from_static("count")));
+            negotiated.encode(response(&given, &text)).await;
             assert_eq!(ENCODED.load(std::sync::atomic::Ordering::Relaxed), encoded, "{given:?}");
         }
     }

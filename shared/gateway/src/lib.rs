@@ -24,6 +24,7 @@ pub mod encoding;
 pub mod handler;
 pub mod idempotency;
 pub mod page;
+mod quality;
 pub mod reply;
 pub mod request;
 pub mod response_cache;

@@ -5,10 +5,8 @@ use http::request::Parts;
 use http::{HeaderMap, header};
 
 use super::{Argument, Raw, Validation};
+use crate::quality::{FULL, weighted};
 use primitives::problem::Problem;
-
-/// The full quality, in thousandths.
-const FULL: u16 = 1_000;
 
 /// The media types of a request's `Accept`. Unreadable parts are ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,20 +38,7 @@ impl Accept {
 
 /// A media range in lower case, without parameters, and its quality.
 fn range(text: &str) -> Option<(String, u16)> {
-    let mut parts = text.split(';').map(|part| part.trim().to_ascii_lowercase());
-    let named = parts.next().filter(|named| named.contains('/'))?;
-    let weight = parts.find_map(|part| part.strip_prefix("q=").map(str::to_owned));
-    let quality = weight.map_or(Some(FULL), |weight| thousandths(&weight))?;
-    Some((named, quality))
-}
-
-/// A weight: `0` or `1` with up to three decimals, at most 1 (RFC 9110 §12.4.2).
-fn thousandths(weight: &str) -> Option<u16> {
-    let (whole, decimals) = weight.split_once('.').unwrap_or((weight, ""));
-    let is_number = decimals.len() <= 3 && decimals.bytes().all(|byte| byte.is_ascii_digit());
-    let whole = Some(whole).filter(|whole| matches!(*whole, "0" | "1") && is_number)?;
-    let all: u16 = format!("{whole}{decimals:0<3}").parse().ok()?;
-    Some(all).filter(|all| *all <= FULL)
+    weighted(text).filter(|(range, _)| range.contains('/'))
 }
 
 impl<S: Sync> FromRequestParts<S> for Accept {
