@@ -17,6 +17,9 @@ use crate::{Reply, trouble};
 /// Where the document is.
 pub const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/openapi.json");
 
+/// Where the examples of operations are.
+const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/examples.json");
+
 /// Answers of one operation that are written down.
 const MAX_WRITTEN: usize = 24;
 /// The longest that is written down, as JSON with its request.
@@ -32,6 +35,7 @@ pub fn notes(name: &str) -> Option<PathBuf> {
 
 struct Document {
     json: Value,
+    examples: HashMap<String, Example>,
     /// Method, the path's segments, and the path.
     operations: Vec<(String, Vec<String>, String)>,
     validators: Mutex<HashMap<(String, u16), Arc<Validator>>>,
@@ -45,7 +49,8 @@ struct Seen {
     was_executed: bool,
 }
 
-/// The example of an operation: null where the document has none.
+/// The example of an operation.
+#[derive(serde::Deserialize)]
 struct Example {
     request: Value,
     response: Value,
@@ -66,7 +71,9 @@ impl Document {
         operations.sort_by_key(|(_, segments, _)| {
             segments.iter().map(|part| part.starts_with('{')).collect::<Vec<_>>()
         });
-        Self { json, operations, validators: Mutex::default(), seen: Mutex::default() }
+        let text = std::fs::read_to_string(EXAMPLES).expect("docs/examples.json is there");
+        let examples = serde_json::from_str(&text).expect("docs/examples.json is JSON");
+        Self { json, examples, operations, validators: Mutex::default(), seen: Mutex::default() }
     }
 
     /// The operation's path, as the document writes it.
@@ -91,16 +98,22 @@ impl Document {
         }
     }
 
-    /// The example of an operation that succeeds with this status.
-    fn example(&self, method: &str, path: &str, status: u16) -> Option<Example> {
+    /// Whether an operation may be rejected with this code: it lists it, or is one of the operations that the
+    /// catalogue names for it.
+    fn may_have(&self, method: &str, path: &str, code: &str) -> bool {
         let operation = &self.json["paths"][path][method.to_lowercase()];
-        let request = operation["requestBody"]["content"]["application/json"]["example"].clone();
-        let response = self.response(method, path, status)?;
-        let mut contents = response["content"].as_object().into_iter().flat_map(Map::values);
-        let response = contents.find_map(|content| content.get("example")).cloned();
-        let response = response.unwrap_or_default();
-        let is_there = !request.is_null() || !response.is_null();
-        is_there.then_some(Example { request, response })
+        let listed = operation["x-problem-codes"].as_array();
+        if listed.is_some_and(|codes| codes.iter().any(|known| known == code)) {
+            return true;
+        }
+        let security = operation["security"].as_array().cloned().unwrap_or_default();
+        match self.json["x-problem-codes"][code]["on"].as_str() {
+            Some("always") => true,
+            Some("write") => method != "GET",
+            Some("credential") => !security.is_empty(),
+            Some("app") => security.iter().any(|scheme| scheme.get("appToken").is_some()),
+            _ => false,
+        }
     }
 
     /// The schema with what it refers to, so that it stands by itself.
@@ -165,6 +178,12 @@ fn fault(operation: &str, path: &str, method: &str, reply: &Reply) -> Option<Str
     let Some(response) = KNOWN.response(method, path, status) else {
         return Some(format!("{status} {}", reply.json["code"]));
     };
+    if let Some(code) = reply.json["code"].as_str()
+        && status >= 400
+        && !KNOWN.may_have(method, path, code)
+    {
+        return Some(format!("{status} {code}"));
+    }
     let media_type = reply.header("content-type").unwrap_or_default();
     let media_type = media_type.split(';').next().unwrap_or_default();
     let content = &response["content"];
@@ -185,8 +204,8 @@ fn fault(operation: &str, path: &str, method: &str, reply: &Reply) -> Option<Str
 fn show(operation: &str, path: &str, method: &str, sent: Option<&Value>, reply: &Reply) {
     let mut seen = KNOWN.seen.lock().unwrap_or_else(PoisonError::into_inner);
     let seen = seen.entry(operation.to_owned()).or_default();
-    let example = KNOWN.example(method, path, reply.status);
-    if !seen.was_executed && example.is_some_and(|example| is_like(&example, sent, reply)) {
+    let example = KNOWN.examples.get(operation);
+    if !seen.was_executed && example.is_some_and(|example| is_like(example, sent, reply)) {
         seen.was_executed = true;
         note("executed", operation);
     }

@@ -4,10 +4,12 @@
 //!
 //! `docs/openapi.json` is this document, and a test requires it to be current.
 
+mod examples;
 mod handlers;
 mod merge;
 mod operation;
 mod problems;
+mod simplify;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -78,7 +80,6 @@ pub fn document(root: &Path) -> Result<Value, AnyError> {
         return Err(faults.join("\n").into());
     }
     let mut paths = Value::Object(paths);
-    let rejections = merge::rejections(&mut paths);
     let mut webhooks = json!(operation::webhooks(&mut schemas));
     let (mut all, renamed) = merge::schemas(schemas);
     merge::rename(&mut paths, &renamed);
@@ -86,23 +87,31 @@ pub fn document(root: &Path) -> Result<Value, AnyError> {
     if !alike.is_empty() {
         return Err(alike.join("\n").into());
     }
+    examples::share(&mut paths, &mut webhooks, &mut all);
+    merge::name_bodies(&mut paths, &mut webhooks, &mut all);
+    let mut parameters = merge::parameters(&mut paths);
+    parameters.append(&mut merge::parameters(&mut webhooks));
+    all.insert("Event".to_owned(), core_types::event::envelope());
     all.insert("Problem".to_owned(), problems::schema());
     all.insert("OAuthError".to_owned(), problems::oauth_schema());
     tags.push(json!({"name": "webhooks"}));
-    let document = json!({
+    let mut document = json!({
         "openapi": "3.1.0",
         "info": info(),
         "servers": [{"url": "/"}],
         "tags": tags,
         "paths": paths,
         "webhooks": webhooks,
+        "x-problem-codes": problems::catalogue(),
         "components": {
             "schemas": all,
-            "responses": rejections,
+            "responses": problems::components(),
+            "parameters": parameters,
             "headers": operation::headers(),
             "securitySchemes": operation::security_schemes(),
         },
     });
+    simplify::simplify(&mut document);
     let links = rust_links(&document);
     if links.is_empty() { Ok(document) } else { Err(links.join("\n").into()) }
 }
@@ -123,7 +132,10 @@ fn info() -> Value {
         "version": env!("CARGO_PKG_VERSION"),
         "summary": "Stores, storefronts, orders, payments, apps and webhooks of a multi-store commerce platform.",
         "description": "What is the same on every route (errors, pages, idempotency, cost, tokens, \
-            webhooks) is described in `docs/conventions.md`, every problem code in `docs/errors.md`.",
+            webhooks) is described in `docs/conventions.md`, every problem code in `docs/errors.md` and in \
+            `x-problem-codes`. Every response has `X-Request-Id`, and of what the request cost \
+            `X-Service-Cost-Requested`, `X-Service-Cost-Actual`, `X-Service-Cost-Available` and \
+            `X-Service-Cost-Restore-Rate`.",
         "license": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
     })
 }

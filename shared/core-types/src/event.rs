@@ -25,7 +25,7 @@ use table::outbox::Outgoing;
 
 pub use group::EventGroup;
 pub use outbox::OutboxState;
-pub use topic::{EXAMPLE_TIME, Example, Shape, Topic, TopicDeclaration, sample};
+pub use topic::{EXAMPLE_TIME, Example, Shape, Topic, TopicDeclaration, envelope, sample};
 
 use crate::id::{AppId, EventId, StoreId};
 use crate::key::{self, IndexKey};

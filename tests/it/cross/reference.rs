@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use support::documented::{DOCUMENT, notes};
-use support::{Gateway, Value};
+use support::{Gateway, Value, json};
 
 /// The root of the repository.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
@@ -62,6 +62,93 @@ async fn the_openapi_document_and_reference_page_are_served() {
     }
 }
 
+/// The pointer of a reference.
+fn pointer(schema: &Value) -> &str {
+    schema["$ref"].as_str().unwrap().trim_start_matches('#')
+}
+
+/// Each schema with its examples, wherever the document has one.
+fn with_examples<'a>(value: &'a Value, found: &mut Vec<(&'a Value, &'a Value)>) {
+    match value {
+        Value::Object(members) => {
+            if let (Some(schema), Some(example)) = (members.get("schema"), members.get("example")) {
+                found.push((schema, example));
+            }
+            if let Some(examples) = members.get("examples").and_then(Value::as_array) {
+                found.extend(examples.iter().map(|example| (value, example)));
+            }
+            for (name, value) in members {
+                if !matches!(name.as_str(), "example" | "examples") {
+                    with_examples(value, found);
+                }
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| with_examples(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_example_is_valid_against_its_schema() {
+    let document = committed();
+    let mut found = Vec::new();
+    with_examples(&document, &mut found);
+    assert!(found.len() > 300, "{}", found.len());
+    let mut faults = Vec::new();
+    for (schema, example) in found {
+        let whole = json!({"allOf": [schema], "components": document["components"]});
+        let validator = jsonschema::draft202012::new(&whole).unwrap();
+        faults.extend(validator.iter_errors(example).map(|error| {
+            let schema = schema["$ref"].as_str().or(schema["title"].as_str()).unwrap_or_default();
+            format!("{schema}{}: {error}", error.instance_path())
+        }));
+    }
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn the_document_has_the_forms_that_code_generators_read() {
+    let document = committed();
+    let mut faults = Vec::new();
+    unreadable(&document, "", &mut faults);
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    let length = document.to_string().len();
+    assert!(length <= 1_572_864, "{length} bytes");
+}
+
+/// What code generators fail at: constants instead of an enumeration, defaults of `null`, arrays without
+/// items, and bodies without a name.
+fn unreadable(value: &Value, at: &str, faults: &mut Vec<String>) {
+    if let Value::Object(members) = value {
+        let all = |name: &str, is: fn(&Value) -> bool| {
+            members.get(name).and_then(Value::as_array).is_some_and(|all| all.iter().all(is))
+        };
+        if all("oneOf", |one| one["const"].is_string()) {
+            faults.push(format!("{at}: constants"));
+        }
+        if members.get("default").is_some_and(Value::is_null) {
+            faults.push(format!("{at}: a default of null"));
+        }
+        let is_array = value["type"] == "array";
+        if is_array && !value["items"].is_object() || value["items"]["type"] == "null" {
+            faults.push(format!("{at}: no items"));
+        }
+        let is_body = members.contains_key("schema") && at.contains("/content/");
+        if is_body && value["schema"]["properties"].is_object() {
+            faults.push(format!("{at}: a body without a name"));
+        }
+        for (name, value) in members {
+            if !matches!(name.as_str(), "example" | "examples") {
+                unreadable(value, &format!("{at}/{name}"), faults);
+            }
+        }
+    } else if let Value::Array(values) = value {
+        for (index, value) in values.iter().enumerate() {
+            unreadable(value, &format!("{at}/{index}"), faults);
+        }
+    }
+}
+
 #[test]
 fn every_event_is_a_webhook_in_the_openapi_document() {
     let document = committed();
@@ -70,11 +157,19 @@ fn every_event_is_a_webhook_in_the_openapi_document() {
     assert_eq!(webhooks.len(), catalogue.len());
     for shape in catalogue {
         let entry = shape.entry;
-        let content = &webhooks[entry.name]["post"]["requestBody"]["content"]["application/json"];
-        assert_eq!(content["example"], shape.example());
-        let properties = &content["schema"]["properties"];
+        let post = &webhooks[entry.name]["post"];
+        assert_eq!(post["security"], json!([]));
+        let content = &post["requestBody"]["content"]["application/json"];
+        let body = &document.pointer(pointer(&content["schema"])).unwrap()["allOf"];
+        assert_eq!(body[0]["$ref"], "#/components/schemas/Event");
+        let properties = &body[1]["properties"];
         assert_eq!(properties["type"]["const"], entry.name);
-        assert!(properties["data"].is_object(), "{}", entry.name);
+        let data = &properties["data"];
+        let has_example = match data["$ref"].as_str() {
+            Some(_) => document.pointer(pointer(data)).unwrap()["examples"].is_array(),
+            None => content["example"] == shape.example(),
+        };
+        assert!(has_example, "{}", entry.name);
     }
 }
 

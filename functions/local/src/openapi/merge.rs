@@ -7,42 +7,103 @@ use serde_json::{Map, Value, json};
 
 use super::handlers::capitalized;
 
-/// Moves each rejection to the components, and leaves a reference to it.
-pub(super) fn rejections(paths: &mut Value) -> Map<String, Value> {
-    let mut known = Map::new();
-    for operation in operations(paths) {
-        let Some(responses) = operation.get_mut("responses").and_then(Value::as_object_mut) else {
-            continue;
-        };
-        for (status, response) in responses.iter_mut() {
-            let is_rejection = status.starts_with(['4', '5']);
-            // A rejection that shares its status with a successful response stays in its operation.
-            let contents = response.get("content").and_then(Value::as_object).map_or(0, Map::len);
-            if !is_rejection || contents != 1 {
-                continue;
-            }
-            let name = name_of(status, response);
-            let reference = json!({"$ref": format!("#/components/responses/{name}")});
-            known.insert(name, std::mem::replace(response, reference));
-        }
-    }
-    known
-}
-
-fn operations(paths: &mut Value) -> impl Iterator<Item = &mut Value> {
+/// The operations of these paths.
+pub(super) fn operations(paths: &mut Value) -> impl Iterator<Item = &mut Value> {
     let items = paths.as_object_mut().into_iter().flat_map(Map::values_mut);
     items.filter_map(Value::as_object_mut).flat_map(Map::values_mut)
 }
 
-/// The name of a rejection, of its status and codes: `404-not_found-storefront_not_found`.
-fn name_of(status: &str, response: &Value) -> String {
-    let codes = response
-        .pointer("/content/application~1problem+json/schema/allOf/1/properties/code/enum")
-        .and_then(Value::as_array);
-    let Some(codes) = codes else { return format!("{status}-oauth") };
-    let codes = codes.iter().filter_map(Value::as_str);
-    let name = std::iter::once(status).chain(codes).collect::<Vec<_>>();
-    name.join("-")
+/// The name of the component that a schema refers to.
+pub(super) fn component(schema: &Value) -> Option<&str> {
+    schema.get("$ref")?.as_str()?.strip_prefix(&format!("#{ANSWERS}/"))
+}
+
+/// Moves parameters that several operations have to the components, and leaves references to them. Of
+/// parameters with the same name, the most frequent is moved.
+pub(super) fn parameters(paths: &mut Value) -> Map<String, Value> {
+    let mut known: Vec<(Value, usize)> = Vec::new();
+    for operation in operations(paths) {
+        for parameter in parameters_of(operation) {
+            match known.iter_mut().find(|(known, _)| known == parameter) {
+                Some((_, times)) => *times += 1,
+                None => known.push((parameter.clone(), 1)),
+            }
+        }
+    }
+    known.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+    let mut shared = Map::new();
+    for (parameter, _) in known.into_iter().filter(|(_, times)| *times >= FREQUENT) {
+        shared.entry(name_of(&parameter)).or_insert(parameter);
+    }
+    for operation in operations(paths) {
+        for parameter in parameters_of(operation) {
+            let name = name_of(parameter);
+            if shared.get(&name) == Some(parameter) {
+                *parameter = json!({"$ref": format!("#/components/parameters/{name}")});
+            }
+        }
+    }
+    shared
+}
+
+/// Operations whose parameter is a component at least.
+const FREQUENT: usize = 3;
+
+fn parameters_of(operation: &mut Value) -> impl Iterator<Item = &mut Value> {
+    let all = operation.get_mut("parameters").and_then(Value::as_array_mut);
+    let all = all.into_iter().flatten();
+    all.filter(|parameter| parameter.get("in").is_some_and(|location| location != "path"))
+}
+
+/// The name of a parameter as a component: `IfMatch`.
+fn name_of(parameter: &Value) -> String {
+    let name = parameter.get("name").and_then(Value::as_str).unwrap_or_default();
+    name.split(['-', '_', '[', ']', '.']).map(capitalized).collect()
+}
+
+/// Names the bodies that are no component: a page after what it lists (`OrderPage`), an event after its type
+/// (`OrderCreatedEvent`), any other after its operation.
+pub(super) fn name_bodies(paths: &mut Value, webhooks: &mut Value, all: &mut Map<String, Value>) {
+    for operation in operations(paths) {
+        let id = capitalized(operation.get("operationId").and_then(Value::as_str).unwrap_or_default());
+        if let Some(contents) = operation.pointer_mut("/requestBody/content") {
+            name_contents(contents, &format!("{id}Request"), all);
+        }
+        let responses = operation.get_mut("responses").and_then(Value::as_object_mut);
+        for response in responses.into_iter().flat_map(Map::values_mut) {
+            if let Some(contents) = response.get_mut("content") {
+                name_contents(contents, &format!("{id}Response"), all);
+            }
+        }
+    }
+    for operation in operations(webhooks) {
+        let id = operation.get("operationId").and_then(Value::as_str).unwrap_or_default();
+        let name: String = id.split(['.', '_']).map(capitalized).collect();
+        if let Some(contents) = operation.pointer_mut("/requestBody/content") {
+            name_contents(contents, &format!("{name}Event"), all);
+        }
+    }
+}
+
+/// Moves the schemas of JSON objects to the components.
+fn name_contents(contents: &mut Value, name: &str, all: &mut Map<String, Value>) {
+    for (_, content) in contents.as_object_mut().into_iter().flatten() {
+        let Some(schema) = content.get_mut("schema") else { continue };
+        let is_object = schema.get("properties").or_else(|| schema.get("allOf")).is_some();
+        if !is_object {
+            continue;
+        }
+        let name = page_of(schema).map_or_else(|| name.to_owned(), |item| format!("{item}Page"));
+        let reference = json!({"$ref": format!("#{ANSWERS}/{name}")});
+        let schema = std::mem::replace(schema, reference);
+        all.entry(name).or_insert(schema);
+    }
+}
+
+/// What a page without members of its own lists.
+fn page_of(schema: &Value) -> Option<&str> {
+    let is_page = schema.get("properties")?.as_object()?.keys().eq(["data", "page"]);
+    schema.pointer("/properties/data/items").filter(|_| is_page).and_then(component)
 }
 
 /// Merges the schemas of requests and responses. Returns them with the names of types whose schema differs in

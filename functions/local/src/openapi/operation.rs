@@ -30,8 +30,9 @@ const HEADERS: [(&str, &str, &str); 8] = [
         "`true`: the stored response of an earlier request with this key.",
     ),
 ];
-/// The headers that every response has.
-const ALWAYS: [&str; 5] = [
+/// The headers that every response has. Rejections list them; of a success they are said once, in the
+/// document's description.
+pub(super) const ALWAYS: [&str; 5] = [
     "X-Request-Id",
     "X-Service-Cost-Requested",
     "X-Service-Cost-Actual",
@@ -70,7 +71,7 @@ pub(super) fn of(
     }
     for (status, rejection) in problems::responses(&codes, row.oauth) {
         match responses.get_mut(&status) {
-            Some(success) => join(success, rejection),
+            Some(success) => join(success, problems::rejection(status.parse().unwrap_or_default())),
             None => {
                 responses.insert(status, rejection);
             }
@@ -90,6 +91,9 @@ pub(super) fn of(
         members.insert("x-max-body-bytes".to_owned(), row.body_limit.into());
     }
     members.insert("responses".to_owned(), responses.into());
+    if !row.oauth {
+        members.insert("x-problem-codes".to_owned(), problems::own(&codes).into());
+    }
     members.insert("security".to_owned(), security(row.access));
     if let Access::Scope(scope) = row.access {
         members.insert("x-scopes".to_owned(), json!([scope]));
@@ -138,22 +142,23 @@ fn success(answer: &Success, row: &Row, example: Option<&Value>) -> Value {
         204 => "Done, without a body.",
         _ => "Done.",
     };
-    let mut response = json!({"description": meaning, "headers": header_references(&own)});
-    if let Some(body) = &answer.content
-        && let Value::Object(members) = &mut response
-    {
-        members.insert("content".to_owned(), Map::from_iter([content(body, example)]).into());
+    let mut response = Map::from_iter([("description".to_owned(), meaning.into())]);
+    if !own.is_empty() {
+        response.insert("headers".to_owned(), header_references(&own));
     }
-    response
+    if let Some(body) = &answer.content {
+        response.insert("content".to_owned(), Map::from_iter([content(body, example)]).into());
+    }
+    response.into()
 }
 
-/// References to the headers that every response has, and to these.
+/// References to these headers.
 pub(super) fn header_references(own: &[&str]) -> Value {
     let reference = |name: &&str| {
         let reference = json!({"$ref": format!("#/components/headers/{name}")});
         ((*name).to_owned(), reference)
     };
-    ALWAYS.iter().chain(own).map(reference).collect::<Map<_, _>>().into()
+    own.iter().map(reference).collect::<Map<_, _>>().into()
 }
 
 /// The components of response headers.
@@ -231,7 +236,8 @@ fn security(access: Access) -> Value {
         Access::Merchant | Access::Role(_) | Access::Developer | Access::Operator => {
             json!([{"merchantSession": []}])
         }
-        Access::Scope(scope) => json!([{"merchantSession": []}, {"appToken": [scope]}]),
+        // The scope is in `x-scopes`: tools expect scopes here of OAuth flows alone.
+        Access::Scope(_) => json!([{"merchantSession": []}, {"appToken": []}]),
         Access::Client => json!([{"appClient": []}, {}]),
         Access::Embedded => json!([{"embeddedToken": []}, {"merchantSession": []}]),
         Access::Customer => json!([{"customerToken": []}]),
@@ -282,9 +288,11 @@ pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
             "summary": entry.summary,
             "operationId": entry.name,
             "tags": ["webhooks"],
+            // Signed, and sent without a credential.
+            "security": [],
             "parameters": headers.iter().map(header).collect::<Vec<_>>(),
             "requestBody": {"required": true, "content": {"application/json": content}},
-            "responses": {"2XX": {"description": "Received. With any other status the delivery is retried."}},
+            "responses": {"2XX": {"$ref": "#/components/responses/Received"}},
         });
         if let (Some(scope), Value::Object(members)) = (entry.scope, &mut post) {
             members.insert("x-scopes".to_owned(), json!([scope]));

@@ -1,11 +1,11 @@
 //! Rejections in the document: the problems of each row, and their schemas.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use gateway::budget::Cost;
 use gateway::caller::Access;
 use gateway::routes::Row;
-use http::Method;
+use http::{Method, StatusCode};
 use primitives::problem::Code;
 use serde_json::{Map, Value, json};
 
@@ -60,33 +60,59 @@ pub(super) fn oauth_schema() -> Value {
     })
 }
 
+/// Codes that many operations can be rejected with, and the operations' description of them in the catalogue:
+/// an operation's own list does not repeat them.
+const SHARED: [(&str, &[Code]); 4] = [
+    (
+        "always",
+        &[
+            Code::Internal,
+            Code::Unavailable,
+            Code::AnswerTooLarge,
+            Code::ValidationFailed,
+            // For requests of the bridge, which may not reach every route.
+            Code::PathNotAllowed,
+            // On free routes, too: a rejection costs points.
+            Code::RateLimited,
+            Code::CostTooHigh,
+        ],
+    ),
+    (
+        "write",
+        &[
+            Code::BodyTooLarge,
+            Code::InvalidJson,
+            Code::UnsupportedMediaType,
+            Code::InvalidRequest,
+            Code::IdempotencyKeyInvalid,
+            Code::IdempotencyKeyReused,
+            Code::RequestInProgress,
+            Code::VersionConflict,
+        ],
+    ),
+    ("credential", &[Code::Unauthenticated, Code::InvalidToken, Code::AccountDisabled]),
+    ("app", &[Code::InsufficientScope, Code::AppSuspended, Code::InstallationInactive]),
+];
+
 /// The codes that a row can be rejected with, regardless of its handler.
 pub(super) fn implied(row: &Row) -> BTreeSet<&'static str> {
-    let mut codes =
-        vec![Code::Internal, Code::Unavailable, Code::AnswerTooLarge, Code::ValidationFailed];
+    let mut codes = Vec::new();
+    for (group, shared) in SHARED {
+        let applies = match group {
+            "write" => row.method != Method::GET,
+            "credential" => row.access != Access::Public,
+            "app" => matches!(row.access, Access::Scope(_)),
+            _ => true,
+        };
+        if applies {
+            codes.extend_from_slice(shared);
+        }
+    }
     if super::operation::shows_money(row) {
         codes.push(Code::InvalidHeader);
     }
-    // For requests of the bridge, which may not reach every route.
-    codes.push(Code::PathNotAllowed);
-    // On free routes, too: a rejection costs points.
-    codes.push(Code::RateLimited);
-    if row.cost != Cost::FREE {
-        codes.push(Code::CostTooHigh);
-    }
     if row.path.contains('{') {
         codes.push(Code::NotFound);
-    }
-    if row.method != Method::GET {
-        codes.extend([Code::BodyTooLarge, Code::InvalidJson, Code::UnsupportedMediaType]);
-        codes.push(Code::InvalidRequest);
-    }
-    if row.method != Method::GET && row.access != Access::Client {
-        codes.extend([Code::IdempotencyKeyInvalid, Code::IdempotencyKeyReused]);
-        codes.extend([Code::RequestInProgress, Code::VersionConflict]);
-    }
-    if row.access != Access::Public {
-        codes.extend([Code::Unauthenticated, Code::InvalidToken, Code::AccountDisabled]);
     }
     codes.extend(of_access(row.access));
     codes.into_iter().map(Code::as_str).collect()
@@ -100,14 +126,7 @@ fn of_access(access: Access) -> &'static [Code] {
         Access::Role(_) => {
             &[Code::InsufficientRole, Code::StoreRequired, Code::StoreNotFound, Code::NotFound]
         }
-        Access::Scope(_) => &[
-            Code::InsufficientScope,
-            Code::StoreRequired,
-            Code::StoreNotFound,
-            Code::NotFound,
-            Code::AppSuspended,
-            Code::InstallationInactive,
-        ],
+        Access::Scope(_) => &[Code::StoreRequired, Code::StoreNotFound, Code::NotFound],
         Access::Developer => &[Code::DeveloperRequired],
         Access::Operator => &[Code::OperatorRequired],
         Access::Client => &[Code::InvalidClient],
@@ -118,17 +137,58 @@ fn of_access(access: Access) -> &'static [Code] {
     }
 }
 
-/// The responses with these codes, by status.
+/// References to the responses of these codes, by status.
 pub(super) fn responses(codes: &BTreeSet<&'static str>, oauth: bool) -> Map<String, Value> {
-    let mut by_status: BTreeMap<u16, Vec<&'static str>> = BTreeMap::new();
-    for code in Code::ALL.iter().filter(|code| codes.contains(code.as_str())) {
+    let statuses = Code::ALL.iter().filter(|code| codes.contains(code.as_str())).map(|code| {
         let status = if oauth { as_oauth(code.status()) } else { code.status() };
-        by_status.entry(status).or_default().push(code.as_str());
+        let reference = format!("#/components/responses/{}", name_of(status, oauth));
+        (status.to_string(), json!({"$ref": reference}))
+    });
+    statuses.collect()
+}
+
+/// These codes without the shared ones, in the catalogue's order.
+pub(super) fn own(codes: &BTreeSet<&'static str>) -> Vec<&'static str> {
+    let own = Code::ALL.iter().filter(|code| group_of(**code).is_none());
+    own.map(|code| code.as_str()).filter(|code| codes.contains(code)).collect()
+}
+
+/// The name of the group of shared codes that has this one.
+fn group_of(code: Code) -> Option<&'static str> {
+    SHARED.iter().find(|(_, codes)| codes.contains(&code)).map(|(group, _)| *group)
+}
+
+/// The component of every status: `NotFound`, and `OAuthBadRequest` of the OAuth endpoints.
+pub(super) fn components() -> Map<String, Value> {
+    let received = json!({"description": "Received. With any other status the delivery is retried."});
+    let mut components = Map::from_iter([("Received".to_owned(), received)]);
+    for status in Code::ALL.iter().map(|code| code.status()) {
+        components.entry(name_of(status, false)).or_insert_with(|| rejection(status));
+        let status = as_oauth(status);
+        components.entry(name_of(status, true)).or_insert_with(|| oauth_rejection(status));
     }
-    let response = |(status, codes): (u16, Vec<&'static str>)| {
-        (status.to_string(), if oauth { oauth_rejection(status) } else { rejection(&codes) })
+    components
+}
+
+/// Every code, with its status and title. `on` says which operations can be rejected with a code that they do
+/// not list: all (`always`), those that are no `GET` (`write`), those with a credential (`credential`), and
+/// those that apps' tokens are for (`app`).
+pub(super) fn catalogue() -> Value {
+    let row = |code: &Code| {
+        let mut row = json!({"status": code.status(), "title": code.title()});
+        if let (Some(group), Value::Object(members)) = (group_of(*code), &mut row) {
+            members.insert("on".to_owned(), group.into());
+        }
+        (code.as_str().to_owned(), row)
     };
-    by_status.into_iter().map(response).collect()
+    Code::ALL.iter().map(row).collect::<Map<_, _>>().into()
+}
+
+/// The name of a status (RFC 9110 §15), in one word.
+fn name_of(status: u16, oauth: bool) -> String {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let name = status.canonical_reason().unwrap_or_default().replace(' ', "");
+    if oauth { format!("OAuth{name}") } else { name }
 }
 
 /// The status at an OAuth endpoint, where an invalid request is 400 (RFC 6749 §5.2).
@@ -136,18 +196,30 @@ fn as_oauth(status: u16) -> u16 {
     if matches!(status, 413 | 415 | 422) { 400 } else { status }
 }
 
-fn rejection(codes: &[&'static str]) -> Value {
-    let listed: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
-    let schema = json!({
-        "allOf": [
-            {"$ref": "#/components/schemas/Problem"},
-            {"type": "object", "properties": {"code": {"enum": codes}}},
-        ],
-    });
+/// The response of a problem, which an operation describes by its codes.
+pub(super) fn rejection(status: u16) -> Value {
+    let of_group = |(group, codes): &(&str, &[Code])| {
+        let codes = codes.iter().filter(|code| code.status() == status);
+        let codes: Vec<String> = codes.map(|code| format!("`{}`", code.as_str())).collect();
+        let when = match *group {
+            "write" => " of operations that are no `GET`",
+            "credential" => " with a credential",
+            "app" => " with an app's token",
+            _ => "",
+        };
+        (!codes.is_empty()).then(|| format!("{}{when}", codes.join(", ")))
+    };
+    let shared: Vec<String> = SHARED.iter().filter_map(of_group).collect();
+    let mut meaning = "One of the operation's `x-problem-codes`".to_owned();
+    for shared in shared {
+        meaning.push_str("; ");
+        meaning.push_str(&shared);
+    }
+    meaning.push('.');
     json!({
-        "description": listed.join(", "),
-        "headers": super::operation::header_references(&[]),
-        "content": {"application/problem+json": {"schema": schema}},
+        "description": meaning,
+        "headers": super::operation::header_references(&super::operation::ALWAYS),
+        "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
     })
 }
 
@@ -155,7 +227,7 @@ fn oauth_rejection(status: u16) -> Value {
     let meaning = if status == 401 { "Client authentication failed." } else { "RFC 6749 §5.2." };
     json!({
         "description": meaning,
-        "headers": super::operation::header_references(&[]),
+        "headers": super::operation::header_references(&super::operation::ALWAYS),
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/OAuthError"}}},
     })
 }

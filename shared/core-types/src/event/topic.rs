@@ -84,6 +84,32 @@ impl TopicDeclaration {
     }
 }
 
+/// The JSON Schema of the body of every event.
+pub fn envelope() -> Value {
+    let text = json!({"type": "string"});
+    json!({
+        "title": "Event",
+        "description": "What happened to an entity, as a webhook delivers it.",
+        "type": "object",
+        "required": ["id", "type", "api_version", "created_at", "entity", "data"],
+        "properties": {
+            "id": {"type": "string", "pattern": "^evt_[0-9a-f]{32}$"},
+            "type": text,
+            "api_version": {"const": API_VERSION},
+            "created_at": {"type": "string", "format": "date-time"},
+            "store_id": {"type": ["string", "null"]},
+            "request_id": text,
+            "trace_id": text,
+            "entity": {
+                "type": "object",
+                "required": ["type", "id", "version"],
+                "properties": {"type": text, "id": text, "version": {"type": "integer"}},
+            },
+            "data": {"description": "The entity after the event."},
+        },
+    })
+}
+
 /// The schema and sample of a topic's events. It is separate from the [`TopicDeclaration`], so that a function that
 /// needs only names and scopes contains no schema.
 #[derive(Debug, Clone, Copy)]
@@ -116,38 +142,41 @@ impl Shape {
         schema
     }
 
-    /// The same schema with references to named types, whose schemas are in the generator.
+    /// The same schema as a refinement of [`envelope`], with references to named types, whose schemas are in
+    /// the generator.
     pub fn schema_in(&self, generator: &mut SchemaGenerator) -> Value {
-        self.body((self.reference)(generator).as_value())
+        let data = (self.reference)(generator);
+        json!({
+            "title": self.entry.name,
+            "allOf": [
+                {"$ref": "#/components/schemas/Event"},
+                {
+                    "type": "object",
+                    "required": ["type", "data"],
+                    "properties": {
+                        "type": {"const": self.entry.name},
+                        "data": data.as_value(),
+                    },
+                },
+            ],
+        })
     }
 
     fn body(&self, data: &Value) -> Value {
-        let text = json!({"type": "string"});
-        json!({
-            "title": self.entry.name,
-            "description": self.entry.summary,
-            "type": "object",
-            "required": ["id", "type", "api_version", "created_at", "entity", "data"],
-            "properties": {
-                "id": {"type": "string", "pattern": "^evt_[0-9a-f]{32}$"},
-                "type": {"const": self.entry.name},
-                "api_version": {"const": API_VERSION},
-                "created_at": {"type": "string", "format": "date-time"},
-                "store_id": {"type": ["string", "null"]},
-                "request_id": text,
-                "trace_id": text,
-                "entity": {
-                    "type": "object",
-                    "required": ["type", "id", "version"],
-                    "properties": {
-                        "type": {"const": self.entry.entity},
-                        "id": text,
-                        "version": {"type": "integer"}
-                    }
-                },
-                "data": data
+        let mut schema = envelope();
+        let own = [
+            ("/title", json!(self.entry.name)),
+            ("/description", json!(self.entry.summary)),
+            ("/properties/type", json!({"const": self.entry.name})),
+            ("/properties/entity/properties/type", json!({"const": self.entry.entity})),
+            ("/properties/data", data.clone()),
+        ];
+        for (pointer, value) in own {
+            if let Some(known) = schema.pointer_mut(pointer) {
+                *known = value;
             }
-        })
+        }
+        schema
     }
 
     /// A sample of the whole body of such an event.
