@@ -1,0 +1,206 @@
+//! One sequence, from its first step to what must be true in the end.
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use emulators::AnyError;
+use futures_util::future::join_all;
+use local::providers::{Event, WEBHOOK_SECRET};
+use serde_json::{Value, json};
+
+use crate::base::{Base, EMAIL, PASSWORD};
+use crate::client::{Call, Reply, text};
+use crate::model::{Model, pick};
+use crate::plant::{Plant, Planted};
+use crate::step::{Sequence, Step, Trouble};
+use crate::world::World;
+
+/// Rounds of due work after which a system is not at rest.
+const ROUNDS: u32 = 60;
+/// The longest time to wait for due work: what is due later is waited for by people.
+const LONG: Duration = Duration::from_hours(24 * 45);
+
+/// A sequence that is run.
+pub(crate) struct Run<'a> {
+    pub(crate) base: &'a Base,
+    pub(crate) world: World,
+    pub(crate) model: RefCell<Model>,
+    pub(crate) planted: RefCell<Planted>,
+    /// What was wrong.
+    pub(crate) wrong: RefCell<Vec<String>>,
+    token: RefCell<String>,
+    seed: u64,
+    keys: RefCell<u32>,
+}
+
+/// Runs a sequence. Returns what was wrong.
+///
+/// # Errors
+/// The system does not start.
+pub async fn run(
+    base: &Base,
+    sequence: &Sequence,
+    plant: Option<Plant>,
+) -> Result<Vec<String>, AnyError> {
+    let files = base.files.copy()?;
+    let world = World::open(files.path()).await?;
+    // The store was set up in the hours before.
+    world.advance(Duration::from_hours(2));
+    // What the stream would tell of the setup was told.
+    while world.stream(u64::MAX, false, Trouble::None).await > 0 {}
+    let run = Run {
+        base,
+        world,
+        model: RefCell::new(Model::of(base)),
+        planted: RefCell::new(Planted::of(plant)),
+        wrong: RefCell::default(),
+        token: RefCell::new(base.token.clone()),
+        seed: sequence.seed,
+        keys: RefCell::default(),
+    };
+    for group in sequence.groups() {
+        run.group(&group).await;
+    }
+    run.settle().await;
+    run.check().await;
+    let wrong = run.wrong.take();
+    drop(run);
+    drop(files);
+    Ok(wrong)
+}
+
+impl Run<'_> {
+    /// Takes steps at once.
+    async fn group(&self, steps: &[&Step]) {
+        self.world.trouble(self.seed, steps);
+        join_all(steps.iter().map(|step| self.take(step))).await;
+        self.world.calm();
+        self.collect();
+        self.plant().await;
+        let seconds = steps.iter().map(|step| step.seconds).max().unwrap_or(1);
+        self.world.advance(Duration::from_secs(seconds.into()));
+    }
+
+    /// Takes what the providers have to tell into the mailbag.
+    pub(crate) fn collect(&self) {
+        self.model.borrow_mut().mailbag.extend(self.world.providers.take_events());
+    }
+
+    /// A key that nobody has used.
+    pub(crate) fn key(&self, step: u32) -> String {
+        let mut keys = self.keys.borrow_mut();
+        *keys = keys.saturating_add(1);
+        format!("simulation-{}-step-{step}-{keys}", self.seed)
+    }
+
+    /// Something is wrong.
+    pub(crate) fn fail(&self, what: impl Into<String>) {
+        self.wrong.borrow_mut().push(what.into());
+    }
+
+    /// Sends a request until it has an answer, which must not be a server error.
+    pub(crate) async fn call(&self, call: Call, trouble: Trouble) -> Reply {
+        let (reply, failed) = self.world.call(&call, trouble).await;
+        if reply.status >= 500 {
+            let (method, path, status) = (&call.method, &call.path, reply.status);
+            self.fail(format!("{method} {path} is {status} after {failed} more: {}", reply.json));
+        }
+        reply
+    }
+
+    /// As [`Self::call`], by the merchant.
+    pub(crate) async fn merchant(&self, call: Call, trouble: Trouble) -> Reply {
+        let store = self.base.store.clone();
+        let call = call.header("x-service-store-id", store);
+        let with = |token: String| call.clone().header("authorization", format!("Bearer {token}"));
+        let token = self.token.borrow().clone();
+        let reply = self.call(with(token), trouble).await;
+        if reply.status != 401 {
+            return reply;
+        }
+        let account = json!({"email": EMAIL, "password": PASSWORD});
+        let signed_in = self.call(Call::post("/v1/auth/signin", account), Trouble::None).await;
+        let token = signed_in.text("/session/access_token");
+        self.token.replace(token.clone());
+        self.call(with(token), trouble).await
+    }
+
+    /// The merchant does something under a key of this step.
+    pub(crate) async fn act(&self, step: &Step, path: String, body: Value) -> Reply {
+        let call = Call::post(path, body).header("idempotency-key", self.key(step.number));
+        self.merchant(call, step.trouble).await
+    }
+
+    /// A provider posts an event.
+    pub(crate) async fn tell(&self, event: &Event, trouble: Trouble) -> Reply {
+        let webhook = event.sign(WEBHOOK_SECRET, self.world.clock.now());
+        let (subdomain, provider) = (self.base.subdomain, webhook.provider);
+        let path = format!("/v1/storefront/{subdomain}/payments/{provider}/webhook");
+        let mut call = Call::new(http::Method::POST, path).from(250);
+        call = call.bytes("application/json", webhook.body);
+        for (name, value) in webhook.headers {
+            call = call.header(name, value);
+        }
+        self.call(call, trouble).await
+    }
+
+    /// Everything that is on its way arrives, and everything that is due is done.
+    async fn settle(&self) {
+        self.world.calm();
+        self.world.receiver.fail(0);
+        self.end_at_providers();
+        for _ in 0..ROUNDS {
+            self.collect();
+            let events = std::mem::take(&mut self.model.borrow_mut().mailbag);
+            for event in events {
+                let reply = self.tell(&event, Trouble::None).await;
+                if !reply.is_success() {
+                    let body = String::from_utf8_lossy(&event.body).into_owned();
+                    self.fail(format!(
+                        "a provider's event is {}: {}: {body}",
+                        reply.status, reply.json
+                    ));
+                }
+                self.world.advance(Duration::from_secs(1));
+            }
+            while self.world.stream(0, false, Trouble::None).await > 0 {}
+            let worked = self.world.queues(false, false, Trouble::None).await;
+            self.end_at_providers();
+            self.collect();
+            if worked > 0 || !self.model.borrow().mailbag.is_empty() {
+                continue;
+            }
+            let now = self.world.clock.now();
+            let Some((next, _)) = self.world.due().await else { return };
+            let wait = now.until(next);
+            if wait > LONG {
+                return;
+            }
+            self.world.advance(wait.saturating_add(Duration::from_secs(1)));
+            self.world.sweep(Trouble::None).await;
+        }
+        if let Some((_, due)) = self.world.due().await {
+            self.fail(format!("never at rest; still due: {}", due.join(", ")));
+        }
+    }
+
+    /// Refunds and debits that are under way at the providers end well.
+    fn end_at_providers(&self) {
+        let providers = &self.world.providers;
+        for refund in providers.refunds() {
+            if refund.get("status") == Some(&json!("pending")) {
+                drop(providers.finish_refund(&text(&refund, "/id"), true));
+            }
+        }
+        for payment in providers.payments() {
+            if payment.get("status") == Some(&json!("processing")) {
+                drop(providers.end_debit(&text(&payment, "/id"), true));
+            }
+        }
+    }
+
+    /// A copy of one of these of the model.
+    pub(crate) fn one<T: Clone>(&self, of: impl Fn(&Model) -> &Vec<T>, number: u64) -> Option<T> {
+        pick(of(&self.model.borrow()), number)
+    }
+}

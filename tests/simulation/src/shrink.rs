@@ -1,0 +1,42 @@
+//! The shortest sequence that still fails: steps are dropped as long as it does.
+
+use emulators::AnyError;
+
+use crate::base::Base;
+use crate::plant::Plant;
+use crate::run::run;
+use crate::step::Sequence;
+
+/// Drops steps of a failing sequence, first many at once and then one by one. Returns what is left, with what is
+/// wrong with it.
+///
+/// # Errors
+/// The system does not start.
+pub async fn shrink(
+    base: &Base,
+    failing: &Sequence,
+    plant: Option<Plant>,
+) -> Result<(Sequence, Vec<String>), AnyError> {
+    let mut best = failing.clone();
+    let mut wrong = run(base, &best, plant).await?;
+    let mut width = best.steps.len().div_ceil(2);
+    while width > 0 {
+        let mut from = 0;
+        let mut is_shorter = false;
+        while from < best.steps.len() {
+            let mut steps = best.steps.clone();
+            steps.drain(from..from.saturating_add(width).min(steps.len()));
+            let shorter = Sequence { seed: best.seed, steps };
+            let found = run(base, &shorter, plant).await?;
+            if found.is_empty() {
+                from = from.saturating_add(width);
+            } else {
+                (best, wrong, is_shorter) = (shorter, found, true);
+            }
+        }
+        if !(is_shorter && width == 1) {
+            width /= 2;
+        }
+    }
+    Ok((best, wrong))
+}
