@@ -51,7 +51,7 @@ impl Setup<'_> {
         let number = self.keys.get().saturating_add(1);
         self.keys.set(number);
         let mut call = Call::new(method, path).json(body);
-        call = call.header("idempotency-key", format!("setup-{number}"));
+        call = call.header("idempotency-key", format!("the-setup-of-the-store-{number}"));
         if !self.token.is_empty() {
             call = call.header("authorization", format!("Bearer {}", self.token));
         }

@@ -14,6 +14,7 @@ Runs random sequences of commerce, by seed, and prints the shortest that fails.
   --from <seed>      the first (0)
   --seed <seed>      this seed alone
   --seconds <n>      begin no sequence after this time
+  --keep-going       run the others after one has failed, and print what was wrong with each
   --threads <n>      this many at once (one a core)
   --plant <bug>      with a bug that must be found: lost-refund, doubled-use, leaked-unit, skipped-event,
                      swapped-events, doubled-debit";
@@ -36,6 +37,7 @@ fn run() -> Result<ExitCode, AnyError> {
         seeds: 0..0,
         plant: None,
         within: None,
+        keeps_going: false,
         threads: std::thread::available_parallelism()?.get(),
     };
     let mut arguments = lexopt::Parser::from_env();
@@ -47,6 +49,7 @@ fn run() -> Result<ExitCode, AnyError> {
             Long("seconds") => {
                 seeds.within = Some(Duration::from_secs(arguments.value()?.parse()?));
             }
+            Long("keep-going") => seeds.keeps_going = true,
             Long("threads") => seeds.threads = arguments.value()?.parse()?,
             Long("plant") => seeds.plant = Some(arguments.value()?.parse::<Plant>()?),
             Long("help") => {
@@ -67,7 +70,16 @@ fn run() -> Result<ExitCode, AnyError> {
         rate / 10,
         rate % 10
     );
-    let Some(failure) = outcome.failure else { return Ok(ExitCode::SUCCESS) };
+    if seeds.keeps_going {
+        for (seed, wrong) in &outcome.failed {
+            println!("seed {seed}: {}", wrong.join("\n  "));
+        }
+        println!("{} failed", outcome.failed.len());
+    }
+    if outcome.failed.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some(failure) = outcome.failure else { return Ok(ExitCode::FAILURE) };
     println!("seed {} fails; its shortest sequence that does:", failure.seed);
     print!("{}", failure.shortest);
     for wrong in failure.wrong {

@@ -1,8 +1,9 @@
 //! Many seeds, on all cores.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use emulators::AnyError;
@@ -25,6 +26,8 @@ pub struct Seeds {
     pub within: Option<Duration>,
     /// The number of threads.
     pub threads: usize,
+    /// Whether other sequences are run after one has failed.
+    pub keeps_going: bool,
 }
 
 /// A sequence that fails.
@@ -45,7 +48,9 @@ pub struct Outcome {
     pub count: u64,
     /// The time that they took.
     pub took: Duration,
-    /// The first failure.
+    /// The failing seeds, with what was wrong.
+    pub failed: BTreeMap<u64, Vec<String>>,
+    /// The first failure, unless others were to be run after it.
     pub failure: Option<Failure>,
 }
 
@@ -57,22 +62,21 @@ pub struct Outcome {
 pub fn simulate(seeds: &Seeds) -> Result<Outcome, AnyError> {
     let begun = std::time::Instant::now();
     let (next, count) = (AtomicU64::new(seeds.seeds.start), AtomicU64::new(0));
-    let failed: Mutex<Option<u64>> = Mutex::default();
+    let failed: Mutex<BTreeMap<u64, Vec<String>>> = Mutex::default();
     let worker = || -> Result<(), AnyError> {
         let runtime = Builder::new_current_thread().enable_all().start_paused(true).build()?;
         let base = runtime.block_on(Base::set_up())?;
         loop {
             let is_over = seeds.within.is_some_and(|within| begun.elapsed() > within);
             let seed = next.fetch_add(1, Ordering::Relaxed);
-            let has_failed = failed.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+            let has_failed = !seeds.keeps_going && !lock(&failed).is_empty();
             if is_over || has_failed || seed >= seeds.seeds.end {
                 return Ok(());
             }
             let wrong = runtime.block_on(run(&base, &Sequence::of(seed), seeds.plant))?;
             count.fetch_add(1, Ordering::Relaxed);
             if !wrong.is_empty() {
-                let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
-                *failed = Some(failed.map_or(seed, |other: u64| other.min(seed)));
+                lock(&failed).insert(seed, wrong);
             }
         }
     };
@@ -86,9 +90,14 @@ pub fn simulate(seeds: &Seeds) -> Result<Outcome, AnyError> {
         Ok::<_, AnyError>(())
     })?;
     let took = begun.elapsed();
-    let seed = *failed.lock().unwrap_or_else(PoisonError::into_inner);
-    let failure = seed.map(|seed| explain(seed, seeds.plant)).transpose()?;
-    Ok(Outcome { count: count.into_inner(), took, failure })
+    let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let first = failed.keys().next().filter(|_| !seeds.keeps_going);
+    let failure = first.map(|seed| explain(*seed, seeds.plant)).transpose()?;
+    Ok(Outcome { count: count.into_inner(), took, failed, failure })
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The shortest sequence of a seed that fails.

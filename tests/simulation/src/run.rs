@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use emulators::AnyError;
 use futures_util::future::join_all;
-use local::providers::{Event, WEBHOOK_SECRET};
+use local::providers::{Event, Verdict, WEBHOOK_SECRET};
+use primitives::clock::Timestamp;
 use serde_json::{Value, json};
 
 use crate::base::{Base, EMAIL, PASSWORD};
@@ -28,6 +29,8 @@ pub(crate) struct Run<'a> {
     pub(crate) planted: RefCell<Planted>,
     /// What was wrong.
     pub(crate) wrong: RefCell<Vec<String>>,
+    /// When its first step was taken.
+    pub(crate) begun: Timestamp,
     token: RefCell<String>,
     seed: u64,
     keys: RefCell<u32>,
@@ -42,6 +45,7 @@ pub async fn run(
     sequence: &Sequence,
     plant: Option<Plant>,
 ) -> Result<Vec<String>, AnyError> {
+    let t0 = std::time::Instant::now();
     let files = base.files.copy()?;
     let world = World::open(files.path()).await?;
     // The store was set up in the hours before.
@@ -50,6 +54,7 @@ pub async fn run(
     while world.stream(u64::MAX, false, Trouble::None).await > 0 {}
     let run = Run {
         base,
+        begun: world.clock.now(),
         world,
         model: RefCell::new(Model::of(base)),
         planted: RefCell::new(Planted::of(plant)),
@@ -58,11 +63,24 @@ pub async fn run(
         seed: sequence.seed,
         keys: RefCell::default(),
     };
+    let t1 = std::time::Instant::now();
     for group in sequence.groups() {
         run.group(&group).await;
     }
+    let t2 = std::time::Instant::now();
     run.settle().await;
+    let t3 = std::time::Instant::now();
     run.check().await;
+    if std::env::var("SIM_T").is_ok() {
+        eprintln!(
+            "T open {} steps {} ({}) settle {} check {}",
+            (t1 - t0).as_micros(),
+            (t2 - t1).as_micros(),
+            sequence.steps.len(),
+            (t3 - t2).as_micros(),
+            t3.elapsed().as_micros()
+        );
+    }
     let wrong = run.wrong.take();
     drop(run);
     drop(files);
@@ -184,9 +202,12 @@ impl Run<'_> {
         }
     }
 
-    /// Refunds and debits that are under way at the providers end well.
+    /// Refunds, debits and disputes that are under way at the providers end well.
     fn end_at_providers(&self) {
         let providers = &self.world.providers;
+        for dispute in &self.model.borrow().disputes {
+            drop(providers.decide_dispute(dispute, Verdict::Win));
+        }
         for refund in providers.refunds() {
             if refund.get("status") == Some(&json!("pending")) {
                 drop(providers.finish_refund(&text(&refund, "/id"), true));

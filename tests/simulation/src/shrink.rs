@@ -5,7 +5,7 @@ use emulators::AnyError;
 use crate::base::Base;
 use crate::plant::Plant;
 use crate::run::run;
-use crate::step::Sequence;
+use crate::step::{Sequence, Trouble};
 
 /// Drops steps of a failing sequence, first many at once and then one by one. Returns what is left, with what is
 /// wrong with it.
@@ -36,6 +36,20 @@ pub async fn shrink(
         }
         if !(is_shorter && width == 1) {
             width /= 2;
+        }
+    }
+    // What is left goes wrong by itself, if it does.
+    for place in 0..best.steps.len() {
+        let mut calmer = best.clone();
+        if let Some(step) = calmer.steps.get_mut(place) {
+            (step.trouble, step.at_once, step.seconds) = (Trouble::None, false, 1);
+        }
+        if calmer == best {
+            continue;
+        }
+        let found = run(base, &calmer, plant).await?;
+        if !found.is_empty() {
+            (best, wrong) = (calmer, found);
         }
     }
     Ok((best, wrong))

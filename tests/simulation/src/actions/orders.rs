@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Call, Reply, int, list, text};
+use crate::client::{Call, Reply, list, text};
 use crate::model::Placed;
 use crate::run::Run;
 use crate::step::{Action, Method, Step, Trouble};
@@ -191,9 +191,4 @@ impl Run<'_> {
 pub(crate) fn units_of(order: &Value, variant: &str, count: impl Fn(&Value) -> i64) -> i64 {
     let lines = list(order, "/items").iter();
     lines.filter(|line| text(line, "/variant_id") == variant).map(count).sum()
-}
-
-/// The units of an allocation's member, over all locations of a line.
-pub(crate) fn allocated(line: &Value, member: &str) -> i64 {
-    list(line, "/allocations").iter().map(|one| int(one, member)).sum()
 }
