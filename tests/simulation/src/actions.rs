@@ -25,7 +25,7 @@ impl Run<'_> {
             Action::Receiver { failures } => self.world.receiver.fail(*failures),
             Action::Sweep { minutes } => {
                 self.world.advance(Duration::from_secs(minutes.saturating_mul(60)));
-                if self.world.due().await.is_some_and(|(due, _)| due <= self.world.clock.now()) {
+                if self.world.is_due().await {
                     self.world.sweep(trouble).await;
                 }
             }

@@ -127,6 +127,11 @@ impl World {
         self.queues(false, false, Trouble::None).await;
     }
 
+    /// Whether any work is due now.
+    pub(crate) async fn is_due(&self) -> bool {
+        self.due().await.is_some_and(|(due, _)| due <= self.clock.now())
+    }
+
     /// When the next work is due; none if there is none.
     pub(crate) async fn due(&self) -> Option<(Timestamp, Vec<String>)> {
         let (partition, place) = Index::Gsi3.key_names();

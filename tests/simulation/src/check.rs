@@ -291,7 +291,11 @@ impl Run<'_> {
             if event.get("payload_expunged").and_then(Value::as_bool) == Some(true) {
                 expunged.insert(text(&event, "/entity/id"));
             } else if !seen.contains(id.as_str()) && !is_old {
-                self.fail(format!("events: {kind} {id} has never arrived: {event}"));
+                let path = format!("/v1/operations/webhook-deliveries?event_id={id}");
+                let deliveries = self.all(&path).await;
+                self.fail(format!(
+                    "events: {kind} {id} has never arrived: {deliveries:?}, {event}"
+                ));
             }
         }
         for order in &books.orders {

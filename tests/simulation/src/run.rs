@@ -18,6 +18,8 @@ use crate::world::World;
 
 /// Rounds of due work after which a system is not at rest.
 const ROUNDS: u32 = 60;
+/// The seconds of a day.
+const A_DAY: u32 = 86_400;
 /// The longest time to wait for due work: what is due later is waited for by people.
 const LONG: Duration = Duration::from_hours(24 * 45);
 
@@ -97,6 +99,10 @@ impl Run<'_> {
         self.plant().await;
         let seconds = steps.iter().map(|step| step.seconds).max().unwrap_or(1);
         self.world.advance(Duration::from_secs(seconds.into()));
+        // A delivery lives for five days: of longer times the schedule does not miss all.
+        if seconds > A_DAY && self.world.is_due().await {
+            self.world.sweep(Trouble::None).await;
+        }
     }
 
     /// Takes what the providers have to tell into the mailbag.
@@ -197,7 +203,12 @@ impl Run<'_> {
             self.world.advance(wait.saturating_add(Duration::from_secs(1)));
             self.world.sweep(Trouble::None).await;
         }
-        if let Some((_, due)) = self.world.due().await {
+        if let Some((_, mut due)) = self.world.due().await {
+            // A redaction waits for open orders as long as they are, and looks once a day.
+            due.retain(|mark| !mark.starts_with("DUE#RUN"));
+            if due.is_empty() {
+                return;
+            }
             self.fail(format!("never at rest; still due: {}", due.join(", ")));
         }
     }
@@ -205,8 +216,9 @@ impl Run<'_> {
     /// Refunds, debits and disputes that are under way at the providers end well.
     fn end_at_providers(&self) {
         let providers = &self.world.providers;
-        for dispute in &self.model.borrow().disputes {
-            drop(providers.decide_dispute(dispute, Verdict::Win));
+        for dispute in std::mem::take(&mut self.model.borrow_mut().disputes) {
+            // One that was lost stays lost.
+            drop(providers.decide_dispute(&dispute, Verdict::Win));
         }
         for refund in providers.refunds() {
             if refund.get("status") == Some(&json!("pending")) {
