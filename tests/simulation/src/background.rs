@@ -129,11 +129,11 @@ impl World {
 
     /// Whether any work is due now.
     pub(crate) async fn is_due(&self) -> bool {
-        self.due().await.is_some_and(|(due, _)| due <= self.clock.now())
+        self.due().await.iter().any(|(due, _)| *due <= self.clock.now())
     }
 
-    /// When the next work is due; none if there is none.
-    pub(crate) async fn due(&self) -> Option<(Timestamp, Vec<String>)> {
+    /// The work that is due at some time: when, and of which kind.
+    pub(crate) async fn due(&self) -> Vec<(Timestamp, String)> {
         let (partition, place) = Index::Gsi3.key_names();
         let scanned = self
             .embedded
@@ -146,7 +146,7 @@ impl World {
             .expression_attribute_values(":due", AttributeValue::S("DUE#".to_owned()))
             .send()
             .await;
-        let items = scanned.ok()?.items.unwrap_or_default();
+        let items = scanned.ok().and_then(|page| page.items).unwrap_or_default();
         let marks = items.iter().filter_map(|item| {
             let kind = item.get(partition)?.as_s().ok()?;
             let at = item.get(place)?.as_s().ok()?;
@@ -154,9 +154,7 @@ impl World {
             let at = Timestamp::parse(at.split('#').next()?)?;
             (!kind.starts_with("DUE#MAI")).then(|| (at, kind.clone()))
         });
-        let marks: Vec<(Timestamp, String)> = marks.collect();
-        let first = marks.iter().map(|(at, _)| *at).min()?;
-        Some((first, marks.into_iter().map(|(at, kind)| format!("{kind} {at}")).collect()))
+        marks.collect()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Bugs that the simulation plants below or beside the system, to show that it would find them.
 
+use std::fmt::Write as _;
 use std::str::FromStr;
 
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -85,24 +86,18 @@ impl Run<'_> {
         let world = &self.world;
         let has_struck = match plant {
             Some(Plant::DoubledUse) if self.model.borrow().coded > 0 => {
-                world
-                    .change(
-                        "discount_uses",
-                        |item| attribute(item, "SK").starts_with("USE#"),
-                        &[("used", 1)],
-                    )
-                    .await
+                world.change(|item| attribute(item, "SK").starts_with("USE#"), &[("used", 1)]).await
             }
             Some(Plant::LeakedUnit) if self.model.borrow().cancelled > 0 => {
                 let is_level = |item: &Value| attribute(item, "SK").starts_with("LVL#");
-                world.change("level", is_level, &[("available", -1), ("reserved", 1)]).await
+                world.change(is_level, &[("available", -1), ("reserved", 1)]).await
             }
             Some(Plant::DoubledDebit) => {
                 let is_debited = |item: &Value| {
                     item.get("version").and_then(Value::as_u64).unwrap_or(0) > 1
                         && item.get("balance").is_some()
                 };
-                world.change("gift_card", is_debited, &[("balance", -1)]).await
+                world.change(is_debited, &[("balance.amount", -1)]).await
             }
             Some(Plant::SkippedEvent) => world.skip_event().await,
             _ => false,
@@ -123,25 +118,25 @@ impl World {
     }
 
     /// Adds to attributes of the first item for which this is true, as a repeated write would.
-    async fn change(
-        &self,
-        _kind: &str,
-        is_meant: impl Fn(&Value) -> bool,
-        by: &[(&str, i64)],
-    ) -> bool {
+    async fn change(&self, is_meant: impl Fn(&Value) -> bool, by: &[(&str, i64)]) -> bool {
         let Some(item) = self.items(is_meant).await.into_iter().next() else { return false };
         let mut update = self.embedded.dynamodb().update_item().table_name(TABLE);
         for name in ["PK", "SK"] {
             update = update.key(name, AttributeValue::S(attribute(&item, name).to_owned()));
         }
         let mut terms = Vec::new();
-        for (name, by) in by {
-            update = update.expression_attribute_names(format!("#{name}"), *name);
-            update = update
-                .expression_attribute_values(format!(":{name}"), AttributeValue::N(by.to_string()));
-            terms.push(format!("#{name} :{name}"));
+        for (number, (path, by)) in by.iter().enumerate() {
+            let mut place = String::new();
+            for (depth, name) in path.split('.').enumerate() {
+                update = update.expression_attribute_names(format!("#{number}_{depth}"), name);
+                let dot = if depth == 0 { "" } else { "." };
+                let _ = write!(place, "{dot}#{number}_{depth}");
+            }
+            let by = AttributeValue::N(by.to_string());
+            update = update.expression_attribute_values(format!(":{number}"), by);
+            terms.push(format!("{place} = {place} + :{number}"));
         }
-        update.update_expression(format!("ADD {}", terms.join(", "))).send().await.is_ok()
+        update.update_expression(format!("SET {}", terms.join(", "))).send().await.is_ok()
     }
 
     /// Loses an event that was not handed out yet, and what the stream would say of it.

@@ -47,7 +47,6 @@ pub async fn run(
     sequence: &Sequence,
     plant: Option<Plant>,
 ) -> Result<Vec<String>, AnyError> {
-    let t0 = std::time::Instant::now();
     let files = base.files.copy()?;
     let world = World::open(files.path()).await?;
     // The store was set up in the hours before.
@@ -65,24 +64,11 @@ pub async fn run(
         seed: sequence.seed,
         keys: RefCell::default(),
     };
-    let t1 = std::time::Instant::now();
     for group in sequence.groups() {
         run.group(&group).await;
     }
-    let t2 = std::time::Instant::now();
     run.settle().await;
-    let t3 = std::time::Instant::now();
     run.check().await;
-    if std::env::var("SIM_T").is_ok() {
-        eprintln!(
-            "T open {} steps {} ({}) settle {} check {}",
-            (t1 - t0).as_micros(),
-            (t2 - t1).as_micros(),
-            sequence.steps.len(),
-            (t3 - t2).as_micros(),
-            t3.elapsed().as_micros()
-        );
-    }
     let wrong = run.wrong.take();
     drop(run);
     drop(files);
@@ -194,23 +180,29 @@ impl Run<'_> {
             if worked > 0 || !self.model.borrow().mailbag.is_empty() {
                 continue;
             }
-            let now = self.world.clock.now();
-            let Some((next, _)) = self.world.due().await else { return };
-            let wait = now.until(next);
-            if wait > LONG {
-                return;
-            }
-            self.world.advance(wait.saturating_add(Duration::from_secs(1)));
+            let Some(wait) = self.wait().await else { return };
+            self.world.advance(wait);
             self.world.sweep(Trouble::None).await;
         }
-        if let Some((_, mut due)) = self.world.due().await {
-            // A redaction waits for open orders as long as they are, and looks once a day.
-            due.retain(|mark| !mark.starts_with("DUE#RUN"));
-            if due.is_empty() {
-                return;
-            }
-            self.fail(format!("never at rest; still due: {}", due.join(", ")));
+        // A redaction waits for open orders as long as they are, and looks once a day.
+        let mut due = self.world.due().await;
+        due.retain(|(_, kind)| !kind.starts_with("DUE#RUN"));
+        if !due.is_empty() {
+            self.fail(format!("never at rest; still due: {due:?}"));
         }
+    }
+
+    /// How long to wait for what is due next, and within a day of it; none if nobody waits for it.
+    async fn wait(&self) -> Option<Duration> {
+        let now = self.world.clock.now();
+        let due = self.world.due().await;
+        let first = due.iter().map(|(at, _)| *at).min()?;
+        if now.until(first) > LONG {
+            return None;
+        }
+        let day = first.plus(Duration::from_secs(A_DAY.into()));
+        let last = due.iter().map(|(at, _)| *at).filter(|at| *at < day).max()?;
+        Some(now.until(last).saturating_add(Duration::from_secs(1)))
     }
 
     /// Refunds, debits and disputes that are under way at the providers end well.
