@@ -30,7 +30,7 @@ mod world;
 pub use base::Base;
 pub use many::{Failure, Outcome, Seeds, simulate};
 pub use plant::Plant;
-pub use run::run;
+pub use run::{Ran, run};
 pub use shrink::shrink;
 pub use step::{Sequence, Step};
 pub use world::World;

@@ -15,6 +15,7 @@ Runs random sequences of commerce, by seed, and prints the shortest that fails.
   --seed <seed>      this seed alone
   --seconds <n>      begin no sequence after this time
   --keep-going       run the others after one has failed, and print what was wrong with each
+  --answers          print how often each route gave each status
   --threads <n>      this many at once (one a core)
   --plant <bug>      with a bug that must be found: lost-refund, doubled-use, leaked-unit, skipped-event,
                      swapped-events, doubled-debit";
@@ -32,12 +33,13 @@ fn main() -> ExitCode {
 fn run() -> Result<ExitCode, AnyError> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     lambda::log::init("off");
-    let (mut from, mut count) = (0_u64, 1_000_u64);
+    let (mut from, mut count, mut shows_answers) = (0_u64, 1_000_u64, false);
     let mut seeds = Seeds {
         seeds: 0..0,
         plant: None,
         within: None,
         keeps_going: false,
+        shrinks: true,
         threads: std::thread::available_parallelism()?.get(),
     };
     let mut arguments = lexopt::Parser::from_env();
@@ -49,7 +51,8 @@ fn run() -> Result<ExitCode, AnyError> {
             Long("seconds") => {
                 seeds.within = Some(Duration::from_secs(arguments.value()?.parse()?));
             }
-            Long("keep-going") => seeds.keeps_going = true,
+            Long("keep-going") => (seeds.keeps_going, seeds.shrinks) = (true, false),
+            Long("answers") => shows_answers = true,
             Long("threads") => seeds.threads = arguments.value()?.parse()?,
             Long("plant") => seeds.plant = Some(arguments.value()?.parse::<Plant>()?),
             Long("help") => {
@@ -70,6 +73,11 @@ fn run() -> Result<ExitCode, AnyError> {
         rate / 10,
         rate % 10
     );
+    if shows_answers {
+        for (answer, times) in &outcome.answers {
+            println!("{times:>7} {answer}");
+        }
+    }
     if seeds.keeps_going {
         for (seed, wrong) in &outcome.failed {
             println!("seed {seed}: {}", wrong.join("\n  "));

@@ -11,7 +11,7 @@ use tokio::runtime::Builder;
 
 use crate::base::Base;
 use crate::plant::Plant;
-use crate::run::run;
+use crate::run::{Ran, run};
 use crate::shrink::shrink;
 use crate::step::Sequence;
 
@@ -28,6 +28,8 @@ pub struct Seeds {
     pub threads: usize,
     /// Whether other sequences are run after one has failed.
     pub keeps_going: bool,
+    /// Whether the shortest sequence that fails is looked for.
+    pub shrinks: bool,
 }
 
 /// A sequence that fails.
@@ -48,9 +50,11 @@ pub struct Outcome {
     pub count: u64,
     /// The time that they took.
     pub took: Duration,
+    /// How often each route gave each status.
+    pub answers: BTreeMap<String, u64>,
     /// The failing seeds, with what was wrong.
     pub failed: BTreeMap<u64, Vec<String>>,
-    /// The first failure, unless others were to be run after it.
+    /// The first failure, if its shortest sequence was looked for.
     pub failure: Option<Failure>,
 }
 
@@ -63,6 +67,7 @@ pub fn simulate(seeds: &Seeds) -> Result<Outcome, AnyError> {
     let begun = std::time::Instant::now();
     let (next, count) = (AtomicU64::new(seeds.seeds.start), AtomicU64::new(0));
     let failed: Mutex<BTreeMap<u64, Vec<String>>> = Mutex::default();
+    let answers: Mutex<BTreeMap<String, u64>> = Mutex::default();
     let worker = || -> Result<(), AnyError> {
         let runtime = Builder::new_current_thread().enable_all().start_paused(true).build()?;
         let base = runtime.block_on(Base::set_up())?;
@@ -73,8 +78,14 @@ pub fn simulate(seeds: &Seeds) -> Result<Outcome, AnyError> {
             if is_over || has_failed || seed >= seeds.seeds.end {
                 return Ok(());
             }
-            let wrong = runtime.block_on(run(&base, &Sequence::of(seed), seeds.plant))?;
+            let Ran { wrong, answers: given } =
+                runtime.block_on(run(&base, &Sequence::of(seed), seeds.plant))?;
             count.fetch_add(1, Ordering::Relaxed);
+            for (answer, times) in given {
+                let mut answers = lock(&answers);
+                let count: &mut u64 = answers.entry(answer).or_default();
+                *count = count.saturating_add(times);
+            }
             if !wrong.is_empty() {
                 lock(&failed).insert(seed, wrong);
             }
@@ -91,9 +102,10 @@ pub fn simulate(seeds: &Seeds) -> Result<Outcome, AnyError> {
     })?;
     let took = begun.elapsed();
     let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let first = failed.keys().next().filter(|_| !seeds.keeps_going);
+    let first = failed.keys().next().filter(|_| seeds.shrinks);
     let failure = first.map(|seed| explain(*seed, seeds.plant)).transpose()?;
-    Ok(Outcome { count: count.into_inner(), took, failed, failure })
+    let answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(Outcome { count: count.into_inner(), took, answers, failed, failure })
 }
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {

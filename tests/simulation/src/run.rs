@@ -1,6 +1,7 @@
 //! One sequence, from its first step to what must be true in the end.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use emulators::AnyError;
@@ -31,6 +32,7 @@ pub(crate) struct Run<'a> {
     pub(crate) planted: RefCell<Planted>,
     /// What was wrong.
     pub(crate) wrong: RefCell<Vec<String>>,
+    answers: RefCell<BTreeMap<String, u64>>,
     /// When its first step was taken.
     pub(crate) begun: Timestamp,
     token: RefCell<String>,
@@ -38,15 +40,20 @@ pub(crate) struct Run<'a> {
     keys: RefCell<u32>,
 }
 
-/// Runs a sequence. Returns what was wrong.
+/// What came of a sequence.
+#[derive(Debug, Clone, Default)]
+pub struct Ran {
+    /// What was wrong.
+    pub wrong: Vec<String>,
+    /// How often each route gave each status.
+    pub answers: BTreeMap<String, u64>,
+}
+
+/// Runs a sequence.
 ///
 /// # Errors
 /// The system does not start.
-pub async fn run(
-    base: &Base,
-    sequence: &Sequence,
-    plant: Option<Plant>,
-) -> Result<Vec<String>, AnyError> {
+pub async fn run(base: &Base, sequence: &Sequence, plant: Option<Plant>) -> Result<Ran, AnyError> {
     let files = base.files.copy()?;
     let world = World::open(files.path()).await?;
     // The store was set up in the hours before.
@@ -60,6 +67,7 @@ pub async fn run(
         model: RefCell::new(Model::of(base)),
         planted: RefCell::new(Planted::of(plant)),
         wrong: RefCell::default(),
+        answers: RefCell::default(),
         token: RefCell::new(base.token.clone()),
         seed: sequence.seed,
         keys: RefCell::default(),
@@ -69,10 +77,10 @@ pub async fn run(
     }
     run.settle().await;
     run.check().await;
-    let wrong = run.wrong.take();
+    let ran = Ran { wrong: run.wrong.take(), answers: run.answers.take() };
     drop(run);
     drop(files);
-    Ok(wrong)
+    Ok(ran)
 }
 
 impl Run<'_> {
@@ -111,6 +119,11 @@ impl Run<'_> {
     /// Sends a request until it has an answer, which must not be a server error.
     pub(crate) async fn call(&self, call: Call, trouble: Trouble) -> Reply {
         let (reply, failed) = self.world.call(&call, trouble).await;
+        let answer = format!("{} {} {}", reply.status, call.method, without_ids(&call.path));
+        let mut answers = self.answers.borrow_mut();
+        let count = answers.entry(answer).or_default();
+        *count = count.saturating_add(1);
+        drop(answers);
         if reply.status >= 500 {
             let (method, path, status) = (&call.method, &call.path, reply.status);
             self.fail(format!("{method} {path} is {status} after {failed} more: {}", reply.json));
@@ -228,4 +241,14 @@ impl Run<'_> {
     pub(crate) fn one<T: Clone>(&self, of: impl Fn(&Model) -> &Vec<T>, number: u64) -> Option<T> {
         pick(of(&self.model.borrow()), number)
     }
+}
+
+/// A path with `…` for each id, and without its query.
+fn without_ids(path: &str) -> String {
+    let path = path.split('?').next().unwrap_or_default();
+    let part = |part: &str| {
+        let is_id = part.len() > 30 && part.contains('_');
+        if is_id { "…".to_owned() } else { part.to_owned() }
+    };
+    path.split('/').map(part).collect::<Vec<_>>().join("/")
 }

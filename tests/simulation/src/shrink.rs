@@ -18,7 +18,7 @@ pub async fn shrink(
     plant: Option<Plant>,
 ) -> Result<(Sequence, Vec<String>), AnyError> {
     let mut best = failing.clone();
-    let mut wrong = run(base, &best, plant).await?;
+    let mut wrong = run(base, &best, plant).await?.wrong;
     let mut width = best.steps.len().div_ceil(2);
     while width > 0 {
         let mut from = 0;
@@ -27,7 +27,7 @@ pub async fn shrink(
             let mut steps = best.steps.clone();
             steps.drain(from..from.saturating_add(width).min(steps.len()));
             let shorter = Sequence { seed: best.seed, steps };
-            let found = run(base, &shorter, plant).await?;
+            let found = run(base, &shorter, plant).await?.wrong;
             if found.is_empty() {
                 from = from.saturating_add(width);
             } else {
@@ -47,7 +47,7 @@ pub async fn shrink(
         if calmer == best {
             continue;
         }
-        let found = run(base, &calmer, plant).await?;
+        let found = run(base, &calmer, plant).await?.wrong;
         if !found.is_empty() {
             (best, wrong) = (calmer, found);
         }

@@ -14,30 +14,37 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 static PROVIDER: Once = Once::new();
 
-fn run(seeds: u64, plant: Option<Plant>) -> Outcome {
+fn run(seeds: u64, plant: Option<Plant>, shrinks: bool) -> Outcome {
     PROVIDER.call_once(|| {
         let _ = rustls::crypto::ring::default_provider().install_default();
         lambda::log::init("off");
     });
-    let within = Some(LIMIT);
-    simulate(&Seeds { seeds: 0..seeds, plant, within, threads: 2, keeps_going: false })
-        .expect("the system starts")
+    let (seeds, within) = (0..seeds, Some(LIMIT));
+    let seeds = Seeds { seeds, plant, within, threads: 2, keeps_going: false, shrinks };
+    simulate(&seeds).expect("the system starts")
 }
 
-/// A planted bug is found, and by a short sequence.
+/// A planted bug is found, and said to be what it is.
 fn finds(plant: Plant, subject: &str) {
-    let failure = run(FEW, Some(plant)).failure.expect("the bug is found");
-    assert!(failure.wrong.iter().any(|wrong| wrong.starts_with(subject)), "{:?}", failure.wrong);
-    assert!(failure.shortest.steps.len() < 12, "{}", failure.shortest);
+    let failed = run(FEW, Some(plant), false).failed;
+    let wrong: Vec<String> = failed.into_values().flatten().collect();
+    assert!(wrong.iter().any(|wrong| wrong.starts_with(subject)), "{plant:?}: {wrong:#?}");
 }
 
 #[test]
 fn money_stock_codes_and_events_are_right_after_any_sequence() {
-    let outcome = run(SEEDS, None);
+    let outcome = run(SEEDS, None, true);
     assert!(outcome.count > 0);
     if let Some(failure) = outcome.failure {
         panic!("seed {}:\n{}{:#?}", failure.seed, failure.shortest, failure.wrong);
     }
+}
+
+#[test]
+fn the_shortest_sequence_that_fails_is_found() {
+    let failure = run(FEW, Some(Plant::SwappedEvents), true).failure.expect("the bug is found");
+    assert!(failure.shortest.steps.len() < 5, "{}", failure.shortest);
+    assert!(!failure.wrong.is_empty());
 }
 
 #[test]
