@@ -40,6 +40,12 @@ bench *options:
     cargo build --release -p local -p benches
     {{ target }}/release/benches --plots docs {{ options }}
 
+# Hold that the system is as fast after two hundred thousand deliveries as before, and its file as large as what it
+# keeps; some ten minutes.
+sustained:
+    cargo build --release -p local -p benches
+    {{ target }}/release/benches --growth 200000
+
 # The functions' packages.
 functions := "-p health -p auth -p storefront -p stores -p products -p orders -p payments -p themes-family -p app-store -p operations -p dispatcher -p webhooks -p mail -p runner"
 

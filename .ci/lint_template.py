@@ -41,7 +41,9 @@ ROLE_POLICY_CHARACTERS = 10_240
 # condition on it would be true without one.
 ON_A_PARTITION = {
     f"dynamodb:{action}"
-    for action in ["GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"]
+    for action in [
+        "GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem", "BatchWriteItem",
+    ]
 }
 # A stack takes 500. What grows faster than families, queues and secrets do is nothing that people read.
 RESOURCES = 149

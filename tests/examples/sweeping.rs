@@ -24,7 +24,7 @@ use sales::workflows::expire_order;
 use support::{
     Gateway, Merchant, Providers, STRIPE_KEY_ID, STRIPE_SECRET, WEBHOOK_SECRET, json, unique,
 };
-use table::outbox::{Due, SHARDS};
+use table::outbox::{DueKind, SHARDS};
 
 /// Orders, and how long a provider takes for an answer, unless the caller says otherwise.
 const ORDERS: u64 = 600;
@@ -67,10 +67,11 @@ async fn measure(orders: u64, latency: Duration, is_handed_out: bool) {
 /// a time, one order of a shard after the other, for as long as a run may ask providers.
 async fn by_one_run(gateway: &Gateway) -> usize {
     let app = gateway.app();
-    let deadline = &ProviderDeadline::since(app.clock.now());
+    let deadline = &ProviderDeadline::of_sweep(app.clock.now());
     let shard = |shard: char| async move {
         let mut done = 0_usize;
-        let keys = app.table.keys(&Due::Order.query(shard, app.clock.now()), 200).await.unwrap();
+        let keys =
+            app.table.keys(&DueKind::Order.query(shard, app.clock.now()), 200).await.unwrap();
         for key in keys {
             let order: Order = app.table.get(&key).await.unwrap().unwrap();
             let outcome = expire_order::process(app, &order, deadline).await;

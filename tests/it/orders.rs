@@ -12,6 +12,7 @@ mod pickups;
 mod placing;
 mod properties;
 mod refunds;
+mod unsold_units;
 mod unusable_gift_cards;
 
 use support::{Market, Merchant, Placed, Reply, Value, cart, inr, json, race, unique};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use core_types::event::{Entry, Event, EventGroup, EventSubject};
+use core_types::event::{Event, EventGroup, EventSubject, TopicDeclaration};
 use core_types::id::{DeliveryId, StoreId};
 use core_types::key;
 use delivery::delivery::{
@@ -176,7 +176,7 @@ impl Process {
     /// So many changes of a store happen, each announced about an entity of its own; gives the events' ids.
     pub async fn announce(&self, store: &Store, count: usize) -> Vec<String> {
         let store = StoreId::parse(&store.id).expect("a store's id");
-        let (app, topic) = (self.app(), Entry::of(&STORE_UPDATED));
+        let (app, topic) = (self.app(), TopicDeclaration::of(&STORE_UPDATED));
         let mut ids = Vec::new();
         let numbers: Vec<usize> = (0..count).collect();
         for part in numbers.chunks(TOGETHER) {

@@ -29,7 +29,7 @@ pub fn routes() -> Vec<Route> {
             path: row.path,
             is_public: row.access == Access::Public,
             is_for_apps: matches!(row.access, Access::Scope(_)),
-            is_cached: row.is_kept,
+            is_cached: row.is_cached,
         }));
     }
     all

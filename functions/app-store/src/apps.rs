@@ -97,7 +97,7 @@ core_types::view! {
         slug: String = app.slug.as_str().to_owned(),
         /// The name.
         name: String,
-        /// What the app does, in one sentence.
+        /// The app's purpose in one sentence.
         tagline: Option<String> = app.listing.as_ref().map(|listing| listing.tagline.clone()),
         /// The category of the catalogue.
         category: Option<Category> = app.listing.as_ref().map(|listing| listing.category),
@@ -239,7 +239,7 @@ fn developer_summary(profile: Developer) -> DeveloperSummary {
 pub struct ScopeView {
     /// The scope, like `read_orders`.
     scope: String,
-    /// What the scope allows, in a sentence.
+    /// An explanation of the scope in one sentence.
     explanation: String,
 }
 
@@ -255,7 +255,7 @@ pub fn explained<'a>(scopes: impl Iterator<Item = &'a str>) -> Vec<ScopeView> {
 pub struct AppVersionView {
     /// The version number (Semantic Versioning).
     version: String,
-    /// What is new, for merchants.
+    /// The changes of this version, for merchants.
     changelog: String,
     /// When an operator approved it.
     approved_at: Option<Timestamp>,
@@ -266,7 +266,7 @@ pub struct AppVersionView {
 pub struct AppDetailView {
     #[serde(flatten)]
     summary: CatalogueView,
-    /// What the app does.
+    /// The description of the app.
     description: Option<String>,
     /// The URL at which the app runs.
     app_url: WebUrl,
@@ -291,7 +291,7 @@ pub struct AppDetailView {
 ///
 /// # Errors
 /// `not_found`, both for an unknown app and for one that is not in the catalogue.
-pub async fn show(
+pub async fn get(
     _: Public,
     State(app): State<App>,
     Path(id): Path<AppId>,

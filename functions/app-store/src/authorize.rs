@@ -14,7 +14,7 @@ use gateway::idempotency::Commit;
 use gateway::reply::{Json, NoStore};
 use gateway::request::{Body, Path};
 use platform::app::{AppStatus, CommerceApp};
-use platform::grant::{AuthorizationCode, CODE_LIFETIME, CodeChallenge, CodeState};
+use platform::grant::{AUTHORIZATION_CODE_LIFETIME, AuthorizationCode, CodeChallenge, CodeState};
 use platform::installation::{APP_AUTHORIZED, APP_INSTALLED, Installation, InstallationStatus};
 use primitives::clock::Timestamp;
 use primitives::fields::{Exact, FieldErrors, FromText, Violation};
@@ -125,7 +125,8 @@ async fn authorize_once(
     let now = services.clock.now();
     let app_key = key::app(id);
     let installation_key = key::installation(&Installation::id_of(&admin.store.id, id));
-    let mut batch = services.table.look(&[&app_key, &installation_key], consistency).await?;
+    let mut batch =
+        services.table.get_many_with(&[&app_key, &installation_key], consistency).await?;
     let client: CommerceApp = batch.take(&app_key)?.ok_or(Code::AppNotPublished)?;
     let known: Option<Installation> = batch.take(&installation_key)?;
     let (scopes, challenge) = input.validate(&client)?;
@@ -141,7 +142,9 @@ async fn authorize_once(
     let write = write.create_or_replace(&installation, Code::VersionConflict);
     write
         .create(&code, Code::VersionConflict)
-        .also(is_new.then_some(()), |write, ()| write.emit(installation.event(&APP_INSTALLED, now)))
+        .when_some(is_new.then_some(()), |write, ()| {
+            write.emit(installation.event(&APP_INSTALLED, now))
+        })
         .emit(installation.event(&APP_AUTHORIZED, now))
         .answer(Json::new(&answer).no_store(), now)
         .await
@@ -170,7 +173,7 @@ fn issue(
         scopes: installation.scopes.clone(),
         state: CodeState::Issued,
         grant: None,
-        expires_at: now.plus(CODE_LIFETIME),
+        expires_at: now.plus(AUTHORIZATION_CODE_LIFETIME),
         created_at: now,
         version: 1,
     };
@@ -185,7 +188,7 @@ impl AuthorizeResponse {
             code,
             state: input.state.as_str().to_owned(),
             iss: iss.to_owned(),
-            expires_in: CODE_LIFETIME.as_secs(),
+            expires_in: AUTHORIZATION_CODE_LIFETIME.as_secs(),
             scope: installation.scopes.to_string(),
             scopes: installation.scopes.to_vec(),
             granted_scopes: installation.scopes.to_vec(),

@@ -172,7 +172,7 @@ pub async fn create(
     State(app): State<App>,
     Ruled(Body(input)): Ruled<Body<CreateAppRequest>>,
 ) -> Result<NoStore<Created<AppSecretsView>>, Problem> {
-    developer.profile.may_publish()?;
+    developer.profile.ensure_may_publish()?;
     let confidential = input.confidential.is_none_or(|flag| flag.0);
     let require_pkce = input.require_pkce.is_none_or(|flag| flag.0);
     let now = app.clock.now();
@@ -241,7 +241,7 @@ async fn save_new(
         .create(&slug, Code::SlugTaken)
         .create(&made, Code::VersionConflict)
         .create(&client, Code::VersionConflict)
-        .also(hook, |write, hook| write.create(&hook.subscription, Code::VersionConflict))
+        .when_some(hook, |write, hook| write.create(&hook.subscription, Code::VersionConflict))
         .emit(made.event(&APP_CREATED, now))
         .answer(Created::new(&view).version(1).no_store(), now)
         .await
@@ -304,7 +304,7 @@ fn validate_pkce(confidential: bool, require_pkce: bool) -> Option<FieldError> {
 ///
 /// # Errors
 /// `not_found`, also for another developer's app and a deleted one.
-pub async fn show(
+pub async fn get(
     developer: Developer,
     State(app): State<App>,
     Path(id): Path<AppId>,

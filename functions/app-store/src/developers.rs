@@ -26,7 +26,7 @@ use replies::ResourceReply;
 ///
 /// # Errors
 /// `developer_profile_not_found` for a merchant without a profile.
-pub async fn show(
+pub async fn get(
     merchant: Merchant,
     State(app): State<App>,
 ) -> Result<Json<DeveloperView>, Problem> {

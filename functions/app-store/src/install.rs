@@ -141,7 +141,7 @@ async fn save(
     let write = write.create_or_replace(next, Code::VersionConflict);
     // In both cases the app must still be in the catalogue when the transaction commits.
     let write = if next.status == InstallationStatus::Active {
-        CommerceApp::one_install_more(write, &chosen.id, Code::NotFound)
+        CommerceApp::count_install_if_published(write, &chosen.id, Code::NotFound)
     } else {
         write.check(&key::app(&chosen.id), CommerceApp::still_published(), Code::NotFound)
     };
@@ -185,7 +185,7 @@ pub async fn list(
 ///
 /// # Errors
 /// `not_found`, also for another store's installation.
-pub async fn show(
+pub async fn get(
     admin: Admin,
     State(app): State<App>,
     Path(id): Path<InstallationId>,
@@ -195,8 +195,7 @@ pub async fn show(
 
 /// An entry of the access log of an installation.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "InstallationHistoryEntry")]
-pub struct AccessView {
+pub struct AccessLogEntry {
     /// The id of the event.
     id: EventId,
     /// The event type, like `app.token_issued`.
@@ -210,7 +209,7 @@ pub struct AccessView {
     data: Value,
 }
 
-impl From<Event> for AccessView {
+impl From<Event> for AccessLogEntry {
     fn from(event: Event) -> Self {
         let body: Value = serde_json::from_str(&event.body).unwrap_or_default();
         Self {
@@ -227,7 +226,7 @@ impl From<Event> for AccessView {
 /// List the access log of an installation.
 ///
 /// The newest entry comes first. The log has the installation's events: installed, authorized, token issued,
-/// all tokens revoked, suspended, resumed and uninstalled. Entries are kept for 30 days. It does not record
+/// all tokens revoked, suspended, resumed and uninstalled. Entries are retained for 30 days. It does not record
 /// that an app revoked a single token.
 ///
 /// # Errors
@@ -237,11 +236,11 @@ pub async fn access_log(
     State(app): State<App>,
     Path(id): Path<InstallationId>,
     paging: Paging,
-) -> Result<Page<AccessView>, Problem> {
+) -> Result<Page<AccessLogEntry>, Problem> {
     let installation = own(&app, &admin, &id).await?;
     let (index, partition) = key::timeline_on(&admin.store.id, installation.id.as_str());
     let wanted = table::Query::index(index, partition).newest_first();
-    paging.answer(&app, &wanted, |_: &Event| true, AccessView::from).await
+    paging.answer(&app, &wanted, |_: &Event| true, AccessLogEntry::from).await
 }
 
 /// The scopes of an installation.

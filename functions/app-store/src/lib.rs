@@ -26,14 +26,17 @@ fn catalogue() -> Routes {
     Routes::default()
         .open_to_any_origin(::callers::cross_origin::is_open)
         .get("/v1/app-store/apps", Cost::List, apps::list)
-        .get("/v1/app-store/apps/{id}", Cost::READ, apps::show)
+        .get("/v1/app-store/apps/{id}", Cost::READ, apps::get)
         .get("/v1/app-store/apps/{id}/reviews", Cost::List, reviews::list)
-        .post("/v1/app-store/apps/{id}/reviews", Cost::WRITE, reviews::write)
-        .patch("/v1/app-store/apps/{id}/reviews/{rid}", Cost::WRITE, reviews::edit)
+        .post("/v1/app-store/apps/{id}/reviews", Cost::WRITE, reviews::create)
+        .patch("/v1/app-store/apps/{id}/reviews/{rid}", Cost::WRITE, reviews::update)
         .delete("/v1/app-store/apps/{id}/reviews/{rid}", Cost::WRITE, reviews::delete)
         .post("/v1/app-store/apps/{id}/reviews/{rid}/reply", Cost::WRITE, reviews::reply)
-        .subject("/v1/app-store/apps/{id}/reviews/{rid}", reviews::subject)
-        .subject("/v1/app-store/apps/{id}/reviews/{rid}/reply", reviews::subject_of_reply)
+        .existence_check("/v1/app-store/apps/{id}/reviews/{rid}", reviews::ensure_exists)
+        .existence_check(
+            "/v1/app-store/apps/{id}/reviews/{rid}/reply",
+            reviews::ensure_reply_exists,
+        )
         .post("/v1/app-store/apps/{id}/install", Cost::WRITE, install::install)
         .post("/v1/app-store/apps/{id}/suspend", Cost::WRITE, platform::suspend)
         .post("/v1/app-store/apps/{id}/resume", Cost::WRITE, platform::resume)
@@ -55,7 +58,7 @@ fn oauth_routes() -> Routes {
 fn installation_routes() -> Routes {
     Routes::default()
         .get("/v1/app-store/installations", Cost::List, install::list)
-        .get("/v1/app-store/installations/{id}", Cost::READ, install::show)
+        .get("/v1/app-store/installations/{id}", Cost::READ, install::get)
         .post("/v1/app-store/installations/{id}/uninstall", Cost::WRITE, installations::uninstall)
         .post("/v1/app-store/installations/{id}/suspend", Cost::WRITE, installations::suspend)
         .post("/v1/app-store/installations/{id}/resume", Cost::WRITE, installations::resume)
@@ -70,12 +73,12 @@ fn installation_routes() -> Routes {
 
 fn developer_routes() -> Routes {
     let own = Routes::default()
-        .get("/v1/app-store/developers/register", Cost::READ, developers::show)
+        .get("/v1/app-store/developers/register", Cost::READ, developers::get)
         .post("/v1/app-store/developers/register", Cost::WRITE, developers::register)
         .patch("/v1/app-store/developers/me", Cost::WRITE, developers::update)
         .get("/v1/app-store/developers/apps", Cost::List, developer_apps::list)
         .post("/v1/app-store/developers/apps", Cost::WRITE, developer_apps::create)
-        .get("/v1/app-store/developers/apps/{id}", Cost::READ, developer_apps::show)
+        .get("/v1/app-store/developers/apps/{id}", Cost::READ, developer_apps::get)
         .patch("/v1/app-store/developers/apps/{id}", Cost::WRITE, developer_apps::update)
         .delete("/v1/app-store/developers/apps/{id}", Cost::WRITE, developer_apps::delete)
         .post(
@@ -86,13 +89,13 @@ fn developer_routes() -> Routes {
     let submitted = Routes::default()
         .get("/v1/app-store/developers/apps/{id}/submissions", Cost::List, submissions::list)
         .post("/v1/app-store/developers/apps/{id}/submissions", Cost::WRITE, submissions::submit)
-        .get("/v1/app-store/developers/apps/{id}/submissions/{sid}", Cost::READ, submissions::show)
+        .get("/v1/app-store/developers/apps/{id}/submissions/{sid}", Cost::READ, submissions::get)
         .post(
             "/v1/app-store/developers/apps/{id}/submissions/{sid}/withdraw",
             Cost::WRITE,
             submissions::withdraw,
         )
-        .get("/v1/app-store/submissions", Cost::List, submissions::queue)
+        .get("/v1/app-store/submissions", Cost::List, submissions::list_all)
         .post("/v1/app-store/submissions/{sid}/approve", Cost::WRITE, submissions::approve)
         .post("/v1/app-store/submissions/{sid}/reject", Cost::WRITE, submissions::reject)
         .post(

@@ -35,7 +35,7 @@ pub struct SuspendAppRequest {
 /// tokens are rejected, and its codes and refresh tokens are not redeemed. The subscriptions that it created
 /// on stores receive no events; its own `webhook_url` still receives the events about the app.
 ///
-/// Installations and tokens are kept until it is resumed. It emits `app.suspended_by_platform`.
+/// Installations and tokens stay until it is resumed. It emits `app.suspended_by_platform`.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.

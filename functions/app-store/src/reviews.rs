@@ -93,7 +93,7 @@ pub struct ReviewAppRequest {
 ///
 /// # Errors
 /// `not_installed`, unless the store's installation is active; `already_reviewed`; `not_found`.
-pub async fn write(
+pub async fn create(
     admin: Admin,
     State(app): State<App>,
     Path(id): Path<AppId>,
@@ -134,7 +134,7 @@ pub struct EditAppReviewRequest {
 ///
 /// # Errors
 /// `not_found`, also for another store's review; `precondition_failed`.
-pub async fn edit(
+pub async fn update(
     admin: Admin,
     State(app): State<App>,
     Path((id, review_id)): Path<(AppId, ReviewId)>,
@@ -194,7 +194,7 @@ async fn own(
 ///
 /// # Errors
 /// `not_found`.
-pub(crate) async fn subject(
+pub(crate) async fn ensure_exists(
     admin: Admin,
     State(app): State<App>,
     Path((id, review_id)): Path<(AppId, ReviewId)>,
@@ -206,7 +206,7 @@ pub(crate) async fn subject(
 ///
 /// # Errors
 /// `not_found`.
-pub(crate) async fn subject_of_reply(
+pub(crate) async fn ensure_reply_exists(
     developer: Developer,
     State(app): State<App>,
     Path((id, review_id)): Path<(AppId, ReviewId)>,

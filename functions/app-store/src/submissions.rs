@@ -62,9 +62,9 @@ pub async fn list(
 #[request]
 #[derive(Debug, Clone)]
 pub struct ListingRequest {
-    /// What the app does, in one sentence.
+    /// The app's purpose in one sentence.
     tagline: Text<1, 120>,
-    /// What the app does: at least 50 characters.
+    /// The description of the app: at least 50 characters.
     description: Text<1, 10_000>,
     /// The category of the catalogue.
     category: Category,
@@ -86,7 +86,7 @@ pub struct SubmitRequest {
     version: Release,
     /// The proposed listing.
     listing: ListingRequest,
-    /// What is new, for merchants.
+    /// The changes of this version, for merchants.
     changelog: Text<1, 5000>,
     /// The instructions with which an operator tests the app.
     test_instructions: Text<1, 5000>,
@@ -130,11 +130,11 @@ pub async fn submit(
     Path(id): Path<AppId>,
     Body(input): Body<SubmitRequest>,
 ) -> Result<Created<SubmissionView>, Problem> {
-    developer.profile.may_publish()?;
+    developer.profile.ensure_may_publish()?;
     let proposal = Proposal::from(input);
     retry(|| async {
         let before = own(&app, &developer, &id).await?;
-        before.may_submit()?;
+        before.ensure_may_submit()?;
         let client: Option<AppClient> = app.table.get(&key::client(&before.client_id)).await?;
         let webhook = match &before.webhook_url {
             Some(url) => app.egress.check(url).await.err(),
@@ -142,7 +142,7 @@ pub async fn submit(
         };
         let is_ours = bridged::is_ours(&app.config, before.wanted().app_url.as_str());
         let around = Surroundings { webhook, is_ours };
-        let checks = submission::checks(&before, client.as_ref(), around, &proposal);
+        let checks = submission::run_checks(&before, client.as_ref(), around, &proposal);
         let now = app.clock.now();
         let made = Submission::open(&before, proposal.clone(), checks, now)?;
         let next = CommerceApp { open_submission_id: Some(made.id.clone()), ..before.changed(now) };
@@ -164,7 +164,7 @@ pub async fn submit(
 ///
 /// # Errors
 /// `not_found`.
-pub async fn show(
+pub async fn get(
     developer: Developer,
     State(app): State<App>,
     Path((id, submission_id)): Path<(AppId, SubmissionId)>,
@@ -218,7 +218,7 @@ async fn save(
 ///
 /// For operators: the submissions that wait for a decision, the oldest first, or those in the requested
 /// `status`.
-pub async fn queue(
+pub async fn list_all(
     _: Operator,
     State(app): State<App>,
     Query(query): Query<SubmissionsQuery>,
@@ -269,7 +269,7 @@ pub async fn reject(
 /// `POST /v1/app-store/submissions/{sid}/request-changes` (`requestSubmissionChanges`):
 /// Request changes to an app submission.
 ///
-/// At least one note is required, which tells the developer what to change. It ends this submission; the
+/// At least one note is required, which says what the developer has to change. It ends this submission; the
 /// developer creates a new one. It emits `app.changes_requested`.
 ///
 /// # Errors

@@ -105,10 +105,12 @@ pub(crate) async fn update(
         let second_factor = mfa::ensure(&app, &account, input.totp.as_ref(), &inbound).await?;
         // Each change sends mails. Counted by id, because the address differs each time.
         let moves = Ceiling::of_mails("move_mails");
-        moves.take(&app, &seal::digest(account.id.as_str()), |write| write).await?;
+        moves.count_attempt(&app, &seal::digest(account.id.as_str()), |write| write).await?;
         next.email_verified = false;
         let write = move_claim(&app, write, &account, &next, now).await?;
-        confirmed.spend(write, now).also(second_factor, |write, factor| factor.spend(write))
+        confirmed
+            .add_use(write, now)
+            .when_some(second_factor, |write, factor| factor.add_use(write))
     };
     next.save(write, Code::VersionConflict)
         .emit(next.event(&MERCHANT_UPDATED, &app.config, now))
@@ -140,7 +142,7 @@ async fn move_claim(
         .delete_if(&former_key, held, Code::VersionConflict)
         .create(&link, Code::VersionConflict)
         .emit(Mail::compose(&key, &content, now)?)
-        .also(notice.transpose()?, Write::emit))
+        .when_some(notice.transpose()?, Write::emit))
 }
 
 /// The deletion of the account.
@@ -188,7 +190,7 @@ pub(crate) async fn delete(
     let second_factor = mfa::ensure(&app, &account, input.totp.as_ref(), &inbound).await?;
     let key = app.secrets.mail_key().await?;
     let now = app.clock.now();
-    let deleted = account.given_up(now);
+    let deleted = account.deleted(now);
     let delete_at = deleted.delete_at.unwrap_or(now);
     let notice = account.email_verified.then(|| {
         let content = notifications::account_deleted(&deleted.email, delete_at);
@@ -206,10 +208,10 @@ pub(crate) async fn delete(
         None => write.delete(&key::mfa(&account.id)),
     };
     let outcome = deleted
-        .save_unless_owner(confirmed.spend(write, now), Code::VersionConflict)
+        .save_unless_owner(confirmed.add_use(write, now), Code::VersionConflict)
         .put_if(&claim, held, Code::VersionConflict)
         .emit(deleted.event(&MERCHANT_DELETED, &app.config, now))
-        .also(notice.transpose()?, Write::emit)
+        .when_some(notice.transpose()?, Write::emit)
         .answer(Accepted::new(&AccountDeletion { delete_at }), now)
         .await;
     match outcome {

@@ -12,7 +12,7 @@ use gateway::idempotency::answering;
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, Inbound, Raw};
 use identity::account::Account;
-use identity::authentication::{self, Found, LinkSent, MailRequest};
+use identity::authentication::{self, AccountLookup, LinkSent, MailRequest};
 use identity::challenge::{self, Purpose};
 use identity::merchant::{MERCHANT_UPDATED, Merchant, Platform};
 use identity::notifications;
@@ -146,9 +146,11 @@ pub(crate) async fn verify(
         let used = challenge::use_up(now);
         let write = app.table.write().update(&link.key(), used, Code::InvalidOrExpiredToken);
         next.save(write, Code::VersionConflict)
-            .also(session, |write, session| authentication::keep_session(write, &session, &next))
-            .also(confirmed.as_ref(), |write, confirmed| confirmed.spend(write, now))
-            .also(notice, Write::emit)
+            .when_some(session, |write, session| {
+                authentication::keep_session(write, &session, &next)
+            })
+            .when_some(confirmed.as_ref(), |write, confirmed| confirmed.add_use(write, now))
+            .when_some(notice, Write::emit)
             .emit(next.event(&MERCHANT_UPDATED, &app.config, now))
             .answer(answer, now)
             .await
@@ -180,7 +182,7 @@ pub(crate) async fn resend(
     Body(input): Body<MailRequest>,
 ) -> Result<Accepted<LinkSent>, Problem> {
     let at = (&Platform, &input.email);
-    let found: Found<Merchant> =
+    let found: AccountLookup<Merchant> =
         authentication::find(&app, Kind::Verify, at, &inbound.client_prefix(), None).await?;
     let waits = |account: &Merchant| account.is_active() && !account.email_verified;
     let content =

@@ -15,7 +15,7 @@ use identity::merchant::{MERCHANT_UPDATED, Merchant};
 use identity::mfa::{Enrolment, Mfa, MfaState};
 use identity::notifications;
 use identity::password::Guess;
-use identity::throttle::{self, Kind, Subject};
+use identity::throttle::{self, AttemptSubject, Kind};
 use primitives::clock::Timestamp;
 use primitives::fields::Text;
 use primitives::input::request;
@@ -28,14 +28,14 @@ use table::{Condition, Write};
 
 /// A validated second factor: the item with the code spent, and the throttle subject of the attempt.
 #[derive(Debug)]
-pub(crate) struct Shown {
+pub(crate) struct CodeProof {
     mfa: Mfa,
-    subject: Subject,
+    subject: AttemptSubject,
 }
 
-impl Shown {
+impl CodeProof {
     /// Adds the use of the code: of several sign-ins with one code, one succeeds.
-    pub(crate) fn spend(self, write: Write) -> Write {
+    pub(crate) fn add_use(self, write: Write) -> Write {
         write.replace(&self.mfa, Code::InvalidOrExpiredCode).delete(&self.subject.key())
     }
 
@@ -58,7 +58,7 @@ async fn validate(
     code: &str,
     inbound: &Inbound,
     expected: impl Fn(&Mfa, Timestamp) -> bool,
-) -> Result<Shown, Problem> {
+) -> Result<CodeProof, Problem> {
     let failed = Code::InvalidOrExpiredCode;
     let (subject, mfa_key) =
         (account.attempted(Kind::Totp, &inbound.client_prefix()), key::mfa(&account.id));
@@ -68,7 +68,7 @@ async fn validate(
     let mfa = mfa.filter(|mfa| expected(mfa, now)).ok_or(failed)?;
     let key = services.secrets.mfa_key().await?;
     let mfa = mfa.spent(&key, code, now)?.ok_or(failed)?;
-    Ok(Shown { mfa, subject })
+    Ok(CodeProof { mfa, subject })
 }
 
 /// The state of the second factor in a sign-in.
@@ -79,7 +79,7 @@ pub(crate) enum Second {
     /// It is required, and was not sent.
     Missing,
     /// The code is right.
-    Right(Box<Shown>),
+    Right(Box<CodeProof>),
 }
 
 /// Validates the second factor after the first one, if the account has one.
@@ -97,14 +97,14 @@ pub(crate) async fn second(
         None => Ok(Second::Missing),
         Some(code) => {
             let active = |mfa: &Mfa, _| mfa.state == MfaState::Active;
-            let shown = validate(services, account, code.as_str(), inbound, active).await?;
-            Ok(Second::Right(Box::new(shown)))
+            let proof = validate(services, account, code.as_str(), inbound, active).await?;
+            Ok(Second::Right(Box::new(proof)))
         }
     }
 }
 
 /// Ends a sign-in that lacks its second factor. `write` uses up the first factor, and the problem has a
-/// token that stands for it for five minutes.
+/// token that represents it for five minutes.
 pub(crate) async fn required(write: Write, account: &Merchant, now: Timestamp) -> Problem {
     let (link, token) = Link::begin(Purpose::Mfa, Some(account), now);
     match write.create(&link, Code::VersionConflict).commit().await {
@@ -126,10 +126,10 @@ pub(crate) async fn ensure(
     account: &Merchant,
     totp: Option<&Text<1, 100>>,
     inbound: &Inbound,
-) -> Result<Option<Shown>, Problem> {
+) -> Result<Option<CodeProof>, Problem> {
     match second(services, account, totp, inbound).await? {
         Second::NotNeeded => Ok(None),
-        Second::Right(shown) => Ok(Some(*shown)),
+        Second::Right(proof) => Ok(Some(*proof)),
         Second::Missing => {
             let detail = "A second factor is required: send the authenticator's code as `totp`.";
             Err(Code::MfaRequired.detail(detail))
@@ -174,14 +174,14 @@ pub(crate) async fn enrol(
     let needed_to = "Required to set up a second factor.";
     let confirmed = confirm(&app, &account, proof, needed_to, &inbound.client_prefix()).await?;
     let (key, now) = (app.secrets.mfa_key().await?, app.clock.now());
-    let (mfa, shown) = Mfa::enrol(&account.id, &account.email, &key, now)?;
+    let (mfa, proof) = Mfa::enrol(&account.id, &account.email, &key, now)?;
     let off = Condition::new("attribute_not_exists(mfa_enabled) OR mfa_enabled = :off");
     let write = app.table.write().put(&mfa).check(
         &account.key(),
         off.value(":off", false),
         Code::MfaEnabled,
     );
-    confirmed.spend(write, now).answer(Created::new(&shown).no_store(), now).await
+    confirmed.add_use(write, now).answer(Created::new(&proof).no_store(), now).await
 }
 
 /// The confirmation of a second factor.
@@ -217,11 +217,11 @@ pub(crate) async fn confirm_totp(
     if account.mfa_enabled {
         return Err(Code::MfaEnabled.into());
     }
-    let shown = validate(&app, &account, input.code.as_str(), &inbound, Mfa::is_pending).await?;
-    let shown = Shown { mfa: shown.mfa.activated(), ..shown };
-    let recovery_codes_left = shown.mfa.recovery_codes_left();
+    let proof = validate(&app, &account, input.code.as_str(), &inbound, Mfa::is_pending).await?;
+    let proof = CodeProof { mfa: proof.mfa.activated(), ..proof };
+    let recovery_codes_left = proof.mfa.recovery_codes_left();
     let answer = Json::new(&MfaConfirmed { mfa_enabled: true, recovery_codes_left });
-    switched(&app, &account, true, |write| shown.spend(write))
+    switched(&app, &account, true, |write| proof.add_use(write))
         .await?
         .answer(answer, app.clock.now())
         .await
@@ -245,7 +245,7 @@ pub(crate) struct RemoveMfaRequest {
 ///
 /// # Errors
 /// `not_found` without one; `invalid_credentials`, `invalid_or_expired_code`, `too_many_attempts`.
-pub(crate) async fn remove(
+pub(crate) async fn delete(
     caller: callers::Merchant,
     State(app): State<App>,
     Raw(inbound): Raw,
@@ -259,10 +259,10 @@ pub(crate) async fn remove(
     let needed_to = "Required to disable the second factor.";
     let confirmed = confirm(&app, &account, proof, needed_to, &inbound.client_prefix()).await?;
     let active = |mfa: &Mfa, _| mfa.state == MfaState::Active;
-    let shown = validate(&app, &account, input.code.as_str(), &inbound, active).await?;
+    let proof = validate(&app, &account, input.code.as_str(), &inbound, active).await?;
     let now = app.clock.now();
-    let write = switched(&app, &account, false, |write| shown.end(write)).await?;
-    confirmed.spend(write, now).answer(NoContent::default(), now).await
+    let write = switched(&app, &account, false, |write| proof.end(write)).await?;
+    confirmed.add_use(write, now).answer(NoContent::default(), now).await
 }
 
 /// Begins the transaction that enables or disables the second factor, with its event and notification.

@@ -242,7 +242,7 @@ pub(crate) async fn list(
 ///
 /// # Errors
 /// `not_found`.
-pub(crate) async fn end(
+pub(crate) async fn delete(
     caller: callers::Merchant,
     State(app): State<App>,
     Path(id): Path<SessionId>,
@@ -259,7 +259,7 @@ pub(crate) async fn end(
 ///
 /// # Errors
 /// `not_found`.
-pub(crate) async fn subject(
+pub(crate) async fn ensure_exists(
     caller: callers::Merchant,
     State(app): State<App>,
     Path(id): Path<SessionId>,

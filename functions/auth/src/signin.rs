@@ -132,7 +132,7 @@ pub(crate) async fn signup(
         .create(&account, Code::VersionConflict)
         .create(&session, Code::VersionConflict)
         .emit(created)
-        .also(store, |write, store| {
+        .when_some(store, |write, store| {
             let free = UniqueSubdomain::is_free_for(&store.id, now);
             let write = write
                 .put_if(&UniqueSubdomain::of(&store), free, Code::SubdomainTaken)
@@ -255,7 +255,7 @@ pub(crate) async fn finish(
     let now = services.clock.now();
     let (write, via) = match second {
         Second::NotNeeded => (write, via),
-        Second::Right(shown) => (shown.spend(write), CreatedVia::Mfa),
+        Second::Right(proof) => (proof.add_use(write), CreatedVia::Mfa),
         Second::Missing => return Err(mfa::required(write, account, now).await),
     };
     let (session, token) = begin(account, via, inbound, now);

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use services::Services;
 use services::queue::QueueName;
 use table::item::{Item, Key};
-use table::outbox::{Due, Marked, SHARDS, settled};
+use table::outbox::{DueKind, DueMark, SHARDS, give_up_if_permanent};
 use themes::purchase::{ThemePurchase, settlement};
 
 use crate::PARALLEL;
@@ -59,20 +59,20 @@ pub(crate) enum JobKind {
 
 impl JobKind {
     /// The kind of job for a due mark; none if it does not go through the queue.
-    pub(crate) const fn of(due: Due) -> Option<Self> {
+    pub(crate) const fn of(due: DueKind) -> Option<Self> {
         match due {
-            Due::Order => Some(Self::Orders),
-            Due::Payment => Some(Self::Payments),
-            Due::Purchase => Some(Self::Purchases),
+            DueKind::Order => Some(Self::Orders),
+            DueKind::Payment => Some(Self::Payments),
+            DueKind::Purchase => Some(Self::Purchases),
             _ => None,
         }
     }
 
-    const fn due(self) -> Due {
+    const fn due(self) -> DueKind {
         match self {
-            Self::Orders => Due::Order,
-            Self::Payments => Due::Payment,
-            Self::Purchases => Due::Purchase,
+            Self::Orders => DueKind::Order,
+            Self::Payments => DueKind::Payment,
+            Self::Purchases => DueKind::Purchase,
         }
     }
 }
@@ -174,7 +174,7 @@ fn read(message: &SqsMessage) -> Result<JobBatch, Problem> {
 /// 503 when none of them could be read.
 async fn process(services: &Services, batch: &JobBatch) -> Result<JobReport, Problem> {
     let keys: Vec<Key> = batch.keys.iter().map(|(pk, sk)| Key::new(pk, sk)).collect();
-    let deadline = &ProviderDeadline::since(services.clock.now());
+    let deadline = &ProviderDeadline::of_sweep(services.clock.now());
     let mut tally = Tally::default();
     let outcomes = match batch.kind {
         JobKind::Orders => {
@@ -201,8 +201,9 @@ async fn process(services: &Services, batch: &JobBatch) -> Result<JobReport, Pro
     };
     for (key, version, outcome) in outcomes {
         // A payment has moved its mark on before its work began.
-        let mark = Marked::ByOrAfter(services.clock.now(), version);
-        tally.count(settled(&services.table, &key, mark, unless_lost(outcome)).await);
+        let mark = DueMark::DueByOrNextVersion(services.clock.now(), version);
+        let outcome = give_up_if_permanent(&services.table, &key, mark, unless_lost(outcome)).await;
+        tally.count(&key, outcome);
     }
     let (done, failures) = (tally.done, tally.failed);
     let report = JobReport { failures, ..JobReport::default() };

@@ -12,16 +12,17 @@
 //! - *A message that is not sent*: its delivery is in the table with a due mark, and the sweep queues it.
 //! - *The same record twice, or stream and sweep at once*: the deliveries exist and the event is no
 //!   longer pending, so marking it is rejected, which is success.
-//! - *A message twice*: the worker claims each attempt once.
+//! - *A message twice*: the worker recognizes or claims the attempt, and records it once.
 //! - *A permanent error* (`Problem::is_permanent`): its cause is given up at the first attempt. Events
 //!   become `failed`; other due work loses its mark. Neither a record nor a message is repeated for it.
 //!
-//! Each minute it also checks the state of the platform ([`look`]).
+//! Each minute it also checks the state of the platform ([`run_watch`]).
 //!
 //! Work that calls payment providers goes to workers through a queue ([`work`]), and this function is the
 //! worker as well: a run of the schedule waits for no provider.
 
 mod category_drains;
+mod create;
 mod jobs;
 mod order_mails;
 mod outcome;
@@ -47,7 +48,7 @@ use services::Services;
 use table::item;
 use table::item::{Item, Key};
 
-use outcome::Outcome;
+use outcome::GroupOutcome;
 use related_products::ChangedProducts;
 
 pub use jobs::{JobReport, QUEUE, work};
@@ -90,14 +91,14 @@ pub async fn handle(services: &Services, payload: Value) -> Result<Value, lambda
         return Ok(serde_json::to_value(answer)?);
     }
     // Before the sweep processes late work, so that its lateness is seen.
-    look(services).await;
+    run_watch(services).await;
     let report = Box::pin(sweep(services)).await;
     report.log();
     Ok(serde_json::to_value(report)?)
 }
 
 /// Checks the state of the platform, and opens and resolves incidents. Alarms read the line that it logs.
-pub async fn look(services: &Services) -> Watched {
+pub async fn run_watch(services: &Services) -> Watched {
     let watching: BoxFuture<'_, Watched> = Box::pin(reliability::watch::watch(services));
     let watched = watching.await;
     tracing::info!(
@@ -159,12 +160,12 @@ pub async fn handle_stream(services: &Services, event: StreamEvent) -> BatchResp
     for (sequence, problem) in hopeless {
         tracing::error!(
             cause = %problem, sequence,
-            "stream record not processed; left to the sweep"
+            "stream record rejected permanently; left to the sweep"
         );
     }
     failed.extend(passing);
     let mut changed = ChangedProducts::default();
-    for Outcome { group, done, failure } in published {
+    for GroupOutcome { group, done, failure } in published {
         for event in &done {
             changed.note(event);
         }
@@ -179,7 +180,7 @@ pub async fn handle_stream(services: &Services, event: StreamEvent) -> BatchResp
     let batch_item_failures = failed.into_iter().map(|(sequence, problem)| {
         tracing::warn!(
             cause = %problem, sequence,
-            "stream record failed; the stream delivers it again"
+            "stream record failed transiently; the stream delivers it again"
         );
         FailedRecord { item_identifier: sequence }
     });
@@ -217,11 +218,12 @@ fn stream_work(services: &Services, record: EventRecord) -> Result<Option<Stream
     }
 }
 
-async fn publish_groups(services: &Services, groups: Vec<EventGroup>) -> Vec<Outcome> {
+async fn publish_groups(services: &Services, groups: Vec<EventGroup>) -> Vec<GroupOutcome> {
     match publish::still_pending(services, groups.clone()).await {
         Ok(pending) => publish::publish_all(services, pending).await,
         Err(problem) => {
-            let failed = |group| Outcome { group, done: vec![], failure: Some(problem.clone()) };
+            let failed =
+                |group| GroupOutcome { group, done: vec![], failure: Some(problem.clone()) };
             groups.into_iter().map(failed).collect()
         }
     }

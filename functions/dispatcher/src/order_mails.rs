@@ -22,7 +22,7 @@ use identity::store::Store;
 use primitives::problem::{Code, Problem};
 use sales::dispute::Dispute;
 use sales::notifications::{
-    NotificationKind, NotificationTexts, OrderNews, about_order, dispute_opened, may_be_followed,
+    NotificationKind, NotificationTexts, OrderNews, dispute_opened, may_be_followed, order_mail,
 };
 use sales::order::fulfillment::Fulfillment;
 use sales::order::refund::Refund;
@@ -36,7 +36,7 @@ use table::outbox::Outgoing;
 
 /// The items that are written with a published event.
 #[derive(Debug, Clone)]
-pub(crate) struct Consequences {
+pub(crate) struct EventOutput {
     /// The mail that follows from it.
     mail: Option<Mail>,
     /// The link whose token is in the mail.
@@ -45,12 +45,12 @@ pub(crate) struct Consequences {
     pub(crate) paid: Option<PaidOrderCount>,
 }
 
-impl Outgoing for Consequences {
+impl Outgoing for EventOutput {
     fn put_into(self, write: Write) -> Write {
         write
-            .also(self.link, |write, link| write.create(&link, Code::VersionConflict))
-            .also(self.mail, Write::emit)
-            .also(self.paid, Write::emit)
+            .when_some(self.link, |write, link| write.create(&link, Code::VersionConflict))
+            .when_some(self.mail, Write::emit)
+            .when_some(self.paid, Write::emit)
     }
 }
 
@@ -58,20 +58,24 @@ impl Outgoing for Consequences {
 ///
 /// # Errors
 /// 503 when the table or the secret cannot be reached.
-pub(crate) async fn following(
+pub(crate) async fn compose_for_event(
     services: &Services,
     event: &Event,
-) -> Result<Option<Consequences>, Problem> {
+) -> Result<Option<EventOutput>, Problem> {
     let (mail, link) = compose_mail(services, event).await?.unzip();
-    let paid = if event.name == ORDER_PAID.name { paid(services, event).await? } else { None };
+    let paid =
+        if event.name == ORDER_PAID.name { paid_order_of(services, event).await? } else { None };
     let any = mail.is_some() || paid.is_some();
-    Ok(any.then(|| Consequences { mail, link: link.flatten(), paid }))
+    Ok(any.then(|| EventOutput { mail, link: link.flatten(), paid }))
 }
 
 /// Returns an order that was paid through a provider, and not in its sandbox. Merchants can mark any
 /// order of their own store as paid, so manual payments do not count. The event names the providers: the
 /// table is read only if there is one.
-async fn paid(services: &Services, event: &Event) -> Result<Option<PaidOrderCount>, Problem> {
+async fn paid_order_of(
+    services: &Services,
+    event: &Event,
+) -> Result<Option<PaidOrderCount>, Problem> {
     let ids = event.store_id.as_ref().zip(OrderId::parse(&event.entity_id));
     let Some((store_id, order_id)) = ids else { return Ok(None) };
     let payments: Vec<Key> = taken_by_providers(event)
@@ -117,23 +121,23 @@ async fn compose_mail(
 ) -> Result<Option<(Mail, Option<Link>)>, Problem> {
     let composed = match event.notice {
         None => return Ok(None),
-        Some(Notice::ConfirmAddress) => confirm_address(services, event).await?,
-        Some(Notice::OrderPlaced) => placed(services, event).await?,
-        Some(Notice::OrderShipped) => shipped(services, event).await?,
-        Some(Notice::OrderDelivered) => delivered(services, event).await?,
-        Some(Notice::OrderRefunded) => refunded(services, event).await?,
+        Some(Notice::ConfirmAddress) => compose_confirm_address(services, event).await?,
+        Some(Notice::OrderPlaced) => compose_order_placed(services, event).await?,
+        Some(Notice::OrderShipped) => compose_shipped(services, event).await?,
+        Some(Notice::OrderDelivered) => compose_delivered(services, event).await?,
+        Some(Notice::OrderRefunded) => compose_refunded(services, event).await?,
         Some(Notice::OrderCancelled) => {
-            order_ended(services, event, NotificationKind::OrderCancelled).await?
+            compose_order_ended(services, event, NotificationKind::OrderCancelled).await?
         }
         Some(Notice::OrderExpired) => {
-            order_ended(services, event, NotificationKind::OrderExpired).await?
+            compose_order_ended(services, event, NotificationKind::OrderExpired).await?
         }
-        Some(Notice::PaymentRequested) => payment_requested(services, event).await?,
+        Some(Notice::PaymentRequested) => compose_payment_requested(services, event).await?,
         Some(Notice::DisputeOpened) => disputed(services, event).await?,
     };
     let Some((content, link)) = composed else { return Ok(None) };
     let key = services.secrets.mail_key().await?;
-    Ok(Some((Mail::following(event, &key, &content)?, link)))
+    Ok(Some((Mail::of_event(event, &key, &content)?, link)))
 }
 
 /// The content of a mail, and the link whose token is in it.
@@ -141,7 +145,7 @@ type Composed = Option<(MailContent, Option<Link>)>;
 
 /// To a new account: a link that confirms the address. None if the account has another address by now: it
 /// was mailed there.
-async fn confirm_address(services: &Services, event: &Event) -> Result<Composed, Problem> {
+async fn compose_confirm_address(services: &Services, event: &Event) -> Result<Composed, Problem> {
     let Some(id) = MerchantId::parse(&event.entity_id) else { return Ok(None) };
     let account: Option<Merchant> = services.table.get(&key::merchant(&id)).await?;
     let body: Value = serde_json::from_str(&event.body).unwrap_or_default();
@@ -211,7 +215,7 @@ async fn load_order(
     kind: NotificationKind,
 ) -> Result<Option<OrderContext>, Problem> {
     let found = load_order_and::<Order>(services, event, kind, |_, _| None).await?;
-    Ok(found.map(|(on, _)| on))
+    Ok(found.map(|(context, _)| context))
 }
 
 impl OrderContext {
@@ -221,7 +225,7 @@ impl OrderContext {
         services: &Services,
         news: OrderNews<'_>,
     ) -> Result<Composed, Problem> {
-        let page = self.settings.shows_at(|page| self.may_lead_to(services, page));
+        let page = self.settings.order_status_page(|page| self.is_allowed_link(services, page));
         self.mail_with_link(services, page, news).await
     }
 
@@ -238,8 +242,8 @@ impl OrderContext {
         };
         let news = OrderNews { link: link.as_deref(), ..news };
         let mail =
-            about_order(&self.to, &self.texts, (&self.store, &self.settings), &self.order, news)?;
-        Ok(Some((if self.order.is_email_proven { mail } else { mail.to_stranger() }, None)))
+            order_mail(&self.to, &self.texts, (&self.store, &self.settings), &self.order, news)?;
+        Ok(Some((if self.order.is_email_proven { mail } else { mail.for_unverified() }, None)))
     }
 
     /// The location where the customer picks the goods up. Takes a read only for a pickup at one.
@@ -252,72 +256,78 @@ impl OrderContext {
     }
 
     /// Whether the store may link to this page now: its domains may have changed since the page was set.
-    fn may_lead_to(&self, services: &Services, page: &LinkTemplate) -> bool {
-        self.domains.may_lead_to(page.as_str(), &services.config.base_url)
+    fn is_allowed_link(&self, services: &Services, page: &LinkTemplate) -> bool {
+        self.domains.is_allowed_link(page.as_str(), &services.config.base_url)
     }
 }
 
 /// To the shopper: the order was placed.
-async fn placed(services: &Services, event: &Event) -> Result<Composed, Problem> {
+async fn compose_order_placed(services: &Services, event: &Event) -> Result<Composed, Problem> {
     match load_order(services, event, NotificationKind::OrderPlaced).await? {
-        Some(on) => {
-            let pickup = on.pickup(services).await?;
+        Some(context) => {
+            let pickup = context.pickup(services).await?;
             let pickup = pickup.as_ref();
-            on.mail_about_order(services, OrderNews { pickup, ..Default::default() }).await
+            context.mail_about_order(services, OrderNews { pickup, ..Default::default() }).await
         }
         None => Ok(None),
     }
 }
 
 /// To the customer: a fulfilment was shipped.
-async fn shipped(services: &Services, event: &Event) -> Result<Composed, Problem> {
+async fn compose_shipped(services: &Services, event: &Event) -> Result<Composed, Problem> {
     let id = FulfillmentId::parse(&event.entity_id);
     let key = |store: &_, order: &_| Some(key::fulfillment(store, order, id.as_ref()?));
     let found =
         load_order_and::<Fulfillment>(services, event, NotificationKind::OrderShipped, key).await?;
-    let Some((on, Some(fulfillment))) = found else { return Ok(None) };
+    let Some((context, Some(fulfillment))) = found else { return Ok(None) };
     let mut tracking = fulfillment.tracking.clone();
     let base_url = &services.config.base_url;
-    tracking.url = tracking.url.filter(|url| may_be_followed(url, &on.domains, base_url));
+    tracking.url = tracking.url.filter(|url| may_be_followed(url, &context.domains, base_url));
     let (fulfillment, tracking) = (Some(&fulfillment), Some(&tracking));
-    on.mail_about_order(services, OrderNews { fulfillment, tracking, ..Default::default() }).await
+    context
+        .mail_about_order(services, OrderNews { fulfillment, tracking, ..Default::default() })
+        .await
 }
 
 /// To the customer: a parcel was delivered, if the store wants that mail.
-async fn delivered(services: &Services, event: &Event) -> Result<Composed, Problem> {
+async fn compose_delivered(services: &Services, event: &Event) -> Result<Composed, Problem> {
     let id = FulfillmentId::parse(&event.entity_id);
     let key = |store: &_, order: &_| Some(key::fulfillment(store, order, id.as_ref()?));
     let kind = NotificationKind::OrderDelivered;
     let found = load_order_and::<Fulfillment>(services, event, kind, key).await?;
-    let Some((on, fulfillment)) = found.filter(|(on, _)| on.settings.delivery_confirmation) else {
+    let Some((context, fulfillment)) =
+        found.filter(|(context, _)| context.settings.delivery_confirmation)
+    else {
         return Ok(None);
     };
     let fulfillment = fulfillment.as_ref();
-    on.mail_about_order(services, OrderNews { fulfillment, ..Default::default() }).await
+    context.mail_about_order(services, OrderNews { fulfillment, ..Default::default() }).await
 }
 
 /// To the customer: a refund was made, if the store wants that mail.
-async fn refunded(services: &Services, event: &Event) -> Result<Composed, Problem> {
+async fn compose_refunded(services: &Services, event: &Event) -> Result<Composed, Problem> {
     let id = RefundId::parse(&event.entity_id);
     let key = |store: &_, order: &_| Some(key::refund(store, order, id.as_ref()?));
     let found =
         load_order_and::<Refund>(services, event, NotificationKind::OrderRefunded, key).await?;
-    let Some((on, Some(refund))) = found else { return Ok(None) };
-    if !on.settings.refund_confirmation {
+    let Some((context, Some(refund))) = found else { return Ok(None) };
+    if !context.settings.refund_confirmation {
         return Ok(None);
     }
-    on.mail_about_order(services, OrderNews { refund: Some(&refund), ..Default::default() }).await
+    context
+        .mail_about_order(services, OrderNews { refund: Some(&refund), ..Default::default() })
+        .await
 }
 
 /// To the customer: the order was cancelled or has expired, if the store wants that mail.
-async fn order_ended(
+async fn compose_order_ended(
     services: &Services,
     event: &Event,
     kind: NotificationKind,
 ) -> Result<Composed, Problem> {
     match load_order(services, event, kind).await? {
-        Some(on) if on.settings.cancellation_confirmation => {
-            on.mail_about_order(services, OrderNews::default()).await
+        Some(context) if context.settings.cancellation_confirmation => {
+            context.mail_about_order(services, OrderNews::default()).await
         }
         _ => Ok(None),
     }
@@ -325,17 +335,21 @@ async fn order_ended(
 
 /// To the customer: a request to pay the order, at a page of the store. None if the store has no such
 /// page, or the order is no longer payable.
-async fn payment_requested(services: &Services, event: &Event) -> Result<Composed, Problem> {
+async fn compose_payment_requested(
+    services: &Services,
+    event: &Event,
+) -> Result<Composed, Problem> {
     let found = load_order(services, event, NotificationKind::PaymentRequested).await?;
-    let Some(on) = found.filter(|on| on.order.is_payable(services.clock.now())) else {
+    let Some(context) = found.filter(|context| context.order.is_payable(services.clock.now()))
+    else {
         return Ok(None);
     };
-    match on.settings.pays_at(|page| on.may_lead_to(services, page)) {
+    match context.settings.payment_page(|page| context.is_allowed_link(services, page)) {
         Some(page) => {
-            let pickup = on.pickup(services).await?;
+            let pickup = context.pickup(services).await?;
             let pickup = pickup.as_ref();
             let news = OrderNews { pickup, ..Default::default() };
-            on.mail_with_link(services, Some(page), news).await
+            context.mail_with_link(services, Some(page), news).await
         }
         None => Ok(None),
     }

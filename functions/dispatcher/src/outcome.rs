@@ -7,17 +7,17 @@ use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::Item;
-use table::outbox::{Marked, give_up};
+use table::outbox::{DueMark, give_up};
 use table::{Changed, Write};
 
-use crate::order_mails::{self, Consequences};
+use crate::order_mails::{self, EventOutput};
 
 /// The number of conflicting writes of a group before it is left to the sweep.
 const TRIES: usize = 9;
 
 /// The outcome of the pending events of a group.
 #[derive(Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct GroupOutcome {
     /// The group, as it was read.
     pub(crate) group: EventGroup,
     /// The events that were published or failed.
@@ -26,114 +26,124 @@ pub(crate) struct Outcome {
     pub(crate) failure: Option<Problem>,
 }
 
-/// Changes the state of a group's events whose deliveries were created, and writes what follows from
-/// them. An event with a permanent error is marked as failed; one that met an outage stays pending.
+/// Changes the state of a group's events whose deliveries were created, and writes their outputs. An event with a permanent error is marked as failed; one that met an outage stays pending.
 /// Events whose state others have changed meanwhile stay as they are, and that is success.
-pub(crate) async fn mark(
+pub(crate) async fn commit_states(
     services: &Services,
     group: EventGroup,
     made: Vec<(Event, Result<(), Problem>)>,
-) -> Outcome {
-    let (mut done, mut moves, mut failure) = (Vec::new(), Vec::new(), None);
+) -> GroupOutcome {
+    let (mut done, mut transitions, mut failure) = (Vec::new(), Vec::new(), None);
     for (event, made) in made {
         let composed = match made {
-            Ok(()) => order_mails::following(services, &event).await,
+            Ok(()) => order_mails::compose_for_event(services, &event).await,
             Err(problem) => Err(problem),
         };
         let ending = match composed {
-            Ok(follows) => Ending::Published(follows.map(Box::new)),
+            Ok(output) => TransitionOutcome::Published(output.map(Box::new)),
             Err(problem) if problem.is_permanent() => {
                 problem.log();
-                Ending::Failed(problem.code.as_str())
+                TransitionOutcome::Failed(problem.code.as_str())
             }
             Err(problem) => {
                 failure = Some(problem);
                 continue;
             }
         };
-        moves.push(Move { id: event.id.clone(), ending });
+        transitions.push(EventTransition { id: event.id.clone(), ending });
         done.push(event);
     }
-    match write(services, group.clone(), &moves).await {
-        Ok(()) => Outcome { group, done, failure },
+    match write(services, group.clone(), &transitions).await {
+        Ok(()) => GroupOutcome { group, done, failure },
         Err(problem) if problem.is_permanent() => {
-            let failure = mark_failed(services, &group, moves, &problem).await.err().or(failure);
-            Outcome { group, done: Vec::new(), failure }
+            let failure =
+                commit_failed(services, &group, transitions, &problem).await.err().or(failure);
+            GroupOutcome { group, done: Vec::new(), failure }
         }
-        Err(problem) => Outcome { group, done: Vec::new(), failure: Some(problem) },
+        Err(problem) => GroupOutcome { group, done: Vec::new(), failure: Some(problem) },
     }
 }
 
-/// Marks events as failed whose proper next state can never be written, without what follows from them.
-/// If even that cannot be written, the group loses its due mark.
-async fn mark_failed(
+/// Marks events as failed whose `published` or `failed` state was rejected permanently, without their
+/// outputs. If even that cannot be written, the group loses its due mark.
+async fn commit_failed(
     services: &Services,
     group: &EventGroup,
-    moves: Vec<Move>,
+    transitions: Vec<EventTransition>,
     problem: &Problem,
 ) -> Result<(), Problem> {
-    let failed = |one: Move| Move { ending: Ending::Failed(problem.code.as_str()), ..one };
-    let moves: Vec<Move> = moves.into_iter().map(failed).collect();
-    match write(services, group.clone(), &moves).await {
+    let failed = |one: EventTransition| EventTransition {
+        ending: TransitionOutcome::Failed(problem.code.as_str()),
+        ..one
+    };
+    let transitions: Vec<EventTransition> = transitions.into_iter().map(failed).collect();
+    match write(services, group.clone(), &transitions).await {
         Err(again) if again.is_permanent() => {
-            give_up(&services.table, &group.key(), Marked::Ever, problem).await
+            give_up(&services.table, &group.key(), DueMark::Any, problem).await
         }
         outcome => outcome,
     }
 }
 
 /// A state change of an event.
-struct Move {
+struct EventTransition {
     id: EventId,
-    ending: Ending,
+    ending: TransitionOutcome,
 }
 
 /// The new state.
-enum Ending {
-    /// It is published, and this follows from it.
-    Published(Option<Box<Consequences>>),
+enum TransitionOutcome {
+    /// It is published, with this output.
+    Published(Option<Box<EventOutput>>),
     /// It failed, for this reason.
     Failed(&'static str),
 }
 
-async fn write(services: &Services, mut group: EventGroup, moves: &[Move]) -> Result<(), Problem> {
+async fn write(
+    services: &Services,
+    mut group: EventGroup,
+    transitions: &[EventTransition],
+) -> Result<(), Problem> {
     for _ in 0..TRIES {
-        let changed = moved(&group, moves, services.clock.now());
+        let changed = transitioned(&group, transitions, services.clock.now());
         if changed.is_empty() {
             return Ok(());
         }
-        let follows = following(&changed, moves);
-        match replace(services, &group, changed, follows).await? {
+        let output = outputs(&changed, transitions);
+        match replace(services, &group, changed, output).await? {
             None => return Ok(()),
             Some(other) => group = other,
         }
     }
-    Err(Problem::unavailable("events that others move on"))
+    let id = group.key().sk;
+    Err(Problem::unavailable(format!("event group {id} changed concurrently {TRIES} times")))
 }
 
-/// The pending events among the moves, in their new states.
-fn moved(group: &EventGroup, moves: &[Move], now: Timestamp) -> Vec<Event> {
+/// The pending events among the transitions, in their new states.
+fn transitioned(group: &EventGroup, transitions: &[EventTransition], now: Timestamp) -> Vec<Event> {
     let moved = |event: &Event| {
-        let its_own = moves.iter().find(|one| one.id == event.id)?;
+        let its_own = transitions.iter().find(|one| one.id == event.id)?;
         Some(match its_own.ending {
-            Ending::Published(_) => event.moved_to(OutboxState::Published, None, now),
-            Ending::Failed(why) => event.moved_to(OutboxState::Failed, Some(why.to_owned()), now),
+            TransitionOutcome::Published(_) => event.moved_to(OutboxState::Published, None, now),
+            TransitionOutcome::Failed(why) => {
+                event.moved_to(OutboxState::Failed, Some(why.to_owned()), now)
+            }
         })
     };
     group.pending().filter_map(moved).collect()
 }
 
-/// What follows from the changed events. Several events may say that their order was paid, but it is
+/// The outputs of the changed events. Several events may say that their order was paid, but it is
 /// counted once.
-fn following(changed: &[Event], moves: &[Move]) -> Vec<Consequences> {
+fn outputs(changed: &[Event], transitions: &[EventTransition]) -> Vec<EventOutput> {
     let has_moved = |id: &EventId| changed.iter().any(|event| event.id == *id);
-    let follows = |one: &Move| match &one.ending {
-        Ending::Published(Some(follows)) if has_moved(&one.id) => {
-            Some(Consequences::clone(follows))
+    let output = |one: &EventTransition| match &one.ending {
+        TransitionOutcome::Published(Some(output)) if has_moved(&one.id) => {
+            Some(EventOutput::clone(output))
         }
         _ => None,
     };
-    let mut all: Vec<Consequences> = moves.iter().filter_map(follows).collect();
+    let mut all: Vec<EventOutput> = transitions.iter().filter_map(output).collect();
     all.iter_mut().filter(|one| one.paid.is_some()).skip(1).for_each(|one| one.paid = None);
     all
 }
@@ -144,20 +154,20 @@ async fn replace(
     services: &Services,
     group: &EventGroup,
     changed: Vec<Event>,
-    follows: Vec<Consequences>,
+    output: Vec<EventOutput>,
 ) -> Result<Option<EventGroup>, Problem> {
     let next = group.with(changed.iter().cloned());
     let is_counted =
         |event: &&Event| event.state == OutboxState::Published && usage::is_counted(event);
     let counted: Vec<&Event> = changed.iter().filter(is_counted).collect();
-    if counted.is_empty() && follows.is_empty() {
+    if counted.is_empty() && output.is_empty() {
         return match services.table.change::<EventGroup>(&group.key(), next.advance()).await? {
             Changed::Done(_) => Ok(None),
             Changed::Rejected(found) => Ok(found),
         };
     }
     let write = services.table.write().update(&group.key(), next.advance(), Code::VersionConflict);
-    let write = follows.into_iter().fold(usage::count(write, &counted), Write::emit);
+    let write = output.into_iter().fold(usage::count(write, &counted), Write::emit);
     match write.commit().await {
         Err(problem) if problem.code == Code::VersionConflict => {
             services.table.get(&group.key()).await
@@ -176,24 +186,30 @@ mod tests {
     fn group() -> EventGroup {
         let store = core_types::id::StoreId::derive(&["here"]);
         let of = |entity| {
-            let about = EventSubject { store: Some(&store), app: None, entity, version: 1 };
-            Event::untyped(&TOPICS[0], about, serde_json::json!({}), EXAMPLE_TIME)
+            let subject = EventSubject { store: Some(&store), app: None, entity, version: 1 };
+            Event::untyped(&TOPICS[0], subject, serde_json::json!({}), EXAMPLE_TIME)
         };
         let events = ["a", "b", "c"].map(|entity| of(entity).in_timeline_of("here"));
-        EventGroup::gather(events.into()).remove(0)
+        EventGroup::of_events(events.into()).remove(0)
     }
 
-    fn moving(event: &Event, ending: Ending) -> Move {
-        Move { id: event.id.clone(), ending }
+    fn moving(event: &Event, ending: TransitionOutcome) -> EventTransition {
+        EventTransition { id: event.id.clone(), ending }
     }
 
     /// The states of a group's events after these moves, given by position.
-    fn states(group: &EventGroup, moves: &[(usize, Option<&'static str>)]) -> Vec<&'static str> {
+    fn states(
+        group: &EventGroup,
+        transitions: &[(usize, Option<&'static str>)],
+    ) -> Vec<&'static str> {
         let of = |(place, why): &(usize, Option<&'static str>)| {
-            moving(&group.events()[*place], why.map_or(Ending::Published(None), Ending::Failed))
+            moving(
+                &group.events()[*place],
+                why.map_or(TransitionOutcome::Published(None), TransitionOutcome::Failed),
+            )
         };
-        let moves: Vec<Move> = moves.iter().map(of).collect();
-        let after = group.with(moved(group, &moves, EXAMPLE_TIME));
+        let transitions: Vec<EventTransition> = transitions.iter().map(of).collect();
+        let after = group.with(transitioned(group, &transitions, EXAMPLE_TIME));
         after.events().iter().map(|event| event.state.as_str()).collect()
     }
 
@@ -203,9 +219,9 @@ mod tests {
         let found = states(&group, &[(0, None), (1, Some("internal")), (2, None)]);
         assert_eq!(found, ["published", "failed", "published"]);
         assert_eq!(states(&group, &[(0, None)]), ["published", "pending", "pending"]);
-        let failed = group.with(moved(
+        let failed = group.with(transitioned(
             &group,
-            &[moving(&group.events()[1], Ending::Failed("internal"))],
+            &[moving(&group.events()[1], TransitionOutcome::Failed("internal"))],
             EXAMPLE_TIME,
         ));
         assert_eq!(failed.events()[1].failure.as_deref(), Some("internal"));
@@ -220,7 +236,8 @@ mod tests {
         let published = begun.with(
             begun.pending().map(|event| event.moved_to(OutboxState::Published, None, EXAMPLE_TIME)),
         );
-        let all = begun.events().iter().map(|event| moving(event, Ending::Published(None)));
-        assert!(moved(&published, &all.collect::<Vec<_>>(), EXAMPLE_TIME).is_empty());
+        let all =
+            begun.events().iter().map(|event| moving(event, TransitionOutcome::Published(None)));
+        assert!(transitioned(&published, &all.collect::<Vec<_>>(), EXAMPLE_TIME).is_empty());
     }
 }

@@ -1,6 +1,9 @@
 //! Fan-out: an event becomes one delivery for each subscription that receives it.
 //!
-//! The deliveries of a batch of events are created concurrently, each by one conditional write. Then
+//! The deliveries of a batch of new events are created together. The stream brings the records of
+//! a partition to one invocation at a time, before the sweep knows of them, so nobody else creates their
+//! deliveries meanwhile; what an earlier invocation created is read first. Where somebody may, because the
+//! event is older or a receiver wants events in order, each is created by one conditional write. Then
 //! their messages are sent, ten at a time. Only then the events lose the mark that brings them back,
 //! those that happened together by one write. Ids of deliveries are derived from event and subscription,
 //! and an existing delivery is left unchanged. So a repetition after a crash changes nothing that was
@@ -12,13 +15,15 @@ use commerce::audience::Audience;
 use core_types::event::{Event, EventGroup};
 use delivery::delivery::{Delivery, QUEUE};
 use futures_util::stream::{self, StreamExt};
+use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 use services::Services;
 use table::canary::FaultKind;
 use table::item::{Item, Key};
 
 use crate::PARALLEL;
-use crate::outcome::{Outcome, mark};
+use crate::create;
+use crate::outcome::{GroupOutcome, commit_states};
 use crate::pending_events;
 
 /// The number of groups that are fanned out together: their messages share batches, and the first of them
@@ -26,16 +31,18 @@ use crate::pending_events;
 const WAVE: usize = 16;
 /// The number of concurrent waves.
 const WAVES: usize = 2;
-/// The number of concurrent writes of one event, and of concurrent calls of another kind within one wave.
+/// The number of concurrent calls of one kind within one wave.
 const WRITES: usize = 16;
 /// The number of messages in one call.
 const MESSAGES: usize = 10;
-/// For this long a stream record is trusted. A later or repeated one is checked in the table for being
-/// still pending.
+/// For this long a stream record is trusted. A later one is checked in the table for being still
+/// pending.
 const TRUSTED_FOR: Duration = Duration::from_secs(5);
 /// The number of groups that one batch reads.
 const READ_AT_ONCE: usize = 100;
 
+/// An event and its deliveries, which are to be created.
+type Planned = (Event, Result<Vec<Delivery>, Problem>);
 /// An event, its deliveries, and whether they were created.
 type Made = (Event, Vec<Delivery>, Result<(), Problem>);
 
@@ -51,7 +58,7 @@ pub async fn publish(services: &Services, group: &EventGroup) -> Result<(), Prob
 }
 
 /// Publishes groups of events concurrently and independently. Returns the outcome of each.
-pub(crate) async fn publish_all(services: &Services, groups: Vec<EventGroup>) -> Vec<Outcome> {
+pub(crate) async fn publish_all(services: &Services, groups: Vec<EventGroup>) -> Vec<GroupOutcome> {
     let groups = unless_stalled(services, groups).await;
     let pending: Vec<&Event> = groups.iter().flat_map(EventGroup::pending).collect();
     let audience = Audience::of(services, &pending).await;
@@ -100,35 +107,83 @@ async fn publish_wave(
     services: &Services,
     audience: &Audience,
     wave: Vec<EventGroup>,
-) -> Vec<Outcome> {
-    let made = stream::iter(wave)
+) -> Vec<GroupOutcome> {
+    let now = services.clock.now();
+    let is_ours = |group: &EventGroup| is_ours_alone(audience, group, now);
+    let (ours, others): (Vec<_>, Vec<_>) = wave.into_iter().partition(is_ours);
+    let one_by_one = stream::iter(others)
         .map(|group| async move {
             let made = make_group(services, audience, &group).await;
             (group, made)
         })
         .buffered(PARALLEL)
-        .collect::<Vec<_>>()
-        .await;
+        .collect::<Vec<_>>();
+    let (mut made, one_by_one) =
+        tokio::join!(make_together(services, audience, ours), Box::pin(one_by_one));
+    made.extend(one_by_one);
     let is_made = made.iter().flat_map(|(_, made)| made).filter(|(_, _, made)| made.is_ok());
     send(services, is_made.flat_map(|(_, deliveries, _)| deliveries)).await;
     stream::iter(made)
         .map(|(group, made)| async move {
             let made = made.into_iter().map(|(event, _, made)| (event, made)).collect();
-            mark(services, group, made).await
+            commit_states(services, group, made).await
         })
         .buffered(WRITES)
         .collect()
         .await
 }
 
+/// Whether nobody else creates the deliveries of a group meanwhile. The sweep does for old events, and for a
+/// receiver that wants them in order whoever publishes a later event about the same entity.
+fn is_ours_alone(audience: &Audience, group: &EventGroup, now: Timestamp) -> bool {
+    group.created_at() > now.minus(TRUSTED_FOR)
+        && !group.pending().any(|event| audience.is_ordered(event))
+}
+
+/// Creates the deliveries of the pending events of several groups.
+async fn make_together(
+    services: &Services,
+    audience: &Audience,
+    groups: Vec<EventGroup>,
+) -> Vec<(EventGroup, Vec<Made>)> {
+    let now = services.clock.now();
+    let planned: Vec<(EventGroup, Vec<Planned>)> = groups
+        .into_iter()
+        .map(|group| {
+            let planned = plan(audience, &group, now);
+            (group, planned)
+        })
+        .collect();
+    let deliveries: Vec<&Delivery> = planned
+        .iter()
+        .flat_map(|(_, plans)| plans)
+        .flat_map(|(_, plan)| plan.iter().flatten())
+        .collect();
+    let failures = create::together(services, &deliveries).await;
+    let made = |(event, plan): Planned| match plan {
+        Ok(deliveries) => {
+            let made = failures.check(&deliveries);
+            (event, deliveries, made)
+        }
+        Err(problem) => (event, Vec::new(), Err(problem)),
+    };
+    planned
+        .into_iter()
+        .map(|(group, plans)| (group, plans.into_iter().map(made).collect()))
+        .collect()
+}
+
+/// The deliveries of a group's pending events, in the events' order.
+fn plan(audience: &Audience, group: &EventGroup, now: Timestamp) -> Vec<Planned> {
+    let mut pending: Vec<&Event> = group.pending().collect();
+    pending.sort_by_key(|event| event.order());
+    pending.into_iter().map(|event| (event.clone(), audience.deliveries(event, now))).collect()
+}
+
 /// Creates the deliveries of a group's pending events: concurrently, unless their order matters to a
 /// receiver.
 async fn make_group(services: &Services, audience: &Audience, group: &EventGroup) -> Vec<Made> {
-    let now = services.clock.now();
-    let mut pending: Vec<&Event> = group.pending().collect();
-    pending.sort_by_key(|event| event.order());
-    let planned: Vec<(Event, Result<Vec<Delivery>, Problem>)> =
-        pending.into_iter().map(|event| (event.clone(), audience.deliveries(event, now))).collect();
+    let planned = plan(audience, group, services.clock.now());
     let has_ordering_keys =
         planned.iter().any(|(_, plan)| plan.as_deref().is_ok_and(by_ordering_key));
     if has_ordering_keys {
@@ -158,7 +213,7 @@ fn by_ordering_key(deliveries: &[Delivery]) -> bool {
 async fn make_in_order(
     services: &Services,
     audience: &Audience,
-    planned: Vec<(Event, Result<Vec<Delivery>, Problem>)>,
+    planned: Vec<Planned>,
 ) -> Vec<Made> {
     let mut all: Vec<Made> = Vec::new();
     for (event, plan) in planned {
@@ -191,10 +246,8 @@ async fn make(
 }
 
 async fn make_all(services: &Services, deliveries: &[Delivery]) -> Result<(), Problem> {
-    let writes: Vec<_> = deliveries.iter().map(|delivery| delivery.make(services)).collect();
-    let outcomes: Vec<Result<(), Problem>> =
-        stream::iter(writes).buffer_unordered(WRITES).collect().await;
-    outcomes.into_iter().collect()
+    let all: Vec<&Delivery> = deliveries.iter().collect();
+    create::each(services, &all).await.check(deliveries)
 }
 
 /// Publishes the pending events about the same entity that come before `event`. So positions in an
@@ -212,7 +265,7 @@ async fn publish_before(
             let its_own = Audience::of(services, &[&earlier]).await;
             make_alone(services, &its_own, &earlier).await
         };
-        let outcome = mark(services, group, vec![(earlier, made)]).await;
+        let outcome = commit_states(services, group, vec![(earlier, made)]).await;
         outcome.failure.map_or(Ok(()), Err)?;
     }
     Ok(())
@@ -239,7 +292,7 @@ async fn send(services: &Services, deliveries: impl IntoIterator<Item = &Deliver
     let outcomes = stream::iter(sendings).buffer_unordered(WRITES).collect::<Vec<_>>().await;
     for problem in outcomes.into_iter().filter_map(Result::err) {
         tracing::warn!(
-            cause = %problem,
+            cause = %problem, deliveries = messages.len(),
             "messages of new deliveries not queued; the sweep queues them"
         );
     }

@@ -5,6 +5,7 @@
 //! the item in the table. Work that calls payment providers, which may be slow, is sent to workers
 //! ([`crate::jobs`]), so that a sweep ends in time whatever the amount.
 
+use std::fmt::Debug;
 use std::time::Duration;
 
 use catalogue::category::CategoryDrain;
@@ -20,7 +21,7 @@ use primitives::problem::{Code, Problem};
 use serde::Serialize;
 use services::Services;
 use table::item::{Item, Key};
-use table::outbox::{Due, Marked, SHARDS, settled};
+use table::outbox::{DueKind, DueMark, SHARDS, give_up_if_permanent};
 
 use crate::PARALLEL;
 use crate::category_drains::continue_drain;
@@ -46,7 +47,7 @@ pub struct SweepReport {
     /// Deleted stores whose grace period has ended.
     pub redactions: usize,
     /// Orders, payments and purchases sent to the workers.
-    pub handed_out: usize,
+    pub queued_jobs: usize,
     /// Payments whose refund was requested again, or that were refunded: by workers.
     pub payments: usize,
     /// Orders that expired, or whose payments were closed after that: by workers.
@@ -58,7 +59,7 @@ pub struct SweepReport {
     /// Changes of large products that were completed.
     pub products: usize,
     /// Long work whose step was queued again.
-    pub runs: usize,
+    pub long_work: usize,
     /// Items whose processing failed; they stay due.
     pub failures: usize,
 }
@@ -83,10 +84,10 @@ impl SweepReport {
             deliveries = self.deliveries,
             mails = self.mails,
             redactions = self.redactions,
-            handed_out = self.handed_out,
+            queued_jobs = self.queued_jobs,
             categories = self.categories,
             products = self.products,
-            runs = self.runs,
+            long_work = self.long_work,
             failures = self.failures,
             "sweep finished"
         );
@@ -98,12 +99,12 @@ impl SweepReport {
 pub async fn sweep(services: &Services) -> SweepReport {
     let mut report = SweepReport::default();
     let mut changed = ChangedProducts::default();
-    for kind in Due::ALL {
+    for kind in DueKind::ALL {
         if let Some(kind) = JobKind::of(kind) {
             let mut tally = Tally::default();
             match enqueue(services, kind).await {
-                Ok(count) => report.handed_out = report.handed_out.saturating_add(count),
-                Err(problem) => tally.count(Err(problem)),
+                Ok(count) => report.queued_jobs = report.queued_jobs.saturating_add(count),
+                Err(problem) => tally.count(&kind, Err(problem)),
             }
             report.failures = report.failures.saturating_add(tally.failed);
             continue;
@@ -114,14 +115,14 @@ pub async fn sweep(services: &Services) -> SweepReport {
             .collect::<Vec<_>>()
             .await;
         let slot = match kind {
-            Due::Event => &mut report.events,
-            Due::Delivery => &mut report.deliveries,
-            Due::Mail => &mut report.mails,
-            Due::Redaction => &mut report.redactions,
-            Due::Payment | Due::Order | Due::Purchase => &mut report.handed_out,
-            Due::Category => &mut report.categories,
-            Due::Product => &mut report.products,
-            Due::Run => &mut report.runs,
+            DueKind::Event => &mut report.events,
+            DueKind::Delivery => &mut report.deliveries,
+            DueKind::Mail => &mut report.mails,
+            DueKind::Redaction => &mut report.redactions,
+            DueKind::Payment | DueKind::Order | DueKind::Purchase => &mut report.queued_jobs,
+            DueKind::Category => &mut report.categories,
+            DueKind::Product => &mut report.products,
+            DueKind::Run => &mut report.long_work,
         };
         for tally in outcomes {
             *slot = slot.saturating_add(tally.done);
@@ -145,22 +146,23 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// Counts the outcome for the item of this key, which is given up after a permanent error.
-    pub(crate) async fn settle(
+    pub(crate) async fn record(
         &mut self,
         services: &Services,
         key: &Key,
         outcome: Result<bool, Problem>,
     ) {
-        let due = Marked::By(services.clock.now());
-        self.count(settled(&services.table, key, due, outcome).await);
+        let due = DueMark::DueBy(services.clock.now());
+        self.count(key, give_up_if_permanent(&services.table, key, due, outcome).await);
     }
 
-    pub(crate) fn count(&mut self, outcome: Result<bool, Problem>) {
+    /// Counts the outcome for `work`: a key, or a kind of work.
+    pub(crate) fn count(&mut self, work: &(dyn Debug + Sync), outcome: Result<bool, Problem>) {
         match outcome {
             Ok(true) => self.done = self.done.saturating_add(1),
             Ok(false) => {}
             Err(problem) => {
-                tracing::warn!(cause = %problem, "due work failed; the next sweep tries again");
+                tracing::warn!(?work, cause = %problem, "due work failed; the next sweep tries again");
                 self.failed = self.failed.saturating_add(1);
             }
         }
@@ -168,29 +170,29 @@ impl Tally {
 }
 
 /// Processes one shard of one kind.
-async fn sweep_shard(services: &Services, kind: Due, shard: char) -> Tally {
+async fn sweep_shard(services: &Services, kind: DueKind, shard: char) -> Tally {
     let mut tally = Tally::default();
     let query = kind.query(shard, services.clock.now());
     let keys = match services.table.keys(&query, PER_SHARD).await {
         Ok(keys) => keys,
         Err(problem) => {
-            tally.count(Err(problem));
+            tally.count(&(kind, shard), Err(problem));
             return tally;
         }
     };
     for chunk in keys.chunks(CHUNK) {
         let outcome = match kind {
-            Due::Event => events(services, chunk, &mut tally).await,
-            Due::Delivery => deliveries(services, chunk, &mut tally).await,
-            Due::Mail => mails(services, chunk, &mut tally).await,
-            Due::Redaction => redactions(services, chunk, &mut tally).await,
+            DueKind::Event => events(services, chunk, &mut tally).await,
+            DueKind::Delivery => deliveries(services, chunk, &mut tally).await,
+            DueKind::Mail => mails(services, chunk, &mut tally).await,
+            DueKind::Redaction => redactions(services, chunk, &mut tally).await,
             // These go through the queue.
-            Due::Payment | Due::Order | Due::Purchase => Ok(()),
-            Due::Category => categories(services, chunk, &mut tally).await,
-            Due::Product => products(services, chunk, &mut tally).await,
-            Due::Run => runs(services, chunk, &mut tally).await,
+            DueKind::Payment | DueKind::Order | DueKind::Purchase => Ok(()),
+            DueKind::Category => categories(services, chunk, &mut tally).await,
+            DueKind::Product => products(services, chunk, &mut tally).await,
+            DueKind::Run => runs(services, chunk, &mut tally).await,
         };
-        tally.count(outcome.map(|()| false));
+        tally.count(&(kind, shard), outcome.map(|()| false));
     }
     tally
 }
@@ -206,7 +208,7 @@ pub(crate) async fn load<T: Item>(
     for key in keys {
         match batch.take(key) {
             Ok(item) => found.extend(item),
-            Err(problem) => tally.settle(services, key, Err(problem)).await,
+            Err(problem) => tally.record(services, key, Err(problem)).await,
         }
     }
     Ok(found)
@@ -235,7 +237,7 @@ async fn events(services: &Services, keys: &[Key], tally: &mut Tally) -> Result<
             tally.changed.note(event);
         }
         tally.done = tally.done.saturating_add(outcome.done.len());
-        tally.count(outcome.failure.map_or(Ok(false), Err));
+        tally.count(&outcome.group.key(), outcome.failure.map_or(Ok(false), Err));
     }
     Ok(())
 }
@@ -262,7 +264,7 @@ async fn deliveries(services: &Services, keys: &[Key], tally: &mut Tally) -> Res
             let delay = delivery.delay(services.clock.now()).unwrap_or_default();
             messages.push((delivery.message(), delay));
         }
-        tally.settle(services, &delivery.key(), outcome).await;
+        tally.record(services, &delivery.key(), outcome).await;
     }
     services.queue(delivery::delivery::QUEUE).send(&messages).await
 }
@@ -298,7 +300,7 @@ async fn redactions(services: &Services, keys: &[Key], tally: &mut Tally) -> Res
         let redacted = Store { redact_at: None, ..store.changed(now) };
         let event = redacted.event(&STORE_REDACTED, &services.config.base_url, now);
         let write = store::replace(services.table.write(), &redacted).emit(event);
-        tally.settle(services, &store.key(), is_written(write.commit().await)).await;
+        tally.record(services, &store.key(), is_written(write.commit().await)).await;
     }
     Ok(())
 }
@@ -308,7 +310,7 @@ async fn categories(services: &Services, keys: &[Key], tally: &mut Tally) -> Res
     for drain in load::<CategoryDrain>(services, keys, tally).await? {
         if drain.is_due(services.clock.now()) {
             let outcome = is_written(continue_drain(services, &drain).await);
-            tally.settle(services, &drain.key(), outcome).await;
+            tally.record(services, &drain.key(), outcome).await;
         }
     }
     Ok(())
@@ -319,7 +321,7 @@ async fn products(services: &Services, keys: &[Key], tally: &mut Tally) -> Resul
     for deferred in load::<DeferredWork>(services, keys, tally).await? {
         if deferred.is_due(services.clock.now()) {
             let outcome = is_written(deferred.execute(services).await);
-            tally.settle(services, &deferred.key(), outcome).await;
+            tally.record(services, &deferred.key(), outcome).await;
         }
     }
     Ok(())

@@ -97,15 +97,15 @@ struct Health {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "HealthChecks")]
 struct Checks {
-    table: Readiness,
-    queue: Readiness,
-    keys: Readiness,
+    table: DependencyHealth,
+    queue: DependencyHealth,
+    keys: DependencyHealth,
 }
 
 /// The state of a dependency.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "HealthCheck")]
-struct Readiness {
+struct DependencyHealth {
     /// `ok` or `failed`.
     status: &'static str,
     /// The duration of the check, in milliseconds, if it succeeded.
@@ -152,9 +152,9 @@ impl Checks {
     /// Checks all dependencies.
     async fn of(services: &Services) -> Self {
         Self {
-            table: Readiness::of(services, services.table.ping()).await,
-            queue: Readiness::of(services, services.queue(QUEUE).depth()).await,
-            keys: Readiness::of(services, services.secrets.keys()).await,
+            table: DependencyHealth::of(services, services.table.ping()).await,
+            queue: DependencyHealth::of(services, services.queue(QUEUE).depth()).await,
+            keys: DependencyHealth::of(services, services.secrets.keys()).await,
         }
     }
 
@@ -163,7 +163,7 @@ impl Checks {
     }
 }
 
-impl Readiness {
+impl DependencyHealth {
     /// Checks one dependency.
     async fn of<T>(services: &Services, attempt: impl Future<Output = Result<T, Problem>>) -> Self {
         let began = services.clock.now();

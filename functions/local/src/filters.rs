@@ -4,6 +4,8 @@
 //! They implement the rules of Lambda's event filtering that the template uses. A list has the allowed
 //! values, exact or by prefix. A record must match all members of a pattern, and one of several patterns.
 
+use std::collections::BTreeSet;
+
 use emulators::AnyError;
 use serde_json::Value;
 
@@ -30,6 +32,19 @@ impl Filters {
     /// Whether a record of the stream matches.
     pub fn takes(&self, record: &Value) -> bool {
         self.0.is_empty() || self.0.iter().any(|pattern| matches(pattern, record))
+    }
+
+    /// The changes of items of a kind that may match, as in `("INSERT", "event")`; none when the patterns do not
+    /// name them all.
+    pub fn changes(&self) -> Option<BTreeSet<(String, String)>> {
+        let mut changes = BTreeSet::new();
+        for pattern in &self.0 {
+            let kinds = KINDS.iter().find_map(|pointer| texts(pattern.pointer(pointer)?))?;
+            for change in texts(pattern.get("eventName")?)? {
+                changes.extend(kinds.iter().map(|kind| (change.clone(), kind.clone())));
+            }
+        }
+        (!changes.is_empty()).then_some(changes)
     }
 
     /// Whether a record of this change (`INSERT`) of an item of this kind may match. If not, the record need
@@ -67,6 +82,11 @@ fn matches(pattern: &Value, value: &Value) -> bool {
         }),
         _ => false,
     }
+}
+
+/// The values of a list that allows these alone; none where it has other rules.
+fn texts(allowed: &Value) -> Option<Vec<String>> {
+    allowed.as_array()?.iter().map(|rule| rule.as_str().map(str::to_owned)).collect()
 }
 
 /// The prefix of a rule like `{"prefix": "-"}`.
@@ -127,12 +147,21 @@ mod tests {
             );
         }
         assert!(filters.may_take("MODIFY", "level") && !filters.may_take("REMOVE", "level"));
+        let changes = filters.changes().unwrap();
+        let named: Vec<_> =
+            changes.iter().map(|(change, kind)| (change.as_str(), kind.as_str())).collect();
+        let inserted = ["event", "level", "mail"].map(|kind| ("INSERT", kind));
+        assert_eq!(named, [&inserted[..], &[("MODIFY", "level")]].concat());
     }
 
     #[test]
     fn without_a_filter_every_record_matches() {
         let filters = Filters::parse(&[]).unwrap();
         assert!(filters.takes(&level("REMOVE", "10", "2")) && filters.may_take("REMOVE", "order"));
+        assert_eq!(filters.changes(), None);
+        let by_prefix =
+            r#"{"eventName":["INSERT"],"dynamodb":{"NewImage":{"entity":{"S":[{"prefix":"e"}]}}}}"#;
+        assert_eq!(Filters::parse(&[by_prefix.to_owned()]).unwrap().changes(), None);
     }
 
     #[test]

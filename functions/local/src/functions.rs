@@ -160,6 +160,15 @@ impl Drop for Functions {
     }
 }
 
+/// The changes of the table that the template's listener may be invoked with; none where it takes all.
+///
+/// # Errors
+/// A template that cannot be read.
+pub(crate) fn recorded() -> Result<Option<BTreeSet<(String, String)>>, AnyError> {
+    let filters = template::functions()?.into_iter().find_map(|function| function.stream);
+    Ok(filters.and_then(|filters| filters.changes()))
+}
+
 /// The router that plays API Gateway: each path is routed to its function, with any method.
 ///
 /// # Errors

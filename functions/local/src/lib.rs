@@ -4,10 +4,13 @@
 //! `cargo run -p local` runs a [`System`] on a data directory. A test starts its own, in memory, on free
 //! ports and with a clock that it moves.
 
+mod backpressure;
 pub mod demo;
+mod encodings;
 pub mod filters;
 pub mod functions;
 pub mod keys;
+mod listening;
 pub mod log;
 pub mod names;
 pub mod openapi;
@@ -21,7 +24,7 @@ mod start;
 pub mod template;
 mod unread;
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,17 +39,16 @@ use gateway::request::ClientIp;
 use gateway::routes::Routes;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Handle;
-use tokio::sync::oneshot;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use backpressure::{Gate, Relay};
 pub use shop::PATH as SHOPS;
 pub use start::PATH as START;
 use unread::{Patient, Peer};
 
 /// How long [`System::stop`] waits for requests that are already running.
 const GRACE: Duration = Duration::from_secs(5);
-/// Connections that wait to be accepted.
-const BACKLOG: u32 = 1_024;
 
 /// Every family by the name of its function, in document order.
 pub fn families() -> Vec<(&'static str, Routes)> {
@@ -75,13 +77,19 @@ pub fn routes() -> Routes {
 pub struct Options {
     /// The port of the API: 0 for any free one, none to serve no API.
     pub port: Option<u16>,
-    /// The embedded AWS, and the settings. The base URL is derived from the port.
+    /// The address of the API; 127.0.0.1 and `::1` if none.
+    pub host: Option<IpAddr>,
+    /// The base URL at which others reach the API, without a slash at the end; by its port if none.
+    pub base_url: Option<String>,
+    /// The embedded AWS, and the settings.
     pub embedded: emulators::Options,
     /// Whether the dispatcher gets the table's stream; without it only the sweep publishes events
     /// (docs/platform.md §2).
     pub has_stream: bool,
     /// Whether the runner takes the steps of long work; without it a test takes them itself.
     pub has_runner: bool,
+    /// Whether requests that write wait while the relay of events is behind.
+    pub has_backpressure: bool,
     /// How often due work is swept; none leaves it to [`System::sweep`].
     pub sweep_every: Option<Duration>,
     /// A directory for a record of the settings and permissions that each function has used, written at the
@@ -94,9 +102,12 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             port: Some(0),
+            host: None,
+            base_url: None,
             embedded: emulators::Options::default(),
             has_stream: true,
             has_runner: true,
+            has_backpressure: false,
             sweep_every: None,
             record_use: None,
         }
@@ -107,10 +118,12 @@ impl Default for Options {
 pub struct System {
     /// The first field, so that the tasks are dropped before the emulators that they use.
     tasks: JoinSet<()>,
-    /// The bound socket of the API, until it listens.
-    socket: Option<TcpSocket>,
+    /// The bound sockets of the API, until it listens.
+    sockets: Vec<TcpSocket>,
     server: Option<Server>,
     router: Router,
+    /// What requests that write wait at.
+    gate: Option<Gate>,
     functions: Arc<Functions>,
     embedded: Arc<Embedded>,
     url: String,
@@ -120,7 +133,7 @@ pub struct System {
 struct Server {
     task: JoinSet<()>,
     /// Dropping it shuts the server down.
-    running: oneshot::Sender<()>,
+    running: watch::Sender<()>,
 }
 
 impl System {
@@ -133,20 +146,30 @@ impl System {
 
     /// As [`System::start`], but the API rejects connections until [`System::listen`].
     pub async fn prepare(options: Options) -> Result<Self, AnyError> {
-        let socket = options.port.map(reserve).transpose()?;
+        let sockets = match options.port {
+            Some(port) => listening::reserve(options.host, port)?,
+            None => Vec::new(),
+        };
         let mut settings = options.embedded;
-        if let Some(socket) = &socket {
-            settings.base_url = format!("http://{}", socket.local_addr()?);
+        if let Some(socket) = sockets.first() {
+            settings.base_url = listening::url_of(socket.local_addr()?);
+        }
+        if let Some(url) = options.base_url {
+            settings.base_url = url;
         }
         let url = settings.base_url.clone();
+        settings.recorded = if options.has_stream { functions::recorded()? } else { None };
         let embedded = Arc::new(Embedded::start(settings).await?);
         let functions = Arc::new(Functions::new(&embedded, options.record_use)?);
+        let relay = Arc::new(Relay::default());
+        let gate = options.has_backpressure.then(|| Gate::new(Arc::clone(&relay)));
         let router = functions::front(&functions)?;
         let mut tasks = JoinSet::new();
         let (stream, sweep) = (options.has_stream, options.sweep_every);
         let has_runner = options.has_runner;
-        pollers::start(&embedded, &functions, (stream, has_runner), sweep, &mut tasks)?;
-        Ok(Self { tasks, socket, server: None, router, functions, embedded, url })
+        let with = (stream, has_runner);
+        pollers::start(&embedded, &functions, with, sweep, &relay, &mut tasks)?;
+        Ok(Self { tasks, sockets, server: None, router, gate, functions, embedded, url })
     }
 
     /// Begins to accept connections, if it has a port.
@@ -156,12 +179,13 @@ impl System {
 
     /// As [`System::listen`], with the threads of another runtime for the requests.
     pub fn listen_on(&mut self, runtime: &Handle) -> Result<(), AnyError> {
-        if let Some(socket) = self.socket.take() {
-            let port = socket.local_addr()?.port();
-            let _context = runtime.enter();
-            let listener = socket.listen(BACKLOG).map_err(|cause| taken(port, &cause))?;
-            self.server = Some(Server::start(listener, self.router.clone()));
+        let sockets = std::mem::take(&mut self.sockets);
+        if sockets.is_empty() {
+            return Ok(());
         }
+        let _context = runtime.enter();
+        let listeners = sockets.into_iter().map(listening::listen).collect::<Result<_, _>>()?;
+        self.server = Some(Server::start(listeners, &self.router, self.gate.clone()));
         Ok(())
     }
 
@@ -208,7 +232,7 @@ impl System {
     /// # Errors
     /// A template without a dispatcher.
     pub async fn look(&self) -> Result<Watched, AnyError> {
-        Ok(dispatcher::look(self.functions.of("dispatcher")?.app()).await)
+        Ok(dispatcher::run_watch(self.functions.of("dispatcher")?.app()).await)
     }
 
     /// Stops the system: running requests finish, then the pollers and the embedded AWS end. Unfinished work
@@ -226,44 +250,45 @@ impl System {
     }
 }
 
-/// Binds a port without listening on it yet.
-fn reserve(port: u16) -> Result<TcpSocket, AnyError> {
-    let socket = TcpSocket::new_v4()?;
-    // For a quick restart; a port on which another process listens stays unavailable.
-    socket.set_reuseaddr(true)?;
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    socket.bind(address).map_err(|cause| taken(port, &cause))?;
-    Ok(socket)
-}
-
-/// The error of an unavailable port, with the option that changes it.
-fn taken(port: u16, cause: &std::io::Error) -> String {
-    format!("the API cannot listen on 127.0.0.1:{port}: {cause}; choose another port with --port")
-}
-
 impl Server {
-    fn start(listener: TcpListener, router: Router) -> Self {
+    fn start(listeners: Vec<TcpListener>, router: &Router, gate: Option<Gate>) -> Self {
+        let router = router.clone();
+        let router = match gate {
+            Some(gate) => {
+                router.layer(axum::middleware::from_fn_with_state(gate, backpressure::admit))
+            }
+            None => router,
+        };
+        let encodings = encodings::all();
+        let encode = move |request, next| encodings.clone().answer(request, next);
         let router = router
+            .layer(axum::middleware::from_fn(encode))
             .layer(axum::middleware::map_request(say_client))
             .layer(axum::middleware::from_fn(unread::finish_reading));
-        let (running, stopped) = oneshot::channel::<()>();
+        let (running, stopped) = watch::channel(());
         let mut task = JoinSet::new();
-        task.spawn(async move {
-            let service = router.into_make_service_with_connect_info::<Peer>();
-            let serving = axum::serve(Patient(listener), service).with_graceful_shutdown(async {
-                // An error says that the sender was dropped, which is how we stop.
-                let _: Result<(), _> = stopped.await;
+        for listener in listeners {
+            let (router, mut stopped) = (router.clone(), stopped.clone());
+            task.spawn(async move {
+                let service = router.into_make_service_with_connect_info::<Peer>();
+                let stopping = async move {
+                    // An error says that the sender was dropped, which is how we stop.
+                    let _ = stopped.changed().await;
+                };
+                let serving =
+                    axum::serve(Patient(listener), service).with_graceful_shutdown(stopping);
+                if let Err(cause) = serving.await {
+                    tracing::error!(%cause, "HTTP server failed");
+                }
             });
-            if let Err(cause) = serving.await {
-                tracing::error!(%cause, "HTTP server failed");
-            }
-        });
+        }
         Self { task, running }
     }
 
     async fn stop(mut self) {
         drop(self.running);
-        if tokio::time::timeout(GRACE, self.task.join_next()).await.is_err() {
+        let ended = async { while self.task.join_next().await.is_some() {} };
+        if tokio::time::timeout(GRACE, ended).await.is_err() {
             tracing::warn!("requests aborted at shutdown");
         }
     }
@@ -271,6 +296,7 @@ impl Server {
 
 /// Adds the client's address to the request, as API Gateway does in its event.
 async fn say_client(ConnectInfo(peer): ConnectInfo<Peer>, mut request: Request) -> Request {
-    request.extensions_mut().insert(ClientIp(peer.0.ip()));
+    // A socket of both families names IPv4 clients within IPv6.
+    request.extensions_mut().insert(ClientIp(peer.0.ip().to_canonical()));
     request
 }

@@ -1,21 +1,21 @@
 //! `cargo run -p local`: the whole system on this machine.
 
+mod arguments;
+
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::net::Ipv4Addr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use arguments::{Command, PORTS, Run, USAGE, command};
 use egress::{Egress, Policy};
 use emulators::AnyError;
 use emulators::aws::Ports;
-use emulators::faults::Plan;
-use lexopt::Arg::{Long, Short};
-use lexopt::ValueExt;
-use local::log::{self, Form};
+use local::log;
 use local::names::RecordsFile;
 use local::providers::Providers;
 use local::{Options, System, demo, keys, openapi};
@@ -24,92 +24,6 @@ use serde_json::Value;
 use services::config::{MailConfig, PaymentBaseUrls};
 use tokio::runtime::{Handle, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
-
-const USAGE: &str = "\
-The commerce gateway on this machine.
-
-Usage: cargo run -p local -- [options]
-
-  --port <port>          where the API listens on 127.0.0.1 (3000; 0 takes any free port)
-  --providers-port <port>
-                         where Razorpay and Stripe are played, unless RAZORPAY_BASE_URL and
-                         STRIPE_BASE_URL name other places (3100; 0 takes any free port)
-  --data <directory>     where everything is kept (.data); in its file `txt-records` are the TXT
-                         records that domains are verified by, a line each: name and text
-  --trust-proxy          believe the client's address that a proxy in front of this says
-                         (the last entry of X-Forwarded-For)
-  --log <text|json>      how the log looks: a short line a request, or JSON (text on a terminal, JSON
-                         elsewhere)
-  --faults <plan>        let calls of the table go wrong as they do in a deployment: `5%:42` of all
-                         calls, from the seed 42; or, each at its own rate,
-                         `throttle=5%,conflict=1%,lost=1%,slow=1%,stale=1%,short=1%,leftover=1%:42`
-  --no-demo              make no demo store on the first start
-  --reset                start with an empty directory
-  --emulators-only       only the AWS endpoints, the payment providers and the pollers, for
-                         `sam local start-api`: DynamoDB on 8000, SQS on 9324, Secrets Manager on
-                         4566; --port is then where that listens
-  --emulators-host <address>
-                         where the AWS endpoints listen, and the payment providers beside loopback
-                         (127.0.0.1): the address of Docker's bridge, 172.17.0.1, for containers on
-                         Linux. Whoever reaches them reads and writes everything
-  --dynamodb-port <port>, --sqs-port <port>, --secrets-port <port>
-                         where those listen; 0 takes any free port
-  --generate-keys        print fresh documents for a deployment's secrets, by name, and end
-  --rotate-keys <file>   print the documents of that file (- for standard input) with the keys that
-                         sign rotated, and end
-  --event-types          print the catalogue of events of this build, and end
-  --openapi              print the OpenAPI document of this build, from the sources in the current
-                         directory, and end
-  --help                 this text
-";
-
-/// The ports that `--emulators-only` takes: those of the well-known local servers.
-const PORTS: Ports = Ports { host: Ipv4Addr::LOCALHOST, dynamodb: 8000, sqs: 9324, secrets: 4566 };
-
-/// The command of the command line.
-enum Command {
-    Help,
-    GenerateKeys,
-    RotateKeys(OsString),
-    EventTypes,
-    OpenApi,
-    Run(Run),
-}
-
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
-struct Run {
-    port: u16,
-    providers_port: u16,
-    data: PathBuf,
-    with_demo: bool,
-    trust_proxy: bool,
-    reset: bool,
-    with_api: bool,
-    /// The address on which the AWS endpoints and the payment providers listen.
-    emulators_host: Ipv4Addr,
-    /// The ports of the AWS endpoints; any free port for those that are not named.
-    aws: NamedPorts,
-    log: Form,
-    faults: Option<Plan>,
-}
-
-#[derive(Default)]
-struct NamedPorts {
-    dynamodb: Option<u16>,
-    sqs: Option<u16>,
-    secrets: Option<u16>,
-}
-
-impl NamedPorts {
-    fn or(&self, others: Ports) -> Ports {
-        Ports {
-            host: others.host,
-            dynamodb: self.dynamodb.unwrap_or(others.dynamodb),
-            sqs: self.sqs.unwrap_or(others.sqs),
-            secrets: self.secrets.unwrap_or(others.secrets),
-        }
-    }
-}
 
 fn main() -> ExitCode {
     match run_all() {
@@ -131,6 +45,7 @@ fn run_all() -> Result<(), AnyError> {
 async fn start(answering: &Handle) -> Result<(), AnyError> {
     match command(lexopt::Parser::from_env())? {
         Command::Help => print!("{USAGE}"),
+        Command::BackUp { data, to } => emulators::aws::back_up(&data, &to)?,
         Command::GenerateKeys => println!("{:#}", Value::Object(keys::generate()?)),
         Command::RotateKeys(file) => println!("{:#}", Value::Object(keys::rotate(&read(&file)?)?)),
         Command::EventTypes => print!("{}", commerce::event_types::written()),
@@ -138,46 +53,6 @@ async fn start(answering: &Handle) -> Result<(), AnyError> {
         Command::Run(run) => serve(run, answering).await?,
     }
     Ok(())
-}
-
-fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::Error> {
-    let mut run = Run {
-        port: 3000,
-        providers_port: 3100,
-        data: PathBuf::from(".data"),
-        with_demo: true,
-        trust_proxy: false,
-        reset: false,
-        with_api: true,
-        emulators_host: Ipv4Addr::LOCALHOST,
-        aws: NamedPorts::default(),
-        log: Form::default_for_stdout(),
-        faults: None,
-    };
-    while let Some(argument) = arguments.next()? {
-        match argument {
-            Long("port") => run.port = arguments.value()?.parse()?,
-            Long("providers-port") => run.providers_port = arguments.value()?.parse()?,
-            Long("dynamodb-port") => run.aws.dynamodb = Some(arguments.value()?.parse()?),
-            Long("sqs-port") => run.aws.sqs = Some(arguments.value()?.parse()?),
-            Long("secrets-port") => run.aws.secrets = Some(arguments.value()?.parse()?),
-            Long("log") => run.log = arguments.value()?.parse()?,
-            Long("data") => run.data = arguments.value()?.into(),
-            Long("faults") => run.faults = Some(arguments.value()?.parse()?),
-            Long("trust-proxy") => run.trust_proxy = true,
-            Long("no-demo") => run.with_demo = false,
-            Long("reset") => run.reset = true,
-            Long("emulators-only") => run.with_api = false,
-            Long("emulators-host") => run.emulators_host = arguments.value()?.parse()?,
-            Long("generate-keys") => return Ok(Command::GenerateKeys),
-            Long("rotate-keys") => return Ok(Command::RotateKeys(arguments.value()?)),
-            Long("event-types") => return Ok(Command::EventTypes),
-            Long("openapi") => return Ok(Command::OpenApi),
-            Long("help") | Short('h') => return Ok(Command::Help),
-            other => return Err(other.unexpected()),
-        }
-    }
-    Ok(Command::Run(run))
 }
 
 fn read(file: &OsString) -> Result<String, AnyError> {
@@ -194,31 +69,8 @@ async fn serve(run: Run, answering: &Handle) -> Result<(), AnyError> {
     if run.reset {
         empty(&run.data)?;
     }
-    let mails = run.data.join("mail");
-    let (providers, payment_base_urls) = play(run.emulators_host, run.providers_port).await?;
-    let ports = if run.with_api { Ports::default() } else { PORTS };
-    let mut system = System::prepare(Options {
-        port: run.with_api.then_some(run.port),
-        embedded: emulators::Options {
-            data: Some(run.data.clone()),
-            ports: run.aws.or(Ports { host: run.emulators_host, ..ports }),
-            base_url: format!("http://127.0.0.1:{}", run.port),
-            operators: vec![demo::OPERATOR.email.to_owned()],
-            mail: MailConfig { directory: Some(mails), print: true },
-            mail_from: "Commerce <no-reply@localhost.example>".to_owned(),
-            payment_base_urls,
-            trust_proxy: run.trust_proxy,
-            faults: run.faults.clone(),
-            egress: Egress::new(Policy::development())
-                .with_names(Arc::new(RecordsFile(run.data.join("txt-records")))),
-            ..emulators::Options::default()
-        },
-        has_stream: true,
-        has_runner: true,
-        sweep_every: Some(MINUTE),
-        record_use: None,
-    })
-    .await?;
+    let (providers, payment_base_urls) = providers(&run).await?;
+    let mut system = System::prepare(options(&run, payment_base_urls)?).await?;
     let faults = system.embedded().faults().cloned();
     if run.with_demo {
         // The demo is created without faults.
@@ -240,6 +92,60 @@ async fn serve(run: Run, answering: &Handle) -> Result<(), AnyError> {
     }
     system.stop().await;
     Ok(())
+}
+
+/// The system that the command line describes.
+fn options(run: &Run, payment_base_urls: PaymentBaseUrls) -> Result<Options, AnyError> {
+    let ports = if run.with_api { Ports::default() } else { PORTS };
+    let mut operators = run.operators.clone();
+    operators.extend(run.with_demo.then(|| demo::OPERATOR.email.to_owned()));
+    let mail_server = run.mail_server.as_ref().map(fs::read_to_string).transpose()?;
+    let mail = match &mail_server {
+        Some(_) => MailConfig::default(),
+        None => MailConfig { directory: Some(run.data.join("mail")), print: true },
+    };
+    let policy = if run.public.is_some() { Policy::strict() } else { Policy::development() };
+    Ok(Options {
+        port: run.with_api.then_some(run.port),
+        host: run.host,
+        base_url: run.public.clone(),
+        embedded: emulators::Options {
+            data: Some(run.data.clone()),
+            ports: run.aws.or(Ports { host: run.emulators_host, ..ports }),
+            base_url: format!("http://127.0.0.1:{}", run.port),
+            operators,
+            mail,
+            mail_from: run.mail_from.clone(),
+            mail_server: mail_server.map(|url| url.trim().to_owned()),
+            payment_base_urls,
+            trust_proxy: run.trust_proxy,
+            drills_allowed: run.public.is_none(),
+            faults: run.faults.clone(),
+            egress: names(Egress::new(policy), run),
+            ..emulators::Options::default()
+        },
+        has_stream: true,
+        has_runner: true,
+        has_backpressure: true,
+        sweep_every: Some(MINUTE),
+        record_use: None,
+    })
+}
+
+/// The client for requests to others. Domains are verified by the names of a file, unless others use the system.
+fn names(egress: Egress, run: &Run) -> Egress {
+    match run.public {
+        Some(_) => egress,
+        None => egress.with_names(Arc::new(RecordsFile(run.data.join("txt-records")))),
+    }
+}
+
+/// The payment providers that are played, if they are, and the base URLs of both.
+async fn providers(run: &Run) -> Result<(Option<Providers>, PaymentBaseUrls), AnyError> {
+    if run.public.is_some() {
+        return Ok((None, PaymentBaseUrls::from_env().or(PaymentBaseUrls::default())));
+    }
+    play(run.emulators_host, run.providers_port).await
 }
 
 /// Starts emulated payment providers, unless the environment names both. Returns them with the base URLs of

@@ -4,41 +4,35 @@
 //! A poller that ends with its process loses nothing: an unhandled stream record and a lost message are
 //! still due in the table, and the next sweep finds them.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+mod contain;
+mod stream;
+
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use aws_sdk_dynamodb::types::AttributeValue;
-use aws_sdk_sqs::types::{DeleteMessageBatchRequestEntry, Message, MessageSystemAttributeName};
+use aws_sdk_sqs::types::{
+    DeleteMessageBatchRequestEntry, Message, MessageSystemAttributeName, QueueAttributeName,
+};
 use dispatcher::JobReport;
 use emulators::aws::REGION;
 use emulators::{AnyError, Embedded, TABLE};
 use gateway::app::App;
-use serde_json::{Value, json};
-use services::Services;
 use services::metrics::minute_of;
 use services::queue::QueueName;
 use table::item::Index;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use crate::filters::Filters;
+use crate::backpressure::Relay;
 use crate::functions::Functions;
+use contain::{REST, contain};
 
-/// Records in a batch of the stream, as in the event source mapping.
-const STREAM_BATCH: usize = 100;
-/// Concurrent batches of the stream, as in the event source mapping; records of one partition stay in order.
-const STREAM_WORKERS: usize = 4;
-/// The longest wait for a write of this process before the stream is read again. Writes of other processes,
-/// over loopback, are found this late.
-const STREAM_ASLEEP: Duration = Duration::from_millis(500);
-/// Attempts of a stream batch before it is left to the sweep.
-const STREAM_TRIES: u32 = 3;
 /// How long one request waits for a message: the longest SQS allows.
 const LONG_POLL_SECONDS: i32 = 20;
-/// The wait of a poller after a failed call.
-const REST: Duration = Duration::from_millis(500);
+/// Concurrent receives of one queue, as Lambda begins with.
+const POLLERS: usize = 4;
 /// Webhook messages of one invocation, and concurrent invocations, as in the event source mapping. Together
 /// they are several times the concurrency permits of a store or a host, so that hanging receivers leave room.
 const WEBHOOKS: (usize, usize) = (5, 100);
@@ -60,6 +54,7 @@ pub(crate) fn start(
     functions: &Functions,
     (has_stream, has_runner): (bool, bool),
     sweep_every: Option<Duration>,
+    relay: &Arc<Relay>,
     tasks: &mut JoinSet<()>,
 ) -> Result<(), AnyError> {
     let listener = functions.of("dispatcher")?;
@@ -67,7 +62,8 @@ pub(crate) fn start(
     if has_stream {
         let filters = listener.function().stream.clone();
         let filters = filters.ok_or("template.yaml: the dispatcher listens to no stream")?;
-        tasks.spawn(stream(Arc::clone(embedded), dispatcher.clone(), filters));
+        let relay = Arc::clone(relay);
+        tasks.spawn(stream::poll(Arc::clone(embedded), dispatcher.clone(), filters, relay));
     }
     let settings = &embedded.app().config;
     let queue = |name: QueueName, app: &App, (batch, at_once)| Source {
@@ -76,9 +72,11 @@ pub(crate) fn start(
         url: settings.queue_url(name).clone(),
         batch,
         at_once,
+        relay: None,
     };
     let app = functions.of("webhooks")?.app();
     let webhooks = queue(delivery::delivery::QUEUE, app, WEBHOOKS);
+    let webhooks = Source { relay: Some(Arc::clone(relay)), ..webhooks };
     tasks.spawn(webhooks.poll(|app, event| async move { webhooks::handle(&app, event).await }));
     let app = functions.named("SlowWebhooks")?.app();
     let slow = queue(delivery::delivery::SLOW_QUEUE, app, SLOW_WEBHOOKS);
@@ -99,103 +97,6 @@ pub(crate) fn start(
     Ok(())
 }
 
-/// Gives the table's stream to the dispatcher: records of one partition in order, others concurrently.
-async fn stream(embedded: Arc<Embedded>, dispatcher: App, filters: Filters) {
-    let writes = embedded.emulators().writes();
-    let mut working = JoinSet::new();
-    let workers: Vec<_> = (0..STREAM_WORKERS)
-        .map(|_| {
-            let (worker, records) = mpsc::channel(STREAM_BATCH);
-            working.spawn(work_in_order(dispatcher.clone(), records));
-            worker
-        })
-        .collect();
-    let may_be_news = |change: &str, kind: &str| filters.may_take(change, kind);
-    loop {
-        match embedded.emulators().stream_records_of(STREAM_BATCH, may_be_news) {
-            Ok(records) if records.is_empty() => {
-                // A write between the read and this wait is not missed: it has left a permit.
-                let _ = tokio::time::timeout(STREAM_ASLEEP, writes.notified()).await;
-            }
-            Ok(records) => {
-                for record in records.into_iter().filter(|record| filters.takes(record)) {
-                    let Some(worker) = workers.get(worker_of(&record)) else {
-                        return;
-                    };
-                    // Waits while the channel is full.
-                    if worker.send(record).await.is_err() {
-                        return tracing::error!("shard of the stream ended");
-                    }
-                }
-            }
-            Err(cause) => {
-                tracing::error!(%cause, "stream could not be read");
-                tokio::time::sleep(REST).await;
-            }
-        }
-    }
-}
-
-/// The index of a record's worker, which is the same for all records of a partition.
-fn worker_of(record: &Value) -> usize {
-    let mut hasher = DefaultHasher::new();
-    record.pointer("/dynamodb/Keys/PK/S").and_then(Value::as_str).hash(&mut hasher);
-    let workers = u64::try_from(STREAM_WORKERS).unwrap_or(1);
-    usize::try_from(hasher.finish().rem_euclid(workers)).unwrap_or(0)
-}
-
-async fn work_in_order(dispatcher: App, mut next: mpsc::Receiver<Value>) {
-    let mut records = Vec::new();
-    while next.recv_many(&mut records, STREAM_BATCH).await > 0 {
-        hand_on(&dispatcher, std::mem::take(&mut records)).await;
-    }
-}
-
-/// Gives records to the dispatcher, and retries from the first that failed, as Lambda does.
-async fn hand_on(services: &Services, mut records: Vec<Value>) {
-    for _ in 0..STREAM_TRIES {
-        let event = match serde_json::from_value(json!({ "Records": &records })) {
-            Ok(event) => event,
-            Err(cause) => return tracing::error!(%cause, "stream record malformed"),
-        };
-        let dispatcher = services.clone();
-        let answer = contain(async move {
-            serde_json::to_value(dispatcher::handle_stream(&dispatcher, event).await)
-        });
-        // Without a response, the whole batch has failed.
-        let failed = match answer.await {
-            Some(Ok(answer)) => Some(failures(&answer)),
-            Some(Err(_)) | None => None,
-        };
-        let number = |record: &Value| {
-            record.pointer("/dynamodb/SequenceNumber").and_then(Value::as_str).map(str::to_owned)
-        };
-        let first = records.iter().position(|record| {
-            failed.as_ref().is_none_or(|f| number(record).is_some_and(|n| f.contains(&n)))
-        });
-        match first {
-            Some(first) => records = records.split_off(first),
-            None => return,
-        }
-        tokio::time::sleep(REST).await;
-    }
-    tracing::warn!(count = records.len(), "stream records dropped; left to the sweep");
-}
-
-/// The identifiers in a partial batch response.
-fn failures(answer: &Value) -> Vec<String> {
-    let failures = answer.get("batchItemFailures").and_then(Value::as_array);
-    let identifier = |failure: &Value| failure.get("itemIdentifier")?.as_str().map(str::to_owned);
-    failures.into_iter().flatten().filter_map(identifier).collect()
-}
-
-/// Runs a function so that its panic does not end its poller, as in Lambda.
-async fn contain<T: Send + 'static>(call: impl Future<Output = T> + Send + 'static) -> Option<T> {
-    let mut alone = JoinSet::new();
-    alone.spawn(call);
-    alone.join_next().await?.inspect_err(|cause| tracing::error!(%cause, "a function failed")).ok()
-}
-
 /// A queue with its batch size and concurrency.
 #[derive(Clone)]
 struct Source {
@@ -206,6 +107,8 @@ struct Source {
     batch: usize,
     /// Concurrent invocations.
     at_once: usize,
+    /// Who is told how many messages wait.
+    relay: Option<Arc<Relay>>,
 }
 
 impl Source {
@@ -216,23 +119,50 @@ impl Source {
         H: Fn(App, SqsEvent) -> F + Clone + Send + 'static,
         F: Future<Output = SqsBatchResponse> + Send + 'static,
     {
-        let room = Arc::new(Semaphore::new(self.at_once));
+        let permits = Arc::new(Semaphore::new(self.at_once));
+        let mut pollers = JoinSet::new();
+        for _ in 0..POLLERS.min(self.at_once) {
+            pollers.spawn(self.clone().poll_within(Arc::clone(&permits), handle.clone()));
+        }
+        while pollers.join_next().await.is_some() {}
+    }
+
+    /// Gives messages to `handle` while it has permits.
+    async fn poll_within<H, F>(self, permits: Arc<Semaphore>, handle: H)
+    where
+        H: Fn(App, SqsEvent) -> F + Clone + Send + 'static,
+        F: Future<Output = SqsBatchResponse> + Send + 'static,
+    {
         let mut working = JoinSet::new();
         loop {
             // Messages are received only when a slot is free: their visibility timeout runs from the
             // receive on.
-            let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
+            let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { return };
             let messages = self.receive_within(self.batch, LONG_POLL_SECONDS).await;
             if messages.is_empty() {
                 continue;
             }
+            self.tell_waiting(messages.len()).await;
             let (source, handle) = (self.clone(), handle.clone());
             working.spawn(async move {
                 source.work(messages, handle).await;
-                drop(place);
+                drop(permit);
             });
             while working.try_join_next().is_some() {}
         }
+    }
+
+    /// Tells the relay how many messages wait, after so many were received.
+    async fn tell_waiting(&self, received: usize) {
+        let Some(relay) = &self.relay else { return };
+        if received < self.batch {
+            return relay.messages_wait(0);
+        }
+        let name = QueueAttributeName::ApproximateNumberOfMessages;
+        let asked = self.client.get_queue_attributes().queue_url(&self.url);
+        let Ok(found) = asked.attribute_names(name.clone()).send().await else { return };
+        let count = found.attributes().and_then(|all| all.get(&name)?.parse().ok());
+        relay.messages_wait(count.unwrap_or_default());
     }
 
     /// Runs one batch of due work.
@@ -310,7 +240,7 @@ impl Source {
 pub(crate) async fn work_off(embedded: &Embedded, dispatcher: &App) -> JobReport {
     let app = dispatcher.clone();
     let (client, url) = (embedded.sqs(), app.config.queue_url(dispatcher::QUEUE).clone());
-    let source = Source { app, client, url, batch: 1, at_once: BATCHES_AT_ONCE };
+    let source = Source { app, client, url, batch: 1, at_once: BATCHES_AT_ONCE, relay: None };
     let mut worked = JobReport::default();
     loop {
         let mut messages = Vec::new();
@@ -359,14 +289,14 @@ fn lambda_message(message: Message, url: &str) -> SqsMessage {
 async fn schedule(embedded: Arc<Embedded>, dispatcher: App, every: Duration) {
     let mut ticks = tokio::time::interval(every);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut looked_at = None;
+    let mut watched = None;
     loop {
         ticks.tick().await;
         let minute = minute_of(dispatcher.clock.now());
-        if looked_at != Some(minute) {
-            looked_at = Some(minute);
+        if watched != Some(minute) {
+            watched = Some(minute);
             let app = dispatcher.clone();
-            contain(async move { dispatcher::look(&app).await }).await;
+            contain(async move { dispatcher::run_watch(&app).await }).await;
         }
         if is_anything_due(&embedded, &dispatcher).await {
             let app = dispatcher.clone();

@@ -31,7 +31,7 @@ use std::time::{Duration, SystemTime};
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent};
 use core_types::id::StoreId;
 use core_types::key;
-use core_types::mail::{Mail, MailContent, MailMessage, MailState, Take};
+use core_types::mail::{Mail, MailClaim, MailContent, MailMessage, MailState};
 use delivery::mail::{Sender, allowance};
 use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart, SinglePart};
@@ -41,7 +41,7 @@ use sales::notifications;
 use services::Services;
 use table::item::Item;
 use table::outbox;
-use table::outbox::Marked;
+use table::outbox::DueMark;
 use table::{Change, Condition};
 use tokio::task::JoinSet;
 
@@ -69,9 +69,11 @@ pub async fn handle(services: &Services, event: SqsEvent) -> SqsBatchResponse {
                 failed.remove(&id);
             }
             Ok(Err(problem)) => {
-                tracing::error!(cause = %problem, "mail message failed; it is received again");
+                tracing::error!(cause = %problem, "message of a mail failed; it is received again");
             }
-            Err(panic) => tracing::error!(cause = %panic, "mail message panicked"),
+            Err(panic) => {
+                tracing::error!(cause = %panic, "message of a mail panicked; it is received again");
+            }
         }
     }
     let mut response = SqsBatchResponse::default();
@@ -95,33 +97,33 @@ async fn give_up(
     message: &MailMessage,
     problem: &Problem,
 ) -> Result<(), Problem> {
-    tracing::error!(mail_id = %message.mail_id, cause = %problem, "work given up: mail");
+    tracing::error!(mail = %message.mail_id, cause = %problem, "work given up: mail");
     let mail_key = key::mail(&message.mail_id);
     let failed = Change::new("SET #state = :failed REMOVE GSI3PK, GSI3SK")
         .under(Condition::exists())
         .name("#state", "state")
         .value(":failed", MailState::Failed);
     match services.table.write().update(&mail_key, failed, Code::VersionConflict).commit().await {
-        // It was sent and deleted.
+        // It was deleted: sent, expired or obsolete.
         Err(problem) if problem.code == Code::VersionConflict => Ok(()),
         Err(problem) if problem.is_permanent() => {
-            outbox::give_up(&services.table, &mail_key, Marked::Ever, &problem).await
+            outbox::give_up(&services.table, &mail_key, DueMark::Any, &problem).await
         }
         outcome => outcome,
     }
 }
 
-/// Sends a mail, unless another worker does. A deleted mail was sent.
+/// Sends a mail, unless another worker does. A deleted mail was sent, or is not to be.
 async fn deliver(services: &Services, message: &MailMessage) -> Result<(), Problem> {
     let mail_key = key::mail(&message.mail_id);
     let Some(mail) = services.table.get::<Mail>(&mail_key).await? else { return Ok(()) };
-    match mail.take(services.clock.now()) {
-        Take::Leave => Ok(()),
-        Take::Expired => {
-            tracing::warn!(mail_id = %mail.id, "mail expired unsent");
+    match mail.claim(services.clock.now()) {
+        MailClaim::Leave => Ok(()),
+        MailClaim::Expired => {
+            tracing::warn!(mail = %mail.id, "mail expired unsent");
             services.table.write().delete(&mail_key).commit().await
         }
-        Take::Send(taken) => {
+        MailClaim::Send(taken) => {
             let lease =
                 services.table.write().replace(&taken, Code::VersionConflict).commit().await;
             match lease {
@@ -146,22 +148,27 @@ async fn record_outcome(
 ) -> Result<(), Problem> {
     let failure = match outcome {
         Ok(MailOutcome::Withheld(code, store)) => {
-            tracing::warn!(mail_id = %mail.id, code = code.as_str(), "mail withheld");
+            let of_store = store.as_ref().map(StoreId::as_str);
+            tracing::warn!(mail = %mail.id, store = of_store, code = code.as_str(), "mail withheld");
             let write = services.table.write().replace(&mail.withheld(code), Code::VersionConflict);
-            let write = write.also(store, |write, store| {
+            let write = write.when_some(store, |write, store| {
                 allowance::count_withheld(write, &store, services.clock.now())
             });
             return write.commit().await;
         }
-        Ok(fate) => {
-            tracing::info!(mail_id = %mail.id, attempts = mail.attempts, ?fate, "mail finished");
+        Ok(MailOutcome::Void) => {
+            tracing::info!(mail = %mail.id, "mail dropped: its content is void");
+            return services.table.write().delete(&mail.key()).commit().await;
+        }
+        Ok(MailOutcome::Sent) => {
+            tracing::info!(mail = %mail.id, attempts = mail.attempts, "mail sent");
             return services.table.write().delete(&mail.key()).commit().await;
         }
         Err(failure) => failure,
     };
     let (next, wait) = mail.after_failure(failure.permanent, services.clock.now());
     let again = wait.is_some();
-    tracing::error!(mail_id = %mail.id, cause = failure.cause, again, "mail not sent");
+    tracing::error!(mail = %mail.id, cause = failure.cause, again, "mail not sent");
     services.table.write().replace(&next, Code::VersionConflict).commit().await?;
     if let Some(wait) = wait {
         let message = MailMessage { mail_id: mail.id.clone() };
@@ -169,7 +176,7 @@ async fn record_outcome(
         {
             // The sweep finds it due.
             tracing::warn!(
-                mail_id = %mail.id, cause = %problem,
+                mail = %mail.id, cause = %problem,
                 "message of a mail not queued again; the sweep sends it"
             );
         }
@@ -265,7 +272,7 @@ async fn withholding_reason(
     let write = services.table.write().replace(&counted, Code::VersionConflict);
     let write = match &content.store_id {
         store if content.is_business => {
-            let stranger = sender.room.as_ref().filter(|_| content.is_to_stranger);
+            let stranger = sender.quota.as_ref().filter(|_| content.is_to_stranger);
             let asked_by = store.as_ref().filter(|_| content.asks_to_pay);
             allowance::count_about_order(write, to, (stranger, asked_by), now)
         }
@@ -350,12 +357,12 @@ fn write_whole(directory: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()
 fn print(content: &MailContent) {
     let mut console = std::io::stdout().lock();
     let rule = "-".repeat(72);
-    let shown = writeln!(
+    let written = writeln!(
         console,
         "{rule}\nMail to {}: {}\n\n{}{rule}",
         content.to, content.subject, content.text
     );
-    if let Err(error) = shown {
+    if let Err(error) = written {
         tracing::debug!(%error, "console closed");
     }
 }

@@ -13,9 +13,9 @@ use callers::StoreAccess;
 use commerce::event_types::{self, EventType};
 use commerce::readers::ensure_reads;
 use commerce::topics;
-use core_types::event::{self, Entry, Event, EventSubject};
+use core_types::event::{self, Event, EventSubject, TopicDeclaration};
 use core_types::id::SubscriptionId;
-use core_types::scope::{Required, WriteWebhooks};
+use core_types::scope::{RequiredScope, WriteWebhooks};
 use crypto::signature::SigningSecret;
 use gateway::app::App;
 use gateway::reply::{Accepted, Either, Json, NoStore};
@@ -32,7 +32,7 @@ use services::Services;
 use crate::subscriptions::{SubscriptionWithSecret, find_to_change, replace};
 
 /// Loads, changes and writes a subscription; retried when a delivery's outcome was written in between.
-async fn act<S: Required>(
+async fn act<S: RequiredScope>(
     services: &Services,
     caller: &StoreAccess<S>,
     id: &SubscriptionId,
@@ -184,12 +184,15 @@ fn unknown_topic() -> FieldError {
 
 /// The topic of a test event: the requested one, or the first of the catalogue that the subscription
 /// receives.
-fn topic(subscription: &Subscription, requested: Option<&str>) -> Result<Entry, Problem> {
+fn topic(
+    subscription: &Subscription,
+    requested: Option<&str>,
+) -> Result<TopicDeclaration, Problem> {
     let unknown = || Problem::invalid(vec![unknown_topic()]);
     if let Some(name) = requested {
         return topics::find(name).ok_or_else(unknown);
     }
-    let takes = |entry: &Entry| {
+    let takes = |entry: &TopicDeclaration| {
         let wanted = |filter: &String| event::matches(filter, entry.name);
         let allowed = subscription
             .scopes
@@ -210,7 +213,9 @@ async fn preview(
 ) -> Result<NoStore<Json<TestPreview>>, Problem> {
     let key = services.secrets.webhook_key().await?;
     let keys = subscription.signing_keys(&key, now);
-    let keys = keys.ok_or_else(|| Problem::internal("a signing secret could not be unsealed"))?;
+    let keys = keys.ok_or_else(|| {
+        Problem::internal("the signing secret of a subscription could not be unsealed")
+    })?;
     let masked = subscription.masked_headers();
     let custom = masked.into_iter().map(|(name, mask)| (name, mask.to_owned())).collect();
     let headers = delivery::headers(event, delivery, &keys, &custom, now);

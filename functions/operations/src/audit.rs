@@ -63,7 +63,7 @@ impl RequestRules for AuditQuery {
 /// `GET /v1/operations/audit-log` (`listAuditLog`): List the audit log of a store.
 ///
 /// The newest entry comes first. An entry is an event of the store with the principal whose request caused
-/// it. Entries are kept for 30 days.
+/// it. Entries are retained for 30 days.
 pub(crate) async fn list(
     caller: Admin,
     State(app): State<App>,

@@ -6,7 +6,7 @@ use commerce::readers::ensure_reads_event;
 use core_types::event::EventGroup;
 use core_types::id::{DeliveryId, EventId, ReplayId, StoreId, SubscriptionId};
 use core_types::key;
-use core_types::scope::{ReadWebhooks, Required, WriteWebhooks};
+use core_types::scope::{ReadWebhooks, RequiredScope, WriteWebhooks};
 use delivery::delivery::{
     AttemptView, Delivery, DeliveryStatus, DeliveryView, OversizedResponse, wake_next,
 };
@@ -62,7 +62,7 @@ impl RequestRules for DeliveriesQuery {
 /// `GET /v1/operations/webhook-deliveries` (`listWebhookDeliveries`): List webhook deliveries.
 ///
 /// The newest delivery comes first. An app sees the deliveries to its own subscriptions only. Deliveries are
-/// kept for 30 days.
+/// retained for 30 days.
 pub(crate) async fn list(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
@@ -109,7 +109,7 @@ fn days(
 }
 
 /// Whether the caller may see a delivery.
-fn is_visible<S: Required>(delivery: &Delivery, caller: &StoreAccess<S>) -> bool {
+fn is_visible<S: RequiredScope>(delivery: &Delivery, caller: &StoreAccess<S>) -> bool {
     let app = caller.actor.app();
     delivery.store_id.as_ref() == Some(&caller.store.id)
         && app.is_none_or(|app| delivery.app_id.as_ref() == Some(&app.app_id))
@@ -119,7 +119,7 @@ fn is_visible<S: Required>(delivery: &Delivery, caller: &StoreAccess<S>) -> bool
 ///
 /// # Errors
 /// `not_found`, both for an unknown one and for another's.
-pub(crate) async fn find<S: Required>(
+pub(crate) async fn find<S: RequiredScope>(
     services: &Services,
     caller: &StoreAccess<S>,
     id: &DeliveryId,
@@ -132,7 +132,7 @@ pub(crate) async fn find<S: Required>(
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for an event that the caller cannot read.
-async fn find_readable<S: Required>(
+async fn find_readable<S: RequiredScope>(
     services: &Services,
     caller: &StoreAccess<S>,
     id: &DeliveryId,
@@ -149,7 +149,7 @@ async fn find_readable<S: Required>(
 ///
 /// # Errors
 /// `not_found`, also for another app's delivery.
-pub(crate) async fn show(
+pub(crate) async fn get(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
     Path(id): Path<DeliveryId>,
@@ -161,7 +161,7 @@ pub(crate) async fn show(
 /// `GET /v1/operations/webhook-deliveries/{id}/attempts` (`listWebhookAttempts`):
 /// List attempts of a webhook delivery.
 ///
-/// The oldest attempt comes first; the latest 50 are kept. Each has the status, the duration, the class of
+/// The oldest attempt comes first; the latest 50 are stored. Each has the status, the duration, the class of
 /// the failure and the first 16 KiB of the response body.
 ///
 /// # Errors
@@ -233,7 +233,7 @@ pub(crate) async fn redeliver(
     let again = Delivery {
         test: before.test,
         redelivery_of: Some(before.id),
-        ..Delivery::again(&event, &subscription, &nonce, now)
+        ..Delivery::repeated(&event, &subscription, &nonce, now)
     };
     let answer = Accepted::new(&DeliveryAnswer { delivery: DeliveryView::from(&again) });
     let write = app.table.write().create(&again, Code::VersionConflict);
@@ -254,7 +254,7 @@ pub(crate) async fn redeliver(
 /// # Errors
 /// `not_found`; `insufficient_scope` for an event that the caller cannot read; `delivery_in_flight` while it
 /// is being attempted.
-pub(crate) async fn expunge(
+pub(crate) async fn delete_content(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
     Path(id): Path<DeliveryId>,

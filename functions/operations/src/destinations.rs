@@ -7,7 +7,7 @@ use core_types::scope::WriteWebhooks;
 use crypto::seal::SealKey;
 use delivery::delivery::{QUEUE, Speed};
 use delivery::subscription::{
-    Challenge, Confirming, DestinationKind, Subscription, SubscriptionView,
+    Challenge, ConfirmOutcome, DestinationKind, Subscription, SubscriptionView,
 };
 use egress::DestinationRejection;
 use gateway::app::App;
@@ -41,7 +41,7 @@ pub(crate) struct DestinationRequest {
 }
 
 /// The destination that a request names, by its `url` or its `destination`.
-pub(crate) fn place(
+pub(crate) fn parse_destination(
     url: Option<Url>,
     destination: Option<DestinationRequest>,
 ) -> Option<(DestinationKind, String)> {
@@ -119,7 +119,9 @@ pub(crate) async fn send_challenge(
     now: Timestamp,
 ) -> Result<(), Problem> {
     let keys = subscription.signing_keys(key, now);
-    let keys = keys.ok_or_else(|| Problem::internal("a signing secret could not be unsealed"))?;
+    let keys = keys.ok_or_else(|| {
+        Problem::internal("the signing secret of a subscription could not be unsealed")
+    })?;
     let queue = services.foreign_queue(&subscription.url, QUEUE).map_err(|rejection| {
         Problem::field("/destination/queue_url", rejection.code(), rejection.to_string())
     })?;
@@ -131,7 +133,7 @@ fn unreachable(error: QueueError) -> Problem {
     let QueueError { class, answer } = error;
     let problem = Code::QueueUnreachable.with("reason", class);
     match answer {
-        Some(answer) => problem.with("answer", answer.said),
+        Some(answer) => problem.with("answer", answer.body),
         None => problem,
     }
 }
@@ -166,12 +168,12 @@ pub(crate) async fn confirm(
         let before = find_to_change(&app, &caller, &id).await?;
         let now = app.clock.now();
         match before.confirm(input.token.as_str(), now)? {
-            Confirming::Already => {
+            ConfirmOutcome::AlreadyConfirmed => {
                 let view = SubscriptionView::of(&before, now);
                 Ok(Json::new(&view).version(before.version))
             }
-            Confirming::Done(after) => replace(&app, &before, &after, now).await,
-            Confirming::Wrong(after) => {
+            ConfirmOutcome::Confirmed(after) => replace(&app, &before, &after, now).await,
+            ConfirmOutcome::WrongToken(after) => {
                 after.save(app.table.write(), &before).commit().await?;
                 Err(Code::InvalidOrExpiredToken.into())
             }
@@ -197,7 +199,7 @@ pub(crate) async fn challenge(
 ) -> Result<Json<SubscriptionView>, Problem> {
     let challenged = find_to_change(&app, &caller, &id).await?;
     let now = app.clock.now();
-    challenged.may_be_challenged(now)?;
+    challenged.ensure_can_be_challenged(now)?;
     let (key, drawn) = (app.secrets.webhook_key().await?, Challenge::draw(now));
     send_challenge(&app, &challenged, &key, &drawn, now).await?;
     table::retry(|| async {

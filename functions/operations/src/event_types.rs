@@ -34,7 +34,7 @@ pub(crate) async fn list(
 ///
 /// # Errors
 /// `not_found`.
-pub(crate) async fn show(
+pub(crate) async fn get(
     _: Public,
     Path(name): Path<Text<1, 100>>,
 ) -> Result<Json<EventType>, Problem> {

@@ -15,7 +15,7 @@ use primitives::fields::{Int, Written};
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use reliability::evidence::{
-    self, Broken, Checked, Evidence, EvidenceKind, EvidenceName, Head, MAX_CHECKED_RECORDS,
+    self, ChainBreak, Checked, Evidence, EvidenceKind, EvidenceName, Head, MAX_CHECKED_RECORDS,
     Position, Stated,
 };
 use schemars::JsonSchema;
@@ -104,7 +104,7 @@ pub(crate) async fn list(
     let is_requested = |Stated { statement, .. }: &Stated| {
         query.kind.is_none_or(|kind| statement.kind == kind)
             && statement.recorded_at >= since
-            && caller.may_see(statement.store_id.as_ref())
+            && caller.can_read(statement.store_id.as_ref())
     };
     paging.answer_over(&app, &months, is_requested, EvidenceView::from).await
 }
@@ -116,7 +116,7 @@ pub(crate) async fn list(
 ///
 /// # Errors
 /// `not_found`, also for another store's record.
-pub(crate) async fn show(
+pub(crate) async fn get(
     caller: OperatorOrStore<ReadOperations>,
     State(app): State<App>,
     Path(id): Path<EvidenceId>,
@@ -126,7 +126,7 @@ pub(crate) async fn show(
     let found = app.table.get::<Evidence>(&named.leads_to()).await?;
     let stated = found.and_then(|evidence| Stated::held_by(evidence).pop());
     let ours = stated.filter(|Stated { statement, .. }| {
-        statement.id == id && caller.may_see(statement.store_id.as_ref())
+        statement.id == id && caller.can_read(statement.store_id.as_ref())
     });
     let view = EvidenceView::from(ours.ok_or(Code::NotFound)?);
     Ok(Json::new(&view).version(view.version))
@@ -155,7 +155,7 @@ pub(crate) struct ChainCheck {
     /// The number of records that this request verified.
     checked: usize,
     /// The first record that is not intact; `null` when none was found.
-    first_broken: Option<Broken>,
+    first_broken: Option<ChainBreak>,
     /// The `cursor` to continue with; `null` at the end. The chain is intact when every part is.
     next_cursor: Option<String>,
 }
@@ -190,11 +190,11 @@ pub(crate) async fn verify(
 impl ChainCheck {
     fn of(found: Checked, next_cursor: Option<String>) -> Self {
         Self {
-            chain_ok: found.broken.is_none(),
+            chain_ok: found.defect.is_none(),
             head_hash: found.head_hash().map(str::to_owned),
             count: found.count(),
             checked: found.checked,
-            first_broken: found.broken,
+            first_broken: found.defect,
             next_cursor,
         }
     }

@@ -30,18 +30,22 @@ pub fn routes() -> Routes {
 fn webhooks() -> Routes {
     Routes::default()
         .get("/v1/operations/webhook-deliveries", Cost::List, deliveries::list)
-        .get("/v1/operations/webhook-deliveries/{id}", Cost::READ, deliveries::show)
+        .get("/v1/operations/webhook-deliveries/{id}", Cost::READ, deliveries::get)
         .get("/v1/operations/webhook-deliveries/{id}/attempts", Cost::List, deliveries::attempts)
-        .get("/v1/operations/webhook-deliveries/{id}/receipt", Cost::READ, receipts::show)
+        .get("/v1/operations/webhook-deliveries/{id}/receipt", Cost::READ, receipts::get)
         .post(
             "/v1/operations/webhook-deliveries/{id}/redeliver",
             Cost::WRITE,
             deliveries::redeliver,
         )
-        .delete("/v1/operations/webhook-deliveries/{id}/content", Cost::WRITE, deliveries::expunge)
+        .delete(
+            "/v1/operations/webhook-deliveries/{id}/content",
+            Cost::WRITE,
+            deliveries::delete_content,
+        )
         .get("/v1/operations/webhook-subscriptions", Cost::List, subscriptions::list)
         .post("/v1/operations/webhook-subscriptions", Cost::WRITE, subscriptions::create)
-        .get("/v1/operations/webhook-subscriptions/{id}", Cost::READ, subscriptions::show)
+        .get("/v1/operations/webhook-subscriptions/{id}", Cost::READ, subscriptions::get)
         .patch("/v1/operations/webhook-subscriptions/{id}", Cost::WRITE, subscriptions::update)
         .delete("/v1/operations/webhook-subscriptions/{id}", Cost::WRITE, subscriptions::delete)
         .post("/v1/operations/webhook-subscriptions/{id}/enable", Cost::WRITE, actions::enable)
@@ -76,13 +80,13 @@ fn platform() -> Routes {
     Routes::default()
         .open_to_any_origin(callers::cross_origin::is_open)
         .get("/v1/operations/event-types", Cost::SEARCH, event_types::list)
-        .get("/v1/operations/event-types/{type}", Cost::READ, event_types::show)
+        .get("/v1/operations/event-types/{type}", Cost::READ, event_types::get)
         .get("/v1/operations/outbox", Cost::List, outbox::list)
         .get("/v1/operations/outbox/verify", Cost::BULK, verify::verify)
-        .get("/v1/operations/outbox/{id}", Cost::READ, outbox::show)
+        .get("/v1/operations/outbox/{id}", Cost::READ, outbox::get)
         .post("/v1/operations/outbox/{id}/requeue", Cost::WRITE, outbox::requeue)
         .post("/v1/operations/outbox/{id}/discard", Cost::WRITE, outbox::discard)
-        .get("/v1/operations/rate-limits", Cost::READ, limits::show)
+        .get("/v1/operations/rate-limits", Cost::READ, limits::get)
         .get("/v1/operations/audit-log", Cost::List, audit::list)
 }
 
@@ -90,9 +94,9 @@ fn platform() -> Routes {
 fn evidence_and_reports() -> Routes {
     Routes::default()
         .get("/v1/operations/certification-reports", Cost::List, reports::list)
-        .post("/v1/operations/certification-reports", Cost::BULK, reports::issue)
-        .get("/v1/operations/certification-reports/{id}", Cost::READ, reports::show)
+        .post("/v1/operations/certification-reports", Cost::BULK, reports::create)
+        .get("/v1/operations/certification-reports/{id}", Cost::READ, reports::get)
         .get("/v1/operations/reliability-evidence", Cost::List, evidence::list)
         .get("/v1/operations/reliability-evidence/verify", Cost::BULK, evidence::verify)
-        .get("/v1/operations/reliability-evidence/{id}", Cost::READ, evidence::show)
+        .get("/v1/operations/reliability-evidence/{id}", Cost::READ, evidence::get)
 }

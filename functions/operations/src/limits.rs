@@ -65,7 +65,7 @@ struct BucketView {
 /// The response has the cost of each class of request, the budget of each kind of caller, and the remaining
 /// budget of this caller. A member's budget is counted for each store separately. Every response has its cost
 /// in its headers.
-pub(crate) async fn show(
+pub(crate) async fn get(
     caller: AnyMember,
     State(app): State<App>,
 ) -> Result<NoStore<Json<RateLimits>>, Problem> {
@@ -86,10 +86,10 @@ pub(crate) async fn show(
     Ok(Json::new(&response).no_store())
 }
 
-/// How the points of a file are calculated.
+/// The formula for the points of a file.
 const FORMULA_OF_FILE: &str =
     "points, and one for each 64 KiB of the body that are begun; never refunded";
-/// How the points of a list are calculated.
+/// The formula for the points of a list.
 const FORMULA: &str = "1 + ceil(limit / 10), refunded to what was returned, or read to find it; \
                        5 more with `q`";
 

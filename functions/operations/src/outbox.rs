@@ -8,7 +8,7 @@ use commerce::topics;
 use core_types::event::{Event, EventGroup, OutboxState};
 use core_types::id::EventId;
 use core_types::key;
-use core_types::scope::{ReadOperations, Required, WriteOperations};
+use core_types::scope::{ReadOperations, RequiredScope, WriteOperations};
 use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
@@ -99,7 +99,7 @@ impl RequestRules for OutboxQuery {
 
 /// `GET /v1/operations/outbox` (`listEvents`): List events of a store.
 ///
-/// The newest event comes first, without its payload. Events are kept for 30 days. An operator can list the
+/// The newest event comes first, without its payload. Events are retained for 30 days. An operator can list the
 /// events of a store that they name.
 pub(crate) async fn list(
     caller: StoreOrOperator<ReadOperations>,
@@ -115,7 +115,7 @@ pub(crate) async fn list(
     paging.answer_over(&app, &days, is_requested, |event: Event| OutboxView::from(&event)).await
 }
 
-async fn find<S: Required>(
+async fn find<S: RequiredScope>(
     services: &Services,
     caller: &StoreOrOperator<S>,
     id: &EventId,
@@ -133,7 +133,7 @@ async fn find<S: Required>(
 ///
 /// # Errors
 /// `not_found`.
-pub(crate) async fn show(
+pub(crate) async fn get(
     caller: StoreOrOperator<ReadOperations>,
     State(app): State<App>,
     Path(id): Path<EventId>,

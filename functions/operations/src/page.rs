@@ -43,7 +43,7 @@ pub enum Tone {
     /// A bad outcome.
     Bad,
     /// An outcome that is unknown, or not known yet.
-    Open,
+    Neutral,
 }
 
 impl Tone {
@@ -51,7 +51,7 @@ impl Tone {
         match self {
             Self::Good => "chip good",
             Self::Bad => "chip bad",
-            Self::Open => "chip open",
+            Self::Neutral => "chip open",
         }
     }
 }

@@ -83,7 +83,7 @@ pub(crate) struct SignedReceipt {
 /// # Errors
 /// `not_found`; `invalid_state_transition` while no attempt has ended; `payload_expunged` when neither the
 /// body nor its digest is stored any more.
-pub(crate) async fn show(
+pub(crate) async fn get(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
     Path(id): Path<DeliveryId>,

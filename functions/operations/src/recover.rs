@@ -9,7 +9,7 @@ use core_types::id::SubscriptionId;
 use core_types::key;
 use core_types::scope::{ReadWebhooks, WriteWebhooks};
 use delivery::delivery::{Delivery, DeliveryStatus};
-use delivery::replay::{DEFAULT_RATE, MOST, MOST_RANGE, ReplayInput, ReplayKind, ReplayView};
+use delivery::replay::{DEFAULT_RATE, MAX_COUNT, MAX_RANGE, ReplayInput, ReplayKind, ReplayView};
 use delivery::subscription::{HealthStatus, Stats};
 use gateway::app::App;
 use gateway::reply::{Accepted, Json};
@@ -44,7 +44,7 @@ pub(crate) struct RecoverRequest {
 impl RequestRules for RecoverRequest {
     async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         if given.has("since") {
-            range::violations(given, MOST_RANGE, case.app.clock.now())
+            range::violations(given, MAX_RANGE, case.app.clock.now())
         } else {
             Vec::new()
         }
@@ -105,14 +105,14 @@ pub(crate) async fn recover(
 ) -> Result<Accepted<ReplayView>, Problem> {
     let now = app.clock.now();
     let floor = caller.store.created_at;
-    let range = TimeRange::of(Some(input.since), input.until, MOST_RANGE, floor, now)?;
+    let range = TimeRange::of(Some(input.since), input.until, MAX_RANGE, floor, now)?;
     let input = ReplayInput {
         kind: ReplayKind::Recover,
         subscription_id: Some(id),
         event_types: Vec::new(),
         range: Some(range),
         delivery_ids: Vec::new(),
-        max_count: MOST,
+        max_count: MAX_COUNT,
         rate_per_second: DEFAULT_RATE,
     };
     runtime::begin(&app, &caller, input, now).await

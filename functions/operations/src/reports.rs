@@ -164,14 +164,14 @@ impl RequestRules for ReportRequest {
 /// # Errors
 /// `version_conflict` after too many concurrent records of evidence; `in_future`, `invalid_range`,
 /// `range_too_wide` as field errors.
-pub(crate) async fn issue(
+pub(crate) async fn create(
     caller: Operator,
     State(app): State<App>,
     Ruled(Body(input)): Ruled<Body<ReportRequest>>,
 ) -> Result<Accepted<ReportView>, Problem> {
     let period = Period { from: input.period.from, to: input.period.to };
     let framework = input.framework.unwrap_or(Framework::Internal);
-    let (stated, chain) = report::gather(&app, period).await?;
+    let (stated, chain) = report::collect(&app, period).await?;
     let findings = Findings::of(framework, period, &stated, &chain);
     let (issued_at, keys) = (app.clock.now(), app.secrets.receipt_keys().await?);
     let id = ReportId::mint(issued_at);
@@ -231,7 +231,7 @@ pub(crate) struct ReportQuery {
 ///
 /// # Errors
 /// `not_found`.
-pub(crate) async fn show(
+pub(crate) async fn get(
     _: OperatorOrStore<ReadOperations>,
     State(app): State<App>,
     Path(id): Path<ReportId>,

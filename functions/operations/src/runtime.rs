@@ -21,13 +21,13 @@ pub(crate) fn routes() -> Routes {
 }
 
 fn overview() -> Routes {
-    Routes::default().get("/v1/operations/runtime/overview", Cost::BULK, overview::show)
+    Routes::default().get("/v1/operations/runtime/overview", Cost::BULK, overview::get)
 }
 
 fn queues() -> Routes {
     Routes::default()
         .get("/v1/operations/runtime/queues", Cost::SEARCH, queues::list)
-        .get("/v1/operations/runtime/queues/{name}", Cost::READ, queues::show)
+        .get("/v1/operations/runtime/queues/{name}", Cost::READ, queues::get)
         .get("/v1/operations/runtime/queues/{name}/dlq", Cost::SEARCH, queues::dead_letters)
         .post("/v1/operations/runtime/queues/{name}/dlq/redrive", Cost::BULK, queues::redrive)
 }
@@ -35,9 +35,9 @@ fn queues() -> Routes {
 fn incidents() -> Routes {
     Routes::default()
         .get("/v1/operations/runtime/incidents", Cost::List, incidents::list)
-        .post("/v1/operations/runtime/incidents", Cost::WRITE, incidents::open)
-        .get("/v1/operations/runtime/incidents/{id}", Cost::READ, incidents::show)
-        .patch("/v1/operations/runtime/incidents/{id}", Cost::WRITE, incidents::correct)
+        .post("/v1/operations/runtime/incidents", Cost::WRITE, incidents::create)
+        .get("/v1/operations/runtime/incidents/{id}", Cost::READ, incidents::get)
+        .patch("/v1/operations/runtime/incidents/{id}", Cost::WRITE, incidents::update)
         .post(
             "/v1/operations/runtime/incidents/{id}/acknowledge",
             Cost::WRITE,
@@ -54,7 +54,7 @@ fn replays() -> Routes {
     Routes::default()
         .get("/v1/operations/runtime/replays", Cost::List, replays::list)
         .post("/v1/operations/runtime/replays", Cost::BULK, replays::create)
-        .get("/v1/operations/runtime/replays/{id}", Cost::READ, replays::show)
+        .get("/v1/operations/runtime/replays/{id}", Cost::READ, replays::get)
         .post("/v1/operations/runtime/replays/{id}/cancel", Cost::WRITE, replays::cancel)
 }
 

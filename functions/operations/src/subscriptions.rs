@@ -9,7 +9,7 @@ use commerce::event_filter::{EventFilter, EventTypes};
 use commerce::readers::{ensure_reads, ensure_reads_all, ensure_reads_sent};
 use core_types::id::SubscriptionId;
 use core_types::key;
-use core_types::scope::{ReadWebhooks, Required, WriteWebhooks};
+use core_types::scope::{ReadWebhooks, RequiredScope, WriteWebhooks};
 use crypto::signature::SigningSecret;
 use delivery::subscription::{
     Challenge, CustomHeaders, DestinationKind, Ordering, OwnSecret, PayloadFilter, Subscription,
@@ -30,7 +30,7 @@ use serde::Serialize;
 use services::Services;
 use services::queue::foreign;
 
-use crate::destinations::{self, DestinationRequest, Url, place, send_challenge};
+use crate::destinations::{self, DestinationRequest, Url, parse_destination, send_challenge};
 
 /// Delivery attempts a second, 1 to 100 (our choice).
 type Rate = Int<1, 100>;
@@ -63,7 +63,7 @@ fn is_visible(subscription: &Subscription, actor: &StoreActor) -> bool {
 ///
 /// # Errors
 /// `not_found`, both for an unknown one and for another's.
-pub(crate) async fn find<S: Required>(
+pub(crate) async fn find<S: RequiredScope>(
     services: &Services,
     caller: &StoreAccess<S>,
     id: &SubscriptionId,
@@ -79,7 +79,7 @@ pub(crate) async fn find<S: Required>(
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for events that the caller cannot read.
-pub(crate) async fn find_to_change<S: Required>(
+pub(crate) async fn find_to_change<S: RequiredScope>(
     services: &Services,
     caller: &StoreAccess<S>,
     id: &SubscriptionId,
@@ -180,7 +180,7 @@ pub(crate) async fn create(
     let id = SubscriptionId::mint(now);
     let secret = input.secret.map_or_else(SigningSecret::generate, |own| own.0);
     let sealed = seal_secret(&key, &id, &secret);
-    let requested = place(input.url, input.destination);
+    let requested = parse_destination(input.url, input.destination);
     let (kind, url) =
         requested.ok_or_else(|| Problem::internal("a validated destination is missing"))?;
     let is_fifo = kind == DestinationKind::Sqs && foreign::is_fifo(&url);
@@ -224,7 +224,7 @@ pub(crate) async fn create(
 ///
 /// # Errors
 /// `not_found`, also for another app's subscription.
-pub(crate) async fn show(
+pub(crate) async fn get(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
     Path(id): Path<SubscriptionId>,
@@ -283,7 +283,7 @@ pub(crate) async fn update(
         authorize(&caller.actor, types.filters())?;
     }
     let key = app.secrets.webhook_key().await?;
-    let requested = place(input.url.clone(), input.destination.clone());
+    let requested = parse_destination(input.url.clone(), input.destination.clone());
     let challenge = match requested.as_ref().filter(|to| is_another_queue(&found, to)) {
         None => None,
         Some((kind, url)) => {

@@ -42,7 +42,8 @@ const MOST_NAMED: usize = 100;
 const MOST_RANGE: Duration = DAY.saturating_mul(14);
 /// The default range.
 const DEFAULT_RANGE: Duration = DAY;
-/// How long an event may be pending: the stream, then the sweep, with time for both to be late.
+/// The longest time that an event may be pending: the stream, then the sweep, with time for both to be
+/// late.
 const MAY_BE_PENDING: Duration = MINUTE.saturating_mul(5);
 
 /// The range of time to verify.
@@ -280,7 +281,7 @@ async fn expected(
             };
             if unchanged_since(subscription.updated_at)
                 && by.is_none_or(hears)
-                && subscription.takes(event, topics::scope_of(&event.name), installation)
+                && subscription.matches_event(event, topics::scope_of(&event.name), installation)
                 && subscription.wants(&payload)
                 && !there.contains(&Delivery::first_id(&event.id, &subscription.id))
             {

@@ -40,7 +40,7 @@ pub struct CancelRequest {
     restock: Option<Flag>,
     /// The refund; by default `full`.
     refund: Option<RefundChoice>,
-    /// Where the refund of disabled or expired gift cards goes, if the captured payments do not suffice for
+    /// The destination of the refund of disabled or expired gift cards, if the captured payments do not suffice for
     /// it: to the gift cards nevertheless, or manually to the customer.
     unusable_gift_cards: Option<UnusableGiftCards>,
 }

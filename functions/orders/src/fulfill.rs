@@ -25,8 +25,8 @@ use replies::{ResourceReply, change};
 use sales::order::cart::violation;
 use sales::order::fulfillment::{
     FULFILLMENT_CANCELLED, FULFILLMENT_CREATED, FULFILLMENT_DELIVERED, FULFILLMENT_UPDATED,
-    Fulfillment, FulfillmentLine, FulfillmentView, Tracking, WantedFulfillment, bring_back,
-    take_out,
+    Fulfillment, FulfillmentLine, FulfillmentView, Tracking, WantedFulfillment, fulfill_stock,
+    return_stock,
 };
 use sales::order::{
     FinancialStatus, FulfillmentStatus, MAX_LINES, MAX_QUANTITY, ORDER_FULFILLED,
@@ -171,7 +171,7 @@ pub async fn fulfill(
             _ => &ORDER_PARTIALLY_FULFILLED,
         };
         let write = app.table.write().replace(&order, Code::VersionConflict);
-        let write = take_out(write, &before, &fulfillment, now);
+        let write = fulfill_stock(write, &before, &fulfillment, now);
         let write = write.create(&fulfillment, Code::VersionConflict);
         let created = fulfillment.event(&FULFILLMENT_CREATED, now);
         let is_notified = is_notified(app, store, &order, &fulfillment).await?;
@@ -196,7 +196,7 @@ async fn load_with_location(
     let order_key = key::order(store, id);
     let location_key = location.map(|location| key::location(store, location));
     let keys: Vec<_> = std::iter::once(&order_key).chain(&location_key).collect();
-    let mut batch = services.table.look(&keys, consistency).await?;
+    let mut batch = services.table.get_many_with(&keys, consistency).await?;
     let order = batch.take(&order_key)?.ok_or(Code::NotFound)?;
     let known: Option<Location> = match &location_key {
         Some(key) => batch.take(key)?,
@@ -312,7 +312,7 @@ pub async fn cancel(
         let locations = before.restock_locations(&order);
         let unchanged = load::restock_locations(app, store, &locations).await?;
         unchanged
-            .ensure(bring_back(write, &order, before, now))
+            .ensure(return_stock(write, &order, before, now))
             .emit(fulfillment.event(&FULFILLMENT_CANCELLED, now))
             .emit(order.event(&ORDER_UPDATED, now))
             .answer(fulfillment.to_response(), now)
@@ -340,7 +340,7 @@ pub async fn deliver(
     let (of_fulfillment, of_order) = (&keys.0, &keys.1);
     retry_eventual_first(|consistency| async move {
         let now = app.clock.now();
-        let mut batch = app.table.look(&[of_fulfillment, of_order], consistency).await?;
+        let mut batch = app.table.get_many_with(&[of_fulfillment, of_order], consistency).await?;
         let before: Fulfillment = batch.take(of_fulfillment)?.ok_or(Code::NotFound)?;
         let order: Option<Order> = batch.take(of_order)?;
         if_match.check(before.version)?;

@@ -17,8 +17,8 @@ use gateway::routes::Routes;
 pub fn routes() -> Routes {
     Routes::default()
         .get("/v1/orders", Cost::List, list::list)
-        .post_atomic("/v1/orders", Cost::CHECKOUT, place::place)
-        .get("/v1/orders/{id}", Cost::READ, orders::show)
+        .post_atomic("/v1/orders", Cost::CHECKOUT, place::create)
+        .get("/v1/orders/{id}", Cost::READ, orders::get)
         .patch("/v1/orders/{id}", Cost::WRITE, orders::update)
         .post_atomic("/v1/orders/{id}/fulfill", Cost::WRITE, fulfill::fulfill)
         .get("/v1/orders/{id}/fulfillments", Cost::List, fulfill::list)
@@ -33,10 +33,10 @@ pub fn routes() -> Routes {
             Cost::WRITE,
             fulfill::deliver,
         )
-        .post("/v1/orders/{id}/refund", Cost::WRITE, refund::refund)
+        .post("/v1/orders/{id}/refund", Cost::WRITE, refund::create)
         .post("/v1/orders/{id}/refund/calculate", Cost::READ, refund::calculate)
         .get("/v1/orders/{id}/refunds", Cost::List, refund::list)
-        .get("/v1/orders/{id}/refunds/{refund_id}", Cost::READ, refund::show)
+        .get("/v1/orders/{id}/refunds/{refund_id}", Cost::READ, refund::get)
         .post("/v1/orders/{id}/cancel", Cost::WRITE, cancel::cancel)
         .post_atomic("/v1/orders/{id}/lines/cancel", Cost::WRITE, lines::cancel)
         .post_atomic("/v1/orders/{id}/lines/return", Cost::WRITE, lines::return_lines)
@@ -52,5 +52,5 @@ pub fn routes() -> Routes {
         .post_atomic("/v1/orders/{id}/mark-paid", Cost::WRITE, actions::mark_paid)
         .post_atomic("/v1/orders/{id}/hold", Cost::WRITE, actions::hold)
         .post_atomic("/v1/orders/{id}/release", Cost::WRITE, actions::release)
-        .get("/v1/orders/{id}/events", Cost::List, orders::events)
+        .get("/v1/orders/{id}/events", Cost::List, orders::list_events)
 }

@@ -123,8 +123,12 @@ impl ReturnRequest {
 
 /// `POST /v1/orders/{id}/lines/cancel` (`cancelOrderLines`): Cancel units of an order.
 ///
-/// Units that are not fulfilled can be cancelled. Paid units are not refunded: create a refund before or
-/// after this request. The amount of unpaid units is no longer owed.
+/// Units that are not fulfilled can be cancelled, once the order is confirmed, authorized or paid. Before that,
+/// confirm the order first, or cancel it as a whole.
+///
+/// Units of an order that is not paid in full are not sold: its lines, discounts, tax and totals follow, and gift
+/// cards that would pay more than the new total are credited. Units of a paid order are not refunded: create a
+/// refund before or after this request.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `quantity_exceeds_remaining`, `precondition_failed`,
@@ -141,7 +145,7 @@ pub async fn cancel(
         order_item_id: line.order_item_id.clone(),
         quantity: units(line.quantity),
     };
-    let named: Option<Vec<_>> = match &input.items {
+    let requested: Option<Vec<_>> = match &input.items {
         Some(items) => {
             ensure_some(&items.0)?;
             Some(items.0.iter().map(line).collect())
@@ -151,15 +155,15 @@ pub async fn cancel(
     let restock = input.restock.is_none_or(|restock| restock.0);
     let reason = input.reason.map(String::from);
     change(&caller, &app, (&id, if_match), &[], |order, now| {
-        order.cancel_lines(named.as_deref(), restock, reason.clone(), now)
+        order.cancel_lines(requested.as_deref(), restock, reason.clone(), now)
     })
     .await
 }
 
 /// `POST /v1/orders/{id}/lines/return` (`returnOrderLines`): Return units of an order.
 ///
-/// Fulfilled units can be returned. Paid units are not refunded: create a refund before or after this
-/// request. The amount of unpaid units is no longer owed.
+/// Fulfilled units can be returned. Those of an order that is not paid in full are not sold: its amounts follow, as
+/// when units are cancelled. Units of a paid order are not refunded: create a refund before or after this request.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `quantity_exceeds_remaining`, `precondition_failed`,
@@ -176,8 +180,8 @@ pub async fn return_lines(
 ) -> Result<Json<LinesView>, Problem> {
     let lines = input.lines()?;
     let reason = input.reason.map(String::from);
-    let named: Vec<_> = lines.iter().map(|line| line.location_id.as_ref()).collect();
-    change(&caller, &app, (&id, if_match), &named, |order, now| {
+    let requested: Vec<_> = lines.iter().map(|line| line.location_id.as_ref()).collect();
+    change(&caller, &app, (&id, if_match), &requested, |order, now| {
         order.return_lines(&lines, reason.clone(), now)
     })
     .await
@@ -188,7 +192,7 @@ async fn change(
     caller: &StoreAccess<WriteOrders>,
     services: &Services,
     (id, if_match): (&OrderId, IfMatch),
-    named: &[Option<&LocationId>],
+    requested: &[Option<&LocationId>],
     decide: impl Fn(&Order, Timestamp) -> Result<(OrderChange, LinesView), Problem>,
 ) -> Result<Json<LinesView>, Problem> {
     let (store, if_match, decide) = (&caller.store.id, &if_match, &decide);
@@ -197,9 +201,9 @@ async fn change(
         let before = load::order_as(services, store, id, consistency).await?;
         if_match.check(before.version)?;
         let (change, view) = decide(&before, now)?;
-        let locations = view.restock_locations().naming(named.iter().copied());
-        let unchanged = load::restock_locations(services, store, &locations).await?;
-        let write = unchanged
+        let locations = view.restock_locations().naming(requested.iter().copied());
+        let restock_guard = load::restock_locations(services, store, &locations).await?;
+        let write = restock_guard
             .ensure(change.save(services, services.table.write(), consistency.into(), now).await?);
         write.answer(Json::new(&view).version(change.order.version), now).await
     })

@@ -9,7 +9,7 @@ use core_types::event::Event;
 use core_types::fields::{Email, Metadata};
 use core_types::id::{EventId, OrderId, OrderItemId};
 use core_types::key;
-use core_types::resource::{Resource, load_as};
+use core_types::resource::load_as;
 use core_types::scope::{ReadOrders, WriteOrders};
 use gateway::app::App;
 use gateway::idempotency::Commit;
@@ -21,13 +21,15 @@ use identity::store::Store;
 use primitives::clock::Timestamp;
 use primitives::fields::{AtMost, Patch, Text};
 use primitives::input::request;
-use primitives::problem::{Code, Problem};
+use primitives::problem::Problem;
 use replies::{ResourceReply, change};
 use sales::guest;
 use sales::order::fulfillment::FulfillmentView;
 use sales::order::refund::RefundView;
 use sales::order::update::OrderUpdate;
-use sales::order::{MAX_LINES, ORDER_UPDATED, Order, OrderView, load};
+use sales::order::{
+    MAX_LINES, ORDER_UPDATED, Order, OrderChange, OrderPaymentView, OrderView, load,
+};
 use sales::workflows::tax_order;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -47,15 +49,18 @@ pub struct OrderDetails {
     fulfillments: Vec<FulfillmentView>,
     /// The refunds, oldest first.
     refunds: Vec<RefundView>,
+    /// The payments that the order did not accept and that are refunded, because they came late or twice. They are in
+    /// no other amount.
+    unapplied_payments: Vec<OrderPaymentView>,
 }
 
 /// `GET /v1/orders/{id}` (`getOrder`): Get an order.
 ///
-/// Its fulfillments and refunds are part of the response.
+/// Its fulfillments and refunds are part of the response, and payments that it did not accept.
 ///
 /// # Errors
 /// `not_found`.
-pub async fn show(
+pub async fn get(
     caller: StoreAccess<ReadOrders>,
     State(app): State<App>,
     Path(id): Path<OrderId>,
@@ -64,7 +69,8 @@ pub async fn show(
     let details = OrderDetails {
         order: OrderView::from(&aggregate.order),
         fulfillments: aggregate.fulfillments.iter().map(FulfillmentView::from).collect(),
-        refunds: aggregate.refunds.iter().map(RefundView::from).collect(),
+        refunds: aggregate.all_refunds().iter().map(RefundView::from).collect(),
+        unapplied_payments: aggregate.order.unapplied.iter().map(OrderPaymentView::from).collect(),
     };
     Ok(Json::new(&details).version(aggregate.order.version))
 }
@@ -171,16 +177,13 @@ pub async fn update(
             consistency.ensure_strong()?;
             return Ok(before.to_response());
         };
-        let after = match input.shipping_address {
-            Some(_) => tax_order::taxed(app, store, changed).await?,
-            None => changed,
+        let change = match input.shipping_address {
+            Some(_) => tax_order::taxed(app, store, &before, changed).await?,
+            None => OrderChange::new(&before, changed).announced(&ORDER_UPDATED),
         };
-        let write = after.replace(app.table.write(), Code::VersionConflict);
-        guest::follow(app, write, (&before, &after))
-            .await?
-            .emit(after.event(&ORDER_UPDATED, now))
-            .answer(after.to_response(), now)
-            .await
+        let after = &change.order;
+        let write = change.save(app, app.table.write(), consistency.into(), now).await?;
+        guest::reassign(app, write, (&before, after)).await?.answer(after.to_response(), now).await
     })
     .await
 }
@@ -237,7 +240,7 @@ impl TimelineEntry {
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.
-pub async fn events(
+pub async fn list_events(
     caller: StoreAccess<ReadOrders>,
     State(app): State<App>,
     Path(id): Path<OrderId>,
@@ -253,7 +256,7 @@ pub async fn events(
         scope.is_none_or(|scope| caller.actor.may(scope))
     };
     let view = |event: Event| {
-        let about = topic(&event).map(|topic| topic.about);
+        let about = topic(&event).map(|topic| topic.summary);
         TimelineEntry::of(event, about)
     };
     paging.answer(&app, &search, may_read, view).await

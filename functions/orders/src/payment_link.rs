@@ -45,9 +45,10 @@ pub async fn send_payment_link(
     let mut found = app.table.get_many(&[&settings_key, &domains_key]).await?;
     let settings: Option<Settings> = found.take(&settings_key)?;
     let domains = Domains::of(&store.id, found.take(&domains_key)?);
-    let is_allowed = |page: &LinkTemplate| domains.may_lead_to(page.as_str(), &app.config.base_url);
+    let is_allowed =
+        |page: &LinkTemplate| domains.is_allowed_link(page.as_str(), &app.config.base_url);
     let has_page =
-        settings.is_some_and(|settings| settings.notifications.pays_at(is_allowed).is_some());
+        settings.is_some_and(|settings| settings.notifications.payment_page(is_allowed).is_some());
     let is_proven = store.is_owner_proven(&app).await?;
     let (app, key, if_match) = (&app, &key::order(&store.id, &id), &if_match);
     retry_eventual_first(|consistency| async move {

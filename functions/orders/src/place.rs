@@ -20,11 +20,13 @@ use primitives::input::{Given, Rules, request};
 use primitives::problem::{FieldError, Problem};
 use sales::discount::{DiscountCode, MAX_CODES, Shopper};
 use sales::gift_card::GiftCardCode;
-use sales::order::cart::{CustomerInput, LineInput, PaymentInput, expected, merge, violation, who};
+use sales::order::cart::{
+    CustomerInput, LineInput, PaymentInput, contact_details, expected, merge, violation,
+};
 use sales::order::pricing::{Buyer, QuoteView};
 use sales::order::{MAX_GIFT_CARDS, Order, OrderView, cart};
 use sales::tax::TaxLocation;
-use sales::workflows::place_order::{self, Cart, PlacedBy, Placing};
+use sales::workflows::place_order::{self, Cart, OrderPlacement, PlacedBy};
 use services::Services;
 
 use crate::orders::MAX_TAGS;
@@ -87,7 +89,7 @@ pub struct PlaceRequest {
 
 impl Rules for PlaceRequest {
     fn violations(given: Given<'_>) -> Vec<FieldError> {
-        if given.is::<Self>() { Vec::new() } else { cart::violations(given) }
+        if given.is::<Self>() { Vec::new() } else { cart::empty_cart_errors(given) }
     }
 }
 
@@ -101,7 +103,7 @@ impl Rules for PlaceRequest {
 /// `insufficient_stock`, `price_changed`, `storefront_not_found`, `version_conflict`. All field errors:
 /// `empty_cart`, `unknown_variant`, `unknown_customer`, `mutually_exclusive`, and those of gift cards,
 /// discount codes and the shipping rate.
-pub async fn place(
+pub async fn create(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,
     _: idempotency::Required,
@@ -115,10 +117,10 @@ pub async fn place(
     let billing_address = input.billing_address.map(PostalAddress::from);
     let address = shipping_address.as_ref().or(billing_address.as_ref());
     let country = address.map_or(&store.country, |address| &address.country);
-    let (email, contact) = who(input.email, input.customer, country, &mut field_errors);
+    let (email, contact) = contact_details(input.email, input.customer, country, &mut field_errors);
     let email = email.or_else(|| account.as_ref().and_then(|account| account.email.clone()));
     let shopper = Shopper::of(account.as_ref(), email.as_ref());
-    let who = shopper.who(&store.id);
+    let shopper_ids = shopper.ids(&store.id);
     if let Some(payment) = &input.payment {
         payment.validate(&mut field_errors);
     }
@@ -148,7 +150,7 @@ pub async fn place(
     }
     let has_proven = |account: &Customer| email.as_ref().is_some_and(|to| account.has_proven(to));
     let is_email_proven = account.as_ref().is_some_and(has_proven);
-    let placing = Placing {
+    let placement = OrderPlacement {
         by: PlacedBy::Merchant,
         buyer: Buyer {
             customer_id: input.customer_id,
@@ -164,7 +166,7 @@ pub async fn place(
             tags: input.tags.into_iter().flat_map(|tags| tags.0).map(String::from).collect(),
             source: input.source.map_or_else(|| "admin".to_owned(), String::from),
             payment: input.payment,
-            who,
+            shopper_ids,
         },
         draft: input.draft.0,
         expires: false,
@@ -173,7 +175,7 @@ pub async fn place(
     };
     let to_response = |order: &Order| Created::new(&OrderView::from(order)).version(order.version);
     let completion = answering(to_response);
-    place_order::place(&app, store, &cart, &placing, &completion).await.map(Either::Right)
+    place_order::place(&app, store, &cart, &placement, &completion).await.map(Either::Right)
 }
 
 /// Loads the customer; adds a field error if there is none with this id.

@@ -14,7 +14,7 @@ use gateway::reply::{Created, Either, Json, Page};
 use gateway::request::{Body, IfMatch, Inbound, Path, Raw, Ruled};
 use primitives::fields::{AtMost, Flag, Int};
 use primitives::input::{Given, Rules, request};
-use primitives::problem::{FieldError, Problem};
+use primitives::problem::{Code, FieldError, Problem};
 use replies::ResourceReply;
 use sales::order::refund::{
     PlanView, Refund, RefundNote, RefundReason, RefundView, RestockType, UnusableGiftCards,
@@ -36,7 +36,7 @@ pub struct RefundedLine {
     order_item_id: OrderItemId,
     /// The number of units.
     quantity: Int<1, MAX_QUANTITY>,
-    /// How they are restocked; by default `no_restock`.
+    /// The restock type; by default `no_restock`.
     restock_type: Option<RestockType>,
     /// The location that they are returned to; by default the one that they came from.
     location_id: Option<LocationId>,
@@ -65,8 +65,8 @@ pub struct RefundRequest {
     shipping: Option<ShippingRequest>,
     /// The amount that the merchant retains of the lines and the shipping.
     restocking_fee: Option<MoneyInput>,
-    /// Where the refund of disabled or expired gift cards goes, if the captured payments do not suffice for
-    /// it: to the gift cards nevertheless, or manually to the customer.
+    /// The destination of the refund of disabled or expired gift cards. Without it, it goes to the captured
+    /// payments, which have to suffice.
     unusable_gift_cards: Option<UnusableGiftCards>,
     /// The reason.
     reason: Option<RefundReason>,
@@ -84,7 +84,7 @@ impl Rules for RefundRequest {
             return Vec::new();
         }
         let shipping = given.get::<ShippingRequest>("shipping");
-        Shape {
+        RefundShape {
             no_lines: given.count("items") == Some(0),
             has_amount: given.has("amount"),
             has_parts: given.has("items") || given.has("shipping"),
@@ -104,7 +104,7 @@ impl ShippingRequest {
 
 /// The parts that a request for a refund has, for rules that do not need their values.
 #[expect(clippy::struct_excessive_bools, reason = "each is one question")]
-struct Shape {
+struct RefundShape {
     no_lines: bool,
     has_amount: bool,
     has_parts: bool,
@@ -112,11 +112,11 @@ struct Shape {
     ambiguous_shipping: bool,
 }
 
-impl Shape {
+impl RefundShape {
     fn errors(&self) -> Vec<FieldError> {
         let too_few = "Must have at least one line; omit `items` to refund all that is left.";
         let exclusive = "Send `amount`, or `items` and `shipping`, not both.";
-        let without = "Only allowed with `items` or `shipping`, of which it is retained.";
+        let without = "Needs `items` or `shipping`: the fee is deducted from them.";
         let errors = [
             (self.no_lines, "/items", "too_few", too_few),
             (self.has_amount && self.has_parts, "/amount", "mutually_exclusive", exclusive),
@@ -128,8 +128,8 @@ impl Shape {
                 "Send an amount or `full`, not both.",
             ),
         ];
-        let broken = errors.into_iter().filter(|(is_broken, ..)| *is_broken);
-        broken.map(|(_, pointer, code, detail)| FieldError::new(pointer, code, detail)).collect()
+        let failed = errors.into_iter().filter(|(is_violated, ..)| *is_violated);
+        failed.map(|(_, pointer, code, detail)| FieldError::new(pointer, code, detail)).collect()
     }
 }
 
@@ -146,7 +146,7 @@ impl RefundRequest {
         let restocking_fee = money(self.restocking_fee.as_ref(), "/restocking_fee");
         let shipping_amount =
             money(self.shipping.as_ref().and_then(|s| s.amount.as_ref()), "/shipping/amount");
-        let shape = Shape {
+        let shape = RefundShape {
             no_lines: self.items.as_ref().is_some_and(|items| items.0.is_empty()),
             has_amount: self.amount.is_some(),
             has_parts: self.items.is_some() || self.shipping.is_some(),
@@ -237,8 +237,9 @@ impl RefundAnswer {
 
 /// `POST /v1/orders/{id}/refund` (`refundOrder`): Refund an order.
 ///
-/// Gift cards are refunded first. The money of those that are disabled or have expired goes to the order's payments,
-/// and what these have not taken to where `unusable_gift_cards` says. A `restocking_fee` is retained of lines and
+/// Gift cards are refunded first. The money of those that are disabled or have expired goes to the order's payments;
+/// for what these have not taken, and to credit the gift cards nevertheless, there is `unusable_gift_cards`. A
+/// `restocking_fee` is retained of lines and
 /// shipping.
 ///
 /// # Errors
@@ -249,7 +250,7 @@ impl RefundAnswer {
 /// `precondition_failed`, `version_conflict`, `storefront_not_found`, `location_inactive`,
 /// `provider_not_connected`, `provider_error`, `provider_timeout`; `too_few`, `mutually_exclusive`,
 /// `not_applicable`, `out_of_range`, `unknown_order_item`, `unknown_payment` and `unknown_location` as field errors.
-pub async fn refund(
+pub async fn create(
     caller: StoreAccess<WriteRefunds>,
     State(app): State<App>,
     Path(id): Path<OrderId>,
@@ -283,7 +284,7 @@ pub async fn refund(
 /// # Errors
 /// `gift_card_unusable`, as of a refund.
 /// `not_found`, `payment_not_captured`, `nothing_to_refund`, `payment_disputed`,
-/// `refund_exceeds_captured`,
+/// `refund_exceeds_captured`, `amount_not_supported`,
 /// `quantity_exceeds_remaining`, `invalid_state_transition`, `storefront_not_found`,
 /// `location_inactive`; `too_few`, `mutually_exclusive`, `unknown_order_item`, `unknown_payment`
 /// and `unknown_location` as field errors.
@@ -314,7 +315,8 @@ async fn plan(
 
 /// `GET /v1/orders/{id}/refunds` (`listOrderRefunds`): List refunds of an order.
 ///
-/// Refunds come oldest first.
+/// Refunds come oldest first, with those of payments that the order did not accept, because they came late or
+/// twice.
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.
@@ -325,7 +327,7 @@ pub async fn list(
     paging: Paging,
 ) -> Result<Page<RefundView>, Problem> {
     let aggregate = load::aggregate(&app, &caller.store.id, &id).await?;
-    let views: Vec<_> = aggregate.refunds.iter().map(RefundView::from).collect();
+    let views: Vec<_> = aggregate.all_refunds().iter().map(RefundView::from).collect();
     paging.whole(&app, views, |view| view.id.to_string()).await
 }
 
@@ -335,12 +337,13 @@ pub async fn list(
 ///
 /// # Errors
 /// `not_found`.
-pub async fn show(
+pub async fn get(
     caller: StoreAccess<ReadOrders>,
     State(app): State<App>,
     Path((id, refund_id)): Path<(OrderId, RefundId)>,
 ) -> Result<Json<RefundView>, Problem> {
     let aggregate = load::aggregate(&app, &caller.store.id, &id).await?;
-    let refund = aggregate.refund(&refund_id)?;
-    Ok(refund.to_response())
+    let refunds = aggregate.all_refunds();
+    let refund = refunds.iter().find(|refund| refund.id == refund_id);
+    Ok(refund.ok_or(Code::NotFound)?.to_response())
 }

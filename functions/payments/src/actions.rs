@@ -19,7 +19,7 @@ use sales::payment::connected::Connected;
 use sales::payment::load::connect;
 use sales::payment::lookup::PaymentLookup;
 use sales::payment::provider::Provider;
-use sales::payment::{Observed, ObservedState, PaymentView, Source};
+use sales::payment::{Observed, ObservedState, PaymentSource, PaymentView};
 use sales::workflows::record_disputes;
 use sales::workflows::record_payment::{self, PaymentUpdate};
 use services::Services;
@@ -50,19 +50,19 @@ pub async fn capture(
     _: idempotency::Required,
     Body(input): Body<CaptureRequest>,
 ) -> Result<Json<PaymentView>, Problem> {
-    let (_, known, connected) = load(&app, &caller, &id).await?;
-    if_match.check(known.payment.version)?;
+    let (_, current, connected) = load(&app, &caller, &id).await?;
+    if_match.check(current.payment.version)?;
     let wanted = match &input.amount {
         None => None,
         Some(amount) => {
-            Some(amount.in_currency(&known.payment.amount.currency).map_err(|violation| {
+            Some(amount.in_currency(&current.payment.amount.currency).map_err(|violation| {
                 Problem::invalid(vec![FieldError::at("/amount/currency", violation)])
             })?)
         }
     };
-    let amount = known.order.capturable(&known.payment, wanted.as_ref())?;
+    let amount = current.order.capturable(&current.payment, wanted.as_ref())?;
     let completion = answering(to_response);
-    record_payment::capture(&app, &connected, &known.payment, &amount, &completion).await
+    record_payment::capture(&app, &connected, &current.payment, &amount, &completion).await
 }
 
 /// `POST /v1/payments/{id}/accept` (`acceptPayment`): Accept a payment of another amount.
@@ -102,11 +102,11 @@ pub async fn void(
     _: idempotency::Required,
     Body(_): Body<NoFields>,
 ) -> Result<Json<PaymentView>, Problem> {
-    let (lookup, known, connected) = load(&app, &caller, &id).await?;
-    if_match.check(known.payment.version)?;
-    known.payment.check_voidable()?;
-    let observed = connected.void(&app, &known.payment).await?;
-    let update = update(&lookup, &observed, Source::Admin);
+    let (lookup, current, connected) = load(&app, &caller, &id).await?;
+    if_match.check(current.payment.version)?;
+    current.payment.check_voidable()?;
+    let observed = connected.void(&app, &current.payment).await?;
+    let update = update(&lookup, &observed, PaymentSource::Admin);
     if observed.state != ObservedState::Captured {
         return record_payment::record(&app, &connected, update, &answering(to_response)).await;
     }
@@ -130,19 +130,19 @@ pub async fn sync(
     _: idempotency::Required,
     Body(_): Body<NoFields>,
 ) -> Result<Json<PaymentView>, Problem> {
-    let (lookup, known, connected) = load(&app, &caller, &id).await?;
-    let observed = record_payment::look(&app, &connected, &known.payment).await?;
-    let update = update(&lookup, &observed, Source::Sync);
+    let (lookup, current, connected) = load(&app, &caller, &id).await?;
+    let observed = record_payment::fetch_and_capture(&app, &connected, &current.payment).await?;
+    let update = update(&lookup, &observed, PaymentSource::Sync);
     // Only a captured payment can be disputed.
     if observed.state != ObservedState::Captured {
         return record_payment::record(&app, &connected, update, &answering(to_response)).await;
     }
     record_payment::record(&app, &connected, update, &CommitOnly).await?;
-    let known = order::load::payment(&app, &lookup).await?;
-    if !record_disputes::look(&app, &connected, &known.payment).await? {
-        return Ok(to_response(&known));
+    let current = order::load::payment(&app, &lookup).await?;
+    if !record_disputes::fetch_and_record(&app, &connected, &current.payment).await? {
+        return Ok(to_response(&current));
     }
-    order::load::payment(&app, &lookup).await.map(|known| to_response(&known))
+    order::load::payment(&app, &lookup).await.map(|current| to_response(&current))
 }
 
 /// Loads the payment with its order, and connects its provider.
@@ -152,19 +152,19 @@ async fn load(
     id: &PaymentId,
 ) -> Result<(PaymentLookup, PaymentWithOrder, Connected), Problem> {
     let lookup = PaymentLookup::of(&caller.store, id);
-    let known = order::load::payment(services, &lookup).await?;
-    let connected = connect(services, &lookup.store_id, known.payment.provider).await?;
-    Ok((lookup, known, connected))
+    let current = order::load::payment(services, &lookup).await?;
+    let connected = connect(services, &lookup.store_id, current.payment.provider).await?;
+    Ok((lookup, current, connected))
 }
 
 fn update<'a>(
     lookup: &'a PaymentLookup,
     observed: &'a Observed,
-    source: Source,
+    source: PaymentSource,
 ) -> PaymentUpdate<'a> {
     PaymentUpdate { lookup, observed, source, event: None }
 }
 
-fn to_response(known: &PaymentWithOrder) -> Json<PaymentView> {
-    known.payment.to_response()
+fn to_response(current: &PaymentWithOrder) -> Json<PaymentView> {
+    current.payment.to_response()
 }

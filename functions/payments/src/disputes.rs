@@ -61,8 +61,8 @@ pub async fn list(
         let ids = payment.iter().flat_map(|payment| &payment.disputes).map(|known| &known.id);
         let mut disputes = load::disputes(&app, store, ids).await?;
         disputes.retain(|dispute| query.matches(dispute));
-        let shown: Vec<DisputeView> = disputes.iter().map(DisputeView::from).collect();
-        return paging.whole(&app, shown, |dispute| dispute.id.to_string()).await;
+        let views: Vec<DisputeView> = disputes.iter().map(DisputeView::from).collect();
+        return paging.whole(&app, views, |dispute| dispute.id.to_string()).await;
     }
     let listed = load::of_store(store, query.status).newest_first();
     let listed = match query.provider {
@@ -79,7 +79,7 @@ pub async fn list(
 ///
 /// # Errors
 /// `not_found`.
-pub async fn show(
+pub async fn get(
     caller: StoreAccess<ReadPayments>,
     State(app): State<App>,
     Path(id): Path<DisputeId>,
@@ -115,7 +115,7 @@ fn fields(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 /// `precondition_failed`, `version_conflict`, `provider_not_connected`, `provider_error`,
 /// `provider_timeout`; `unknown_field`, `invalid_type`, `out_of_range`, `too_few` and `too_long` as
 /// field errors of the evidence.
-pub async fn submit(
+pub async fn submit_evidence(
     caller: StoreAccess<WritePayments>,
     State(app): State<App>,
     Raw(inbound): Raw,

@@ -73,7 +73,7 @@ fn payments_of(store: &StoreId) -> table::Query {
 ///
 /// # Errors
 /// `not_found`.
-pub async fn show(
+pub async fn get(
     caller: StoreAccess<ReadPayments>,
     State(app): State<App>,
     Path(id): Path<PaymentId>,
@@ -121,7 +121,7 @@ impl From<Event> for EventView {
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.
-pub async fn events(
+pub async fn list_events(
     caller: StoreAccess<ReadPayments>,
     State(app): State<App>,
     Path(id): Path<PaymentId>,

@@ -15,11 +15,9 @@ use primitives::context::Context;
 use primitives::input::request;
 use primitives::problem::{Code, FieldError, Problem};
 use primitives::version::ExpectedVersion;
-use sales::order::refund::{
-    Refund, RefundNote, RefundReason, RefundStatus, RefundTransaction, RefundView, WantedRefund,
-};
+use sales::order::refund::{Refund, RefundNote, RefundReason, RefundView, WantedRefund};
 use sales::order::{self, FinancialStatus, Order};
-use sales::payment::{Payment, PaymentRefund, RefundState, load};
+use sales::payment::{Payment, PaymentRefund, load};
 use sales::workflows::refund_order::{self, RefundOrder, Refunded};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -138,7 +136,8 @@ pub async fn create(
     let (payment, entry) =
         refund_order::refund_unapplied(&app, &payment, &refund_id, &amount).await?;
     let order = order::load::order(&app, store, &payment.order_id).await?;
-    Ok(created(&order, &as_refund(&payment, entry, (reason, note))))
+    let refund = Refund { reason, note, ..payment.refund_of_unapplied(&entry) };
+    Ok(created(&order, &refund))
 }
 
 /// Ensures that the payment itself allows the refund, to report the payment's own errors.
@@ -150,41 +149,4 @@ fn check(payment: &Payment, amount: Option<&Money>) -> Result<(), Problem> {
     amount
         .filter(|amount| !amount.is_zero())
         .map_or(Ok(()), |amount| payment.ensure_refundable(amount))
-}
-
-/// Represents the refund of an unapplied payment like a refund of an order.
-fn as_refund(
-    payment: &Payment,
-    entry: PaymentRefund,
-    (reason, note): (RefundReason, Option<String>),
-) -> Refund {
-    let status = match entry.status {
-        RefundState::Pending => RefundStatus::Pending,
-        RefundState::Succeeded => RefundStatus::Succeeded,
-        RefundState::Failed => RefundStatus::Failed,
-    };
-    Refund {
-        id: entry.id,
-        store_id: payment.store_id.clone(),
-        order_id: payment.order_id.clone(),
-        status,
-        amount: entry.amount.clone(),
-        items: Vec::new(),
-        shipping: Money::zero(&entry.amount.currency),
-        shipping_tax_lines: Vec::new(),
-        restocking_fee: None,
-        transactions: vec![RefundTransaction {
-            gift_card_id: None,
-            payment_id: Some(payment.id.clone()),
-            manual: false,
-            amount: entry.amount,
-            status,
-            failure_code: entry.failure_code,
-        }],
-        reason,
-        note,
-        created_at: entry.created_at,
-        updated_at: entry.updated_at,
-        version: 1,
-    }
 }

@@ -58,7 +58,7 @@ pub async fn list(
 ///
 /// # Errors
 /// `not_found`.
-pub async fn show(
+pub async fn get(
     caller: StoreAccess<ReadProducts>,
     State(app): State<App>,
     Path(id): Path<CategoryId>,
@@ -170,7 +170,7 @@ pub async fn update(
             return Ok(Json::new(&CategoryView::of(before, &tree)).version(before.version));
         }
         tree.admit(&wanted)?;
-        tree.taken_or(wanted.handle.clone(), &id)?;
+        tree.ensure_handle_free(wanted.handle.clone(), &id)?;
         let version = before.version.saturating_add(1);
         let category = Category { updated_at: now, version, ..wanted };
         let view = CategoryView::of(&category, &tree);
@@ -188,7 +188,7 @@ pub async fn update(
 ///
 /// # Errors
 /// `not_found`, `has_children`, `precondition_failed`.
-pub async fn remove(
+pub async fn delete(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
     Path(id): Path<CategoryId>,

@@ -34,7 +34,7 @@ use table::{Condition, Query, Write, retry};
 use catalogue::workflows::save_product::derived;
 use replies::{ResourceReply, change_with};
 
-pub use members::{add, list as products, remove as remove_products};
+pub use members::{delete_products, list as list_products, update_products};
 
 /// Filters of a list of collections.
 #[request]
@@ -59,12 +59,12 @@ pub async fn list(
     paging: Paging,
     gateway::request::Query(query): gateway::request::Query<ListQuery>,
 ) -> Result<Page<CollectionView>, Problem> {
-    let takes = |collection: &Collection| {
+    let matches = |collection: &Collection| {
         query.kind.is_none_or(|kind| collection.kind == kind)
             && query.published.is_none_or(|flag| collection.published == flag.0.0)
     };
     let all = Query::list(key::list::collections_of_store(&caller.store.id)).newest_first();
-    paging.answer(&app, &all, takes, |collection| CollectionView::from(&collection)).await
+    paging.answer(&app, &all, matches, |collection| CollectionView::from(&collection)).await
 }
 
 /// A collection to create.
@@ -192,11 +192,11 @@ pub async fn create(
     Ruled(Body(input)): Ruled<Body<CreateRequest>>,
 ) -> Result<Created<CollectionView>, Problem> {
     let (store, now) = (&caller.store.id, app.clock.now());
-    let is_named = input.handle.is_some();
-    let named = input.product_ids.as_ref().map(|ids| ids.0.clone()).unwrap_or_default();
-    members::known(&app, store, &named, "/product_ids").await?;
+    let has_own_handle = input.handle.is_some();
+    let product_ids = input.product_ids.as_ref().map(|ids| ids.0.clone()).unwrap_or_default();
+    members::ensure_products_exist(&app, store, &product_ids, "/product_ids").await?;
     let rules = input.rules.as_ref().map(|rules| rules.0.as_slice()).unwrap_or_default();
-    known_categories(&app, store, rules).await?;
+    ensure_categories_exist(&app, store, rules).await?;
     let (mut collection, members) = input.plan(store, now)?;
     let slug = collection.handle.as_str().to_owned();
     let mut number: u32 = 1;
@@ -207,11 +207,13 @@ pub async fn create(
             .emit(collection.event(&COLLECTION_CREATED, now));
         number = number.saturating_add(1);
         match write.answer(collection.created(), now).await {
-            Err(problem) if problem.code == Code::HandleTaken && !is_named && number < 10 => {
+            Err(problem) if problem.code == Code::HandleTaken && !has_own_handle && number < 10 => {
                 collection.handle = derived(&format!("{slug}-{number}"))?;
             }
             // All numbered handles are taken: append the end of the id instead.
-            Err(problem) if problem.code == Code::HandleTaken && !is_named && number == 10 => {
+            Err(problem)
+                if problem.code == Code::HandleTaken && !has_own_handle && number == 10 =>
+            {
                 let digits = collection.id.digits();
                 let end = digits.get(digits.len().saturating_sub(12)..).unwrap_or(digits);
                 collection.handle = derived(&format!("{slug}-{end}"))?;
@@ -222,13 +224,13 @@ pub async fn create(
 }
 
 /// Ensures that the categories that rules name exist. Rules without categories cost no read.
-async fn known_categories(
+async fn ensure_categories_exist(
     services: &Services,
     store: &StoreId,
     rules: &[RuleInput],
 ) -> Result<(), Problem> {
-    let named = rules.iter().map(RuleInput::category);
-    let ids: BTreeSet<CategoryId> = named.clone().flatten().collect();
+    let referenced = rules.iter().map(RuleInput::category);
+    let ids: BTreeSet<CategoryId> = referenced.clone().flatten().collect();
     if ids.is_empty() {
         return Ok(());
     }
@@ -241,13 +243,13 @@ async fn known_categories(
         }
     }
     let mut field_errors = FieldErrorList::default();
-    for (number, id) in named.enumerate() {
+    for (number, id) in referenced.enumerate() {
         if id.is_some_and(|id| unknown.contains(&id)) {
             let detail = "There is no such category in the store.";
             field_errors.add(format!("/rules/{number}/value"), "unknown_category", detail);
         }
     }
-    field_errors.done()
+    field_errors.into_result()
 }
 
 /// Claims the collection's handle.
@@ -269,7 +271,7 @@ fn release(write: Write, collection: &Collection, now: Timestamp) -> Write {
 ///
 /// # Errors
 /// `not_found`.
-pub async fn show(
+pub async fn get(
     caller: StoreAccess<ReadProducts>,
     State(app): State<App>,
     Path(id): Path<CollectionId>,
@@ -353,7 +355,7 @@ pub async fn update(
     let rules = input.rules.as_ref().map(|rules| rules.0.as_slice()).unwrap_or_default();
     if rules.iter().any(|rule| rule.category().is_some()) {
         load::<Collection>(&app, &key).await?;
-        known_categories(&app, &caller.store.id, rules).await?;
+        ensure_categories_exist(&app, &caller.store.id, rules).await?;
     }
     let next = |before: &Collection, now| {
         validate(before.kind, input.rules.as_ref().map(|rules| rules.0.len()), false, false)?;
@@ -362,7 +364,9 @@ pub async fn update(
     };
     let move_handle = |write, (before, after): (&Collection, &Collection), now| {
         let renamed = (after.handle != before.handle).then_some(before);
-        Write::also(write, renamed, |write, before| release(claim(write, after, now), before, now))
+        Write::when_some(write, renamed, |write, before| {
+            release(claim(write, after, now), before, now)
+        })
     };
     change_with(&app, &key, if_match, &COLLECTION_UPDATED, next, move_handle).await
 }
@@ -373,7 +377,7 @@ pub async fn update(
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
-pub async fn remove(
+pub async fn delete(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
     Path(id): Path<CollectionId>,

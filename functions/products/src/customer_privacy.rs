@@ -118,12 +118,12 @@ pub(crate) async fn redact(
             return Ok((current.clone(), accepted(current)));
         }
         let is_unknown = account.is_none() && before.is_none();
-        if is_unknown && !known(person.0, person.1).has_ordered(app).await? {
+        if is_unknown && !person_of(person.0, person.1).has_ordered(app).await? {
             return Err(Code::NotFound.into());
         }
         let days = settings.unwrap_or_else(|| Settings::of(store)).privacy.redaction_days;
         let emails = account.as_ref().map(Customer::proven_emails).unwrap_or_default();
-        let subject = Person { emails, ..known(person.0, person.1) };
+        let subject = Person { emails, ..person_of(person.0, person.1) };
         let redaction_id = Redaction::id_of(person.0, person.1);
         let redaction =
             Redaction::schedule(redaction_id, subject, before.as_ref(), (by, days), now);
@@ -132,7 +132,7 @@ pub(crate) async fn redact(
             Some(_) => app.table.write().replace(&redaction, Code::VersionConflict),
         };
         // The account must not be merged into another one meanwhile.
-        let write = write.also(account.as_ref(), |write, account| {
+        let write = write.when_some(account.as_ref(), |write, account| {
             write.check(&account.key(), Condition::exists(), Code::VersionConflict)
         });
         let write = write.emit(redaction.event(&CUSTOMER_REDACTION_REQUESTED));
@@ -144,7 +144,7 @@ pub(crate) async fn redact(
     Ok(answer)
 }
 
-fn known(store: &StoreId, customer: &CustomerId) -> Person {
+fn person_of(store: &StoreId, customer: &CustomerId) -> Person {
     let (store_id, customer_id) = (store.clone(), Some(customer.clone()));
     Person { store_id, customer_id, emails: Vec::new() }
 }
@@ -163,7 +163,7 @@ async fn find(
 ///
 /// # Errors
 /// `not_found`.
-pub(crate) async fn redaction(
+pub(crate) async fn get_redaction(
     access: StoreAccess<ReadCustomers>,
     State(app): State<App>,
     Path(id): Path<CustomerId>,

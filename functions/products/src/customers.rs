@@ -66,7 +66,7 @@ pub(crate) fn is_found<'a>(
 }
 
 impl ListQuery {
-    fn takes(&self, customer: &Customer) -> bool {
+    fn matches(&self, customer: &Customer) -> bool {
         let texts = [customer.email.as_ref().map(Email::as_str), customer.name.as_deref()];
         let phone = (customer.phone.as_ref(), customer.phone_e164.as_ref());
         let found = self.q.as_ref().is_none_or(|q| is_found(q, texts.into_iter().flatten(), phone));
@@ -78,7 +78,7 @@ impl ListQuery {
         found
             && tagged
             && grouped
-            && self.metadata.as_ref().is_none_or(|kept| kept.takes(&customer.metadata))
+            && self.metadata.as_ref().is_none_or(|wanted| wanted.takes(&customer.metadata))
             && self.updated_since.is_none_or(|since| customer.updated_at >= since)
     }
 
@@ -97,26 +97,27 @@ impl ListQuery {
 pub(crate) async fn list(
     access: StoreAccess<ReadCustomers>,
     State(app): State<App>,
-    Query(asked): Query<ListQuery>,
+    Query(filter): Query<ListQuery>,
     paging: Paging,
 ) -> Result<Page<CustomerView>, Problem> {
     let store = &access.store;
-    if let Some(email) = &asked.email {
+    if let Some(email) = &filter.email {
         let email_key = key::unique_customer_email(&store.id, &email.normalized());
         let claim: Option<UniqueCustomerEmail> = app.table.get(&email_key).await?;
         let found: Option<Customer> = match claim {
             Some(claim) => app.table.get(&key::customer(&store.id, &claim.customer_id)).await?,
             None => None,
         };
-        let views = found.iter().filter(|customer| asked.takes(customer)).map(CustomerView::from);
+        let views =
+            found.iter().filter(|customer| filter.matches(customer)).map(CustomerView::from);
         return paging.whole(&app, views.collect(), |view| view.id.to_string()).await;
     }
     let mut query = table::Query::list(key::list::customers_of_store(&store.id)).newest_first();
-    if asked.is_filtered() {
+    if filter.is_filtered() {
         query = query.looking_ahead(AHEAD.0, AHEAD.1);
     }
     let view = |customer: Customer| CustomerView::from(&customer);
-    paging.answer(&app, &query, |customer| asked.takes(customer), view).await
+    paging.answer(&app, &query, |customer| filter.matches(customer), view).await
 }
 
 /// `POST /v1/customers` (`createCustomer`): Create a customer.
@@ -142,7 +143,7 @@ pub(crate) async fn create(
 ///
 /// # Errors
 /// `not_found`.
-pub(crate) async fn show(
+pub(crate) async fn get(
     access: StoreAccess<ReadCustomers>,
     State(app): State<App>,
     Path(id): Path<CustomerId>,
@@ -177,7 +178,7 @@ pub(crate) async fn update(
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
-pub(crate) async fn remove(
+pub(crate) async fn delete(
     access: StoreAccess<WriteCustomers>,
     State(app): State<App>,
     Path(id): Path<CustomerId>,
@@ -207,7 +208,7 @@ pub(crate) async fn remove(
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.
-pub(crate) async fn addresses(
+pub(crate) async fn list_addresses(
     access: StoreAccess<ReadCustomers>,
     State(app): State<App>,
     Path(id): Path<CustomerId>,
@@ -228,7 +229,7 @@ pub(crate) async fn addresses(
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.
-pub(crate) async fn orders(
+pub(crate) async fn list_orders(
     access: StoreAccess<ReadOrders>,
     State(app): State<App>,
     Path(id): Path<CustomerId>,

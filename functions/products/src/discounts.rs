@@ -1,6 +1,7 @@
 //! Handlers that list, create, update and delete discount codes and automatic discounts.
 
 mod input;
+mod update;
 
 use axum::extract::State;
 use callers::StoreAccess;
@@ -16,24 +17,20 @@ use gateway::reply::{Created, Json, NoContent, Page, Reply};
 use gateway::request::{Body, IfMatch, Path, Query};
 use identity::store::Store;
 use primitives::clock::Timestamp;
-use primitives::fields::{Flag, Int, Patch, Text};
+use primitives::fields::{Flag, Int, Text};
 use primitives::input::request;
 use primitives::problem::{Code, FieldError, Problem};
 use sales::discount::{
     CombinesWith, DISCOUNT_CREATED, DISCOUNT_DELETED, DISCOUNT_UPDATED, Discount, DiscountCode,
-    DiscountKind, DiscountStatus, DiscountView, Minimum, Targets, UniqueDiscountCode, listed, uses,
+    DiscountKind, DiscountStatus, DiscountView, Targets, UniqueDiscountCode, listed, uses,
 };
-use sales::document::{Document, Entry};
+use sales::pricing_document::{PricingDocument, PricingEntry};
 use services::Services;
 use table::item::Item;
 use table::{Query as TableQuery, retry};
 
 use input::{CombinesWithRequest, MinimumRequest, TargetsRequest, ValueRequest, ensure_targets};
-
-/// The highest usage limit of a discount.
-const MAX_USES: i64 = 1_000_000_000;
-/// The detail of the error for setting a limit on a discount without one.
-const NO_SUCH_LIMIT: &str = "The discount was created without a limit, and none can be added.";
+use update::{MAX_USES, UpdateRequest, limit};
 
 /// Filters of a list of discounts.
 #[request]
@@ -112,8 +109,9 @@ pub struct CreateRequest {
 /// A code is unique within the store, regardless of case. The event is `discount.created`.
 ///
 /// # Errors
-/// `code_taken`, `discount_limit`; `required`, `not_applicable`, `currency_mismatch`,
-/// `unknown_product`, `unknown_collection`, `unknown_shipping_rate`, `too_few`, `invalid_range` and `out_of_range` as field errors.
+/// `code_taken`, `discount_limit`; `required`, `not_applicable`, `currency_mismatch`, `unknown_product`,
+/// `unknown_collection`, `unknown_shipping_rate`, `too_few`, `invalid_range` and `out_of_range` as field
+/// errors.
 pub async fn create(
     caller: StoreAccess<WriteDiscounts>,
     State(app): State<App>,
@@ -147,10 +145,6 @@ pub async fn create(
     let view = DiscountView::of(&discount, Some(0), now);
     let created = Created::new(&view).version(discount.version);
     retry(|| write(&app, None, Some(&discount), &DISCOUNT_CREATED, created.clone())).await
-}
-
-fn limit(most: Option<Int<1, MAX_USES>>) -> Option<u32> {
-    most.and_then(|most| u32::try_from(most.0).ok())
 }
 
 /// Ensures that a discount is valid. `field_errors` were found before; `names_anew` says
@@ -191,19 +185,20 @@ async fn write<R: Reply>(
     let mut write = services.table.write();
     write = match (before, after) {
         (None, Some(new)) => write
-            .also(new.unique_code(), |write, code| write.create(&code, Code::CodeTaken))
+            .when_some(new.unique_code(), |write, code| write.create(&code, Code::CodeTaken))
             .create(new, Code::VersionConflict),
         (Some(before), None) => write
-            .also(before.unique_code(), |write, code| write.delete(&code.key()))
+            .when_some(before.unique_code(), |write, code| write.delete(&code.key()))
             .delete_unchanged(before, Code::VersionConflict),
         _ => write.replace(discount, Code::VersionConflict),
     };
     if discount.code.is_none() {
-        let document = Document::load(services, discount.document()).await?;
+        let document = PricingDocument::load(services, discount.document()).await?;
         let document = listed(&document, discount, after.is_none(), now)?;
-        write = write.also(document, |write, document| document.write(write));
+        write = write.when_some(document, |write, document| document.write(write));
     }
-    let subject = if after.is_some() { discount.clone() } else { Entry::changed(discount, now) };
+    let subject =
+        if after.is_some() { discount.clone() } else { PricingEntry::changed(discount, now) };
     let view = DiscountView::of(&subject, None, now);
     write.emit(Event::new(topic, subject.event_subject(), &view, now)).answer(answer, now).await
 }
@@ -229,92 +224,13 @@ async fn to_response(
 ///
 /// # Errors
 /// `not_found`.
-pub async fn show(
+pub async fn get(
     caller: StoreAccess<ReadDiscounts>,
     State(app): State<App>,
     Path(id): Path<DiscountId>,
 ) -> Result<Json<DiscountView>, Problem> {
     let discount = find(&app, &caller.store, &id).await?;
     to_response(&app, &discount, app.clock.now()).await
-}
-
-/// The changes of a discount. Its code and its kind cannot be changed.
-#[request]
-#[derive(Debug, Clone)]
-pub struct UpdateRequest {
-    /// The title that shoppers see, 1 to 200 characters.
-    title: Option<Text<1, 200>>,
-    /// The value, which replaces the current one as a whole.
-    value: Option<ValueRequest>,
-    /// The lines to which it applies; `null` for all of them.
-    applies_to: Patch<TargetsRequest>,
-    /// The minimum of these lines, before the discount; `null` removes it.
-    minimum: Patch<MinimumRequest>,
-    /// The classes of other discounts that it may be used with, which replace the current ones; `null` for all.
-    combines_with: Patch<CombinesWithRequest>,
-    /// Whether it is only for customers with an account who have not ordered yet.
-    first_order_only: Option<Flag>,
-    /// The number of orders that may use it. `null` removes the limit permanently: a discount without a
-    /// limit cannot get one.
-    usage_limit: Patch<Int<1, MAX_USES>>,
-    /// The number of orders of each customer that may use it; `null` removes the limit.
-    per_customer_limit: Patch<Int<1, MAX_USES>>,
-    /// When it starts.
-    starts_at: Option<Timestamp>,
-    /// When it ends; `null` for never.
-    ends_at: Patch<Timestamp>,
-}
-
-impl UpdateRequest {
-    /// The discount with these changes, at its current version.
-    fn apply(
-        self,
-        before: &Discount,
-        store: &Store,
-        field_errors: &mut Vec<FieldError>,
-    ) -> Discount {
-        let mut wanted = before.clone();
-        wanted.title = self.title.map_or(wanted.title, String::from);
-        if let Some(value) = self.value {
-            wanted.value = value.read(before.value.kind(), store, field_errors);
-        }
-        wanted.applies_to = match self.applies_to {
-            Patch::Keep => wanted.applies_to,
-            Patch::Clear => Targets::default(),
-            Patch::Set(targets) => Targets::from(targets),
-        };
-        wanted.minimum = match self.minimum {
-            Patch::Keep => wanted.minimum,
-            Patch::Clear => Minimum::default(),
-            Patch::Set(minimum) => minimum.read(store, field_errors),
-        };
-        wanted.combines_with = match self.combines_with {
-            Patch::Keep => wanted.combines_with,
-            Patch::Clear => CombinesWith::default(),
-            Patch::Set(input) => CombinesWith::from(input),
-        };
-        wanted.first_order_only =
-            self.first_order_only.map_or(wanted.first_order_only, |flag| flag.0);
-        match self.usage_limit {
-            Patch::Keep => {}
-            Patch::Set(most) if before.usage_limit.is_some() => {
-                wanted.usage_limit = limit(Some(most));
-            }
-            // Uses without a limit are spread over several counters, which cannot enforce one.
-            Patch::Set(_) => {
-                field_errors.push(FieldError::new("/usage_limit", "not_applicable", NO_SUCH_LIMIT));
-            }
-            Patch::Clear => wanted.usage_limit = None,
-        }
-        match self.per_customer_limit {
-            Patch::Keep => {}
-            Patch::Set(most) => wanted.per_customer_limit = limit(Some(most)),
-            Patch::Clear => wanted.per_customer_limit = None,
-        }
-        wanted.starts_at = self.starts_at.unwrap_or(wanted.starts_at);
-        self.ends_at.apply(&mut wanted.ends_at);
-        wanted
-    }
 }
 
 /// `PATCH /v1/discounts/{id}` (`updateDiscount`): Update a discount.
@@ -347,7 +263,7 @@ pub async fn update(
         if wanted == before {
             return to_response(app, &before, now).await;
         }
-        replace(app, &before, &Entry::changed(&wanted, now), now).await
+        replace(app, &before, &PricingEntry::changed(&wanted, now), now).await
     })
     .await
 }
@@ -417,7 +333,7 @@ pub async fn disable(
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
-pub async fn remove(
+pub async fn delete(
     caller: StoreAccess<WriteDiscounts>,
     State(app): State<App>,
     Path(id): Path<DiscountId>,

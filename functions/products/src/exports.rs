@@ -8,7 +8,7 @@ use callers::StoreAccess;
 use core_types::id::ExportId;
 use core_types::key;
 use core_types::resource::load;
-use core_types::scope::{ReadExports, Required, WriteExports};
+use core_types::scope::{ReadExports, RequiredScope, WriteExports};
 use delivery::run::RunMessage;
 use gateway::app::App;
 use gateway::caller::Public;
@@ -61,7 +61,10 @@ impl From<Exported> for ExportKind {
 }
 
 /// Ensures that the caller may read the data in exports of this kind.
-fn may_read<S: Required>(caller: &StoreAccess<S>, kind: ExportKind) -> Result<(), Problem> {
+fn ensure_may_read<S: RequiredScope>(
+    caller: &StoreAccess<S>,
+    kind: ExportKind,
+) -> Result<(), Problem> {
     match kind.scopes().iter().find(|scope| !caller.actor.may(scope)) {
         Some(missing) => Err(insufficient_scope(missing)),
         None => Ok(()),
@@ -104,7 +107,7 @@ pub(crate) async fn create(
 ) -> Result<Accepted<ExportView>, Problem> {
     let now = app.clock.now();
     let kind = input.kind.into();
-    may_read(&caller, kind)?;
+    ensure_may_read(&caller, kind)?;
     let what = (kind, input.format.unwrap_or(FileFormat::Csv));
     let range = (input.since, input.until);
     let export = Export::new(&caller.store.id, what, range, caller.actor.id(), now);
@@ -138,7 +141,7 @@ pub(crate) async fn list(
 ) -> Result<Page<ExportView>, Problem> {
     let all = table::Query::index(Index::Gsi5, key::exports_on(&caller.store.id)).newest_first();
     let wanted = |export: &Export| {
-        may_read(&caller, export.kind).is_ok()
+        ensure_may_read(&caller, export.kind).is_ok()
             && query.kind.is_none_or(|kind| export.kind == kind)
             && query.status.is_none_or(|status| export.status == status)
     };
@@ -146,13 +149,14 @@ pub(crate) async fn list(
 }
 
 /// Loads an export of the store whose data the caller may read.
-async fn find<S: Required>(
+async fn find<S: RequiredScope>(
     services: &Services,
     caller: &StoreAccess<S>,
     id: &ExportId,
 ) -> Result<Export, Problem> {
     let export: Export = load(services, &key::export(id)).await?;
-    let is_ours = export.store_id == caller.store.id && may_read(caller, export.kind).is_ok();
+    let is_ours =
+        export.store_id == caller.store.id && ensure_may_read(caller, export.kind).is_ok();
     if is_ours { Ok(export) } else { Err(Code::NotFound.into()) }
 }
 
@@ -162,7 +166,7 @@ async fn find<S: Required>(
 ///
 /// # Errors
 /// `not_found`.
-pub(crate) async fn show(
+pub(crate) async fn get(
     caller: StoreAccess<ReadExports>,
     State(app): State<App>,
     Path(id): Path<ExportId>,
@@ -217,7 +221,7 @@ pub(crate) struct PartQuery {
 ///
 /// # Errors
 /// `invalid_or_expired_token`; `not_found` when the file was deleted.
-pub(crate) async fn part(
+pub(crate) async fn get_part(
     _: Public,
     State(app): State<App>,
     Path((id, part)): Path<(ExportId, PartNumber)>,

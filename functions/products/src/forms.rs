@@ -38,7 +38,7 @@ pub(crate) struct ListQuery {
 }
 
 impl ListQuery {
-    fn takes(&self, submission: &FormSubmission) -> bool {
+    fn matches(&self, submission: &FormSubmission) -> bool {
         self.form.as_ref().is_none_or(|form| submission.form == *form)
             && self.since.is_none_or(|since| submission.created_at >= since)
     }
@@ -66,12 +66,12 @@ impl ListQuery {
 pub(crate) async fn list(
     access: StoreAccess<ReadForms>,
     State(app): State<App>,
-    Query(asked): Query<ListQuery>,
+    Query(filter): Query<ListQuery>,
     paging: Paging,
 ) -> Result<Page<FormSubmissionView>, Problem> {
     let view = |submission: FormSubmission| FormSubmissionView::from(&submission);
-    let query = asked.query(&access.store);
-    paging.answer(&app, &query, |submission| asked.takes(submission), view).await
+    let query = filter.query(&access.store);
+    paging.answer(&app, &query, |submission| filter.matches(submission), view).await
 }
 
 /// `GET /v1/form-submissions/{id}` (`getFormSubmission`): Get a form submission.

@@ -27,7 +27,7 @@ use primitives::problem::{Code, FieldError, Problem};
 use sales::gift_card::{
     GIFT_CARD_CREATED, GIFT_CARD_DISABLED, GIFT_CARD_ENABLED, GIFT_CARD_UPDATED, GiftCard,
     GiftCardCode, GiftCardEntry, GiftCardEntryKind, GiftCardEntryView, GiftCardStatus,
-    GiftCardView, Issue, IssuedGiftCardView, LastDay, Recipient,
+    GiftCardView, IssuedGiftCardView, LastDay, NewGiftCard, Recipient,
 };
 use sales::notifications;
 use services::Services;
@@ -36,7 +36,7 @@ use table::{Condition, Query as TableQuery, Write};
 
 pub use balance::{credit, debit};
 
-/// How far ahead the mail of a card may be scheduled.
+/// The most that the mail of a card may be scheduled ahead.
 const LATEST_SENDING: std::time::Duration = DAY.saturating_mul(366);
 
 /// Filters of a list of gift cards.
@@ -129,7 +129,7 @@ impl RequestRules for IssueRequest {
 
 impl IssueRequest {
     /// The card to issue and its code; validates the fields that depend on the store or on each other.
-    fn issue(self, store: &Store, now: Timestamp) -> Result<(Issue, GiftCardCode), Problem> {
+    fn issue(self, store: &Store, now: Timestamp) -> Result<(NewGiftCard, GiftCardCode), Problem> {
         let mut errors = Vec::new();
         let value = self.initial_value.in_currency(&store.currency).and_then(positive);
         let initial_value = value.unwrap_or_else(|violation| {
@@ -155,7 +155,7 @@ impl IssueRequest {
             message: input.message.map(String::from),
             send_at: input.send_at,
         });
-        let issue = Issue {
+        let issue = NewGiftCard {
             initial_value,
             expires_on: self.expires_on,
             customer_id: self.customer_id,
@@ -176,9 +176,9 @@ pub(crate) fn positive(amount: Money) -> Result<Money, Violation> {
 }
 
 fn in_past(day: &LastDay, store: &Store, now: Timestamp) -> Option<FieldError> {
-    let over = day.end(&store.timezone).is_none_or(|end| end <= now);
+    let has_passed = day.end(&store.timezone).is_none_or(|end| end <= now);
     let violation = || Violation::new("in_past", "Must not be in the past.");
-    over.then(|| FieldError::at("/expires_on", violation()))
+    has_passed.then(|| FieldError::at("/expires_on", violation()))
 }
 
 /// `POST /v1/products/gift-cards` (`createGiftCard`): Create a gift card.
@@ -189,7 +189,7 @@ fn in_past(day: &LastDay, store: &Store, now: Timestamp) -> Option<FieldError> {
 /// # Errors
 /// `idempotency_key_required`, `code_taken`; `unknown_customer` as a field error;
 /// `email_unverified`, `mail_limit` when it is to be mailed.
-pub async fn issue(
+pub async fn create(
     caller: StoreAccess<WriteGiftCards>,
     State(app): State<App>,
     _: Required,
@@ -198,11 +198,11 @@ pub async fn issue(
     let (store, now) = (&caller.store, app.clock.now());
     let (issue, code) = input.issue(store, now)?;
     // Mail to others requires a merchant with a proven address of their own.
-    let room = match issue.recipient {
+    let quota = match issue.recipient {
         Some(_) => Some(MailQuota::of(&app, store).await?),
         None => None,
     };
-    if room.as_ref().is_some_and(|room| !room.is_proven) {
+    if quota.as_ref().is_some_and(|quota| !quota.is_proven) {
         return Err(Code::EmailUnverified.into());
     }
     let mac = app.secrets.gift_card_key().await?;
@@ -226,10 +226,10 @@ pub async fn issue(
         .create(&card.unique_code(), Code::CodeTaken)
         .create(&card, Code::VersionConflict)
         .create(&entry, Code::VersionConflict)
-        .also(mail, Write::emit)
-        .also(card.recipient.as_ref().zip(room.as_ref()), |write, (to, room)| {
+        .when_some(mail, Write::emit)
+        .when_some(card.recipient.as_ref().zip(quota.as_ref()), |write, (to, quota)| {
             let at = to.send_at.unwrap_or(now).max(now);
-            allowance::count_gift_card(write, room, &to.email, at)
+            allowance::count_gift_card(write, quota, &to.email, at)
         })
         .emit(event);
     let write = store::keep_currency(write, store);
@@ -240,7 +240,7 @@ pub async fn issue(
 
 /// Ensures that the customer of a card exists.
 fn with_customer(write: Write, store: &Store, customer: Option<&CustomerId>) -> Write {
-    write.also(customer, |write, customer| {
+    write.when_some(customer, |write, customer| {
         let exists = Condition::new("attribute_exists(PK)");
         let detail = "There is no such customer.";
         let unknown = Problem::field("/customer_id", "unknown_customer", detail);
@@ -263,7 +263,7 @@ fn to_response(card: &GiftCard, now: Timestamp) -> Json<GiftCardView> {
 ///
 /// # Errors
 /// `not_found`.
-pub async fn show(
+pub async fn get(
     caller: StoreAccess<ReadGiftCards>,
     State(app): State<App>,
     Path(id): Path<GiftCardId>,
@@ -302,8 +302,8 @@ pub async fn update(
     if_match.check(before.version)?;
     let mut wanted = before.clone();
     if let Patch::Set(day) = &input.expires_on {
-        let over = in_past(day, &caller.store, now);
-        over.map_or(Ok(()), |error| Err(Problem::invalid(vec![error])))?;
+        let has_passed = in_past(day, &caller.store, now);
+        has_passed.map_or(Ok(()), |error| Err(Problem::invalid(vec![error])))?;
     }
     input.expires_on.apply(&mut wanted.expires_on);
     if wanted.expires_on != before.expires_on {
@@ -386,7 +386,7 @@ async fn switch(
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.
-pub async fn transactions(
+pub async fn list_transactions(
     caller: StoreAccess<ReadGiftCards>,
     State(app): State<App>,
     Path(id): Path<GiftCardId>,

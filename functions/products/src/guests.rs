@@ -51,7 +51,7 @@ pub struct ListQuery {
 }
 
 impl ListQuery {
-    fn takes(&self, guest: &Guest) -> bool {
+    fn matches(&self, guest: &Guest) -> bool {
         let texts = [Some(guest.email.as_str()), guest.name.as_deref()];
         let phone = (guest.phone.as_ref(), guest.phone_e164.as_ref());
         self.q.as_ref().is_none_or(|q| is_found(q, texts.into_iter().flatten(), phone))
@@ -84,7 +84,7 @@ pub struct GuestOrder {
     unfinished: bool,
 }
 
-/// What a store has of an address, for a list that is filtered by it.
+/// The data that a store has of an address, for a list that is filtered by it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OfAddress {
     /// The e-mail address.
@@ -99,10 +99,10 @@ pub struct OfAddress {
     redaction: Option<RedactionView>,
 }
 
-/// What a list of guests has in addition to them.
+/// The extras of a list of guests.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct ListExtras {
-    /// What the store has of the address that the list is filtered by.
+    /// The data that the store has of the address that the list is filtered by.
     #[serde(flatten)]
     of_address: Option<OfAddress>,
 }
@@ -141,28 +141,30 @@ async fn ensure_guest(services: &Services, store: &Store, email: &Email) -> Resu
 /// Guests have no account, and are known by the address of their orders. They come newest first, by their first
 /// order.
 ///
-/// With `email`, the list has the one guest with the address, if there is one. The response then also has what the store
-/// has of the address: orders that belong to no account, the customer who has proven it, and its redaction.
+/// With `email`, the list has the one guest with the address, if there is one. The response then also has what
+/// the store has of the address: orders that belong to no account, the customer who has proven it, and its
+/// redaction.
 pub(crate) async fn list(
     access: StoreAccess<ReadCustomers>,
     State(app): State<App>,
-    Query(asked): Query<ListQuery>,
+    Query(filter): Query<ListQuery>,
     paging: Paging,
 ) -> Result<Page<GuestView, ListExtras>, Problem> {
     let store = &access.store;
-    if let Some(email) = asked.email.clone() {
+    if let Some(email) = filter.email.clone() {
         let (found, of_address) = of_address(&app, store, email).await?;
-        let views = found.iter().filter(|guest| asked.takes(guest)).map(GuestView::from).collect();
+        let views =
+            found.iter().filter(|guest| filter.matches(guest)).map(GuestView::from).collect();
         let paging = paging.with(ListExtras { of_address: Some(of_address) });
         return paging.whole(&app, views, |view| view.email.to_string()).await;
     }
     let mut query = Guest::of_store(&store.id);
-    if asked.is_filtered() {
+    if filter.is_filtered() {
         query = query.looking_ahead(AHEAD.0, AHEAD.1);
     }
     let view = |guest: Guest| GuestView::from(&guest);
     let paging = paging.with(ListExtras::default());
-    paging.answer(&app, &query, |guest| asked.takes(guest), view).await
+    paging.answer(&app, &query, |guest| filter.matches(guest), view).await
 }
 
 /// Loads the guest with an address, and what else the store has of it.
@@ -290,7 +292,7 @@ async fn of_guest(
 ///
 /// # Errors
 /// `not_found`.
-pub(crate) async fn redaction(
+pub(crate) async fn get_redaction(
     access: StoreAccess<ReadCustomers>,
     State(app): State<App>,
     Path(id): Path<RedactionId>,

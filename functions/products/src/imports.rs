@@ -9,7 +9,7 @@ use callers::StoreAccess;
 use core_types::id::ImportId;
 use core_types::key;
 use core_types::resource::load;
-use core_types::scope::{ReadImports, Required, WriteImports};
+use core_types::scope::{ReadImports, RequiredScope, WriteImports};
 use delivery::run::RunMessage;
 use gateway::app::App;
 use gateway::page::Paging;
@@ -27,7 +27,8 @@ use table::retry;
 use transfers::FileFormat;
 use transfers::chunk;
 use transfers::import::{
-    Finding, Import, ImportInput, ImportKind, ImportStatus, ImportView, MAX_PARTS, OnExisting, Part,
+    Finding, Import, ImportInput, ImportKind, ImportStatus, ImportView, MAX_PARTS, OnExisting,
+    UploadedPart,
 };
 use transfers::unfinished;
 
@@ -104,7 +105,7 @@ pub(crate) async fn list(
 }
 
 /// Loads an import of the store whose data the caller may write.
-async fn find<S: Required>(
+async fn find<S: RequiredScope>(
     services: &Services,
     caller: &StoreAccess<S>,
     id: &ImportId,
@@ -124,7 +125,7 @@ fn to_response(import: &Import) -> Json<ImportView> {
 ///
 /// # Errors
 /// `not_found`.
-pub(crate) async fn show(
+pub(crate) async fn get(
     caller: StoreAccess<ReadImports>,
     State(app): State<App>,
     Path(id): Path<ImportId>,
@@ -138,7 +139,7 @@ pub(crate) async fn show(
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.
-pub(crate) async fn findings(
+pub(crate) async fn list_findings(
     caller: StoreAccess<ReadImports>,
     State(app): State<App>,
     Path(id): Path<ImportId>,
@@ -219,13 +220,13 @@ impl<S: Sync> FromRequestParts<S> for Bytes {
 ///
 /// # Errors
 /// `not_found`; `import_too_large`; `invalid_state_transition` once the import is started.
-pub(crate) async fn upload(
+pub(crate) async fn put_part(
     caller: StoreAccess<WriteImports>,
     State(app): State<App>,
     Path((id, PartNumber(number))): Path<(ImportId, PartNumber)>,
     Bytes(bytes): Bytes,
 ) -> Result<Json<ImportView>, Problem> {
-    let part = Part::of(&bytes, app.clock.now());
+    let part = UploadedPart::of(&bytes, app.clock.now());
     let import = find(&app, &caller, &id).await?;
     import.with_part(number, part.clone(), app.clock.now())?;
     part.write(&app, (&import, number), &bytes).await?;

@@ -24,8 +24,8 @@ use serde::Serialize;
 use table::Query as TableQuery;
 use table::item::Key;
 
-pub use changes::{adjust, move_stock, set};
-pub use verify::verify;
+pub use changes::{adjust_levels, move_levels, set_levels};
+pub use verify::verify_ledger;
 
 /// The most ids of each kind in a query.
 const MAX_IDS: usize = 50;
@@ -142,7 +142,7 @@ pub struct LedgerOpening {
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.
-pub async fn ledger(
+pub async fn list_movements(
     caller: StoreAccess<ReadInventory>,
     State(app): State<App>,
     Path((item, location)): Path<(VariantId, LocationId)>,

@@ -1,6 +1,7 @@
 //! Handlers that list, create, update, deactivate and activate stock locations.
 
 mod drain;
+mod input;
 
 use axum::extract::State;
 use callers::StoreAccess;
@@ -9,7 +10,6 @@ use catalogue::location::{
     LocationAddress, LocationView, MAX_LOCATIONS, MAX_PRIORITY,
 };
 use core_types::event::Topic;
-use core_types::fields::{Country, Phone};
 use core_types::id::{LocationId, StoreId};
 use core_types::key;
 use core_types::resource::{Resource, load};
@@ -19,17 +19,16 @@ use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{Body, IfMatch, Path, Query, Ruled};
-use identity::address;
-use identity::phone;
 use identity::store::Store;
 use primitives::clock::Timestamp;
-use primitives::fields::{Flag, Int, Text, Written};
-use primitives::input::{Given, Rules, request};
-use primitives::problem::{Code, FieldError, Problem};
+use primitives::fields::{Flag, Written};
+use primitives::input::request;
+use primitives::problem::{Code, Problem};
 use replies::ResourceReply;
-use serde_json::Value;
 use services::Services;
 use table::{Write, retry};
+
+use input::{CreateRequest, UpdateRequest};
 
 /// Filters of a list of locations.
 #[request]
@@ -56,93 +55,6 @@ pub async fn list(
     locations.sort_by_key(|location| (location.priority, location.created_at));
     let views = locations.iter().map(LocationView::from).collect();
     paging.whole(&app, views, |view| view.id.to_string()).await
-}
-
-/// The address of a location.
-#[request]
-#[derive(Debug)]
-pub struct AddressRequest {
-    /// Street and number.
-    line1: Option<Text<1, 255>>,
-    /// Floor, building, district.
-    line2: Option<Text<1, 255>>,
-    /// City.
-    city: Option<Text<1, 120>>,
-    /// State or province.
-    region: Option<Text<1, 120>>,
-    /// Postal code.
-    postal_code: Option<Text<1, 20>>,
-    /// ISO 3166-1.
-    country: Country,
-    /// The phone number for the carrier.
-    phone: Option<Phone>,
-}
-
-/// The fields of an address whose presence makes it subject to the rules of its country.
-const PLACE: [&str; 5] = ["line1", "line2", "city", "region", "postal_code"];
-
-/// The field errors of a location's address by the rules of its country. An address with only a country
-/// is always valid.
-fn misplaced(given: Given<'_>) -> Vec<FieldError> {
-    let Some(address) = given.get::<Value>("address") else { return Vec::new() };
-    let said = |field: &str| address.get(field).filter(|value| !value.is_null());
-    if PLACE.iter().all(|field| said(field).is_none()) {
-        return Vec::new();
-    }
-    let field_errors = address::errors_in_country(&address).into_iter();
-    // Values that are not strings have a field error already.
-    let field_errors = field_errors.filter(|(field, _)| said(field).is_none_or(Value::is_string));
-    let error = |(field, violation)| FieldError::at(format!("/address/{field}"), violation);
-    field_errors.map(error).collect()
-}
-
-impl Rules for CreateRequest {
-    fn violations(given: Given<'_>) -> Vec<FieldError> {
-        misplaced(given)
-    }
-}
-
-impl Rules for UpdateRequest {
-    fn violations(given: Given<'_>) -> Vec<FieldError> {
-        misplaced(given)
-    }
-}
-
-impl From<AddressRequest> for LocationAddress {
-    fn from(mut input: AddressRequest) -> Self {
-        let (region, postal_code) = (input.region.take(), input.postal_code.take());
-        let (region, postal_code) = (region.map(String::from), postal_code.map(String::from));
-        let normalized =
-            address::validate(input.country.as_str(), region.as_deref(), postal_code.as_deref());
-        let (region, postal_code) = normalized.unwrap_or((region, postal_code));
-        Self {
-            line1: input.line1.map(String::from),
-            line2: input.line2.map(String::from),
-            city: input.city.map(String::from),
-            region,
-            postal_code,
-            phone_e164: phone::e164_of(input.phone.as_ref(), &input.country),
-            country: input.country,
-            phone: input.phone,
-        }
-    }
-}
-
-/// A priority: locations with smaller numbers fulfil first.
-type Priority = Int<0, MAX_PRIORITY>;
-
-/// A location to create.
-#[request]
-#[derive(Debug)]
-pub struct CreateRequest {
-    /// The merchant's name for it.
-    name: Text<1, 100>,
-    /// The address.
-    address: AddressRequest,
-    /// Whether it fulfils online orders; true by default.
-    fulfills_online_orders: Option<Flag>,
-    /// The priority: locations with smaller numbers fulfil first. By default it is after all others.
-    priority: Option<Priority>,
 }
 
 /// `POST /v1/inventory/locations` (`createLocation`): Create a location.
@@ -231,27 +143,13 @@ impl Network {
 ///
 /// # Errors
 /// `not_found`.
-pub async fn show(
+pub async fn get(
     caller: StoreAccess<ReadLocations>,
     State(app): State<App>,
     Path(id): Path<LocationId>,
 ) -> Result<Json<LocationView>, Problem> {
     let key = key::location(&caller.store.id, &id);
     load::<Location>(&app, &key).await.map(|location| location.to_response())
-}
-
-/// The changes of a location.
-#[request]
-#[derive(Debug)]
-pub struct UpdateRequest {
-    /// The merchant's name for it.
-    name: Option<Text<1, 100>>,
-    /// The address, which replaces the current one as a whole.
-    address: Option<AddressRequest>,
-    /// Whether it fulfils online orders.
-    fulfills_online_orders: Option<Flag>,
-    /// The priority: locations with smaller numbers fulfil first.
-    priority: Option<Priority>,
 }
 
 /// `PATCH /v1/inventory/locations/{id}` (`updateLocation`): Update a location.
@@ -358,7 +256,7 @@ async fn close(
     }
     let to = to.map(|to| target(others, id, to)).transpose()?.cloned();
     let Some(closing) = closing else { return Ok((before.clone(), to)) };
-    drain::foresee(services, before, to.is_some()).await?;
+    drain::ensure_can_be_emptied(services, before, to.is_some()).await?;
     network.change(services, &closing, &LOCATION_UPDATED, now).commit().await?;
     Ok((closing, to))
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::extract::{FromRequestParts, State};
 use bytes::Bytes;
 use callers::StoreAccess;
-use catalogue::blob::{Blob, Deposit};
+use catalogue::blob::{Blob, BlobUpload};
 use catalogue::media::{
     self, Caption, FetchError, MAX_BYTES, MEDIA_CREATED, MEDIA_DELETED, Media, MediaType, MediaView,
 };
@@ -147,7 +147,7 @@ impl<S: Sync> FromRequestParts<S> for Upload {
 ///
 /// # Errors
 /// `media_type_rejected`, `body_too_large`, `unsupported_media_type`, `source_unreachable`.
-pub(crate) async fn upload(
+pub(crate) async fn create(
     access: StoreAccess<WriteMedia>,
     State(app): State<App>,
     Raw(inbound): Raw,
@@ -162,7 +162,7 @@ pub(crate) async fn upload(
         }
     };
     let kind = MediaType::of(&bytes)?;
-    let deposit = Deposit::new(bytes.to_vec(), app.clock.now());
+    let deposit = BlobUpload::new(bytes.to_vec(), app.clock.now());
     let store = &access.store;
     let answer = retry(|| async {
         let (write, blob) = deposit.refer(&app, app.table.write()).await?;
@@ -176,7 +176,7 @@ pub(crate) async fn upload(
             .await
     })
     .await;
-    deposit.tidy(&app).await;
+    deposit.delete_superseded(&app).await;
     answer
 }
 
@@ -238,15 +238,15 @@ pub(crate) async fn update(
     let store = &access.store;
     let media = find(&app, &store.id, &id).await?;
     if_match.check(media.version)?;
-    let shown = |media: &Media| Json::new(&view(&app, store, media)).version(media.version);
+    let to_response = |media: &Media| Json::new(&view(&app, store, media)).version(media.version);
     let mut alt = media.alt.clone();
     input.alt.apply(&mut alt);
     if alt == media.alt {
-        return Ok(shown(&media));
+        return Ok(to_response(&media));
     }
     let now = app.clock.now();
     let next = media.described(alt, now);
-    media::replace(app.table.write(), &next).answer(shown(&next), now).await
+    media::replace(app.table.write(), &next).answer(to_response(&next), now).await
 }
 
 /// `DELETE /v1/media/{id}` (`deleteMedia`): Delete an image.
@@ -270,7 +270,8 @@ pub(crate) async fn delete(
             return Err(Code::MediaInUse.with("uses", media.uses));
         }
         let blob: Option<Blob> = app.table.get(&key::blob(&media.sha256)).await?;
-        let blob = blob.ok_or_else(|| Problem::internal("an image without its bytes"))?;
+        let blob = blob
+            .ok_or_else(|| Problem::internal(format!("the blob of the image {id} is missing")))?;
         let now = app.clock.now();
         let event =
             Event::new(&MEDIA_DELETED, media.event_subject(), &view(&app, store, &media), now);

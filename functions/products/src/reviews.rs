@@ -42,7 +42,7 @@ pub(crate) struct ListQuery {
 }
 
 impl ListQuery {
-    fn takes(&self, review: &Review) -> bool {
+    fn matches(&self, review: &Review) -> bool {
         self.status.is_none_or(|status| review.status == status)
             && self.product_id.as_ref().is_none_or(|id| review.product_id == *id)
             && self.customer_id.as_ref().is_none_or(|id| review.customer_id == *id)
@@ -69,12 +69,12 @@ impl ListQuery {
 pub(crate) async fn list(
     access: StoreAccess<ReadReviews>,
     State(app): State<App>,
-    Query(asked): Query<ListQuery>,
+    Query(filter): Query<ListQuery>,
     paging: Paging,
 ) -> Result<Page<ReviewView>, Problem> {
     let view = |review: Review| ReviewView::from(&review);
-    let query = asked.query(&access.store);
-    paging.answer(&app, &query, |review| asked.takes(review), view).await
+    let query = filter.query(&access.store);
+    paging.answer(&app, &query, |review| filter.matches(review), view).await
 }
 
 /// `GET /v1/reviews/{id}` (`getReview`): Get a product review.
@@ -83,7 +83,7 @@ pub(crate) async fn list(
 ///
 /// # Errors
 /// `not_found`.
-pub(crate) async fn show(
+pub(crate) async fn get(
     access: StoreAccess<ReadReviews>,
     State(app): State<App>,
     Path(id): Path<ReviewId>,

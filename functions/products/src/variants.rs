@@ -64,7 +64,7 @@ pub async fn list(
     paging: Paging,
 ) -> Result<Page<VariantView>, Problem> {
     let (_, mut variants) = load(&app, &caller.store, &id).await?;
-    variants.retain(|it| query.metadata.as_ref().is_none_or(|kept| kept.takes(&it.metadata)));
+    variants.retain(|it| query.metadata.as_ref().is_none_or(|wanted| wanted.takes(&it.metadata)));
     let views = variants.iter().map(VariantView::from).collect();
     paging.whole(&app, views, |view| view.id.to_string()).await
 }
@@ -114,19 +114,19 @@ async fn add(
     field_errors.validate_choice(&before.options, &choice, "");
     validate_new(&mut field_errors, &variants, &choice, None);
     let position = u32::try_from(variants.len().saturating_add(1)).unwrap_or(u32::MAX);
-    let draft = input.draft(id, position, "", (store, &mut field_errors), now);
-    validate_pictures(&before.images, [(&draft.variant, String::new())], &mut field_errors);
-    let references = locations(std::slice::from_ref(&draft), |_| String::new());
+    let new_variant = input.new_variant(id, position, "", (store, &mut field_errors), now);
+    validate_pictures(&before.images, [(&new_variant.variant, String::new())], &mut field_errors);
+    let references = locations(std::slice::from_ref(&new_variant), |_| String::new());
     validate_references(services, references, &mut field_errors).await?;
-    field_errors.done()?;
+    field_errors.into_result()?;
     let mut after = variants.clone();
-    after.push(draft.variant.clone());
-    let product = before.changed(now).over(&after);
+    after.push(new_variant.variant.clone());
+    let product = before.changed(now).with_prices_of(&after);
     let revision = Revision { before: (&before, &variants), after: (&product, &after) };
-    let sellable = product.sellable(&draft.variant);
-    let created = Created::new(&VariantView::from(&draft.variant)).version(1);
+    let sellable = product.sellable(&new_variant.variant);
+    let created = Created::new(&VariantView::from(&new_variant.variant)).version(1);
     let completion = answering(|_: &ProductView| created.clone());
-    let add = WriteStep::Add(Box::new(draft.variant), Box::new(sellable), draft.levels);
+    let add = WriteStep::Add(Box::new(new_variant.variant), Box::new(sellable), new_variant.levels);
     revision.write(services, (vec![add], Vec::new()), &PRODUCT_UPDATED, &completion, now).await
 }
 
@@ -267,8 +267,8 @@ fn arranged(
         return after;
     };
     let before = after.remove(found);
-    let asked = position.and_then(|position| usize::try_from(position.saturating_sub(1)).ok());
-    let index = asked.unwrap_or(found).min(after.len());
+    let index = position.and_then(|position| usize::try_from(position.saturating_sub(1)).ok());
+    let index = index.unwrap_or(found).min(after.len());
     let changes = wanted != before || index != found;
     after.insert(index, if changes { wanted.changed(now) } else { wanted });
     for (variant, position) in after.iter_mut().zip(1_u32..) {
@@ -307,14 +307,14 @@ pub async fn update(
             validate_new(&mut field_errors, &variants, &wanted.options, Some(&variant.id));
         }
         validate_pictures(&before.images, [(&wanted, String::new())], &mut field_errors);
-        field_errors.done()?;
+        field_errors.into_result()?;
         let after = arranged(&variants, wanted, position, now);
         let shown = after.iter().find(|variant| variant.id == variant_id).unwrap_or(variant);
         let response = Json::new(&VariantView::from(shown)).version(shown.version);
         if after == variants {
             return Ok(response);
         }
-        let product = before.changed(now).over(&after);
+        let product = before.changed(now).with_prices_of(&after);
         let revision = Revision { before: (&before, &variants), after: (&product, &after) };
         let nothing = (Vec::new(), Vec::new());
         let completion = answering(|_: &ProductView| response.clone());
@@ -326,12 +326,13 @@ pub async fn update(
 /// `DELETE /v1/products/{id}/variants/{vid}` (`deleteVariant`): Delete a variant and its stock.
 ///
 /// Only a variant whose orders were all cancelled or have expired can be deleted; others can be discontinued. A
-/// product keeps at least one variant. The variant's stock levels are deleted with it. The event is `product.updated`.
+/// product keeps at least one variant. The variant's stock levels are deleted with it. The event is
+/// `product.updated`.
 ///
 /// # Errors
 /// `not_found`, `last_variant`, `precondition_failed`; `product_has_orders` when the variant has orders that
 /// were neither cancelled nor expired.
-pub async fn remove(
+pub async fn delete(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
     Path((id, variant_id)): Path<(ProductId, VariantId)>,
@@ -340,20 +341,20 @@ pub async fn remove(
     let (store, now) = (&caller.store, app.clock.now());
     retry(|| async {
         let (before, variants) = load(&app, store, &id).await?;
-        let (gone, after): (Vec<Variant>, Vec<Variant>) =
+        let (deleted, after): (Vec<Variant>, Vec<Variant>) =
             variants.iter().cloned().partition(|variant| variant.id == variant_id);
-        let gone = gone.into_iter().next().ok_or(Code::NotFound)?;
-        if_match.check(gone.version)?;
+        let deleted = deleted.into_iter().next().ok_or(Code::NotFound)?;
+        if_match.check(deleted.version)?;
         if after.is_empty() {
             return Err(Code::LastVariant.into());
         }
-        let product = before.changed(now).over(&after);
+        let product = before.changed(now).with_prices_of(&after);
         let after = product.arranged(after);
         let revision = Revision { before: (&before, &variants), after: (&product, &after) };
         let have_ended = |ordered: Vec<Variant>| ended_orders::ensure(&app, ordered);
-        let released = released(&app, std::slice::from_ref(&gone), have_ended).await?;
-        let closed = close(&app, &gone).await?;
-        let more = (vec![WriteStep::remove(gone, &released)], closed);
+        let released = released(&app, std::slice::from_ref(&deleted), have_ended).await?;
+        let closed = close(&app, &deleted).await?;
+        let more = (vec![WriteStep::remove(deleted, &released)], closed);
         revision.write(&app, more, &PRODUCT_UPDATED, &answering(no_content), now).await
     })
     .await

@@ -17,7 +17,7 @@ use std::time::Duration;
 use core_types::id::{DrillId, EventId};
 use core_types::key;
 use delivery::delivery::QUEUE;
-use platform::authority::{Authority, Standing};
+use platform::authority::{Authority, AuthorityCheck};
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use reliability::canary;
@@ -28,9 +28,9 @@ use table::canary::CanaryHold;
 use table::{Condition, Write};
 use tokio::time::Instant;
 
-/// How long one message works on a drill.
+/// The longest time that one message works on a drill.
 const STAY: Duration = Duration::from_secs(15);
-/// How long one message works on a drill that waits for its events.
+/// The longest time that one message works on a drill that waits for its events.
 const STAY_RECOVERING: Duration = Duration::from_secs(5);
 /// The time between two checks.
 const TICK: Duration = Duration::from_millis(500);
@@ -45,10 +45,10 @@ const LATER: Duration = Duration::from_secs(5);
 pub(crate) async fn step(services: &Services, id: &DrillId) -> Result<Option<Timestamp>, Problem> {
     let Some(mut drill) = claim(services, id).await? else { return Ok(None) };
     let operator = Authority::of_operator(&drill.requested_by, None);
-    let mut standing = Standing::of(Some(&operator));
+    let mut authority = AuthorityCheck::of(Some(&operator));
     let began = Instant::now();
     loop {
-        if let Some(reason) = standing.lost(services).await? {
+        if let Some(reason) = authority.revocation(services).await? {
             let why = format!("aborted: {reason}");
             end_rotation(services, &drill).await;
             release(services, &drill.aborted_because(&why, services.clock.now())).await?;
@@ -77,7 +77,7 @@ pub(crate) async fn give_up(services: &Services, id: &DrillId) -> Result<(), Pro
     let Some(drill) = found.filter(|drill| !drill.status.is_final()) else { return Ok(()) };
     end_rotation(services, &drill).await;
     let why = "it met a permanent error";
-    release(services, &drill.given_up(why, services.clock.now())).await.map(drop)
+    release(services, &drill.failed_for(why, services.clock.now())).await.map(drop)
 }
 
 /// Ends the rotation of a secret that is part of the drill. If that fails, the rotation ends by itself
@@ -88,7 +88,7 @@ async fn end_rotation(services: &Services, drill: &Drill) {
     if is_rotating && let Err(problem) = canary::promote_secret(services).await {
         tracing::warn!(
             cause = %problem, drill = drill.id.as_str(),
-            "secret rotation of a drill not ended; it ends by itself"
+            "new signing secret of a drill not promoted; the old one expires by itself"
         );
     }
 }
@@ -105,7 +105,7 @@ async fn claim(services: &Services, id: &DrillId) -> Result<Option<Drill>, Probl
 }
 
 async fn leave(services: &Services, drill: &Drill) -> Result<(), Problem> {
-    services.table.put_next(&drill.left(services.clock.now())).await.map(drop)
+    services.table.put_next(&drill.released(services.clock.now())).await.map(drop)
 }
 
 /// Checks the drill, and takes the step that follows.
@@ -125,7 +125,7 @@ async fn advance(services: &Services, drill: Drill) -> Result<Drill, Problem> {
         Step::GiveUp => {
             release(
                 services,
-                &drill.given_up("the events of the canary store are not received", now),
+                &drill.failed_for("the events of the canary store are not received", now),
             )
             .await
         }

@@ -16,7 +16,7 @@ use services::Services;
 use table::canary::CanaryHold;
 use table::item::{Item, Key};
 use table::outbox;
-use table::outbox::Marked;
+use table::outbox::DueMark;
 use table::{Change, Condition};
 
 use crate::{drills, load_tests, replay};
@@ -32,7 +32,7 @@ pub(crate) async fn give_up(
 ) -> Result<(), Problem> {
     tracing::error!(
         ?step, code = problem.code.as_str(), cause = %problem,
-        "work given up: long work"
+        "work given up: step of long work"
     );
     let ended = match step {
         RunMessage::Replay { id } => replay::give_up(services, id).await,
@@ -88,7 +88,7 @@ async fn force_failed(
     let write = services.table.write().update(&work, failed, Code::VersionConflict);
     ignored(write.commit().await)?;
     // Also when that could not be written: removing attributes only makes the item smaller.
-    ignored(outbox::give_up(&services.table, &work, Marked::Ever, problem).await)
+    ignored(outbox::give_up(&services.table, &work, DueMark::Any, problem).await)
 }
 
 /// The update that marks any work as failed.

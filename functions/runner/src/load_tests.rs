@@ -35,11 +35,11 @@ use crate::shop::{self, Shop};
 const AT_ONCE: u64 = 5;
 /// The time between checks whether an operator has ended it.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// How long one message works on a load test.
+/// The longest time that one message works on a load test.
 const STAY: Duration = Duration::from_secs(10);
 /// The delay of the next message when the canary is not ready.
 const LATER: Duration = Duration::from_secs(5);
-/// How long a request may take.
+/// The time limit of a request.
 const DEADLINE: Duration = Duration::from_secs(5);
 /// The largest part of a response that is read, in bytes.
 const MAX_ANSWER: usize = 1 << 20;
@@ -57,7 +57,7 @@ pub(crate) async fn step(
 ) -> Result<Option<Timestamp>, Problem> {
     let Some(mut test) = claim(services, id).await? else { return Ok(None) };
     let operator = Authority::of_operator(&test.requested_by, None);
-    if let Some(reason) = operator.lost(services).await? {
+    if let Some(reason) = operator.revocation(services).await? {
         release(services, &revoked(services, &test, reason)).await?;
         return Ok(None);
     }
@@ -65,7 +65,7 @@ pub(crate) async fn step(
         Ok(shop) => shop,
         Err(problem) => {
             tracing::warn!(
-                cause = %problem, test = id.as_str(),
+                cause = %problem, load_load_load_load_test = id.as_str(),
                 "load test postponed: the canary store could not be prepared"
             );
             leave(services, &test).await?;
@@ -84,7 +84,7 @@ pub(crate) async fn step(
             samples = send_requests(services, &test, &shop, seconds) => samples,
             // Requests under way are dropped.
             () = ended(services, &test) => return Ok(None),
-            reason = lost(services, &operator) => {
+            reason = authority_revoked(services, &operator) => {
                 release(services, &revoked(services, &test, reason)).await?;
                 return Ok(None);
             }
@@ -99,7 +99,7 @@ pub(crate) async fn step(
     }
     let completed = test.completed(services.clock.now());
     let evidence = append(services, Record::of_load_test(&completed)).await?;
-    release(services, &completed.stated(evidence.to_string())).await?;
+    release(services, &completed.with_evidence(evidence.to_string())).await?;
     Ok(None)
 }
 
@@ -119,10 +119,10 @@ fn revoked(services: &Services, test: &LoadTest, reason: EndReason) -> LoadTest 
 }
 
 /// Waits until the operator has lost the authority for the load test.
-async fn lost(services: &Services, operator: &Authority) -> EndReason {
+async fn authority_revoked(services: &Services, operator: &Authority) -> EndReason {
     loop {
         tokio::time::sleep(CHECK_INTERVAL).await;
-        if let Ok(Some(reason)) = operator.lost(services).await {
+        if let Ok(Some(reason)) = operator.revocation(services).await {
             return reason;
         }
     }
@@ -145,7 +145,7 @@ async fn claim(services: &Services, id: &LoadTestId) -> Result<Option<LoadTest>,
 }
 
 async fn leave(services: &Services, test: &LoadTest) -> Result<(), Problem> {
-    services.table.put_next(&test.left(services.clock.now())).await.map(drop)
+    services.table.put_next(&test.released(services.clock.now())).await.map(drop)
 }
 
 /// Saves the ended load test, and releases the canary.
@@ -217,7 +217,7 @@ async fn visit(
         Ok(request) => services.egress.send_pooled(request).await.ok(),
         Err(problem) => {
             tracing::warn!(
-                cause = %problem, test = test.as_str(),
+                cause = %problem, load_load_load_load_test = test.as_str(),
                 "request of a load test could not be built"
             );
             None

@@ -7,7 +7,7 @@ use core_types::key;
 use core_types::range::TimeRange;
 use delivery::delivery::{Delivery, DeliveryStatus, QUEUE};
 use delivery::replay::Replay;
-use platform::authority::Standing;
+use platform::authority::AuthorityCheck;
 use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::Problem;
 use reliability::evidence::{Record, append};
@@ -34,11 +34,11 @@ pub(crate) async fn step(services: &Services, id: &ReplayId) -> Result<Option<Ti
         None => Some(Audience::of_store(services, &replay.store_id).await),
         Some(_) => None,
     };
-    let mut standing = Standing::of(replay.authority.as_ref());
+    let mut authority = AuthorityCheck::of(replay.authority.as_ref());
     for _ in 0..PAGES {
         // Existing deliveries do not depend on the authority: the rest of the replay only counts them.
         if replay.made_at.is_none()
-            && let Some(reason) = standing.lost(services).await?
+            && let Some(reason) = authority.revocation(services).await?
         {
             replay = replay.revoked(reason, services.clock.now());
             append_evidence(services, &replay).await?;
@@ -69,7 +69,7 @@ pub(crate) async fn step(services: &Services, id: &ReplayId) -> Result<Option<Ti
 pub(crate) async fn give_up(services: &Services, id: &ReplayId) -> Result<(), Problem> {
     let found = services.table.get::<Replay>(&key::replay(id)).await?;
     let Some(replay) = found.filter(|replay| !replay.status.is_over()) else { return Ok(()) };
-    let over = replay.broken(services.clock.now());
+    let over = replay.failed_internally(services.clock.now());
     match append_evidence(services, &over).await {
         // Evidence that cannot be appended may be the cause of the failure.
         Err(problem) if problem.is_permanent() => {
@@ -116,10 +116,10 @@ async fn scan(services: &Services, replay: &Replay, made_at: Timestamp) -> Resul
     let range = TimeRange { since: replay.created_at, until: made_at.plus(MINUTE) };
     let days = range.walk(Index::Gsi5, |day| vec![key::deliveries_on(&scope, day)]);
     let is_its_own = |delivery: &Delivery| delivery.replay_id.as_ref() == Some(&replay.id);
-    let place = replay.look.place.as_ref();
+    let place = replay.scan.place.as_ref();
     let (found, place) = services.table.walk(&days, SCANNED_AT_ONCE, place, is_its_own).await?;
     let seen: Vec<DeliveryStatus> = found.iter().map(|delivery| delivery.status).collect();
-    let next = replay.looked_at(&seen, place, services.clock.now());
+    let next = replay.with_scanned(&seen, place, services.clock.now());
     append_evidence(services, &next).await?;
     next.save(services.table.write()).commit().await?;
     Ok(next)

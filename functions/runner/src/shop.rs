@@ -26,7 +26,7 @@ use table::item::Item;
 const PRODUCTS: usize = 10;
 /// The initial stock of each; more may be ordered.
 const STOCK: u32 = 1_000_000;
-/// How long a request may take.
+/// The time limit of a request.
 const DEADLINE: Duration = Duration::from_secs(10);
 /// The largest part of a response that is read, in bytes.
 const MAX_ANSWER: usize = 1 << 20;

@@ -68,7 +68,7 @@ impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for AddressBo
             address,
             is_default: alongside.is_default.map(|flag| flag.0),
         });
-        case.keep(sent);
+        case.insert(sent);
         Ok(())
     }
 }
@@ -82,7 +82,7 @@ impl<S: Sync, T: Send + 'static> FromRequestParts<S> for AddressBody<T> {
     }
 }
 
-/// Returns the body without the id, which [`One`] reads if the path has none.
+/// Returns the body without the id, which [`AddressInPath`] reads if the path has none.
 fn without_id(case: &Validation<'_>) -> Result<Value, Problem> {
     let mut fields = case.body()?;
     let is_new = case.inbound.method == http::Method::POST;
@@ -96,7 +96,7 @@ fn without_id(case: &Validation<'_>) -> Result<Value, Problem> {
 }
 
 /// The id of the requested address: from the path, the body or the query.
-pub(crate) struct One(AddressId);
+pub(crate) struct AddressInPath(AddressId);
 
 /// The address's id in the query.
 #[request]
@@ -107,7 +107,7 @@ struct OneQuery {
     id: Option<Text<0, 100>>,
 }
 
-impl Argument for One {
+impl Argument for AddressInPath {
     const READS: Reads = Reads::QUERY;
 
     gateway::describes! { |operation| {
@@ -119,7 +119,7 @@ impl Argument for One {
     } }
 
     async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        case.keep(Some(Self(named(case.inbound)?)));
+        case.insert(Some(Self(requested_id(case.inbound)?)));
         let fields = case.query();
         if case.inbound.param("id").is_some() {
             case.read::<NoFields>(fields);
@@ -130,7 +130,7 @@ impl Argument for One {
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for One {
+impl<S: Sync> FromRequestParts<S> for AddressInPath {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
@@ -144,20 +144,20 @@ impl<S: Sync> FromRequestParts<S> for One {
 #[derive(Debug)]
 #[allow(dead_code, reason = "only its schema is used")]
 #[schemars(rename = "AddressChoice")]
-struct Only {
+struct AddressInBody {
     /// The address's id, unless the query names it.
     id: Option<Text<1, 100>>,
 }
 
 /// A body with no other member than the address's id.
-pub(crate) struct Bare;
+pub(crate) struct NamedAddress;
 
-impl Argument for Bare {
+impl Argument for NamedAddress {
     const READS: Reads = Reads::BODY;
 
     gateway::describes! { |operation| {
         if operation.has_query_parameter("id") {
-            operation.takes_body::<Only>("application/json");
+            operation.takes_body::<AddressInBody>("application/json");
         }
     } }
 
@@ -168,7 +168,7 @@ impl Argument for Bare {
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for Bare {
+impl<S: Sync> FromRequestParts<S> for NamedAddress {
     type Rejection = Problem;
 
     async fn from_request_parts(_: &mut Parts, _: &S) -> Result<Self, Problem> {
@@ -180,19 +180,19 @@ impl<S: Sync> FromRequestParts<S> for Bare {
 ///
 /// # Errors
 /// `id_required`; `not_found` for a malformed id.
-fn named(inbound: &Inbound) -> Result<AddressId, Problem> {
+fn requested_id(inbound: &Inbound) -> Result<AddressId, Problem> {
     let from_body = || match inbound.json().map(|body| body.get("id")) {
         Ok(Some(Value::String(id))) => Ok(Some(id.clone())),
         Ok(Some(Value::Null) | None) => Ok(None),
         Ok(Some(_)) => Err(Problem::field("/id", "invalid_type", "Must be a string.")),
         Err(problem) => Err(problem),
     };
-    let named = match inbound.param("id") {
+    let id = match inbound.param("id") {
         Some(id) => Some(id.to_owned()),
         None => from_body()?.or_else(|| inbound.query_param("id")),
     };
-    let named = named.ok_or(Code::IdRequired)?;
-    AddressId::parse(&named).ok_or_else(|| Code::NotFound.into())
+    let id = id.ok_or(Code::IdRequired)?;
+    AddressId::parse(&id).ok_or_else(|| Code::NotFound.into())
 }
 
 /// Loads the customer again, because other requests change the addresses.
@@ -226,7 +226,7 @@ pub(crate) async fn list(
 ///
 /// # Errors
 /// `address_limit`.
-pub(crate) async fn add(
+pub(crate) async fn create(
     caller: callers::Customer,
     State(app): State<App>,
     AddressBody { address, is_default }: AddressBody<AddressInput>,
@@ -255,7 +255,7 @@ pub(crate) async fn add(
 pub(crate) async fn get(
     caller: callers::Customer,
     State(app): State<App>,
-    One(id): One,
+    AddressInPath(id): AddressInPath,
 ) -> Result<Json<AddressView>, Problem> {
     let address = find(&app, &caller.account, &id).await?;
     Ok(to_response(&address, caller.account.default_address_id.as_ref()))
@@ -282,7 +282,7 @@ async fn find(
 pub(crate) async fn update_named(
     caller: callers::Customer,
     State(app): State<App>,
-    One(id): One,
+    AddressInPath(id): AddressInPath,
     if_match: IfMatch,
     sent: AddressBody<AddressPatch>,
 ) -> Result<Json<AddressView>, Problem> {
@@ -299,7 +299,7 @@ pub(crate) async fn update_named(
 pub(crate) async fn update(
     caller: callers::Customer,
     State(app): State<App>,
-    One(id): One,
+    AddressInPath(id): AddressInPath,
     if_match: IfMatch,
     sent: AddressBody<AddressPatch>,
 ) -> Result<Json<AddressView>, Problem> {
@@ -344,9 +344,9 @@ async fn change(
 pub(crate) async fn delete_named(
     caller: callers::Customer,
     State(app): State<App>,
-    One(id): One,
+    AddressInPath(id): AddressInPath,
     if_match: IfMatch,
-    _: Bare,
+    _: NamedAddress,
 ) -> Result<NoContent, Problem> {
     remove(&app, &caller.account, &id, if_match).await
 }
@@ -360,9 +360,9 @@ pub(crate) async fn delete_named(
 pub(crate) async fn delete(
     caller: callers::Customer,
     State(app): State<App>,
-    One(id): One,
+    AddressInPath(id): AddressInPath,
     if_match: IfMatch,
-    _: Bare,
+    _: NamedAddress,
 ) -> Result<NoContent, Problem> {
     remove(&app, &caller.account, &id, if_match).await
 }

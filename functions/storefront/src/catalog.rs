@@ -1,9 +1,9 @@
 //! The public catalogue: products, categories and collections.
 
-mod alongside;
 mod groups;
 mod input;
 mod page;
+mod related;
 mod source;
 mod view;
 
@@ -19,10 +19,10 @@ use primitives::problem::Problem;
 use crate::viewer::Viewer;
 use input::ListQuery;
 use page::ProductPage;
-use source::Source;
+use source::ProductList;
 use view::{ProductDetail, StorefrontProductSummary};
 
-pub(crate) use groups::{categories, category, collection, collections};
+pub(crate) use groups::{get_category, get_collection, list_categories, list_collections};
 
 /// `GET /v1/storefront/{subdomain}/products` (`listStorefrontProducts`): List products of a storefront.
 ///
@@ -39,7 +39,7 @@ pub(crate) async fn list(
 ) -> Result<Page<StorefrontProductSummary>, Problem> {
     let store = caller.store();
     let start = paging.start();
-    let source = Source::open(&app, store, &input, start.as_ref()).await?;
+    let source = ProductList::open(&app, store, &input, start.as_ref()).await?;
     let found = source.page(&app, paging.limit(), start).await?;
     let to_response = |summary: ProductSummary| {
         StorefrontProductSummary::of(summary, store, &app.config.base_url)
@@ -54,7 +54,7 @@ pub(crate) async fn list(
 ///
 /// # Errors
 /// `storefront_not_found`; `not_found`, also for a product that is not visible.
-pub(crate) async fn show(
+pub(crate) async fn get(
     caller: Viewer,
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, Handle)>,

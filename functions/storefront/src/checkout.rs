@@ -20,13 +20,15 @@ use primitives::input::{Given, Rules, request};
 use primitives::problem::{FieldError, Problem};
 use sales::discount::{self, DiscountCode, MAX_CODES};
 use sales::gift_card::GiftCardCode;
-use sales::order::cart::{CustomerInput, LineInput, PaymentInput, expected, merge, who};
+use sales::order::cart::{
+    CustomerInput, LineInput, PaymentInput, contact_details, expected, merge,
+};
 use sales::order::pricing::{Buyer, QuoteView};
 use sales::order::shopper::{ShopperFulfillmentView, ShopperOrderView};
 use sales::order::{MAX_GIFT_CARDS, Order, cart, load};
 use sales::tax::TaxLocation;
 use sales::workflows::cancel_order::{self, CancelByShopper};
-use sales::workflows::place_order::{self, Cart, PlacedBy, Placing};
+use sales::workflows::place_order::{self, Cart, OrderPlacement, PlacedBy};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -74,7 +76,7 @@ pub struct OrderRequest {
 
 impl Rules for OrderRequest {
     fn violations(given: Given<'_>) -> Vec<FieldError> {
-        if given.is::<Self>() { Vec::new() } else { cart::violations(given) }
+        if given.is::<Self>() { Vec::new() } else { cart::empty_cart_errors(given) }
     }
 }
 
@@ -102,7 +104,7 @@ pub struct PlacedOrder {
 /// `empty_cart`, `unknown_variant`, `required`, `unknown_shipping_rate`, `shipping_rate_unavailable`,
 /// `no_shipping_to_address` and the errors of gift cards and discount codes as field errors;
 /// `too_many_attempts`, after five wrong gift cards, or codes, in a minute.
-pub async fn order(
+pub async fn create_order(
     caller: Shopper,
     State(app): State<App>,
     Raw(inbound): Raw,
@@ -113,7 +115,7 @@ pub async fn order(
     let mut field_errors = Vec::new();
     let buyer = buyer(&caller, &input, &mut field_errors);
     let shopper = shopper(&caller, buyer.email.as_ref());
-    let buyer = Buyer { who: shopper.who(&store.id), ..buyer };
+    let buyer = Buyer { shopper_ids: shopper.ids(&store.id), ..buyer };
     let cart = Cart {
         lines: merge(input.items.0.clone(), &mut field_errors),
         discount_codes: input.discount_codes.clone().map(|codes| codes.0).unwrap_or_default(),
@@ -136,7 +138,7 @@ pub async fn order(
         return Ok(Either::Left(Json::new(&priced.quote.view())));
     }
     let token = seal::random_secret();
-    let placing = Placing {
+    let placement = OrderPlacement {
         by: PlacedBy::Shopper,
         buyer,
         draft: false,
@@ -145,7 +147,7 @@ pub async fn order(
         paid: None,
     };
     let completion = answering(|order: &Order| placed(order, &token));
-    place_order::place(&app, store, &cart, &placing, &completion).await.map(Either::Right)
+    place_order::place(&app, store, &cart, &placement, &completion).await.map(Either::Right)
 }
 
 /// The response to a checkout, the only one with the token.
@@ -167,7 +169,8 @@ fn buyer(caller: &Shopper, input: &OrderRequest, field_errors: &mut Vec<FieldErr
     let billing_address = input.billing_address.clone().map(PostalAddress::from);
     let address = shipping_address.as_ref().or(billing_address.as_ref());
     let country = address.map_or(&caller.store().country, |address| &address.country);
-    let (email, contact) = who(input.email.clone(), input.customer.clone(), country, field_errors);
+    let (email, contact) =
+        contact_details(input.email.clone(), input.customer.clone(), country, field_errors);
     if let Some(payment) = &input.payment {
         payment.validate(field_errors);
     }
@@ -187,7 +190,7 @@ fn buyer(caller: &Shopper, input: &OrderRequest, field_errors: &mut Vec<FieldErr
         tags: Vec::new(),
         source: "storefront".to_owned(),
         payment: input.payment.clone(),
-        who: discount::Who::default(),
+        shopper_ids: discount::ShopperIds::default(),
     }
 }
 
@@ -213,7 +216,7 @@ pub struct ShopperOrderDetails {
 /// # Errors
 /// `unauthenticated` with an expired or revoked credential; `storefront_not_found`; `not_found`: unknown,
 /// another shopper's, or without the right token.
-pub async fn show(
+pub async fn get_order(
     caller: Shopper,
     State(app): State<App>,
     Path((_, id)): Path<(Text<0, 100>, OrderId)>,
@@ -247,7 +250,7 @@ pub struct CancelRequest {
 /// `unauthenticated` with an expired or revoked credential; `storefront_not_found`, `not_found`,
 /// `already_fulfilled`, `version_conflict`; `invalid_state_transition`: it is paid, authorized, confirmed,
 /// or in a final state.
-pub async fn cancel(
+pub async fn cancel_order(
     caller: Shopper,
     State(app): State<App>,
     Path((_, id)): Path<(Text<0, 100>, OrderId)>,

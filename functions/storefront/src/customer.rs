@@ -37,7 +37,7 @@ use table::item::Item;
 use table::{Query, Write};
 
 use crate::customer_email::{self, AccountWithEmailChange};
-use crate::store_by_name::{StoreBody, StoreByName};
+use crate::store_in_body::{StoreBody, StoreInBody};
 
 /// The response to a sign-in.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -89,7 +89,7 @@ pub(crate) struct CustomerLoginRequest {
 /// `store_required`, `storefront_not_found`; `invalid_credentials`, the same for an unknown address;
 /// `account_disabled`, only with the right password; `too_many_attempts`.
 pub(crate) async fn login(
-    named: StoreByName,
+    named: StoreInBody,
     State(app): State<App>,
     Raw(inbound): Raw,
     StoreBody(input): StoreBody<CustomerLoginRequest>,
@@ -207,10 +207,10 @@ pub(crate) async fn update(
         None => Either::Left(to_response(current)),
         Some(wait) => Either::Right(wait.answer(current)),
     };
-    let write = app.table.write().also(changed.then_some(&next), |write, next| {
+    let write = app.table.write().when_some(changed.then_some(&next), |write, next| {
         next.save(write, Code::VersionConflict).emit(next.event(&CUSTOMER_UPDATED, now))
     });
-    write.also(pending, Write::emit).answer(answer, now).await
+    write.when_some(pending, Write::emit).answer(answer, now).await
 }
 
 /// The deletion of a customer's account.
@@ -255,9 +255,9 @@ pub(crate) async fn delete(
     });
     let mail = mail.transpose()?;
     let deleted = CustomerDeleted { id: account.id.clone(), deleted_at: now };
-    let write = confirmed.spend(app.table.write(), now);
+    let write = confirmed.add_use(app.table.write(), now);
     let answer = remove(write, account, Code::Unauthenticated, now)
-        .also(mail, Write::emit)
+        .when_some(mail, Write::emit)
         .answer(Accepted::new(&deleted), now)
         .await?;
     // Removes items that were added meanwhile; nothing more can be added now.
@@ -270,7 +270,7 @@ pub(crate) async fn delete(
 /// Lists the customer's orders, newest first.
 ///
 /// Drafts are left out.
-pub(crate) async fn orders(
+pub(crate) async fn list_orders(
     caller: callers::Customer,
     State(app): State<App>,
     paging: Paging,
@@ -289,7 +289,7 @@ pub(crate) async fn orders(
 ///
 /// # Errors
 /// `not_found`, also for another customer's.
-pub(crate) async fn order(
+pub(crate) async fn get_order(
     caller: callers::Customer,
     State(app): State<App>,
     Path(id): Path<OrderId>,

@@ -93,7 +93,7 @@ pub(crate) async fn request(
     };
     let shop = &caller.store.subdomain;
     let content = |code: &str| match taken {
-        None => Some(notifications::customer::moves(&email, shop, code)),
+        None => Some(notifications::customer::email_change_code(&email, shop, code)),
         Some(_) => Some(notifications::customer::stays(&email, shop)),
     };
     let bound = (taken.is_none().then_some(holder), Some(account));
@@ -112,7 +112,7 @@ impl Pending {
 
 impl Outgoing for Pending {
     fn put_into(self, write: Write) -> Write {
-        self.confirmed.spend(write.emit(self.sending), self.requested_at)
+        self.confirmed.add_use(write.emit(self.sending), self.requested_at)
     }
 }
 
@@ -144,12 +144,12 @@ pub(crate) async fn finish(
     let (session, answer) = begin(&account, CreatedVia::Otp, inbound, now);
     let write = account
         .claim_anew(code::used(services, challenge, now), &former)
-        .also(guests, |write, guests| write.put(&guests));
+        .when_some(guests, |write, guests| write.put(&guests));
     account
         .save(write, Code::VersionConflict)
         .create(&session, Code::VersionConflict)
         .emit(account.event(&CUSTOMER_UPDATED, now))
-        .also(notice, Write::emit)
+        .when_some(notice, Write::emit)
         .answer(answer, now)
         .await
 }

@@ -14,7 +14,7 @@ use gateway::reply::{Accepted, Created, Either, Json, NoStore};
 use gateway::request::{Body, Inbound, Raw, Ruled};
 use identity::account::Account;
 use identity::authentication::code::{self, CodeSent, Named, Sending};
-use identity::authentication::{self, Found, MailRequest};
+use identity::authentication::{self, AccountLookup, MailRequest};
 use identity::challenge::Challenge;
 use identity::challenge_subject::{Application, ChallengeSubject};
 use identity::customer::{
@@ -36,7 +36,7 @@ use table::retry;
 
 use crate::customer::{CustomerSignedIn, begin};
 use crate::customer_email;
-use crate::store_by_name::{StoreBody, StoreByName};
+use crate::store_in_body::{StoreBody, StoreInBody};
 
 /// A registration.
 #[request]
@@ -64,7 +64,7 @@ pub(crate) struct RegisterCustomerRequest {
 /// # Errors
 /// `store_required`, `storefront_not_found`, `owner_unverified`, `too_many_attempts`.
 pub(crate) async fn register(
-    named: StoreByName,
+    named: StoreInBody,
     State(app): State<App>,
     Raw(inbound): Raw,
     StoreBody(input): StoreBody<RegisterCustomerRequest>,
@@ -73,7 +73,7 @@ pub(crate) async fn register(
     let id = ChallengeId::mint(app.clock.now());
     let at = (&named.store.id, &input.email);
     // Stored under the kind of a sign-in code, so that `email` and `code` can verify it, too.
-    let Found::<Customer> { subject, throttle, account } =
+    let AccountLookup::<Customer> { subject, throttle, account } =
         authentication::find(&app, Kind::Code, at, &inbound.client_prefix(), Some(&id)).await?;
     let application = Application {
         password_hash: Some(input.password.hash().await?),
@@ -84,8 +84,8 @@ pub(crate) async fn register(
         accepts_marketing: input.accepts_marketing.0,
     };
     let content = match &account {
-        None => notifications::customer::welcome,
-        Some(_) => notifications::customer::known,
+        None => notifications::customer::signup_code,
+        Some(_) => notifications::customer::existing_account_code,
     };
     let to = application.email.clone();
     let store_id = named.store.id.clone();
@@ -104,7 +104,7 @@ pub(crate) async fn register(
 /// # Errors
 /// `store_required`, `storefront_not_found`; `too_many_attempts` before `resend_after` has passed.
 pub(crate) async fn request(
-    named: StoreByName,
+    named: StoreInBody,
     State(app): State<App>,
     Raw(inbound): Raw,
     StoreBody(input): StoreBody<MailRequest>,
@@ -225,7 +225,7 @@ async fn account_of(
 /// meanwhile is signed in to until its credential generation changes.
 fn opens(challenge: &Challenge, account: &Customer) -> bool {
     let created_meanwhile = challenge.email.is_empty();
-    challenge.fits(account)
+    challenge.is_valid_for(account)
         || (created_meanwhile && account.credential_generation == FIRST_GENERATION)
 }
 
@@ -246,8 +246,8 @@ async fn sign_in(
     };
     let proven = account.newly_proven(now);
     code::used(services, challenge, now)
-        .also(guests, |write, guests| write.put(&guests))
-        .also(proven, |write, proven| {
+        .when_some(guests, |write, guests| write.put(&guests))
+        .when_some(proven, |write, proven| {
             let event = proven.event(&CUSTOMER_UPDATED, now);
             proven.save(write, Code::VersionConflict).emit(event)
         })
@@ -275,7 +275,7 @@ async fn enroll(
         .claim_or(code::used(services, challenge, now), Code::VersionConflict)
         .create(&account, Code::VersionConflict)
         .create(&session, Code::VersionConflict)
-        .also(GuestOrders::of(&store, &account, now), |write, guests| write.put(&guests))
+        .when_some(GuestOrders::of(&store, &account, now), |write, guests| write.put(&guests))
         .delete(&account.attempted(Kind::Code, &inbound.client_prefix()).key())
         .emit(account.event(&CUSTOMER_CREATED, now))
         .answer(answer, now)

@@ -12,7 +12,7 @@ use identity::customer::Customer;
 use identity::notifications;
 use primitives::problem::Problem;
 
-use crate::store_by_name::{StoreBody, StoreByName};
+use crate::store_in_body::{StoreBody, StoreInBody};
 
 /// `POST /v1/storefront/customer/password/reset` (`requestCustomerPasswordReset`):
 /// Request a password reset mail for a customer.
@@ -24,7 +24,7 @@ use crate::store_by_name::{StoreBody, StoreByName};
 /// # Errors
 /// `store_required`, `storefront_not_found`, `too_many_attempts`.
 pub(crate) async fn reset(
-    named: StoreByName,
+    named: StoreInBody,
     State(app): State<App>,
     Raw(inbound): Raw,
     StoreBody(input): StoreBody<MailRequest>,

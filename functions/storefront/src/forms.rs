@@ -11,7 +11,7 @@ use core_types::id::FormSubmissionId;
 use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::reply::Accepted;
-use gateway::request::{Argument, Inbound, Part, Path, Raw, Reads};
+use gateway::request::{Argument, FormPart, Inbound, Path, Raw, Reads};
 use http::request::Parts;
 use primitives::fields::escaped;
 use primitives::problem::{Code, FieldError, Problem};
@@ -76,7 +76,7 @@ pub(crate) async fn submit(
     app.table
         .write()
         .create(&submission, Code::VersionConflict)
-        .also(event, Write::emit)
+        .when_some(event, Write::emit)
         .answer(Accepted::new(&FormReceipt { id: submission.id.clone() }), now)
         .await
 }
@@ -97,9 +97,9 @@ async fn filled(inbound: &Inbound) -> Result<Filled, Problem> {
 }
 
 /// The names and texts of a form's parts. Browsers send an empty file where none was chosen.
-fn texts(parts: Vec<Part>) -> Result<Vec<(String, String)>, Problem> {
+fn texts(parts: Vec<FormPart>) -> Result<Vec<(String, String)>, Problem> {
     let (mut pairs, mut errors) = (Vec::new(), Vec::new());
-    for Part { name, is_file, bytes } in parts {
+    for FormPart { name, is_file, bytes } in parts {
         if is_file && !bytes.is_empty() {
             let pointer = format!("/{}", escaped(&name));
             errors.push(FieldError::new(

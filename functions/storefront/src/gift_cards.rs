@@ -23,7 +23,7 @@ pub struct BalanceRequest {
 ///
 /// # Errors
 /// `storefront_not_found`, `not_found`, `too_many_attempts`.
-pub async fn balance(
+pub async fn get_balance(
     caller: PublicStorefront,
     State(app): State<App>,
     Raw(inbound): Raw,

@@ -16,7 +16,7 @@ mod pages;
 mod payment;
 mod reviews;
 mod shipping_rates;
-mod store_by_name;
+mod store_in_body;
 mod theme;
 mod viewer;
 mod wishlist;
@@ -35,37 +35,45 @@ const SIGN_IN: &[&str] = &[
 pub fn routes() -> Routes {
     Routes::default()
         .open_to_any_origin(callers::cross_origin::is_open)
-        .failing_closed(SIGN_IN)
-        .get("/v1/storefront/lookup", Cost::READ, lookup::lookup)
-        .get_cached("/v1/storefront/{subdomain}", Cost::READ, pages::store)
+        .rate_limit_fails_closed(SIGN_IN)
+        .get("/v1/storefront/lookup", Cost::READ, lookup::get)
+        .get_cached("/v1/storefront/{subdomain}", Cost::READ, pages::get_store)
         .get_cached("/v1/storefront/{subdomain}/products", Cost::List, catalog::list)
-        .get_cached("/v1/storefront/{subdomain}/products/{handle}", Cost::READ, catalog::show)
-        .get_cached("/v1/storefront/{subdomain}/categories", Cost::List, catalog::categories)
-        .get_cached("/v1/storefront/{subdomain}/categories/{handle}", Cost::READ, catalog::category)
-        .get_cached("/v1/storefront/{subdomain}/collections", Cost::List, catalog::collections)
+        .get_cached("/v1/storefront/{subdomain}/products/{handle}", Cost::READ, catalog::get)
+        .get_cached("/v1/storefront/{subdomain}/categories", Cost::List, catalog::list_categories)
+        .get_cached(
+            "/v1/storefront/{subdomain}/categories/{handle}",
+            Cost::READ,
+            catalog::get_category,
+        )
+        .get_cached("/v1/storefront/{subdomain}/collections", Cost::List, catalog::list_collections)
         .get_cached(
             "/v1/storefront/{subdomain}/collections/{handle}",
             Cost::READ,
-            catalog::collection,
+            catalog::get_collection,
         )
-        .get_cached("/v1/storefront/{subdomain}/navigation", Cost::List, pages::menus)
-        .get_cached("/v1/storefront/{subdomain}/navigation/{handle}", Cost::READ, pages::menu)
-        .get_cached("/v1/storefront/{subdomain}/policies", Cost::List, pages::policies)
-        .get_cached("/v1/storefront/{subdomain}/policies/{handle}", Cost::READ, pages::policy)
-        .get_cached("/v1/storefront/{subdomain}/theme", Cost::READ, theme::show)
-        .get("/v1/storefront/{subdomain}/theme/files/{sha256}", Cost::READ, theme::file)
-        .post("/v1/storefront/{subdomain}/shipping-rates", Cost::WRITE, shipping_rates::offer)
-        .post_atomic("/v1/storefront/{subdomain}/orders", Cost::CHECKOUT, checkout::order)
-        .get("/v1/storefront/{subdomain}/orders/{id}", Cost::READ, checkout::show)
-        .post("/v1/storefront/{subdomain}/orders/{id}/cancel", Cost::WRITE, checkout::cancel)
-        .post("/v1/storefront/{subdomain}/payments/{provider}/order", Cost::CHECKOUT, payment::open)
+        .get_cached("/v1/storefront/{subdomain}/navigation", Cost::List, pages::list_menus)
+        .get_cached("/v1/storefront/{subdomain}/navigation/{handle}", Cost::READ, pages::get_menu)
+        .get_cached("/v1/storefront/{subdomain}/policies", Cost::List, pages::list_policies)
+        .get_cached("/v1/storefront/{subdomain}/policies/{handle}", Cost::READ, pages::get_policy)
+        .get_cached("/v1/storefront/{subdomain}/theme", Cost::READ, theme::get)
+        .get("/v1/storefront/{subdomain}/theme/files/{sha256}", Cost::READ, theme::get_file)
+        .post("/v1/storefront/{subdomain}/shipping-rates", Cost::WRITE, shipping_rates::list)
+        .post_atomic("/v1/storefront/{subdomain}/orders", Cost::CHECKOUT, checkout::create_order)
+        .get("/v1/storefront/{subdomain}/orders/{id}", Cost::READ, checkout::get_order)
+        .post("/v1/storefront/{subdomain}/orders/{id}/cancel", Cost::WRITE, checkout::cancel_order)
+        .post(
+            "/v1/storefront/{subdomain}/payments/{provider}/order",
+            Cost::CHECKOUT,
+            payment::create,
+        )
         .post("/v1/storefront/{subdomain}/payments/{provider}/verify", Cost::WRITE, payment::verify)
         .post(
             "/v1/storefront/{subdomain}/payments/{provider}/webhook",
             Cost::READ,
             payment::receive,
         )
-        .get("/v1/storefront/{subdomain}/payments/methods", Cost::READ, payment::methods)
+        .get("/v1/storefront/{subdomain}/payments/methods", Cost::READ, payment::list_methods)
         .post("/v1/storefront/customer/login", Cost::WRITE, customer::login)
         .post("/v1/storefront/customer/register", Cost::CODE, customer_otp::register)
         .post("/v1/storefront/customer/login/otp", Cost::CODE, customer_otp::request)
@@ -76,18 +84,18 @@ pub fn routes() -> Routes {
         .get("/v1/storefront/customer/me", Cost::READ, customer::get)
         .patch("/v1/storefront/customer/me", Cost::WRITE, customer::update)
         .delete("/v1/storefront/customer/me", Cost::WRITE, customer::delete)
-        .get("/v1/storefront/customer/orders", Cost::List, customer::orders)
-        .get("/v1/storefront/customer/orders/{id}", Cost::READ, customer::order)
+        .get("/v1/storefront/customer/orders", Cost::List, customer::list_orders)
+        .get("/v1/storefront/customer/orders/{id}", Cost::READ, customer::get_order)
         .get("/v1/storefront/customer/addresses", Cost::List, addresses::list)
-        .post("/v1/storefront/customer/addresses", Cost::WRITE, addresses::add)
+        .post("/v1/storefront/customer/addresses", Cost::WRITE, addresses::create)
         .patch("/v1/storefront/customer/addresses", Cost::WRITE, addresses::update_named)
         .delete("/v1/storefront/customer/addresses", Cost::WRITE, addresses::delete_named)
         .get("/v1/storefront/customer/addresses/{id}", Cost::READ, addresses::get)
         .patch("/v1/storefront/customer/addresses/{id}", Cost::WRITE, addresses::update)
         .delete("/v1/storefront/customer/addresses/{id}", Cost::WRITE, addresses::delete)
         .get("/v1/storefront/customer/wishlist", Cost::List, wishlist::list)
-        .post("/v1/storefront/customer/wishlist", Cost::WRITE, wishlist::add)
-        .delete("/v1/storefront/customer/wishlist", Cost::WRITE, wishlist::remove)
+        .post("/v1/storefront/customer/wishlist", Cost::WRITE, wishlist::create)
+        .delete("/v1/storefront/customer/wishlist", Cost::WRITE, wishlist::delete)
         .get("/v1/storefront/customer/wishlist/{product_id}", Cost::READ, wishlist::get)
         .delete(
             "/v1/storefront/customer/wishlist/{product_id}",
@@ -95,11 +103,14 @@ pub fn routes() -> Routes {
             wishlist::remove_product,
         )
         .get("/v1/storefront/{subdomain}/products/{handle}/reviews", Cost::List, reviews::list)
-        .post("/v1/storefront/{subdomain}/products/{handle}/reviews", Cost::WRITE, reviews::write)
-        .subject("/v1/storefront/{subdomain}/products/{handle}/reviews", reviews::subject)
+        .post("/v1/storefront/{subdomain}/products/{handle}/reviews", Cost::WRITE, reviews::create)
+        .existence_check(
+            "/v1/storefront/{subdomain}/products/{handle}/reviews",
+            reviews::ensure_exists,
+        )
         .post("/v1/storefront/{subdomain}/forms/{form}", Cost::WRITE, forms::submit)
         .get("/v1/storefront/{subdomain}/media/{id}", Cost::READ, media::get)
-        .post("/v1/storefront/{subdomain}/gift-cards/balance", Cost::WRITE, gift_cards::balance)
+        .post("/v1/storefront/{subdomain}/gift-cards/balance", Cost::WRITE, gift_cards::get_balance)
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ pub struct LookupQuery {
 /// # Errors
 /// `host_required`: nothing names a storefront; `storefront_not_found`, also for a store that is not open,
 /// unless a preview token is sent; `invalid_or_expired_token`; `preview_expired`.
-pub async fn lookup(
+pub async fn get(
     _: Public,
     State(app): State<App>,
     Raw(inbound): Raw,

@@ -62,7 +62,7 @@ pub(crate) struct ImageId(MediaId);
 impl Argument for ImageId {
     async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let id = case.inbound.param("id").and_then(MediaId::parse).ok_or(Code::NotFound)?;
-        case.keep(Some(Self(id)));
+        case.insert(Some(Self(id)));
         Ok(())
     }
 

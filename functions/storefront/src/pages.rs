@@ -85,7 +85,7 @@ struct Offered {
 ///
 /// # Errors
 /// `storefront_not_found`; `invalid_or_expired_token`, also for another store's; `preview_expired`.
-pub(crate) async fn store(
+pub(crate) async fn get_store(
     caller: Viewer,
     State(app): State<App>,
     _: Invitation,
@@ -150,7 +150,7 @@ fn in_store(store: &StoreId) -> Query {
 ///
 /// # Errors
 /// `storefront_not_found`.
-pub(crate) async fn menus(
+pub(crate) async fn list_menus(
     caller: Viewer,
     State(app): State<App>,
     paging: Paging,
@@ -166,7 +166,7 @@ pub(crate) async fn menus(
 ///
 /// # Errors
 /// `storefront_not_found`, `not_found`.
-pub(crate) async fn menu(
+pub(crate) async fn get_menu(
     caller: Viewer,
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, Handle)>,
@@ -182,7 +182,7 @@ pub(crate) async fn menu(
 ///
 /// # Errors
 /// `storefront_not_found`.
-pub(crate) async fn policies(
+pub(crate) async fn list_policies(
     caller: Viewer,
     State(app): State<App>,
     paging: Paging,
@@ -202,7 +202,7 @@ pub(crate) async fn policies(
 ///
 /// # Errors
 /// `storefront_not_found`; `not_found`, also for an unpublished policy.
-pub(crate) async fn policy(
+pub(crate) async fn get_policy(
     caller: Viewer,
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, PolicyHandle)>,

@@ -28,7 +28,7 @@ use sales::payment::connected::Connected;
 use sales::payment::manual_method::payment_window;
 use sales::payment::provider::{Client, Provider};
 use sales::payment::{
-    Opening, PAYMENT_CREATED, Payment, PaymentStatus, ProviderReference, can_take, load,
+    NewPayment, PAYMENT_CREATED, Payment, PaymentStatus, ProviderReference, can_take, load,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -48,7 +48,7 @@ type Segment = Text<1, 64>;
 ///
 /// # Errors
 /// `unknown_provider`.
-fn named(segment: &Segment) -> Result<ProviderName, Problem> {
+fn parse_provider(segment: &Segment) -> Result<ProviderName, Problem> {
     ProviderName::from_text(segment.as_str()).map_err(|_| Code::UnknownProvider.into())
 }
 
@@ -113,14 +113,14 @@ pub struct OpenedPayment {
 /// `version_conflict`, `provider_error`, `provider_timeout`; `not_supported`, and `required`,
 /// `not_applicable` and `payment_method_unavailable` for the method, as field errors; `not_found` for an
 /// order that is not the caller's.
-pub async fn open(
+pub async fn create(
     caller: Shopper,
     State(app): State<App>,
     token: OrderToken,
     Path((_, provider)): Path<(Subdomain, Segment)>,
     Ruled(Body(input)): Ruled<Body<OpenRequest>>,
 ) -> Result<NoStore<Created<OpenedPayment>>, Problem> {
-    let provider = named(&provider)?;
+    let provider = parse_provider(&provider)?;
     let token = token.presented(&app, input.order_token.as_ref().map(Exact::as_str)).await?;
     let token = token.as_ref();
     let key = app.secrets.payment_key().await?;
@@ -141,7 +141,7 @@ async fn open_once(
         snapshot(services, caller, input, provider, token, now).await?;
     check_payable(&order, now)?;
     let connected = account.connect(key)?;
-    let opening = Opening {
+    let new_payment = NewPayment {
         store_id: order.store_id.clone(),
         order_id: order.id.clone(),
         order_number: order.number.clone(),
@@ -150,12 +150,12 @@ async fn open_once(
     };
     let expected = input.expected_amount.as_ref();
     if expected.is_some_and(|expected| {
-        expected.in_currency(&order.currency).as_ref() != Ok(&opening.amount)
+        expected.in_currency(&order.currency).as_ref() != Ok(&new_payment.amount)
     }) {
         let totals = serde_json::to_value(&order.totals).unwrap_or_default();
         return Err(Code::PriceChanged.with("totals", totals));
     }
-    if !can_take(provider, &opening.amount) {
+    if !can_take(provider, &new_payment.amount) {
         return Err(Code::AmountNotSupported.with("provider", provider.as_str()));
     }
     let before = load::payments_of(services, &order.store_id, &order.id).await?;
@@ -165,15 +165,15 @@ async fn open_once(
             && payment.mode == account.mode
             && payment.key_id == account.key_id
             && payment.capture_method == account.capture_method
-            && payment.amount == opening.amount
+            && payment.amount == new_payment.amount
             && (method.is_none() || payment.method == method)
     });
     if let Some(payment) = open {
         return Ok(to_response(&connected, payment, input, key));
     }
-    let id = account.payment_id(&opening, of_provider().count());
-    let at_provider = connected.open(services, &id, &opening).await?;
-    let begun = Payment::begun(id, &account, opening, at_provider, key, now);
+    let id = account.payment_id(&new_payment, of_provider().count());
+    let at_provider = connected.open(services, &id, &new_payment).await?;
+    let begun = Payment::begun(id, &account, new_payment, at_provider, key, now);
     let payment = Payment { method, ..begun };
     let has_keys = (account.version > 0).then_some(&account);
     let write = services
@@ -181,9 +181,9 @@ async fn open_once(
         .write()
         .create(&payment, Code::VersionConflict)
         .create(&ProviderReference::from(&payment), Code::VersionConflict)
-        .also(has_keys, |write, account| {
+        .when_some(has_keys, |write, account| {
             // The account must not have been disabled or removed meanwhile.
-            write.check(&account.key(), account.stands(), Code::VersionConflict)
+            write.check(&account.key(), account.version_condition(), Code::VersionConflict)
         });
     unchanged(write, &order, waiting.as_ref(), now)
         .emit(payment.event(&PAYMENT_CREATED, now))
@@ -241,7 +241,7 @@ async fn snapshot(
     let chosen = chosen.map_err(|error| Problem::invalid(vec![error]))?.cloned();
     let settings = found.take(&settings_key)?.unwrap_or_else(|| Settings::of(store));
     let window = payment_window(&settings.checkout, Some(provider), chosen.as_ref());
-    let manual = (provider == ProviderName::Manual).then(|| order.waits_for(window, now));
+    let manual = (provider == ProviderName::Manual).then(|| order.with_payment_window(window, now));
     Ok(Snapshot {
         waiting: manual.flatten().or_else(|| order.rounded_for(provider, now)),
         order,
@@ -309,7 +309,7 @@ pub struct MethodsQuery {
 ///
 /// # Errors
 /// `unauthenticated` with an expired or revoked credential; `storefront_not_found`, `invalid_cursor`.
-pub async fn methods(
+pub async fn list_methods(
     caller: Shopper,
     State(app): State<App>,
     Query(query): Query<MethodsQuery>,

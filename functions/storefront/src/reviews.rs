@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use catalogue::product::{self, Product, ProductSummary, UniqueProductHandle};
-use catalogue::review::{self, Opinion, PublicReview, REVIEW_CREATED, Review, ReviewStatus};
+use catalogue::review::{self, PublicReview, REVIEW_CREATED, Review, ReviewContent, ReviewStatus};
 use core_types::fields::{Handle, Subdomain};
 use core_types::id::{OrderItemId, ProductId};
 use core_types::key;
@@ -32,29 +32,29 @@ use crate::viewer::Viewer;
 const ORDERS: usize = 200;
 
 /// Loads the visible product of a handle, and the store's settings.
-async fn named_with_settings(
+async fn load_product(
     services: &Services,
     store: &Store,
     handle: &Handle,
 ) -> Result<(Product, Settings), Problem> {
     let id = product::find(services, &store.id, handle).await?.ok_or(Code::NotFound)?;
-    let (key, untouched) = (key::product(&store.id, &id), Settings::of(store));
-    let mut batch = services.table.get_many(&[&key, &untouched.key()]).await?;
+    let (key, default) = (key::product(&store.id, &id), Settings::of(store));
+    let mut batch = services.table.get_many(&[&key, &default.key()]).await?;
     let product: Option<Product> = batch.take(&key)?;
     let product = product.filter(Product::is_visible).ok_or(Code::NotFound)?;
-    Ok((product, batch.take(&untouched.key())?.unwrap_or(untouched)))
+    Ok((product, batch.take(&default.key())?.unwrap_or(default)))
 }
 
 /// Loads a product that a customer may review: the subject of a review.
 ///
 /// # Errors
 /// `not_found`.
-pub(crate) async fn subject(
+pub(crate) async fn ensure_exists(
     caller: callers::Customer,
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, Handle)>,
 ) -> Result<NoContent, Problem> {
-    named_with_settings(&app, &caller.store, &handle).await.map(|_| NoContent::default())
+    load_product(&app, &caller.store, &handle).await.map(|_| NoContent::default())
 }
 
 /// The summary of a product's reviews.
@@ -138,13 +138,13 @@ impl From<&Review> for OwnReview {
 /// # Errors
 /// `already_reviewed`, `not_found`; `purchase_required` without a purchase by `order_item_id`, where the
 /// store accepts reviews of purchases alone; elsewhere a field error of a wrong `order_item_id`.
-pub(crate) async fn write(
+pub(crate) async fn create(
     caller: callers::Customer,
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, Handle)>,
     Body(input): Body<WriteRequest>,
 ) -> Result<Created<OwnReview>, Problem> {
-    let (product, settings) = named_with_settings(&app, &caller.store, &handle).await?;
+    let (product, settings) = load_product(&app, &caller.store, &handle).await?;
     let is_bought = match &input.order_item_id {
         Some(line) => bought(&app, &caller.account, &product.id, line).await?,
         None => false,
@@ -158,7 +158,7 @@ pub(crate) async fn write(
         }
         None => {}
     }
-    let opinion = Opinion {
+    let content = ReviewContent {
         order_item_id: input.order_item_id,
         rating: u8::try_from(input.rating.0).map_err(Problem::internal)?,
         title: input.title.into(),
@@ -166,7 +166,7 @@ pub(crate) async fn write(
     };
     let now = app.clock.now();
     let review =
-        Review::write(&product.id, &caller.account, opinion, settings.reviews.auto_publish, now);
+        Review::new(&product.id, &caller.account, content, settings.reviews.auto_publish, now);
     retry(|| async {
         let again = Code::AlreadyReviewed.detail("You have already reviewed this product.");
         let write = app.table.write().create(&review, again).put(&review.pointer());
@@ -190,8 +190,8 @@ async fn bought(
     let all = key::list::orders_of_customer(&customer.store_id, &customer.id);
     let query = Query::list(all).newest_first();
     let orders: Vec<Order> = services.table.all(&query, ORDERS).await?;
-    let stands = |order: &&Order| matches!(order.status, OrderStatus::Open | OrderStatus::Closed);
-    let paid = orders.iter().filter(stands).filter(|order| order.is_firm());
+    let is_valid = |order: &&Order| matches!(order.status, OrderStatus::Open | OrderStatus::Closed);
+    let paid = orders.iter().filter(is_valid).filter(|order| order.is_firm());
     let mut lines = paid.flat_map(|order| &order.items);
     Ok(lines.any(|item| item.id == *line && item.product_id == *product))
 }

@@ -78,7 +78,7 @@ pub struct RatesRequest {
 
 impl Rules for RatesRequest {
     fn violations(given: Given<'_>) -> Vec<FieldError> {
-        let mut field_errors = sales::order::cart::violations(given);
+        let mut field_errors = sales::order::cart::empty_cart_errors(given);
         if given.is::<Self>() {
             field_errors.clear();
         }
@@ -137,13 +137,14 @@ pub struct OfferedRates {
 
 /// `POST /v1/storefront/{subdomain}/shipping-rates` (`listShippingRates`): List shipping rates for a cart.
 ///
-/// Rates come cheapest first. A pickup is listed if all goods are at its location. A checkout computes the price of its rate again.
+/// Rates come cheapest first. A pickup is listed if all goods are at its location. A checkout computes the
+/// price of its rate again.
 ///
 /// # Errors
 /// `unauthenticated` with an expired or revoked credential; `storefront_not_found`,
 /// `no_shipping_to_address`, `too_many_attempts`; `unknown_variant`, `empty_cart` and the errors of
 /// discount codes and of the address as field errors.
-pub async fn offer(
+pub async fn list(
     caller: Shopper,
     State(app): State<App>,
     Raw(inbound): Raw,
@@ -162,11 +163,11 @@ pub async fn offer(
     };
     let mut priced = place_order::price(&app, caller.store(), &cart).await?;
     // The payment method is not chosen yet.
-    let cart_faults =
+    let cart_errors =
         priced.field_errors.iter().filter(|violation| !violation.pointer.starts_with("/payment"));
-    let cart_faults: Vec<FieldError> = cart_faults.cloned().collect();
-    if !cart_faults.is_empty() {
-        return Err(Problem::invalid(cart_faults));
+    let cart_errors: Vec<FieldError> = cart_errors.cloned().collect();
+    if !cart_errors.is_empty() {
+        return Err(Problem::invalid(cart_errors));
     }
     let mut data = Vec::new();
     if priced.quote.requires_shipping() && !priced.zones.is_empty() {

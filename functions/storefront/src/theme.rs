@@ -131,7 +131,7 @@ pub(crate) struct StorefrontTheme {
 /// # Errors
 /// `storefront_not_found`; `not_found`: nothing is published yet; `invalid_or_expired_token`, also
 /// for another store's; `preview_expired`.
-pub(crate) async fn show(
+pub(crate) async fn get(
     caller: Viewer,
     State(app): State<App>,
     _: Invitation,
@@ -172,7 +172,7 @@ pub(crate) struct FileDigest(Digest);
 impl Argument for FileDigest {
     async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let named = case.inbound.param("sha256").and_then(|text| text.parse().ok());
-        case.keep(Some(Self(named.ok_or(Code::NotFound)?)));
+        case.insert(Some(Self(named.ok_or(Code::NotFound)?)));
         Ok(())
     }
 
@@ -198,7 +198,7 @@ impl<S: Sync> FromRequestParts<S> for FileDigest {
 ///
 /// # Errors
 /// `storefront_not_found`, `not_found`, `invalid_or_expired_token`, `preview_expired`.
-pub(crate) async fn file(
+pub(crate) async fn get_file(
     caller: Viewer,
     State(app): State<App>,
     Raw(inbound): Raw,
@@ -231,21 +231,21 @@ async fn find(
     digest: &Digest,
 ) -> Result<Option<StoredFile>, Problem> {
     if let Some(session) = &caller.invitation {
-        return within(services, &session.contents, digest).await;
+        return contents_file(services, &session.contents, digest).await;
     }
     let live = published::live_place(services, caller.store()).await?.ok_or(Code::NotFound)?;
-    if let Some(stored) = within(services, &live, digest).await? {
+    if let Some(stored) = contents_file(services, &live, digest).await? {
         return Ok(Some(stored));
     }
     for place in published::last_places(services, caller.store()).await? {
-        if let Some(stored) = within(services, &place, digest).await? {
+        if let Some(stored) = contents_file(services, &place, digest).await? {
             return Ok(Some(stored));
         }
     }
     Ok(None)
 }
 
-async fn within(
+async fn contents_file(
     services: &Services,
     place: &BlobRef,
     digest: &Digest,

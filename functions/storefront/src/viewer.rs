@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use callers::anonymous_at;
-use gateway::answer::Keeping;
+use gateway::answer::CacheControl;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::request::{Argument, Inbound, Query, Reads, Validation};
 use http::request::Parts;
@@ -54,8 +54,8 @@ impl Viewer {
     }
 
     /// The caching of responses to this viewer: those with a preview are not cached.
-    pub(crate) fn keeping(&self) -> Keeping {
-        if self.invitation.is_some() { Keeping::Nobody } else { FRESH.into() }
+    pub(crate) fn keeping(&self) -> CacheControl {
+        if self.invitation.is_some() { CacheControl::Nobody } else { FRESH.into() }
     }
 
     /// Authenticates the viewer of this storefront.

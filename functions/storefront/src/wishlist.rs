@@ -66,7 +66,7 @@ pub(crate) struct AddRequest {
 /// # Errors
 /// `not_found` for a product that is not visible, or a variant that it does not have;
 /// `wishlist_limit`.
-pub(crate) async fn add(
+pub(crate) async fn create(
     caller: callers::Customer,
     State(app): State<App>,
     Body(input): Body<AddRequest>,
@@ -78,7 +78,7 @@ pub(crate) async fn add(
         input.variant_id.as_ref().map(|id| key::variant(store, &input.product_id, id));
     retry(|| async {
         let now = app.clock.now();
-        let wish = Wish::make(account, input.product_id.clone(), input.variant_id.clone(), now);
+        let wish = Wish::new(account, input.product_id.clone(), input.variant_id.clone(), now);
         let wish_key = wish.key();
         let keys: Vec<&Key> =
             [&product_key, &wish_key].into_iter().chain(variant_key.as_ref()).collect();
@@ -125,7 +125,7 @@ impl Argument for Wished {
     const READS: Reads = Reads::BODY.and(Reads::QUERY);
 
     async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        case.keep(Some(Self(named(case.inbound)?)));
+        case.insert(Some(Self(requested_ids(case.inbound)?)));
         let body = (case.inbound.method != http::Method::GET).then(|| case.body()).transpose()?;
         for fields in [Some(case.query()), body].into_iter().flatten() {
             if case.inbound.param("product_id").is_some() {
@@ -162,7 +162,7 @@ impl<S: Sync> FromRequestParts<S> for Wished {
 ///
 /// # Errors
 /// `id_required`; `not_found` for a malformed id.
-fn named(inbound: &Inbound) -> Result<(ProductId, Option<VariantId>), Problem> {
+fn requested_ids(inbound: &Inbound) -> Result<(ProductId, Option<VariantId>), Problem> {
     let body = inbound.json()?;
     let text = |name: &str| match body.get(name) {
         Some(Value::String(id)) => Some(id.clone()),
@@ -217,7 +217,7 @@ pub(crate) async fn get(
 ///
 /// # Errors
 /// `id_required`, `not_found`.
-pub(crate) async fn remove(
+pub(crate) async fn delete(
     caller: callers::Customer,
     State(app): State<App>,
     Wished(named): Wished,

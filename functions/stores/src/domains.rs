@@ -61,7 +61,7 @@ pub async fn list(
 ///
 /// # Errors
 /// `not_found`.
-pub async fn show(
+pub async fn get(
     caller: StoreAccess<ReadStore>,
     State(app): State<App>,
     Path((_, host)): Path<(StoreId, Host)>,
@@ -74,7 +74,7 @@ pub async fn show(
 /// A domain to add.
 #[request]
 #[derive(Debug)]
-pub struct AskRequest {
+pub struct CreateRequest {
     /// A host at or below a registered domain, in any script. IP addresses, public suffixes and hosts of the
     /// platform are rejected.
     host: Host,
@@ -82,7 +82,7 @@ pub struct AskRequest {
     primary: Flag,
 }
 
-impl RequestRules for AskRequest {
+impl RequestRules for CreateRequest {
     async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let Some(host) = given.get::<Host>("host") else { return Vec::new() };
         let is_own = is_platforms(&host, &case.app.config.base_url, &case.app.config.admin_origins);
@@ -109,7 +109,7 @@ fn is_platforms(host: &Host, base_url: &str, admins: &[String]) -> bool {
 pub async fn create(
     caller: StoreAccess<WriteStore>,
     State(app): State<App>,
-    Ruled(Body(input)): Ruled<Body<AskRequest>>,
+    Ruled(Body(input)): Ruled<Body<CreateRequest>>,
 ) -> Result<Created<DomainView>, Problem> {
     retry(|| async {
         let (store, domains) = load(&app, &caller.store.id).await?;
@@ -123,7 +123,7 @@ pub async fn create(
 
 /// `POST /v1/stores/{id}/domains/{host}/verify` (`verifyDomain`): Verify a domain by its record.
 ///
-/// The TXT record is looked up, and the domain is claimed for this store. A domain that is verified already
+/// The TXT record is queried, and the domain is claimed for this store. A domain that is verified already
 /// is returned unchanged. The event is `domain.verified`.
 ///
 /// # Errors
@@ -166,7 +166,7 @@ pub async fn verify(
         let present = changed.as_ref().unwrap_or(&store);
         let write = domains.with(after.clone()).write(app.table.write());
         let write = UniqueHost::claim(write, &host, &store.id)
-            .also(changed.as_ref(), |write, store| save(&app, write, store, now));
+            .when_some(changed.as_ref(), |write, store| save(&app, write, store, now));
         let answer = to_response(&after, present);
         write.emit(after.event(&DOMAIN_VERIFIED, present, now)).answer(answer, now).await
     })
@@ -212,7 +212,7 @@ pub async fn update(
         domains
             .with(after)
             .write(app.table.write())
-            .also(changed.as_ref(), |write, store| save(&app, write, store, now))
+            .when_some(changed.as_ref(), |write, store| save(&app, write, store, now))
             .answer(answer, now)
             .await
     })
@@ -225,7 +225,7 @@ pub async fn update(
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
-pub async fn remove(
+pub async fn delete(
     caller: StoreAccess<WriteStore>,
     State(app): State<App>,
     Path((_, host)): Path<(StoreId, Host)>,
@@ -240,10 +240,10 @@ pub async fn remove(
         let was_primary = store.primary_domain.as_ref() == Some(&host);
         let changed = was_primary.then(|| with_primary(&store, None, now));
         let write = domains.without(&host).write(app.table.write());
-        let write =
-            write.also(before.verified_at, |write, _| UniqueHost::release(write, &host, &store.id));
+        let write = write
+            .when_some(before.verified_at, |write, _| UniqueHost::release(write, &host, &store.id));
         write
-            .also(changed.as_ref(), |write, store| save(&app, write, store, now))
+            .when_some(changed.as_ref(), |write, store| save(&app, write, store, now))
             .emit(removed.event(&DOMAIN_REMOVED, changed.as_ref().unwrap_or(&store), now))
             .answer(NoContent::default(), now)
             .await

@@ -61,12 +61,12 @@ impl Rules for InviteRequest {
 /// `insufficient_role` for an `owner`, and if an open invitation of the address is for one; `already_member`,
 /// `member_limit`; `email_unverified` unless the inviter and the store's owner have proven their addresses;
 /// `mail_limit`; `required` and `scopes_not_allowed` as field errors of `scopes`.
-pub async fn invite(
+pub async fn create(
     caller: Admin,
     State(app): State<App>,
     Ruled(Body(input)): Ruled<Body<InviteRequest>>,
 ) -> Result<Created<MemberView>, Problem> {
-    caller.grant.role.gives(input.role)?;
+    caller.grant.role.ensure_may_assign(input.role)?;
     // Mail to others requires an inviter with a proven address of their own.
     if !caller.account.email_verified {
         return Err(Code::EmailUnverified.into());
@@ -78,24 +78,29 @@ pub async fn invite(
     retry(|| async {
         let (store, roster) = load(&app, &caller.store.id, &caller.account).await?;
         // The caller's role may have been lowered while this request waited for others.
-        let present = roster.role_of(&caller.account.id).ok_or(Code::NotFound)?;
-        present.gives(grant.role)?;
+        let current_role = roster.role_of(&caller.account.id).ok_or(Code::NotFound)?;
+        current_role.ensure_may_assign(grant.role)?;
         // It also requires that the store's owner has a proven address.
-        let room = MailQuota::of(&app, &store).await?;
-        if !room.is_proven {
+        let quota = MailQuota::of(&app, &store).await?;
+        if !quota.is_proven {
             return Err(Code::EmailUnverified.into());
         }
         let now = app.clock.now();
         // This replaces an open invitation of the address, which requires the right to grant its role.
         if let Some(open) = roster.open_invitation(email, now) {
-            present.gives(open.grant.role)?;
+            current_role.ensure_may_assign(open.grant.role)?;
         }
         let (roster, invited, token) = roster.invite(&caller.account.id, (email, grant), now)?;
         let until = invited.expires_at().unwrap_or(now);
-        let of = (store.name.as_str(), grant.role);
-        let message = notifications::invitation(email, of, &token, &app.config.base_url, until);
+        let message = notifications::invitation(
+            email,
+            (store.name.as_str(), grant.role),
+            &token,
+            &app.config.base_url,
+            until,
+        );
         let view = MemberView::of(&invited, &store.id, None, now);
-        let write = allowance::count_invitation(app.table.write(), &room, email, now);
+        let write = allowance::count_invitation(app.table.write(), &quota, email, now);
         roster
             .write(write)
             .emit(invited.event(&MEMBER_INVITED, &store.id, None, now))
@@ -134,7 +139,7 @@ pub async fn accept(
         Some(unverified) => retry(|| join(&app, &caller.account, &unverified)).await,
     };
     if outcome.as_ref().is_err_and(|problem| problem.code == Code::InvalidOrExpiredToken) {
-        WRONG_INVITATIONS.take(&app, &digest, |write| write).await?;
+        WRONG_INVITATIONS.count_attempt(&app, &digest, |write| write).await?;
     }
     outcome
 }
@@ -156,27 +161,31 @@ async fn join(
     let now = services.clock.now();
     let invitation = roster.invitation(&unverified.digest, now).ok_or_else(rejected)?;
     let (roster, joined) = roster.accept(invitation, &account, now)?;
-    let memberships = with_room(services, &account).await?.with(&store.id, Some(&joined.grant));
+    let memberships =
+        ensure_below_limit(services, &account).await?.with(&store.id, Some(&joined.grant));
     let view = MemberView::of(&joined, &store.id, Some(&account), now);
     account
-        .joins(roster.write(services.table.write()), &memberships)
+        .write_memberships(roster.write(services.table.write()), &memberships)
         .emit(joined.event(&MEMBER_JOINED, &store.id, Some(&account), now))
         .answer(Json::new(&view).version(view.version), now)
         .await
 }
 
-/// The memberships of an account with room for another one; at the limit, those in deleted stores are
+/// The memberships of an account that may have another one; at the limit, those in deleted stores are
 /// dropped.
 ///
 /// # Errors
 /// `membership_limit`.
-async fn with_room(services: &Services, account: &Account) -> Result<Memberships, Problem> {
-    let present = &account.memberships;
-    if present.grants.len() < MAX_MEMBERSHIPS {
-        return Ok(present.clone());
+async fn ensure_below_limit(
+    services: &Services,
+    account: &Account,
+) -> Result<Memberships, Problem> {
+    let memberships = &account.memberships;
+    if memberships.grants.len() < MAX_MEMBERSHIPS {
+        return Ok(memberships.clone());
     }
     let live = stores_of(services, account).await?;
-    let remaining = present.only(|id| live.iter().any(|(store, _)| store.id == *id));
+    let remaining = memberships.only(|id| live.iter().any(|(store, _)| store.id == *id));
     if remaining.grants.len() < MAX_MEMBERSHIPS {
         Ok(remaining)
     } else {

@@ -12,7 +12,7 @@ use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, IfMatch, Query};
 use identity::domain::Domains;
 use identity::merchant::Merchant as Account;
-use identity::settings::LONGEST_PAYMENT_WINDOW;
+use identity::settings::LONGEST_MANUAL_PAYMENT_WINDOW;
 use identity::store::{
     self, GRACE, STORE_ACTIVATED, STORE_CLOSED, STORE_DELETED, STORE_PAUSED, STORE_REOPENED, Store,
     StoreAction, StoreStatus, StoreView,
@@ -32,7 +32,7 @@ use crate::stores::{give_up, to_response};
 /// A change of a store's status.
 #[request]
 #[derive(Debug)]
-pub struct ActRequest {
+pub struct StatusChangeRequest {
     /// The reason, in the owner's words; returned with the status.
     reason: Option<Text<1, 500>>,
 }
@@ -67,7 +67,7 @@ pub async fn activate(
         let accepted = input.accept_missing.map(|missing| missing.0).unwrap_or_default();
         readiness::ensure(&app, &caller, &accepted).await?;
     }
-    let input = ActRequest { reason: input.reason };
+    let input = StatusChangeRequest { reason: input.reason };
     act(&caller, &app, if_match, input, StoreAction::Activate, &STORE_ACTIVATED).await
 }
 
@@ -81,7 +81,7 @@ pub async fn pause(
     caller: Admin,
     State(app): State<App>,
     if_match: IfMatch,
-    Body(input): Body<ActRequest>,
+    Body(input): Body<StatusChangeRequest>,
 ) -> Result<Json<StoreView>, Problem> {
     act(&caller, &app, if_match, input, StoreAction::Pause, &STORE_PAUSED).await
 }
@@ -96,7 +96,7 @@ pub async fn close(
     caller: Admin,
     State(app): State<App>,
     if_match: IfMatch,
-    Body(input): Body<ActRequest>,
+    Body(input): Body<StatusChangeRequest>,
 ) -> Result<Json<StoreView>, Problem> {
     act(&caller, &app, if_match, input, StoreAction::Close, &STORE_CLOSED).await
 }
@@ -111,7 +111,7 @@ pub async fn reopen(
     caller: Admin,
     State(app): State<App>,
     if_match: IfMatch,
-    Body(input): Body<ActRequest>,
+    Body(input): Body<StatusChangeRequest>,
 ) -> Result<Json<StoreView>, Problem> {
     act(&caller, &app, if_match, input, StoreAction::Reopen, &STORE_REOPENED).await
 }
@@ -120,7 +120,7 @@ async fn act(
     caller: &Admin,
     services: &Services,
     if_match: IfMatch,
-    input: ActRequest,
+    input: StatusChangeRequest,
     action: StoreAction,
     topic: &Topic<StoreView>,
 ) -> Result<Json<StoreView>, Problem> {
@@ -220,8 +220,8 @@ const ORDERS_AT_ONCE: usize = 1_000;
 const READS: u32 = 20;
 
 /// Ensures that no customer waits for an order. Orders with open obligations have an index of their own,
-/// whatever their age. Unpaid orders can be paid for a day at most, and are searched among the orders of
-/// that time. A store with more recent orders than [`READS`] queries inspect is not deleted.
+/// whatever their age. Unpaid orders that expire are searched among the orders of the longest window in which
+/// one can be paid, which is that of manual payments. A store with more recent orders than [`READS`] queries inspect is not deleted.
 ///
 /// Indexes are eventually consistent: an order that is placed at this moment may be missed. The grace period
 /// of 30 days is for such orders.
@@ -229,14 +229,16 @@ async fn reject_open_orders(services: &Services, store: &Store) -> Result<(), Pr
     let owed = table::Query::list(key::list::open_orders_of_store(&store.id)).newest_first();
     let owed = services.table.keys(&owed, MOST_COUNTED).await?.len();
     let now = services.clock.now();
-    let minutes = u32::try_from(LONGEST_PAYMENT_WINDOW).unwrap_or(u32::MAX);
+    let minutes = u32::try_from(LONGEST_MANUAL_PAYMENT_WINDOW).unwrap_or(u32::MAX);
     let since = now.minus(MINUTE.saturating_mul(minutes));
     let recent = table::Query::list(key::list::orders_of_store(&store.id))
         .between(since.to_string(), "~")
         .newest_first()
         .looking_ahead(ORDERS_AT_ONCE, READS);
     let is_unpaid = |order: &Order| {
-        order.status == OrderStatus::Open && order.expires_at.is_some_and(|at| now < at)
+        order.status == OrderStatus::Open
+            && !order.is_processing()
+            && order.expires_at.is_some_and(|at| now < at)
     };
     let unpaid = services.table.page(&recent, MOST_COUNTED, None, is_unpaid).await?;
     let open = owed.saturating_add(unpaid.items.len()).min(MOST_COUNTED);

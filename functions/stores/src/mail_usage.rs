@@ -35,17 +35,14 @@ pub(crate) struct MailUsage {
 /// `GET /v1/stores/{id}/mail-usage` (`getMailUsage`): Get today's mail usage of a store.
 ///
 /// The response counts today's mails to unproven addresses, and has their limits.
-pub(crate) async fn show(
-    caller: Admin,
-    State(app): State<App>,
-) -> Result<Json<MailUsage>, Problem> {
-    let room = MailQuota::of(&app, &caller.store).await?;
-    let Usage { limit, sent, withheld, merchant_limit, merchant_sent } = room.usage(&app).await?;
+pub(crate) async fn get(caller: Admin, State(app): State<App>) -> Result<Json<MailUsage>, Problem> {
+    let quota = MailQuota::of(&app, &caller.store).await?;
+    let Usage { limit, sent, withheld, merchant_limit, merchant_sent } = quota.usage(&app).await?;
     let now = app.clock.now();
     let day = i64::try_from(DAY.as_millis()).unwrap_or(i64::MAX);
     let begun = now.millis().saturating_sub(now.millis().rem_euclid(day));
     let resets_at = Timestamp::from_millis(begun).plus(DAY);
-    let owner_verified = room.is_proven;
+    let owner_verified = quota.is_proven;
     let usage = MailUsage {
         limit,
         sent,

@@ -13,7 +13,7 @@ use gateway::page::Paging;
 use gateway::reply::{Json, NoContent, Page};
 use gateway::request::{Body, IfMatch, Path};
 use identity::member::{
-    Changed, Grant, MEMBER_REMOVED, MEMBER_UPDATED, Member, MemberView, Role, Roster,
+    Changed, MEMBER_REMOVED, MEMBER_UPDATED, Member, MemberView, Role, RoleGrant, Roster,
 };
 use identity::merchant::Merchant as Account;
 use identity::store::{self, STORE_UPDATED, Store};
@@ -28,19 +28,19 @@ use table::{Write, retry};
 ///
 /// # Errors
 /// `required`, `scopes_not_allowed`, as field errors of `scopes`.
-pub(crate) fn granted(role: Role, scopes: Option<Scopes>) -> Result<Grant, FieldError> {
+pub(crate) fn granted(role: Role, scopes: Option<Scopes>) -> Result<RoleGrant, FieldError> {
     match (role, scopes) {
         (Role::Staff, None) => Err(FieldError::new(
             "/scopes",
             "required",
             "`scopes` is required for the role `staff`.",
         )),
-        (Role::Staff, Some(scopes)) => Ok(Grant { role, scopes }),
+        (Role::Staff, Some(scopes)) => Ok(RoleGrant { role, scopes }),
         (_, Some(scopes)) if !scopes.is_empty() => {
             let detail = "`scopes` is only allowed for the role `staff`.";
             Err(FieldError::new("/scopes", "scopes_not_allowed", detail))
         }
-        _ => Ok(Grant { role, scopes: Scopes::NONE }),
+        _ => Ok(RoleGrant { role, scopes: Scopes::NONE }),
     }
 }
 
@@ -97,7 +97,7 @@ pub async fn list(
 ///
 /// # Errors
 /// `not_found`.
-pub async fn show(
+pub async fn get(
     caller: Admin,
     State(app): State<App>,
     Path((_, id)): Path<(StoreId, MemberId)>,
@@ -122,7 +122,7 @@ pub struct UpdateRequest {
 
 impl UpdateRequest {
     /// The grant after the change.
-    fn apply(&self, before: &Grant) -> Result<Grant, Problem> {
+    fn apply(&self, before: &RoleGrant) -> Result<RoleGrant, Problem> {
         let role = self.role.unwrap_or(before.role);
         let unchanged =
             || (before.role == Role::Staff && role == Role::Staff).then(|| before.scopes.clone());
@@ -153,7 +153,7 @@ pub async fn update(
         if_match.check(before.version)?;
         let grant = input.apply(&before.grant)?;
         for role in [before.grant.role, grant.role] {
-            caller.grant.role.gives(role)?;
+            caller.grant.role.ensure_may_assign(role)?;
         }
         let now = app.clock.now();
         let account = account_of(&app, before).await?;
@@ -165,7 +165,7 @@ pub async fn update(
             return Ok(to_response(before));
         }
         let changed = roster.regrant(&store, before, &grant, now)?;
-        may_still(caller, &roster, &[before.grant.role, grant.role])?;
+        ensure_may_still_assign(caller, &roster, &[before.grant.role, grant.role])?;
         let answer = to_response(&changed.member);
         let to = (Some(&grant), &MEMBER_UPDATED);
         written(&app, &store, account.as_ref(), &changed, to, now).answer(answer, now).await
@@ -181,7 +181,7 @@ pub async fn update(
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`, `insufficient_role`, `last_owner`.
-pub async fn remove(
+pub async fn delete(
     caller: AnyMember,
     State(app): State<App>,
     Path((_, id)): Path<(StoreId, MemberId)>,
@@ -194,17 +194,17 @@ pub async fn remove(
         let leaves = found.as_ref().is_ok_and(|it| it.merchant_id() == Some(&caller.account.id));
         if !leaves {
             // Checked before `not_found`, so that other members do not learn which ids exist.
-            caller.grant.role.gives(Role::ReadOnly)?;
+            caller.grant.role.ensure_may_assign(Role::ReadOnly)?;
         }
         let before = found?;
         if_match.check(before.version)?;
         if !leaves {
-            caller.grant.role.gives(before.grant.role)?;
+            caller.grant.role.ensure_may_assign(before.grant.role)?;
         }
         let now = app.clock.now();
         let changed = roster.remove(&store, before, now)?;
         if !leaves {
-            may_still(caller, &roster, &[before.grant.role])?;
+            ensure_may_still_assign(caller, &roster, &[before.grant.role])?;
         }
         let account = account_of(&app, before).await?;
         let to = (None, &MEMBER_REMOVED);
@@ -220,9 +220,13 @@ pub async fn remove(
 ///
 /// # Errors
 /// `not_found` if the caller is no longer a member, or `insufficient_role`.
-fn may_still<R>(caller: &StoreMember<R>, roster: &Roster, over: &[Role]) -> Result<(), Problem> {
-    let present = roster.role_of(&caller.account.id).ok_or(Code::NotFound)?;
-    over.iter().try_for_each(|role| present.gives(*role))
+fn ensure_may_still_assign<R>(
+    caller: &StoreMember<R>,
+    roster: &Roster,
+    over: &[Role],
+) -> Result<(), Problem> {
+    let current_role = roster.role_of(&caller.account.id).ok_or(Code::NotFound)?;
+    over.iter().try_for_each(|role| current_role.ensure_may_assign(*role))
 }
 
 /// Loads the account of a member; none for an invitation.
@@ -238,17 +242,18 @@ fn written(
     store: &Store,
     account: Option<&Account>,
     changed: &Changed,
-    (grant, topic): (Option<&Grant>, &Topic<MemberView>),
+    (grant, topic): (Option<&RoleGrant>, &Topic<MemberView>),
     now: Timestamp,
 ) -> Write {
     let write = changed.roster.write(services.table.write());
     let gives_up = changed.heir.is_some();
-    let write = write.also(account, |write, account| {
+    let write = write.when_some(account, |write, account| {
         let memberships = account.memberships.with(&store.id, grant);
         account.is_regranted(write, &memberships, gives_up)
     });
-    let write = write
-        .also(changed.heir.as_ref(), |write, heir| inherited(services, write, (store, heir), now));
+    let write = write.when_some(changed.heir.as_ref(), |write, heir| {
+        inherited(services, write, (store, heir), now)
+    });
     let write = write.emit(changed.member.event(topic, &store.id, account, now));
     changed.revoked.iter().fold(write, |write, revoked| {
         write.emit(revoked.event(&MEMBER_REMOVED, &store.id, None, now))
@@ -275,11 +280,11 @@ fn inherited(
 mod tests {
     use super::*;
 
-    fn grant(role: Role, scopes: &str) -> Grant {
-        Grant { role, scopes: Scopes::normalize([scopes]).unwrap() }
+    fn grant(role: Role, scopes: &str) -> RoleGrant {
+        RoleGrant { role, scopes: Scopes::normalize([scopes]).unwrap() }
     }
 
-    fn asked(role: Option<Role>, scopes: Option<&str>) -> UpdateRequest {
+    fn request(role: Option<Role>, scopes: Option<&str>) -> UpdateRequest {
         let scopes = scopes.map(|scopes| Scopes::normalize([scopes]).unwrap());
         UpdateRequest { role, scopes }
     }
@@ -289,13 +294,13 @@ mod tests {
         let staff = grant(Role::Staff, "read_orders");
         let admin = grant(Role::Admin, "");
         for (before, input, after) in [
-            (&staff, asked(None, None), Some(staff.clone())),
-            (&staff, asked(None, Some("write_orders")), Some(grant(Role::Staff, "write_orders"))),
-            (&staff, asked(Some(Role::Admin), None), Some(admin.clone())),
-            (&admin, asked(Some(Role::Staff), Some("read_orders")), Some(staff.clone())),
-            (&admin, asked(Some(Role::Staff), None), None),
-            (&admin, asked(None, Some("read_orders")), None),
-            (&admin, asked(Some(Role::ReadOnly), Some("")), Some(grant(Role::ReadOnly, ""))),
+            (&staff, request(None, None), Some(staff.clone())),
+            (&staff, request(None, Some("write_orders")), Some(grant(Role::Staff, "write_orders"))),
+            (&staff, request(Some(Role::Admin), None), Some(admin.clone())),
+            (&admin, request(Some(Role::Staff), Some("read_orders")), Some(staff.clone())),
+            (&admin, request(Some(Role::Staff), None), None),
+            (&admin, request(None, Some("read_orders")), None),
+            (&admin, request(Some(Role::ReadOnly), Some("")), Some(grant(Role::ReadOnly, ""))),
         ] {
             assert_eq!(input.apply(before).ok(), after, "{before:?} {input:?}");
         }

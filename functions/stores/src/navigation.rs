@@ -28,7 +28,7 @@ use crate::configuration::{save, written};
 ///
 /// # Errors
 /// `not_found`.
-pub async fn show(
+pub async fn get(
     caller: StoreAccess<ReadContent>,
     State(app): State<App>,
     Path((_, handle)): Path<(StoreId, Handle)>,
@@ -88,7 +88,7 @@ pub async fn put(
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
-pub async fn remove(
+pub async fn delete(
     caller: StoreAccess<WriteContent>,
     State(app): State<App>,
     Path((_, handle)): Path<(StoreId, Handle)>,
@@ -102,7 +102,7 @@ pub async fn remove(
         if_match.check(menu.version)?;
         store::menu_removed(app.table.write(), store, &handle)
             .delete_unchanged(&menu, Code::VersionConflict)
-            .emit(menu.gone(now).event(&NAVIGATION_DELETED, now))
+            .emit(menu.deleted(now).event(&NAVIGATION_DELETED, now))
             .answer(NoContent::default(), now)
             .await
     })

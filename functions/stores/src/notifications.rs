@@ -16,8 +16,8 @@ use primitives::fields::Text;
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
 use sales::notifications::{
-    MAX_LANGUAGES, NOTIFICATION_TEXT_DELETED, NOTIFICATION_TEXT_UPDATED, NotificationKind,
-    NotificationText, NotificationTextView, NotificationTexts, Rendered, Wording,
+    MAX_LANGUAGES, MailTemplate, NOTIFICATION_TEXT_DELETED, NOTIFICATION_TEXT_UPDATED,
+    NotificationKind, NotificationText, NotificationTextView, NotificationTexts, RenderedMail,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -64,7 +64,7 @@ fn to_response(text: &NotificationText, kind: NotificationKind) -> Json<Notifica
 ///
 /// # Errors
 /// `not_found`: there is no such mail, or the store has no template for it in this language.
-pub(crate) async fn show(
+pub(crate) async fn get(
     caller: StoreAccess<ReadContent>,
     State(app): State<App>,
     Path((_, kind, locale)): Path<(StoreId, NotificationKind, Locale)>,
@@ -83,7 +83,7 @@ pub(crate) struct TextRequest {
     body: Text<1, 4_000>,
 }
 
-impl From<TextRequest> for Wording {
+impl From<TextRequest> for MailTemplate {
     fn from(input: TextRequest) -> Self {
         Self { subject: input.subject.into(), body: input.body.into() }
     }
@@ -97,7 +97,7 @@ fn save(
     text: &NotificationText,
 ) -> Write {
     let view = NotificationTextView::of(text, texts.kind);
-    let event = Event::new(topic, texts.about(&view), &view, services.clock.now());
+    let event = Event::new(topic, texts.subject_of(&view), &view, services.clock.now());
     written(services.table.write(), texts).emit(event)
 }
 
@@ -116,7 +116,7 @@ pub(crate) async fn put(
     if_match: IfMatch,
     Body(input): Body<TextRequest>,
 ) -> Result<Json<NotificationTextView>, Problem> {
-    let wording = Wording::from(input);
+    let wording = MailTemplate::from(input);
     wording.validate(kind)?;
     retry(|| async {
         let now = app.clock.now();
@@ -140,7 +140,7 @@ pub(crate) async fn put(
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
-pub(crate) async fn remove(
+pub(crate) async fn delete(
     caller: StoreAccess<WriteContent>,
     State(app): State<App>,
     Path((_, kind, locale)): Path<(StoreId, NotificationKind, Locale)>,
@@ -178,9 +178,9 @@ pub(crate) struct Preview {
     /// The kind of the mail.
     kind: NotificationKind,
     /// The template that was used.
-    wording: Wording,
+    wording: MailTemplate,
     /// The rendered mail.
-    rendered: Rendered,
+    rendered: RenderedMail,
     /// The placeholders that the mail can have, with their values in this preview.
     placeholders: Vec<PlaceholderView>,
 }
@@ -210,7 +210,7 @@ pub(crate) async fn preview(
 ) -> Result<Json<Preview>, Problem> {
     let texts = texts(&app, &caller.store.id, kind).await?;
     let used = texts.wording(input.locale.as_ref(), &caller.store.locale);
-    let wording = Wording {
+    let wording = MailTemplate {
         subject: input.subject.map_or(used.subject, String::from),
         body: input.body.map_or(used.body, String::from),
     };

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use callers::StoreAccess;
 use catalogue::policy::{
-    POLICY_UPDATED, Policy, PolicyHandle, PolicySummary, PolicyView, SafeHtml, Wording,
+    POLICY_UPDATED, Policy, PolicyHandle, PolicySummary, PolicyText, PolicyView, SafeHtml,
 };
 use core_types::event::{Event, EventSubject};
 use core_types::id::StoreId;
@@ -27,7 +27,7 @@ use crate::configuration::save;
 ///
 /// # Errors
 /// `not_found`: it was never written, or there is no such policy.
-pub async fn show(
+pub async fn get(
     caller: StoreAccess<ReadContent>,
     State(app): State<App>,
     Path((_, handle)): Path<(StoreId, PolicyHandle)>,
@@ -67,7 +67,7 @@ pub async fn put(
 ) -> Result<Json<PolicyView>, Problem> {
     let store = &caller.store.id;
     let now = app.clock.now();
-    let wording = Wording {
+    let wording = PolicyText {
         title: input.title.map(String::from),
         body_html: input.body_html,
         published: input.published.is_none_or(|flag| flag.0),

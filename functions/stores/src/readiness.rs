@@ -1,4 +1,5 @@
-//! What a store lacks before it can sell: shipping, payments, taxes, and a proven address of its owner.
+//! The requirements for selling: shipping, payments, taxes, and a verified address of the store's
+//! owner.
 
 use axum::extract::State;
 use callers::Admin;
@@ -8,8 +9,9 @@ use gateway::reply::Json;
 use identity::merchant::Merchant;
 use identity::store::Store;
 use primitives::problem::{Code, Problem};
-use sales::document::Document;
+use sales::payment::account::ProviderAccount;
 use sales::payment::load;
+use sales::pricing_document::PricingDocument;
 use sales::shipping::ShippingZone;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,7 +24,7 @@ primitives::string_enum! {
         /// A shipping zone with rates. Without one, goods are shipped everywhere for free.
         Shipping = "shipping",
         /// A payment provider that the merchant has connected or configured. Without one, orders are paid
-        /// manually, without instructions.
+        /// manually, without instructions, or not at all if manual payments are disabled.
         Payments = "payments",
         /// A tax rate. Without one, no tax is charged.
         Taxes = "taxes",
@@ -38,11 +40,14 @@ impl Requirement {
         !matches!(self, Self::OwnerEmail)
     }
 
-    /// What happens without it, and how it is met.
-    const fn detail(self) -> &'static str {
+    /// The consequence of the missing requirement, and how to meet it. `takes_manual`: the store accepts manual payments.
+    const fn detail(self, takes_manual: bool) -> &'static str {
         match self {
             Self::Shipping => {
                 "There is no shipping rate: goods are shipped everywhere for free. Create a shipping zone."
+            }
+            Self::Payments if !takes_manual => {
+                "No payment provider is enabled: orders cannot be paid. Enable manual payments, or connect a provider."
             }
             Self::Payments => {
                 "No payment provider is set up: orders are paid manually, without instructions. Set up a provider."
@@ -70,7 +75,7 @@ pub(crate) struct ReadinessItem {
 
 /// Whether a store is ready to sell.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Readiness {
+pub(crate) struct StoreReadiness {
     /// Whether all required items are met.
     ready: bool,
     /// The requirements.
@@ -80,22 +85,22 @@ pub(crate) struct Readiness {
 /// `GET /v1/stores/{id}/readiness` (`getStoreReadiness`): Get what a store lacks to sell.
 ///
 /// A store cannot be activated while a required item is missing, unless the activation accepts that.
-pub(crate) async fn show(
+pub(crate) async fn get(
     caller: Admin,
     State(app): State<App>,
-) -> Result<Json<Readiness>, Problem> {
+) -> Result<Json<StoreReadiness>, Problem> {
     let missing = missing(&app, &caller.store).await?;
     let items = Requirement::ALL.iter().map(|requirement| {
-        let met = !missing.contains(requirement);
+        let detail = missing.iter().find(|(lacks, _)| lacks == requirement);
         ReadinessItem {
             requirement: *requirement,
-            met,
+            met: detail.is_none(),
             required: requirement.is_required(),
-            detail: (!met).then(|| requirement.detail()),
+            detail: detail.map(|(_, detail)| *detail),
         }
     });
-    let ready = !missing.iter().any(|requirement| requirement.is_required());
-    Ok(Json::new(&Readiness { ready, items: items.collect() }))
+    let ready = !missing.iter().any(|(requirement, _)| requirement.is_required());
+    Ok(Json::new(&StoreReadiness { ready, items: items.collect() }))
 }
 
 /// Ensures that a store lacks nothing that the merchant has not accepted.
@@ -108,22 +113,24 @@ pub(crate) async fn ensure(
     accepted: &[Requirement],
 ) -> Result<(), Problem> {
     let missing = missing(services, &caller.store).await?;
-    let is_open =
-        |requirement: &&Requirement| requirement.is_required() && !accepted.contains(requirement);
-    let open: Vec<&Requirement> = missing.iter().filter(is_open).collect();
-    if open.is_empty() {
+    let mut unmet = missing;
+    unmet.retain(|(one, _)| one.is_required() && !accepted.contains(one));
+    if unmet.is_empty() {
         return Ok(());
     }
-    let named =
-        open.iter().map(|one| serde_json::json!({"requirement": one, "detail": one.detail()}));
-    Err(Code::StoreNotReady.with("missing", named.collect::<Vec<_>>()))
+    let items =
+        unmet.iter().map(|(one, detail)| serde_json::json!({"requirement": one, "detail": detail}));
+    Err(Code::StoreNotReady.with("missing", items.collect::<Vec<_>>()))
 }
 
-/// Finds the requirements that a store does not meet, in one round trip.
-async fn missing(services: &Services, store: &Store) -> Result<Vec<Requirement>, Problem> {
+/// Finds the requirements that a store does not meet, each with the consequence, by concurrent reads.
+async fn missing(
+    services: &Services,
+    store: &Store,
+) -> Result<Vec<(Requirement, &'static str)>, Problem> {
     let owner = key::merchant(&store.owner_id);
     let (zones, accounts, has_rate, owner) = tokio::try_join!(
-        Document::<ShippingZone>::load(services, key::shipping_zones(&store.id)),
+        PricingDocument::<ShippingZone>::load(services, key::shipping_zones(&store.id)),
         load::accounts(services, store),
         has_tax_rate(services, store),
         services.table.get::<Merchant>(&owner),
@@ -137,12 +144,15 @@ async fn missing(services: &Services, store: &Store) -> Result<Vec<Requirement>,
         Requirement::Taxes => has_rate,
         Requirement::OwnerEmail => owner.as_ref().is_some_and(|owner| owner.email_verified),
     };
-    Ok(Requirement::ALL.iter().copied().filter(|one| !is_met(*one)).collect())
+    let takes_manual = accounts.iter().any(ProviderAccount::is_offered);
+    let open = Requirement::ALL.iter().copied().filter(|one| !is_met(*one));
+    Ok(open.map(|one| (one, one.detail(takes_manual))).collect())
 }
 
 /// Whether the store has a tax rate, in any country.
 async fn has_tax_rate(services: &Services, store: &Store) -> Result<bool, Problem> {
     let query = Query::partition(key::store(&store.id).pk).begins_with(key::TAX_RATES);
-    let documents: Vec<Document<sales::tax::TaxRate>> = services.table.all(&query, 300).await?;
+    let documents: Vec<PricingDocument<sales::tax::TaxRate>> =
+        services.table.all(&query, 300).await?;
     Ok(documents.iter().any(|document| !document.entries.is_empty()))
 }

@@ -29,7 +29,7 @@ use crate::configuration::save;
 /// `GET /v1/stores/{id}/settings` (`getSettings`): Get the settings of a store.
 ///
 /// Settings that were never changed have their defaults.
-pub async fn show(caller: Admin, State(app): State<App>) -> Result<Json<SettingsView>, Problem> {
+pub async fn get(caller: Admin, State(app): State<App>) -> Result<Json<SettingsView>, Problem> {
     load(&app, &caller.store).await.map(|settings| settings.to_response())
 }
 
@@ -202,7 +202,7 @@ impl NotificationsRequest {
         let pages =
             [("order_status_url", &self.order_status_url), ("payment_url", &self.payment_url)];
         let is_foreign = |page: &Patch<LinkTemplate>| match page {
-            Patch::Set(page) => !domains.may_lead_to(page.as_str(), base_url),
+            Patch::Set(page) => !domains.is_allowed_link(page.as_str(), base_url),
             Patch::Keep | Patch::Clear => false,
         };
         let detail =

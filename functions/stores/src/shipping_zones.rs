@@ -21,10 +21,10 @@ use primitives::clock::Timestamp;
 use primitives::fields::{AtMost, Int, Patch, Text};
 use primitives::input::request;
 use primitives::problem::{FieldError, Problem};
-use sales::document::{self, Document};
+use sales::pricing_document::{self, PricingDocument};
 use sales::shipping::{
-    MAX_RATES, MAX_REGIONS, Places, SHIPPING_ZONE_CREATED, SHIPPING_ZONE_DELETED,
-    SHIPPING_ZONE_UPDATED, ShippingRate, ShippingRateKind, ShippingZone, ShippingZoneView,
+    MAX_RATES, MAX_REGIONS, SHIPPING_ZONE_CREATED, SHIPPING_ZONE_DELETED, SHIPPING_ZONE_UPDATED,
+    ShippingRate, ShippingRateKind, ShippingZone, ShippingZoneView, ZoneArea,
 };
 use services::Services;
 use table::item::Key;
@@ -47,7 +47,7 @@ pub async fn list(
     State(app): State<App>,
     paging: Paging,
 ) -> Result<Page<ShippingZoneView>, Problem> {
-    let document = Document::load(&app, key::shipping_zones(&caller.store.id)).await?;
+    let document = PricingDocument::load(&app, key::shipping_zones(&caller.store.id)).await?;
     let views = document.entries.iter().map(ShippingZoneView::from).collect();
     paging.whole(&app, views, |view: &ShippingZoneView| view.id.to_string()).await
 }
@@ -58,13 +58,13 @@ pub async fn list(
 ///
 /// # Errors
 /// `not_found`.
-pub async fn show(
+pub async fn get(
     caller: StoreAccess<ReadShipping>,
     State(app): State<App>,
     Path((_, id)): Path<(StoreId, ShippingZoneId)>,
 ) -> Result<Json<ShippingZoneView>, Problem> {
     let document =
-        Document::<ShippingZone>::load(&app, key::shipping_zones(&caller.store.id)).await?;
+        PricingDocument::<ShippingZone>::load(&app, key::shipping_zones(&caller.store.id)).await?;
     document.entry(id.as_str()).map(to_response)
 }
 
@@ -125,12 +125,12 @@ pub async fn create(
 ) -> Result<Created<ShippingZoneView>, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     let mut field_errors = Vec::new();
-    let asked = PlacesRequest {
+    let places_input = PlacesRequest {
         countries: Some(input.countries),
         regions: input.regions.map_or(Patch::Keep, Patch::Set),
         postal_prefixes: input.postal_prefixes.map_or(Patch::Keep, Patch::Set),
     };
-    let places = asked.apply(Places::default(), &mut field_errors);
+    let places = places_input.apply(ZoneArea::default(), &mut field_errors);
     let rates = input.rates.map(|rates| rates.0).unwrap_or_default();
     let rates = read_rates(&app, store, rates, &[], &mut field_errors).await?;
     sound(field_errors)?;
@@ -144,7 +144,7 @@ pub async fn create(
         updated_at: now,
         version: 1,
     };
-    document::add(&app, zone, &SHIPPING_ZONE_CREATED, &answering(created)).await
+    pricing_document::add(&app, zone, &SHIPPING_ZONE_CREATED, &answering(created)).await
 }
 
 /// The changes of a shipping zone.
@@ -178,28 +178,28 @@ pub async fn update(
 ) -> Result<Json<ShippingZoneView>, Problem> {
     let store = &caller.store;
     let at = key::shipping_zones(&store.id);
-    let document = Document::<ShippingZone>::load(&app, at.clone()).await?;
+    let document = PricingDocument::<ShippingZone>::load(&app, at.clone()).await?;
     let known = document.entry(id.as_str())?.rates.clone();
     let mut field_errors = Vec::new();
     let rates = match input.rates {
         Some(rates) => Some(read_rates(&app, store, rates.0, &known, &mut field_errors).await?),
         None => None,
     };
-    let asked = PlacesRequest {
+    let places_input = PlacesRequest {
         countries: input.countries,
         regions: input.regions,
         postal_prefixes: input.postal_prefixes,
     };
     let next = |zone: &ShippingZone| {
         let mut field_errors = field_errors.clone();
-        let places = asked.clone().apply(zone.places.clone(), &mut field_errors);
+        let places = places_input.clone().apply(zone.places.clone(), &mut field_errors);
         sound(field_errors)?;
         let name = input.name.clone().map_or_else(|| zone.name.clone(), String::from);
         let rates = rates.clone().unwrap_or_else(|| zone.rates.clone());
         Ok(ShippingZone { name, places, rates, ..zone.clone() })
     };
     let (at, topic) = ((at, id.as_str()), &SHIPPING_ZONE_UPDATED);
-    document::change(&app, at, if_match.0, topic, next, &answering(to_response)).await
+    pricing_document::change(&app, at, if_match.0, topic, next, &answering(to_response)).await
 }
 
 /// `DELETE /v1/stores/{id}/shipping-zones/{zone_id}` (`deleteShippingZone`): Delete a shipping zone and its rates.
@@ -208,7 +208,7 @@ pub async fn update(
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
-pub async fn remove(
+pub async fn delete(
     caller: StoreAccess<WriteShipping>,
     State(app): State<App>,
     Path((_, id)): Path<(StoreId, ShippingZoneId)>,
@@ -217,7 +217,7 @@ pub async fn remove(
     let at = key::shipping_zones(&caller.store.id);
     let (at, topic) = ((at, id.as_str()), &SHIPPING_ZONE_DELETED);
     let completion = answering(|_: &ShippingZone| NoContent::default());
-    document::remove(&app, at, if_match.0, topic, &completion).await
+    pricing_document::remove(&app, at, if_match.0, topic, &completion).await
 }
 
 fn sound(field_errors: Vec<FieldError>) -> Result<(), Problem> {
@@ -234,7 +234,7 @@ struct PlacesRequest {
 
 impl PlacesRequest {
     /// The places with these changes; adds field errors to `field_errors`.
-    fn apply(self, before: Places, field_errors: &mut Vec<FieldError>) -> Places {
+    fn apply(self, before: ZoneArea, field_errors: &mut Vec<FieldError>) -> ZoneArea {
         let texts = |change: Patch<AtMost<Text<1, 120>, MAX_REGIONS>>, before| match change {
             Patch::Keep => before,
             Patch::Clear => Vec::new(),
@@ -248,12 +248,12 @@ impl PlacesRequest {
         let mut countries = self.countries.map_or(before.countries, |given| given.0);
         let mut seen = std::collections::HashSet::new();
         countries.retain(|country| seen.insert(country.clone()));
-        let mut places = Places {
+        let mut places = ZoneArea {
             countries,
             regions: texts(self.regions, before.regions),
             postal_prefixes: prefixes,
         }
-        .tidy();
+        .normalized();
         // Letters of other scripts may leave nothing.
         if places.postal_prefixes.iter().any(String::is_empty) {
             let detail = "A prefix must have at least one letter or digit of A to Z and 0 to 9.";
@@ -329,7 +329,7 @@ impl RateRequest {
         now: Timestamp,
         field_errors: &mut Vec<FieldError>,
     ) -> ShippingRate {
-        let mut amount = |field: &str, asked: &MoneyInput| match asked.in_currency(&store.currency)
+        let mut amount = |field: &str, input: &MoneyInput| match input.in_currency(&store.currency)
         {
             Ok(money) => money,
             Err(violation) => {
@@ -339,7 +339,7 @@ impl RateRequest {
             }
         };
         let price = amount("price", &self.price);
-        let free_over = self.free_over.as_ref().map(|asked| amount("free_over", asked));
+        let free_over = self.free_over.as_ref().map(|input| amount("free_over", input));
         let mut reject = |field: &str, code, detail: &'static str| {
             field_errors.push(FieldError::new(format!("/rates/{at}/{field}"), code, detail));
         };

@@ -106,7 +106,7 @@ pub struct OpenRequest {
 /// # Errors
 /// `subdomain_taken`, `store_limit`; `subdomain_reserved`, `unsupported_currency` and `invalid_region` as field
 /// errors.
-pub async fn open(
+pub async fn create(
     caller: Merchant,
     State(app): State<App>,
     Body(input): Body<OpenRequest>,
@@ -153,7 +153,7 @@ pub(crate) fn give_up(write: Write, store: &Store, until: Timestamp) -> Write {
 /// `GET /v1/stores/{id}` (`getStore`): Get a store.
 ///
 /// The response has the store's status, contact and branding.
-pub async fn show(
+pub async fn get(
     caller: StoreAccess<ReadStore>,
     State(app): State<App>,
 ) -> Result<Json<StoreView>, Problem> {
@@ -289,7 +289,7 @@ pub async fn update(
     let view = view(&app, &store);
     let write = store::replace(app.table.write(), &store);
     hold_pictures(write, &store.id, &before.branding, &store.branding)
-        .also(moved, |write, before| {
+        .when_some(moved, |write, before| {
             give_up(claim(write, &store, now), before, now.plus(MOVED_FOR))
         })
         .emit(store.event(&STORE_UPDATED, &app.config.base_url, now))

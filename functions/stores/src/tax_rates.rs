@@ -15,7 +15,7 @@ use identity::address;
 use primitives::fields::{Flag, FromText, Int, Patch, Text, Violation};
 use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
-use sales::document::{self, Document, Entry};
+use sales::pricing_document::{self, PricingDocument, PricingEntry};
 use sales::tax::{
     Percentage, PostalCodes, TAX_RATE_CREATED, TAX_RATE_DELETED, TAX_RATE_UPDATED, TaxRate,
     TaxRateView,
@@ -52,7 +52,9 @@ pub async fn list(
 ) -> Result<Page<TaxRateView>, Problem> {
     let store = &caller.store.id;
     let documents = match &input.country {
-        Some(country) => vec![Document::load(&app, key::tax_rates(store, country.as_str())).await?],
+        Some(country) => {
+            vec![PricingDocument::load(&app, key::tax_rates(store, country.as_str())).await?]
+        }
         None => all(&app, store).await?,
     };
     let views =
@@ -61,7 +63,10 @@ pub async fn list(
 }
 
 /// Loads the rates of every country, in one round trip.
-async fn all(services: &Services, store: &StoreId) -> Result<Vec<Document<TaxRate>>, Problem> {
+async fn all(
+    services: &Services,
+    store: &StoreId,
+) -> Result<Vec<PricingDocument<TaxRate>>, Problem> {
     let query = TableQuery::partition(key::store(store).pk).begins_with(key::TAX_RATES);
     services.table.all(&query, COUNTRIES).await
 }
@@ -79,7 +84,7 @@ async fn find(services: &Services, store: &StoreId, id: &TaxRateId) -> Result<Ta
 ///
 /// # Errors
 /// `not_found`.
-pub async fn show(
+pub async fn get(
     caller: StoreAccess<ReadTaxes>,
     State(app): State<App>,
     Path((_, id)): Path<(StoreId, TaxRateId)>,
@@ -175,14 +180,14 @@ pub struct PostalCodesRequest {
 }
 
 impl PostalCodesRequest {
-    /// The postal codes.
+    /// The postal codes of a country.
     ///
     /// # Errors
     /// `invalid_postal_code` as a field error.
-    fn codes(&self) -> Result<PostalCodes, Problem> {
+    fn codes(&self, country: &Country) -> Result<PostalCodes, Problem> {
         let codes = match (&self.prefix, &self.from, &self.to) {
-            (Some(prefix), None, None) => PostalCodes::prefix(prefix.as_str()),
-            (None, Some(from), Some(to)) => PostalCodes::range(from.as_str(), to.as_str()),
+            (Some(prefix), None, None) => PostalCodes::prefix(country, prefix.as_str()),
+            (None, Some(from), Some(to)) => PostalCodes::range(country, from.as_str(), to.as_str()),
             _ => None,
         };
         let detail = "Must be a `prefix`, or a range from `from` to `to` of codes of equal length.";
@@ -205,6 +210,7 @@ pub async fn create(
 ) -> Result<Created<TaxRateView>, Problem> {
     let now = app.clock.now();
     let region = input.region.map(|region| region_code(&input.country, &region)).transpose()?;
+    let codes = input.postal_codes.as_ref().map(|codes| codes.codes(&input.country)).transpose()?;
     let rate = TaxRate {
         id: TaxRateId::mint(now),
         store_id: caller.store.id.clone(),
@@ -212,7 +218,7 @@ pub async fn create(
         country: input.country,
         region,
         tax_class: input.tax_class,
-        postal_codes: input.postal_codes.as_ref().map(PostalCodesRequest::codes).transpose()?,
+        postal_codes: codes,
         percentage: percentage(input.percent, input.basis_points.as_ref())
             .ok_or_else(|| Problem::internal("a validated percentage is missing"))?,
         combines: input.combines.0,
@@ -221,7 +227,7 @@ pub async fn create(
         updated_at: now,
         version: 1,
     };
-    document::add(&app, rate, &TAX_RATE_CREATED, &answering(created)).await
+    pricing_document::add(&app, rate, &TAX_RATE_CREATED, &answering(created)).await
 }
 
 /// The code of a region of a country.
@@ -283,7 +289,7 @@ pub async fn update(
         match &input.postal_codes {
             Patch::Keep => {}
             Patch::Clear => wanted.postal_codes = None,
-            Patch::Set(codes) => wanted.postal_codes = Some(codes.codes()?),
+            Patch::Set(codes) => wanted.postal_codes = Some(codes.codes(&rate.country)?),
         }
         let points = input.basis_points.as_ref();
         wanted.percentage = percentage(input.percent, points).unwrap_or(wanted.percentage);
@@ -293,7 +299,7 @@ pub async fn update(
     };
     let at = (known.document(), id.as_str());
     let completion = answering(to_response);
-    document::change(&app, at, if_match.0, &TAX_RATE_UPDATED, next, &completion).await
+    pricing_document::change(&app, at, if_match.0, &TAX_RATE_UPDATED, next, &completion).await
 }
 
 /// `DELETE /v1/stores/{id}/tax-rates/{rate_id}` (`deleteTaxRate`): Delete a tax rate.
@@ -302,7 +308,7 @@ pub async fn update(
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
-pub async fn remove(
+pub async fn delete(
     caller: StoreAccess<WriteTaxes>,
     State(app): State<App>,
     Path((_, id)): Path<(StoreId, TaxRateId)>,
@@ -311,5 +317,5 @@ pub async fn remove(
     let known = find(&app, &caller.store.id, &id).await?;
     let at = (known.document(), id.as_str());
     let completion = answering(|_: &TaxRate| NoContent::default());
-    document::remove(&app, at, if_match.0, &TAX_RATE_DELETED, &completion).await
+    pricing_document::remove(&app, at, if_match.0, &TAX_RATE_DELETED, &completion).await
 }

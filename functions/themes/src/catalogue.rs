@@ -28,7 +28,7 @@ use themes::license::Entitlement;
 use themes::licensed::ThemeLicense;
 use themes::manifest::{Slug, Version};
 use themes::schema::{BlockType, Group, SectionType, ThemeInfo};
-use themes::theme::{Standing, Theme, ThemeStatus, ThemeVersion, ThemeView, VersionView};
+use themes::theme::{Theme, ThemeAccess, ThemeStatus, ThemeVersion, ThemeView, VersionView};
 
 use crate::on_store::{OnStore, take};
 
@@ -122,19 +122,19 @@ pub async fn list(
         None => Vec::new(),
     };
     let view = |theme: Theme| {
-        let standing = store.map(|store| standing(store, &theme, &licenses));
-        let theme = ThemeView::of(&theme, standing.unwrap_or_default());
+        let access = store.map(|store| access(store, &theme, &licenses));
+        let theme = ThemeView::of(&theme, access.unwrap_or_default());
         ListedTheme { theme, installation: None }
     };
     paging.finish(&app, found, view).await
 }
 
 /// The store's relation to a theme: installed, licensed.
-fn standing(store: &Store, theme: &Theme, licenses: &[ThemeLicense]) -> Standing {
+fn access(store: &Store, theme: &Theme, licenses: &[ThemeLicense]) -> ThemeAccess {
     let license = licenses.iter().find(|license| license.slug == theme.slug);
     let price = theme.price_for(&store.owner_id);
     let licensed = Entitlement::of(price, license.map(|license| &license.term)).may_install();
-    Standing { installed: store.themes.contains(theme.slug.as_str()), licensed }
+    ThemeAccess { installed: store.themes.contains(theme.slug.as_str()), licensed }
 }
 
 /// Loads the store's licences for those themes that it must pay for, in one round trip.
@@ -177,9 +177,9 @@ async fn installed(
         let license: Option<ThemeLicense> = batch.take(license_key)?;
         let (Some(theme), Some(known)) = (theme, known) else { continue };
         if query.admits(&theme) {
-            let standing = standing(store, &theme, license.as_slice());
+            let access = access(store, &theme, license.as_slice());
             let installation = Some(InstalledThemeView::from(&known));
-            all.push(ListedTheme { theme: ThemeView::of(&theme, standing), installation });
+            all.push(ListedTheme { theme: ThemeView::of(&theme, access), installation });
         }
     }
     paging.whole(services, all, |listed| listed.theme.slug.to_string()).await
@@ -200,7 +200,7 @@ pub struct ThemeDetail {
 ///
 /// # Errors
 /// `not_found`, the same for an unknown theme and one that is not in the catalogue.
-pub async fn show(
+pub async fn get(
     _: Public,
     State(app): State<App>,
     Path(slug): Path<Slug>,
@@ -218,7 +218,7 @@ pub async fn show(
     let theme = theme.filter(Theme::is_published).ok_or(Code::NotFound)?;
     let licensed = theme.price.is_none();
     Ok(Json::new(&ThemeDetail {
-        theme: ThemeView::of(&theme, Standing { installed: false, licensed }),
+        theme: ThemeView::of(&theme, ThemeAccess { installed: false, licensed }),
         versions: versions.items.iter().map(VersionView::from).collect(),
     }))
 }

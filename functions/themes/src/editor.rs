@@ -27,7 +27,7 @@ use themes::finding::Finding;
 use themes::installed::InstalledThemeView;
 use themes::manifest::{Slug, Version};
 use themes::published::ThemeRelease;
-use themes::settings::{self, Content, Draft, Element, MAX_CONTENT};
+use themes::settings::{self, Content, Element, MAX_CONTENT, UnvalidatedContent};
 
 use crate::on_store::{OnStore, take};
 use primitives::input::AnyJson;
@@ -68,7 +68,7 @@ pub struct EditorView {
 ///
 /// # Errors
 /// `theme_not_installed`.
-pub async fn show(
+pub async fn get(
     access: StoreAccess<ReadThemes>,
     State(app): State<App>,
     Path(slug): Path<Slug>,
@@ -121,7 +121,7 @@ pub struct DraftRequest {
     version: Option<Int<0, { i64::MAX }>>,
 }
 
-impl From<&DraftRequest> for Draft {
+impl From<&DraftRequest> for UnvalidatedContent {
     fn from(input: &DraftRequest) -> Self {
         let nothing = || Value::Object(Map::new());
         Self {
@@ -156,7 +156,7 @@ pub struct SavedDraft {
 /// `theme_not_installed`; `precondition_failed` and `draft_conflict` with the `current_version`: the
 /// draft is not at the version that `If-Match` or the body names; `body_too_large`; values that the schema
 /// rejects as field errors.
-pub async fn save(
+pub async fn put_draft(
     access: StoreAccess<WriteThemes>,
     State(app): State<App>,
     Path(slug): Path<Slug>,
@@ -169,7 +169,7 @@ pub async fn save(
     }
     let store = &access.store;
     let named = input.version.as_ref().and_then(|version| u64::try_from(version.0).ok());
-    let input = &Draft::from(&input);
+    let input = &UnvalidatedContent::from(&input);
     let (app, slug, by) = (&app, &slug, access.actor.id());
     retry_eventual_first(|consistency| async move {
         let now = app.clock.now();
@@ -201,7 +201,7 @@ pub async fn save(
 ///
 /// # Errors
 /// `theme_not_installed`, `no_draft`, `precondition_failed`.
-pub async fn discard(
+pub async fn delete_draft(
     access: StoreAccess<WriteThemes>,
     State(app): State<App>,
     Path(slug): Path<Slug>,

@@ -140,7 +140,7 @@ impl Choice {
     /// Adds the condition that a needed licence has not changed.
     fn ensure(&self, write: Write) -> Write {
         let needed = self.license.as_ref().filter(|_| self.is_paid);
-        write.also(needed, |write, license| {
+        write.when_some(needed, |write, license| {
             write.check(&license.key(), Condition::is_at(license.version), Code::VersionConflict)
         })
     }
@@ -165,7 +165,7 @@ pub async fn install(
         let now = app.clock.now();
         let read = InstallContext::read(&app, &access, &slug, input.version.as_ref()).await?;
         let (before, choice) = (read.before, read.choice?);
-        let known = before.known.as_ref();
+        let known = before.installation.as_ref();
         let installed = InstalledTheme::install(known, &store.id, &slug, &choice.offer, now)?;
         let content = first_content(&app, store, &choice.offer, &before, &slug, &input).await?;
         let by = access.actor.id();
@@ -204,13 +204,15 @@ async fn first_content(
         &read
     };
     let content = other.draft.as_ref().and_then(|draft| draft.content.as_ref());
-    let (Some(known), Some(content)) = (&other.known, content) else { return Err(not_installed()) };
+    let (Some(known), Some(content)) = (&other.installation, content) else {
+        return Err(not_installed());
+    };
     let old = Contents::load(services, &known.contents).await?;
     Ok(settings::upgrade(&old.schema, &new.schema, content).content)
 }
 
 fn not_installed() -> Problem {
-    let detail = "There is no such theme with settings on this store.";
+    let detail = "The theme is not installed on this store, or has no saved settings.";
     Problem::field("/keep_settings_from", "theme_not_installed", detail)
 }
 
@@ -248,7 +250,7 @@ pub async fn uninstall(
         let answer = Json::new(&Uninstalled { installation: after.view() }).version(after.revision);
         store::theme_uninstalled(app.table.write(), &store.id, slug.as_str())
             .replace(&after, Code::VersionConflict)
-            .also(draft.as_ref(), |write, draft| write.replace(draft, Code::VersionConflict))
+            .when_some(draft.as_ref(), |write, draft| write.replace(draft, Code::VersionConflict))
             .emit(after.event(&THEME_UNINSTALLED, now))
             .answer(answer, now)
             .await
@@ -311,8 +313,8 @@ pub async fn upgrade(
         let choice = read.choice?;
         let after = installed.at(&choice.offer, now);
         let content = before.draft.as_ref().and_then(|draft| draft.content.clone());
-        let places = (&installed.contents, &choice.offer.contents);
-        let plan = plan(&app, places, content.unwrap_or_default()).await?;
+        let contents = (&installed.contents, &choice.offer.contents);
+        let plan = plan(&app, contents, content.unwrap_or_default()).await?;
         let by = access.actor.id();
         let draft = draft_after(&before, &after, &plan.content, by, now);
         let returned = if input.dry_run.0 { installed } else { &after };
@@ -334,7 +336,7 @@ pub async fn upgrade(
         choice
             .ensure(app.table.write())
             .replace(&after, Code::VersionConflict)
-            .also(draft.as_ref(), |write, draft| write.replace(draft, Code::VersionConflict))
+            .when_some(draft.as_ref(), |write, draft| write.replace(draft, Code::VersionConflict))
             .emit(after.event(&THEME_UPGRADED, now))
             .answer(answer, now)
             .await

@@ -22,7 +22,7 @@ use themes::theme::Theme;
 #[derive(Debug)]
 pub(crate) struct OnStore {
     /// The installation, present or former.
-    pub(crate) known: Option<InstalledTheme>,
+    pub(crate) installation: Option<InstalledTheme>,
     /// The draft, including a discarded one.
     pub(crate) draft: Option<ThemeDraft>,
 }
@@ -37,13 +37,13 @@ impl OnStore {
         consistency: ReadConsistency,
     ) -> Result<(Self, Batch), Problem> {
         let slug = slug.as_str();
-        let (known_key, draft_key) =
+        let (installation_key, draft_key) =
             (key::installed_theme(store, slug), key::theme_draft(store, slug));
         let keys: Vec<&Key> =
-            [&known_key, &draft_key].into_iter().chain(more.iter().copied()).collect();
-        let mut found = services.table.look(&keys, consistency).await?;
-        let (known, draft) = (found.take(&known_key)?, found.take(&draft_key)?);
-        Ok((Self { known, draft }, found))
+            [&installation_key, &draft_key].into_iter().chain(more.iter().copied()).collect();
+        let mut found = services.table.get_many_with(&keys, consistency).await?;
+        let (installation, draft) = (found.take(&installation_key)?, found.take(&draft_key)?);
+        Ok((Self { installation, draft }, found))
     }
 
     /// Returns the present installation.
@@ -51,7 +51,8 @@ impl OnStore {
     /// # Errors
     /// `theme_not_installed`.
     pub(crate) fn installed(&self) -> Result<&InstalledTheme, Problem> {
-        let installed = self.known.as_ref().filter(|known| known.is_installed());
+        let installed =
+            self.installation.as_ref().filter(|installation| installation.is_installed());
         installed.ok_or_else(|| Code::ThemeNotInstalled.into())
     }
 }
@@ -65,7 +66,7 @@ pub(crate) fn take<T: Item>(found: &mut Batch, key: Option<&Key>) -> Result<Opti
 ///
 /// # Errors
 /// `theme_not_installed`.
-pub(crate) async fn installed(
+pub(crate) async fn ensure_installed(
     access: StoreAccess<WriteThemes>,
     State(app): State<App>,
     Path(slug): Path<Slug>,
@@ -79,7 +80,7 @@ pub(crate) async fn installed(
 ///
 /// # Errors
 /// `not_found`.
-pub(crate) async fn offered(
+pub(crate) async fn ensure_offered(
     access: StoreAccess<ReadThemes>,
     State(app): State<App>,
     Path(slug): Path<Slug>,

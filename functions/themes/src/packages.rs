@@ -92,7 +92,7 @@ pub async fn upload(
         let validated = ValidatedPackage { dry_run: true, manifest, findings, files };
         return Ok(Either::Right(Json::new(&validated)));
     }
-    let contents = Contents::keep(&app, &package).await?;
+    let contents = Contents::store(&app, &package).await?;
     let now = app.clock.now();
     let uploaded =
         ThemePackage::uploaded(&owner.account.id, &zip, &package, findings, contents, now);
@@ -189,7 +189,7 @@ pub async fn list(
 ///
 /// # Errors
 /// `not_found`.
-pub async fn show(
+pub async fn get(
     owner: Merchant,
     State(app): State<App>,
     Path(id): Path<ThemePackageId>,

@@ -56,7 +56,7 @@ pub struct PreviewSessionWithToken {
 ///
 /// # Errors
 /// `theme_not_installed`, `no_draft`; `draft_conflict` with the `current_version`.
-pub async fn begin(
+pub async fn create(
     access: StoreAccess<WriteThemes>,
     State(app): State<App>,
     Path(slug): Path<Slug>,
@@ -106,7 +106,7 @@ async fn own(
 ///
 /// # Errors
 /// `not_found`; `preview_expired`: it has expired, or it was revoked.
-pub async fn show(
+pub async fn get(
     access: StoreAccess<ReadThemes>,
     State(app): State<App>,
     Path((slug, id)): Path<(Slug, PreviewSessionId)>,
@@ -122,7 +122,7 @@ pub async fn show(
 ///
 /// # Errors
 /// `not_found`.
-pub async fn end(
+pub async fn delete(
     access: StoreAccess<WriteThemes>,
     State(app): State<App>,
     Path((slug, id)): Path<(Slug, PreviewSessionId)>,

@@ -16,8 +16,8 @@ use gateway::request::{Body, Path};
 use primitives::fields::Exact;
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
-use sales::payment::provider::{Provider, Returned};
-use sales::payment::{Source, load as payments};
+use sales::payment::provider::{Provider, RedirectParameters};
+use sales::payment::{PaymentSource, load as payments};
 use schemars::JsonSchema;
 use serde::Serialize;
 use themes::license::Entitlement;
@@ -87,7 +87,7 @@ pub struct VerifyRequest {
     payment_intent: Option<Exact<128>>,
 }
 
-impl From<&VerifyRequest> for Returned {
+impl From<&VerifyRequest> for RedirectParameters {
     fn from(input: &VerifyRequest) -> Self {
         let text = |field: &Option<Exact<128>>| field.as_ref().map(|text| text.as_str().to_owned());
         Self {
@@ -129,9 +129,9 @@ pub async fn verify(
     }
     let payment = &found.payment;
     let connected = payments::connect(&app, &payment.store_id, payment.provider).await?;
-    connected.verify_return(payment, &Returned::from(&input))?;
-    let observed = &settlement::look(&app, &connected, &found).await?;
-    let (store_id, purchase_id, source) = (store, &input.purchase_id, Source::Verify);
+    connected.verify_return(payment, &RedirectParameters::from(&input))?;
+    let observed = &settlement::fetch_payment(&app, &connected, &found).await?;
+    let (store_id, purchase_id, source) = (store, &input.purchase_id, PaymentSource::Verify);
     let update = PurchaseUpdate { store_id, purchase_id, observed, source, event: None };
     let known = settlement::record(&app, &connected, &slug, update).await?;
     let license = LicenseView::from(known.granted()?);

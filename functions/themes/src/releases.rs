@@ -28,7 +28,7 @@ use themes::published::{
 };
 use themes::release::{RollbackRejection, content_sha256, rollback as validate};
 use themes::schema::Schema;
-use themes::settings::{self, Content, Draft};
+use themes::settings::{self, Content, UnvalidatedContent};
 
 use crate::on_store::OnStore;
 
@@ -86,7 +86,7 @@ pub async fn publish(
 /// Validates the content again, against the schema of the version that it is published with.
 fn checked(schema: &Schema, content: &Content) -> Result<Content, Problem> {
     let part = |value: Result<Value, _>| value.map_err(Problem::internal);
-    let draft = Draft {
+    let draft = UnvalidatedContent {
         settings: part(serde_json::to_value(&content.settings))?,
         sections: part(serde_json::to_value(&content.sections))?,
         order: part(serde_json::to_value(&content.order))?,
@@ -152,7 +152,7 @@ type Number = Int<1, { i64::MAX }>;
 ///
 /// # Errors
 /// `not_found`.
-pub async fn show(
+pub async fn get(
     access: StoreAccess<ReadThemes>,
     State(app): State<App>,
     Path((slug, number)): Path<(Slug, Text<1, 20>)>,

@@ -63,7 +63,7 @@ pub async fn submit(
     if_match: IfMatch,
     Body(input): Body<SubmitRequest>,
 ) -> Result<Accepted<PackageView>, Problem> {
-    developer.profile.may_publish()?;
+    developer.profile.ensure_may_publish()?;
     let listing = Listing {
         preview_images: input.preview_images.map(|images| images.0).unwrap_or_default(),
         seller_store_id: input.seller_store_id,
@@ -187,13 +187,13 @@ async fn theme_and_version(
     let version_key = key::theme_version(slug.as_str(), &version.sort_key());
     let mut found = services.table.get_many(&[&theme_key, &version_key]).await?;
     let pair = found.take(&theme_key)?.zip(found.take(&version_key)?);
-    pair.ok_or_else(|| Problem::internal("a package without its theme"))
+    pair.ok_or_else(|| Problem::internal("the theme of a package is missing"))
 }
 
 /// `GET /v1/themes/packages/submissions` (`listThemeSubmissions`): List theme packages in the review queue.
 ///
 /// Lists submitted packages, the oldest first. Only operators can list them.
-pub async fn queue(
+pub async fn list_all(
     _: Operator,
     State(app): State<App>,
     paging: Paging,

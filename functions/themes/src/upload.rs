@@ -51,7 +51,7 @@ impl Argument for Archive {
             }
         };
         case.add(field_errors);
-        case.keep(archive.map(Self));
+        case.insert(archive.map(Self));
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! The first step: decides whether an attempt is to be made, and claims it.
+//! The first step: decides whether an attempt is to be made, and claims it where it may be somebody else's.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use core_types::event::Event;
 use core_types::key;
 use crypto::seal;
 use delivery::delivery::{
-    Delivery, DeliveryAttempt, DeliveryMessage, DeliveryStatus, Permits, Readiness, Speed,
+    AttemptReadiness, Delivery, DeliveryAttempt, DeliveryMessage, DeliveryStatus, Permits, Speed,
     head_before, message_body,
 };
 use delivery::subscription::{DestinationKind, Gate, Ordering, Subscription};
@@ -15,11 +15,11 @@ use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::Key;
-use table::{Changed, Pass, random_up_to};
+use table::{Pass, random_up_to};
 
 use crate::inputs::{self, Inputs};
 
-/// A claimed attempt with everything it needs.
+/// An attempt with everything it needs.
 pub(crate) struct Job {
     pub(crate) delivery: Delivery,
     pub(crate) event: Arc<Event>,
@@ -27,7 +27,7 @@ pub(crate) struct Job {
     /// The queue that its message came from.
     pub(crate) speed: Speed,
     /// Its concurrency permits, to be returned after the attempt.
-    pub(crate) places: Permits,
+    pub(crate) permits: Permits,
 }
 
 impl Job {
@@ -55,11 +55,11 @@ pub(crate) enum Begun {
         /// Whether its receiver is at fault.
         exhausted: bool,
     },
-    /// The attempt is claimed.
-    Claimed(Box<Job>),
+    /// The attempt is to be made.
+    Attempt(Box<Job>),
 }
 
-/// Claims the attempt of a message, if it is still to be made.
+/// Begins the attempt of a message, if it is still to be made.
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
@@ -69,43 +69,42 @@ pub(crate) async fn begin(
     speed: Speed,
     inputs: &Inputs,
 ) -> Result<Begun, Problem> {
-    if let Some(begun) = claim_first(services, message, speed, inputs).await? {
+    if let Some(begun) = begin_first(message, speed, inputs, services.clock.now()) {
         return Ok(begun);
     }
-    let mut known = inputs.validate(false).is_ok().then_some(inputs);
+    let mut known = inputs.deliverable(false).is_ok().then_some(inputs);
     // A claim that is lost to another writer is decided again, on the current items.
     table::retry(|| decide(services, message, speed, known.take())).await
 }
 
-/// Claims a first attempt that nothing can postpone, without reading the delivery; none when the delivery
-/// must be read first.
-async fn claim_first(
-    services: &Services,
+/// Begins a first attempt that nothing can postpone, without a claim: its message belongs to this worker.
+/// None when the attempt must be claimed.
+fn begin_first(
     message: &DeliveryMessage,
     speed: Speed,
     inputs: &Inputs,
-) -> Result<Option<Begun>, Problem> {
-    let now = services.clock.now();
-    let Ok((event, subscription)) = inputs.validate(false) else { return Ok(None) };
+    now: Timestamp,
+) -> Option<Begun> {
+    let delivery = inputs.delivery.as_ref()?;
+    let (event, subscription) = inputs.deliverable(false).ok()?;
     let is_free = message.attempt == 1
+        && !delivery.is_spent(now)
         && subscription.ordering == Ordering::None
         && subscription.max_rate_per_second.is_none()
         && subscription.health.is_prompt()
         && matches!(subscription.health.gate(now), Gate::Closed);
     if !is_free {
-        return Ok(None);
+        return None;
     }
-    Ok(match Delivery::claim_first(services, message, now).await? {
-        Changed::Done(delivery) => {
-            let places = Permits::default();
-            let job = Job { delivery, event, subscription, speed, places };
-            Some(Begun::Claimed(Box::new(job)))
+    match delivery.readiness(message.attempt, now) {
+        AttemptReadiness::Stale => Some(Begun::Nothing),
+        AttemptReadiness::AfterExpiredLease => None,
+        AttemptReadiness::Ready => {
+            let (delivery, permits) = (delivery.begun(now), Permits::default());
+            let job = Job { delivery, event, subscription, speed, permits };
+            Some(Begun::Attempt(Box::new(job)))
         }
-        Changed::Rejected(None) => Some(Begun::Nothing),
-        Changed::Rejected(Some(found)) => {
-            (found.turn(message.attempt, now) == Readiness::Stale).then_some(Begun::Nothing)
-        }
-    })
+    }
 }
 
 /// Loads the delivery, with its event and its subscription unless they are known, and claims the attempt.
@@ -124,17 +123,17 @@ async fn decide(
     let mut batch = services.table.get_many(&keys).await?;
     let Some(delivery) = batch.take::<Delivery>(&delivery_key)? else { return Ok(Begun::Nothing) };
     let now = services.clock.now();
-    let turn = delivery.turn(message.attempt, now);
-    if turn == Readiness::Stale {
+    let readiness = delivery.readiness(message.attempt, now);
+    if readiness == AttemptReadiness::Stale {
         return Ok(Begun::Nothing);
     }
     let inputs = match known {
         Some(known) => known.clone(),
         None => Inputs::of(&mut batch, message)?,
     };
-    let is_lost = turn == Readiness::AfterLost;
+    let is_lost = readiness == AttemptReadiness::AfterExpiredLease;
     let delivery = if is_lost { with_lost(&delivery, &inputs) } else { delivery };
-    let (event, subscription) = match inputs.validate(delivery.test) {
+    let (event, subscription) = match inputs.deliverable(delivery.test) {
         Ok(both) => both,
         Err(why) => return end(services, &delivery, DeliveryStatus::Cancelled, why).await,
     };
@@ -146,17 +145,17 @@ async fn decide(
         return Ok(Begun::TooSlow);
     }
     let gate = if delivery.test { Gate::Closed } else { subscription.health.gate(now) };
-    let places = match admit(services, &delivery, &subscription, (gate, speed), now).await? {
-        Admission::Granted(places) => places,
+    let permits = match admit(services, &delivery, &subscription, (gate, speed), now).await? {
+        Admission::Granted(permits) => permits,
         Admission::Waits(waiting) => return put_off(services, &delivery, waiting).await,
     };
-    claim(services, Job { delivery, event, subscription, speed, places }, gate, now).await
+    claim(services, Job { delivery, event, subscription, speed, permits }, gate, now).await
 }
 
 /// The delivery with its lost attempt recorded.
 fn with_lost(delivery: &Delivery, inputs: &Inputs) -> Delivery {
     let url = inputs.subscription.as_ref().map_or("", |subscription| subscription.url.as_str());
-    delivery.clone().with_attempt(&DeliveryAttempt::lost(delivery, url))
+    delivery.clone().with_attempt(&DeliveryAttempt::lease_expired(delivery, url))
 }
 
 /// A postponed attempt.
@@ -188,18 +187,19 @@ async fn admit(
     if let Some(waiting) = hold(services, delivery, subscription, gate, now).await? {
         return Ok(Admission::Waits(waiting));
     }
-    let Some(places) = Permits::take(services, delivery, subscription, speed, now).await? else {
+    let Some(permits) = Permits::acquire(services, delivery, subscription, speed, now).await?
+    else {
         let crowded = delivery.crowded(u32::from_be_bytes(seal::random_bytes()), now);
         return Ok(Admission::Waits(Waiting::Until(Box::new(crowded))));
     };
     match rate_limit(services, delivery, subscription, now).await {
-        Ok(None) => Ok(Admission::Granted(places)),
+        Ok(None) => Ok(Admission::Granted(permits)),
         Ok(Some(waiting)) => {
-            places.leave(services).await;
+            permits.release(services).await;
             Ok(Admission::Waits(waiting))
         }
         Err(problem) => {
-            places.leave(services).await;
+            permits.release(services).await;
             Err(problem)
         }
     }
@@ -241,7 +241,7 @@ async fn rate_limit(
     let key = key::delivery_rate_limit(&subscription.id);
     Ok(match services.table.rate_limit(&key, rate, delivery.turn_at, now).await? {
         Pass::Granted => None,
-        Pass::Later { at, turn } => Some(Waiting::Until(Box::new(delivery.paced(at, turn, now)))),
+        Pass::Later { at, slot } => Some(Waiting::Until(Box::new(delivery.paced(at, slot, now)))),
     })
 }
 
@@ -283,7 +283,7 @@ async fn claim(
     gate: Gate,
     now: Timestamp,
 ) -> Result<Begun, Problem> {
-    let Job { delivery, event, subscription, speed, places } = job;
+    let Job { delivery, event, subscription, speed, permits } = job;
     let delivery = delivery.claimed_by_us(now);
     let mut claimed = Arc::clone(&subscription);
     let outcome = match gate {
@@ -296,9 +296,9 @@ async fn claim(
         _ => delivery.replace(services).await,
     };
     if let Err(problem) = outcome {
-        places.leave(services).await;
+        permits.release(services).await;
         return Err(problem);
     }
-    let job = Job { delivery, event, subscription: claimed, speed, places };
-    Ok(Begun::Claimed(Box::new(job)))
+    let job = Job { delivery, event, subscription: claimed, speed, permits };
+    Ok(Begun::Attempt(Box::new(job)))
 }

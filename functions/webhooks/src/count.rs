@@ -3,9 +3,9 @@
 
 use core_types::id::StoreId;
 use delivery::delivery::{AttemptVerdict, Delivery};
-use reliability::metrics::{DELIVERIES, deliveries_of};
+use reliability::metrics::{DELIVERIES, delivery_subject};
 use services::Services;
-use services::metrics::{Outcome, Subject};
+use services::metrics::{MetricSubject, RequestOutcome};
 
 use crate::send::{SentAttempt, UNSEALABLE};
 
@@ -17,11 +17,11 @@ pub(crate) fn note(services: &Services, delivery: &Delivery, sent: &SentAttempt)
         return;
     }
     let is_error = sent.outcome.verdict != AttemptVerdict::Success;
-    let outcome = Outcome { took: sent.took, is_error, ..Outcome::default() };
+    let outcome = RequestOutcome { took: sent.took, is_error, ..RequestOutcome::default() };
     let now = services.clock.now();
-    services.metrics.note(Subject::of(DELIVERIES), now, outcome);
+    services.metrics.note(MetricSubject::of(DELIVERIES), now, outcome);
     if let Some(store) = &delivery.store_id {
-        services.metrics.note(deliveries_of(store), now, outcome);
+        services.metrics.note(delivery_subject(store), now, outcome);
     }
 }
 

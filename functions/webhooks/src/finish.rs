@@ -13,15 +13,19 @@ use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::{Item, Key};
 use table::outbox;
-use table::outbox::Marked;
+use table::outbox::DueMark;
 
 use crate::begin::Job;
 use crate::count;
 use crate::send::{SentAttempt, UNSEALABLE};
+use crate::under_way::UnderWay;
 
-/// A delivery's report about its receiver.
+/// The number of writes of an outcome whose delivery others change meanwhile.
+const TRIES: usize = 5;
+
+/// A delivery's signal about the health of its receiver.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Report {
+pub(crate) enum HealthSignal {
     /// The receiver answered 2xx.
     Success,
     /// An attempt failed.
@@ -37,7 +41,8 @@ pub(crate) enum Report {
     Gone,
 }
 
-/// Records the attempt and the outcome of the delivery, in one write.
+/// Records the attempt and the outcome of the delivery, in one write. From then on the next message for the
+/// delivery is taken.
 ///
 /// # Errors
 /// 503 when the table cannot be reached. The message is then received again and finds the attempt
@@ -46,32 +51,23 @@ pub(crate) async fn finish(
     services: &Services,
     job: &Job,
     sent: SentAttempt,
+    under_way: UnderWay,
 ) -> Result<(), Problem> {
-    let draw = u32::from_be_bytes(seal::random_bytes());
-    let now = services.clock.now();
-    let ended = job.delivery.with_outcome(&sent.outcome, sent.took, draw, now);
-    let delivery = Delivery {
-        body_sha256: Some(seal::digest(&job.body())),
-        ..ended.with_attempt(&sent.attempt)
+    let Some(delivery) = record(services, job, &sent).await? else {
+        // The lease had ended, the payload was removed, or another worker was faster: the newer state stays.
+        tracing::warn!(
+            delivery = job.delivery.id.as_str(),
+            "outcome of an attempt discarded: its delivery has changed"
+        );
+        return Ok(());
     };
-    match delivery.settle(services, sent.attempt.recorded_answer(&delivery)).await {
-        Ok(()) => {}
-        Err(problem) if problem.code == Code::VersionConflict => {
-            // The lease had ended, or the payload was removed: the newer state stands.
-            tracing::warn!(
-                delivery = delivery.id.as_str(),
-                "outcome of an attempt discarded: its lease had ended"
-            );
-            return Ok(());
-        }
-        Err(problem) => return Err(problem),
-    }
+    drop(under_way);
     log(&delivery);
     count::note(services, &delivery, &sent);
     if !delivery.test && delivery.last_error.as_deref() != Some(UNSEALABLE) {
-        let report = report_of(sent.outcome.verdict, delivery.status);
+        let report = signal_for(sent.outcome.verdict, delivery.status);
         let took = held_for(job.speed, &sent);
-        if needs_report(&job.subscription, report, took, services.clock.now()) {
+        if changes_health(&job.subscription, report, took, services.clock.now()) {
             let (subscription, attempted_url) =
                 (job.subscription.key(), Some(job.subscription.url.as_str()));
             self::report(services, &subscription, attempted_url, report, Some(took)).await;
@@ -80,6 +76,38 @@ pub(crate) async fn finish(
     queue(services, &delivery, Speed::of(&delivery, &job.subscription)).await;
     wake_next(services, &delivery).await;
     Ok(())
+}
+
+/// Writes the delivery with its attempt; none when another state stands. A delivery whose attempt is not claimed
+/// may have been queued again or postponed meanwhile, and takes the outcome all the same.
+async fn record(
+    services: &Services,
+    job: &Job,
+    sent: &SentAttempt,
+) -> Result<Option<Delivery>, Problem> {
+    let jitter = u32::from_be_bytes(seal::random_bytes());
+    let digest = seal::digest(&job.body());
+    let mut begun = job.delivery.clone();
+    for _ in 0..TRIES {
+        let now = services.clock.now();
+        let ended = begun.with_outcome(&sent.outcome, sent.took, jitter, now);
+        let delivery =
+            Delivery { body_sha256: Some(digest.clone()), ..ended.with_attempt(&sent.attempt) };
+        match delivery.record_outcome(services, sent.attempt.recorded_answer(&delivery)).await {
+            Ok(()) => return Ok(Some(delivery)),
+            Err(problem) if problem.code == Code::VersionConflict => {}
+            Err(problem) => return Err(problem),
+        }
+        if begun.claim.is_some() {
+            return Ok(None);
+        }
+        let found = services.table.get::<Delivery>(&begun.key()).await?;
+        match found.and_then(|found| begun.begun_again(&found, now)) {
+            Some(again) => begun = again,
+            None => return Ok(None),
+        }
+    }
+    Ok(None)
 }
 
 /// Ends a delivery that met a permanent error. Its stored attempts are dropped: their size may be the
@@ -112,37 +140,37 @@ pub(crate) async fn give_up(
         Ok(None) => Ok(()),
         Err(again) if again.code == Code::VersionConflict => Ok(()),
         Err(again) if again.is_permanent() => {
-            outbox::give_up(&services.table, &key, Marked::Ever, &again).await
+            outbox::give_up(&services.table, &key, DueMark::Any, &again).await
         }
         Err(again) => Err(again),
     }
 }
 
-fn report_of(verdict: AttemptVerdict, status: DeliveryStatus) -> Report {
+fn signal_for(verdict: AttemptVerdict, status: DeliveryStatus) -> HealthSignal {
     match verdict {
-        AttemptVerdict::Success => Report::Success,
-        AttemptVerdict::Gone => Report::Gone,
+        AttemptVerdict::Success => HealthSignal::Success,
+        AttemptVerdict::Gone => HealthSignal::Gone,
         AttemptVerdict::Failure | AttemptVerdict::Blocked => {
-            Report::Failure { exhausted: status != DeliveryStatus::Retrying }
+            HealthSignal::Failure { exhausted: status != DeliveryStatus::Retrying }
         }
     }
 }
 
-/// How long the attempt occupied its worker: after a timeout, at least its deadline.
+/// The time for which the attempt occupied its worker: after a timeout, at least its deadline.
 fn held_for(speed: Speed, sent: &SentAttempt) -> Duration {
     let is_cut_off = sent.outcome.error.as_deref() == Some(TIMEOUT);
     if is_cut_off { sent.took.max(speed.deadline()) } else { sent.took }
 }
 
-/// Whether there is anything to report: most successes change nothing.
-fn needs_report(
+/// Whether a signal changes anything: most successes do not.
+fn changes_health(
     subscription: &Subscription,
-    report: Report,
+    report: HealthSignal,
     took: Duration,
     now: Timestamp,
 ) -> bool {
     let health = &subscription.health;
-    !matches!(report, Report::Success)
+    !matches!(report, HealthSignal::Success)
         || health.timed(took).is_some()
         || health.succeeded(now).is_some()
 }
@@ -175,8 +203,8 @@ pub(crate) async fn queue(services: &Services, delivery: &Delivery, speed: Speed
     }
 }
 
-/// Records a report in the subscription. It is a write of its own after the delivery's: many deliveries
-/// of one receiver fail at once and must not conflict with each other. A lost report is one failure
+/// Records a signal in the subscription. It is a write of its own after the delivery's: many deliveries
+/// of one receiver fail at once and must not conflict with each other. A lost signal is one failure
 /// uncounted.
 ///
 /// `attempted_url` is the URL that was attempted. The subscription may have been moved since: the answer
@@ -185,7 +213,7 @@ pub(crate) async fn report(
     services: &Services,
     subscription: &Key,
     attempted_url: Option<&str>,
-    report: Report,
+    report: HealthSignal,
     took: Option<Duration>,
 ) {
     let outcome = table::retry(|| async {
@@ -196,18 +224,18 @@ pub(crate) async fn report(
             return Ok(());
         }
         let now = services.clock.now();
-        // 410 is about a URL, not its host.
+        // 410 concerns a URL, not its host.
         let report = match report {
-            Report::Gone if attempted_url != Some(before.url.as_str()) => {
-                Report::Failure { exhausted: true }
+            HealthSignal::Gone if attempted_url != Some(before.url.as_str()) => {
+                HealthSignal::Failure { exhausted: true }
             }
             other => other,
         };
-        let Some(after) = reported(&before, report, took, now) else { return Ok(()) };
+        let Some(after) = apply_signal(&before, report, took, now) else { return Ok(()) };
         let disabled = before.is_enabled() && !after.is_enabled();
         after
             .save(services.table.write(), &before)
-            .also(disabled.then(|| after.disabled_event(now)), table::Write::emit)
+            .when_some(disabled.then(|| after.disabled_event(now)), table::Write::emit)
             .commit()
             .await
     })
@@ -220,27 +248,27 @@ pub(crate) async fn report(
     }
 }
 
-/// The subscription after a report; none when nothing changes.
-fn reported(
+/// The subscription after a signal; none when nothing changes.
+fn apply_signal(
     before: &Subscription,
-    report: Report,
+    report: HealthSignal,
     took: Option<Duration>,
     now: Timestamp,
 ) -> Option<Subscription> {
     let timed = took.and_then(|took| before.health.timed(took));
     let known = timed.as_ref().unwrap_or(&before.health);
     let health = match report {
-        Report::Success => known.succeeded(now).or(timed)?,
-        Report::Failure { exhausted } => known.failed(exhausted, now),
-        Report::Gone => known.failed(true, now),
-        Report::Expired => known.expired(),
-        Report::Late => known.late()?,
+        HealthSignal::Success => known.succeeded(now).or(timed)?,
+        HealthSignal::Failure { exhausted } => known.failed(exhausted, now),
+        HealthSignal::Gone => known.failed(true, now),
+        HealthSignal::Expired => known.expired(),
+        HealthSignal::Late => known.late()?,
     };
     let should_be_disabled = health.is_hopeless(now);
     let after = before.with_health(health);
     Some(match report {
         _ if !before.is_enabled() => after,
-        Report::Gone => after.disabled_by_system(DisabledReason::Gone, now),
+        HealthSignal::Gone => after.disabled_by_system(DisabledReason::Gone, now),
         _ if should_be_disabled => after.disabled_by_system(DisabledReason::Failing, now),
         _ => after,
     })

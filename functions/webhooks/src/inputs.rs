@@ -1,13 +1,13 @@
-//! Inputs of attempts besides their deliveries, read once for the attempts of a batch that share them.
+//! Inputs of attempts: their deliveries, and what the attempts of a batch share, which is read once.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use commerce::topics;
 use core_types::event::{Event, EventGroup};
-use core_types::id::EventId;
+use core_types::id::{DeliveryId, EventId};
 use core_types::key;
-use delivery::delivery::DeliveryMessage;
+use delivery::delivery::{Delivery, DeliveryMessage};
 use delivery::subscription::Subscription;
 use platform::app::Stop;
 use platform::installation::{Installation, InstallationStatus};
@@ -16,12 +16,14 @@ use services::Services;
 use table::Batch;
 use table::item::{Item, Key};
 
-/// The number of messages whose inputs one round trip reads: four items each.
-pub(crate) const AT_ONCE: usize = 25;
+/// The number of messages whose inputs one round trip reads: five items each.
+pub(crate) const AT_ONCE: usize = 20;
 
-/// The inputs of an attempt besides its delivery.
+/// The inputs of an attempt.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Inputs {
+    /// None where it is read on its own.
+    pub(crate) delivery: Option<Delivery>,
     pub(crate) event: Option<Arc<Event>>,
     pub(crate) subscription: Option<Arc<Subscription>>,
     /// The installation of the app that created the subscription on a store; none while operators have
@@ -32,6 +34,7 @@ pub(crate) struct Inputs {
 /// The inputs of the attempts of a batch.
 #[derive(Debug, Default)]
 pub(crate) struct SharedInputs {
+    deliveries: HashMap<DeliveryId, Delivery>,
     events: HashMap<EventId, Arc<Event>>,
     subscriptions: HashMap<Key, Arc<Subscription>>,
     installations: HashMap<Key, Arc<Installation>>,
@@ -63,7 +66,8 @@ impl SharedInputs {
         services: &Services,
         messages: &[DeliveryMessage],
     ) -> Result<Self, Problem> {
-        let keys: HashSet<Key> = messages.iter().flat_map(keys_of).collect();
+        let deliveries = messages.iter().map(|message| key::delivery(&message.delivery_id));
+        let keys: HashSet<Key> = messages.iter().flat_map(keys_of).chain(deliveries).collect();
         let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
         let mut shared = Self::default();
         for message in messages {
@@ -75,6 +79,9 @@ impl SharedInputs {
     /// Takes the inputs of a message, as far as they can be parsed. Others are read again for the single
     /// attempt, which then fails alone.
     pub(crate) fn take(&mut self, batch: &mut Batch, message: &DeliveryMessage) {
+        if let Ok(Some(delivery)) = batch.take(&key::delivery(&message.delivery_id)) {
+            self.deliveries.insert(message.delivery_id.clone(), delivery);
+        }
         // Events that happened together are one item, which the first message takes for all.
         if let Ok(Some(group)) = batch.take::<EventGroup>(&key::event(&message.event_id)) {
             let events = group.into_events().into_iter();
@@ -94,6 +101,7 @@ impl SharedInputs {
         let keys = installation_keys(message);
         let not_stopped = keys.filter(|[_, stop]| !self.stops.contains(stop));
         Inputs {
+            delivery: self.deliveries.get(&message.delivery_id).cloned(),
             event: self.events.get(&message.event_id).cloned(),
             subscription: self.subscriptions.get(&message.subscription_key()).cloned(),
             installation: not_stopped.and_then(|[key, _]| self.installations.get(&key).cloned()),
@@ -108,7 +116,7 @@ fn take_into<T: Item>(all: &mut HashMap<Key, Arc<T>>, batch: &mut Batch, key: Ke
 }
 
 impl Inputs {
-    /// The inputs of one attempt, from a batch that was read for it alone.
+    /// The inputs of one attempt besides its delivery, from a batch that was read for it alone.
     ///
     /// # Errors
     /// `internal` when one of them cannot be parsed.
@@ -122,7 +130,7 @@ impl Inputs {
         {
             installation = batch.take(&installation_key)?.map(Arc::new);
         }
-        Ok(Self { event, subscription, installation })
+        Ok(Self { delivery: None, event, subscription, installation })
     }
 
     /// Whether the receiver is known to be prompt.
@@ -131,14 +139,14 @@ impl Inputs {
     }
 
     /// The event and the subscription to send it to, or the reason why it is never sent.
-    pub(crate) fn validate(
+    pub(crate) fn deliverable(
         &self,
         is_test: bool,
     ) -> Result<(Arc<Event>, Arc<Subscription>), &'static str> {
         let event = self.event.as_ref().filter(|event| !event.is_expunged());
         let event = event.ok_or("payload_expunged")?;
         let subscription = self.subscription.as_ref().ok_or("subscription_deleted")?;
-        // Nobody has shown that the queue is theirs.
+        // Nobody has confirmed the queue.
         if !subscription.is_confirmed() {
             return Err("subscription_unconfirmed");
         }

@@ -1,19 +1,22 @@
 //! Deliveries of webhooks: queue → sign → POST, or a message to the subscriber's queue → record the
 //! attempt (docs/conventions.md §10, docs/architecture.md §5).
 //!
-//! One message stands for one attempt. The attempt has three steps, and a crash after each is harmless:
+//! One message is for one attempt. The attempt has three steps, and a crash after each is harmless:
 //!
-//! 1. *Claim*: the delivery becomes `delivering` under a lease of a minute, in one conditional write. Of
-//!    two messages for one attempt, at the same moment or an hour apart, one claims and the other is ignored
-//!    (docs/platform.md §2).
+//! 1. *Begin*: the delivery is read, and a message for an attempt that was made is ignored. A first attempt at
+//!    a prompt receiver is then sent: while the queue hides its message, the message is this worker's, and a
+//!    second one that reaches this process meanwhile is ignored too. Every other attempt is claimed: the
+//!    delivery becomes `delivering` under a lease of a minute, in one conditional write, which one of two
+//!    messages wins (docs/platform.md §2).
 //! 2. *Send*: to a URL within 5 seconds, or 15 for a slow receiver, without redirects and with 16 KiB of
 //!    the response read (docs/platform.md §4); to a queue by one call without the SDK's retries. After a
-//!    crash here the lease ends, and the due mark brings the delivery back a minute later. The lost attempt
-//!    is recorded as `interrupted`, and the next one is made. The receiver may get the event twice, and
-//!    recognizes it by its id: at least once.
+//!    crash here the due mark brings the delivery back, once the lease of a claimed attempt has ended. A
+//!    claimed attempt is then recorded as `interrupted`, and the next one is made; one without a claim is made
+//!    again. The receiver may get the event twice, and recognizes it by its id: at least once.
 //! 3. *Record*: the attempt and the delivery's next state are one conditional write of one item, on
-//!    condition that the claim still stands; then the circuit breaker; then the message for the next
-//!    attempt. After a crash before the message, the due mark takes effect a minute after its time.
+//!    condition that the claim still stands, or that the attempt was not recorded; then the circuit breaker;
+//!    then the message for the next attempt. After a crash before the message, the due mark takes effect a
+//!    minute after its time.
 //!
 //! The messages of a batch are processed concurrently, so that a receiver that hangs delays no other
 //! (docs/platform.md §2). Items that several of them need, such as a shared event, are read once. A dead
@@ -45,6 +48,7 @@ mod count;
 mod finish;
 mod inputs;
 mod send;
+mod under_way;
 
 use std::pin::pin;
 use std::time::Duration;
@@ -59,9 +63,12 @@ use services::Services;
 use tokio::sync::{Mutex, MutexGuard};
 
 use begin::{Begun, Job};
-use finish::Report;
+use finish::HealthSignal;
 use inputs::{Inputs, SharedInputs};
 use send::SentAttempt;
+use under_way::UnderWay;
+
+pub use under_way::busy;
 
 /// Handles a batch of the queue. Returns the messages to be received again.
 pub async fn handle(services: &Services, event: SqsEvent) -> SqsBatchResponse {
@@ -88,20 +95,24 @@ async fn handle_group(
     services: &Services,
     group: &[SqsMessage],
 ) -> Vec<(String, Result<(), Problem>)> {
-    let messages: Vec<_> = group.iter().map(read).collect();
-    let readable: Vec<DeliveryMessage> =
-        messages.iter().filter_map(|message| message.as_ref().ok().cloned()).collect();
-    let shared = SharedInputs::read(services, &readable).await;
+    let messages: Vec<_> = group.iter().map(|record| read(record).map(entered)).collect();
+    let to_attempt: Vec<DeliveryMessage> = messages
+        .iter()
+        .filter_map(|message| message.as_ref().ok()?.as_ref().map(|(message, _)| message.clone()))
+        .collect();
+    let shared = SharedInputs::read(services, &to_attempt).await;
     let slot = BatchSlot::default();
     let work = group.iter().zip(messages).map(|(record, message)| {
         let (shared, slot) = (&shared, &slot);
         async move {
             let outcome = match (message, shared) {
                 (Err(problem), _) => Err(problem),
-                (Ok(_), Err(problem)) => Err(problem.clone()),
-                (Ok(message), Ok(shared)) => {
+                (Ok(None), _) => Ok(()),
+                (Ok(Some(_)), Err(problem)) => Err(problem.clone()),
+                (Ok(Some(entered)), Ok(shared)) => {
                     let speed = speed_of(services, record);
-                    let made = make(services, &message, speed, &shared.of(&message), slot).await;
+                    let (message, inputs) = (entered.0.clone(), shared.of(&entered.0));
+                    let made = make(services, entered, speed, &inputs, slot).await;
                     end_if_permanent(services, &message, made).await
                 }
             };
@@ -109,6 +120,15 @@ async fn handle_group(
         }
     });
     join_all(work).await
+}
+
+/// A message whose attempt this worker has entered.
+type Entered = (DeliveryMessage, UnderWay);
+
+/// Enters the attempt of a message; none when it is under way in this process.
+fn entered(message: DeliveryMessage) -> Option<Entered> {
+    let under_way = UnderWay::enter(&message)?;
+    Some((message, under_way))
 }
 
 /// Returns the outcome of an attempt, after ending a delivery that met a permanent error.
@@ -155,8 +175,9 @@ pub async fn attempt_at(
     message: &DeliveryMessage,
     speed: Speed,
 ) -> Result<(), Problem> {
+    let Some(entered) = entered(message.clone()) else { return Ok(()) };
     let shared = SharedInputs::read(services, std::slice::from_ref(message)).await?;
-    make(services, message, speed, &shared.of(message), &BatchSlot::default()).await
+    make(services, entered, speed, &shared.of(message), &BatchSlot::default()).await
 }
 
 /// The batch slot for receivers that are not known to be prompt.
@@ -172,20 +193,26 @@ impl BatchSlot {
 
 async fn make(
     services: &Services,
-    message: &DeliveryMessage,
+    (message, under_way): Entered,
     speed: Speed,
     inputs: &Inputs,
     slot: &BatchSlot,
 ) -> Result<(), Problem> {
-    // Before the claim: unreadable keys are no failure of the receiver.
+    let message = &message;
+    // First: unreadable keys are no failure of the receiver.
     let key = services.secrets.webhook_key().await?;
     let held = slot.of(inputs.is_prompt()).await;
     let begun = begin::begin(services, message, speed, inputs).await?;
     drop(held);
     match begun {
         Begun::Nothing => Ok(()),
-        Begun::TooSlow => services.queue(SLOW_QUEUE).send(&[(message, Duration::ZERO)]).await,
+        // A message that is sent may be received at once: then the attempt must be under way no more.
+        Begun::TooSlow => {
+            drop(under_way);
+            services.queue(SLOW_QUEUE).send(&[(message, Duration::ZERO)]).await
+        }
         Begun::PutOff(delivery) => {
+            drop(under_way);
             finish::queue(services, &delivery, speed).await;
             Ok(())
         }
@@ -193,16 +220,16 @@ async fn make(
             wake_next(services, &ended).await;
             if exhausted {
                 let waited = message.subscription_key();
-                finish::report(services, &waited, None, Report::Expired, None).await;
+                finish::report(services, &waited, None, HealthSignal::Expired, None).await;
             }
             Ok(())
         }
-        Begun::Claimed(mut job) => {
-            let sent = send_watched(services, &job, message, &key).await;
-            let places = std::mem::take(&mut job.places);
-            let _held = slot.of(!places.are_held()).await;
-            let outcome = finish::finish(services, &job, sent).await;
-            places.leave(services).await;
+        Begun::Attempt(mut job) => {
+            let sent = under_way.sent(send_watched(services, &job, message, &key)).await;
+            let permits = std::mem::take(&mut job.permits);
+            let _held = slot.of(!permits.are_held()).await;
+            let outcome = finish::finish(services, &job, sent, under_way).await;
+            permits.release(services).await;
             outcome
         }
     }
@@ -217,7 +244,7 @@ async fn send_watched(
     key: &SealKey,
 ) -> SentAttempt {
     let mut sending = pin!(send::send(services, job, key));
-    if job.places.are_held() {
+    if job.permits.are_held() {
         return sending.await;
     }
     if let Ok(sent) = tokio::time::timeout(PROMPT, sending.as_mut()).await {
@@ -225,7 +252,7 @@ async fn send_watched(
     }
     let subscription = message.subscription_key();
     let attempted_url = Some(job.subscription.url.as_str());
-    let late = finish::report(services, &subscription, attempted_url, Report::Late, None);
+    let late = finish::report(services, &subscription, attempted_url, HealthSignal::Late, None);
     tokio::join!(sending, late).0
 }
 

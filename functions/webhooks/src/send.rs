@@ -119,7 +119,7 @@ async fn push(
             (AttemptOutcome { status_code, ..AttemptOutcome::failed(class) }, answer)
         }
     };
-    Ok(Received { outcome, answer: answer.map(|answer| (Bytes::from(answer.said), false)) })
+    Ok(Received { outcome, answer: answer.map(|answer| (Bytes::from(answer.body), false)) })
 }
 
 /// Opens the signing secrets and the custom headers.

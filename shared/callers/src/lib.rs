@@ -1,6 +1,6 @@
-//! Who may call a handler. Its first argument is one of these callers, or [`gateway::caller::Public`]. Each is
-//! authenticated in one round trip, or in three when a merchant does not name the store and it must be found
-//! first.
+//! The callers of handlers. A handler's first argument is one of them, or [`gateway::caller::Public`].
+//! Each is authenticated in one round trip, or in three when a merchant does not name the store and it
+//! must be found first.
 //!
 //! [`cross_origin`] lists the routes that any web page may call.
 
@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use core_types::id::{MerchantId, StoreId};
 use core_types::key;
-use core_types::scope::Required;
+use core_types::scope::RequiredScope;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::cors;
@@ -94,7 +94,7 @@ pub struct StoreAccess<S> {
 gateway::caller_argument!(Merchant);
 gateway::caller_argument!(Developer);
 gateway::caller_argument!(Operator);
-gateway::caller_argument!(StoreAccess where S: Required);
+gateway::caller_argument!(StoreAccess where S: RequiredScope);
 
 /// Whether a request presents a credential, valid or not.
 pub fn presents_credential(inbound: &Inbound) -> bool {
@@ -223,7 +223,7 @@ impl Caller for Operator {
     }
 }
 
-impl<S: Required> Caller for StoreAccess<S> {
+impl<S: RequiredScope> Caller for StoreAccess<S> {
     fn access() -> Access {
         Access::Scope(S::SCOPE)
     }
@@ -250,7 +250,7 @@ impl<S: Required> Caller for StoreAccess<S> {
     }
 }
 
-impl<S: Required> StoreAccess<S> {
+impl<S: RequiredScope> StoreAccess<S> {
     /// The actor on a store, if they have the scope.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gateway::caller::{Access, Caller, Identity};
 use gateway::request::Inbound;
-use identity::member::{Grant, Role};
+use identity::member::{Role, RoleGrant};
 use identity::session::Session;
 use identity::store::Store;
 use primitives::problem::Problem;
@@ -57,7 +57,7 @@ pub struct StoreMember<R> {
     /// The store that the request names, read with the session.
     pub store: Store,
     /// Their role and scopes on the store.
-    pub grant: Grant,
+    pub grant: RoleGrant,
     role: PhantomData<R>,
 }
 

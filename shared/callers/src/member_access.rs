@@ -3,7 +3,7 @@
 use core_types::id::StoreId;
 use core_types::key;
 use gateway::request::Inbound;
-use identity::member::Grant;
+use identity::member::RoleGrant;
 use identity::merchant::stores::only_store;
 use identity::session::Session;
 use identity::store::{Store, StoreStatus};
@@ -31,7 +31,7 @@ pub(super) struct MemberAccess {
     pub(super) account: Account,
     pub(super) session: Session,
     pub(super) store: Store,
-    pub(super) grant: Grant,
+    pub(super) grant: RoleGrant,
 }
 
 /// Loads a member's account, session, store and grant. The store may be deleted.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use core_types::id::StoreId;
-use core_types::scope::Required;
+use core_types::scope::RequiredScope;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::request::Inbound;
 use identity::merchant::stores::only_store;
@@ -28,12 +28,12 @@ pub enum OperatorOrStore<S> {
     Store(Box<StoreAccess<S>>),
 }
 
-gateway::caller_argument!(OperatorOrStore where S: Required);
+gateway::caller_argument!(OperatorOrStore where S: RequiredScope);
 
 impl<S> OperatorOrStore<S> {
     /// Whether the caller may see an object of this store. An object without a store is the platform's,
     /// and visible to all.
-    pub fn may_see(&self, store: Option<&StoreId>) -> bool {
+    pub fn can_read(&self, store: Option<&StoreId>) -> bool {
         match self {
             Self::Operator(_) => true,
             Self::Store(access) => store.is_none_or(|store| *store == access.store.id),
@@ -41,7 +41,7 @@ impl<S> OperatorOrStore<S> {
     }
 }
 
-impl<S: Required> Caller for OperatorOrStore<S> {
+impl<S: RequiredScope> Caller for OperatorOrStore<S> {
     fn access() -> Access {
         StoreOrOperator::<S>::access()
     }

@@ -1,4 +1,4 @@
-//! Who may change a password.
+//! The caller who may change a password.
 
 use std::sync::Arc;
 

@@ -18,7 +18,7 @@ pub struct PublicStorefront {
     /// The store of the subdomain, up to [`CACHE_TIME`](identity::storefront::CACHE_TIME) old.
     pub open: Arc<OpenStore>,
     /// The subdomain of the request.
-    pub asked: String,
+    pub requested: String,
     identity: Identity,
 }
 
@@ -37,10 +37,10 @@ impl Caller for PublicStorefront {
     }
 
     async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let asked = inbound.param("subdomain").unwrap_or_default().to_owned();
-        let open = open_store(services, &asked).await?;
+        let requested = inbound.param("subdomain").unwrap_or_default().to_owned();
+        let open = open_store(services, &requested).await?;
         let identity = anonymous_at(&open.store.id, inbound);
-        Ok(Self { open, asked, identity })
+        Ok(Self { open, requested, identity })
     }
 
     fn identity(&self) -> Identity {

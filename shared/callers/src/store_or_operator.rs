@@ -3,10 +3,10 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use core_types::scope::Required;
+use core_types::scope::RequiredScope;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::request::Inbound;
-use identity::member::Grant;
+use identity::member::RoleGrant;
 use identity::store::StoreStatus;
 use platform::authority::Authority;
 use primitives::problem::{Code, Problem};
@@ -25,7 +25,7 @@ pub struct StoreOrOperator<S> {
     by_operator: bool,
 }
 
-gateway::caller_argument!(StoreOrOperator where S: Required);
+gateway::caller_argument!(StoreOrOperator where S: RequiredScope);
 
 impl<S> Deref for StoreOrOperator<S> {
     type Target = StoreAccess<S>;
@@ -42,7 +42,7 @@ impl<S> StoreOrOperator<S> {
     }
 }
 
-impl<S: Required> StoreOrOperator<S> {
+impl<S: RequiredScope> StoreOrOperator<S> {
     /// As [`StoreAccess::authority`]. That of an operator lasts as long as they are one.
     pub fn authority_or_operator(&self, scopes: &[&str]) -> Authority {
         match (&self.actor, self.is_operator()) {
@@ -52,7 +52,7 @@ impl<S: Required> StoreOrOperator<S> {
     }
 }
 
-impl<S: Required> Caller for StoreOrOperator<S> {
+impl<S: RequiredScope> Caller for StoreOrOperator<S> {
     fn access() -> Access {
         StoreAccess::<S>::access()
     }
@@ -70,8 +70,8 @@ impl<S: Required> Caller for StoreOrOperator<S> {
         let by_operator = account.is_operator(&services.config)
             && !grant.as_ref().is_some_and(|grant| grant.covers(S::SCOPE));
         if by_operator {
-            // An operator may do all that the row is for. `by_operator` tells them from members.
-            let actor = StoreActor::Merchant(account.id, Grant::OWNER);
+            // An operator may do everything on the row. `by_operator` distinguishes them from members.
+            let actor = StoreActor::Merchant(account.id, RoleGrant::OWNER);
             return Ok(Self { access: StoreAccess::of(store, actor)?, by_operator });
         }
         let actor = StoreActor::Merchant(account.id, grant.ok_or(Code::StoreNotFound)?);

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use core_types::id::{MerchantId, StoreId};
-use core_types::scope::Required;
+use core_types::scope::RequiredScope;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::request::Inbound;
 use primitives::problem::Problem;
@@ -25,7 +25,7 @@ pub enum StoreOrPlatform<S> {
     Platform(MerchantId, PhantomData<S>),
 }
 
-gateway::caller_argument!(StoreOrPlatform where S: Required);
+gateway::caller_argument!(StoreOrPlatform where S: RequiredScope);
 
 impl<S> StoreOrPlatform<S> {
     /// The only store whose data the caller sees; none for the platform.
@@ -37,12 +37,12 @@ impl<S> StoreOrPlatform<S> {
     }
 
     /// Whether the caller may see an object of this store, or, without a store, of the platform.
-    pub fn sees(&self, store: Option<&StoreId>) -> bool {
+    pub fn can_read(&self, store: Option<&StoreId>) -> bool {
         self.store().is_none_or(|own| store == Some(own))
     }
 }
 
-impl<S: Required> Caller for StoreOrPlatform<S> {
+impl<S: RequiredScope> Caller for StoreOrPlatform<S> {
     fn access() -> Access {
         StoreAccess::<S>::access()
     }

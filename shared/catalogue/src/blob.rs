@@ -54,7 +54,7 @@ pub struct Blob {
 
 #[derive(Debug, Serialize, Deserialize, Item)]
 #[item(kind = "blob_chunk", key = key::blob_chunk(&self.sha256, &self.upload, self.number), octets)]
-struct Chunk {
+struct BlobChunk {
     sha256: String,
     upload: String,
     number: u32,
@@ -64,7 +64,7 @@ struct Chunk {
 
 /// An upload of bytes.
 #[derive(Debug)]
-pub struct Deposit {
+pub struct BlobUpload {
     bytes: Vec<u8>,
     mine: Blob,
     /// Whether this upload's chunks are stored.
@@ -73,7 +73,7 @@ pub struct Deposit {
     superseded: AtomicBool,
 }
 
-impl Deposit {
+impl BlobUpload {
     /// An upload of these bytes; nothing is written yet.
     pub fn new(bytes: Vec<u8>, now: Timestamp) -> Self {
         let digits = |byte: &u8| [byte >> 4, byte & 0xf];
@@ -121,7 +121,7 @@ impl Deposit {
         let chunks: Vec<(u32, &[u8])> = (0..).zip(self.bytes.chunks(CHUNK)).collect();
         for together in chunks.chunks(TOGETHER) {
             let write = together.iter().fold(services.table.write(), |write, (number, bytes)| {
-                write.put(&Chunk {
+                write.put(&BlobChunk {
                     sha256: self.mine.sha256.clone(),
                     upload: self.mine.upload.clone(),
                     number: *number,
@@ -135,7 +135,7 @@ impl Deposit {
     }
 
     /// Deletes this upload's chunks, if another upload of the same bytes was first.
-    pub async fn tidy(&self, services: &Services) {
+    pub async fn delete_superseded(&self, services: &Services) {
         if self.written.load(Ordering::Relaxed) && self.superseded.load(Ordering::Relaxed) {
             erase(services, &self.mine).await;
         }
@@ -154,7 +154,7 @@ impl Blob {
         let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
         let mut bytes = Vec::new();
         for key in &keys {
-            let Some(chunk) = batch.take::<Chunk>(key)? else { return Ok(None) };
+            let Some(chunk) = batch.take::<BlobChunk>(key)? else { return Ok(None) };
             bytes.extend(chunk.bytes.0);
         }
         Ok(Some(bytes))
@@ -206,11 +206,11 @@ mod tests {
     #[test]
     fn bytes_are_addressed_by_their_digest_and_split_into_chunks() {
         let now = Timestamp::from_millis(0);
-        let deposit = Deposit::new(b"abc".to_vec(), now);
+        let deposit = BlobUpload::new(b"abc".to_vec(), now);
         assert!(deposit.mine.sha256.starts_with("ba7816bf"));
         assert_eq!((deposit.mine.size, deposit.mine.chunks), (3, 1));
-        assert_eq!(Deposit::new(vec![0; 4 << 20], now).mine.chunks, 12);
-        assert_eq!(Deposit::new(vec![0; CHUNK], now).mine.chunks, 1);
-        assert_eq!(Deposit::new(vec![0; CHUNK + 1], now).mine.chunks, 2);
+        assert_eq!(BlobUpload::new(vec![0; 4 << 20], now).mine.chunks, 12);
+        assert_eq!(BlobUpload::new(vec![0; CHUNK], now).mine.chunks, 1);
+        assert_eq!(BlobUpload::new(vec![0; CHUNK + 1], now).mine.chunks, 2);
     }
 }

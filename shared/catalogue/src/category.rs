@@ -336,13 +336,13 @@ mod tests {
     #[test]
     fn a_walk_lists_parents_first_and_siblings_in_order() {
         let tree = tree();
-        let shown: Vec<_> = tree
+        let ordered: Vec<_> = tree
             .walk()
             .into_iter()
             .map(|(category, level)| (category.name.clone(), level))
             .collect();
         let expected = [("a", 1), ("c", 2), ("d", 3), ("b", 2)];
-        assert_eq!(shown, expected.map(|(name, level)| (name.to_owned(), level)));
+        assert_eq!(ordered, expected.map(|(name, level)| (name.to_owned(), level)));
         assert_eq!(tree.subtree(&id("c")), HashSet::from([id("c"), id("d")]));
         let view = CategoryView::of(tree.get(&id("d")).unwrap(), &tree);
         assert_eq!((view.path, view.level), (vec![id("a"), id("c")], 3));

@@ -25,7 +25,10 @@ use table::item::Item;
 
 use crate::product::Seo;
 
-pub use rules::{MAX_RULES, MatchMode, Rule, RuleField, RuleInput, RuleRelation, Validated, holds};
+pub use rules::{
+    ComparableProduct, MAX_RULES, MatchMode, Rule, RuleField, RuleInput, RuleRelation,
+    matches_rules,
+};
 pub use topics::*;
 pub use view::CollectionView;
 
@@ -52,9 +55,9 @@ primitives::string_enum! {
         /// The oldest first.
         Oldest = "created_at",
         /// The cheapest first.
-        Cheapest = "price",
+        PriceAscending = "price",
         /// The dearest first.
-        Dearest = "-price",
+        PriceDescending = "-price",
         /// By title.
         Title = "title",
     }

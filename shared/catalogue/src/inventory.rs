@@ -12,7 +12,9 @@
 //! in return a level and its ledger never differ.
 
 mod adjustment;
+mod allocation;
 mod orders;
+mod persist;
 mod samples;
 mod topics;
 mod view;
@@ -21,14 +23,13 @@ use core_types::id::{LocationId, MovementId, OrderId, StoreId, VariantId};
 use core_types::key;
 use primitives::clock::Timestamp;
 use primitives::context::Context;
-use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 use table::item::Item;
-use table::{Attempt, ReadConsistency, needs_strong_read, retry};
-use tokio::sync::Mutex;
 
 pub use adjustment::{Adjustment, InventoryChange, LevelLookup, MAX_LEVELS, StockSnapshot, plan};
+pub use allocation::allocate;
 pub use orders::{StockStep, StockSteps};
+pub use persist::{persist, persist_attempts, persist_eventual_first};
 pub use topics::*;
 pub use view::{AdjustmentView, ChangeView, LevelView, MovementView, Quantities};
 
@@ -228,7 +229,7 @@ pub struct Movement {
     pub location_id: LocationId,
     /// The kind of the movement.
     pub kind: MovementKind,
-    /// How the counters changed.
+    /// The differences of the counters.
     pub delta: Delta,
     /// The manual request that caused it.
     pub adjustment_id: Option<MovementId>,
@@ -269,141 +270,6 @@ impl Movement {
             created_at: now,
             version: 1,
         }
-    }
-}
-
-/// Allocates a line of an order to locations in the order of their priority, with the quantity from each. It
-/// takes as few locations as hold all of it, at most `most`; among equally small choices, the first by priority.
-///
-/// If the stock is not enough and `continue_selling`, all that is there is taken. The rest comes from the first
-/// of these locations; if nothing is anywhere, from the first location that has a level, or else from the first.
-/// Otherwise none. `levels` may be in any order.
-pub fn allocate(
-    levels: &[Level],
-    locations: &[LocationId],
-    quantity: u32,
-    continue_selling: bool,
-    most: usize,
-) -> Option<Vec<(LocationId, u32)>> {
-    let level_at = |location: &&LocationId| levels.iter().find(|l| l.location_id == **location);
-    let available = |location: &LocationId| {
-        let available = level_at(&location).map_or(0, |level| level.available.max(0));
-        u32::try_from(available).unwrap_or(u32::MAX).min(quantity)
-    };
-    let stock: Vec<_> =
-        locations.iter().map(|at| (at, available(at))).filter(|one| one.1 > 0).collect();
-    let there = largest(amounts(&stock), most).min(quantity);
-    let owed = quantity.saturating_sub(there);
-    if owed == 0 || !continue_selling {
-        return split(&stock, quantity, most);
-    }
-    let mut parts = split(&stock, there, most).unwrap_or_default();
-    if let Some((_, first)) = parts.first_mut() {
-        *first = first.saturating_add(owed);
-        return Some(parts);
-    }
-    let any = locations.iter().find(|location| level_at(location).is_some());
-    any.or(locations.first()).map(|beyond| vec![(beyond.clone(), quantity)])
-}
-
-fn amounts(stock: &[(&LocationId, u32)]) -> Vec<u32> {
-    stock.iter().map(|one| one.1).collect()
-}
-
-/// Splits a quantity over as few of these locations as hold it. Among equally small choices, it is the
-/// first in the order of `stock`.
-fn split(
-    stock: &[(&LocationId, u32)],
-    quantity: u32,
-    most: usize,
-) -> Option<Vec<(LocationId, u32)>> {
-    let all = amounts(stock);
-    let mut sites = (1..=most.min(stock.len())).find(|n| largest(all.clone(), *n) >= quantity)?;
-    let (mut left, mut parts) = (quantity, Vec::new());
-    for (at, (location, available)) in stock.iter().enumerate() {
-        if sites == 0 {
-            break;
-        }
-        let later = stock.get(at.saturating_add(1)..).unwrap_or_default();
-        let rest = largest(amounts(later), sites.saturating_sub(1));
-        if available.saturating_add(rest) >= left {
-            let part = left.min(*available);
-            parts.push(((*location).clone(), part));
-            (left, sites) = (left.saturating_sub(part), sites.saturating_sub(1));
-        }
-    }
-    Some(parts)
-}
-
-/// The sum of the `count` largest amounts.
-fn largest(mut amounts: Vec<u32>, count: usize) -> u32 {
-    amounts.sort_unstable_by(|one, other| other.cmp(one));
-    amounts.into_iter().take(count).fold(0, u32::saturating_add)
-}
-
-/// Runs of [`retry`] for a change that competes with orders, which change levels and balances
-/// in place and so never wait for it. Together they end well within the idempotency lease.
-const ROUNDS: u32 = 3;
-
-/// Serializes the requests of this process that met a conflict.
-static CONFLICTED: Mutex<()> = Mutex::const_new(());
-
-/// Runs a read-decide-write on busy levels or balances, and repeats it on `version_conflict`.
-///
-/// Requests that met a conflict are retried one after the other: a local system serves many requests
-/// in one process, and those for the same level queue up. A Lambda environment serves one request at a
-/// time; there the lock is free, and the waits of [`retry`] spread the requests. Calls must not be
-/// nested: the lock is not reentrant.
-///
-/// # Errors
-/// Those of the last attempt.
-pub async fn persist<T, F, Fut>(mut attempt: F) -> Result<T, Problem>
-where
-    F: FnMut() -> Fut,
-    Fut: Future<Output = Result<T, Problem>>,
-{
-    persist_attempts(|_| attempt()).await
-}
-
-/// As [`persist`]; says to `attempt` which one it is.
-///
-/// # Errors
-/// Those of the last attempt.
-pub async fn persist_attempts<T, F, Fut>(mut attempt: F) -> Result<T, Problem>
-where
-    F: FnMut(Attempt) -> Fut,
-    Fut: Future<Output = Result<T, Problem>>,
-{
-    match attempt(Attempt::First).await {
-        Err(problem) if problem.code == Code::VersionConflict => {}
-        outcome => return outcome,
-    }
-    let _guard = CONFLICTED.lock().await;
-    let mut round = 1;
-    loop {
-        match retry(|| attempt(Attempt::Repeated)).await {
-            Err(problem) if problem.code == Code::VersionConflict && round < ROUNDS => {
-                round = round.saturating_add(1);
-            }
-            outcome => return outcome,
-        }
-    }
-}
-
-/// As [`persist`], but with a first attempt over eventually consistent reads (docs/data-model.md §13).
-///
-/// # Errors
-/// Those of the last attempt.
-pub async fn persist_eventual_first<T, F, Fut>(mut attempt: F) -> Result<T, Problem>
-where
-    F: FnMut(ReadConsistency) -> Fut,
-    Fut: Future<Output = Result<T, Problem>>,
-{
-    match attempt(ReadConsistency::Eventual).await {
-        Err(rejected) if needs_strong_read(&rejected) => {
-            persist(|| attempt(ReadConsistency::Strong)).await
-        }
-        outcome => outcome,
     }
 }
 

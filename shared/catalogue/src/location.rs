@@ -209,8 +209,8 @@ pub fn online<'a>(locations: impl IntoIterator<Item = &'a Location>) -> Vec<Loca
 pub async fn all(services: &Services, store: &StoreId) -> Result<Vec<Location>, Problem> {
     let partition = key::store(store).pk;
     // Locations created concurrently may exceed the limit by one or two.
-    let most = MAX_LOCATIONS.saturating_mul(2);
-    services.table.all(&Query::partition(partition).begins_with(key::LOCATIONS), most).await
+    let limit = MAX_LOCATIONS.saturating_mul(2);
+    services.table.all(&Query::partition(partition).begins_with(key::LOCATIONS), limit).await
 }
 
 /// Adds to a transaction the write of the store with its online locations, after `changed` among all
@@ -245,7 +245,7 @@ pub async fn home(services: &Services, store: &Store) -> Result<LocationId, Prob
     let mut locations = all(services, &store.id).await?;
     locations.sort_by_key(|location| (!location.is_open(), location.priority, location.created_at));
     let first = locations.into_iter().next().map(|location| location.id);
-    first.ok_or_else(|| Problem::internal("a store without a location"))
+    first.ok_or_else(|| Problem::internal(format!("the store {} has no location", store.id)))
 }
 
 core_types::view! {

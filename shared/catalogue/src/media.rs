@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use table::item::Item;
 use table::{Condition, Write, retry};
 
-use crate::blob::{Blob, Deposit};
+use crate::blob::{Blob, BlobUpload};
 use identity::store::Store;
 use services::Services;
 
@@ -162,7 +162,7 @@ pub async fn create(
     (id, bytes, caption): (MediaId, Vec<u8>, Caption),
 ) -> Result<Media, Problem> {
     let kind = MediaType::of(&bytes)?;
-    let deposit = Deposit::new(bytes, services.clock.now());
+    let deposit = BlobUpload::new(bytes, services.clock.now());
     let (id, caption, deposit) = (&id, &caption, &deposit);
     let made = retry(|| async move {
         if let Some(known) = services.table.get::<Media>(&key::media(&store.id, id)).await? {
@@ -181,7 +181,7 @@ pub async fn create(
         Ok(made)
     })
     .await;
-    deposit.tidy(services).await;
+    deposit.delete_superseded(services).await;
     made
 }
 

@@ -198,7 +198,7 @@ impl Menu {
 
     /// The deleted menu, at its next version, for the event.
     #[must_use]
-    pub fn gone(&self, now: Timestamp) -> Self {
+    pub fn deleted(&self, now: Timestamp) -> Self {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 }

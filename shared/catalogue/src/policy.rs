@@ -110,7 +110,7 @@ pub struct Policy {
 
 /// The content of a policy.
 #[derive(Debug, Clone)]
-pub struct Wording {
+pub struct PolicyText {
     /// The title of the page; [`PolicyHandle::title`] by default.
     pub title: Option<String>,
     /// The text.
@@ -136,7 +136,7 @@ impl Policy {
 
     /// The policy at its next version, with this content.
     #[must_use]
-    pub fn with(&self, wording: Wording, now: Timestamp) -> Self {
+    pub fn with(&self, wording: PolicyText, now: Timestamp) -> Self {
         Self {
             title: wording.title.unwrap_or_else(|| self.handle.title().to_owned()),
             body_html: wording.body_html,
@@ -256,7 +256,7 @@ mod tests {
     fn the_title_of_a_policy_follows_from_its_handle_by_default() {
         let now = Timestamp::from_millis(0);
         let blank = Policy::blank(&StoreId::mint(now), PolicyHandle::Refund, now);
-        let wording = |title: Option<&str>| Wording {
+        let wording = |title: Option<&str>| PolicyText {
             title: title.map(str::to_owned),
             body_html: SafeHtml("<p>a</p>".into()),
             published: true,

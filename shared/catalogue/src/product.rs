@@ -304,7 +304,7 @@ impl Product {
     /// The product with its aggregates computed over `variants`, which must be all of its variants. Those that are
     /// discontinued count for none of what shoppers see, unless all are.
     #[must_use]
-    pub fn over(self, variants: &[Variant]) -> Self {
+    pub fn with_prices_of(self, variants: &[Variant]) -> Self {
         let offered = || variants.iter().filter(|variant| !variant.discontinued);
         let all_are_gone = offered().next().is_none();
         let counted = || variants.iter().filter(|variant| all_are_gone || !variant.discontinued);
@@ -376,7 +376,7 @@ impl Product {
     ///
     /// # Errors
     /// `too_large`, as a field error of the whole request.
-    pub fn fits(&self) -> Result<(), Problem> {
+    pub fn ensure_size(&self) -> Result<(), Problem> {
         let size = serde_json::to_vec(self).map_err(Problem::internal)?.len();
         if size > MAX_BYTES {
             let detail = format!("A product must have at most {MAX_BYTES} bytes in total.");

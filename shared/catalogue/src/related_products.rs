@@ -70,7 +70,7 @@ impl RelatedProducts {
     }
 
     /// The candidate with this handle.
-    pub fn named(&self, handle: &Handle) -> Option<&Candidate> {
+    pub fn find_by_handle(&self, handle: &Handle) -> Option<&Candidate> {
         self.products.iter().find(|candidate| candidate.handle == *handle)
     }
 
@@ -121,7 +121,7 @@ mod tests {
         candidates.iter().map(|candidate| candidate.id.clone()).collect()
     }
 
-    fn named<const N: usize>(names: [&str; N]) -> Vec<ProductId> {
+    fn find_by_handle<const N: usize>(names: [&str; N]) -> Vec<ProductId> {
         names.iter().map(|name| ProductId::derive(&[name])).collect()
     }
 
@@ -142,15 +142,18 @@ mod tests {
             product("newer", 6),
         ]);
         let found = related.closest_to(&mug.id, &mug.outline(), 10);
-        let expected = named(["category", "type", "vendor", "tag", "newer", "older"]);
+        let expected = find_by_handle(["category", "type", "vendor", "tag", "newer", "older"]);
         assert_eq!(ids(&found), expected);
         assert_eq!(
             ids(&related.closest_to(&mug.id, &mug.outline(), 2)),
-            named(["category", "type"])
+            find_by_handle(["category", "type"])
         );
         // Attributes that both lack are not in common.
         let bare = product("bare", 9);
-        assert_eq!(ids(&related.closest_to(&bare.id, &bare.outline(), 1)), named(["newer"]));
+        assert_eq!(
+            ids(&related.closest_to(&bare.id, &bare.outline(), 1)),
+            find_by_handle(["newer"])
+        );
     }
 
     #[test]

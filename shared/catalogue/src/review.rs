@@ -106,7 +106,7 @@ impl Item for Review {
 
 /// The content of a customer's review.
 #[derive(Debug, Clone)]
-pub struct Opinion {
+pub struct ReviewContent {
     /// The line of the order with which the customer bought the product; its existence was checked.
     pub order_item_id: Option<OrderItemId>,
     /// One star to five.
@@ -127,10 +127,10 @@ impl Resource for Review {
 
 impl Review {
     /// A new review by a customer: `approved`, or else pending the store's decision.
-    pub fn write(
+    pub fn new(
         product: &ProductId,
         customer: &Customer,
-        opinion: Opinion,
+        content: ReviewContent,
         approved: bool,
         now: Timestamp,
     ) -> Self {
@@ -140,11 +140,11 @@ impl Review {
             store_id: customer.store_id.clone(),
             product_id: product.clone(),
             customer_id: customer.id.clone(),
-            order_item_id: opinion.order_item_id,
-            author: shown_name(customer.name.as_deref()),
-            rating: opinion.rating,
-            title: opinion.title,
-            body: opinion.body,
+            order_item_id: content.order_item_id,
+            author: public_name(customer.name.as_deref()),
+            rating: content.rating,
+            title: content.title,
+            body: content.body,
             status,
             reply: None,
             created_at: now,
@@ -181,7 +181,7 @@ impl Review {
 
     /// The review without its author's name; none when it has none.
     pub fn redacted(&self, now: Timestamp) -> Option<Self> {
-        let author = shown_name(None);
+        let author = public_name(None);
         (self.author != author).then(|| Self { author, ..self.changed(now) })
     }
 
@@ -215,7 +215,7 @@ impl Review {
 }
 
 /// The public form of a name: its first word, and the initial of the last.
-fn shown_name(name: Option<&str>) -> String {
+fn public_name(name: Option<&str>) -> String {
     let mut words = name.unwrap_or_default().split_whitespace();
     let first = words.next().unwrap_or("Customer");
     match words.last().and_then(|last| last.chars().next()) {
@@ -250,7 +250,7 @@ pub async fn count(
     let (store, product) = (&after.store_id, &after.product_id);
     let write = write.update(&key::product(store, product), change, Code::NotFound);
     let summary: Option<ProductSummary> = services.table.get(&key::summary(store, product)).await?;
-    Ok(write.also(summary, |write, summary| {
+    Ok(write.when_some(summary, |write, summary| {
         let rated = summary.rated(step, step.saturating_mul(stars));
         write.update(&summary.key(), rated, Code::VersionConflict)
     }))
@@ -348,9 +348,13 @@ mod tests {
     }
 
     fn review(now: Timestamp) -> Review {
-        let opinion =
-            Opinion { order_item_id: None, rating: 4, title: "Good".into(), body: "Yes.".into() };
-        Review::write(&ProductId::mint(now), &cleo(now), opinion, false, now)
+        let content = ReviewContent {
+            order_item_id: None,
+            rating: 4,
+            title: "Good".into(),
+            body: "Yes.".into(),
+        };
+        Review::new(&ProductId::mint(now), &cleo(now), content, false, now)
     }
 
     #[test]
@@ -380,8 +384,8 @@ mod tests {
 
     #[test]
     fn the_public_name_is_the_first_name_and_an_initial() {
-        assert_eq!(shown_name(Some("Cleo de la Cruz")), "Cleo C.");
-        assert_eq!(shown_name(Some("Cleo")), "Cleo");
-        assert_eq!(shown_name(None), "Customer");
+        assert_eq!(public_name(Some("Cleo de la Cruz")), "Cleo C.");
+        assert_eq!(public_name(Some("Cleo")), "Cleo");
+        assert_eq!(public_name(None), "Customer");
     }
 }

@@ -94,7 +94,7 @@ pub fn rows(summary: &ProductSummary) -> BTreeSet<Token> {
 }
 
 /// Whether a product has all terms of a query.
-pub fn answers(summary: &ProductSummary, query: &[Term]) -> bool {
+pub fn matches(summary: &ProductSummary, query: &[Term]) -> bool {
     query.is_empty() || have(&tokens(summary), query)
 }
 
@@ -141,7 +141,7 @@ mod tests {
             ("mug red", false),
             ("", true),
         ] {
-            assert_eq!(answers(&summary(), &terms(query)), expected, "{query}");
+            assert_eq!(matches(&summary(), &terms(query)), expected, "{query}");
         }
     }
 

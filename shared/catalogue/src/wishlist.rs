@@ -54,7 +54,7 @@ impl Wish {
     }
 
     /// A new wish.
-    pub fn make(
+    pub fn new(
         customer: &Customer,
         product_id: ProductId,
         variant_id: Option<VariantId>,

@@ -7,7 +7,7 @@ use unicode_segmentation::UnicodeSegmentation;
 /// The characters of a word that are compared (our choice).
 const LONGEST: usize = 40;
 /// The most words that are joined to one (our choice).
-const MOST_JOINED: usize = 4;
+const MAX_JOINED: usize = 4;
 /// Signs that join words to one: `T-Shirt`, `AB/4711.X`.
 const JOINTS: &[char] = &['-', '.', '/', '_', '+', '&'];
 
@@ -101,7 +101,7 @@ fn is_joint(between: &str) -> bool {
 /// Several words as one.
 fn joint(run: &[&str]) -> Option<String> {
     let joined = || run.iter().copied().flat_map(str::chars).filter(|c| *c != '\'');
-    (2..=MOST_JOINED).contains(&run.len()).then(|| joined().take(LONGEST).collect())
+    (2..=MAX_JOINED).contains(&run.len()).then(|| joined().take(LONGEST).collect())
 }
 
 /// The parts of a word by which it is found as well: what follows an apostrophe or letters before a number.

@@ -8,7 +8,7 @@ use core_types::id::{AppId, StoreId, SubscriptionId};
 use core_types::key;
 use delivery::delivery::Delivery;
 use delivery::replay::Replay;
-use delivery::subscription::{Payload, Subscription};
+use delivery::subscription::{Ordering, Payload, Subscription};
 use futures_util::stream::{self, StreamExt};
 use platform::app::Stop;
 use platform::installation::Installation;
@@ -74,6 +74,14 @@ impl Audience {
     /// Whether all partitions that an event needs were read, successfully or not.
     pub fn knows(&self, event: &Event) -> bool {
         partitions_of(event).all(|partition| self.subscriptions.contains_key(&partition))
+    }
+
+    /// Whether a subscription that may receive an event wants the events about an entity in order. Also true
+    /// where that could not be read.
+    pub fn is_ordered(&self, event: &Event) -> bool {
+        let is_ordered = |found: &Subscription| found.ordering == Ordering::Entity;
+        partitions_of(event)
+            .any(|partition| self.found(&partition).map_or(true, |all| all.iter().any(is_ordered)))
     }
 
     /// Creates the deliveries of an event.
@@ -145,7 +153,10 @@ impl Audience {
         match self.subscriptions.get(partition) {
             Some(Ok(found)) => Ok(found),
             Some(Err(problem)) => Err(problem.clone()),
-            None => Err(Problem::unavailable("not read")),
+            None => {
+                let cause = format!("the subscriptions of {partition} were not read");
+                Err(Problem::unavailable(cause))
+            }
         }
     }
 
@@ -155,7 +166,7 @@ impl Audience {
         let mut receiving = Vec::new();
         for subscription in self.found(partition)? {
             let installation = self.installation(event, subscription)?;
-            if subscription.takes(event, scope, installation) {
+            if subscription.matches_event(event, scope, installation) {
                 receiving.push(subscription);
             }
         }
@@ -189,10 +200,10 @@ async fn installations(
         .collect();
     let keyed: Vec<((StoreId, AppId), [Key; 2])> = wanted
         .into_iter()
-        .map(|(store, services)| {
-            let id = Installation::id_of(&store, &services);
-            let keys = [key::installation(&id), Stop::of(&services, &id)];
-            ((store, services), keys)
+        .map(|(store, app)| {
+            let id = Installation::id_of(&store, &app);
+            let keys = [key::installation(&id), Stop::of(&app, &id)];
+            ((store, app), keys)
         })
         .collect();
     let mut found = HashMap::new();

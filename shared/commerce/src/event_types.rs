@@ -63,7 +63,7 @@ pub fn written() -> String {
             "type": entry.name,
             "entity": entry.entity,
             "scope": entry.scope,
-            "description": entry.about,
+            "description": entry.summary,
             "schema": shape.schema(),
             "example": shape.example(),
         })

@@ -5,7 +5,7 @@
 //! requires of its caller the scopes that the events need, regardless of the scopes that the subscription was
 //! created with.
 
-use core_types::event::{self, Entry};
+use core_types::event::{self, TopicDeclaration};
 use delivery::delivery::Delivery;
 use delivery::replay::{Replay, ReplayKind};
 use delivery::subscription::Subscription;
@@ -47,7 +47,8 @@ pub fn ensure_reads_event(actor: &StoreActor, name: &str) -> Result<(), Problem>
 /// # Errors
 /// `insufficient_scope`, with the first scope that is missing.
 pub fn ensure_reads_all(actor: &StoreActor, subscription: &Subscription) -> Result<(), Problem> {
-    let is_named = |entry: &Entry| subscription.event_types.iter().any(|it| it == entry.name);
+    let is_named =
+        |entry: &TopicDeclaration| subscription.event_types.iter().any(|it| it == entry.name);
     let named = topics::catalogue().into_iter().filter(is_named);
     named.map(|entry| entry.scope).try_for_each(|scope| ensure_reads(actor, scope))?;
     ensure_reads_sent(actor, subscription)
@@ -77,11 +78,12 @@ pub fn ensure_reads_replay(
     if replay.kind == ReplayKind::Delivery {
         scopes.extend(named.iter().map(|delivery| topics::scope_of(&delivery.event_type)));
     } else {
-        let is_requested = |entry: &Entry| {
+        let is_requested = |entry: &TopicDeclaration| {
             let mut filters = replay.event_types.iter();
             replay.event_types.is_empty() || filters.any(|it| event::matches(it, entry.name))
         };
-        let requested: Vec<Entry> = topics::catalogue().into_iter().filter(is_requested).collect();
+        let requested: Vec<TopicDeclaration> =
+            topics::catalogue().into_iter().filter(is_requested).collect();
         for receiver in audience.receivers(replay)? {
             let sent = requested.iter().filter(|entry| sends(receiver, entry, actor));
             scopes.extend(sent.map(|entry| entry.scope));
@@ -98,7 +100,7 @@ pub fn ensure_reads_replay(
 /// of its own subscription, so that it can remove one that was created with more. A page of the app in the
 /// admin runs for a member who may have fewer scopes than the app, so there all scopes of the subscription
 /// count.
-fn sends(subscription: &Subscription, entry: &Entry, actor: &StoreActor) -> bool {
+fn sends(subscription: &Subscription, entry: &TopicDeclaration, actor: &StoreActor) -> bool {
     let is_subscribed = subscription.event_types.iter().any(|it| event::matches(it, entry.name));
     let Some(subscribed) = &subscription.scopes else { return is_subscribed };
     let granted = actor.app().filter(|app| app.merchant_id.is_none()).map(|app| &app.granted);

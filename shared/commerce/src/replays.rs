@@ -14,16 +14,16 @@ use std::collections::HashSet;
 use core_types::event::{self, Event};
 use core_types::id::DeliveryId;
 use delivery::delivery::Delivery;
-use delivery::replay::{Made, Replay, ReplayKind, Skipped};
+use delivery::replay::{Replay, ReplayKind, ReplayedPage, Skipped};
 use delivery::subscription::Subscription;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 use services::Services;
-use table::WalkPlace;
+use table::WalkPosition;
 
 use crate::audience::Audience;
 
-pub use failed::named;
+pub use failed::load_named;
 
 /// Items of one page when a replay is counted in advance.
 const COUNTED: usize = 500;
@@ -52,7 +52,7 @@ impl Planned {
 struct Plan {
     planned: Vec<Planned>,
     skipped: Skipped,
-    next: Option<WalkPlace>,
+    next: Option<WalkPosition>,
 }
 
 /// A running replay, with the subscriptions that it may send to.
@@ -118,26 +118,26 @@ impl<'a> Replaying<'a> {
     ///
     /// # Errors
     /// 503: nothing is lost, and the page can be repeated.
-    pub async fn make(&self) -> Result<(Vec<Delivery>, Made), Problem> {
-        let mut plan = self.plan(self.replay.place.as_ref(), self.replay.room()).await?;
-        let left = usize::try_from(self.replay.left()).unwrap_or(usize::MAX);
+    pub async fn make(&self) -> Result<(Vec<Delivery>, ReplayedPage), Problem> {
+        let mut plan = self.plan(self.replay.place.as_ref(), self.replay.page_size()).await?;
+        let left = usize::try_from(self.replay.remaining()).unwrap_or(usize::MAX);
         let is_cut = plan.planned.len() > left;
         plan.planned.truncate(left);
         let planned = plan.planned.into_iter().zip(0_u64..).map(|(planned, number)| {
-            let at = self.replay.turn(number, self.now);
+            let at = self.replay.attempt_at(number, self.now);
             Planned { delivery: planned.delivery.due_from(at, self.now), ..planned }
         });
         let (made, skipped) = make::all(self.services, planned.collect(), self.now).await?;
         let sent = u64::try_from(made.len()).unwrap_or(u64::MAX);
         let skipped = plan.skipped.and(skipped);
-        Ok((made, Made { sent, skipped, next: plan.next, is_cut }))
+        Ok((made, ReplayedPage { sent, skipped, next: plan.next, is_cut }))
     }
 
-    async fn plan(&self, place: Option<&WalkPlace>, room: usize) -> Result<Plan, Problem> {
+    async fn plan(&self, place: Option<&WalkPosition>, limit: usize) -> Result<Plan, Problem> {
         match self.replay.kind {
             ReplayKind::Delivery => self.plan_named().await,
-            ReplayKind::Recover => self.plan_failed(place, room).await,
-            ReplayKind::Missing | ReplayKind::Range => self.plan_happened(place, room).await,
+            ReplayKind::Recover => self.plan_failed(place, limit).await,
+            ReplayKind::Missing | ReplayKind::Range => self.plan_happened(place, limit).await,
         }
     }
 

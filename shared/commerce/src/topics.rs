@@ -10,7 +10,7 @@ use catalogue::navigation;
 use catalogue::policy;
 use catalogue::product;
 use catalogue::review;
-use core_types::event::{Entry, Shape};
+use core_types::event::{Shape, TopicDeclaration};
 use delivery::replay;
 use delivery::subscription;
 use identity::customer;
@@ -44,7 +44,7 @@ use transfers::import;
 /// Collects the topics of the nouns, in document order.
 macro_rules! declared {
     ($($($noun:ident)::+),* $(,)?) => {
-        const TOPICS: &[&[Entry]] = &[$($($noun)::+::TOPICS),*];
+        const TOPICS: &[&[TopicDeclaration]] = &[$($($noun)::+::TOPICS),*];
         const SHAPES: &[&[Shape]] = &[$($($noun)::+::SHAPES),*];
     };
 }
@@ -96,12 +96,12 @@ declared! {
 }
 
 /// All topics, in document order.
-pub fn catalogue() -> Vec<Entry> {
+pub fn catalogue() -> Vec<TopicDeclaration> {
     TOPICS.concat()
 }
 
 /// The topic with this name.
-pub fn find(name: &str) -> Option<Entry> {
+pub fn find(name: &str) -> Option<TopicDeclaration> {
     TOPICS.iter().copied().flatten().find(|entry| entry.name == name).copied()
 }
 

@@ -25,7 +25,7 @@ use table::outbox::Outgoing;
 
 pub use group::EventGroup;
 pub use outbox::OutboxState;
-pub use topic::{EXAMPLE_TIME, Entry, Example, Shape, Topic, sample};
+pub use topic::{EXAMPLE_TIME, Example, Shape, Topic, TopicDeclaration, sample};
 
 use crate::id::{AppId, EventId, StoreId};
 use crate::key::{self, IndexKey};
@@ -110,16 +110,21 @@ impl Event {
     /// The event of a change, with the changed entity as its data.
     pub fn new<T: Example>(
         topic: &Topic<T>,
-        about: EventSubject<'_>,
+        subject: EventSubject<'_>,
         data: &T,
         now: Timestamp,
     ) -> Self {
         let data = serde_json::to_value(data).unwrap_or_default();
-        Self::untyped(&Entry::of(topic), about, data, now)
+        Self::untyped(&TopicDeclaration::of(topic), subject, data, now)
     }
 
     /// An event of a topic known only by its name: a sample for a test delivery.
-    pub fn untyped(topic: &Entry, about: EventSubject<'_>, data: Value, now: Timestamp) -> Self {
+    pub fn untyped(
+        topic: &TopicDeclaration,
+        subject: EventSubject<'_>,
+        data: Value,
+        now: Timestamp,
+    ) -> Self {
         let id = key::nth_event(&EventId::mint(now), 0);
         let (request_id, trace_id) = Context::current().map_or_else(
             || (primitives::id::mint("req_", now), primitives::id::mint("", now)),
@@ -131,10 +136,10 @@ impl Event {
                 "type": topic.name,
                 "api_version": API_VERSION,
                 "created_at": now,
-                "store_id": about.store,
+                "store_id": subject.store,
                 "request_id": request_id,
                 "trace_id": trace_id,
-                "entity": {"type": topic.entity, "id": about.entity, "version": about.version},
+                "entity": {"type": topic.entity, "id": subject.entity, "version": subject.version},
                 "data": data,
             })
             .to_string()
@@ -142,16 +147,16 @@ impl Event {
         let mut text = body(data);
         if text.len() > MAX_BODY {
             // Receivers fetch the entity instead; cutting the JSON anywhere else would break it.
-            text = body(json!({"id": about.entity, "truncated": true}));
+            text = body(json!({"id": subject.entity, "truncated": true}));
         }
         Self {
             name: topic.name.to_owned(),
-            store_id: about.store.cloned(),
-            app_id: about.app.cloned(),
+            store_id: subject.store.cloned(),
+            app_id: subject.app.cloned(),
             entity_type: topic.entity.to_owned(),
-            entity_id: about.entity.to_owned(),
+            entity_id: subject.entity.to_owned(),
             timeline: None,
-            entity_version: about.version,
+            entity_version: subject.version,
             actor: Context::current().map(|context| context.principal()).filter(|p| !p.is_empty()),
             test: false,
             notice: None,
@@ -211,15 +216,20 @@ impl Event {
     }
 
     /// A sample of this topic for a test delivery. It counts as published from the start.
-    pub fn sample(topic: &Entry, about: EventSubject<'_>, data: Value, now: Timestamp) -> Self {
-        let event = Self::untyped(topic, about, data, now);
+    pub fn sample(
+        topic: &TopicDeclaration,
+        subject: EventSubject<'_>,
+        data: Value,
+        now: Timestamp,
+    ) -> Self {
+        let event = Self::untyped(topic, subject, data, now);
         Self { test: true, state: OutboxState::Published, published_at: Some(now), ..event }
     }
 }
 
 impl Outgoing for Event {
     fn put_into(self, write: Write) -> Write {
-        write.gather(self)
+        write.emit_grouped(self)
     }
 }
 
@@ -253,9 +263,9 @@ mod tests {
     fn a_body_has_at_most_64_kb_and_beyond_that_names_what_to_fetch() {
         let now = Timestamp::from_millis(1_795_244_400_000);
         let event = |padding: usize| {
-            let about = EventSubject { store: None, app: None, entity: "x", version: 1 };
+            let subject = EventSubject { store: None, app: None, entity: "x", version: 1 };
             let data = json!({"padding": "x".repeat(padding)});
-            Event::untyped(&Entry::of(&STORE_UPDATED), about, data, now)
+            Event::untyped(&TopicDeclaration::of(&STORE_UPDATED), subject, data, now)
         };
         let fits = MAX_BODY - event(0).body.len();
         assert_eq!(event(fits).body.len(), MAX_BODY);
@@ -266,9 +276,9 @@ mod tests {
     #[test]
     fn events_about_one_entity_sort_by_its_version_first() {
         let at = |version: u64, millis: i64| {
-            let about = EventSubject { store: None, app: None, entity: "x", version };
+            let subject = EventSubject { store: None, app: None, entity: "x", version };
             let now = Timestamp::from_millis(1_795_244_400_000 + millis);
-            Event::untyped(&Entry::of(&STORE_UPDATED), about, json!({}), now).order()
+            Event::untyped(&TopicDeclaration::of(&STORE_UPDATED), subject, json!({}), now).order()
         };
         let mut found = [at(10, 0), at(9, 5), at(9, 4), at(100, -1)];
         let expected = [found[2].clone(), found[1].clone(), found[0].clone(), found[3].clone()];

@@ -17,26 +17,26 @@ use crate::key::IndexKey;
 #[item(kind = "pointer", key = Key::from(&self.from), version = 1)]
 pub struct LookupItem {
     /// Its own key, derived from the id.
-    from: Place,
+    from: StoredKey,
     /// The key of the object.
-    to: Place,
+    to: StoredKey,
 }
 
 /// The stored form of a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Place {
+struct StoredKey {
     partition: String,
     sort: String,
 }
 
-impl From<Key> for Place {
+impl From<Key> for StoredKey {
     fn from(key: Key) -> Self {
         Self { partition: key.pk, sort: key.sk }
     }
 }
 
-impl From<&Place> for Key {
-    fn from(place: &Place) -> Self {
+impl From<&StoredKey> for Key {
+    fn from(place: &StoredKey) -> Self {
         Self::new(&place.partition, &place.sort)
     }
 }

@@ -19,7 +19,7 @@ use services::Services;
 use services::queue::QueueName;
 use table::Write;
 use table::item::{Item, Key};
-use table::outbox::{Due, Outgoing};
+use table::outbox::{DueKind, Outgoing};
 
 use crate::event::Event;
 use crate::fields::Email;
@@ -31,9 +31,9 @@ pub use plain::{holds_link, on_one_line, unlinked};
 
 /// The queue of mails to send.
 pub const QUEUE: QueueName = QueueName("MAIL_QUEUE_URL");
-/// How long a mail may wait on the queue before the sweep enqueues it again.
+/// The longest wait of a mail on the queue before the sweep enqueues it again.
 const QUEUE_GRACE: Duration = MINUTE;
-/// How long a sender has a mail to itself; longer than sending may take.
+/// The lease of a sender on a mail; longer than sending may take.
 const LEASE: Duration = MINUTE.saturating_mul(2);
 /// The most attempts before a mail fails (our choice).
 const ATTEMPTS: u32 = 10;
@@ -100,7 +100,7 @@ impl Item for Mail {
     }
     fn indexes(&self) -> Vec<IndexKey> {
         let waits = !matches!(self.state, MailState::Failed | MailState::Withheld);
-        waits.then(|| Due::Mail.mark(self.id.as_str(), self.due_at)).into_iter().collect()
+        waits.then(|| DueKind::Mail.mark(self.id.as_str(), self.due_at)).into_iter().collect()
     }
     fn forget_at(&self) -> Option<Timestamp> {
         Some(self.expires_at.plus(DAY))
@@ -115,7 +115,7 @@ impl Outgoing for Mail {
 
 /// The next step with a mail.
 #[derive(Debug, Clone)]
-pub enum Take {
+pub enum MailClaim {
     /// Send it: this is the mail with its lease, to be written first.
     Send(Mail),
     /// Skip it: another sender has it, or it failed or is withheld.
@@ -135,7 +135,7 @@ impl Mail {
     ///
     /// # Errors
     /// 500 when it cannot be sealed.
-    pub fn following(event: &Event, key: &SealKey, content: &MailContent) -> Result<Self, Problem> {
+    pub fn of_event(event: &Event, key: &SealKey, content: &MailContent) -> Result<Self, Problem> {
         // Ids of events that happened together may end alike, and due work is sharded by the last digit. So
         // the last two digits are exchanged with the two before them.
         let shuffled = |digits: &str| {
@@ -190,15 +190,15 @@ impl Mail {
     }
 
     /// Takes the lease for sending, so that two queue messages send the mail once.
-    pub fn take(&self, now: Timestamp) -> Take {
+    pub fn claim(&self, now: Timestamp) -> MailClaim {
         let taken = self.state == MailState::Sending && now < self.due_at;
         if taken || matches!(self.state, MailState::Failed | MailState::Withheld) {
-            return Take::Leave;
+            return MailClaim::Leave;
         }
         if self.expires_at <= now {
-            return Take::Expired;
+            return MailClaim::Expired;
         }
-        Take::Send(Self {
+        MailClaim::Send(Self {
             state: MailState::Sending,
             attempts: self.attempts.saturating_add(1),
             due_at: now.plus(LEASE),
@@ -250,7 +250,7 @@ impl Mail {
 
 /// A gift card that a mail delivers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GiftCardNews {
+pub struct GiftCardDelivery {
     /// The card.
     pub id: GiftCardId,
     /// Its code in readable form.
@@ -269,7 +269,7 @@ pub struct MailContent {
     /// The store's gift card that it delivers. Its subject and text are written at sending, and it is not
     /// sent if the card cannot be spent.
     #[serde(default)]
-    pub gift_card: Option<GiftCardNews>,
+    pub gift_card: Option<GiftCardDelivery>,
     /// Whether it is about the store's business, in the store's words: it is sent only if the store's owner
     /// has a proven address.
     #[serde(default)]
@@ -288,7 +288,7 @@ pub struct MailContent {
     /// The same as HTML, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub html: Option<String>,
-    /// How long it is useful after it was written.
+    /// The time for which it is useful after it was written.
     pub useful_for: Duration,
 }
 
@@ -318,7 +318,7 @@ impl MailContent {
 
     /// The content, for an address that nobody has proven yet.
     #[must_use]
-    pub fn to_stranger(self) -> Self {
+    pub fn for_unverified(self) -> Self {
         Self { is_to_stranger: true, ..self }
     }
 
@@ -372,10 +372,10 @@ mod tests {
     fn a_mail_follows_from_an_event_as_one_that_sorts_and_is_dated_as_that() {
         let key = SealKey::generate();
         let event = |millis: i64| {
-            let about = EventSubject { store: None, app: None, entity: "x", version: 1 };
-            Event::new(&OPENED, about, &Opened {}, Timestamp::from_millis(millis))
+            let subject = EventSubject { store: None, app: None, entity: "x", version: 1 };
+            Event::new(&OPENED, subject, &Opened {}, Timestamp::from_millis(millis))
         };
-        let mail = |event: &Event| Mail::following(event, &key, &content()).unwrap();
+        let mail = |event: &Event| Mail::of_event(event, &key, &content()).unwrap();
         let events: Vec<Event> = (0..64).map(|n| event(1_795_244_400_000 + n)).collect();
         let mails: Vec<Mail> = events.iter().map(mail).collect();
         assert!(mails.iter().map(|mail| &mail.id).is_sorted());
@@ -392,18 +392,18 @@ mod tests {
     fn a_mail_is_taken_once_until_its_lease_ends() {
         let now = Timestamp::from_millis(0);
         let mail = Mail::compose(&SealKey::generate(), &content(), now).unwrap();
-        let Take::Send(taken) = mail.take(now) else { panic!("{mail:?}") };
+        let MailClaim::Send(taken) = mail.claim(now) else { panic!("{mail:?}") };
         assert_eq!((taken.attempts, taken.version), (1, 2));
-        assert!(matches!(taken.take(now.plus(MINUTE)), Take::Leave));
-        assert!(matches!(taken.take(now.plus(LEASE)), Take::Send(_)));
-        assert!(matches!(taken.take(now.plus(USEFUL_FOR)), Take::Expired));
+        assert!(matches!(taken.claim(now.plus(MINUTE)), MailClaim::Leave));
+        assert!(matches!(taken.claim(now.plus(LEASE)), MailClaim::Send(_)));
+        assert!(matches!(taken.claim(now.plus(USEFUL_FOR)), MailClaim::Expired));
     }
 
     #[test]
     fn a_failed_attempt_is_repeated_while_the_mail_is_of_use() {
         let now = Timestamp::from_millis(0);
         let mail = Mail::compose(&SealKey::generate(), &content(), now).unwrap();
-        let Take::Send(taken) = mail.take(now) else { panic!("{mail:?}") };
+        let MailClaim::Send(taken) = mail.claim(now) else { panic!("{mail:?}") };
         let (again, wait) = taken.after_failure(false, now);
         assert_eq!((again.state, wait), (MailState::Pending, Some(FIRST_WAIT)));
         assert_eq!(again.indexes().len(), 1);
@@ -414,6 +414,6 @@ mod tests {
         assert_eq!(taken.after_failure(false, late).1, None);
         let withheld = taken.counted().withheld(Code::MailLimit);
         assert_eq!((withheld.version, withheld.withheld_for.as_deref()), (4, Some("mail_limit")));
-        assert!(withheld.indexes().is_empty() && matches!(withheld.take(now), Take::Leave));
+        assert!(withheld.indexes().is_empty() && matches!(withheld.claim(now), MailClaim::Leave));
     }
 }

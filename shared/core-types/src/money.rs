@@ -107,7 +107,7 @@ impl MoneyInput {
 }
 
 impl Currency {
-    /// How many decimals it has: 0, 2 or 3 (ISO 4217).
+    /// The number of decimals: 0, 2 or 3 (ISO 4217).
     pub fn exponent(&self) -> u16 {
         primitives::currency::exponent(self.as_str())
     }
@@ -193,7 +193,7 @@ impl Money {
         shares.iter().enumerate().map(part).collect()
     }
 
-    /// How many decimals the currency has: 0, 2 or 3.
+    /// The number of decimals of the currency: 0, 2 or 3.
     pub fn exponent(&self) -> u16 {
         self.currency.exponent()
     }
@@ -253,14 +253,14 @@ mod tests {
 
     #[test]
     fn an_amount_is_asked_for_in_the_stores_currency() {
-        let asked = MoneyInput {
+        let input = MoneyInput {
             amount: primitives::fields::Int(5),
             currency: Currency::from_text("INR").unwrap(),
             formatted: None,
         };
         let inr = Currency::from_text("INR").unwrap();
-        assert_eq!(asked.in_currency(&inr).unwrap(), money(5, "INR"));
+        assert_eq!(input.in_currency(&inr).unwrap(), money(5, "INR"));
         let usd = Currency::from_text("USD").unwrap();
-        assert_eq!(asked.in_currency(&usd).unwrap_err().code, "currency_mismatch");
+        assert_eq!(input.in_currency(&usd).unwrap_err().code, "currency_mismatch");
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use table::Query;
 use table::item::Index;
 
-/// How far back lists go: the retention of their objects (our choice: 30 days).
+/// The retention of objects, which limits how far back lists go (our choice: 30 days).
 pub const RETENTION: Duration = DAY.saturating_mul(30);
 
 /// The time from `since` to `until`, both included.
@@ -22,19 +22,19 @@ pub struct TimeRange {
 }
 
 /// The field errors of `since` and `until`.
-pub fn violations(given: Given<'_>, most: Duration, now: Timestamp) -> Vec<FieldError> {
+pub fn violations(given: Given<'_>, longest: Duration, now: Timestamp) -> Vec<FieldError> {
     let (since, until) = (given.get("since"), given.get("until"));
     let is_odd = |name: &str, well_formed: bool| given.has(name) && !well_formed;
     if is_odd("since", since.is_some()) || is_odd("until", until.is_some()) {
         return Vec::new();
     }
     let floor = Timestamp::from_millis(0);
-    let validated = TimeRange::of(since, until, most, floor, now);
+    let validated = TimeRange::of(since, until, longest, floor, now);
     validated.err().map(|problem| problem.errors().to_vec()).unwrap_or_default()
 }
 
 impl TimeRange {
-    /// The requested range, at most `most` long. Without `since` it begins `most` before its end; without
+    /// The requested range, at most `longest` long. Without `since` it begins `longest` before its end; without
     /// `until` it ends now. `floor` is when the store was created: the range is cut to begin no earlier.
     ///
     /// # Errors
@@ -42,18 +42,18 @@ impl TimeRange {
     pub fn of(
         since: Option<Timestamp>,
         until: Option<Timestamp>,
-        most: Duration,
+        longest: Duration,
         floor: Timestamp,
         now: Timestamp,
     ) -> Result<Self, Problem> {
         let until = until.unwrap_or(now).min(now);
-        let since = since.unwrap_or_else(|| until.minus(most));
+        let since = since.unwrap_or_else(|| until.minus(longest));
         if until < since {
             let detail = "Must not be after `until`, nor in the future.";
             return Err(Problem::field("/since", "invalid_range", detail));
         }
-        if since.until(until) > most {
-            let days = most.as_secs().div_euclid(DAY.as_secs());
+        if since.until(until) > longest {
+            let days = longest.as_secs().div_euclid(DAY.as_secs());
             let detail = format!("The range must be at most {days} days.");
             return Err(Problem::field("/since", "range_too_wide", detail));
         }

@@ -135,8 +135,8 @@ impl Requested {
     /// `invalid_scope`.
     pub fn scopes(&self) -> Result<Scopes, primitives::problem::Problem> {
         Scopes::normalize(self.0.iter().map(String::as_str)).map_err(|word| {
-            let shown: String = word.chars().take(64).collect();
-            primitives::problem::Code::InvalidScope.detail(format!("There is no scope `{shown}`."))
+            let cut: String = word.chars().take(64).collect();
+            primitives::problem::Code::InvalidScope.detail(format!("There is no scope `{cut}`."))
         })
     }
 }
@@ -168,8 +168,8 @@ impl Deserr<FieldErrors> for Requested {
 pub fn explain(scope: &str) -> String {
     let Some((writes, resource)) = split(scope) else { return scope.to_owned() };
     let known = RESOURCES.iter().find(|(name, _)| *name == resource);
-    let about = known.map_or(resource, |(_, about)| about);
-    if writes { format!("View and change {about}") } else { format!("View {about}") }
+    let access = known.map_or(resource, |(_, access)| access);
+    if writes { format!("View and change {access}") } else { format!("View {access}") }
 }
 
 /// Space-separated (RFC 6749 §3.3).
@@ -200,9 +200,8 @@ impl Deserr<FieldErrors> for Scopes {
     ) -> Result<Self, FieldErrors> {
         let words = words(value, location)?;
         Self::normalize(words.iter().map(String::as_str)).map_err(|word| {
-            let shown: String = word.chars().take(64).collect();
-            let violation =
-                Violation::new("invalid_scope", format!("There is no scope `{shown}`."));
+            let cut: String = word.chars().take(64).collect();
+            let violation = Violation::new("invalid_scope", format!("There is no scope `{cut}`."));
             FieldErrors::at(location, violation)
         })
     }
@@ -228,8 +227,8 @@ fn words<V: IntoValue>(
     })
 }
 
-/// A scope that a route requires, as a type: `StoreAccess<ReadStore>`.
-pub trait Required: Clone + Send + Sync + 'static {
+/// A scope that a route requires, as a type parameter: `StoreAccess<ReadStore>`.
+pub trait RequiredScope: Clone + Send + Sync + 'static {
     /// The scope.
     const SCOPE: &'static str;
 }
@@ -239,7 +238,7 @@ macro_rules! required {
         #[doc = concat!("`", $scope, "`.")]
         #[derive(Debug, Clone, Copy)]
         pub struct $name;
-        impl Required for $name {
+        impl RequiredScope for $name {
             const SCOPE: &'static str = $scope;
         }
     )*};
@@ -339,22 +338,22 @@ mod tests {
         use primitives::problem::Code;
         use serde_json::{Value, json};
         let strict = |value: Value| deserr::deserialize::<Scopes, _, FieldErrors>(value);
-        let asked = |value: Value| deserr::deserialize::<Requested, _, FieldErrors>(value);
+        let read = |value: Value| deserr::deserialize::<Requested, _, FieldErrors>(value);
         for value in [json!("write_orders,read_products"), json!(["write_orders", "read_products"])]
         {
             let expected = scopes("write_orders read_products");
             assert_eq!(strict(value.clone()).unwrap(), expected);
-            assert_eq!(asked(value.clone()).unwrap().scopes().unwrap(), expected);
+            assert_eq!(read(value.clone()).unwrap().scopes().unwrap(), expected);
         }
         let stored: Scopes = serde_json::from_value(json!(["write_orders"])).unwrap();
         assert_eq!(stored, scopes("write_orders"));
         for value in [json!("read_everything"), json!(["read_orders", "read_everything"])] {
             assert!(strict(value.clone()).is_err(), "{value}");
-            let problem = asked(value).unwrap().scopes().unwrap_err();
+            let problem = read(value).unwrap().scopes().unwrap_err();
             assert_eq!(problem.code, Code::InvalidScope);
         }
         for value in [json!(1), json!({}), json!(null), json!(["read_orders", 1])] {
-            assert!(strict(value.clone()).is_err() && asked(value.clone()).is_err(), "{value}");
+            assert!(strict(value.clone()).is_err() && read(value.clone()).is_err(), "{value}");
         }
     }
 

@@ -267,8 +267,8 @@ mod tests {
 
     #[tokio::test]
     async fn no_account_and_a_broken_hash_are_rejected() {
-        for broken in [None, Some(""), Some("x"), Some("$argon2id$v=19$m=19456,t=2,p=1$")] {
-            assert!(!verify("x", broken).await, "{broken:?}");
+        for invalid in [None, Some(""), Some("x"), Some("$argon2id$v=19$m=19456,t=2,p=1$")] {
+            assert!(!verify("x", invalid).await, "{invalid:?}");
         }
     }
 

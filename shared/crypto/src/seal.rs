@@ -4,7 +4,7 @@
 //!   AES-256-GCM (NIST SP 800-38D) and a fresh random nonce, bound to a context, so that a sealed
 //!   value moved to another row does not open there.
 //! - [`SteadyKey`] encrypts what a client carries for us (cursors), the same text to the same bytes.
-//! - [`MacKey`] hides what is looked up (gift-card codes): HMAC-SHA256 (RFC 2104).
+//! - [`MacKey`] hashes lookup values (gift-card codes): HMAC-SHA256 (RFC 2104).
 //! - [`digest`] is how bearer secrets are stored: they hold 256 random bits, so a plain SHA-256 is
 //!   enough. Passwords and one-time codes are short and go through [`crate::password`] instead.
 //!
@@ -33,9 +33,9 @@ pub use steady::SteadyKey;
 const KEY_BYTES: usize = 32;
 /// Bytes of a GCM nonce. Random 96-bit nonces allow 2^32 seals per key (SP 800-38D §8.3).
 const NONCE_BYTES: usize = 12;
-/// First byte of a sealed value, so that a later format can be told from this one.
+/// First byte of a sealed value, so that a later format can be distinguished from this one.
 const VERSION: u8 = 1;
-/// What a sealed value inflates to at most.
+/// The maximum size of a sealed value when it is inflated, in bytes.
 const MAX_INFLATED: usize = 1 << 20;
 
 /// A 256-bit key that encrypts and authenticates values at rest.

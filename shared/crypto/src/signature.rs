@@ -17,7 +17,7 @@ use subtle::ConstantTimeEq;
 
 use crate::seal;
 
-/// What every secret starts with, so that people and secret scanners recognize it.
+/// The prefix of every secret, by which people and secret scanners recognize it.
 const PREFIX: &str = "whsec_";
 /// Lengths of a key that Standard Webhooks allows, in bytes.
 const KEY_BYTES: std::ops::RangeInclusive<usize> = 24..=64;

@@ -37,14 +37,14 @@ pub use keys::{KeyError, KeySet, PublicKeys};
 pub const APP_TOKEN_SECONDS: i64 = 3_600;
 /// Life of an embedded app token, in seconds.
 pub const EMBEDDED_TOKEN_SECONDS: i64 = 300;
-/// How far our machines' clocks may differ, in seconds.
+/// The largest difference between our machines' clocks, in seconds.
 const LEEWAY_SECONDS: i64 = 10;
-/// Longest token that is looked at, in bytes. Ours have about 900.
+/// The longest token that is parsed, in bytes. Ours have about 900.
 const LONGEST_TOKEN: usize = 4_096;
 /// The type in the header (RFC 9068 §2.1).
 const TYPE: &str = "at+jwt";
 
-/// What an app access token says. Each claim is required, except for the two of embedded tokens.
+/// The claims of an app access token. Each is required, except for the two of embedded tokens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claims {
@@ -72,7 +72,7 @@ pub struct Claims {
     pub exp: i64,
     /// The token's own id.
     pub jti: String,
-    /// How it was granted: `authorization_code`, `refresh_token`, …
+    /// The grant type: `authorization_code`, `refresh_token`, …
     pub gty: String,
     /// Embedded tokens: the merchant session it dies with.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
@@ -208,7 +208,7 @@ impl Claims {
         Ok(())
     }
 
-    /// What must hold at any time: no empty names, both or none of the embedded claims, a lifetime.
+    /// Checks what holds at any time: no empty names, both or none of the embedded claims, a lifetime.
     fn check_content(&self) -> Result<(), TokenError> {
         let names = [
             &self.iss,

@@ -1,13 +1,15 @@
 //! Deliveries: each is one event for one subscription (docs/conventions.md §10).
 //!
-//! A delivery is created, its attempt claimed, and the outcome recorded, each in one conditional write of
-//! this one item. So an attempt happens once, however often its message comes (docs/platform.md §2).
+//! A delivery is created, and the outcome of each attempt recorded, in one write of this one item. The
+//! first attempt at a prompt receiver needs no other: while the queue hides its message, the message
+//! belongs to one worker. Every other attempt is claimed first, by a conditional write. However often a
+//! message comes, an attempt is recorded once (docs/platform.md §2).
 //! While the delivery is unfinished it carries a due mark at which the sweep picks it up, also if its
 //! message is lost.
 //!
 //! The mark lies behind the lease of an attempt that begins on time, so that a claim need not move it.
 //! The list by status has an index of its own only for deliveries in trouble. So a delivery that succeeds
-//! at once costs three write units to create, one to claim, and two to record its outcome.
+//! at once costs three write units to create, and two to record its outcome.
 //!
 //! A replay creates another delivery of the same event, and marks the delivery that it replaces.
 //!
@@ -41,7 +43,7 @@ use serde::{Deserialize, Serialize};
 use services::queue;
 use services::queue::QueueName;
 use table::item::{Item, Key};
-use table::outbox::Due;
+use table::outbox::DueKind;
 
 use crate::subscription::Subscription;
 
@@ -49,7 +51,7 @@ pub use attempt::{
     AttemptOutcome, AttemptVerdict, AttemptView, DeliveryAttempt, OversizedResponse, StoredAttempt,
 };
 pub use hold::Hold;
-pub use message::{DeliveryMessage, Readiness};
+pub use message::{AttemptReadiness, DeliveryMessage};
 pub use ordering_key::{OrderingKey, OrderingPosition, head_before, wake_next};
 pub use permits::{MAX_ATTEMPTS_OF_SCOPE, MAX_ATTEMPTS_TO_HOST, Permits};
 pub use queued::{message_attributes, message_body};
@@ -63,14 +65,14 @@ pub use view::DeliveryView;
 pub const QUEUE: QueueName = QueueName("WEBHOOK_QUEUE_URL");
 /// Webhook deliveries to slow receivers.
 pub const SLOW_QUEUE: QueueName = QueueName("SLOW_WEBHOOK_QUEUE_URL");
-/// How long deliveries are stored.
+/// The retention of deliveries.
 pub const RETENTION: Duration = DAY.saturating_mul(30);
 /// The lease of an attempt: how long it may take, with the reads and writes around it.
 const LEASE: Duration = MINUTE;
-/// How long after its time the sweep takes the message of a delivery for lost: a minute for the message,
+/// The time after which the sweep takes the message of a delivery for lost: a minute for the message,
 /// and the lease of the attempt that it brings, which then needs no mark of its own.
 const QUEUE_GRACE: Duration = MINUTE.saturating_add(LEASE);
-/// How long the sweep leaves a delivery alone after it has queued it again.
+/// The time for which the sweep leaves a delivery alone after it has queued it again.
 const SWEPT_GRACE: Duration = MINUTE.saturating_mul(2);
 /// A delivery ends without success after this long in any case (our choice). The schedule takes 104 hours
 /// at most, when every slot is doubled; the rest is time to wait for the circuit of a failing receiver.
@@ -147,7 +149,7 @@ pub struct Delivery {
     /// The time that the subscription's rate limit assigned to it, when others were before it.
     #[serde(default)]
     pub turn_at: Option<Timestamp>,
-    /// What it waits for besides its time.
+    /// The cause of its wait, besides its time.
     #[serde(default)]
     pub held_by: Option<Hold>,
     /// When the lease of the current attempt ends.
@@ -191,11 +193,11 @@ impl Item for Delivery {
         let scope = key::event_scope(self.store_id.as_ref(), self.app_id.as_ref());
         let (at, to) = (self.created_at, &self.subscription_id);
         let mut keys = vec![key::deliveries_of_day(&scope, at, &self.id, to)];
-        let trouble = self.trouble().map(DeliveryStatus::as_str);
+        let trouble = self.listed_status().map(DeliveryStatus::as_str);
         keys.extend(
             trouble.map(|status| key::deliveries_in_trouble(&scope, status, at, &self.id, to)),
         );
-        keys.extend(self.due_at.map(|at| Due::Delivery.mark(self.id.as_str(), at)));
+        keys.extend(self.due_at.map(|at| DueKind::Delivery.mark(self.id.as_str(), at)));
         keys
     }
     fn forget_at(&self) -> Option<Timestamp> {
@@ -247,7 +249,12 @@ impl Delivery {
     /// Another delivery of the same event; `nonce` distinguishes its id from all others. It was requested
     /// on its own, so it has no ordering key and waits for no other.
     #[must_use]
-    pub fn again(event: &Event, subscription: &Subscription, nonce: &str, now: Timestamp) -> Self {
+    pub fn repeated(
+        event: &Event,
+        subscription: &Subscription,
+        nonce: &str,
+        now: Timestamp,
+    ) -> Self {
         let cause = [event.id.as_str(), subscription.id.as_str(), nonce];
         Self {
             id: DeliveryId::derive(&cause),
@@ -258,13 +265,13 @@ impl Delivery {
 
     /// Whether it has no attempt left, or has exceeded its lifetime.
     pub fn is_spent(&self, now: Timestamp) -> bool {
-        let most = if self.test { 1 } else { MAX_ATTEMPTS };
-        self.attempt >= most || self.created_at.plus(LIFETIME) <= now
+        let max_attempts = if self.test { 1 } else { MAX_ATTEMPTS };
+        self.attempt >= max_attempts || self.created_at.plus(LIFETIME) <= now
     }
 
     /// The status under which a delivery in trouble is listed. During a later attempt it stays listed as
     /// `retrying`: a reader of the list loads the delivery itself.
-    fn trouble(&self) -> Option<DeliveryStatus> {
+    fn listed_status(&self) -> Option<DeliveryStatus> {
         match self.status {
             DeliveryStatus::Pending | DeliveryStatus::Succeeded => None,
             DeliveryStatus::Delivering => (self.attempt > 1).then_some(DeliveryStatus::Retrying),
@@ -297,6 +304,22 @@ impl Delivery {
             last_attempt_at: Some(now),
             ..self.changed(now)
         }
+    }
+
+    /// The delivery with its next attempt begun and not claimed. The table does not learn of it before its
+    /// outcome, which is therefore the next version.
+    #[must_use]
+    pub fn begun(&self, now: Timestamp) -> Self {
+        Self { version: self.version, ..self.claimed(now) }
+    }
+
+    /// The delivery as it was found after the outcome of its unclaimed attempt could not be recorded, with that
+    /// attempt begun; none when the attempt was recorded by another worker, or the delivery has ended.
+    pub fn begun_again(&self, found: &Self, now: Timestamp) -> Option<Self> {
+        let is_open = self.claim.is_none()
+            && found.attempt.saturating_add(1) == self.attempt
+            && matches!(found.status, DeliveryStatus::Pending | DeliveryStatus::Retrying);
+        is_open.then(|| Self { last_attempt_at: self.last_attempt_at, ..found.begun(now) })
     }
 
     /// Whether a worker holds the lease of its current attempt.

@@ -15,6 +15,7 @@
 mod estimate;
 mod scans;
 mod skipped;
+mod transitions;
 mod view;
 
 use std::time::Duration;
@@ -25,11 +26,10 @@ use core_types::key::{self, IndexKey};
 use core_types::range::TimeRange;
 use platform::authority::Authority;
 use primitives::clock::{DAY, HOUR, MINUTE, Timestamp};
-use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
+use table::WalkPosition;
 use table::item::{Item, Key};
-use table::outbox::Due;
-use table::{Condition, WalkPlace, Write};
+use table::outbox::DueKind;
 
 pub use estimate::{Estimate, EstimatedCost};
 pub use scans::Scan;
@@ -37,27 +37,27 @@ pub use skipped::Skipped;
 pub use view::{REPLAY_FINISHED, ReplayProgress, ReplayView, SHAPES, TOPICS};
 
 /// The most deliveries of one replay.
-pub const MOST: u64 = 10_000;
+pub const MAX_COUNT: u64 = 10_000;
 /// The longest range.
-pub const MOST_RANGE: Duration = DAY.saturating_mul(14);
+pub const MAX_RANGE: Duration = DAY.saturating_mul(14);
 /// The default of `rate_per_second`: first attempts in a second.
 pub const DEFAULT_RATE: u32 = 100;
 /// The number of items in one page.
 const PAGE: usize = 100;
-/// How far ahead of their time deliveries are created, besides a page that takes as long. This much a
+/// The time by which deliveries are created ahead, besides a page that takes as long. This much a
 /// cancelled replay still sends.
 const AHEAD: Duration = Duration::from_secs(5);
-/// How long after a step's time the sweep takes its message for lost.
+/// The time after which the sweep takes the message of a step for lost.
 const STEP_GRACE: Duration = MINUTE.saturating_mul(2);
-/// How long after its last delivery was created the outcomes are scanned. Deliveries still being retried
-/// then go on without the replay.
+/// The time after the creation of its last delivery for which the outcomes are scanned. Deliveries still being
+/// retried then go on without the replay.
 const WATCHED: Duration = HOUR;
-/// How early a step may be taken: queues count whole seconds.
+/// The most that a step may be early: queues count whole seconds.
 const EARLY: Duration = Duration::from_secs(1);
-/// How long after the end of its range a replay begins, also by an early step: by then the indexes have
+/// The time after the end of its range at which a replay begins, also by an early step: by then the indexes have
 /// the last writes of the range (docs/platform.md §1; our choice).
 const SETTLING: Duration = Duration::from_secs(4);
-/// How long replays are stored.
+/// The retention of replays.
 const RETENTION: Duration = DAY.saturating_mul(90);
 
 primitives::string_enum! {
@@ -166,8 +166,8 @@ pub struct Replay {
     pub succeeded: u64,
     /// Deliveries that had ended without success at the last scan.
     pub failed: u64,
-    /// Where the walk goes on.
-    pub place: Option<WalkPlace>,
+    /// The position at which the walk continues.
+    pub place: Option<WalkPosition>,
     /// The same place for people: a time and an id.
     pub cursor: Option<String>,
     /// When the last delivery was created; from then on their outcomes are scanned.
@@ -175,11 +175,11 @@ pub struct Replay {
     /// Until when the rate is used up by the deliveries created so far.
     pub paced_until: Option<Timestamp>,
     /// The scan under way.
-    #[serde(default)]
-    pub look: Scan,
-    /// Where the next scan begins: all deliveries before it have ended.
-    #[serde(default)]
-    pub looked: Scan,
+    #[serde(default, rename = "look")]
+    pub scan: Scan,
+    /// The position at which the next scan begins: all deliveries before it have ended.
+    #[serde(default, rename = "looked")]
+    pub scanned: Scan,
     /// Scans that found unfinished deliveries.
     #[serde(default, rename = "looks")]
     pub scans: u32,
@@ -209,7 +209,7 @@ impl Item for Replay {
     }
     fn indexes(&self) -> Vec<IndexKey> {
         let mut keys = vec![key::replays_of_store(&self.store_id, self.created_at, &self.id)];
-        keys.extend(self.due_at.map(|at| Due::Run.mark(self.id.as_str(), at)));
+        keys.extend(self.due_at.map(|at| DueKind::Run.mark(self.id.as_str(), at)));
         keys
     }
     fn forget_at(&self) -> Option<Timestamp> {
@@ -231,13 +231,13 @@ pub struct ReplayUnderWay {
 
 /// The result of one page of the walk.
 #[derive(Debug)]
-pub struct Made {
+pub struct ReplayedPage {
     /// Deliveries created.
     pub sent: u64,
     /// Deliveries skipped.
     pub skipped: Skipped,
-    /// Where the walk goes on; none at its end.
-    pub next: Option<WalkPlace>,
+    /// The position at which the walk continues; none at its end.
+    pub next: Option<WalkPosition>,
     /// Whether deliveries were left out because `max_count` was reached.
     pub is_cut: bool,
 }
@@ -282,8 +282,8 @@ impl Replay {
             cursor: None,
             made_at: None,
             paced_until: None,
-            look: Scan::default(),
-            looked: Scan::default(),
+            scan: Scan::default(),
+            scanned: Scan::default(),
             scans: 0,
             next_step_at: first_step_at,
             due_at: Some(first_step_at.plus(STEP_GRACE)),
@@ -302,18 +302,18 @@ impl Replay {
     }
 
     /// The size of the next page: no more than is sent in the time that deliveries are created ahead.
-    pub fn room(&self) -> usize {
+    pub fn page_size(&self) -> usize {
         let ahead = u64::from(self.rate_per_second).saturating_mul(AHEAD.as_secs());
-        usize::try_from(ahead.clamp(1, self.left().max(1))).map_or(PAGE, |room| room.min(PAGE))
+        usize::try_from(ahead.clamp(1, self.remaining().max(1))).map_or(PAGE, |size| size.min(PAGE))
     }
 
     /// The number of deliveries that it may still create.
-    pub fn left(&self) -> u64 {
+    pub fn remaining(&self) -> u64 {
         self.max_count.saturating_sub(self.sent)
     }
 
     /// When the delivery of this number, among those created now, is to be attempted.
-    pub fn turn(&self, number: u64, now: Timestamp) -> Timestamp {
+    pub fn attempt_at(&self, number: u64, now: Timestamp) -> Timestamp {
         let first = self.paced_until.map_or(now, |until| until.max(now));
         let millis = number.saturating_mul(1_000).div_ceil(u64::from(self.rate_per_second.max(1)));
         first.plus(Duration::from_millis(millis))
@@ -322,93 +322,6 @@ impl Replay {
     /// Whether its next step can be taken. An earlier message belongs to a past step.
     pub fn is_ready(&self, now: Timestamp) -> bool {
         !self.status.is_over() && self.next_step_at <= now.plus(EARLY)
-    }
-
-    fn changed(&self, now: Timestamp) -> Self {
-        Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
-    }
-
-    /// The replay with its next step at this time. Its due mark is moved only when it is near, not with
-    /// each step.
-    fn with_step_at(self, at: Timestamp, now: Timestamp) -> Self {
-        let is_near = self.due_at.is_none_or(|due| due < at.max(now).plus(MINUTE));
-        let due_at = if is_near { Some(at.max(now).plus(STEP_GRACE)) } else { self.due_at };
-        Self { next_step_at: at, due_at, ..self }
-    }
-
-    /// The replay after one page.
-    #[must_use]
-    pub fn advanced(&self, made: Made, now: Timestamp) -> Self {
-        let sent = self.sent.saturating_add(made.sent);
-        let is_full = made.is_cut || (sent >= self.max_count && made.next.is_some());
-        let is_last = is_full || made.next.is_none();
-        let paced = self.turn(made.sent, now);
-        let cursor = made.next.as_ref().and_then(WalkPlace::last).map(str::to_owned);
-        let next = Self {
-            status: ReplayStatus::Running,
-            started_at: self.started_at.or(Some(now)),
-            sent,
-            skipped: self.skipped.and(made.skipped),
-            matched: if is_last { sent } else { self.matched.max(sent) },
-            has_more: if is_last { is_full } else { self.has_more },
-            cursor: cursor.or_else(|| self.cursor.clone()),
-            place: made.next.filter(|_| !is_last),
-            made_at: is_last.then_some(now),
-            paced_until: Some(paced),
-            ..self.changed(now)
-        };
-        let at = if is_last { paced.plus(Duration::from_secs(1)) } else { paced.minus(AHEAD) };
-        next.with_step_at(at.max(now), now)
-    }
-
-    /// The replay cancelled: no more deliveries are created.
-    ///
-    /// # Errors
-    /// `invalid_state_transition` when it has ended.
-    pub fn cancelled(&self, now: Timestamp) -> Result<Self, Problem> {
-        if self.status.is_over() {
-            return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
-        }
-        Ok(self.ended(ReplayStatus::Cancelled, now))
-    }
-
-    /// The replay cancelled because its creator may no longer send. Deliveries already created go on.
-    #[must_use]
-    pub fn revoked(&self, reason: EndReason, now: Timestamp) -> Self {
-        Self { status_reason: Some(reason), ..self.ended(ReplayStatus::Cancelled, now) }
-    }
-
-    /// The replay failed by a permanent error.
-    #[must_use]
-    pub fn broken(&self, now: Timestamp) -> Self {
-        let status_reason = Some(EndReason::InternalError);
-        let ended = self.ended(ReplayStatus::Failed, now);
-        Self { status_reason, look: Scan::default(), looked: Scan::default(), ..ended }
-    }
-
-    fn ended(&self, status: ReplayStatus, now: Timestamp) -> Self {
-        let changed = self.changed(now);
-        Self { status, finished_at: Some(now), due_at: None, place: None, ..changed }
-    }
-
-    /// Adds the creation of the replay, on condition that no other is under way on its store
-    /// (`replay_running`).
-    pub fn begin(&self, write: Write) -> Write {
-        let (store_id, replay_id) = (self.store_id.clone(), self.id.clone());
-        let under_way = ReplayUnderWay { store_id, replay_id, version: 1 };
-        write.create(&under_way, Code::ReplayRunning).create(self, Code::VersionConflict)
-    }
-
-    /// Adds the replacement of the replay by its next version. For one that has ended it also adds the
-    /// event, and admits another replay on the store.
-    pub fn save(&self, write: Write) -> Write {
-        let write = write.replace(self, Code::VersionConflict);
-        if !self.status.is_over() {
-            return write;
-        }
-        let under_way = key::replay_under_way(&self.store_id);
-        let is_ours = Condition::is("replay_id", self.id.as_str());
-        write.delete_if(&under_way, is_ours, Code::VersionConflict).emit(self.finished())
     }
 }
 

@@ -18,6 +18,7 @@ mod health;
 mod input;
 mod quota;
 mod secrets;
+mod transitions;
 mod view;
 
 use std::time::Duration;
@@ -28,12 +29,12 @@ use core_types::key;
 use core_types::scope::Scopes;
 use platform::installation::{Installation, InstallationStatus};
 use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
+use primitives::problem::Code;
 use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
 use table::{Condition, Write};
 
-pub use confirmation::{CHALLENGE, Challenge, ConfirmationView, Confirming, QueueChallenge};
+pub use confirmation::{CHALLENGE, Challenge, ConfirmOutcome, ConfirmationView, QueueChallenge};
 pub use destination::{DestinationKind, DestinationView};
 pub use filter::{Payload, PayloadFilter};
 pub use health::{Circuit, Gate, HealthStatus, PROMPT, ReceiverHealth, SLOW};
@@ -46,7 +47,7 @@ pub use view::{
 
 /// The most subscriptions of one store.
 pub const MAX_PER_STORE: u64 = 50;
-/// How long both secrets sign after a rotation, unless the request says otherwise.
+/// The time for which both secrets sign after a rotation, unless the request says otherwise.
 pub const DEFAULT_GRACE: Duration = primitives::clock::DAY;
 
 primitives::string_enum! {
@@ -267,108 +268,10 @@ impl Subscription {
         vec![toggle, "test", "rotate_secret", "delete"]
     }
 
-    /// The enabled subscription, with its failure counts reset.
-    ///
-    /// # Errors
-    /// `invalid_state_transition` when it is enabled already, or not confirmed.
-    pub fn enable(&self, now: Timestamp) -> Result<Self, Problem> {
-        if self.is_enabled() || !self.is_confirmed() {
-            return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
-        }
-        Ok(Self {
-            status: SubscriptionStatus::Enabled,
-            disabled_reason: None,
-            health: self.health.renewed(),
-            ..self.changed(now)
-        })
-    }
-
-    /// The subscription disabled by its owner.
-    ///
-    /// # Errors
-    /// `invalid_state_transition` when it is not enabled.
-    pub fn disable(&self, now: Timestamp) -> Result<Self, Problem> {
-        if !self.is_enabled() {
-            return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
-        }
-        Ok(Self { status: SubscriptionStatus::Disabled, ..self.changed(now) })
-    }
-
-    /// The subscription disabled by the service.
-    #[must_use]
-    pub fn disabled_by_system(&self, reason: DisabledReason, now: Timestamp) -> Self {
-        Self {
-            status: SubscriptionStatus::DisabledBySystem,
-            disabled_reason: Some(reason),
-            ..self.changed(now)
-        }
-    }
-
-    /// The subscription with events posted to `url`. A new URL enables it again if the service had
-    /// disabled it. For another host the health starts anew.
-    #[must_use]
-    pub fn moved_to(&self, url: String, now: Timestamp) -> Self {
-        let moved = self.changed(now);
-        if url == self.url {
-            return moved;
-        }
-        let status = match self.status {
-            SubscriptionStatus::DisabledBySystem => SubscriptionStatus::Enabled,
-            kept => kept,
-        };
-        let health = if self.is_elsewhere(&url) {
-            self.health.of_another()
-        } else if status == self.status {
-            self.health.clone()
-        } else {
-            self.health.pardoned()
-        };
-        Self { url, status, disabled_reason: None, health, ..moved }
-    }
-
-    /// The rotation, while the old secret still signs.
-    pub fn live_rotation(&self, now: Timestamp) -> Option<&Rotation> {
-        self.rotation.as_ref().filter(|rotation| now < rotation.expires_at)
-    }
-
-    /// The subscription with a new secret; the old one signs for `grace` more.
-    ///
-    /// # Errors
-    /// `invalid_state_transition` during a rotation, because three secrets would sign. With a zero
-    /// `grace` a new secret is always accepted: the old one may have leaked.
-    pub fn rotate(
-        &self,
-        sealed_secret: String,
-        hint: Option<String>,
-        grace: Duration,
-        now: Timestamp,
-    ) -> Result<Self, Problem> {
-        if !grace.is_zero() && self.live_rotation(now).is_some() {
-            return Err(Problem::state("rotating", &["promote"]));
-        }
-        let old =
-            Rotation { sealed_secret: self.sealed_secret.clone(), expires_at: now.plus(grace) };
-        Ok(Self {
-            sealed_secret,
-            secret_hint: hint,
-            rotation: (!grace.is_zero()).then_some(old),
-            ..self.changed(now)
-        })
-    }
-
-    /// The subscription with its new secret alone: the rotation ends.
-    ///
-    /// # Errors
-    /// `no_secret_rotation` when no rotation is under way.
-    pub fn promote(&self, now: Timestamp) -> Result<Self, Problem> {
-        self.live_rotation(now).ok_or(Code::NoSecretRotation)?;
-        Ok(Self { rotation: None, ..self.changed(now) })
-    }
-
     /// Whether this event is sent to the subscription. `installation` is that of the app that created the
     /// subscription, on the event's store: the app may read what it could when it subscribed, as far as
     /// that is still granted. `scope` is the scope that reads the event's topic.
-    pub fn takes(
+    pub fn matches_event(
         &self,
         event: &Event,
         scope: Option<&str>,

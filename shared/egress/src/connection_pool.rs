@@ -1,10 +1,11 @@
-//! Connections that are kept for the next request to the same receiver, for a few seconds.
+//! The connection pool: connections stay open for the next request to the same receiver, for a few
+//! seconds.
 //!
-//! A pool knows a connection by its URL's host and asks no resolver about it. So there is one pool for
-//! each receiver and each answer of its name server: the name is resolved and validated for every request
-//! as ever, and a connection is used again only by a request of the same scheme, name (which is the one
-//! that its certificate was verified for) and port, whose addresses are those that it was made to. When
-//! the name leads elsewhere the pool is dropped, and its connections with it.
+//! A client pool finds a connection by its URL's host, without a resolver. So there is one pool for each
+//! receiver and each answer of its name server. The name is resolved and validated for every request. A
+//! connection is reused only by a request of the same scheme, name (which its certificate was verified
+//! for) and port, whose addresses are those of the connection. When the name has other addresses, the pool
+//! is dropped, with its connections.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -15,15 +16,15 @@ use url::{Host, Url};
 
 use super::{DestinationRejection, SendError};
 
-/// How long a connection is kept for another request. Our choice: less than servers wait before they
-/// close one, most of which wait five seconds or more.
+/// The time for which an idle connection stays open for another request. Our choice: less than servers
+/// wait before they close one, most of which wait five seconds or more.
 pub(super) const IDLE: Duration = Duration::from_secs(3);
-/// Connections to one receiver that are kept.
+/// The most idle connections to one receiver.
 pub(super) const MOST_IDLE: usize = 16;
-/// Receivers whose connections are kept: those that were sent to last.
+/// The most receivers with connections: the latest ones.
 const MOST_RECEIVERS: usize = 64;
 
-/// Whom a connection leads to, by what the URL says.
+/// The origin that a connection leads to, by its URL.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Origin {
     scheme: String,
@@ -42,26 +43,26 @@ impl Origin {
 /// A client whose connections lead to these addresses.
 #[derive(Debug)]
 struct Pool {
-    /// Sorted: name servers answer in turns.
+    /// Sorted, because name servers rotate their answers.
     addresses: Vec<IpAddr>,
     client: reqwest::Client,
-    /// When it was asked for, as [`Inner::asked`] counts.
+    /// The time of its last use, as [`Inner::uses`] counts.
     last: u64,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
     pools: HashMap<Origin, Pool>,
-    asked: u64,
+    uses: u64,
 }
 
-/// The receivers that were sent to last.
+/// The latest receivers.
 #[derive(Debug, Default)]
 pub(super) struct ConnectionPool(Mutex<Inner>);
 
 impl ConnectionPool {
-    /// The client for requests to this URL whose host was validated to have these addresses; `build`
-    /// makes one that has never connected.
+    /// The client for requests to this URL, whose host was validated to have these addresses; `build`
+    /// makes a client without connections.
     pub(super) fn client(
         &self,
         url: &Url,
@@ -73,8 +74,8 @@ impl ConnectionPool {
         addresses.sort_unstable();
         addresses.dedup();
         let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        inner.asked = inner.asked.saturating_add(1);
-        let last = inner.asked;
+        inner.uses = inner.uses.saturating_add(1);
+        let last = inner.uses;
         if let Some(pool) = inner.pools.get_mut(&origin)
             && pool.addresses == addresses
         {

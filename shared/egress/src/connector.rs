@@ -1,7 +1,8 @@
-//! The HTTP client of the AWS SDKs: one HTTP/1.1 client for all SDKs of a process, made at its first use. The
-//! SDKs' own client is made once per SDK client and once more for the first call, and each reads the system's
-//! certificates. It also supports HTTP/2, which none of our three services speaks (docs/platform.md §8). This
-//! client trusts Mozilla's roots, which are compiled in, and reads nothing (docs/decisions.md 14.15).
+//! The HTTP client of the AWS SDKs: one HTTP/1.1 client for all SDKs of a process, made at its first use.
+//! The SDKs' own client is made once per SDK client and once more for the first call, and each reads the
+//! system's certificates. It also supports HTTP/2, which none of our three services speaks
+//! (docs/platform.md §8). This client trusts Mozilla's roots, which are compiled in, and reads no
+//! certificates (docs/decisions.md 14.15).
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -71,8 +72,7 @@ impl HttpConnector for Connector {
 mod tests {
     use super::*;
 
-    /// What docs/decisions.md 14.15 rests on: the roots of Amazon Trust Services are among those that are
-    /// compiled in.
+    /// The roots of Amazon Trust Services are compiled in (docs/decisions.md 14.15).
     #[test]
     fn the_roots_of_amazon_are_trusted() {
         let names =

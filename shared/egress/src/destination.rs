@@ -1,17 +1,17 @@
-//! What may be reached: a URL validated by its text, an address by its network
-//! (docs/conventions.md §11).
+//! Permitted destinations: a URL validated by its text, an address by its network (docs/conventions.md
+//! §11).
 
 use std::{error::Error, fmt, net::IpAddr, sync::LazyLock};
 
 use ip_network::IpNetwork;
 use url::{Host, Url};
 
-/// Longest URL we accept, in bytes (our choice; longer ones are cut by proxies on the way).
+/// The longest URL, in bytes (our choice; proxies cut longer ones).
 const MAX_URL_BYTES: usize = 2048;
 
-/// The networks that docs/conventions.md §11 rejects, in its order. Those outside `2000::/3` would
-/// be rejected anyway ([`address_is_allowed`]); they stand here so that the list can be compared
-/// with its source.
+/// The networks that docs/conventions.md §11 rejects, in its order. Those outside `2000::/3` would be
+/// rejected anyway ([`address_is_allowed`]); they are listed so that the list can be compared with its
+/// source.
 pub(super) const REJECTED_NETWORKS: &[&str] = &[
     "10.0.0.0/8",      // private, RFC 1918
     "172.16.0.0/12",   // private
@@ -54,7 +54,7 @@ pub(super) const REJECTED_NETWORKS: &[&str] = &[
 static REJECTED: LazyLock<Option<Vec<IpNetwork>>> =
     LazyLock::new(|| REJECTED_NETWORKS.iter().map(|network| network.parse().ok()).collect());
 
-/// What outgoing requests may reach.
+/// The rule for destinations of outgoing requests.
 #[derive(Debug, Clone)]
 pub struct Policy {
     /// Whether `http:` is accepted next to `https:`. Never in production.
@@ -70,18 +70,18 @@ pub struct Policy {
 pub enum Ports {
     /// These alone, so that a webhook cannot talk to a mail server or a database.
     Only(&'static [u16]),
-    /// Every port: local receivers listen wherever there is room.
+    /// Every port: local receivers listen on any free one.
     Any,
 }
 
 impl Policy {
-    /// What production uses: https, ports 443 and 8443, global unicast (docs/conventions.md §11).
+    /// The policy of production: https, ports 443 and 8443, global unicast (docs/conventions.md §11).
     pub fn strict() -> Self {
         Self { allow_http: false, allow_loopback: false, ports: Ports::Only(&[443, 8443]) }
     }
 
-    /// What `local` and tests use: also http, loopback and any port. Every other private range
-    /// stays rejected, so that a developer's machine is no bridge into the office network.
+    /// The policy of `local` and tests: also http, loopback and any port. Every other private range stays
+    /// rejected, so that a developer's machine is no bridge into the office network.
     pub fn development() -> Self {
         Self { allow_http: true, allow_loopback: true, ports: Ports::Any }
     }
@@ -145,12 +145,12 @@ impl fmt::Display for DestinationRejection {
 
 impl Error for DestinationRejection {}
 
-/// A URL that was parsed and validated. To hold one is the proof; only its name's addresses are open.
+/// A URL that was parsed and validated, except for the addresses of its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destination(pub(super) Url);
 
 impl Destination {
-    /// Validates everything about a URL that can be validated without asking a name server.
+    /// Validates everything about a URL that can be validated without a name server.
     pub fn parse(text: &str, policy: &Policy) -> Result<Self, DestinationRejection> {
         if text.len() > MAX_URL_BYTES {
             return Err(DestinationRejection::TooLong);
@@ -188,8 +188,8 @@ impl Destination {
         self.0.host_str().unwrap_or_default()
     }
 
-    /// Whom a URL leads to: the host in normal form, and the port unless it is that of `https`. What
-    /// is no URL leads to nobody. It is not validated, and says nothing about addresses.
+    /// The receiver of a URL: the host in normal form, and the port unless it is that of `https`; empty if
+    /// the text is no URL. It is not validated, and says nothing about addresses.
     pub fn receiver_of(url: &str) -> String {
         let Ok(url) = Url::parse(url) else { return String::new() };
         let host = url.host_str().unwrap_or_default().trim_end_matches('.');

@@ -55,7 +55,7 @@ pub struct Egress {
     guard: Guard,
     client: Arc<OnceLock<reqwest::Client>>,
     tls: Arc<OnceLock<rustls::ClientConfig>>,
-    kept: Arc<ConnectionPool>,
+    connections: Arc<ConnectionPool>,
     /// What carries requests instead of the network.
     transport: Option<Arc<dyn Transport>>,
     /// Made at the first query, so that other functions have no resolver.
@@ -191,7 +191,7 @@ impl Egress {
             guard: Guard { policy, inner: resolver },
             client: Arc::default(),
             tls: Arc::default(),
-            kept: Arc::default(),
+            connections: Arc::default(),
             transport: None,
             names: Arc::default(),
         }
@@ -215,7 +215,7 @@ impl Egress {
     /// [`SendError::Dns`], also when no name server answers in three seconds.
     pub async fn txt(&self, name: &str) -> Result<Vec<String>, SendError> {
         let names = self.names.get_or_init(|| Arc::new(NameServers::default()));
-        txt::look_up(&**names, name).await
+        txt::resolve_txt(&**names, name).await
     }
 
     /// The destinations that this client may reach.
@@ -272,7 +272,7 @@ impl Egress {
             Some(Host::Ipv6(address)) => vec![address.into()],
             None => return Err(DestinationRejection::HostName.into()),
         };
-        self.kept.client(&destination.0, &addresses, |pool| self.build(pool))
+        self.connections.client(&destination.0, &addresses, |pool| self.build(pool))
     }
 
     fn client(&self) -> Result<&reqwest::Client, SendError> {
@@ -314,9 +314,9 @@ async fn exchange(client: &reqwest::Client, request: Outgoing) -> Result<Incomin
     let mut body = BytesMut::new();
     let mut truncated = false;
     while let Some(mut chunk) = response.chunk().await? {
-        let room = request.max_body.saturating_sub(body.len());
-        truncated = chunk.len() > room;
-        chunk.truncate(room);
+        let left = request.max_body.saturating_sub(body.len());
+        truncated = chunk.len() > left;
+        chunk.truncate(left);
         body.extend_from_slice(&chunk);
         if truncated {
             break;

@@ -15,12 +15,12 @@ use super::destination::{DestinationRejection, Policy, address_is_allowed};
 /// hangs is recorded as `dns` and not as `connect`.
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What [`Resolve::resolve`] returns: every address of the name, in the order to try them.
+/// The result of [`Resolve::resolve`]: every address of the name, in the order to try them.
 pub type Resolving<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send + 'a>>;
 
-/// Looks names up. It is not trusted: its answers are validated by the caller.
+/// Resolves names. It is not trusted: the caller validates its answers.
 pub trait Resolve: Send + Sync {
-    /// All addresses of a name. An empty list and an error mean the same: the name is of no use.
+    /// All addresses of a name. An empty list and an error mean the same: the name cannot be used.
     fn resolve<'a>(&'a self, host: &'a str) -> Resolving<'a>;
 }
 
@@ -37,7 +37,8 @@ impl Resolve for SystemResolver {
     }
 }
 
-/// A resolver that rejects. The HTTP client knows no other, so it cannot dial what was not validated.
+/// A resolver that rejects addresses. The HTTP client has no other, so it cannot dial an address that was
+/// not validated.
 #[derive(Clone)]
 pub(super) struct Guard {
     pub(super) policy: Policy,

@@ -1,4 +1,4 @@
-//! What a hostile URL, a hostile name server and a hostile receiver can do: nothing.
+//! Hostile URLs, name servers and receivers.
 
 #![expect(clippy::disallowed_methods, reason = "receivers of a test run beside it")]
 
@@ -143,7 +143,7 @@ async fn send_to(receiver: &Receiver, deadline: Duration) -> Result<Incoming, Se
     egress.send(Outgoing { deadline, ..post(destination) }).await
 }
 
-/// What a deadline must cut off: without one it would never end.
+/// Cuts off a future that would otherwise never end.
 async fn in_time<F: Future>(cut_off: F) -> F::Output {
     let limit = Duration::from_secs(30);
     tokio::time::timeout(limit, cut_off).await.expect("the deadline cuts it off")

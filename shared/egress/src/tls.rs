@@ -1,5 +1,5 @@
-//! TLS as a client speaks it, with ring: without what only servers and peers that nobody meets need. Each algorithm
-//! is code in every function.
+//! TLS for clients, with ring, without algorithms that only servers or rare peers need: each algorithm is
+//! code in every function.
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ const SIGNATURES: WebPkiSupportedAlgorithms = WebPkiSupportedAlgorithms {
     ],
 };
 
-/// Random bytes of the operating system.
+/// The random generator of the operating system.
 #[derive(Debug)]
 struct System;
 
@@ -99,7 +99,7 @@ pub(crate) fn provider() -> CryptoProvider {
 mod tests {
     use super::*;
 
-    /// What ring offers besides is what is left out on purpose: an update that adds to it is seen.
+    /// Everything else that ring offers is left out on purpose: this fails when an update adds to it.
     #[test]
     fn all_but_chacha20_and_ed25519_is_supported() {
         let (own, all) = (provider(), rustls::crypto::ring::default_provider());

@@ -1,4 +1,4 @@
-//! TXT records (RFC 1035 §3.3.14): what whoever has a name can write beside it.
+//! TXT records (RFC 1035 §3.3.14), by which the owner of a name proves it.
 
 use std::future::Future;
 use std::io;
@@ -11,26 +11,26 @@ use hickory_resolver::proto::rr::RData;
 
 use super::SendError;
 
-/// Time for all of a question.
+/// Time for a lookup with all its tries.
 const DEADLINE: Duration = Duration::from_secs(3);
 /// Time for one try of one name server.
 const TRY: Duration = Duration::from_secs(1);
-/// Records that are looked at: who has more under a name for this alone has them for something else.
+/// The most records that are read: a name for this purpose alone has fewer.
 const MOST: usize = 32;
-/// Bytes of a record that are read.
+/// The most bytes of a record that are read.
 const LONGEST: usize = 512;
 
-/// What [`ResolveTxt::txt`] returns: the text of each record, its strings joined.
+/// The result of [`ResolveTxt::txt`]: the text of each record, its strings joined.
 pub type Texts<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<String>>> + Send + 'a>>;
 
-/// Looks TXT records up.
+/// Resolves TXT records.
 pub trait ResolveTxt: Send + Sync {
-    /// The texts of a name. Of one that there is not, none.
+    /// The texts of a name; none if the name does not exist.
     fn txt<'a>(&'a self, name: &'a str) -> Texts<'a>;
 }
 
-/// The name servers that the operating system is told of, asked anew each time: whoever has just written
-/// a record waits for no cache of ours.
+/// The name servers of the operating system. They are queried anew each time, so that a new record is
+/// found at once.
 #[derive(Default)]
 pub struct NameServers(OnceLock<Option<TokioResolver>>);
 
@@ -51,7 +51,7 @@ impl NameServers {
 impl ResolveTxt for NameServers {
     fn txt<'a>(&'a self, name: &'a str) -> Texts<'a> {
         Box::pin(async move {
-            // With its dot it is whole: no search domain is added.
+            // The trailing dot makes the name absolute: no search domain is added.
             let found = match self.resolver()?.txt_lookup(format!("{name}.")).await {
                 Ok(found) => found,
                 Err(error) if error.is_no_records_found() => return Ok(Vec::new()),
@@ -69,8 +69,11 @@ impl ResolveTxt for NameServers {
     }
 }
 
-/// The texts of a name, as many and as long as anybody needs.
-pub(super) async fn look_up(names: &dyn ResolveTxt, name: &str) -> Result<Vec<String>, SendError> {
+/// The texts of a name, limited in number and length.
+pub(super) async fn resolve_txt(
+    names: &dyn ResolveTxt,
+    name: &str,
+) -> Result<Vec<String>, SendError> {
     let answer = tokio::time::timeout(DEADLINE, names.txt(name)).await;
     let Ok(Ok(mut texts)) = answer else { return Err(SendError::Dns) };
     texts.retain(|text| text.len() <= LONGEST);
@@ -100,10 +103,10 @@ mod tests {
     async fn an_answer_is_bounded_in_time_in_number_and_in_length() {
         let long = "x".repeat(LONGEST + 1);
         let names = Answers([long].into_iter().chain((0..100).map(|n| n.to_string())).collect());
-        let found = look_up(&names, "a.example").await.unwrap();
+        let found = resolve_txt(&names, "a.example").await.unwrap();
         assert_eq!((found.len(), found.first().map(String::as_str)), (MOST, Some("0")));
         for name in ["hangs.example", "fails.example"] {
-            assert_eq!(look_up(&names, name).await, Err(SendError::Dns), "{name}");
+            assert_eq!(resolve_txt(&names, name).await, Err(SendError::Dns), "{name}");
         }
     }
 }

@@ -76,7 +76,7 @@ pub(crate) async fn write_out(locale: &Locale, response: Response) -> Response {
 /// Formats amounts in one language.
 struct Writer<'a> {
     locale: &'a Locale,
-    /// The styles of the currencies so far; none of a code that is no currency.
+    /// The styles of the currencies so far; none for an unknown code.
     known: HashMap<String, Option<Style>>,
 }
 

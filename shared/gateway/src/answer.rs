@@ -14,14 +14,14 @@ pub const PRIVATE: &str = "private, no-store";
 
 /// Which caches may store an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keeping {
+pub enum CacheControl {
     /// Browsers and shared caches, for this long (RFC 9111 §5.2.2).
     Anybody(Duration),
     /// None: [`PRIVATE`].
     Nobody,
 }
 
-impl From<Duration> for Keeping {
+impl From<Duration> for CacheControl {
     fn from(max_age: Duration) -> Self {
         Self::Anybody(max_age)
     }
@@ -107,8 +107,8 @@ impl Answer {
     /// Sets who may cache it. A publicly cacheable answer has the digest of its body as `ETag`, and is
     /// answered 304 to a client that has it ([`revalidate`]).
     #[must_use]
-    pub fn cached(self, keeping: impl Into<Keeping>) -> Self {
-        let Keeping::Anybody(max_age) = keeping.into() else {
+    pub fn cached(self, cache_control: impl Into<CacheControl>) -> Self {
+        let CacheControl::Anybody(max_age) = cache_control.into() else {
             return self.header(header::CACHE_CONTROL, PRIVATE);
         };
         let (tag, seconds) = (tag(&self.body), max_age.as_secs());
@@ -169,8 +169,8 @@ pub(crate) fn retag(head: &mut http::response::Parts, body: &[u8]) {
 pub(crate) async fn tagged(response: Response) -> Response {
     let headers = response.headers();
     let is_stored = |value: &HeaderValue| value.as_bytes() != b"no-store";
-    let is_kept = headers.get(header::CACHE_CONTROL).is_none_or(is_stored);
-    if response.status() != StatusCode::OK || headers.contains_key(header::ETAG) || !is_kept {
+    let is_cached = headers.get(header::CACHE_CONTROL).is_none_or(is_stored);
+    if response.status() != StatusCode::OK || headers.contains_key(header::ETAG) || !is_cached {
         return response;
     }
     let (mut parts, body) = response.into_parts();

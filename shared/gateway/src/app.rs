@@ -18,7 +18,7 @@ pub struct App {
     services: Services,
     /// The response cache of public pages.
     pub response_cache: ResponseCache,
-    /// What callers may spend.
+    /// The budgets of callers.
     pub budgets: Budgets,
 }
 

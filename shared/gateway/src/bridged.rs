@@ -28,7 +28,7 @@ const REJECTED: &str = "rejected";
 
 /// The header in which the bridge names the original client's address, readable by this service alone.
 const FROM: HeaderName = HeaderName::from_static("x-service-bridge-from");
-/// How long that header is valid (our choice): a bridged request takes less.
+/// The lifetime of that header (our choice): a bridged request takes less.
 const BELIEVED_FOR: Duration = MINUTE;
 
 /// Names the original client of a bridged request to this service, so that budgets are charged to the
@@ -50,7 +50,7 @@ pub async fn vouch(
     Ok(())
 }
 
-/// The original client's address, if the bridge names one.
+/// The original client's address, if the bridge sent one.
 pub(crate) async fn asked_from(services: &Services, headers: &HeaderMap) -> Option<IpAddr> {
     let sealed = headers.get(FROM)?.to_str().ok()?;
     let keys = services.secrets.keys().await.ok()?;

@@ -28,7 +28,7 @@ use leases::Leases;
 pub use reading::points_read;
 pub(crate) use reading::{begin, count_read};
 
-/// The budgets of all callers, with what this process remembers of them. Cheap to clone.
+/// The budgets of all callers, with this process's memory of them. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Budgets {
     services: Services,
@@ -43,9 +43,9 @@ pub struct Budgets {
 pub(crate) struct ActualCost(pub(crate) u32);
 
 /// Sets the actual cost of the current request, where it is less than the charge.
-pub fn settle(actual: u32) {
+pub fn record_actual_cost(actual: u32) {
     if let Some(context) = Context::current() {
-        context.keep(ActualCost(actual));
+        context.insert(ActualCost(actual));
     }
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Charge {
 }
 
 impl Charge {
-    /// A charge of zero points; the points left are those that this process last knew.
+    /// A charge of zero points; the points left are those that this process last read.
     fn nothing(budgets: &Budgets, identity: &Identity, requested: u32) -> Self {
         let bucket = Bucket::of(identity);
         let available = bucket.last_known(budgets);
@@ -103,7 +103,7 @@ impl Charge {
         if self.paid.is_some() { self.requested } else { 0 }
     }
 
-    /// The points spent: the requested ones, unless the actual cost is known.
+    /// The points spent: the requested ones, unless the actual cost is recorded.
     pub(crate) fn spent(&self, actual: Option<ActualCost>) -> u32 {
         actual.map_or(self.requested, |actual| actual.0)
     }
@@ -128,31 +128,31 @@ impl Charge {
     ///
     /// # Errors
     /// `rate_limited`.
-    fn came_to(self, taken: Taken) -> Result<(), Problem> {
+    fn apply(self, taken: Taken) -> Result<(), Problem> {
         match taken {
             Taken::Admitted { available, paid } => {
-                Self { paid: Some(paid), available, ..self }.stands();
+                Self { paid: Some(paid), available, ..self }.make_current();
                 Ok(())
             }
             Taken::Rejected { available, wait } => {
-                Self { available, ..self }.stands();
+                Self { available, ..self }.make_current();
                 Err(limited(wait))
             }
         }
     }
 
     /// Makes this the charge of the current request.
-    fn stands(self) {
+    fn make_current(self) {
         if let Some(context) = Context::current() {
-            context.keep(self.rate_limit_cost());
-            context.keep(self);
+            context.insert(self.rate_limit_cost());
+            context.insert(self);
         }
     }
 }
 
 /// A charge that needs the table's decision.
 #[derive(Debug)]
-pub(crate) struct Due {
+pub(crate) struct PendingCharge {
     charge: Charge,
     fails_closed: bool,
 }
@@ -160,7 +160,7 @@ pub(crate) struct Due {
 /// The points above which a safe request is charged before its handler runs, not concurrently.
 const ALONGSIDE: u32 = 20;
 
-impl Due {
+impl PendingCharge {
     /// Whether the request may be handled while the table decides: only a cheap read, so that little work is
     /// lost when its result is discarded.
     pub(crate) fn can_wait(&self, method: &Method) -> bool {
@@ -175,7 +175,7 @@ impl Due {
     pub(crate) async fn pay(self, budgets: &Budgets) -> Result<(), Problem> {
         let Self { charge, fails_closed } = self;
         match charge.bucket.take(budgets, charge.requested).await {
-            Ok(taken) => charge.came_to(taken),
+            Ok(taken) => charge.apply(taken),
             Err(problem) if fails_closed => Err(problem),
             Err(problem) => {
                 tracing::warn!(cause = %problem, "budget unreachable: rate limit not enforced");
@@ -203,10 +203,10 @@ impl Budgets {
         &self,
         identity: &Identity,
         inbound: &Inbound,
-    ) -> Result<Option<Due>, Problem> {
+    ) -> Result<Option<PendingCharge>, Problem> {
         let requested = inbound.row.cost.of(inbound);
         let none = Charge::nothing(self, identity, requested);
-        none.clone().stands();
+        none.clone().make_current();
         if requested == 0 {
             return Ok(None);
         }
@@ -216,8 +216,10 @@ impl Budgets {
             return Err(Code::CostTooHigh.with("cost", cost));
         }
         match none.bucket.take_held(self, requested) {
-            Some(taken) => none.came_to(taken).map(|()| None),
-            None => Ok(Some(Due { charge: none, fails_closed: inbound.row.fails_closed })),
+            Some(taken) => none.apply(taken).map(|()| None),
+            None => {
+                Ok(Some(PendingCharge { charge: none, fails_closed: inbound.row.fails_closed }))
+            }
         }
     }
 
@@ -228,18 +230,18 @@ impl Budgets {
     /// `rate_limited`.
     pub(crate) fn check_network(&self, network: &str, inbound: &Inbound) -> Result<(), Problem> {
         let now = micros(self.services.clock.now());
-        let shown = admission::presented_credential(inbound);
-        let Some(wait) = self.admissions.wait(network, shown.as_deref(), now) else {
+        let credential = admission::presented_credential(inbound);
+        let Some(wait) = self.admissions.wait(network, credential.as_deref(), now) else {
             return Ok(());
         };
-        Charge::nothing(self, &Identity::of_network(network), Cost::REJECTION).stands();
+        Charge::nothing(self, &Identity::of_network(network), Cost::REJECTION).make_current();
         Err(limited(wait))
     }
 
     /// Remembers that this caller was admitted.
     pub(crate) fn admitted(&self, inbound: &Inbound) {
-        if let Some(shown) = admission::presented_credential(inbound) {
-            self.admissions.know(&shown, micros(self.services.clock.now()));
+        if let Some(credential) = admission::presented_credential(inbound) {
+            self.admissions.remember_caller(&credential, micros(self.services.clock.now()));
         }
     }
 
@@ -251,8 +253,8 @@ impl Budgets {
         inbound: Option<&Inbound>,
         problem: Problem,
     ) -> Problem {
-        if let Some(shown) = inbound.and_then(admission::presented_credential) {
-            self.admissions.forget(&shown);
+        if let Some(credential) = inbound.and_then(admission::presented_credential) {
+            self.admissions.forget(&credential);
         }
         // Already rejected by the rate limit, or no error of the caller.
         if problem.code == Code::RateLimited || !(400..500).contains(&problem.code.status()) {
@@ -266,7 +268,7 @@ impl Budgets {
                     let now = micros(self.services.clock.now());
                     self.admissions.close(network, now.saturating_add(*wait), now);
                 }
-                rejection.came_to(taken).err().unwrap_or(problem)
+                rejection.apply(taken).err().unwrap_or(problem)
             }
             Err(unreachable) => {
                 tracing::warn!(cause = %unreachable, "cost of a rejection not charged");
@@ -275,8 +277,8 @@ impl Budgets {
         }
     }
 
-    /// Refunds unused points, or charges the points that were used beyond.
-    pub(crate) async fn settle(&self, charge: &Charge, actual: u32) {
+    /// Refunds unused points, or charges the points used beyond the charge.
+    pub(crate) async fn apply_actual_cost(&self, charge: &Charge, actual: u32) {
         let Some(paid) = &charge.paid else { return };
         let unused = charge.requested.saturating_sub(actual);
         let owed = actual.saturating_sub(charge.requested);

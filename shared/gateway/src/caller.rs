@@ -57,7 +57,7 @@ pub trait Caller: Clone + Send + Sync + 'static {
     /// The access for the route table and the documents.
     fn access() -> Access;
 
-    /// Describes what authentication reads of the request in addition to credentials.
+    /// Describes the parts of the request that authentication reads in addition to credentials.
     #[cfg(feature = "openapi")]
     fn describe(operation: &mut Operation) {
         let _ = operation;

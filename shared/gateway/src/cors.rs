@@ -57,12 +57,12 @@ pub fn cookie_is_trusted(config: &Config, headers: &HeaderMap) -> bool {
 
 /// The answer to a preflight, when the request is one.
 pub(crate) fn preflight(method: &Method, request: &HeaderMap) -> Option<(StatusCode, HeaderMap)> {
-    let asked = request.get(header::ACCESS_CONTROL_REQUEST_METHOD)?;
+    let requested = request.get(header::ACCESS_CONTROL_REQUEST_METHOD)?;
     if method != Method::OPTIONS || !request.contains_key(header::ORIGIN) {
         return None;
     }
     let mut headers = HeaderMap::new();
-    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, asked.clone());
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, requested.clone());
     let allowed = "authorization, content-type, idempotency-key, if-match, if-none-match, \
                    traceparent, x-request-id, x-service-store-id, x-service-order-token, \
                    x-service-preview-token, x-service-locale";

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use primitives::fields::PathDescription;
 use primitives::problem::Code;
 
-/// Where a parameter is.
+/// The location of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ParameterLocation {
     /// In the path.
@@ -21,7 +21,7 @@ pub enum ParameterLocation {
 /// A parameter of an operation.
 #[derive(Debug, Clone)]
 pub struct Parameter {
-    /// Where it is.
+    /// The location.
     pub location: ParameterLocation,
     /// The name.
     pub name: String,

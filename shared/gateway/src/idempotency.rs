@@ -15,10 +15,10 @@
 //! be guessed ([`GUEST_KEY`]), and only a request with the same body gets the answer.
 
 mod commit;
+mod finish;
 mod part;
 mod record;
 mod scopes;
-mod settled;
 mod stored_response;
 
 pub use commit::{Answering, Commit, answering};
@@ -86,7 +86,7 @@ impl<S: Sync> FromRequestParts<S> for Required {
 /// The result of claiming.
 pub(crate) enum Claimed {
     /// No key was sent, or the method has no effect to protect.
-    NotAsked,
+    NoKey,
     /// The record is ours.
     Mine(Claim),
     /// The request was answered before.
@@ -141,11 +141,13 @@ pub(crate) async fn claim(
     inbound: &Inbound,
 ) -> Result<Claimed, Problem> {
     let effect = [Method::POST, Method::PATCH, Method::PUT, Method::DELETE];
-    let Some(header) = inbound.headers.get("idempotency-key") else { return Ok(Claimed::NotAsked) };
+    let Some(header) = inbound.headers.get("idempotency-key") else {
+        return Ok(Claimed::NoKey);
+    };
     // The endpoint itself authenticates an OAuth client, after this. Codes and refresh tokens are single-use:
     // a repetition is a sign of theft.
     if !effect.contains(&inbound.method) || inbound.row.access == Access::Client {
-        return Ok(Claimed::NotAsked);
+        return Ok(Claimed::NoKey);
     }
     let key = header.to_str().unwrap_or_default();
     if !(1..=255).contains(&key.len()) || !key.bytes().all(|b| b.is_ascii_graphic()) {
@@ -216,7 +218,7 @@ fn base16(bytes: &[u8]) -> String {
 
 /// Whether an answer is stored for repetitions. 2xx and deterministic 4xx are; 401, 429 and 5xx are not
 /// (docs/conventions.md §4), nor is a rejection that an immediate retry may not meet.
-pub(crate) fn is_kept(status: u16, code: Option<&Code>) -> bool {
+pub(crate) fn is_stored(status: u16, code: Option<&Code>) -> bool {
     let passing = [
         Code::VersionConflict,
         Code::DeliveryInFlight,
@@ -236,19 +238,19 @@ mod tests {
 
     #[test]
     fn only_an_answer_that_the_next_attempt_would_meet_again_is_kept() {
-        for kept in [200, 201, 204, 400, 403, 404, 409, 412, 422] {
-            assert!(is_kept(kept, None), "{kept}");
+        for stored in [200, 201, 204, 400, 403, 404, 409, 412, 422] {
+            assert!(is_stored(stored, None), "{stored}");
         }
         for passing in [401, 429, 500, 502, 503, 504] {
-            assert!(!is_kept(passing, None), "{passing}");
+            assert!(!is_stored(passing, None), "{passing}");
         }
-        assert!(is_kept(409, Some(&Code::EmailTaken)));
+        assert!(is_stored(409, Some(&Code::EmailTaken)));
         for lost_race in [Code::VersionConflict, Code::DeliveryInFlight, Code::RequestInProgress] {
-            assert!(!is_kept(lost_race.status(), Some(&lost_race)), "{}", lost_race.as_str());
+            assert!(!is_stored(lost_race.status(), Some(&lost_race)), "{}", lost_race.as_str());
         }
     }
 
-    /// A claim of the request `asked`.
+    /// A claim of the request `sent`.
     fn example(is_ahead: bool) -> Claim {
         Claim {
             key: Key::new("IDM#1", "A"),
@@ -260,7 +262,7 @@ mod tests {
         }
     }
 
-    fn asks(
+    fn request(
         method: &str,
         uri: &str,
         body: &'static str,
@@ -277,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_request_is_told_from_another_by_all_that_it_says_and_not_by_the_order_of_its_query() {
-        let of = |method, uri, body| fingerprint(&asks(method, uri, body, None));
+        let of = |method, uri, body| fingerprint(&request(method, uri, body, None));
         let first = of("POST", "/v1/things/1?a=1&b=2", "{}");
         assert_eq!(first.len(), 64);
         assert!(first.bytes().all(|digit| digit.is_ascii_hexdigit()));
@@ -304,7 +306,7 @@ mod tests {
             ..Identity::of_network("net")
         };
         let of = |identity: &Identity, method: &str, id: &str, key: &str| {
-            record_key(identity, &asks(method, "/v1/things/1", "", Some(id)), key)
+            record_key(identity, &request(method, "/v1/things/1", "", Some(id)), key)
         };
         let ann = identity("merchant:ann", Some("s"));
         let first = of(&ann, "POST", "1", "k");
@@ -323,11 +325,11 @@ mod tests {
     #[test]
     fn a_guests_key_is_the_same_from_every_network_except_where_one_signs_in() {
         let of = |network: &str, fails_closed: bool| {
-            let asked = asks("POST", "/v1/things/1", "", None);
-            let row = crate::row::Row { fails_closed, ..asked.row.clone() };
+            let sent = request("POST", "/v1/things/1", "", None);
+            let row = crate::row::Row { fails_closed, ..sent.row.clone() };
             let (parts, ()) = http::Request::post("/v1/things/1").body(()).unwrap().into_parts();
-            let asked = Inbound::new(&parts, bytes::Bytes::new(), Vec::new(), row);
-            record_key(&Identity::of_network(network), &asked, "k")
+            let sent = Inbound::new(&parts, bytes::Bytes::new(), Vec::new(), row);
+            record_key(&Identity::of_network(network), &sent, "k")
         };
         assert_eq!(of("here", false), of("there", false));
         assert_eq!(of("here", true), of("here", true));
@@ -363,19 +365,19 @@ mod tests {
         assert_eq!((again.status(), again.body()), (answer.status(), answer.body()));
         let replayed = ("idempotent-replayed".to_owned(), "true".to_owned());
         assert!(again.header_pairs().contains(&replayed));
-        let lost = validate(&claim, &Attributes::new());
-        assert_eq!(code(lost), Some(Code::IdempotencyKeyReused));
+        let missing = validate(&claim, &Attributes::new());
+        assert_eq!(code(missing), Some(Code::IdempotencyKeyReused));
     }
 
     #[test]
     fn a_record_is_completed_by_whoever_holds_its_lease_and_once() {
         let answer = Answer::json(http::StatusCode::CREATED, &serde_json::json!({"id": "x"}));
-        for (is_ahead, demands) in
+        for (is_ahead, condition) in
             [(true, "\"lease = :lease AND #state = :running\""), (false, FREE)]
         {
             let change = example(is_ahead).completion(&answer, Timestamp::from_millis(0)).unwrap();
             let written = format!("{change:?}");
-            for said in [demands, "SET #state = :completed", "mine"] {
+            for said in [condition, "SET #state = :completed", "mine"] {
                 assert!(written.contains(said), "{said}: {written}");
             }
             assert_eq!(written.contains("asked"), !is_ahead, "who claims has said what it asks");

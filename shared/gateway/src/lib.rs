@@ -20,9 +20,11 @@ pub mod caller;
 pub mod cors;
 #[cfg(feature = "openapi")]
 pub mod describe;
+pub mod encoding;
 pub mod handler;
 pub mod idempotency;
 pub mod page;
+mod quality;
 pub mod reply;
 pub mod request;
 pub mod response_cache;

@@ -35,32 +35,31 @@ use table::{Listed, Query, ReadLimit, Scanned, cursor};
 
 use body::{Body, Head, fitting};
 
-/// How many items a page may have.
+/// The possible numbers of items of a page.
 const LIMITS: RangeInclusive<u32> = 1..=100;
-/// How many it has unless said otherwise.
+/// The number of items of a page by default.
 const DEFAULT_LIMIT: u32 = 20;
-/// What a cursor calls the item that its walk shows first.
+/// The attribute of a cursor that names the first item of its walk.
 const LEADER: &str = "leader";
 /// Queries that a page over several partitions makes before it hands out a cursor: more than the
 /// days of a month, so that a quiet month is one page.
-const MOST_QUERIES: u32 = 40;
+const MAX_QUERIES: u32 = 40;
 
-/// The page that was asked for; `E` is what the list says about itself as a whole, beside its
-/// items ([`Paging::with`]).
+/// The requested page of a list; `E` has further members about the list as a whole ([`Paging::with`]).
 #[derive(Debug, Clone)]
 pub struct Paging<E = ()> {
     limit: u32,
-    /// Bytes that it may have.
-    room: usize,
+    /// The most bytes of its body.
+    capacity: usize,
     start: Option<Attributes>,
     binding: String,
     path: String,
     query: Vec<(String, String)>,
     key: Option<SteadyKey>,
     extras: E,
-    /// The item that the walk shows first, whatever the order of the others.
+    /// The item that the walk returns first, whatever the order of the others.
     leader: Option<String>,
-    /// What searching it costs.
+    /// The cost of searching it.
     searching: u32,
 }
 
@@ -76,12 +75,11 @@ impl<S: Sync> FromRequestParts<S> for Paging {
 impl Argument for Paging {
     const READS: Reads = Reads::PAGING;
 
-    /// A cursor that is of another list is validated by the list that is asked for, be its filters
-    /// well formed or not.
+    /// A cursor of another list is an error, whether or not its filters are well formed.
     async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let inbound = case.inbound;
-        let asked = inbound.query_param("limit");
-        let limit = asked.as_deref().map_or(Some(DEFAULT_LIMIT), |text| text.parse().ok());
+        let requested = inbound.query_param("limit");
+        let limit = requested.as_deref().map_or(Some(DEFAULT_LIMIT), |text| text.parse().ok());
         let limit = limit.filter(|limit| LIMITS.contains(limit));
         if limit.is_none() {
             let detail = "Must be an integer from 1 to 100.";
@@ -96,7 +94,7 @@ impl Argument for Paging {
                 case.reject_cursor();
             }
         }
-        inbound.keep(paging);
+        inbound.insert(paging);
         Ok(())
     }
 
@@ -123,7 +121,7 @@ impl Paging {
         let is_bridged = inbound.headers.contains_key(bridged::MARK);
         Self {
             limit,
-            room: if is_bridged { BRIDGED_PAGE_LIMIT } else { PAGE_LIMIT },
+            capacity: if is_bridged { BRIDGED_PAGE_LIMIT } else { PAGE_LIMIT },
             start: None,
             binding: json!([inbound.path, filters, principal, store]).to_string(),
             path: inbound.path.clone(),
@@ -135,13 +133,13 @@ impl Paging {
         }
     }
 
-    /// Adds members beside `data` and `page`: what the list says about itself as a whole.
+    /// Adds members next to `data` and `page`, about the list as a whole.
     #[must_use]
     pub fn with<E: Serialize>(self, extras: E) -> Paging<E> {
         Paging {
             extras,
             limit: self.limit,
-            room: self.room,
+            capacity: self.capacity,
             start: self.start,
             binding: self.binding,
             path: self.path,
@@ -154,25 +152,25 @@ impl Paging {
 }
 
 impl<E: Serialize> Paging<E> {
-    /// Items asked for.
+    /// The number of requested items.
     pub fn limit(&self) -> usize {
         usize::try_from(self.limit).unwrap_or(usize::MAX)
     }
 
-    /// Where to go on from, for lists that run their queries themselves.
+    /// The position at which the page begins, for lists that run their queries themselves.
     pub fn start(&self) -> Option<Attributes> {
         self.start.clone()
     }
 
-    /// Which item a list shows first, whatever the order of the others: the one that led it when
-    /// the walk began, although another may be preferred by now.
+    /// The item that a list returns first, whatever the order of the others: the one that led it when the
+    /// walk began, although another may be preferred by now.
     pub fn leader(&mut self, preferred: Option<String>) -> Option<String> {
         let text = |start: &Attributes| start.get(LEADER)?.as_s().ok().cloned();
         self.leader = self.start.as_ref().map_or(preferred, text);
         self.leader.clone()
     }
 
-    /// Where a query goes on from.
+    /// The position at which a query continues.
     fn position(&self) -> Result<Option<Attributes>, Problem> {
         match &self.start {
             Some(start) if !cursor::is_of_query(start) => Err(Code::InvalidCursor.into()),
@@ -180,8 +178,7 @@ impl<E: Serialize> Paging<E> {
         }
     }
 
-    /// Runs the query for a list whose views need more than its own items: read them, then
-    /// [`Paging::finish`].
+    /// Runs the query of a list whose views need further items. Read them, then call [`Paging::finish`].
     pub async fn read<T: Element>(
         &self,
         services: &Services,
@@ -191,7 +188,7 @@ impl<E: Serialize> Paging<E> {
         services.table.page(query, self.limit(), self.position()?, filter).await
     }
 
-    /// Runs the query and answers with the page, each item as `view` shows it.
+    /// Runs the query and answers with the page of the items' views.
     pub async fn answer<T: Element, V: Serialize>(
         self,
         services: &Services,
@@ -203,10 +200,9 @@ impl<E: Serialize> Paging<E> {
         self.finish(services, found, view).await
     }
 
-    /// Runs several queries as one list, in their order: the days of a range. A cursor says in
-    /// which partition it goes on, and where in it; without one, at its beginning. All of
-    /// them share one budget of queries: a filter that passes little ends the page early, with a
-    /// cursor.
+    /// Runs several queries as one list, in their order, such as the days of a range. A cursor has the
+    /// partition and the position in it. All queries share one budget: a filter that few items pass ends
+    /// the page early, with a cursor.
     pub async fn answer_over<T: Element, V: Serialize>(
         self,
         services: &Services,
@@ -216,7 +212,7 @@ impl<E: Serialize> Paging<E> {
     ) -> Result<Page<V, E>, Problem> {
         let (first, mut start) = self.resume(queries)?;
         let mut found = Scanned::at(None);
-        let mut left = MOST_QUERIES;
+        let mut left = MAX_QUERIES;
         for query in queries.iter().skip(first) {
             let beginning = || {
                 let partition = AttributeValue::S(query.partition_key().to_owned());
@@ -227,7 +223,7 @@ impl<E: Serialize> Paging<E> {
                 break;
             }
             let wanted = self.limit().saturating_sub(found.items.len());
-            // The page is full: does the next partition hold anything to go on to?
+            // The page is full: check whether the next partition has anything to continue with.
             let full = wanted == 0;
             let page = services
                 .table
@@ -248,7 +244,7 @@ impl<E: Serialize> Paging<E> {
         self.finish(services, found, view).await
     }
 
-    /// Which of the queries to go on with, and from where.
+    /// The query to continue with, and its position.
     fn resume(&self, queries: &[Query]) -> Result<(usize, Option<Attributes>), Problem> {
         let Some(start) = &self.start else { return Ok((0, None)) };
         let is_here = |query: &Query| {
@@ -261,15 +257,15 @@ impl<E: Serialize> Paging<E> {
         Ok((first, in_partition))
     }
 
-    /// Answers with a page that was read elsewhere. It ends early, with a cursor, where more would
-    /// be too much to be sent at once; one item it always has.
+    /// Answers with a page that was read elsewhere. It ends early, with a cursor, if more items would be
+    /// too large to send; it has at least one item.
     pub async fn finish<T, V: Serialize>(
         mut self,
         services: &Services,
         found: Scanned<T>,
         view: impl Fn(T) -> V,
     ) -> Result<Page<V, E>, Problem> {
-        let (data, next) = fitting(found, self.room, view);
+        let (data, next) = fitting(found, self.capacity, view);
         if self.key.is_none() && next.is_some() {
             self.key = Some(services.secrets.keys().await?.pages.clone());
         }
@@ -279,8 +275,8 @@ impl<E: Serialize> Paging<E> {
         Ok(Page::of(self.respond(data, next)))
     }
 
-    /// Answers with a page of a list that is known whole because it is short, in its own order;
-    /// `key` tells its items apart.
+    /// Answers with a page of a list that is in memory as a whole, in its own order; `key` identifies its
+    /// items.
     ///
     /// # Errors
     /// `invalid_cursor`.
@@ -294,7 +290,7 @@ impl<E: Serialize> Paging<E> {
         self.finish(services, found, |item| item).await
     }
 
-    /// The page of such a list: of ids perhaps, to be read, and then [`Paging::finish`]ed.
+    /// The page of such a list, for example of ids, to be read and then [`Paging::finish`]ed.
     ///
     /// # Errors
     /// `invalid_cursor`.
@@ -304,7 +300,7 @@ impl<E: Serialize> Paging<E> {
 
     fn respond(self, data: Vec<Box<RawValue>>, next: Option<String>) -> Answer {
         if let Some(context) = Context::current() {
-            budget::settle(self.cost(&context, data.len()));
+            budget::record_actual_cost(self.cost(&context, data.len()));
         }
         let next_cursor = next.as_deref();
         let page = Head { limit: self.limit, has_more: next.is_some(), next_cursor };
@@ -322,17 +318,17 @@ impl<E: Serialize> Paging<E> {
         }
     }
 
-    /// What the page costs that shows so many items. What was read to find little is not given
-    /// back; where that was more than is charged ahead, it is charged afterwards ([`budget`]).
-    fn cost(&self, context: &Context, shown: usize) -> u32 {
-        let read: Listed = context.kept().unwrap_or_default();
-        let items = u32::try_from(shown.max(read.items)).unwrap_or(u32::MAX);
+    /// The cost of a page with this many items. Reads that found little are not refunded; reads beyond the
+    /// charge are charged afterwards ([`budget`]).
+    fn cost(&self, context: &Context, returned: usize) -> u32 {
+        let read: Listed = context.get().unwrap_or_default();
+        let items = u32::try_from(returned.max(read.items)).unwrap_or(u32::MAX);
         let cost = Cost::list(items).max(read.queries).saturating_add(self.searching);
-        cost.min(context.kept::<Charge>().map_or(u32::MAX, |charge| charge.requested()))
+        cost.min(context.get::<Charge>().map_or(u32::MAX, |charge| charge.requested()))
     }
 
-    /// The position, sealed under the list it belongs to: keys tell what views do not. The same
-    /// position is the same cursor, so that a page which has a next one revalidates.
+    /// The position, sealed for the list that it belongs to: keys contain more than views do. Equal
+    /// positions have equal cursors, so that a page with a next one revalidates.
     fn seal(&self, position: &Attributes) -> Option<String> {
         let keys: BTreeMap<&str, &str> = position
             .iter()

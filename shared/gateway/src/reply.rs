@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use http::{HeaderName, StatusCode, header};
 use serde::Serialize;
 
-use crate::answer::{Answer, Keeping};
+use crate::answer::{Answer, CacheControl};
 #[cfg(feature = "openapi")]
 use crate::describe::Operation;
 use crate::request::Described;
@@ -64,8 +64,8 @@ impl<const STATUS: u16, T> Typed<STATUS, T> {
 
     /// Sets who may cache it: [`Answer::cached`].
     #[must_use]
-    pub fn cached(self, keeping: impl Into<Keeping>) -> Self {
-        Self { answer: self.answer.cached(keeping), ..self }
+    pub fn cached(self, cache_control: impl Into<CacheControl>) -> Self {
+        Self { answer: self.answer.cached(cache_control), ..self }
     }
 
     /// Sets a header.
@@ -76,13 +76,13 @@ impl<const STATUS: u16, T> Typed<STATUS, T> {
 
     /// Lets the client store it and revalidate by this digest: `private, no-cache` with an `ETag`.
     pub fn tagged(self, digest: &str) -> Tagged<Self> {
-        let kept = self.header(header::CACHE_CONTROL, "private, no-cache");
-        Marked::new(kept.header(header::ETAG, &format!("\"{digest}\"")))
+        let revalidated = self.header(header::CACHE_CONTROL, "private, no-cache");
+        WithProperty::new(revalidated.header(header::ETAG, &format!("\"{digest}\"")))
     }
 
     /// Forbids caching: `no-store`.
     pub fn no_store(self) -> NoStore<Self> {
-        Marked::new(Self { answer: self.answer.no_store(), ..self })
+        WithProperty::new(Self { answer: self.answer.no_store(), ..self })
     }
 }
 
@@ -191,8 +191,8 @@ impl<T, E> Page<T, E> {
 
     /// Sets who may cache it: [`Answer::cached`].
     #[must_use]
-    pub fn cached(self, keeping: impl Into<Keeping>) -> Self {
-        Self { answer: self.answer.cached(keeping), ..self }
+    pub fn cached(self, cache_control: impl Into<CacheControl>) -> Self {
+        Self { answer: self.answer.cached(cache_control), ..self }
     }
 
     /// Sets a header.
@@ -222,7 +222,7 @@ impl<T: Described, E: Described> Reply for Page<T, E> {
 }
 
 /// A property of a reply in addition to its status and body.
-pub trait Mark: Send {
+pub trait ReplyProperty: Send {
     /// Describes it for OpenAPI.
     #[cfg(feature = "openapi")]
     fn describe(operation: &mut Operation);
@@ -232,7 +232,7 @@ pub trait Mark: Send {
 #[derive(Debug, Clone)]
 pub struct Secret;
 
-impl Mark for Secret {
+impl ReplyProperty for Secret {
     #[cfg(feature = "openapi")]
     fn describe(operation: &mut Operation) {
         operation.stores_nothing();
@@ -243,26 +243,26 @@ impl Mark for Secret {
 #[derive(Debug, Clone)]
 pub struct OfContent;
 
-impl Mark for OfContent {
+impl ReplyProperty for OfContent {
     #[cfg(feature = "openapi")]
     fn describe(operation: &mut Operation) {
         operation.is_tagged = true;
     }
 }
 
-/// A reply with a mark.
+/// A reply with a further property.
 #[derive(Debug, Clone)]
-pub struct Marked<M, R> {
+pub struct WithProperty<M, R> {
     reply: R,
     mark: PhantomData<fn() -> M>,
 }
 
 /// A reply that must not be cached.
-pub type NoStore<R> = Marked<Secret, R>;
+pub type NoStore<R> = WithProperty<Secret, R>;
 /// A reply whose `ETag` is derived from its content.
-pub type Tagged<R> = Marked<OfContent, R>;
+pub type Tagged<R> = WithProperty<OfContent, R>;
 
-impl<M, R> Marked<M, R> {
+impl<M, R> WithProperty<M, R> {
     const fn new(reply: R) -> Self {
         Self { reply, mark: PhantomData }
     }
@@ -275,7 +275,7 @@ impl<R: Reply> NoStore<R> {
     }
 }
 
-impl<M: Mark, R: Reply> Reply for Marked<M, R> {
+impl<M: ReplyProperty, R: Reply> Reply for WithProperty<M, R> {
     fn as_answer(&self) -> &Answer {
         self.reply.as_answer()
     }

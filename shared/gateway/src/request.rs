@@ -22,17 +22,17 @@ use serde_json::{Map, Value};
 
 pub use accept::Accept;
 pub use arguments::{Argument, Reads, RequestRules, Ruled, Validation};
-pub use multipart::Part;
+pub use multipart::FormPart;
 use primitives::fields::{FieldErrors, FromPath, Violation};
 pub use signed::Signed;
 
-/// A type that the API's description can show: it has a JSON Schema.
+/// A type that the OpenAPI document can describe: it has a JSON Schema.
 #[cfg(feature = "openapi")]
 pub trait Described: schemars::JsonSchema {}
 #[cfg(feature = "openapi")]
 impl<T: schemars::JsonSchema> Described for T {}
 
-/// A type that the API's description can show. Without the description, any type.
+/// A type that the OpenAPI document can describe. Without the feature, any type.
 #[cfg(not(feature = "openapi"))]
 pub trait Described {}
 #[cfg(not(feature = "openapi"))]
@@ -59,13 +59,13 @@ pub struct Inbound {
     pub body: Bytes,
     /// Path parameters in path order, percent-decoded.
     pub params: Vec<(String, String)>,
-    /// Where the request came from, if known.
+    /// The client's address, if known.
     pub client: Option<IpAddr>,
     /// The row of the route table that was matched.
     pub row: Row,
     json: OnceLock<Result<Value, Problem>>,
     /// Validated values of the arguments, until they are extracted.
-    kept: Mutex<Vec<Box<dyn Any + Send>>>,
+    arguments: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 
 impl Inbound {
@@ -85,12 +85,12 @@ impl Inbound {
             client: parts.extensions.get::<ClientIp>().map(|client| client.0),
             row,
             json: OnceLock::new(),
-            kept: Mutex::default(),
+            arguments: Mutex::default(),
         })
     }
 
     /// The same request, as a `GET` of the object that a prefix of its path names; `row` reads that object.
-    pub(crate) fn about(&self, row: Row) -> Arc<Self> {
+    pub(crate) fn with_row(&self, row: Row) -> Arc<Self> {
         let named = row.path.matches('{').count();
         // A body that is JSON may select the store.
         let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(&self.body).is_ok();
@@ -104,13 +104,13 @@ impl Inbound {
             client: self.client,
             row,
             json: OnceLock::new(),
-            kept: Mutex::default(),
+            arguments: Mutex::default(),
         })
     }
 
     /// Stores the validated value of an argument until it is extracted.
-    pub fn keep<T: Any + Send>(&self, value: T) {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(value));
+    pub fn insert<T: Any + Send>(&self, value: T) {
+        self.arguments.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(value));
     }
 
     /// Takes the stored value of this type.
@@ -118,9 +118,9 @@ impl Inbound {
     /// # Errors
     /// 500: it was not validated.
     pub fn take<T: Any + Send>(&self) -> Result<T, Problem> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = kept.iter().position(|value| value.is::<T>());
-        let value = found.and_then(|index| kept.swap_remove(index).downcast().ok());
+        let mut arguments = self.arguments.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = arguments.iter().position(|value| value.is::<T>());
+        let value = found.and_then(|index| arguments.swap_remove(index).downcast().ok());
         value.map(|value| *value).ok_or_else(|| Problem::internal("an argument was not validated"))
     }
 
@@ -171,9 +171,9 @@ impl Inbound {
         full.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
     }
 
-    /// The body as a flat object, from JSON or from a form, by its content type. In a form a repeated field
-    /// is rejected, and an empty one counts as absent (RFC 6749 §3.2). If `known` lists fields, other fields
-    /// of a form are ignored.
+    /// The body as a flat object, from JSON or from a form, by its content type. In a form a repeated
+    /// field is rejected, and an empty one counts as absent (RFC 6749 §3.2). If `known` lists fields,
+    /// other fields of a form are ignored.
     ///
     /// # Errors
     /// `invalid_form`, `invalid_json`, `unsupported_media_type`; `validation_failed`.
@@ -234,7 +234,7 @@ impl<S: Sync> FromRequestParts<S> for Raw {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let inbound = parts.extensions.get::<Arc<Inbound>>().cloned();
-        inbound.map(Self).ok_or_else(|| Problem::internal("a handler outside of a route row"))
+        inbound.map(Self).ok_or_else(|| Problem::internal("a handler was called without a route"))
     }
 }
 

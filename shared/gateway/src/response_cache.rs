@@ -1,14 +1,14 @@
-//! Public answers that are kept for a moment: what everybody looks at is read once in [`LIFE`], and
-//! not once for each who looks.
+//! The response cache: public pages of a storefront are read once in [`LIFE`], whatever the number of
+//! requests.
 //!
-//! A row says whether its answers may be kept ([`crate::row::Row::is_kept`]); an answer that is
-//! kept says itself that anybody may keep it. It is kept by store, path and query, and served to
-//! whoever asks the same without a credential. What is the caller's own is never part of it: ids and
-//! cost are written where every answer gets them, and the caller pays as if it had been read.
+//! A row declares whether its answers may be cached ([`crate::row::Row::is_cached`]), and a cached answer
+//! is `public` by its own `Cache-Control`. Answers are cached by store, path and query, and served to
+//! requests without a credential. Nothing of the caller is part of them: ids and cost are headers that
+//! every answer gets, and the caller is charged as if the answer had been read.
 //!
-//! Whoever asks while it is being read waits for that, and reads nothing. A write of this process to
-//! a store ends what is kept of it, also what is still being read: a process sees its own writes.
-//! Others' it sees when [`LIFE`] is over.
+//! A concurrent request for the same answer waits for the first one, and reads nothing. A write of this
+//! process to a store invalidates the store's answers, including those being read: a process sees its
+//! own writes. It sees those of others when [`LIFE`] is over.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,35 +30,35 @@ use primitives::clock::{Clock, Timestamp};
 use primitives::context::Context;
 use table::Invalidate;
 
-/// How old an answer may be when it is asked for (our choice): a change is seen by everybody so soon.
+/// The longest age of a cached answer (our choice): a change is visible to everybody after that time.
 pub const LIFE: Duration = Duration::from_secs(2);
-/// Bytes that are kept at most, with names and headers (our choice).
-const MOST_BYTES: u64 = 16 << 20;
-/// The longest body that is kept (our choice): half of what the smallest part of the memory holds.
+/// The most bytes in the cache, with names and headers (our choice).
+const MAX_BYTES: u64 = 16 << 20;
+/// The longest cached body (our choice): half of the smallest part of the cache.
 const LONGEST: usize = 1 << 20;
-/// Answers that are expected: as many as there is room for at 64 KiB each. The memory has at most one
-/// part for 32 of them.
+/// The expected number of answers: as many as fit at 64 KiB each. The cache has at most one part for 32 of
+/// them.
 const EXPECTED: usize = 256;
-/// What an answer takes beside its text.
+/// The size of an entry in addition to its text.
 const OVERHEAD: usize = 512;
-/// Stores whose state is remembered; of one more all are forgotten, with what is kept of them.
-const MOST_STORES: usize = 10_000;
-/// Headers that say who asks, for which order, or to see which draft.
+/// The most stores with a state. With one more, all states are dropped, and with them their answers.
+const MAX_STORES: usize = 10_000;
+/// The headers that identify a caller, an order or a preview.
 const CREDENTIALS: [&str; 4] =
     ["authorization", "cookie", "x-service-order-token", "x-service-preview-token"];
 
-/// The answers that a process keeps. Cheap to clone.
+/// The response cache of a process. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct ResponseCache(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    answers: Cache<Name, Outcome, Bytewise>,
+    answers: Cache<Name, CachedOutcome, Bytewise>,
     states: Mutex<States>,
 }
 
-/// What is kept of a request: nothing where its answer is nobody else's.
-type Outcome = Option<Arc<Moment>>;
+/// The cached response of a request; none if it must not be shared.
+type CachedOutcome = Option<Arc<CachedResponse>>;
 
 /// The states of stores: a new one with each write.
 #[derive(Debug, Default)]
@@ -67,33 +67,33 @@ struct States {
     by_store: HashMap<String, u64>,
 }
 
-/// What was asked for.
+/// The key of a cached response.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Name {
     store: String,
-    /// Which state of the store the answer shows.
+    /// The state of the store that the answer is from.
     state: u64,
     path: String,
     /// In the order of names and values.
     query: String,
 }
 
-/// An answer as it was at a moment.
+/// A cached answer.
 #[derive(Debug)]
-struct Moment {
-    /// When it was begun to be read.
+struct CachedResponse {
+    /// The time at which its read began.
     at: Timestamp,
     headers: HeaderMap,
     body: Bytes,
-    /// What reading it cost, where that was less than was charged ahead.
+    /// The actual cost of reading it, where that was less than the charge.
     cost: Option<ActualCost>,
 }
 
 #[derive(Debug, Clone)]
 struct Bytewise;
 
-impl Weighter<Name, Outcome> for Bytewise {
-    fn weight(&self, name: &Name, outcome: &Outcome) -> u64 {
+impl Weighter<Name, CachedOutcome> for Bytewise {
+    fn weight(&self, name: &Name, outcome: &CachedOutcome) -> u64 {
         let name = [&name.store, &name.path, &name.query].map(String::len);
         let answer = outcome.iter().map(|moment| moment.len());
         let all = name.into_iter().chain(answer).fold(OVERHEAD, usize::saturating_add);
@@ -104,7 +104,7 @@ impl Weighter<Name, Outcome> for Bytewise {
 impl Default for ResponseCache {
     fn default() -> Self {
         let (hasher, life) = (DefaultHashBuilder::default(), DefaultLifecycle::default());
-        let answers = Cache::with(EXPECTED, MOST_BYTES, Bytewise, hasher, life);
+        let answers = Cache::with(EXPECTED, MAX_BYTES, Bytewise, hasher, life);
         Self(Arc::new(Inner { answers, states: Mutex::default() }))
     }
 }
@@ -132,10 +132,10 @@ impl ResponseCache {
         self.serve(&name, &|| clock.now(), load).await
     }
 
-    /// What is asked for, by somebody unknown, of a store.
+    /// The key of a request without credentials to a store; none for any other.
     fn name(&self, inbound: &Inbound) -> Option<Name> {
         let is_known = CREDENTIALS.iter().any(|name| inbound.headers.contains_key(*name));
-        // A bridged page ends earlier.
+        // A bridged page has a smaller size limit.
         if is_known || inbound.headers.contains_key(bridged::MARK) {
             return None;
         }
@@ -153,7 +153,7 @@ impl ResponseCache {
         if let Some(state) = states.by_store.get(store) {
             return *state;
         }
-        if states.by_store.len() >= MOST_STORES {
+        if states.by_store.len() >= MAX_STORES {
             states.by_store.clear();
         }
         states.last = states.last.saturating_add(1);
@@ -168,51 +168,51 @@ impl ResponseCache {
         clock: &(impl Fn() -> Timestamp + Sync),
         load: impl Future<Output = Response>,
     ) -> Response {
-        let asked = clock();
-        let is_old = |outcome: &Outcome| {
-            outcome.as_ref().is_some_and(|moment| asked >= moment.at.plus(LIFE))
+        let begun = clock();
+        let is_old = |outcome: &CachedOutcome| {
+            outcome.as_ref().is_some_and(|moment| begun >= moment.at.plus(LIFE))
         };
         self.0.answers.remove_if(name, is_old);
         let guard = match self.0.answers.get_value_or_guard_async(name).await {
-            Ok(Some(moment)) if asked < moment.at.plus(LIFE) => return moment.served(clock()),
-            // Who asked first got an answer for themselves, or was too long about it.
+            Ok(Some(moment)) if begun < moment.at.plus(LIFE) => return moment.served(clock()),
+            // The answer to the first request must not be shared, or took too long.
             Ok(_) => return load.await,
             Err(guard) => guard,
         };
         let at = clock();
         let response = load.await;
-        let (response, outcome) = Moment::of(response, at).await;
-        let is_kept = outcome.is_some();
-        // Whoever waits for it is told either way.
+        let (response, outcome) = CachedResponse::of(response, at).await;
+        let is_cached = outcome.is_some();
+        // Waiting requests continue either way.
         let _ = guard.insert(outcome);
-        if !is_kept {
+        if !is_cached {
             self.0.answers.remove_if(name, Option::is_none);
         }
         response
     }
 }
 
-impl Moment {
+impl CachedResponse {
     /// The response, and what may be kept of it: only what is whole, small enough and said to be
     /// anybody's.
-    async fn of(response: Response, at: Timestamp) -> (Response, Outcome) {
+    async fn of(response: Response, at: Timestamp) -> (Response, CachedOutcome) {
         if response.status() != StatusCode::OK || !is_anybodys(response.headers()) {
             return (response, None);
         }
         let (parts, body) = response.into_parts();
         let body = body.collect().await.map(Collected::to_bytes).unwrap_or_default();
         let outcome = (body.len() <= LONGEST).then(|| {
-            let cost = Context::current().and_then(|context| context.kept());
+            let cost = Context::current().and_then(|context| context.get());
             Arc::new(Self { at, headers: parts.headers.clone(), body: body.clone(), cost })
         });
         (Response::from_parts(parts, Body::from(body)), outcome)
     }
 
-    /// As it is served again: to a caller who is charged what it cost.
+    /// The response from the cache, charged with its actual cost.
     fn served(&self, now: Timestamp) -> Response {
         if let Some(ActualCost(cost)) = self.cost {
-            let charge: Option<Charge> = Context::current().and_then(|context| context.kept());
-            budget::settle(charge.map_or(cost, |charge| cost.min(charge.requested())));
+            let charge: Option<Charge> = Context::current().and_then(|context| context.get());
+            budget::record_actual_cost(charge.map_or(cost, |charge| cost.min(charge.requested())));
         }
         let mut response = Response::new(Body::from(self.body.clone()));
         *response.headers_mut() = self.headers.clone();

@@ -2,12 +2,12 @@
 //! call. Router, guards, costs and contract tests are derived from the rows.
 //!
 //! One function, [`handle`], runs every request: authenticate → charge the budget → claim the idempotency key
-//! → handler → settle all three. For a safe request, a charge that needs the table runs concurrently with the
+//! → handler → finish all three. For a safe request, a charge that needs the table runs concurrently with the
 //! handler.
 
 mod edge;
 mod endpoint;
-mod subject;
+mod existence;
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use axum::{Extension, Router};
 use bytes::Bytes;
 use futures_util::future::join;
 use http::request::Parts;
-use http::{HeaderValue, Method, StatusCode};
+use http::{HeaderValue, Method};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
 use crate::answer;
@@ -27,7 +27,7 @@ use crate::answer::Answer;
 use crate::app::App;
 use crate::bridged;
 use crate::budget;
-use crate::budget::{ActualCost, Charge, Cost, Due};
+use crate::budget::{ActualCost, Charge, Cost, PendingCharge};
 use crate::caller::{Caller, Identity};
 use crate::cors::CrossOrigin;
 #[cfg(feature = "openapi")]
@@ -43,7 +43,7 @@ use primitives::size::LARGE_BODY_LIMIT;
 
 pub use edge::{Unreadable, hand_on};
 use endpoint::Endpoint;
-use subject::Subjects;
+use existence::ExistenceChecks;
 
 pub use crate::row::Row;
 
@@ -57,7 +57,7 @@ pub struct Routes {
     router: Router<App>,
     cross_origin: Option<CrossOrigin>,
     /// The rows that read the objects named by path parameters.
-    subjects: Subjects,
+    existence_checks: ExistenceChecks,
     /// The path prefixes of rows that fail closed.
     closed: &'static [&'static str],
     #[cfg(feature = "openapi")]
@@ -86,7 +86,7 @@ impl Routes {
     /// Makes rows that are added after this, and whose paths have one of these prefixes, fail closed
     /// ([`Row::fails_closed`]).
     #[must_use]
-    pub fn failing_closed(self, below: &'static [&'static str]) -> Self {
+    pub fn rate_limit_fails_closed(self, below: &'static [&'static str]) -> Self {
         Self { closed: below, ..self }
     }
 
@@ -110,7 +110,7 @@ impl Routes {
         cost: Cost,
         handler: H,
     ) -> Self {
-        let row = Row { is_kept: true, ..self.row_of::<H, A>(Method::GET, path, cost) };
+        let row = Row { is_cached: true, ..self.row_of::<H, A>(Method::GET, path, cost) };
         self.add(row, MethodFilter::GET, handler)
     }
 
@@ -216,8 +216,8 @@ impl Routes {
     ) -> Row {
         let (access, oauth) = (H::Caller::access(), H::Rejection::OAUTH);
         let fails_closed = self.closed.iter().any(|below| path.starts_with(below));
-        let (body_limit, is_kept, claiming) = (BODY_LIMIT, false, Claiming::Ahead);
-        Row { method, path, cost, access, oauth, body_limit, fails_closed, is_kept, claiming }
+        let (body_limit, is_cached, claiming) = (BODY_LIMIT, false, Claiming::Ahead);
+        Row { method, path, cost, access, oauth, body_limit, fails_closed, is_cached, claiming }
     }
 
     fn add<H: Handler<A>, A: 'static>(
@@ -234,18 +234,22 @@ impl Routes {
         });
         self.rows.push(row.clone());
         let endpoint = Arc::new(Endpoint::of(row, handler));
-        self.subjects.add(&endpoint);
+        self.existence_checks.add(&endpoint);
         self.router = routed(self.router, filter, endpoint);
         self
     }
 
-    /// Names the handler that loads what the path of some rows names, where no row shows it: 404 takes
-    /// precedence over what is wrong with their bodies. It is called for no request that is valid, and is no
-    /// row of its own.
+    /// Adds the handler that loads the resource of the rows at this path, which no `GET` row returns: 404
+    /// takes precedence over errors of their bodies. It is only called for invalid requests, and is no row
+    /// of its own.
     #[must_use]
-    pub fn subject<H: Handler<A>, A: 'static>(mut self, path: &'static str, handler: H) -> Self {
+    pub fn existence_check<H: Handler<A>, A: 'static>(
+        mut self,
+        path: &'static str,
+        handler: H,
+    ) -> Self {
         let row = self.row_of::<H, A>(Method::GET, path, Cost::FREE);
-        self.subjects.name(Endpoint::of(row, handler));
+        self.existence_checks.add_loader(Endpoint::of(row, handler));
         self
     }
 
@@ -255,7 +259,7 @@ impl Routes {
         self.rows.extend(other.rows);
         self.cross_origin = self.cross_origin.or(other.cross_origin);
         self.router = self.router.merge(other.router);
-        self.subjects.merge(other.subjects);
+        self.existence_checks.merge(other.existence_checks);
         #[cfg(feature = "openapi")]
         self.described.extend(other.described);
         self
@@ -279,7 +283,7 @@ impl Routes {
         self.router
             .fallback(|| async { Problem::from(Code::NotFound) })
             .method_not_allowed_fallback(|| async { Problem::from(Code::MethodNotAllowed) })
-            .layer(Extension(Arc::new(self.subjects)))
+            .layer(Extension(Arc::new(self.existence_checks)))
             .layer(edge)
             .with_state(app)
     }
@@ -294,17 +298,18 @@ impl std::fmt::Debug for Routes {
 /// Adds this endpoint at its path to the router.
 fn routed(router: Router<App>, filter: MethodFilter, endpoint: Arc<Endpoint>) -> Router<App> {
     let path = endpoint.row.path;
-    let serve =
-        move |State(app): State<App>,
-              Extension(subjects): Extension<Arc<Subjects>>,
-              request: Request| { handle(Arc::clone(&endpoint), subjects, app, request) };
+    let serve = move |State(app): State<App>,
+                      Extension(existence_checks): Extension<Arc<ExistenceChecks>>,
+                      request: Request| {
+        handle(Arc::clone(&endpoint), existence_checks, app, request)
+    };
     router.route(path, on(filter, serve))
 }
 
 /// Handles one request of one row.
 async fn handle(
     endpoint: Arc<Endpoint>,
-    subjects: Arc<Subjects>,
+    existence_checks: Arc<ExistenceChecks>,
     app: App,
     request: Request,
 ) -> Response {
@@ -317,14 +322,14 @@ async fn handle(
     };
     let handled = async {
         match (endpoint.validate)(&app, &inbound).await {
-            Ok(()) if row.is_kept => {
+            Ok(()) if row.is_cached => {
                 app.response_cache
                     .answer(&inbound, &app.clock, (endpoint.call)(parts, app.clone()))
                     .await
             }
             Ok(()) => (endpoint.call)(parts, app.clone()).await,
             Err(problem) if problem.code == Code::NotFound => (endpoint.reject)(problem),
-            Err(problem) => match subjects.hidden(&app, &inbound).await {
+            Err(problem) => match existence_checks.not_found(&app, &inbound).await {
                 Some(hidden) => hidden,
                 None => (endpoint.reject)(problem),
             },
@@ -340,12 +345,12 @@ async fn handle(
     if row.method == Method::GET && row.access == Access::Public {
         response = answer::tagged(response).await;
     }
-    finish(&app, &inbound, response).await
+    finish(&app, response).await
 }
 
 enum Admission {
     /// A call, with the budget charge that is to be paid concurrently.
-    Call(Parts, Arc<Inbound>, Option<Box<Due>>),
+    Call(Parts, Arc<Inbound>, Option<Box<PendingCharge>>),
     Replay(Answer),
 }
 
@@ -368,11 +373,11 @@ async fn guard(endpoint: &Endpoint, app: &App, request: Request) -> Result<Admis
     };
     budget::begin(&inbound.row);
     match idempotency::claim(app, &identity, &inbound).await? {
-        Claimed::NotAsked => {}
+        Claimed::NoKey => {}
         Claimed::Replay(answer) => return Ok(Admission::Replay(answer)),
         Claimed::Mine(claim) => {
             if let Some(context) = &context {
-                context.keep(claim);
+                context.insert(claim);
             }
         }
     }
@@ -430,7 +435,7 @@ async fn read_body(body: Body, limit: usize) -> Result<Bytes, Problem> {
 }
 
 /// Runs everything after the handler.
-async fn finish(app: &App, inbound: &Inbound, response: Response) -> Response {
+async fn finish(app: &App, response: Response) -> Response {
     let Some(context) = Context::current() else { return response };
     let response = match context.take::<Claim>() {
         None => response,
@@ -439,7 +444,7 @@ async fn finish(app: &App, inbound: &Inbound, response: Response) -> Response {
             let bytes =
                 body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
             let answer = restore(&parts, &bytes);
-            match claim.settle(app, &answer, parts.extensions.get()).await {
+            match claim.finish(app, &answer, parts.extensions.get()).await {
                 None => Response::from_parts(parts, Body::from(bytes)),
                 Some(Ok(first)) => first.into_response(),
                 Some(Err(problem)) => problem.into_response(),
@@ -447,11 +452,8 @@ async fn finish(app: &App, inbound: &Inbound, response: Response) -> Response {
         }
     };
     budget::count_read(&context);
-    if let (Some(charge), Some(ActualCost(actual))) = (context.kept::<Charge>(), context.kept()) {
-        app.budgets.settle(&charge, actual).await;
-    }
-    if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
-        tracing::error!(route = inbound.row.path, "request failed with an internal error");
+    if let (Some(charge), Some(ActualCost(actual))) = (context.get::<Charge>(), context.get()) {
+        app.budgets.apply_actual_cost(&charge, actual).await;
     }
     response
 }

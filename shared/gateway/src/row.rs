@@ -23,7 +23,7 @@ pub struct Row {
     /// address that the caller names.
     pub fails_closed: bool,
     /// Whether the [`response_cache`](crate::response_cache) may serve its public answers again.
-    pub is_kept: bool,
+    pub is_cached: bool,
     /// Whether an idempotency key is claimed before its handler runs.
     pub claiming: Claiming,
 }
@@ -33,8 +33,8 @@ impl Row {
     /// A free row that takes a body of one byte.
     pub(crate) fn example(method: Method, path: &'static str, access: Access) -> Self {
         let cost = Cost::FREE;
-        let (oauth, fails_closed, is_kept, claiming) = (false, false, false, Claiming::Ahead);
-        Self { method, path, cost, access, oauth, body_limit: 1, fails_closed, is_kept, claiming }
+        let (oauth, fails_closed, is_cached, claiming) = (false, false, false, Claiming::Ahead);
+        Self { method, path, cost, access, oauth, body_limit: 1, fails_closed, is_cached, claiming }
     }
 }
 

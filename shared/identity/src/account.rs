@@ -14,7 +14,7 @@ use table::Write;
 use table::item::{Item, Key};
 
 use crate::challenge_subject::ChallengeSubject;
-use crate::throttle::{Kind, Subject};
+use crate::throttle::{AttemptSubject, Kind};
 
 /// Counters of an account's credential changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub trait Account: Item + Clone {
     type Session: Item;
 
     /// The throttle subject of an attempt: an address, known or not, and the network it comes from.
-    fn subject(kind: Kind, tenant: &Self::Tenant, email: &Email, network: &str) -> Subject;
+    fn subject(kind: Kind, tenant: &Self::Tenant, email: &Email, network: &str) -> AttemptSubject;
     /// The key of the claim to a normalized address.
     fn claim_key(tenant: &Self::Tenant, email: &str) -> Key;
     /// The key of the account that holds a normalized address. Without a claim it is a derived id,
@@ -45,7 +45,7 @@ pub trait Account: Item + Clone {
     fn key_of(holder: &ChallengeSubject) -> Option<Key>;
 
     /// The account as the subject of a challenge.
-    fn holder(&self) -> ChallengeSubject;
+    fn challenge_subject(&self) -> ChallengeSubject;
     /// The tenant that its address is unique in.
     fn tenant(&self) -> Self::Tenant;
     /// The account's address; none if its tenant knows none, so that nobody can sign in.
@@ -61,7 +61,7 @@ pub trait Account: Item + Clone {
     /// The reason why the account may not be used, if any. Told only to a proven owner.
     fn closed(&self) -> Option<Problem>;
     /// Whether the session is valid and belongs to the account.
-    fn keeps(&self, session: &Self::Session, now: Timestamp) -> bool;
+    fn is_session_valid(&self, session: &Self::Session, now: Timestamp) -> bool;
 
     /// The account at its next version, with these generations, and with a new password if one is
     /// given.
@@ -82,9 +82,9 @@ pub trait Account: Item + Clone {
     /// A mail to the account's address, from its store. Nobody has proven the address of a customer whom a
     /// merchant created: such a mail goes to a stranger.
     fn addressed(&self, content: MailContent) -> MailContent {
-        let content = content.from_store(self.holder().store_id());
+        let content = content.from_store(self.challenge_subject().store_id());
         let is_stranger = content.store_id.is_some() && !self.is_proven();
-        if is_stranger { content.to_stranger() } else { content }
+        if is_stranger { content.for_unverified() } else { content }
     }
 
     /// Whether the account may be used.
@@ -101,10 +101,10 @@ pub trait Account: Item + Clone {
     }
 
     /// The throttle subject of an attempt on this account from this network.
-    fn attempted(&self, kind: Kind, network: &str) -> Subject {
+    fn attempted(&self, kind: Kind, network: &str) -> AttemptSubject {
         match self.email() {
             Some(email) => Self::subject(kind, &self.tenant(), email, network),
-            None => Subject::of_item(kind, &self.key(), network),
+            None => AttemptSubject::of_item(kind, &self.key(), network),
         }
     }
 

@@ -20,7 +20,10 @@ use table::{Change, Condition, Query, Write};
 use crate::customer::Customer;
 use crate::phone;
 
-pub use formats::{postal_code_of, region_of, validate, without_country};
+pub use formats::{
+    is_same_region, postal_code_of, prefix_key, prefix_of, region_key, region_of, validate,
+    without_country,
+};
 pub use input::{AddressInput, errors_in_country};
 
 /// The maximum number of addresses per customer.

@@ -22,7 +22,7 @@ use table::{Change, Completion, Query, Write, retry};
 
 use crate::challenge::{self, Challenge, Link, Purpose};
 use crate::password::Guess;
-use crate::throttle::{self, Kind, Subject, Throttle};
+use crate::throttle::{self, AttemptSubject, Kind, Throttle};
 
 use crate::account::Account;
 
@@ -31,9 +31,9 @@ const COUNTED_SESSIONS: usize = 1_000;
 
 /// The result of finding an account.
 #[derive(Debug)]
-pub struct Found<A> {
-    /// The throttle subject of the attempt.
-    pub subject: Subject,
+pub struct AccountLookup<A> {
+    /// The subject of the attempt.
+    pub subject: AttemptSubject,
     /// The attempts, including this one.
     pub throttle: Throttle,
     /// The account, if the address has one.
@@ -51,7 +51,7 @@ pub async fn find<A: Account>(
     (tenant, email): (&A::Tenant, &Email),
     network: &str,
     challenge: Option<&ChallengeId>,
-) -> Result<Found<A>, Problem> {
+) -> Result<AccountLookup<A>, Problem> {
     let subject = A::subject(kind, tenant, email, network);
     let normalized = email.normalized();
     let claim_key = A::claim_key(tenant, &normalized);
@@ -59,7 +59,7 @@ pub async fn find<A: Account>(
         throttle::attempt(services, &subject, challenge, &[&claim_key]).await?;
     let claim: Option<A::Claim> = batch.take(&claim_key)?;
     let account = services.table.get(&A::key_by(tenant, claim.as_ref(), &normalized)).await?;
-    Ok(Found { subject, throttle, account })
+    Ok(AccountLookup { subject, throttle, account })
 }
 
 /// Returns the account of an address for the right password.
@@ -72,8 +72,8 @@ pub async fn by_password<A: Account>(
     at: (&A::Tenant, &Email),
     guess: &Guess,
     network: &str,
-) -> Result<(A, Subject), Problem> {
-    let Found::<A> { subject, account, .. } =
+) -> Result<(A, AttemptSubject), Problem> {
+    let AccountLookup::<A> { subject, account, .. } =
         find(services, Kind::SignIn, at, network, None).await?;
     let right = guess.matches(account.as_ref().and_then(A::password_hash)).await;
     let account = account.filter(|_| right).ok_or(Code::InvalidCredentials)?;
@@ -94,15 +94,15 @@ pub struct PresentedCode {
 #[derive(Debug)]
 pub enum Confirmed {
     /// The password; its attempts are counted for this subject.
-    ByPassword(Subject),
+    ByPassword(AttemptSubject),
     /// The code of this challenge.
     ByCode(Box<Challenge>),
 }
 
 impl Confirmed {
-    /// Adds the reset of the attempts, or the use of the code: of several requests with one code, one
+    /// Adds the reset of the attempts, or the use of the code. Of several requests with one code, one
     /// succeeds.
-    pub fn spend(&self, write: Write, now: Timestamp) -> Write {
+    pub fn add_use(&self, write: Write, now: Timestamp) -> Write {
         match self {
             Self::ByPassword(subject) => write.delete(&subject.key()),
             Self::ByCode(challenge) => {
@@ -132,7 +132,7 @@ pub async fn confirm<A: Account>(
         let presented = code.ok_or_else(|| required("/one_time_code"))?;
         let id = ChallengeId::parse(presented.challenge_id.as_str());
         let (challenge, holder) = code::validate(services, id, &presented.code).await?;
-        let is_own = holder == account.holder() && challenge.fits(account);
+        let is_own = holder == account.challenge_subject() && challenge.is_valid_for(account);
         let own = is_own.then(|| Confirmed::ByCode(Box::new(challenge)));
         return own.ok_or_else(|| Code::InvalidOrExpiredCode.into());
     };
@@ -182,7 +182,8 @@ pub async fn send_link<A: Account, C: Completion<LinkSent>>(
     });
     let mail = mail.transpose()?;
     let sent = LinkSent { expires_in: purpose.lifetime().as_secs() };
-    let write = services.table.write().create(&link, Code::VersionConflict).also(mail, Write::emit);
+    let write =
+        services.table.write().create(&link, Code::VersionConflict).when_some(mail, Write::emit);
     completion.commit(write, &sent, now).await
 }
 
@@ -200,7 +201,7 @@ pub async fn follow<A: Account>(
     let link = link.ok_or(rejected)?;
     let owner = link.leads_to(purpose, services.clock.now()).and_then(A::key_of).ok_or(rejected)?;
     let account: Option<A> = services.table.get(&owner).await?;
-    let account = account.filter(|account| link.fits(account)).ok_or(rejected)?;
+    let account = account.filter(|account| link.is_valid_for(account)).ok_or(rejected)?;
     Ok((link, account))
 }
 
@@ -222,7 +223,7 @@ pub(crate) async fn live_sessions<A: Account>(
     now: Timestamp,
 ) -> Result<Vec<A::Session>, Problem> {
     let mut sessions = services.table.all(&sessions(account), COUNTED_SESSIONS).await?;
-    sessions.retain(|session| account.keeps(session, now));
+    sessions.retain(|session| account.is_session_valid(session, now));
     Ok(sessions)
 }
 

@@ -98,7 +98,7 @@ impl Challenge {
 
     /// Whether the code is still valid for the account: it has the same address, and nothing has ended
     /// every session since.
-    pub fn fits<A: Account>(&self, account: &A) -> bool {
+    pub fn is_valid_for<A: Account>(&self, account: &A) -> bool {
         account.email().is_some_and(|own| own.normalized() == self.email)
             && self.credential_generation == account.generations().credential
     }
@@ -148,7 +148,7 @@ primitives::string_enum! {
         Reset = "reset",
         /// It verifies the address.
         Verify = "verify",
-        /// It stands for the first factor when the second is sent: returned in a problem, not mailed.
+        /// It represents the first factor when the second is sent: returned in a problem, not mailed.
         Mfa = "mfa",
     }
 }
@@ -205,7 +205,7 @@ impl Link {
         let link = Self {
             digest: seal::digest(&token),
             purpose,
-            holder: account.map(Account::holder),
+            holder: account.map(Account::challenge_subject),
             email: account.and_then(A::email).map(Email::normalized).unwrap_or_default(),
             credential_generation: account.map_or(0, |account| account.generations().credential),
             password_generation: account.map_or(0, |account| account.generations().password),
@@ -226,7 +226,7 @@ impl Link {
 
     /// Whether the link is still valid for the account: it has the same address. For a reset or a second
     /// factor, its generations must not have changed; for a verification, its address must be unproven.
-    pub fn fits<A: Account>(&self, account: &A) -> bool {
+    pub fn is_valid_for<A: Account>(&self, account: &A) -> bool {
         let Generations { credential, password } = account.generations();
         let same_password =
             self.credential_generation == credential && self.password_generation == password;
@@ -259,13 +259,18 @@ mod tests {
         use primitives::fields::FromText;
         let now = Timestamp::from_millis(0);
         let (merchant, id) = (ann(now), ChallengeId::mint(now));
-        let code = Challenge::begin(id, (Some(merchant.holder()), "account"), String::new(), now)
-            .bound_to(Some(&merchant));
-        assert!(code.fits(&merchant) && code.fits(&merchant.changed(now)));
-        assert!(!code.fits(&merchant.with_sessions_ended(now)));
-        assert!(!code.fits(&merchant.claimed(now).unwrap()));
+        let code = Challenge::begin(
+            id,
+            (Some(merchant.challenge_subject()), "account"),
+            String::new(),
+            now,
+        )
+        .bound_to(Some(&merchant));
+        assert!(code.is_valid_for(&merchant) && code.is_valid_for(&merchant.changed(now)));
+        assert!(!code.is_valid_for(&merchant.with_sessions_ended(now)));
+        assert!(!code.is_valid_for(&merchant.claimed(now).unwrap()));
         let email = core_types::fields::Email::from_text("bob@example.com").unwrap();
-        assert!(!code.fits(&Merchant { email, ..merchant }));
+        assert!(!code.is_valid_for(&Merchant { email, ..merchant }));
     }
 
     #[test]
@@ -274,18 +279,20 @@ mod tests {
         let merchant = ann(now);
         let (link, token) = Link::begin(Purpose::Reset, Some(&merchant), now);
         assert_eq!(link.digest, seal::digest(&token));
-        let holder = merchant.holder();
+        let holder = merchant.challenge_subject();
         assert_eq!(link.leads_to(Purpose::Reset, now), Some(&holder));
         assert_eq!(Merchant::key_of(&holder), Some(merchant.key()));
         assert_eq!(link.leads_to(Purpose::Verify, now), None);
         assert_eq!(link.leads_to(Purpose::Reset, now.plus(MINUTE * 30)), None);
-        assert!(link.fits(&merchant));
-        assert!(!link.fits(&merchant.with_password("other".into(), now)));
-        assert!(!link.fits(&merchant.with_password_alone("other".into(), now)));
-        assert!(!link.fits(&merchant.with_sessions_ended(now)));
+        assert!(link.is_valid_for(&merchant));
+        assert!(!link.is_valid_for(&merchant.with_password("other".into(), now)));
+        assert!(!link.is_valid_for(&merchant.with_password_alone("other".into(), now)));
+        assert!(!link.is_valid_for(&merchant.with_sessions_ended(now)));
         let (proof, _) = Link::begin(Purpose::Verify, Some(&merchant), now);
-        assert!(proof.fits(&merchant) && proof.fits(&merchant.with_sessions_ended(now)));
-        assert!(!proof.fits(&merchant.verified(now)));
+        assert!(
+            proof.is_valid_for(&merchant) && proof.is_valid_for(&merchant.with_sessions_ended(now))
+        );
+        assert!(!proof.is_valid_for(&merchant.verified(now)));
         let (nobody, _) = Link::begin(Purpose::Reset, None::<&Merchant>, now);
         assert_eq!(nobody.leads_to(Purpose::Reset, now), None);
     }
@@ -325,7 +332,7 @@ mod tests {
         ] {
             assert_eq!(holder.store_id(), Some(&store_id));
         }
-        assert_eq!(ann(now).holder().store_id(), None);
+        assert_eq!(ann(now).challenge_subject().store_id(), None);
     }
 
     #[test]
@@ -335,9 +342,9 @@ mod tests {
         let merchant = ann(now);
         let (link, _) = Link::begin(Purpose::Reset, Some(&merchant), now);
         let closed = crate::merchant::MerchantStatus::Disabled;
-        assert!(!link.fits(&Merchant { status: closed, ..merchant.clone() }));
+        assert!(!link.is_valid_for(&Merchant { status: closed, ..merchant.clone() }));
         let email = core_types::fields::Email::from_text("bob@example.com").unwrap();
-        assert!(!link.fits(&Merchant { email, ..merchant }));
+        assert!(!link.is_valid_for(&Merchant { email, ..merchant }));
     }
 
     #[test]

@@ -32,7 +32,7 @@ use table::{Change, Condition, Write};
 use crate::account::{Account, Generations};
 use crate::challenge_subject::{Application, ChallengeSubject};
 use crate::phone;
-use crate::throttle::{Kind, Subject};
+use crate::throttle::{AttemptSubject, Kind};
 
 pub use claim::{Identifier, UniqueCustomerEmail, UniqueCustomerPhone};
 pub use erase::{erase_items_except, remove};
@@ -69,8 +69,8 @@ pub const BY_CUSTOMER: &str = "customer";
 pub struct MarketingConsent {
     /// When it was given.
     pub at: Timestamp,
-    /// Where it was given: `customer`, on the storefront, or a source that the store names, like `counter`
-    /// or `import`.
+    /// The source: `customer`, on the storefront, or a source that the store names, like `counter` or
+    /// `import`.
     pub source: String,
 }
 
@@ -277,8 +277,8 @@ impl Account for Customer {
     type Claim = UniqueCustomerEmail;
     type Session = CustomerSession;
 
-    fn subject(kind: Kind, store: &StoreId, email: &Email, network: &str) -> Subject {
-        Subject::on_store(kind, store, email, network)
+    fn subject(kind: Kind, store: &StoreId, email: &Email, network: &str) -> AttemptSubject {
+        AttemptSubject::on_store(kind, store, email, network)
     }
     fn claim_key(store: &StoreId, email: &str) -> Key {
         key::unique_customer_email(store, email)
@@ -297,7 +297,7 @@ impl Account for Customer {
         }
     }
 
-    fn holder(&self) -> ChallengeSubject {
+    fn challenge_subject(&self) -> ChallengeSubject {
         ChallengeSubject::Customer { store_id: self.store_id.clone(), customer_id: self.id.clone() }
     }
     fn tenant(&self) -> StoreId {
@@ -322,7 +322,7 @@ impl Account for Customer {
             CustomerStatus::Disabled => Some(Code::AccountDisabled.into()),
         }
     }
-    fn keeps(&self, session: &CustomerSession, now: Timestamp) -> bool {
+    fn is_session_valid(&self, session: &CustomerSession, now: Timestamp) -> bool {
         session.is_alive(self, now)
     }
 

@@ -68,8 +68,8 @@ impl Domain {
     /// An event of the domain, with its present state.
     pub fn event(&self, topic: &Topic<DomainView>, store: &Store, now: Timestamp) -> Event {
         let (entity, version) = (self.host.as_str(), self.version);
-        let about = EventSubject { store: Some(&store.id), app: None, entity, version };
-        Event::new(topic, about, &DomainView::of(self, store), now)
+        let subject = EventSubject { store: Some(&store.id), app: None, entity, version };
+        Event::new(topic, subject, &DomainView::of(self, store), now)
     }
 
     /// Returns the domain at its next version.
@@ -135,7 +135,7 @@ impl Domains {
 
     /// Whether mails and redirects of the store may lead to a URL: its host is a verified domain of the
     /// store, or in the registered domain of the platform's `base_url`.
-    pub fn may_lead_to(&self, url: &str, base_url: &str) -> bool {
+    pub fn is_allowed_link(&self, url: &str, base_url: &str) -> bool {
         let host_of = |url: &str| Some(Url::parse(url).ok()?.host_str()?.to_owned());
         let (Some(host), own) = (host_of(url), host_of(base_url)) else { return false };
         let is_stores = |host: &Host| {
@@ -225,9 +225,9 @@ mod tests {
         verified.domains[0].verified_at = Some(now);
         let (own, local) = ("https://api.shops.example.com", "http://127.0.0.1:3000");
         let page = "https://shop.example.org/o/{order_id}?t={token}";
-        assert!(!pending.may_lead_to(page, own) && verified.may_lead_to(page, own));
+        assert!(!pending.is_allowed_link(page, own) && verified.is_allowed_link(page, own));
         for url in ["https://SHOP.example.org:8443/#{token}", "https://mine.shops.example.com/"] {
-            assert!(verified.may_lead_to(url, own), "{url}");
+            assert!(verified.is_allowed_link(url, own), "{url}");
         }
         for url in [
             "https://example.org/",
@@ -237,10 +237,10 @@ mod tests {
             "http://127.0.0.1/",
             "nonsense",
         ] {
-            assert!(!verified.may_lead_to(url, own), "{url}");
+            assert!(!verified.is_allowed_link(url, own), "{url}");
         }
-        assert!(pending.may_lead_to("http://127.0.0.1:9/x", local));
-        assert!(!pending.may_lead_to("http://localhost/x", local));
+        assert!(pending.is_allowed_link("http://127.0.0.1:9/x", local));
+        assert!(!pending.is_allowed_link("http://localhost/x", local));
     }
 
     #[test]

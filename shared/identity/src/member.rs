@@ -12,9 +12,9 @@ mod token;
 mod topics;
 mod view;
 
-pub use grant::{Grant, MAX_MEMBERSHIPS, Memberships, Role};
+pub use grant::{MAX_MEMBERSHIPS, Memberships, Role, RoleGrant};
 pub use guesses::WRONG_INVITATIONS;
-pub use roster::{Changed, INVITED_FOR, MAX_MEMBERS, Member, Roster, Standing};
+pub use roster::{Changed, INVITED_FOR, MAX_MEMBERS, Member, MembershipState, Roster};
 pub use token::UnverifiedInvitation;
 pub use topics::*;
 pub use view::{MemberStatus, MemberView};

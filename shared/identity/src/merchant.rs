@@ -20,10 +20,10 @@ use table::{Change, Condition, Write};
 
 use crate::account::{Account, Generations};
 use crate::challenge_subject::ChallengeSubject;
-use crate::member::{Grant, Memberships};
+use crate::member::{Memberships, RoleGrant};
 use crate::session::Session;
 use crate::store::Store;
-use crate::throttle::{Kind, Subject};
+use crate::throttle::{AttemptSubject, Kind};
 
 pub use topics::*;
 pub use view::MerchantView;
@@ -78,7 +78,7 @@ pub struct Merchant {
     #[serde(default)]
     pub newest_store_id: Option<StoreId>,
     /// The stores of others that it may act on, with its role on each, so that reading the account
-    /// suffices. Written by [`Merchant::joins`] and [`Merchant::is_regranted`] alone.
+    /// suffices. Written by [`Merchant::write_memberships`] and [`Merchant::is_regranted`] alone.
     #[serde(default, skip_serializing_if = "Memberships::is_unwritten")]
     pub memberships: Memberships,
     /// When a deleted account is removed.
@@ -163,7 +163,7 @@ impl Merchant {
     /// The account deleted by its owner: its sessions end now, it is removed after the grace
     /// period.
     #[must_use]
-    pub fn given_up(&self, now: Timestamp) -> Self {
+    pub fn deleted(&self, now: Timestamp) -> Self {
         Self {
             status: MerchantStatus::Deleted,
             delete_at: Some(now.plus(GRACE)),
@@ -174,15 +174,15 @@ impl Merchant {
     /// An event about the account, with its current state.
     pub fn event(&self, topic: &Topic<MerchantView>, config: &Config, now: Timestamp) -> Event {
         let entity = self.id.as_str();
-        let about = EventSubject { store: None, app: None, entity, version: self.version };
-        Event::new(topic, about, &MerchantView::of(self, config), now)
+        let subject = EventSubject { store: None, app: None, entity, version: self.version };
+        Event::new(topic, subject, &MerchantView::of(self, config), now)
     }
 
     /// Its grant on this store, if any: ownership is read from the store, membership from the
     /// account.
-    pub fn grant_on(&self, store: &Store) -> Option<Grant> {
+    pub fn grant_on(&self, store: &Store) -> Option<RoleGrant> {
         if store.owner_id == self.id {
-            return Some(Grant::OWNER);
+            return Some(RoleGrant::OWNER);
         }
         self.memberships.grants.get(&store.id).cloned()
     }
@@ -205,8 +205,8 @@ impl Account for Merchant {
     type Claim = UniqueEmail;
     type Session = Session;
 
-    fn subject(kind: Kind, _: &Platform, email: &Email, network: &str) -> Subject {
-        Subject::new(kind, email, network)
+    fn subject(kind: Kind, _: &Platform, email: &Email, network: &str) -> AttemptSubject {
+        AttemptSubject::new(kind, email, network)
     }
     fn claim_key(_: &Platform, email: &str) -> Key {
         key::unique_email(email)
@@ -220,7 +220,7 @@ impl Account for Merchant {
         Some(key::merchant(merchant_id))
     }
 
-    fn holder(&self) -> ChallengeSubject {
+    fn challenge_subject(&self) -> ChallengeSubject {
         ChallengeSubject::Merchant { merchant_id: self.id.clone() }
     }
     fn tenant(&self) -> Platform {
@@ -247,7 +247,7 @@ impl Account for Merchant {
             }
         }
     }
-    fn keeps(&self, session: &Session, now: Timestamp) -> bool {
+    fn is_session_valid(&self, session: &Session, now: Timestamp) -> bool {
         session.is_alive(self, now)
     }
 
@@ -294,7 +294,7 @@ impl Merchant {
 
     /// Sets the memberships of the account, if they are unchanged since it was read and it is
     /// active.
-    pub fn joins(&self, write: Write, memberships: &Memberships) -> Write {
+    pub fn write_memberships(&self, write: Write, memberships: &Memberships) -> Write {
         let change = Change::new("SET memberships = :memberships")
             .only_if(format!("#status = :active AND ({})", Memberships::UNCHANGED))
             .name("#status", "status")
@@ -405,9 +405,9 @@ pub(crate) mod tests {
         let now = Timestamp::from_millis(0);
         let merchant = ann(now);
         assert_eq!(UniqueEmail::of(&merchant).released_at, None);
-        let gone = merchant.given_up(now);
-        assert_eq!(UniqueEmail::of(&gone).released_at, Some(now.plus(GRACE)));
-        assert_eq!((gone.version, gone.credential_generation), (2, 2));
+        let deleted = merchant.deleted(now);
+        assert_eq!(UniqueEmail::of(&deleted).released_at, Some(now.plus(GRACE)));
+        assert_eq!((deleted.version, deleted.credential_generation), (2, 2));
     }
 
     #[test]

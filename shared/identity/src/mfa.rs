@@ -24,7 +24,7 @@ const RECOVERY_CODES: usize = 10;
 const ISSUER: &str = "Commerce Gateway";
 /// The alphabet of recovery codes, without letters and digits that are easily confused.
 const ALPHABET: [u8; 32] = *b"23456789abcdefghjkmnpqrstuvwxyz0";
-/// How long an enrolment waits for its first code (our choice).
+/// The time for which an enrolment waits for its first code (our choice).
 const PENDING: std::time::Duration = HOUR;
 
 primitives::string_enum! {
@@ -194,8 +194,8 @@ mod tests {
     fn enrolled(key: &SealKey) -> (Mfa, Enrolment) {
         let merchant = MerchantId::mint(at(0));
         let email = Email::from_text("ann@example.com").unwrap();
-        let (mfa, shown) = Mfa::enrol(&merchant, &email, key, at(0)).unwrap();
-        (mfa.activated(), shown)
+        let (mfa, enrolment) = Mfa::enrol(&merchant, &email, key, at(0)).unwrap();
+        (mfa.activated(), enrolment)
     }
 
     fn of_the_rfc(key: &SealKey) -> Mfa {
@@ -249,9 +249,9 @@ mod tests {
     #[test]
     fn a_recovery_code_is_used_once_in_any_notation() {
         let key = SealKey::generate();
-        let (mfa, shown) = enrolled(&key);
-        assert_eq!((shown.recovery_codes.len(), mfa.recovery_codes_left()), (10, 10));
-        let code = shown.recovery_codes.first().unwrap();
+        let (mfa, enrolment) = enrolled(&key);
+        assert_eq!((enrolment.recovery_codes.len(), mfa.recovery_codes_left()), (10, 10));
+        let code = enrolment.recovery_codes.first().unwrap();
         assert_eq!(code.len(), 19);
         let typed = code.to_uppercase().replace('-', " ");
         let used = mfa.spent(&key, &typed, at(1)).unwrap().unwrap();
@@ -268,16 +268,18 @@ mod tests {
     #[test]
     fn the_stored_item_reveals_neither_secret_nor_codes() {
         let key = SealKey::generate();
-        let (mfa, shown) = enrolled(&key);
+        let (mfa, enrolment) = enrolled(&key);
         assert!(
-            shown.secret_uri.starts_with("otpauth://totp/Commerce%20Gateway:ann%40example.com?")
+            enrolment
+                .secret_uri
+                .starts_with("otpauth://totp/Commerce%20Gateway:ann%40example.com?")
         );
-        let (_, rest) = shown.secret_uri.split_once("secret=").unwrap();
+        let (_, rest) = enrolment.secret_uri.split_once("secret=").unwrap();
         let secret = rest.split('&').next().unwrap();
         assert_eq!(secret.len(), 32, "160 bits (RFC 4226 §4)");
         let stored = serde_json::to_string(&mfa).unwrap();
         assert!(!stored.contains(secret));
-        assert!(shown.recovery_codes.iter().all(|code| !stored.contains(code)));
+        assert!(enrolment.recovery_codes.iter().all(|code| !stored.contains(code)));
         assert!(mfa.spent(&SealKey::generate(), "000000", at(1)).is_err());
     }
 

@@ -5,7 +5,7 @@ use primitives::fields::FromText;
 use rlibphonenumber::{PHONE_NUMBER_UTIL, PhoneNumberFormat, Region};
 
 /// A number in E.164, without its extension. Without a country code it is one of `country`. None if no numbering
-/// plan has it: a plan may be newer than the table, so that the number is kept as it is written.
+/// plan has it: a plan may be newer than the table, so that the number is stored as it is written.
 pub fn e164(phone: &Phone, country: &Country) -> Option<E164> {
     // Parsed at first use.
     let plans = &*PHONE_NUMBER_UTIL;

@@ -137,14 +137,20 @@ impl Default for Notifications {
 
 impl Notifications {
     /// The page that shows an order. A page to which the store may not lead any more is ignored.
-    pub fn shows_at(&self, may_lead_to: impl Fn(&LinkTemplate) -> bool) -> Option<&LinkTemplate> {
-        self.order_status_url.as_ref().filter(|page| may_lead_to(page))
+    pub fn order_status_page(
+        &self,
+        is_allowed: impl Fn(&LinkTemplate) -> bool,
+    ) -> Option<&LinkTemplate> {
+        self.order_status_url.as_ref().filter(|page| is_allowed(page))
     }
 
-    /// The page on which an order is paid, or else the one of [`Notifications::shows_at`].
-    pub fn pays_at(&self, may_lead_to: impl Fn(&LinkTemplate) -> bool) -> Option<&LinkTemplate> {
-        let page = self.payment_url.as_ref().filter(|page| may_lead_to(page));
-        page.or_else(|| self.shows_at(may_lead_to))
+    /// The page on which an order is paid, or else the one of [`Notifications::order_status_page`].
+    pub fn payment_page(
+        &self,
+        is_allowed: impl Fn(&LinkTemplate) -> bool,
+    ) -> Option<&LinkTemplate> {
+        let page = self.payment_url.as_ref().filter(|page| is_allowed(page));
+        page.or_else(|| self.order_status_page(is_allowed))
     }
 }
 
@@ -161,9 +167,9 @@ pub struct Reviews {
 primitives::string_enum! {
     /// The rates by which shipping is taxed.
     ShippingTax {
-        /// Those of the goods, in proportion to their totals.
+        /// The rates of the goods, in proportion to their totals.
         ProRata = "pro_rata",
-        /// Those of the goods with the largest total.
+        /// The rates of the goods with the largest total.
         Dominant = "dominant",
     }
 }

@@ -25,7 +25,7 @@ use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use table::item::{Item, Key, Packing};
-use table::outbox::Due;
+use table::outbox::DueKind;
 
 use crate::address::PostalAddress;
 use crate::domain::Host;
@@ -266,7 +266,7 @@ impl Item for Store {
         self.version
     }
     fn indexes(&self) -> Vec<IndexKey> {
-        let due = self.redact_at.map(|at| Due::Redaction.mark(self.id.as_str(), at));
+        let due = self.redact_at.map(|at| DueKind::Redaction.mark(self.id.as_str(), at));
         let listed = (self.status != StoreStatus::Deleted).then(|| {
             let storefront = key::store_by_subdomain(self.subdomain.as_str());
             [key::stores_of(&self.owner_id, self.created_at), storefront]
@@ -396,8 +396,8 @@ impl Store {
     /// An event of the store, with its present state. URLs of its images begin with `base_url`.
     pub fn event(&self, topic: &Topic<StoreView>, base_url: &str, now: Timestamp) -> Event {
         let (store, entity) = (Some(&self.id), self.id.as_str());
-        let about = EventSubject { store, app: None, entity, version: self.version };
-        Event::new(topic, about, &StoreView::of(self, base_url), now)
+        let subject = EventSubject { store, app: None, entity, version: self.version };
+        Event::new(topic, subject, &StoreView::of(self, base_url), now)
     }
 
     /// Returns the store at its next version.

@@ -52,9 +52,9 @@ impl OpenStore {
     }
 
     /// The current subdomain, if the store was requested by an earlier one.
-    pub fn moved_to(&self, asked: &str) -> Option<&Subdomain> {
+    pub fn moved_to(&self, requested: &str) -> Option<&Subdomain> {
         let now = &self.store.subdomain;
-        (!now.as_str().eq_ignore_ascii_case(asked.trim())).then_some(now)
+        (!now.as_str().eq_ignore_ascii_case(requested.trim())).then_some(now)
     }
 
     /// Whether its storefront is open: the store is active or paused.
@@ -129,7 +129,7 @@ fn cache(services: &Services, name: &str, found: Option<Store>) -> Result<Arc<Op
     let store = found.filter(|store| store.status != StoreStatus::Deleted);
     let store = store.ok_or(Code::StorefrontNotFound)?;
     let known = Arc::new(OpenStore { store, settings: OnceLock::new() });
-    services.cache.keep(name, Arc::clone(&known), services.clock.now(), CACHE_TIME);
+    services.cache.insert(name, Arc::clone(&known), services.clock.now(), CACHE_TIME);
     Ok(known)
 }
 
@@ -221,7 +221,7 @@ impl StorefrontView {
 
 impl OpenStore {
     /// The response about the storefront requested by this name.
-    pub fn view(&self, asked: &str) -> StorefrontView {
-        StorefrontView::of(&self.store, self.moved_to(asked).cloned())
+    pub fn view(&self, requested: &str) -> StorefrontView {
+        StorefrontView::of(&self.store, self.moved_to(requested).cloned())
     }
 }

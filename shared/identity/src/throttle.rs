@@ -83,13 +83,13 @@ impl Kind {
 
 /// An account and a network that attempt something.
 #[derive(Debug, Clone)]
-pub struct Subject {
+pub struct AttemptSubject {
     kind: Kind,
     digest: String,
     account: String,
 }
 
-impl Subject {
+impl AttemptSubject {
     /// The subject of attempts from the network `ip_prefix` for an account, known or not.
     pub fn new(kind: Kind, email: &Email, ip_prefix: &str) -> Self {
         Self::of(kind, &email.normalized(), ip_prefix)
@@ -149,7 +149,7 @@ impl Throttle {
     /// `too_many_attempts` while the subject has to wait.
     pub fn count(
         before: Option<&Self>,
-        subject: &Subject,
+        subject: &AttemptSubject,
         now: Timestamp,
     ) -> Result<Self, Problem> {
         if let Some(before) = before
@@ -185,7 +185,7 @@ fn too_many(seconds: i64) -> Problem {
 /// `too_many_attempts`; 503 when the attempt cannot be counted: signing in fails closed.
 pub async fn attempt(
     services: &Services,
-    subject: &Subject,
+    subject: &AttemptSubject,
     challenge: Option<&ChallengeId>,
     more: &[&Key],
 ) -> Result<(Throttle, Batch), Problem> {
@@ -206,7 +206,7 @@ pub async fn attempt(
             }
         };
         let write = services.table.write().create_or_replace(&throttle, Code::VersionConflict);
-        write.also(counted, |write, counted| counted.save(write)).commit().await?;
+        write.when_some(counted, |write, counted| counted.save(write)).commit().await?;
         Ok((throttle, batch))
     });
     counted.await.map_err(|problem| match problem.code {
@@ -222,8 +222,8 @@ mod tests {
 
     use super::*;
 
-    fn subject(kind: Kind) -> Subject {
-        Subject::new(kind, &Email::from_text("Ann@Example.com").unwrap(), "203.0.113.0/24")
+    fn subject(kind: Kind) -> AttemptSubject {
+        AttemptSubject::new(kind, &Email::from_text("Ann@Example.com").unwrap(), "203.0.113.0/24")
     }
 
     /// Attempts as early as allowed, and the waits between them in seconds.
@@ -271,13 +271,13 @@ mod tests {
     #[test]
     fn attempts_count_by_address_and_network_regardless_of_case() {
         let key = |email: &str, network: &str| {
-            Subject::new(Kind::SignIn, &Email::from_text(email).unwrap(), network).key()
+            AttemptSubject::new(Kind::SignIn, &Email::from_text(email).unwrap(), network).key()
         };
         assert_eq!(key("ann@example.com", "a"), key("ANN@example.com", "a"));
         assert_ne!(key("ann@example.com", "a"), key("ann@example.com", "b"));
         let account = |network: &str| {
             let email = Email::from_text("ANN@example.com").unwrap();
-            Subject::new(Kind::Code, &email, network).account().to_owned()
+            AttemptSubject::new(Kind::Code, &email, network).account().to_owned()
         };
         assert_eq!(account("a"), account("b"), "ceilings go by account");
     }
@@ -295,12 +295,12 @@ mod tests {
     #[test]
     fn ceilings_count_by_account_and_store() {
         let email = |text: &str| Email::from_text(text).unwrap();
-        let subject = |text: &str| Subject::new(Kind::Code, &email(text), "a");
+        let subject = |text: &str| AttemptSubject::new(Kind::Code, &email(text), "a");
         let ann = subject("ann@example.com");
         assert_eq!(ann.account(), seal::digest("ann@example.com"));
         assert_ne!(ann.account(), subject("bob@example.com").account());
         let store = StoreId::derive(&["s"]);
-        let customer = Subject::on_store(Kind::Code, &store, &email("ann@example.com"), "a");
+        let customer = AttemptSubject::on_store(Kind::Code, &store, &email("ann@example.com"), "a");
         assert_ne!(ann.account(), customer.account());
         assert_ne!(ann.key(), customer.key());
     }

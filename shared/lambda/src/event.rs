@@ -1,10 +1,10 @@
-//! An event, mended for `lambda_http`. As it stands, that rejects the whole event for one header that is
-//! not ASCII; keeps the last of repeated headers where they are listed twice; and panics on a body that
-//! is not base64, on a query or a host that is no part of a URI, and on a list of no values. Of a path
-//! that arrives decoded it makes another one (docs/platform.md §3).
+//! Repairs events for `lambda_http`, which otherwise rejects the whole event for one header that is not
+//! ASCII. It also uses the last of repeated headers that are listed twice, and panics on a body that is
+//! not base64, on a query or a host that is invalid in a URI, and on an empty list of values. It changes a
+//! path that arrives decoded (docs/platform.md §3).
 //!
-//! What is mended is the event: nothing but what makes a request is left of it, spelled so that it can
-//! be read.
+//! Only the event is repaired: it is reduced to the members that make a request, in a readable
+//! spelling.
 
 mod sent;
 
@@ -30,26 +30,26 @@ use super::unreadable_line;
 use primitives::problem::{Code, Problem};
 
 const NO_REQUEST: &str = "this function takes requests, and the event is none";
-/// Bytes of a request line that are read: a URI has 64 KiB at most, and no source sends as many.
+/// The most bytes of a request line that are read: a URI has 64 KiB at most, and no source sends as many.
 const REQUEST_LINE: usize = 60_000;
-/// Bytes of an escaped one.
+/// The bytes of an escaped byte.
 const ESCAPED: usize = 3;
-/// Bytes of a host's name and port.
+/// The most bytes of a host's name and port.
 const HOST: usize = 300;
 
-/// An event that can be read.
+/// A repaired event.
 pub(super) struct Mended {
-    /// For the adapter.
+    /// The event for the adapter.
     pub(super) event: LambdaRequest,
-    /// Who sent it.
+    /// The sender.
     pub(super) source: Source,
-    /// Where the request came from, by the word of the source.
+    /// The client's address, according to the source.
     pub(super) client: Option<IpAddr>,
-    /// What of it could not be mended: it is left out of the event.
+    /// The part that could not be repaired, as a problem; it is left out of the event.
     pub(super) fault: Option<Problem>,
 }
 
-/// What sends requests as events.
+/// A service that sends requests as events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
     /// An HTTP API or a function URL, in payload format 2.0.
@@ -71,7 +71,7 @@ impl Source {
         }
     }
 
-    /// Whether it decodes the path: of all of them an HTTP API alone, in both formats.
+    /// Whether it decodes the path: only an HTTP API does, in both formats.
     fn decodes_path(self, event: &Sent) -> bool {
         match self {
             Self::HttpApi => !plain(&event.context.domain_name).contains(".lambda-url."),
@@ -84,7 +84,7 @@ impl Source {
         let named = match self {
             Self::HttpApi => plain(&event.http.source_ip),
             Self::RestApi => plain(&event.identity.source_ip),
-            // It adds what it sees to whatever the client has written.
+            // It appends the address that it sees to whatever the client sent.
             Self::LoadBalancer => {
                 let forwarded = headers.get_all("x-forwarded-for").iter().next_back()?;
                 forwarded.to_str().ok()?.rsplit(',').next()?.trim()
@@ -97,7 +97,7 @@ impl Source {
 /// Values by name.
 type Lists = HashMap<String, Vec<String>>;
 
-/// Leaves of an event what makes a request, as `lambda_http` reads it.
+/// Reduces an event to the members that make a request, in the form that `lambda_http` reads.
 pub(super) fn mend(event: &Event) -> Result<Mended, Error> {
     let event = Sent::read(event).ok_or(NO_REQUEST)?;
     let source = Source::of(&event).ok_or(NO_REQUEST)?;
@@ -124,7 +124,7 @@ pub(super) fn mend(event: &Event) -> Result<Mended, Error> {
             LambdaRequest::ApiGatewayV2(mended)
         }
         Source::RestApi => {
-            // `headers` stays empty: the adapter would take these alone of what is in both.
+            // `headers` stays empty: the adapter would ignore the lists of any name in it.
             let mut mended = ApiGatewayProxyRequest::default();
             (mended.http_method, mended.path) = (method, Some(path));
             mended.multi_value_headers = headers;
@@ -144,7 +144,7 @@ pub(super) fn mend(event: &Event) -> Result<Mended, Error> {
     Ok(Mended { event, source, client, fault })
 }
 
-/// Method, path and query; the latter as text or as lists of values, as the source has it.
+/// Method, path and query; the latter as text or as lists of values, depending on the source.
 struct Line {
     method: Method,
     path: String,
@@ -160,7 +160,7 @@ impl Default for Line {
 }
 
 impl Line {
-    /// Bytes of its URI, at most.
+    /// The most bytes of its URI.
     fn len(&self) -> usize {
         let pairs = self.parameters.iter().flat_map(|(name, values)| {
             values.iter().map(|value| name.len().saturating_add(value.len()).saturating_add(2))
@@ -170,15 +170,15 @@ impl Line {
     }
 }
 
-/// None where the method is none.
+/// The request line; none if the method is invalid.
 fn line(source: Source, event: &Sent) -> Option<Line> {
     let (method, path) = match source {
         Source::HttpApi => (&event.http.method, &event.raw_path),
         Source::RestApi | Source::LoadBalancer => (&event.http_method, &event.path),
     };
     let method = Method::from_bytes(plain(method).as_bytes()).ok()?;
-    let kept = if source.decodes_path(event) { "/-._~:@" } else { "/-._~:@!$&'()*+,;=%" };
-    let path = escape(plain(path), kept);
+    let unescaped = if source.decodes_path(event) { "/-._~:@" } else { "/-._~:@!$&'()*+,;=%" };
+    let path = escape(plain(path), unescaped);
     Some(Line {
         method,
         path: if path.starts_with('/') { path } else { format!("/{path}") },
@@ -195,13 +195,13 @@ fn owned(lists: HashMap<Cow<'_, str>, Vec<Cow<'_, str>>>) -> Lists {
     lists.into_iter().map(|(name, values)| (name.into_owned(), texts(values))).collect()
 }
 
-/// Every byte percent-encoded (RFC 3986 §2.1) but letters, digits and those that are kept. A `%` that is
-/// kept but encodes nothing is encoded itself.
-fn escape(text: &str, kept: &str) -> String {
+/// Percent-encodes every byte (RFC 3986 §2.1) except letters, digits and those in `unescaped`. A `%` in
+/// `unescaped` that begins no escape is encoded itself.
+fn escape(text: &str, unescaped: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for (place, byte) in text.bytes().enumerate() {
-        let is_kept = byte.is_ascii_alphanumeric() || kept.as_bytes().contains(&byte);
-        if is_kept && (byte != b'%' || encodes(text.as_bytes(), place)) {
+        let is_unescaped = byte.is_ascii_alphanumeric() || unescaped.as_bytes().contains(&byte);
+        if is_unescaped && (byte != b'%' || encodes(text.as_bytes(), place)) {
             escaped.push(char::from(byte));
         } else {
             let _ = write!(escaped, "%{byte:02X}");
@@ -210,13 +210,13 @@ fn escape(text: &str, kept: &str) -> String {
     escaped
 }
 
-/// Whether the `%` at this place is one of `%2F`.
+/// Whether the `%` at this index begins an escape such as `%2F`.
 fn encodes(text: &[u8], place: usize) -> bool {
     let digits = text.iter().skip(place.saturating_add(1)).take(2);
     digits.filter(|byte| byte.is_ascii_hexdigit()).count() == 2
 }
 
-/// The body, and whether it cannot be read: it is then left out.
+/// The body, and whether it is unreadable: it is then left out.
 fn body(event: &Sent) -> (Option<String>, bool) {
     let body = event.body.and_then(text).map(Cow::into_owned);
     match body {
@@ -225,7 +225,7 @@ fn body(event: &Sent) -> (Option<String>, bool) {
     }
 }
 
-/// Every header, with all of its values. What is no header is dropped, as a proxy would.
+/// Every header, with all of its values. An invalid header is dropped, as a proxy would.
 fn headers(event: &Sent) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for (name, values) in listed(event.headers, event.multi_value_headers) {
@@ -244,8 +244,7 @@ fn headers(event: &Sent) -> HeaderMap {
     headers
 }
 
-/// Leaves scheme and host where they are such: the adapter makes a URL of them, and panics where it is
-/// none.
+/// Drops an invalid scheme or host: the adapter builds a URL of them, and panics if it is none.
 fn leave_a_host(headers: &mut HeaderMap) {
     let named = |name: &str, or: &'static str| {
         headers.get(name).map_or(or, |value| value.to_str().unwrap_or_default())
@@ -262,7 +261,7 @@ fn leave_a_host(headers: &mut HeaderMap) {
     }
 }
 
-/// What an event lists by name: all values where it lists all, and otherwise the one that it has.
+/// The values of a name: all of them where the event lists all, otherwise the single one.
 fn listed<'a>(
     one: Option<&'a RawValue>,
     all: Option<&'a RawValue>,

@@ -14,15 +14,16 @@ use std::net::IpAddr;
 use axum::Router;
 use axum::body::Body;
 use axum::response::IntoResponse;
-use http::{Request, Uri};
+use http::{Request, Uri, header};
 use lambda_http::{Adapter, RequestExt};
 use lambda_runtime::{Context, Error, LambdaEvent, service_fn};
 use serde::Serialize;
 use tower::ServiceExt;
 
 pub use event::Event;
-use event::Mended;
+use event::{Mended, Source};
 use gateway::app::App;
+use gateway::encoding::{Encodings, GZIP};
 use gateway::request::ClientIp;
 use gateway::routes::{Routes, Unreadable};
 use primitives::problem::{Code, Problem};
@@ -66,11 +67,20 @@ async fn connect(app: &App) {
 }
 
 async fn run(routes: Routes, app: App) -> Result<(), Error> {
-    let router = routes.into_router(app);
+    let router = encoding(routes.into_router(app));
     lambda_runtime::run(service_fn(move |event: LambdaEvent<Event>| {
         answer(router.clone(), event.payload)
     }))
     .await
+}
+
+/// The router with compressed answers. The encoding of a response to a REST API would need its binary media types
+/// to be listed: see [`answer`].
+pub fn encoding(router: Router) -> Router {
+    let encodings = Encodings::new([GZIP]);
+    router.layer(axum::middleware::from_fn(move |request, next| {
+        encodings.clone().answer(request, next)
+    }))
 }
 
 /// Answers one event, in the response format of its sender.
@@ -80,7 +90,11 @@ async fn run(routes: Routes, app: App) -> Result<(), Error> {
 pub async fn answer(router: Router, event: Event) -> Result<impl Serialize, Error> {
     let Mended { event, source, client, fault } = event::mend(&event)?;
     let respond = lambda_http::service_fn(move |request: lambda_http::Request| {
-        let request = arrived(request, client, fault.clone());
+        let mut request = arrived(request, client, fault.clone());
+        if source == Source::RestApi {
+            // Without a list of its binary media types it sends base64 as it is.
+            request.headers_mut().remove(header::ACCEPT_ENCODING);
+        }
         let router = router.clone();
         async move {
             let path = request.uri().path().to_owned();

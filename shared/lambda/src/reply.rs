@@ -1,6 +1,6 @@
-//! An answer as the adapter takes it. Left to itself, that keeps the first of repeated headers where the
-//! form has room for one, fails on a header that is no text, and tells text from bytes by the content
-//! type, however long a text becomes when it is escaped (docs/platform.md §3).
+//! Prepares responses for the adapter. Otherwise it uses the first of repeated headers where the format
+//! has one value, fails on a header that is not text, and decides between text and base64 by the content
+//! type, whatever the size of the escaped text (docs/platform.md §3).
 
 use std::future::{Future, ready};
 use std::pin::Pin;
@@ -18,12 +18,12 @@ use primitives::context::Context;
 use primitives::problem::{Code, Problem};
 use primitives::size::{ANSWER_LIMIT, base64_len, fits_escaped};
 
-/// Bytes of an answer's document beside its body and the text of its headers: at most.
+/// The most bytes of a response document in addition to its body and the text of its headers.
 const ENVELOPE: usize = 4096;
-/// Bytes of an answer that a load balancer hands on, at most: 1 MB.
+/// The most bytes of a response through a load balancer: 1 MB.
 const BALANCED_LIMIT: usize = 1_000_000;
 
-/// An answer that can be sent.
+/// A response that can be sent.
 pub(super) struct Reply(http::Response<Body>);
 
 impl lambda_http::IntoResponse for Reply {
@@ -33,20 +33,20 @@ impl lambda_http::IntoResponse for Reply {
 }
 
 impl Reply {
-    /// This answer, or a problem when it is larger than can be sent to who asked.
+    /// This response, or a problem if it is too large for its receiver.
     pub(super) async fn of(response: Response, source: Source, path: &str) -> Self {
         let (mut parts, body) = response.into_parts();
         let bytes = body.collect().await.map(Collected::to_bytes).unwrap_or_default();
         if !is_plain(&parts.headers) {
             parts.headers = joined(&parts.headers);
         }
-        match fitting(bytes, room(&parts.headers, source)) {
+        match fitting(bytes, max_body_bytes(&parts.headers, source)) {
             Some(body) => Self(http::Response::from_parts(parts, body)),
             None => Self::too_large(&parts, path).await,
         }
     }
 
-    /// The problem that is sent instead, with the headers of that answer that do not tell of its body.
+    /// The problem that is sent instead, with the headers of the response that do not describe its body.
     async fn too_large(head: &Parts, path: &str) -> Self {
         tracing::error!(path, status = head.status.as_u16(), "response too large to be sent");
         let context = Context::new(&head.headers, path, Timestamp::from_millis(0));
@@ -64,9 +64,9 @@ impl Reply {
     }
 }
 
-/// Bytes that a body may take beside these headers: each of them may be escaped, and has quotes and a
-/// comma around it. A load balancer is given them twice, for it takes one form or the other.
-fn room(headers: &HeaderMap, source: Source) -> usize {
+/// The most bytes of a body with these headers: each of them may be escaped, and has quotes and a comma
+/// around it. A load balancer gets them twice, because it uses one form or the other.
+fn max_body_bytes(headers: &HeaderMap, source: Source) -> usize {
     let text = |(name, value): (&http::HeaderName, &HeaderValue)| {
         name.as_str().len().saturating_add(value.len()).saturating_mul(2)
     };
@@ -77,14 +77,14 @@ fn room(headers: &HeaderMap, source: Source) -> usize {
     }
 }
 
-/// The body as text, or where that is none or too long as base64; nothing where both are too long.
-fn fitting(bytes: Bytes, room: usize) -> Option<Body> {
+/// The body as text, or as base64 if it is not text or too long; none if both are too long.
+fn fitting(bytes: Bytes, limit: usize) -> Option<Body> {
     let bytes = match String::from_utf8(bytes.into()) {
-        Ok(text) if fits_escaped(text.as_bytes(), room) => return Some(Body::Text(text)),
+        Ok(text) if fits_escaped(text.as_bytes(), limit) => return Some(Body::Text(text)),
         Ok(text) => text.into_bytes(),
         Err(binary) => binary.into_bytes(),
     };
-    (base64_len(bytes.len()) <= room).then_some(Body::Binary(bytes))
+    (base64_len(bytes.len()) <= limit).then_some(Body::Binary(bytes))
 }
 
 /// Whether every header has one value, which is text.
@@ -93,7 +93,7 @@ fn is_plain(headers: &HeaderMap) -> bool {
     headers.len() == headers.keys_len() && values.all(|value| value.to_str().is_ok())
 }
 
-/// One value for each name, except where only several will do: cookies.
+/// One value for each name, except for cookies, which need several.
 fn joined(headers: &HeaderMap) -> HeaderMap {
     let mut all = HeaderMap::with_capacity(headers.keys_len());
     for name in headers.keys() {

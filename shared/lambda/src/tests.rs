@@ -29,8 +29,8 @@ fn read(event: Value) -> Event {
     serde_json::from_value(event).unwrap()
 }
 
-/// What a function is asked by this event.
-async fn asked(event: Value) -> Value {
+/// The request that a function receives by this event.
+async fn request_of(event: Value) -> Value {
     let answer = answer(Router::new().fallback(echo), read(event)).await.unwrap();
     let answer = serde_json::to_value(answer).unwrap();
     assert_eq!(answer["statusCode"], 200);
@@ -75,8 +75,8 @@ fn with(mut event: Value, members: Value) -> Value {
     event
 }
 
-fn header<'a>(asked: &'a Value, name: &str) -> Vec<&'a str> {
-    let headers = asked["headers"].as_array().unwrap().iter();
+fn header<'a>(request: &'a Value, name: &str) -> Vec<&'a str> {
+    let headers = request["headers"].as_array().unwrap().iter();
     headers.filter(|header| header[0] == name).map(|header| header[1].as_str().unwrap()).collect()
 }
 
@@ -101,17 +101,17 @@ async fn every_source_makes_the_same_request() {
             json!({"multiValueQueryStringParameters": {"q": ["a+b%26c"]}}),
         ),
     ] {
-        let mut asked = asked(event).await;
-        assert_eq!(header(&asked, "x-said"), ["so"]);
-        asked["headers"].take();
-        answers.push(asked);
+        let mut request = request_of(event).await;
+        assert_eq!(header(&request, "x-said"), ["so"]);
+        request["headers"].take();
+        answers.push(request);
     }
-    for asked in &answers {
+    for request in &answers {
         let expected = json!({
             "method": "POST", "uri": "/v1/it/a%20b?q=a+b%26c", "headers": null, "fault": null,
             "client": "203.0.113.9", "body": "{}",
         });
-        assert_eq!(asked, &expected);
+        assert_eq!(request, &expected);
     }
 }
 
@@ -126,20 +126,20 @@ async fn a_path_keeps_its_parameters_whole() {
         (rest_api("/a%2Fb;c=d"), "/a%2Fb;c=d"),
         (load_balancer("//a%2Fb"), "//a%2Fb"),
     ] {
-        assert_eq!(asked(event).await["uri"], path);
+        assert_eq!(request_of(event).await["uri"], path);
     }
 }
 
 #[tokio::test]
 async fn a_query_is_one_whatever_is_in_it() {
-    let odd = asked(http_api("/", "a=\" \"&b=é&c=100%&d[]=1&e=#&f=%2F")).await;
+    let odd = request_of(http_api("/", "a=\" \"&b=é&c=100%&d[]=1&e=#&f=%2F")).await;
     assert_eq!(odd["uri"], "/?a=%22%20%22&b=%C3%A9&c=100%25&d%5B%5D=1&e=%23&f=%2F");
     let lists = json!({
         "queryStringParameters": {"a": "2", "b": null, "c": "x"},
         "multiValueQueryStringParameters": {"a": ["1", "2"], "b": [], "d": null},
     });
-    let asked_with = asked(with(rest_api("/"), lists)).await;
-    let (_, query) = asked_with["uri"].as_str().unwrap().split_once('?').unwrap();
+    let request = request_of(with(rest_api("/"), lists)).await;
+    let (_, query) = request["uri"].as_str().unwrap().split_once('?').unwrap();
     let pairs: Vec<_> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
     let of = |name: &str| -> Vec<_> {
         pairs.iter().filter(|(n, _)| n == name).map(|(_, value)| value.as_str()).collect()
@@ -151,7 +151,7 @@ async fn a_query_is_one_whatever_is_in_it() {
         with(rest_api("/"), json!({"queryStringParameters": {"a": "x".repeat(100_000)}})),
         with(load_balancer("/"), json!({"queryStringParameters": {"a": "x".repeat(100_000)}})),
     ] {
-        assert_eq!(asked(event).await["fault"], "invalid_request");
+        assert_eq!(request_of(event).await["fault"], "invalid_request");
     }
 }
 
@@ -160,20 +160,20 @@ async fn headers_may_be_anything() {
     let headers =
         json!({"X-Odd": "caf\u{e9}", "bad name": "dropped", "x-line": "a\nb", "x-null": null});
     let cookies = json!({"headers": headers, "cookies": ["a=1", "b=2"]});
-    let asked_with = asked(with(http_api("/", ""), cookies)).await;
-    assert_eq!(asked_with["headers"].as_array().unwrap().len(), 2);
-    assert_eq!(header(&asked_with, "cookie"), ["a=1; b=2"]);
-    assert_eq!(header(&asked_with, "x-odd"), ["caf\u{e9}"]);
+    let request = request_of(with(http_api("/", ""), cookies)).await;
+    assert_eq!(request["headers"].as_array().unwrap().len(), 2);
+    assert_eq!(header(&request, "cookie"), ["a=1; b=2"]);
+    assert_eq!(header(&request, "x-odd"), ["caf\u{e9}"]);
 
     let repeated = json!({
         "headers": {"X-Twice": "2", "x-once": "3"},
         "multiValueHeaders": {"X-Twice": ["1", "2"], "X-Odd": ["a", "\u{1F600}"]},
     });
     for event in [rest_api("/"), load_balancer("/")] {
-        let asked = asked(with(event, repeated.clone())).await;
-        assert_eq!(header(&asked, "x-twice"), ["1", "2"]);
-        assert_eq!(header(&asked, "x-once"), ["3"]);
-        assert_eq!(header(&asked, "x-odd"), ["a", "\u{1F600}"]);
+        let request = request_of(with(event, repeated.clone())).await;
+        assert_eq!(header(&request, "x-twice"), ["1", "2"]);
+        assert_eq!(header(&request, "x-once"), ["3"]);
+        assert_eq!(header(&request, "x-odd"), ["a", "\u{1F600}"]);
     }
 }
 
@@ -181,11 +181,11 @@ async fn headers_may_be_anything() {
 async fn a_host_is_kept_and_what_is_none_reaches_nothing() {
     let named = async |scheme: &str, host: &str| {
         let headers = json!({"headers": {"host": host, "x-forwarded-proto": scheme}});
-        asked(with(http_api("/a", "b=c"), headers)).await
+        request_of(with(http_api("/a", "b=c"), headers)).await
     };
     for host in ["shop.example.com", "127.0.0.1:3000", "[::1]:3000"] {
-        let asked = named("https", host).await;
-        assert_eq!((header(&asked, "host"), &asked["uri"]), (vec![host], &json!("/a?b=c")));
+        let request = named("https", host).await;
+        assert_eq!((header(&request, "host"), &request["uri"]), (vec![host], &json!("/a?b=c")));
     }
     let long = "a".repeat(5_000);
     for (scheme, host) in [
@@ -199,8 +199,12 @@ async fn a_host_is_kept_and_what_is_none_reaches_nothing() {
         ("a?b", "shop.example.com"),
         ("", ""),
     ] {
-        let asked = named(scheme, host).await;
-        assert_eq!((header(&asked, "host").len(), &asked["uri"]), (0, &json!("/a?b=c")), "{host}");
+        let request = named(scheme, host).await;
+        assert_eq!(
+            (header(&request, "host").len(), &request["uri"]),
+            (0, &json!("/a?b=c")),
+            "{host}"
+        );
     }
 }
 
@@ -216,13 +220,13 @@ async fn a_body_is_read_or_is_a_problem_and_never_an_abort() {
             (json!("text"), json!(null), "text", Value::Null),
         ] {
             let event = with(event.clone(), json!({"body": body, "isBase64Encoded": is_base64}));
-            let asked = asked(event).await;
-            assert_eq!((&asked["body"], &asked["fault"]), (&json!(read), &fault), "{body}");
+            let request = request_of(event).await;
+            assert_eq!((&request["body"], &request["fault"]), (&json!(read), &fault), "{body}");
         }
     }
     let mut odd = http_api("/", "");
     odd["requestContext"]["http"]["method"] = json!("NO METHOD");
-    assert_eq!(asked(odd).await["fault"], "invalid_request");
+    assert_eq!(request_of(odd).await["fault"], "invalid_request");
 }
 
 #[tokio::test]
@@ -239,7 +243,7 @@ async fn what_is_no_request_is_an_error() {
     }
 }
 
-/// What a route that answers with this body is answered with, and how large that is.
+/// The response of a route with this body, and its size.
 async fn sent(event: Value, body: Vec<u8>) -> (Value, usize) {
     let head =
         [("etag", "\"1\""), ("x-request-id", "mine"), ("vary", "Origin"), ("set-cookie", "a=1")];
@@ -317,5 +321,29 @@ async fn what_can_be_sent_is_sent_and_what_cannot_is_a_problem() {
         assert_eq!(answer["headers"]["x-request-id"], "mine");
         assert_eq!(answer["headers"]["content-type"], "application/problem+json");
         assert!(answer["headers"]["etag"].is_null());
+    }
+}
+
+#[tokio::test]
+async fn a_compressed_answer_is_base64_where_that_is_decoded() {
+    let accepted = json!({"headers": {"accept-encoding": "gzip", "x-said": "x".repeat(2_000)}});
+    let router = || encoding(Router::new().fallback(echo));
+    for (event, is_encoded) in [
+        (http_api("/v1/it", ""), true),
+        (function_url("/v1/it", ""), true),
+        (load_balancer("/v1/it"), true),
+        (rest_api("/v1/it"), false),
+    ] {
+        let answer = answer(router(), read(with(event, accepted.clone()))).await.unwrap();
+        let answer = serde_json::to_value(answer).unwrap();
+        assert_eq!(answer["isBase64Encoded"], is_encoded, "{answer}");
+        let body = answer["body"].as_str().unwrap();
+        if is_encoded {
+            assert_eq!(answer["headers"]["content-encoding"], "gzip");
+            let body = BASE64_STANDARD.decode(body).unwrap();
+            assert!(body.starts_with(&[0x1f, 0x8b]) && body.len() < 1_000, "{}", body.len());
+        } else {
+            assert!(body.starts_with('{') && body.len() > 2_000);
+        }
     }
 }

@@ -1,16 +1,16 @@
-//! Who acts on a store: a member or an app.
+//! The principal that acts on a store: a member or an app.
 
 use core_types::id::{AppId, InstallationId, MerchantId};
 use core_types::scope::Scopes;
 use http::header;
-use identity::member::Grant;
+use identity::member::RoleGrant;
 use primitives::problem::{Code, Problem};
 
 /// The actor on a store.
 #[derive(Debug, Clone)]
 pub enum StoreActor {
     /// A member.
-    Merchant(MerchantId, Grant),
+    Merchant(MerchantId, RoleGrant),
     /// An installed app.
     App(AppActor),
 }

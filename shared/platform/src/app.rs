@@ -37,7 +37,7 @@ pub use view::AppView;
 pub const MAX_APPS: usize = 100;
 /// The most redirect URIs of one app.
 pub const MAX_REDIRECT_URIS: usize = 10;
-/// How long an old client secret still works after a rotation.
+/// The time for which an old client secret still works after a rotation.
 pub const SECRET_OVERLAP: Duration = DAY;
 
 primitives::string_enum! {
@@ -79,9 +79,9 @@ primitives::string_enum! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "AppListing")]
 pub struct Listing {
-    /// What the app does, in one sentence.
+    /// The app's purpose in one sentence.
     pub tagline: String,
-    /// What the app does.
+    /// The description of the app.
     pub description: String,
     /// The category.
     pub category: Category,

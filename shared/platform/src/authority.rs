@@ -2,7 +2,7 @@
 //!
 //! A request is authorized once, by its credential. The work that it starts goes on later: meanwhile an
 //! app may be uninstalled, a member removed or a scope withdrawn. So the work stores its [`Authority`],
-//! and its steps check it by one `BatchGetItem` before each page ([`Standing::lost`]). What is under way
+//! and its steps check it by one `BatchGetItem` before each page ([`AuthorityCheck::reason`]). What is under way
 //! is finished, and nothing after it begins.
 
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::actor::{StoreActor, insufficient_scope};
 use crate::app::Stop;
 use crate::installation::{Installation, InstallationStatus};
 
-/// How long the result of a check is reused by pages that take less time than that.
+/// The time for which the result of a check is reused by shorter pages.
 const REUSED_FOR: Duration = Duration::from_millis(500);
 
 /// The principal that requested work.
@@ -49,7 +49,9 @@ enum RequestedBy {
 /// The principal of work on a store, and the scopes that the work requires.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Authority {
-    asker: RequestedBy,
+    /// The principal. The stored name is older.
+    #[serde(rename = "asker")]
+    requested_by: RequestedBy,
     /// None for work of the platform: the canary store is created when it is needed.
     store_id: Option<StoreId>,
     scopes: Vec<String>,
@@ -73,7 +75,7 @@ impl Authority {
         store: &StoreId,
         scopes: impl IntoIterator<Item = &'a str>,
     ) -> Self {
-        let asker = match actor {
+        let requested_by = match actor {
             StoreActor::Merchant(id, _) => RequestedBy::Member { merchant_id: id.clone() },
             StoreActor::App(actor) => RequestedBy::App {
                 app_id: actor.app_id.clone(),
@@ -83,18 +85,24 @@ impl Authority {
             },
         };
         let scopes = scopes.into_iter().map(str::to_owned).collect();
-        Self { asker, store_id: Some(store.clone()), scopes }
+        Self { requested_by, store_id: Some(store.clone()), scopes }
     }
 
     /// The authority of an operator, on a store or for the platform.
     pub fn of_operator(operator: &MerchantId, store: Option<&StoreId>) -> Self {
-        let asker = RequestedBy::Operator { merchant_id: operator.clone() };
-        Self { asker, store_id: store.cloned(), scopes: Vec::new() }
+        let requested_by = RequestedBy::Operator { merchant_id: operator.clone() };
+        Self { requested_by, store_id: store.cloned(), scopes: Vec::new() }
+    }
+
+    /// The authority of the same principal, for work that requires this scope.
+    #[must_use]
+    pub fn for_scope(&self, scope: &str) -> Self {
+        Self { scopes: vec![scope.to_owned()], ..self.clone() }
     }
 
     fn keys(&self) -> Vec<Key> {
         let mut keys: Vec<Key> = self.store_id.iter().map(key::store).collect();
-        match &self.asker {
+        match &self.requested_by {
             RequestedBy::Member { merchant_id } | RequestedBy::Operator { merchant_id } => {
                 keys.push(key::merchant(merchant_id));
             }
@@ -109,11 +117,11 @@ impl Authority {
         keys
     }
 
-    /// The reason why the work may not go on; none while it may.
+    /// The reason for which the authority was revoked; none while the work may go on.
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
-    pub async fn lost(&self, services: &Services) -> Result<Option<EndReason>, Problem> {
+    pub async fn revocation(&self, services: &Services) -> Result<Option<EndReason>, Problem> {
         let keys = self.keys();
         let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
         let store = match &self.store_id {
@@ -127,9 +135,9 @@ impl Authority {
             None => None,
         };
         let store = store.as_ref();
-        match &self.asker {
+        match &self.requested_by {
             RequestedBy::Member { merchant_id } => {
-                self.lost_by_member(&mut batch, merchant_id, store)
+                self.member_revocation(&mut batch, merchant_id, store)
             }
             RequestedBy::Operator { merchant_id } => {
                 let account: Option<Merchant> = batch.take(&key::merchant(merchant_id))?;
@@ -142,16 +150,16 @@ impl Authority {
             RequestedBy::App { app_id, installation_id, generation, merchant_id } => {
                 let stop = batch.take::<Stop>(&Stop::of(app_id, installation_id))?;
                 let found = batch.take::<Installation>(&key::installation(installation_id))?;
-                let lost = self.lost_by_app(found.as_ref(), stop.is_some(), *generation);
-                match (lost, merchant_id) {
-                    (None, Some(merchant)) => self.lost_by_member(&mut batch, merchant, store),
-                    (lost, _) => Ok(lost),
+                let reason = self.app_revocation(found.as_ref(), stop.is_some(), *generation);
+                match (reason, merchant_id) {
+                    (None, Some(merchant)) => self.member_revocation(&mut batch, merchant, store),
+                    (reason, _) => Ok(reason),
                 }
             }
         }
     }
 
-    fn lost_by_member(
+    fn member_revocation(
         &self,
         batch: &mut Batch,
         merchant: &MerchantId,
@@ -168,7 +176,7 @@ impl Authority {
         Ok((!is_covered).then_some(EndReason::ScopeWithdrawn))
     }
 
-    fn lost_by_app(
+    fn app_revocation(
         &self,
         installation: Option<&Installation>,
         is_stopped: bool,
@@ -193,30 +201,30 @@ impl Authority {
 
 /// The check of an authority, repeated between the pages of work.
 #[derive(Debug)]
-pub struct Standing {
+pub struct AuthorityCheck {
     authority: Option<Authority>,
     checked_at: Option<Instant>,
 }
 
-impl Standing {
+impl AuthorityCheck {
     /// The check of this authority. Work without one was begun before authorities were stored, and goes
     /// on.
     pub fn of(authority: Option<&Authority>) -> Self {
         Self { authority: authority.cloned(), checked_at: None }
     }
 
-    /// The reason why the work may not go on with its next page; none while it may.
+    /// The reason for which the authority was revoked before the next page; none while the work may go on.
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
-    pub async fn lost(&mut self, services: &Services) -> Result<Option<EndReason>, Problem> {
+    pub async fn revocation(&mut self, services: &Services) -> Result<Option<EndReason>, Problem> {
         let is_known = self.checked_at.is_some_and(|at| at.elapsed() < REUSED_FOR);
         let Some(authority) = self.authority.as_ref().filter(|_| !is_known) else {
             return Ok(None);
         };
-        let lost = authority.lost(services).await?;
+        let reason = authority.revocation(services).await?;
         self.checked_at = Some(Instant::now());
-        Ok(lost)
+        Ok(reason)
     }
 }
 

@@ -74,7 +74,7 @@ impl Developer {
     ///
     /// # Errors
     /// `account_disabled`.
-    pub fn may_publish(&self) -> Result<(), Problem> {
+    pub fn ensure_may_publish(&self) -> Result<(), Problem> {
         match self.status {
             DeveloperStatus::Active => Ok(()),
             DeveloperStatus::Suspended => {

@@ -2,7 +2,7 @@
 //! (docs/conventions.md §9; RFC 6749, 7636, 9700).
 //!
 //! There are two items. The *code* can be redeemed once, within 15 minutes by its own `expires_at`. It is
-//! stored beyond its redemption, so that a replay can be told from a guess (docs/platform.md §1). Its
+//! stored beyond its redemption, so that a replay can be distinguished from a guess (docs/platform.md §1). Its
 //! redemption begins the *grant* in the same item, which lists the live tokens, so that a replay revokes
 //! them all in one transaction. A *refresh token* item only leads from a digest to that item; the grant
 //! decides in [`Grant::present`] which of them may be used.
@@ -26,14 +26,14 @@ use table::item::Item;
 
 use crate::installation::{AppToken, MAX_TOKEN_HASHES};
 
-/// How long a code may be redeemed (docs/conventions.md §9).
-pub const CODE_LIFETIME: Duration = MINUTE.saturating_mul(15);
-/// How long a grant may be refreshed, counted from its redemption.
+/// The lifetime of an authorization code (docs/conventions.md §9).
+pub const AUTHORIZATION_CODE_LIFETIME: Duration = MINUTE.saturating_mul(15);
+/// The lifetime of a grant, counted from its redemption.
 pub const GRANT_LIFETIME: Duration = DAY.saturating_mul(90);
-/// How long a refresh token works after it was rotated, while its successor is unused.
+/// The time for which a refresh token works after it was rotated, while its successor is unused.
 pub const ROTATION_OVERLAP: Duration = MINUTE.saturating_mul(10);
-/// The most successors of one refresh token within the overlap: a client that lost a response asks again,
-/// but one that asks more often is broken (our choice).
+/// The most successors of one refresh token within the overlap: a client that lost a response retries,
+/// but one that retries more often is defective (our choice).
 const MAX_SUCCESSORS: usize = 5;
 
 /// A PKCE code challenge, S256: base64url of SHA-256, 43 characters (RFC 7636 §4.2).
@@ -49,7 +49,7 @@ impl FromText for CodeChallenge {
         if canonical {
             Ok(Self(text.to_owned()))
         } else {
-            let detail = "Must be the base64url of a SHA-256, without padding (RFC 7636 §4.2).";
+            let detail = "Must be BASE64URL(SHA256(code_verifier)): 43 characters, without padding (RFC 7636 §4.2).";
             Err(Violation::new("invalid_code_challenge", detail))
         }
     }
@@ -126,7 +126,7 @@ pub struct AuthorizationCode {
 
 /// The values that a client presents with a code.
 #[derive(Debug, Clone, Copy)]
-pub struct Presented<'a> {
+pub struct PresentedValues<'a> {
     /// The authenticated client.
     pub client_id: &'a str,
     /// The redirect URI of the authorization request.
@@ -141,7 +141,7 @@ impl AuthorizationCode {
     ///
     /// # Errors
     /// `invalid_grant`, identical for every error.
-    pub fn validate(&self, presented: Presented<'_>) -> Result<(), Problem> {
+    pub fn validate(&self, presented: PresentedValues<'_>) -> Result<(), Problem> {
         let client = constant_time_eq(self.client_id.as_bytes(), presented.client_id.as_bytes());
         let redirect = seal::digest(presented.redirect_uri);
         let redirect = constant_time_eq(redirect.as_bytes(), self.redirect_digest.as_bytes());
@@ -213,7 +213,7 @@ pub struct Grant {
 
 /// The effect of presenting a refresh token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Use {
+pub enum RefreshOutcome {
     /// It is one of the newest, and is rotated.
     Rotate,
     /// Its successor was not used yet: the client lost the response, and gets another successor.
@@ -239,18 +239,22 @@ impl Grant {
     }
 
     /// The effect of presenting the refresh token of this digest now.
-    pub fn present(&self, digest: &str, now: Timestamp) -> Use {
+    pub fn present(&self, digest: &str, now: Timestamp) -> RefreshOutcome {
         if self.revoked_at.is_some() || now >= self.expires_at {
-            return Use::Reject;
+            return RefreshOutcome::Reject;
         }
         if self.current.iter().any(|current| current == digest) {
-            return Use::Rotate;
+            return RefreshOutcome::Rotate;
         }
         let in_overlap = self.previous_until.is_some_and(|until| now < until);
         if self.previous.as_deref() == Some(digest) && in_overlap {
-            if self.current.len() < MAX_SUCCESSORS { Use::Repeat } else { Use::Reject }
+            if self.current.len() < MAX_SUCCESSORS {
+                RefreshOutcome::Repeat
+            } else {
+                RefreshOutcome::Reject
+            }
         } else {
-            Use::Replay
+            RefreshOutcome::Replay
         }
     }
 
@@ -275,9 +279,9 @@ impl Grant {
 
     /// The grant after this refresh token was used; its successor is yet to be recorded.
     #[must_use]
-    pub fn rotated(&self, used: &str, how: Use, now: Timestamp) -> Self {
+    pub fn rotated(&self, used: &str, how: RefreshOutcome, now: Timestamp) -> Self {
         let mut next = self.clone();
-        if how == Use::Rotate {
+        if how == RefreshOutcome::Rotate {
             next.current.clear();
             next.previous = Some(used.to_owned());
             next.previous_until = Some(now.plus(ROTATION_OVERLAP));

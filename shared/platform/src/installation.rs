@@ -101,18 +101,22 @@ impl Installation {
     /// The first installation of the app on the store: pending until the merchant grants scopes, active
     /// at once if the app requests none.
     pub fn begin(app: &CommerceApp, store: &StoreId, by: &MerchantId, now: Timestamp) -> Self {
-        let asks = !app.scopes.is_empty();
+        let needs_consent = !app.scopes.is_empty();
         Self {
             id: Self::id_of(store, &app.id),
             store_id: store.clone(),
             app_id: app.id.clone(),
             developer_id: app.owner_id.clone(),
-            status: if asks { InstallationStatus::Pending } else { InstallationStatus::Active },
+            status: if needs_consent {
+                InstallationStatus::Pending
+            } else {
+                InstallationStatus::Active
+            },
             scopes: Scopes::default(),
             generation: 1,
             configuration: IssuedTokens::default(),
             installed_by: by.clone(),
-            installed_at: (!asks).then_some(now),
+            installed_at: (!needs_consent).then_some(now),
             uninstalled_at: None,
             status_reason: None,
             created_at: now,

@@ -19,7 +19,7 @@ use table::item::Item;
 use crate::app::{CommerceApp, Configuration, Listing};
 
 pub use checks::{
-    MIN_DESCRIPTION, SubmissionCheck, Surroundings, Verdict, checks, is_public_https,
+    MIN_DESCRIPTION, SubmissionCheck, Surroundings, Verdict, is_public_https, run_checks,
 };
 pub use topics::*;
 
@@ -90,7 +90,7 @@ pub struct Proposal {
     pub app_version: Release,
     /// The proposed listing.
     pub listing: Listing,
-    /// What is new, for merchants.
+    /// The changes of this version, for merchants.
     pub changelog: String,
     /// The instructions with which an operator tests the app.
     pub test_instructions: String,
@@ -142,7 +142,7 @@ impl Submission {
         checks: Vec<SubmissionCheck>,
         now: Timestamp,
     ) -> Result<Self, Problem> {
-        app.may_submit()?;
+        app.ensure_may_submit()?;
         if checks.iter().any(|check| check.verdict == Verdict::Fail) {
             let checks = serde_json::to_value(&checks).unwrap_or_default();
             return Err(Code::ChecksFailed.with("checks", checks));

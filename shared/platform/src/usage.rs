@@ -18,7 +18,7 @@ use table::{Change, Query, Write};
 
 use crate::installation::{APP_AUTHORIZED, APP_INSTALLED, APP_TOKEN_ISSUED, APP_UNINSTALLED};
 
-/// How long counters are stored (our choice).
+/// The retention of counters (our choice).
 const RETENTION: std::time::Duration = DAY.saturating_mul(730);
 /// The most counters that one dashboard reads of one app: 92 days of 16 shards, with a margin.
 const MAX_COUNTERS: usize = 1_600;
@@ -149,8 +149,8 @@ mod tests {
         let (store, app) = (StoreId::derive(&["here"]), AppId::derive(&["app"]));
         let event = |name: &'static str, app: Option<&AppId>| {
             let entry = crate::installation::TOPICS.iter().find(|topic| topic.name == name);
-            let about = EventSubject { store: Some(&store), app, entity: "ins_1", version: 1 };
-            Event::untyped(entry.unwrap(), about, serde_json::json!({}), EXAMPLE_TIME)
+            let subject = EventSubject { store: Some(&store), app, entity: "ins_1", version: 1 };
+            Event::untyped(entry.unwrap(), subject, serde_json::json!({}), EXAMPLE_TIME)
         };
         let events = [
             event("app.installed", Some(&app)),

@@ -47,12 +47,13 @@ impl Timestamp {
         Self(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// The time from this instant to `later`; zero if that has passed.
+    /// The time from this instant to `later`; zero if `later` is not after it.
     pub fn until(self, later: Self) -> Duration {
         Duration::from_millis(u64::try_from(later.0.saturating_sub(self.0)).unwrap_or(0))
     }
 
-    /// Whole seconds until `later`, rounded up, never negative: the unit of `expires_in` and `Retry-After`.
+    /// Whole seconds until `later`, rounded up, never negative: the unit of `expires_in` and
+    /// `Retry-After`.
     pub fn seconds_until(self, later: Self) -> i64 {
         later.0.saturating_sub(self.0).max(0).saturating_add(999).div_euclid(1_000)
     }

@@ -28,7 +28,7 @@ pub struct Context {
 struct State {
     principal: String,
     store: Option<String>,
-    kept: Extensions,
+    extensions: Extensions,
 }
 
 impl Context {
@@ -62,7 +62,7 @@ impl Context {
             parent_id: self.parent_id.clone(),
             path: self.path.clone(),
             started: self.started,
-            state: Mutex::new(State { principal, store, kept: Extensions::default() }),
+            state: Mutex::new(State { principal, store, extensions: Extensions::default() }),
         })
     }
 
@@ -106,24 +106,24 @@ impl Context {
     }
 
     /// Stores a value until the request is answered, and replaces one of the same type.
-    pub fn keep<T: Clone + Send + Sync + 'static>(&self, value: T) {
-        self.state().kept.insert(value);
+    pub fn insert<T: Clone + Send + Sync + 'static>(&self, value: T) {
+        self.state().extensions.insert(value);
     }
 
     /// The stored value of this type.
-    pub fn kept<T: Clone + Send + Sync + 'static>(&self) -> Option<T> {
-        self.state().kept.get().cloned()
+    pub fn get<T: Clone + Send + Sync + 'static>(&self) -> Option<T> {
+        self.state().extensions.get().cloned()
     }
 
     /// Takes the stored value of this type.
     pub fn take<T: Clone + Send + Sync + 'static>(&self) -> Option<T> {
-        self.state().kept.remove()
+        self.state().extensions.remove()
     }
 
     /// Changes the current request's value of this type, starting from the default.
     pub fn update<T: Clone + Default + Send + Sync + 'static>(change: impl FnOnce(&mut T)) {
         if let Some(context) = Self::current() {
-            change(context.state().kept.get_or_insert_default());
+            change(context.state().extensions.get_or_insert_default());
         }
     }
 
@@ -180,8 +180,8 @@ mod tests {
         headers.insert("traceparent", http::HeaderValue::from_static(parent));
         let context = Context::new(&headers, "/", Timestamp::from_millis(0));
         assert_eq!(context.trace_id(), "0af7651916cd43dd8448eb211c80319c");
-        for broken in ["", "00-0-0-0", "00-00000000000000000000000000000000-b7ad6b7169203331-01"] {
-            assert_eq!(trace_id_of(broken), None);
+        for invalid in ["", "00-0-0-0", "00-00000000000000000000000000000000-b7ad6b7169203331-01"] {
+            assert_eq!(trace_id_of(invalid), None);
         }
     }
 }

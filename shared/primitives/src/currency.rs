@@ -1,4 +1,4 @@
-//! What ISO 4217 says of currencies.
+//! The currencies of ISO 4217.
 
 /// The decimals of a currency: 0, 2, 3 or 4 (ISO 4217); 2 for an unknown one.
 pub fn exponent(currency: &str) -> u16 {

@@ -1,11 +1,11 @@
-//! Bytes that are kept small: deflated (RFC 1951) over a vocabulary that reader and writer share.
+//! Compression: deflate (RFC 1951) with a preset vocabulary that reader and writer share.
 //!
-//! What the table keeps is mostly short JSON, and short JSON is mostly names. A plain stream has to
-//! spell each of them once; one that begins with the vocabulary as what went before refers to it, so
-//! that an order or an event takes a third to a fifth of the bytes.
+//! Items of the table are mostly short JSON, and short JSON is mostly names. A plain stream has to
+//! spell each name once. One that begins with the vocabulary refers to it instead, so that an order or
+//! an event takes a third to a fifth of the bytes.
 //!
-//! The vocabulary is data and no rule: it says nothing about what is kept, only what is likely in it.
-//! Whatever was written stays readable, so it never changes; another one gets another number.
+//! The vocabulary is data: it has texts that are likely, and allows any. Streams must stay readable, so a
+//! vocabulary never changes; a new one gets another number.
 
 use std::cell::RefCell;
 use std::sync::LazyLock;
@@ -19,33 +19,37 @@ use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 
 use crate::problem::Problem;
 
-/// What is likely in what is kept, by number; what is likeliest stands last, where references to it
-/// are short. The last one is written with.
-const VOCABULARIES: [&[u8]; 3] =
-    [include_bytes!("vocabulary-1.txt"), include_bytes!("vocabulary-2.txt"), VOCABULARY];
-/// The one that is written with.
-const VOCABULARY: &[u8] = include_bytes!("vocabulary-3.txt");
-/// Its number, which each stream begins with: from 1.
-const NUMBER: u8 = 3;
-/// The number of it, and the length of what was deflated.
+/// The vocabularies by number: texts that are likely in stored items. The likeliest come last, where
+/// references to them are short. New streams are written with the last vocabulary.
+const VOCABULARIES: [&[u8]; 4] = [
+    include_bytes!("vocabulary-1.txt"),
+    include_bytes!("vocabulary-2.txt"),
+    include_bytes!("vocabulary-3.txt"),
+    VOCABULARY,
+];
+/// The vocabulary of new streams.
+const VOCABULARY: &[u8] = include_bytes!("vocabulary-4.txt");
+/// Its number, from 1, which is the first byte of each stream.
+const NUMBER: u8 = 4;
+/// The size of the head: the vocabulary's number, and the length of the plain bytes.
 const HEAD: usize = 5;
-/// Bytes that a thread keeps at hand to inflate into.
+/// The size of a thread's reusable output buffer.
 const ROOM: usize = 128 << 10;
-/// zlib's own choice between speed and size.
+/// zlib's own compromise between speed and size.
 const LEVEL: i32 = 6;
 
-/// A compressor that has seen the vocabulary.
+/// A compressor that has read the vocabulary.
 static PRIMED: LazyLock<CompressorOxide> = LazyLock::new(|| {
     let mut compressor = CompressorOxide::new(create_comp_flags_from_zip_params(LEVEL, 0, 0));
-    // What it makes of the vocabulary itself is nobody's to read; after the flush it is at a byte.
+    // The compressed vocabulary itself is discarded; after the flush the stream is at a byte boundary.
     let mut sink = vec![0; VOCABULARY.len().saturating_mul(2)];
     compress(&mut compressor, VOCABULARY, &mut sink, TDEFLFlush::Sync);
     compressor
 });
 
 thread_local! {
-    /// A decompressor, and a vocabulary, of this number, as what it has read before; behind that is whatever
-    /// was inflated last, so that room is made once and not each time.
+    /// A decompressor, the number of a vocabulary, and a buffer that begins with it. The buffer is reused,
+    /// so that it is allocated once for each thread.
     static READ: RefCell<(DecompressorOxide, u8, Vec<u8>)> =
         RefCell::new((DecompressorOxide::new(), NUMBER, VOCABULARY.to_vec()));
 }
@@ -57,9 +61,9 @@ pub fn deflate(plain: &[u8]) -> Result<Vec<u8>, Problem> {
     let mut out = vec![0; plain.len().div_ceil(2).saturating_add(64)];
     let (mut read, mut written) = (0, HEAD);
     loop {
-        let (unread, room) = (plain.get(read..), out.get_mut(written..));
-        let (unread, room) = (unread.unwrap_or_default(), room.unwrap_or_default());
-        let (status, took, gave) = compress(&mut compressor, unread, room, TDEFLFlush::Finish);
+        let (unread, output) = (plain.get(read..), out.get_mut(written..));
+        let (unread, output) = (unread.unwrap_or_default(), output.unwrap_or_default());
+        let (status, took, gave) = compress(&mut compressor, unread, output, TDEFLFlush::Finish);
         (read, written) = (read.saturating_add(took), written.saturating_add(gave));
         match status {
             TDEFLStatus::Done => break,
@@ -73,14 +77,14 @@ pub fn deflate(plain: &[u8]) -> Result<Vec<u8>, Problem> {
     Ok(out)
 }
 
-/// What was deflated, at most so many bytes.
+/// Inflates a stream to at most `limit` bytes.
 pub fn inflate(bytes: &[u8], limit: usize) -> Result<Vec<u8>, Problem> {
-    let broken = || Problem::internal("deflated bytes cannot be read");
-    let (head, stream) = bytes.split_first_chunk::<HEAD>().ok_or_else(broken)?;
+    let unreadable = || Problem::internal("deflated bytes cannot be read");
+    let (head, stream) = bytes.split_first_chunk::<HEAD>().ok_or_else(unreadable)?;
     let [number, length @ ..] = *head;
     let length = usize::try_from(u32::from_be_bytes(length)).map_err(Problem::internal)?;
     let known = usize::from(number).checked_sub(1).and_then(|place| VOCABULARIES.get(place));
-    let vocabulary = known.filter(|_| length <= limit).ok_or_else(broken)?;
+    let vocabulary = known.filter(|_| length <= limit).ok_or_else(unreadable)?;
     READ.with_borrow_mut(|(decompressor, before, out)| {
         if *before != number {
             *before = number;
@@ -91,15 +95,16 @@ pub fn inflate(bytes: &[u8], limit: usize) -> Result<Vec<u8>, Problem> {
         if out.len() < end {
             out.resize(end, 0);
         }
-        let room = out.get_mut(..end).ok_or_else(broken)?;
+        let output = out.get_mut(..end).ok_or_else(unreadable)?;
         decompressor.init();
         let flags = TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
-        let (status, _, written) = decompress(decompressor, stream, room, vocabulary.len(), flags);
-        let plain = room.get(vocabulary.len()..).map(<[u8]>::to_vec);
+        let (status, _, written) =
+            decompress(decompressor, stream, output, vocabulary.len(), flags);
+        let plain = output.get(vocabulary.len()..).map(<[u8]>::to_vec);
         out.truncate(ROOM);
         out.shrink_to(ROOM);
         let is_whole = status == TINFLStatus::Done && written == length;
-        plain.filter(|_| is_whole).ok_or_else(broken)
+        plain.filter(|_| is_whole).ok_or_else(unreadable)
     })
 }
 

@@ -1,4 +1,4 @@
-//! The types that request fields are made of, and how they collect what is wrong.
+//! The types of request fields, and the collection of their errors.
 
 mod path;
 
@@ -14,10 +14,10 @@ use crate::problem::FieldError;
 pub use crate::problem::FieldErrors;
 pub use path::{FromPath, PathDescription};
 
-/// Bytes of a member's name that an error repeats: more than any name that is taken has.
+/// The most bytes of a member's name in an error: more than any valid name has.
 pub const MAX_NAME: usize = 256;
 
-/// What is wrong with one field.
+/// The error of one field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
     /// The machine-readable name, like `required` or `password_too_short`.
@@ -39,7 +39,7 @@ impl FieldErrors {
         Self::from((pointer(location), violation))
     }
 
-    /// Adds an error at `location`, which is written only if it is named.
+    /// Adds an error at `location`, whose pointer is only built if the error is named.
     pub fn add_at(&mut self, location: ValuePointerRef<'_>, violation: impl FnOnce() -> Violation) {
         self.add(|| FieldError::at(pointer(location), violation()));
     }
@@ -50,7 +50,7 @@ pub fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// RFC 6901. A name may be as long as a body: no more of it is written than an answer shows.
+/// RFC 6901. A name may be as long as a body: it is cut to the length of an error's pointer.
 fn pointer(location: ValuePointerRef<'_>) -> String {
     fn write(location: ValuePointerRef<'_>, text: &mut String) {
         match location {
@@ -149,7 +149,7 @@ fn kinds(accepted: &[ValueKind]) -> String {
 
 /// A value that is parsed from text: in a body, a query or a path.
 pub trait FromText: Sized {
-    /// What is expected, for the message about a value that is not even text.
+    /// The expected value, for the message about a value that is not even text.
     const EXPECTS: &'static str;
 
     /// Parses the text.
@@ -178,8 +178,8 @@ macro_rules! text_field {
     )*};
 }
 
-/// Defines a closed set of words: an enum that is a request field, a path parameter, a stored
-/// attribute and a JSON value alike.
+/// Defines a closed set of words: an enum that is a request field, a path parameter, a stored attribute
+/// and a JSON value alike.
 #[macro_export]
 macro_rules! string_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),* $(,)? }) => {
@@ -217,7 +217,12 @@ macro_rules! string_enum {
     };
 }
 
-/// Text of `MIN` to `MAX` characters, trimmed, without control characters but line feed and tab.
+/// A number of things, as in a sentence: `1 character`, `2 characters`.
+pub fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Text of `MIN` to `MAX` characters, trimmed, without control characters except line feed and tab.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 pub struct Text<const MIN: usize, const MAX: usize>(String);
@@ -242,13 +247,12 @@ impl<const MIN: usize, const MAX: usize> FromText for Text<MIN, MAX> {
         let text = text.trim();
         let length = text.chars().count();
         if length < MIN {
-            return Err(Violation::new(
-                "too_short",
-                format!("Must have at least {MIN} characters."),
-            ));
+            let detail = format!("Must have at least {}.", counted(MIN, "character"));
+            return Err(Violation::new("too_short", detail));
         }
         if length > MAX {
-            return Err(Violation::new("too_long", format!("Must have at most {MAX} characters.")));
+            let detail = format!("Must have at most {}.", counted(MAX, "character"));
+            return Err(Violation::new("too_long", detail));
         }
         if text.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
             return Err(Violation::new(
@@ -273,8 +277,8 @@ impl<const MIN: usize, const MAX: usize> Deserr<FieldErrors> for Text<MIN, MAX> 
     }
 }
 
-/// A credential or other text that is compared or handed back byte for byte: 1 to `MAX` characters,
-/// exactly as sent.
+/// A credential or other text that is compared or returned byte by byte: 1 to `MAX` characters, exactly as
+/// sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exact<const MAX: usize>(String);
 
@@ -303,8 +307,7 @@ impl<const MAX: usize> Deserr<FieldErrors> for Exact<MAX> {
     }
 }
 
-/// A value that is written as text although JSON has a type for it: a number or a boolean in a
-/// query.
+/// A value as text although JSON has a type for it: a number or a boolean in a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Written<T>(pub T);
 
@@ -326,7 +329,7 @@ impl<T: FromText> Deserr<FieldErrors> for Written<T> {
 pub struct Int<const MIN: i64, const MAX: i64>(pub i64);
 
 impl<const MIN: i64, const MAX: i64> Int<MIN, MAX> {
-    fn within(number: Option<i64>) -> Result<Self, Violation> {
+    fn in_bounds(number: Option<i64>) -> Result<Self, Violation> {
         let number = number.filter(|number| (MIN..=MAX).contains(number)).map(Self);
         let detail = || format!("Must be an integer from {MIN} to {MAX}.");
         number.ok_or_else(|| Violation::new("out_of_range", detail()))
@@ -337,7 +340,7 @@ impl<const MIN: i64, const MAX: i64> FromText for Int<MIN, MAX> {
     const EXPECTS: &'static str = "an integer";
 
     fn from_text(text: &str) -> Result<Self, Violation> {
-        Self::within(text.parse().ok())
+        Self::in_bounds(text.parse().ok())
     }
 }
 
@@ -347,8 +350,8 @@ impl<const MIN: i64, const MAX: i64> Deserr<FieldErrors> for Int<MIN, MAX> {
         location: ValuePointerRef<'_>,
     ) -> Result<Self, FieldErrors> {
         let validated = match value {
-            Value::Integer(number) => Self::within(i64::try_from(number).ok()),
-            Value::NegativeInteger(number) => Self::within(Some(number)),
+            Value::Integer(number) => Self::in_bounds(i64::try_from(number).ok()),
+            Value::NegativeInteger(number) => Self::in_bounds(Some(number)),
             _ => Err(Violation::new("invalid_type", "Must be an integer.")),
         };
         validated.map_err(|violation| FieldErrors::at(location, violation))
@@ -397,17 +400,33 @@ impl<T: Deserr<FieldErrors>, const MAX: usize> Deserr<FieldErrors> for AtMost<T,
         if let Value::Sequence(items) = &value
             && items.len() > MAX
         {
-            let detail = format!("Must have at most {MAX} elements.");
+            let detail = format!("Must have at most {}.", counted(MAX, "element"));
             return Err(FieldErrors::at(location, Violation::new("too_many", detail)));
         }
         Vec::deserialize_from_value(value, location).map(Self)
     }
 }
 
-/// One field of a partial update: left out, set to `null`, or given.
+/// A field that must be there, and may be `null`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nullable<T>(pub Option<T>);
+
+impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for Nullable<T> {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        match value {
+            Value::Null => Ok(Self(None)),
+            value => T::deserialize_from_value(value, location).map(|value| Self(Some(value))),
+        }
+    }
+}
+
+/// One field of a partial update: omitted, set to `null`, or given.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Patch<T> {
-    /// Left out: the field stays as it is.
+    /// Omitted: the field stays unchanged.
     #[default]
     Keep,
     /// `null`: the field is cleared.

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::clock::Timestamp;
 
-/// The number of ids that this process has made.
+/// The number of ids that this process has minted.
 static MINTED: AtomicU32 = AtomicU32::new(0);
 
 /// The random bytes of an id.
@@ -38,8 +38,8 @@ pub fn mint(prefix: &str, now: Timestamp) -> String {
 fn random() -> [u8; RANDOM] {
     SUPPLY.with_borrow_mut(|(supply, left)| {
         if *left == 0 {
-            // A failing system generator leaves zeroes; the time part still tells ids apart, and every
-            // secret comes from `seal::random_secret`, never from an id.
+            // A failing system generator leaves zeroes. The time and the counter still make ids unique,
+            // and every secret comes from `seal::random_secret`, never from an id.
             let _ = getrandom::fill(supply.as_flattened_mut());
             *left = supply.len();
         }

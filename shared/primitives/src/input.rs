@@ -1,5 +1,5 @@
-//! Typed inputs: what a caller, a file or a stored text gives, read into a type that names every field error
-//! at once. So inputs are `deserr` types, since serde stops at the first error.
+//! Typed inputs: a request, a file or a stored text, read into a type that names every field error at
+//! once. They are `deserr` types, because serde stops at the first error.
 
 mod any_json;
 mod json;
@@ -28,7 +28,7 @@ pub fn read<T: Deserr<FieldErrors>>(value: Value) -> Result<T, Problem> {
 #[schemars(deny_unknown_fields)]
 pub struct NoFields {}
 
-/// The fields of an input, of which each may be well formed or not.
+/// The fields of an input, each of which may be well formed or not.
 #[derive(Debug, Clone, Copy)]
 pub struct Given<'a>(&'a Value);
 
@@ -38,31 +38,31 @@ impl<'a> Given<'a> {
         Self(value)
     }
 
-    /// Whether a field is there, be it well formed or not.
+    /// Whether a field is present, well formed or not.
     pub fn has(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(|value| !value.is_null())
     }
 
-    /// Whether all of them are well formed, so that `T` can be validated whole: by a handler that has
-    /// more to validate it by.
+    /// Whether all of them are well formed, so that `T` can be validated as a whole by a handler with
+    /// further rules.
     pub fn is<T: Deserr<FieldErrors>>(&self) -> bool {
         read::<T>(self.0.clone()).is_ok()
     }
 
-    /// How many elements a list has, be they well formed or not.
+    /// The number of elements of a list, well formed or not.
     pub fn count(&self, name: &str) -> Option<usize> {
         self.0.get(name)?.as_array().map(Vec::len)
     }
 
-    /// A field that is there and well formed.
+    /// A field that is present and well formed.
     pub fn get<T: Deserr<FieldErrors>>(&self, name: &str) -> Option<T> {
         read(self.0.get(name).filter(|value| !value.is_null())?.clone()).ok()
     }
 }
 
-/// What must hold between the fields of an input. It is said of the fields that are well formed, so that a
-/// error in one does not hide those of others.
+/// Rules between the fields of an input. They are checked for the fields that are well formed, so that
+/// an error in one does not hide those of others.
 pub trait Rules {
-    /// What does not hold.
+    /// The violations of the rules.
     fn violations(given: Given<'_>) -> Vec<FieldError>;
 }

@@ -1,4 +1,4 @@
-//! The types that every layer uses. Nothing here knows the table, a route or commerce.
+//! The types that every layer uses. This crate knows neither the table nor routes nor commerce.
 //!
 //! - [`problem`]: errors, as RFC 9457 writes them; [`fields`]: the types of request fields, and their errors;
 //!   [`input`]: the types that are made of them; [`schema`]: JSON Schemas of those.

@@ -1,5 +1,5 @@
-//! The members of a JSON object as slices of its text: a reader of few members, or one that passes them on,
-//! need not parse them all into values.
+//! The members of a JSON object as slices of its text: a reader of few members, or one that passes them
+//! on, need not parse all values.
 
 use std::borrow::Cow;
 use std::fmt;

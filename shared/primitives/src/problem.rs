@@ -1,7 +1,7 @@
 //! Errors of the API: RFC 9457 `application/problem+json` from a closed catalogue.
 //!
-//! A [`Problem`] has a public half (code, status, detail, field errors, typed extras) and a
-//! private cause, which goes to the log once, at the edge, and never into an answer.
+//! A [`Problem`] has a public half (code, status, detail, field errors, typed extras) and a private cause,
+//! which is logged once, at the edge, and never part of an answer.
 
 mod errors;
 mod passing;
@@ -115,7 +115,7 @@ catalogue! {
     AddressHasAccount = 409 "address_has_account" "The address belongs to a customer with an account.";
     CustomersNotMergeable = 409 "customers_not_mergeable" "The customers cannot be merged: `reasons` says why.";
     EmailTaken = 409 "email_taken" "The e-mail address is already in use.";
-    PhoneTaken = 409 "phone_taken" "A customer without an e-mail address has this telephone number.";
+    PhoneTaken = 409 "phone_taken" "Another customer is identified by this telephone number.";
     MfaEnabled = 409 "mfa_enabled" "The account already has a second factor.";
     SubdomainTaken = 409 "subdomain_taken" "The subdomain is already in use.";
     DomainTaken = 409 "domain_taken" "The domain is already in use.";
@@ -134,7 +134,7 @@ catalogue! {
     OwnsApps = 409 "owns_apps" "The account still owns apps: delete them first.";
     VersionConflict = 409 "version_conflict" "The resource was changed at the same time: read it again.";
     AlreadyInstalled = 409 "already_installed" "The app, or the theme, is already installed on this store.";
-    AlreadyReviewed = 409 "already_reviewed" "You have already reviewed this.";
+    AlreadyReviewed = 409 "already_reviewed" "There is a review by this author already: change that review.";
     AlreadyRegistered = 409 "already_registered" "This account already has a developer profile.";
     SlugTaken = 409 "slug_taken" "The slug is already in use.";
     AppLimit = 409 "app_limit" "The developer profile has reached its limit of apps.";
@@ -184,7 +184,7 @@ catalogue! {
     GiftCardExpired = 409 "gift_card_expired" "The gift card has expired.";
     GiftCardUnusable = 409 "gift_card_unusable" "A gift card to credit is disabled or expired: send `unusable_gift_cards`.";
     OrderAlreadyPaid = 409 "order_already_paid" "The order has nothing left to pay.";
-    OrderExpired = 409 "order_expired" "The order can no longer be paid.";
+    OrderExpired = 409 "order_expired" "The order can no longer be paid: place a new one.";
     AmountMismatch = 409 "amount_mismatch" "The provider reports a different amount or currency than requested.";
     AmountNotSupported = 409 "amount_not_supported" "The payment provider does not support this amount of this currency.";
     NotCapturable = 409 "not_capturable" "The payment has no authorized amount to capture.";
@@ -207,11 +207,11 @@ catalogue! {
     InsufficientCommitted = 409 "insufficient_committed" "The location has too little committed stock for the line.";
     NothingToRefund = 409 "nothing_to_refund" "The order has nothing left to refund.";
     AlreadyFulfilled = 409 "already_fulfilled" "Part of the order is already fulfilled.";
-    VersionExists = 409 "version_exists" "The theme already has a package of this version.";
+    VersionExists = 409 "version_exists" "The theme already has a package of this version: raise the version.";
     ThemeLimit = 409 "theme_limit" "The store has reached its limit of themes.";
     ThemeIsPublished = 409 "theme_is_published" "The theme is published on the storefront.";
     DraftConflict = 409 "draft_conflict" "The draft is not at the named version: read it again.";
-    NoDraft = 409 "no_draft" "The theme has no draft.";
+    NoDraft = 409 "no_draft" "The theme has no draft: save one first.";
     ThemeCheckFailed = 409 "theme_check_failed" "The draft does not match the theme's schema.";
     AlreadyCurrent = 409 "already_current" "This release is already the published one.";
     AlreadyLicensed = 409 "already_licensed" "The store already has a licence for this theme.";
@@ -285,7 +285,7 @@ pub struct Problem {
 pub struct FieldError {
     /// RFC 6901 pointer into the body; for a query parameter, `/` and its name.
     pub pointer: String,
-    /// What is wrong with it, as code and detail.
+    /// The error, as code and detail.
     pub violation: Violation,
 }
 
@@ -386,7 +386,7 @@ impl Problem {
     /// Logs the private cause: called once, where the problem becomes an answer.
     pub fn log(&self) {
         if let Some(cause) = &self.cause {
-            tracing::error!(code = self.code.as_str(), cause, "cause of a problem response");
+            tracing::error!(code = self.code.as_str(), cause, "internal error");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use schemars::{JsonSchema, json_schema};
 
-use crate::fields::{AtMost, Exact, Flag, Int, Patch, Text, Written};
+use crate::fields::{AtMost, Exact, Flag, Int, Nullable, Patch, Text, Written};
 
 /// Implements [`JsonSchema`] in place: the schema stands wherever the type does.
 #[macro_export]
@@ -41,6 +41,9 @@ inline_schema!([] Flag, "Flag", |_generator| json_schema!({"type": "boolean"}));
 inline_schema!([T: JsonSchema] Written<T>, format!("Written{}", T::schema_name()), |generator| {
     T::json_schema(generator)
 });
+inline_schema!([T: JsonSchema] Nullable<T>, format!("Nullable{}", T::schema_name()), |generator| {
+    <Option<T>>::json_schema(generator)
+});
 inline_schema!([T: JsonSchema] Patch<T>, format!("Patch{}", T::schema_name()), |generator| {
     <Option<T>>::json_schema(generator)
 });
@@ -49,7 +52,7 @@ inline_schema!([T: JsonSchema, const MAX: usize] AtMost<T, MAX>, format!("AtMost
     json_schema!({"type": "array", "items": items, "maxItems": MAX})
 });
 
-/// Describes types that are read from text: `"type": "string"`, with what else is known of them.
+/// Describes types that are read from text: `"type": "string"`, with further keywords.
 #[macro_export]
 macro_rules! string_schema {
     ($name:ty: {$($known:tt)*}) => {

@@ -1,4 +1,4 @@
-//! A setting of a function, which it has or was not given.
+//! A setting of a function, which the environment has or lacks.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Serialize, Serializer};
 
-/// A setting. Used as what it holds.
+/// A setting, which dereferences to its value, and panics if the environment lacks it.
 ///
-/// A function that uses what it was not given panics, and its caller gets 500: with an empty value
-/// in its place nobody would notice that an operator's address or a secret is missing.
-pub struct Setting<T>(Arc<Inner<T>>);
+/// The caller of a function that uses a missing setting gets 500. With an empty value instead, nobody
+/// would notice that an operator's address or a secret is missing.
+pub struct RequiredSetting<T>(Arc<Inner<T>>);
 
 struct Inner<T> {
     name: &'static str,
@@ -20,13 +20,13 @@ struct Inner<T> {
     used: AtomicBool,
 }
 
-impl<T> Setting<T> {
+impl<T> RequiredSetting<T> {
     /// The setting of this variable, if the environment has it.
     pub fn new(name: &'static str, value: Option<T>) -> Self {
         Self(Arc::new(Inner { name, value, used: AtomicBool::new(false) }))
     }
 
-    /// The same setting, for whoever uses it later.
+    /// The same setting, for a later use.
     #[must_use]
     pub fn share(&self) -> Self {
         Self(Arc::clone(&self.0))
@@ -38,7 +38,7 @@ impl<T> Setting<T> {
     }
 }
 
-impl<T> Deref for Setting<T> {
+impl<T> Deref for RequiredSetting<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -53,52 +53,52 @@ impl<T> Deref for Setting<T> {
     }
 }
 
-impl<T: Serialize> Serialize for Setting<T> {
+impl<T: Serialize> Serialize for RequiredSetting<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         (**self).serialize(serializer)
     }
 }
 
-impl<T: fmt::Display> fmt::Display for Setting<T> {
+impl<T: fmt::Display> fmt::Display for RequiredSetting<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
     }
 }
 
-impl<T> fmt::Debug for Setting<T> {
+impl<T> fmt::Debug for RequiredSetting<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.name)
     }
 }
 
-/// What the environment says of a name.
+/// A lookup of environment variables.
 type Environment = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// Settings that are named by who uses them.
+/// Settings whose variables are named by the code that uses them.
 pub struct NamedSettings {
     given: Environment,
-    known: Mutex<BTreeMap<&'static str, Setting<String>>>,
+    known: Mutex<BTreeMap<&'static str, RequiredSetting<String>>>,
 }
 
 impl NamedSettings {
-    /// Those of an environment.
+    /// The settings of an environment.
     pub fn new(given: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
         Self { given: Box::new(given), known: Mutex::default() }
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<&'static str, Setting<String>>> {
+    fn known(&self) -> MutexGuard<'_, BTreeMap<&'static str, RequiredSetting<String>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The setting of this variable, the same one each time.
-    pub fn get(&self, name: &'static str) -> Setting<String> {
-        let read = || Setting::new(name, (self.given)(name));
+    pub fn get(&self, name: &'static str) -> RequiredSetting<String> {
+        let read = || RequiredSetting::new(name, (self.given)(name));
         self.known().entry(name).or_insert_with(read).share()
     }
 
     /// The variables that were given and used.
     pub fn used(&self) -> Vec<&'static str> {
-        self.known().values().filter_map(Setting::used).collect()
+        self.known().values().filter_map(RequiredSetting::used).collect()
     }
 }
 
@@ -114,11 +114,11 @@ mod tests {
 
     #[test]
     fn what_is_given_is_used_and_what_is_not_panics() {
-        let given = Setting::new("A", Some("text".to_owned()));
+        let given = RequiredSetting::new("A", Some("text".to_owned()));
         assert_eq!(given.used(), None);
         assert_eq!(given.share().len(), 4);
         assert_eq!((given.used(), given.to_string()), (Some("A"), "text".to_owned()));
-        let empty: Setting<String> = Setting::new("B", None);
+        let empty: RequiredSetting<String> = RequiredSetting::new("B", None);
         let panic = std::panic::catch_unwind(move || empty.len()).unwrap_err();
         let message = panic.downcast_ref::<String>().unwrap();
         assert!(message.starts_with("B is used and not given"), "{message}");

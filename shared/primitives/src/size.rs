@@ -1,22 +1,22 @@
-//! How large an answer may be. Lambda hands an answer on as one JSON document, in which the body is
-//! a string: its quotes, backslashes and line ends are escaped, or all of it is base64.
+//! The size limit of a response. Lambda returns a response as one JSON document, in which the body is a
+//! string: its quotes, backslashes and line ends are escaped, or all of it is base64.
 
-/// Bytes of an uploaded file at most (docs/conventions.md §1).
+/// The most bytes of an uploaded file (docs/conventions.md §1).
 pub const LARGE_BODY_LIMIT: usize = 4 << 20;
-/// Bytes of an answer at most, as a function hands it on: Lambda's limit for a synchronous
-/// invocation, 6 MB.
+/// The most bytes of a response, as a function returns it: Lambda's limit for a synchronous invocation, 6
+/// MB.
 pub const ANSWER_LIMIT: usize = 6 << 20;
-/// Bytes at which a page of a list ends, as it is handed on, and another begins (our choice): what
-/// is left is for the other members of the list, its headers, and a cursor.
+/// The bytes, as returned, at which a page of a list ends (our choice). The rest is for the other members
+/// of the list, its headers, and a cursor.
 pub const PAGE_LIMIT: usize = 5_000_000;
 
-/// Bytes at which a page for the bridge ends: it passes a mebibyte on.
+/// The bytes at which a page for the bridge ends: it passes on a mebibyte.
 pub const BRIDGED_PAGE_LIMIT: usize = 900_000;
 
-/// Bytes that a byte takes at most within a JSON string.
+/// The most bytes of one byte within a JSON string.
 pub const WIDEST: usize = 6;
 
-/// Shortens a text that has more than `most` bytes, and shows that by an ellipsis.
+/// Shortens a text of more than `most` bytes, with an ellipsis.
 pub fn cut(text: &mut String, most: usize) {
     if text.len() > most {
         text.truncate(text.floor_char_boundary(most));
@@ -24,18 +24,17 @@ pub fn cut(text: &mut String, most: usize) {
     }
 }
 
-/// Bytes that a text takes within a JSON string, without the quotes around it.
+/// The bytes of a text within a JSON string, without the quotes around it.
 pub fn escaped_len(text: &[u8]) -> usize {
     text.iter().fold(0, |sum: usize, byte| sum.saturating_add(width(*byte)))
 }
 
-/// Whether a text has room within a JSON string of so many bytes. Few are so long that they must be
-/// counted to know.
-pub fn fits_escaped(text: &[u8], room: usize) -> bool {
-    text.len().saturating_mul(WIDEST) <= room || escaped_len(text) <= room
+/// Whether a text fits into `limit` bytes within a JSON string. Only a long text has to be counted.
+pub fn fits_escaped(text: &[u8], limit: usize) -> bool {
+    text.len().saturating_mul(WIDEST) <= limit || escaped_len(text) <= limit
 }
 
-/// Bytes that a byte takes within a JSON string (RFC 8259 §7), as `serde_json` writes it.
+/// The bytes of a byte within a JSON string (RFC 8259 §7), as `serde_json` writes it.
 fn width(byte: u8) -> usize {
     match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,
@@ -44,7 +43,7 @@ fn width(byte: u8) -> usize {
     }
 }
 
-/// Bytes that so many take in base64.
+/// The bytes of this many bytes in base64.
 pub fn base64_len(bytes: usize) -> usize {
     bytes.div_ceil(3).saturating_mul(4)
 }

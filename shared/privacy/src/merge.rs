@@ -19,8 +19,8 @@ use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
 use services::Services;
 use table::item::Item;
-use table::outbox::Due;
-use table::{Query, WalkPlace};
+use table::outbox::DueKind;
+use table::{Query, WalkPosition};
 
 use crate::steps::Walking;
 
@@ -80,7 +80,7 @@ const MOST: usize = 1_000;
 /// A merge of a customer into another.
 #[derive(Debug, Clone, Serialize, Deserialize, Item)]
 #[item(kind = "merge", key = key::merge(&self.store_id, &self.customer_id, &self.source_id))]
-#[item(indexes = self.due_at.map(|at| Due::Run.mark(self.id.as_str(), at)).into_iter().collect())]
+#[item(indexes = self.due_at.map(|at| DueKind::Run.mark(self.id.as_str(), at)).into_iter().collect())]
 pub struct Merge {
     /// The id, derived from the store and the source account.
     pub id: MergeId,
@@ -100,7 +100,7 @@ pub struct Merge {
     /// The part that it is moving.
     pub part: MergePart,
     /// The position in that part.
-    pub place: Option<WalkPlace>,
+    pub place: Option<WalkPosition>,
     /// When the sweep resumes it; none if it has ended.
     pub due_at: Option<Timestamp>,
     /// When it ended.
@@ -117,7 +117,7 @@ impl Walking for Merge {
     fn is_over(&self) -> bool {
         self.status != MergeStatus::Running
     }
-    fn advanced(&self, place: Option<WalkPlace>, now: Timestamp) -> Self {
+    fn advanced(&self, place: Option<WalkPosition>, now: Timestamp) -> Self {
         let next = Self { due_at: Some(now.plus(MINUTE)), ..self.changed(now) };
         match (place, self.part.next()) {
             (Some(place), _) => Self { place: Some(place), ..next },
@@ -165,7 +165,7 @@ impl Merge {
     }
 
     /// Ends the merge after a permanent error.
-    fn broken(&self, now: Timestamp) -> Self {
+    fn failed_internally(&self, now: Timestamp) -> Self {
         let (status, status_reason) = (MergeStatus::Failed, Some(EndReason::InternalError));
         Self { status, status_reason, due_at: None, finished_at: Some(now), ..self.changed(now) }
     }

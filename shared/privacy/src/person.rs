@@ -14,7 +14,7 @@ use sales::order::Order;
 use serde::{Deserialize, Serialize};
 use services::Services;
 use table::item::Index;
-use table::{Query, WalkPlace};
+use table::{Query, WalkPosition};
 
 /// Items of one page.
 const PAGE: usize = 100;
@@ -70,11 +70,15 @@ pub struct Person {
 }
 
 /// A page of one part, with the position of the next page; none at its end.
-pub type PartPage<T> = Result<(Vec<T>, Option<WalkPlace>), Problem>;
+pub type PartPage<T> = Result<(Vec<T>, Option<WalkPosition>), Problem>;
 
 impl Person {
     /// Loads their orders, oldest first.
-    pub async fn orders(&self, services: &Services, place: Option<&WalkPlace>) -> PartPage<Order> {
+    pub async fn orders(
+        &self,
+        services: &Services,
+        place: Option<&WalkPosition>,
+    ) -> PartPage<Order> {
         match self.orders_query() {
             Some(query) => services.table.walk(&[query], PAGE, place, |_| true).await,
             None => Ok((Vec::new(), None)),
@@ -85,7 +89,7 @@ impl Person {
     pub async fn guest_orders(
         &self,
         services: &Services,
-        place: Option<&WalkPlace>,
+        place: Option<&WalkPosition>,
     ) -> PartPage<Order> {
         let listed = |guest: &String| Query::list(key::list::orders_of_guest(guest));
         let queries: Vec<Query> = self.guest_keys(services).await?.iter().map(listed).collect();
@@ -170,7 +174,7 @@ impl Person {
     pub async fn gift_cards(
         &self,
         services: &Services,
-        place: Option<&WalkPlace>,
+        place: Option<&WalkPosition>,
     ) -> PartPage<GiftCard> {
         let all = Query::list(key::list::gift_cards_of_store(&self.store_id));
         let is_theirs = |card: &GiftCard| {
@@ -184,7 +188,7 @@ impl Person {
     pub async fn reviews(
         &self,
         services: &Services,
-        place: Option<&WalkPlace>,
+        place: Option<&WalkPosition>,
     ) -> PartPage<Review> {
         let Some(customer) = &self.customer_id else { return Ok((Vec::new(), None)) };
         let all = Query::index(Index::Gsi2, key::reviews_on(&self.store_id));
@@ -197,7 +201,7 @@ impl Person {
     pub async fn forms(
         &self,
         services: &Services,
-        place: Option<&WalkPlace>,
+        place: Option<&WalkPosition>,
     ) -> PartPage<FormSubmission> {
         let all =
             Query::partition(key::store(&self.store_id).pk).begins_with(key::FORM_SUBMISSIONS);

@@ -29,9 +29,9 @@ use identity::store::Store;
 use primitives::clock::{DAY, MINUTE, Timestamp};
 use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
-use table::WalkPlace;
+use table::WalkPosition;
 use table::item::Item;
-use table::outbox::Due;
+use table::outbox::DueKind;
 
 use crate::person::{Part, Person};
 use crate::steps::Walking;
@@ -58,7 +58,7 @@ primitives::string_enum! {
 /// A redaction.
 #[derive(Debug, Clone, Serialize, Deserialize, Item)]
 #[item(kind = "redaction", key = key::redaction(&self.id))]
-#[item(indexes = self.due_at.map(|at| Due::Run.mark(self.id.as_str(), at)).into_iter().collect())]
+#[item(indexes = self.due_at.map(|at| DueKind::Run.mark(self.id.as_str(), at)).into_iter().collect())]
 pub struct Redaction {
     /// The id, derived from the store and the customer or guest, so that a person has one redaction.
     pub id: RedactionId,
@@ -79,7 +79,7 @@ pub struct Redaction {
     /// The part that it is erasing.
     pub part: Part,
     /// The position in that part.
-    pub place: Option<WalkPlace>,
+    pub place: Option<WalkPosition>,
     /// Whether an open order prevents its start.
     pub waits_for_orders: bool,
     /// When it starts.
@@ -187,7 +187,7 @@ impl Redaction {
 
     /// Ends the redaction after a permanent error. The addresses stay, because the remaining data is found by
     /// them.
-    fn broken(&self, now: Timestamp) -> Self {
+    fn failed_internally(&self, now: Timestamp) -> Self {
         let (status, status_reason) = (RedactionStatus::Failed, Some(EndReason::InternalError));
         let emails = self.emails.clone();
         Self { status_reason, emails, ..self.ended(status, now) }

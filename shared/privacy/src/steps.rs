@@ -7,10 +7,10 @@ use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::Item;
-use table::{WalkPlace, Write};
+use table::{WalkPosition, Write};
 use tokio::time::Instant;
 
-/// How long one message processes pages.
+/// The longest time that one message processes pages.
 const STAY_LENGTH: Duration = Duration::from_secs(10);
 /// The wait before a page is repeated, because an item is being changed or an event is being published.
 const RETRY_WAIT: Duration = Duration::from_secs(2);
@@ -18,7 +18,7 @@ const RETRY_WAIT: Duration = Duration::from_secs(2);
 /// The result of a page.
 pub(crate) enum Done {
     /// The page is complete. The part continues at this position, if there is one.
-    All(Option<WalkPlace>),
+    All(Option<WalkPosition>),
     /// The page has to be repeated: an item is being changed, or an event is being published.
     NotYet,
 }
@@ -28,7 +28,7 @@ pub(crate) trait Walking: Item {
     /// Whether it has ended.
     fn is_over(&self) -> bool;
     /// The work after a page: at `place` in the same part, else at the next part, else ended.
-    fn advanced(&self, place: Option<WalkPlace>, now: Timestamp) -> Self;
+    fn advanced(&self, place: Option<WalkPosition>, now: Timestamp) -> Self;
     /// Adds the events of this version to a transaction.
     fn tell(&self, write: Write) -> Write {
         write

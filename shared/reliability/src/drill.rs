@@ -44,7 +44,7 @@ pub const MAX_EVENTS: usize = 30;
 pub const RETENTION: Duration = DAY.saturating_mul(400);
 /// Events that must be delivered before a fault is injected.
 const BASELINE_EVENTS: usize = 3;
-/// How long the baseline's events may take to be delivered.
+/// The longest time until the baseline's events are delivered.
 const BASELINE: Duration = MINUTE;
 /// The shortest wait for recovery, even with a shorter objective: a late recovery is measured, too.
 const RECOVERY: Duration = Duration::from_mins(15);
@@ -285,7 +285,7 @@ impl Item for Drill {
         self.version
     }
     fn indexes(&self) -> Vec<IndexKey> {
-        let due = self.due_at.map(|at| table::outbox::Due::Run.mark(self.id.as_str(), at));
+        let due = self.due_at.map(|at| table::outbox::DueKind::Run.mark(self.id.as_str(), at));
         [key::operation_of_month(Self::KIND, self.created_at, self.id.as_str())]
             .into_iter()
             .chain(due)
@@ -331,15 +331,15 @@ impl Drill {
             updated_at: now,
             version: 1,
         };
-        drill.noted("requested", now)
+        drill.with_entry("requested", now)
     }
 
-    /// How long the fault lasts.
+    /// The duration of the fault.
     pub fn duration(&self) -> Duration {
         Duration::from_secs(self.duration_s)
     }
 
-    /// How long the drill waits for recovery: the objective, and 15 minutes at least.
+    /// The longest wait for recovery: the objective, and 15 minutes at least.
     pub fn patience(&self) -> Duration {
         Duration::from_secs(self.rto_s).max(RECOVERY)
     }
@@ -358,7 +358,7 @@ impl Drill {
 
     /// The drill with a new entry in its timeline.
     #[must_use]
-    pub(crate) fn noted(mut self, message: impl Into<String>, now: Timestamp) -> Self {
+    pub(crate) fn with_entry(mut self, message: impl Into<String>, now: Timestamp) -> Self {
         let entry = TimelineEntry { at: now, status: self.status, message: message.into() };
         self.timeline.push(entry);
         self

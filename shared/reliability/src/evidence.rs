@@ -27,7 +27,8 @@ use table::item::{Element, Item, Key};
 
 pub use append::{ADDITION_ATTEMPTS, Addition, addition, append};
 pub use check::{
-    Broken, Checked, Fault, MAX_CHECKED_RECORDS, Position, check, months_of, newest_of, within,
+    ChainBreak, ChainDefect, Checked, MAX_CHECKED_RECORDS, Position, check, load_between,
+    months_of, newest_of,
 };
 
 /// The previous hash of the first record.

@@ -29,7 +29,7 @@ use crate::evidence::{EvidenceKind, Record};
 use crate::rules::Rule;
 
 /// Entries of a timeline at most: the first, and the latest of the others.
-pub const MOST_ENTRIES: usize = 200;
+pub const MAX_ENTRIES: usize = 200;
 
 primitives::string_enum! {
     /// The severity of an incident.
@@ -132,7 +132,7 @@ pub struct Incident {
     pub store_id: Option<StoreId>,
     /// The rule that opened it; none if an operator did.
     pub rule: Option<Rule>,
-    /// The subject that the rule is broken for: the name of a queue, the id of a store, or `platform`.
+    /// The subject that the rule is violated for: the name of a queue, the id of a store, or `platform`.
     pub subject: Option<String>,
     /// The title.
     pub title: String,
@@ -193,7 +193,7 @@ impl Resource for Incident {
 
 /// The content of a new incident.
 #[derive(Debug, Clone)]
-pub struct Report {
+pub struct NewIncident {
     /// The store that it concerns.
     pub store_id: Option<StoreId>,
     /// The rule that opens it, and the rule's subject; none if an operator does.
@@ -273,7 +273,7 @@ impl Step {
 
 impl Incident {
     /// A new incident.
-    pub fn open(report: Report, actor: Option<String>, now: Timestamp) -> Self {
+    pub fn open(report: NewIncident, actor: Option<String>, now: Timestamp) -> Self {
         let (rule, subject) = report.cause.unzip();
         let opened = TimelineEntry {
             at: now,
@@ -318,7 +318,7 @@ impl Incident {
             return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
         }
         let (status, kind) = step.leads_to();
-        let mut next = self.noted(TimelineEntry { at: now, kind, message, actor }, now);
+        let mut next = self.with_entry(TimelineEntry { at: now, kind, message, actor }, now);
         next.status = status;
         let at = match step {
             Step::Acknowledge => &mut next.acknowledged_at,
@@ -334,7 +334,7 @@ impl Incident {
     #[must_use]
     pub fn note(&self, message: String, actor: Option<String>, now: Timestamp) -> Self {
         let entry = TimelineEntry { at: now, kind: EntryKind::Note, message: Some(message), actor };
-        self.noted(entry, now)
+        self.with_entry(entry, now)
     }
 
     /// The corrected incident; none if the correction changes nothing.
@@ -359,7 +359,7 @@ impl Incident {
         let told = (after.severity != self.severity)
             .then(|| format!("Severity: {} → {}", self.severity, after.severity));
         let entry = TimelineEntry { at: now, kind: EntryKind::Changed, message: told, actor };
-        Some(after.noted(entry, now))
+        Some(after.with_entry(entry, now))
     }
 
     /// Whether it is neither resolved nor closed.
@@ -393,14 +393,14 @@ impl Incident {
     }
 
     /// The key of its [`OpenIncident`], if a rule opened it.
-    pub fn place(&self) -> Option<Key> {
+    pub fn open_incident_key(&self) -> Option<Key> {
         let rule = self.rule.zip(self.subject.as_deref());
         rule.map(|(rule, subject)| key::open_incident(rule.as_str(), subject))
     }
 
-    fn noted(&self, entry: TimelineEntry, now: Timestamp) -> Self {
+    fn with_entry(&self, entry: TimelineEntry, now: Timestamp) -> Self {
         let mut next = self.clone();
-        if next.timeline.len() >= MOST_ENTRIES && next.timeline.len() > 1 {
+        if next.timeline.len() >= MAX_ENTRIES && next.timeline.len() > 1 {
             next.timeline.remove(1);
         }
         next.timeline.push(entry);

@@ -86,12 +86,12 @@ impl LoadProfile {
     }
 }
 
-/// How one request was answered.
+/// The outcome of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample {
     /// The status; none without an answer.
     pub status: Option<u16>,
-    /// How long it took, in microseconds.
+    /// The latency, in microseconds.
     pub micros: u64,
     /// The cost that the response reports, in points.
     pub points: u64,
@@ -99,7 +99,7 @@ pub struct Sample {
     pub unit_tenths: u64,
 }
 
-/// How requests were answered.
+/// The outcomes of requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcomes {
     /// Requests that were sent.
@@ -190,9 +190,9 @@ pub struct LoadTest {
     pub stop_reason: Option<String>,
     /// The number of seconds whose requests were sent.
     pub seconds_done: u64,
-    /// How reads of the storefront were answered.
+    /// The outcomes of reads of the storefront.
     pub reads: Outcomes,
-    /// How checkouts were answered.
+    /// The outcomes of checkouts.
     pub checkouts: Outcomes,
     /// The outcomes over time.
     pub stretches: Vec<Stretch>,
@@ -223,7 +223,7 @@ impl Item for LoadTest {
         self.version
     }
     fn indexes(&self) -> Vec<IndexKey> {
-        let due = self.due_at.map(|at| table::outbox::Due::Run.mark(self.id.as_str(), at));
+        let due = self.due_at.map(|at| table::outbox::DueKind::Run.mark(self.id.as_str(), at));
         [key::operation_of_month(Self::KIND, self.created_at, self.id.as_str())]
             .into_iter()
             .chain(due)
@@ -292,7 +292,7 @@ impl LoadTest {
 
     /// The load test with its lease released, to be enqueued again by the sweep.
     #[must_use]
-    pub fn left(&self, now: Timestamp) -> Self {
+    pub fn released(&self, now: Timestamp) -> Self {
         Self { lease_until: None, ..self.claimed(now) }
     }
 
@@ -330,19 +330,19 @@ impl LoadTest {
     /// The load test completed: all requests were sent.
     #[must_use]
     pub fn completed(&self, now: Timestamp) -> Self {
-        self.over(LoadTestStatus::Completed, None, now)
+        self.ended(LoadTestStatus::Completed, None, now)
     }
 
     /// The load test with the id of its evidence record.
     #[must_use]
-    pub fn stated(self, evidence_id: String) -> Self {
+    pub fn with_evidence(self, evidence_id: String) -> Self {
         Self { evidence_id: Some(evidence_id), ..self }
     }
 
     /// The load test failed: it could not continue.
     #[must_use]
     pub fn failed(&self, why: &str, now: Timestamp) -> Self {
-        self.over(LoadTestStatus::Failed, Some(why.to_owned()), now)
+        self.ended(LoadTestStatus::Failed, Some(why.to_owned()), now)
     }
 
     /// The load test aborted by an operator.
@@ -359,10 +359,10 @@ impl LoadTest {
     /// The load test aborted for this reason.
     #[must_use]
     pub fn aborted_because(&self, why: &str, now: Timestamp) -> Self {
-        self.over(LoadTestStatus::Aborted, Some(why.to_owned()), now)
+        self.ended(LoadTestStatus::Aborted, Some(why.to_owned()), now)
     }
 
-    fn over(&self, status: LoadTestStatus, stop_reason: Option<String>, now: Timestamp) -> Self {
+    fn ended(&self, status: LoadTestStatus, stop_reason: Option<String>, now: Timestamp) -> Self {
         Self {
             status,
             stop_reason,

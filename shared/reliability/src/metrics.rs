@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use services::Services;
 use services::metrics;
-use services::metrics::{Histogram, Minute, Percentiles, Subject, Tally};
+use services::metrics::{Histogram, MetricSubject, Minute, Percentiles, Tally};
 use table::Query;
 use table::item::Item;
 
@@ -24,8 +24,8 @@ pub const DELIVERIES: &str = "deliveries";
 pub const STORES: &str = "stores";
 
 /// The subject that a store's delivery attempts are counted under.
-pub fn deliveries_of(store: &StoreId) -> Subject {
-    Subject::listed(STORES, store.as_str())
+pub fn delivery_subject(store: &StoreId) -> MetricSubject {
+    MetricSubject::listed(STORES, store.as_str())
 }
 
 primitives::string_enum! {
@@ -123,12 +123,12 @@ impl From<&Tally> for DeliveryNumbers {
 
 /// A sample of the platform in one minute, taken by the watch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
-#[item(kind = "sighting", key = key::sample(self.at))]
+#[item(kind = "sample", key = key::sample(self.at))]
 #[item(forget_at = Some(self.at.plus(HOUR.saturating_mul(72))))]
 pub struct Sample {
     /// When the minute began.
     pub at: Timestamp,
-    /// How long the oldest event has waited, in seconds.
+    /// The age of the oldest waiting event, in seconds.
     pub outbox_lag_seconds: u64,
     /// The depths of the queues.
     pub queues: Vec<QueueDepth>,
@@ -160,7 +160,7 @@ pub struct Point {
 ///
 /// # Errors
 /// 503.
-pub async fn minutes(
+pub async fn load_per_minute(
     services: &Services,
     subject: &str,
     since: Timestamp,
@@ -190,7 +190,8 @@ pub struct Traffic {
 /// 503.
 pub async fn traffic(services: &Services, since: Timestamp) -> Result<Traffic, Problem> {
     let names: Vec<&'static str> = metrics::families().collect();
-    let found = try_join_all(names.iter().map(|name| minutes(services, name, since))).await?;
+    let found =
+        try_join_all(names.iter().map(|name| load_per_minute(services, name, since))).await?;
     let mut all: BTreeMap<Timestamp, Tally> = BTreeMap::new();
     for minute in found.iter().flatten() {
         all.entry(minute.at).or_default().merge(&minute.tally);

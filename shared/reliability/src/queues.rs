@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use services::Services;
 use services::queue::{Depth, Queue, QueueName};
-use table::outbox::Due;
+use table::outbox::DueKind;
 
 /// The queue between the schedule and the workers that query payment providers.
 pub const DUE: QueueName = QueueName("DUE_QUEUE_URL");
@@ -22,20 +22,28 @@ pub struct RuntimeQueue {
     /// The name of the environment variable that has its URL.
     pub queue: QueueName,
     /// The due marks of its work: the oldest one that has passed tells how overdue the queue is.
-    pub carries: &'static [Due],
+    pub carries: &'static [DueKind],
 }
 
 /// Every queue, in document order. Deliveries to slow receivers have the same due marks as others.
 pub const QUEUES: &[RuntimeQueue] = &[
-    RuntimeQueue { name: "webhooks", queue: delivery::delivery::QUEUE, carries: &[Due::Delivery] },
+    RuntimeQueue {
+        name: "webhooks",
+        queue: delivery::delivery::QUEUE,
+        carries: &[DueKind::Delivery],
+    },
     RuntimeQueue {
         name: "slow-webhooks",
         queue: delivery::delivery::SLOW_QUEUE,
-        carries: &[Due::Delivery],
+        carries: &[DueKind::Delivery],
     },
-    RuntimeQueue { name: "mail", queue: core_types::mail::QUEUE, carries: &[Due::Mail] },
-    RuntimeQueue { name: "due", queue: DUE, carries: &[Due::Order, Due::Payment, Due::Purchase] },
-    RuntimeQueue { name: "runner", queue: delivery::run::QUEUE, carries: &[Due::Run] },
+    RuntimeQueue { name: "mail", queue: core_types::mail::QUEUE, carries: &[DueKind::Mail] },
+    RuntimeQueue {
+        name: "due",
+        queue: DUE,
+        carries: &[DueKind::Order, DueKind::Payment, DueKind::Purchase],
+    },
+    RuntimeQueue { name: "runner", queue: delivery::run::QUEUE, carries: &[DueKind::Run] },
 ];
 
 /// A queue with its backlog.
@@ -90,7 +98,7 @@ impl RuntimeQueue {
     pub async fn depth(self, services: &Services) -> Result<(Depth, u64), Problem> {
         let (depth, dead) = services.queue(self.queue).state().await?;
         let dead_letters = match dead {
-            Some(dead) => dead.depth().await?.all(),
+            Some(dead) => dead.depth().await?.total(),
             None => 0,
         };
         Ok((depth, dead_letters))
@@ -123,6 +131,6 @@ pub async fn all(services: &Services) -> Result<Vec<QueueState>, Problem> {
 /// # Errors
 /// 503.
 pub async fn outbox_lag(services: &Services, now: Timestamp) -> Result<u64, Problem> {
-    let mark = Due::Event.first(&services.table).await?;
+    let mark = DueKind::Event.first(&services.table).await?;
     Ok(mark.map_or(0, |at| at.minus(STREAM_GRACE).until(now).as_secs()))
 }

@@ -25,9 +25,9 @@ pub use control::{Comparison, Control, ControlId, Target, Unit, controls};
 /// The longest period: a leap year.
 pub const LONGEST_PERIOD: Duration = DAY.saturating_mul(366);
 /// Records that one report is based on at most.
-pub const MOST_EVIDENCE: usize = 2_000;
+pub const MAX_EVIDENCE: usize = 2_000;
 /// Checks in which the chain is walked for a report, at most.
-const MOST_PARTS: u32 = 20;
+const MAX_PARTS: u32 = 20;
 
 primitives::string_enum! {
     /// The framework of a report.
@@ -163,17 +163,17 @@ impl Findings {
 ///
 /// # Errors
 /// `range_too_wide` when the period has more records than a report can rest on.
-pub async fn gather(
+pub async fn collect(
     services: &Services,
     period: Period,
 ) -> Result<(Vec<Statement>, Checked), Problem> {
     let mut chain = evidence::check(services, None, MAX_CHECKED_RECORDS).await?;
-    for _ in 1..MOST_PARTS {
+    for _ in 1..MAX_PARTS {
         let Some(next) = chain.next.take() else { break };
         chain = evidence::check(services, Some(next), MAX_CHECKED_RECORDS).await?;
     }
     let stated =
-        evidence::within(services, chain.head.as_ref(), period.from, period.to, MOST_EVIDENCE);
+        evidence::load_between(services, chain.head.as_ref(), period.from, period.to, MAX_EVIDENCE);
     let stated = stated.await?.ok_or_else(|| {
         let detail =
             "The period has more evidence than one report can include: choose a shorter one.";

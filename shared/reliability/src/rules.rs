@@ -11,7 +11,7 @@ use crate::incident::{Component, Severity};
 pub const WINDOW: Duration = MINUTE.saturating_mul(15);
 /// The fewest failed attempts that a success rate is computed from: a few may still succeed on retry.
 pub const FEWEST_FAILURES: u64 = 3;
-/// How long a rule must hold again before its incident is resolved automatically.
+/// The time for which a rule must hold again before its incident is resolved automatically.
 pub const CALM: Duration = MINUTE.saturating_mul(5);
 
 primitives::string_enum! {

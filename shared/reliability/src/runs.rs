@@ -28,7 +28,7 @@ pub struct RunBrief {
 }
 
 /// Only read, from an index: it is a projection of items that have other types.
-/// How many months a list goes back: its items are retained for 400 days.
+/// The number of months that a list goes back: its items are retained for 400 days.
 pub const MONTHS: usize = 14;
 
 /// The queries of the operations of a kind, one a month, the newest first, back to the month of `since`.

@@ -1,10 +1,10 @@
-//! The watch, once a minute: evaluates the rules, and opens an incident for each one that is broken.
+//! The watch, once a minute: evaluates the rules, and opens an incident for each one that is violated.
 //!
 //! - *A crash between two steps, or two runs at once*: an incident and its [`OpenIncident`] are created in
 //!   one transaction, on condition that there is no such item. Resolving the incident deletes the item in the
 //!   transaction that replaces the incident's version. The second run finds it done, and the next minute
 //!   repeats.
-//! - *A number that cannot be read*: its rules count neither as broken nor as held; open incidents stay open.
+//! - *A number that cannot be read*: its rules count neither as violated nor as held; open incidents stay open.
 
 use std::collections::BTreeMap;
 
@@ -22,15 +22,15 @@ use services::metrics;
 use services::metrics::{CODE_FAMILY, minute_of};
 
 use crate::evidence;
-use crate::incident::{INCIDENT_RESOLVED, Incident, OpenIncident, Report, Step};
-use crate::metrics::{DELIVERIES, STORES, Sample, minutes, sum};
+use crate::incident::{INCIDENT_RESOLVED, Incident, NewIncident, OpenIncident, Step};
+use crate::metrics::{DELIVERIES, STORES, Sample, load_per_minute, sum};
 use crate::queues::{QUEUES, QueueDepth, outbox_lag};
 use crate::rules::{CALM, Rule, Terms, WINDOW, success_percent};
 
 /// Marks of failing stores that one run reads, and the most stores whose counters it then reads. Stores
 /// beyond that, in the order of their ids, are not read in this run.
-const MOST_MARKS: usize = 5_000;
-const MOST_STORES: usize = 200;
+const MAX_MARKS: usize = 5_000;
+const MAX_STORES: usize = 200;
 /// Stores whose counters are read concurrently.
 const PARALLEL: usize = 8;
 /// The subject of a rule that concerns the whole platform.
@@ -39,7 +39,7 @@ pub const PLATFORM: &str = "platform";
 /// The measurements and actions of one run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Watched {
-    /// How long the oldest event has waited, in seconds; none if it could not be read.
+    /// The age of the oldest waiting event, in seconds; none if it could not be read.
     pub outbox_lag_seconds: Option<u64>,
     /// Dead letters in all queues.
     pub dead_letters: Option<u64>,
@@ -74,7 +74,7 @@ impl Reading {
         self.observed.is_some_and(|observed| self.rule.is_broken_by(observed))
     }
 
-    fn report(&self) -> Report {
+    fn report(&self) -> NewIncident {
         let Terms { title, severity, components, threshold, comparison, .. } = self.rule.terms();
         let (observed, unit) = (self.observed.unwrap_or(0), self.rule.unit());
         let bound = match comparison {
@@ -85,7 +85,7 @@ impl Reading {
         let subject = &self.subject;
         let description =
             format!("{subject}: {observed} {unit}; the rule requires {bound} {threshold}.");
-        Report {
+        NewIncident {
             store_id: self.store_id.clone(),
             cause: Some((self.rule, subject.clone())),
             title: format!("{title}: {subject}"),
@@ -164,28 +164,28 @@ async fn remember(services: &Services, sample: Sample) -> Result<(), Problem> {
 async fn depths(services: &Services) -> Result<Vec<QueueDepth>, Problem> {
     try_join_all(QUEUES.iter().map(|queue| async move {
         let (depth, dead_letters) = queue.depth(services).await?;
-        Ok(QueueDepth { name: queue.name.to_owned(), messages: depth.all(), dead_letters })
+        Ok(QueueDepth { name: queue.name.to_owned(), messages: depth.total(), dead_letters })
     }))
     .await
 }
 
 async fn code_replays(services: &Services, now: Timestamp) -> Result<u64, Problem> {
-    let minutes = minutes(services, CODE_FAMILY, now.minus(WINDOW)).await?;
+    let minutes = load_per_minute(services, CODE_FAMILY, now.minus(WINDOW)).await?;
     Ok(sum(&minutes).code_replays)
 }
 
 /// Measures the deliveries of the platform, and those of each store that had a failed attempt.
 async fn deliveries(services: &Services, now: Timestamp) -> Result<Vec<Reading>, Problem> {
     let since = now.minus(WINDOW);
-    let all = minutes(services, DELIVERIES, since).await?;
+    let all = load_per_minute(services, DELIVERIES, since).await?;
     let mut readings =
         vec![Reading::of(Rule::DeliverySuccess, PLATFORM, success_percent(&sum(&all)))];
-    let failing = metrics::failing(&services.table, STORES, since, now, MOST_MARKS).await?;
-    let stores = failing.iter().filter_map(|name| StoreId::parse(name)).take(MOST_STORES);
+    let failing = metrics::failing(&services.table, STORES, since, now, MAX_MARKS).await?;
+    let stores = failing.iter().filter_map(|name| StoreId::parse(name)).take(MAX_STORES);
     let stores: Vec<StoreId> = stores.collect();
     let read: Vec<Result<Reading, Problem>> = stream::iter(stores)
         .map(|store| async move {
-            let minutes = minutes(services, store.as_str(), since).await?;
+            let minutes = load_per_minute(services, store.as_str(), since).await?;
             let observed = success_percent(&sum(&minutes));
             let reading = Reading::of(Rule::DeliverySuccess, store.as_str(), observed);
             Ok(Reading { store_id: Some(store), ..reading })
@@ -199,7 +199,7 @@ async fn deliveries(services: &Services, now: Timestamp) -> Result<Vec<Reading>,
     Ok(readings)
 }
 
-/// Opens an incident for each broken rule that has none, and resolves those whose rules have held for
+/// Opens an incident for each violated rule that has none, and resolves those whose rules have held for
 /// [`CALM`]. A store without failures is not read, so the rule of a store that was not read counts as held.
 async fn validate(
     services: &Services,
@@ -207,23 +207,23 @@ async fn validate(
     knows_stores: bool,
     now: Timestamp,
 ) -> Result<(usize, usize, usize), Problem> {
-    let places = OpenIncident::all(services).await?;
+    let open = OpenIncident::all(services).await?;
     let mut open: BTreeMap<(Rule, String), OpenIncident> =
-        places.into_iter().map(|place| ((place.rule, place.subject.clone()), place)).collect();
+        open.into_iter().map(|place| ((place.rule, place.subject.clone()), place)).collect();
     let mut outcomes: Vec<Result<Done, Problem>> = Vec::new();
     for reading in readings {
         let place = open.remove(&(reading.rule, reading.subject.clone()));
         outcomes.push(match (reading.is_broken(), place) {
             (true, None) => open_one(services, &reading, now).await,
             (true, Some(place)) => still_broken(services, &place).await,
-            (false, Some(place)) => holds(services, &place, now).await,
+            (false, Some(place)) => still_holds(services, &place, now).await,
             (false, None) => Ok(Done::Nothing),
         });
     }
     // The remaining incidents had no reading.
     let left = open.into_values().filter(|place| place.store_id.is_some() && knows_stores);
     for place in left {
-        outcomes.push(holds(services, &place, now).await);
+        outcomes.push(still_holds(services, &place, now).await);
     }
     let count =
         |meant: Done| outcomes.iter().filter(|it| matches!(it, Ok(done) if *done == meant)).count();
@@ -270,7 +270,11 @@ async fn still_broken(services: &Services, place: &OpenIncident) -> Result<Done,
     unless_lost(write.commit().await, Done::Nothing)
 }
 
-async fn holds(services: &Services, place: &OpenIncident, now: Timestamp) -> Result<Done, Problem> {
+async fn still_holds(
+    services: &Services,
+    place: &OpenIncident,
+    now: Timestamp,
+) -> Result<Done, Problem> {
     let Some(since) = place.calm_since else {
         let write = services.table.write().replace(&place.calm(Some(now)), Code::VersionConflict);
         return unless_lost(write.commit().await, Done::Nothing);
@@ -292,7 +296,7 @@ async fn holds(services: &Services, place: &OpenIncident, now: Timestamp) -> Res
         .write()
         .replace(&after, Code::VersionConflict)
         .delete_unchanged(place, Code::VersionConflict)
-        .also(stated, |write, stated| stated.put_into(write))
+        .when_some(stated, |write, stated| stated.put_into(write))
         .emit(after.event(&INCIDENT_RESOLVED, now));
     unless_lost(write.commit().await, Done::Resolved)
 }

@@ -1,12 +1,12 @@
 //! Discounts: by a code that the shopper enters, and automatic ones (docs/commerce.md §3).
 //!
-//! A cart takes one code and one automatic discount: of those that combine with the code's, the one that saves the
-//! most after it. A discount never exceeds the amount that it reduces, and is allocated to its lines by the largest remainder.
-//! Uses are counted in the transaction of the checkout ([`uses`]).
+//! A cart takes one code and one automatic discount: of those that combine with the code's, the one that saves
+//! the most after it. A discount never exceeds the amount that it reduces, and is allocated to its lines by the
+//! largest remainder. Uses are counted in the transaction of the checkout ([`uses`]).
 
 mod code;
+mod eligibility;
 mod saving;
-mod standing;
 #[cfg(test)]
 pub(crate) mod tests;
 mod topics;
@@ -24,11 +24,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
 
-use crate::document::{Document, Entry, about};
+use crate::pricing_document::{PricingDocument, PricingEntry, subject_of};
 
 pub use code::{DiscountCode, UniqueDiscountCode, count_try, ensure_try};
-pub use saving::{Goods, Saving};
-pub use standing::{DiscountRejection, Shopper, Standing, Who};
+pub use eligibility::{DiscountRejection, DiscountUsage, Shopper, ShopperIds};
+pub use saving::{DiscountableLine, Saving};
 pub use topics::*;
 pub use view::{DiscountValueView, DiscountView};
 
@@ -140,7 +140,8 @@ pub enum DiscountValue {
         /// The lines that can get the discount; by default those that must be bought.
         get: Targets,
         /// The maximum number of times that it applies to one order.
-        most: Option<u32>,
+        #[serde(rename = "most")]
+        max_uses: Option<u32>,
     },
 }
 
@@ -242,7 +243,7 @@ pub struct Discount {
 }
 
 /// Automatic discounts are also stored together in one document, which a checkout reads.
-impl Entry for Discount {
+impl PricingEntry for Discount {
     const KIND: &'static str = "automatic_discounts";
     type View = DiscountView;
 
@@ -251,7 +252,7 @@ impl Entry for Discount {
     }
 
     fn event_subject(&self) -> EventSubject<'_> {
-        about(&self.store_id, self.id.as_str(), self.version)
+        subject_of(&self.store_id, self.id.as_str(), self.version)
     }
 
     fn changed(&self, now: Timestamp) -> Self {
@@ -282,7 +283,7 @@ impl Discount {
             let action = if disabled { "enable" } else { "disable" };
             return Err(Problem::state(self.status_at(now).as_str(), &[action]));
         }
-        Ok(Self { disabled, ..Entry::changed(self, now) })
+        Ok(Self { disabled, ..PricingEntry::changed(self, now) })
     }
 
     /// The class by which it combines with others.
@@ -306,19 +307,18 @@ impl Discount {
             return false;
         };
         let is_named = shipping_rate_ids.is_empty() || shipping_rate_ids.contains(rate);
-        let most = max_amount.as_ref();
+        let max = max_amount.as_ref();
         is_named
-            && most
-                .is_none_or(|most| most.currency == price.currency && price.amount <= most.amount)
+            && max.is_none_or(|max| max.currency == price.currency && price.amount <= max.amount)
     }
 
     /// All collections that it targets.
     pub fn collections(&self) -> impl Iterator<Item = &CollectionId> {
-        let got = match &self.value {
+        let get_targets = match &self.value {
             DiscountValue::BuyXGetY { get, .. } => get.collection_ids.as_slice(),
             _ => &[],
         };
-        self.applies_to.collection_ids.iter().chain(got)
+        self.applies_to.collection_ids.iter().chain(get_targets)
     }
 
     /// The item that makes its code unique, if it has a code.
@@ -340,15 +340,16 @@ impl Discount {
 /// # Errors
 /// `discount_limit`.
 pub fn listed(
-    document: &Document<Discount>,
+    document: &PricingDocument<Discount>,
     discount: &Discount,
     is_deleted: bool,
     now: Timestamp,
-) -> Result<Option<Document<Discount>>, Problem> {
-    let over = |known: &Discount| known.ends_at.is_some_and(|end| end <= now);
+) -> Result<Option<PricingDocument<Discount>>, Problem> {
+    let is_expired = |known: &Discount| known.ends_at.is_some_and(|end| end <= now);
     let mut next = document.clone();
-    next.entries.retain(|known| !over(known));
-    let is_listed = discount.code.is_none() && !discount.disabled && !is_deleted && !over(discount);
+    next.entries.retain(|known| !is_expired(known));
+    let is_listed =
+        discount.code.is_none() && !discount.disabled && !is_deleted && !is_expired(discount);
     let next = match (is_listed, next.entry(discount.id.as_str()).is_ok()) {
         (true, _) => next.with(discount.clone()),
         (false, true) => next.without(discount.id.as_str()),

@@ -199,7 +199,7 @@ pub struct GiftCardEntry {
 
 impl GiftCardEntryKind {
     /// Whether it deducts from the balance.
-    pub const fn takes(self) -> bool {
+    pub const fn is_debit(self) -> bool {
         matches!(self, Self::Debited | Self::Redeemed)
     }
 }
@@ -234,7 +234,7 @@ impl GiftCardEntry {
 
 /// The data of a gift card to issue.
 #[derive(Debug, Clone)]
-pub struct Issue {
+pub struct NewGiftCard {
     /// The balance at issue.
     pub initial_value: Money,
     /// The last day on which it can be spent.
@@ -251,7 +251,7 @@ impl GiftCard {
     /// Creates a card with this code.
     pub fn issue(
         store: &Store,
-        issue: Issue,
+        issue: NewGiftCard,
         code: &GiftCardCode,
         mac: &MacKey,
         now: Timestamp,

@@ -66,23 +66,23 @@ impl Guest {
     }
 }
 
-/// How an order is assigned to its guest.
+/// The occasion on which an order is assigned to its guest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Arrival {
+enum GuestAssignment {
     /// It is placed: the newest one.
     Placed,
     /// It was placed earlier, with another address.
     Moved,
 }
 
-/// Who orders, as an order says.
-struct Described<'a> {
+/// The name and telephone numbers of the shopper, from an order.
+struct ShopperDetails<'a> {
     name: Option<String>,
     phone: Option<&'a Phone>,
     phone_e164: Option<&'a E164>,
 }
 
-impl<'a> Described<'a> {
+impl<'a> ShopperDetails<'a> {
     fn in_order(order: &'a Order) -> Self {
         let contact = order.contact.as_ref();
         let address = order.shipping_address.as_ref().or(order.billing_address.as_ref());
@@ -103,7 +103,7 @@ impl<'a> Described<'a> {
     }
 }
 
-/// What each order of a guest sets.
+/// The fields that each order of a guest sets.
 const COUNTED: &str = "#entity = :entity, #store_id = :store_id, #guest = :guest, #currency = :currency, \
      #version = :one, #orders_count = if_not_exists(#orders_count, :none) + :one, \
      #spent = if_not_exists(#spent, :none) + :spent, \
@@ -126,32 +126,33 @@ const MEMBERS: [&str; 10] = [
 fn said_by(
     order: &Order,
     email: &Email,
-    arrival: Arrival,
+    occasion: GuestAssignment,
 ) -> (Vec<(&'static str, String)>, Vec<&'static str>) {
-    let Described { name, phone, phone_e164 } = Described::in_order(order);
+    let ShopperDetails { name, phone, phone_e164 } = ShopperDetails::in_order(order);
     let texts = [
         ("email", Some(email.as_str().to_owned())),
         ("name", name),
         ("phone", phone.map(|phone| phone.as_str().to_owned())),
         ("phone_e164", phone_e164.map(|phone| phone.as_str().to_owned())),
     ];
-    let (said, unsaid): (Vec<_>, Vec<_>) = texts.into_iter().partition(|(_, text)| text.is_some());
-    let said = said.into_iter().filter_map(|(member, text)| Some((member, text?))).collect();
-    let unsaid = unsaid.into_iter().filter(|_| arrival == Arrival::Placed);
-    (said, unsaid.map(|(member, _)| member).collect())
+    let (details, unsaid): (Vec<_>, Vec<_>) =
+        texts.into_iter().partition(|(_, text)| text.is_some());
+    let details = details.into_iter().filter_map(|(member, text)| Some((member, text?))).collect();
+    let unsaid = unsaid.into_iter().filter(|_| occasion == GuestAssignment::Placed);
+    (details, unsaid.map(|(member, _)| member).collect())
 }
 
 /// The change that counts an order for its guest.
-fn counted(order: &Order, guest: &str, email: &Email, arrival: Arrival) -> Change {
+fn counted(order: &Order, guest: &str, email: &Email, occasion: GuestAssignment) -> Change {
     let (index, place) = key::guests_of_store(&order.store_id, order.created_at, guest);
     let (partition, sort) = index.key_names();
-    let (said, unsaid) = said_by(order, email, arrival);
+    let (details, unsaid) = said_by(order, email, occasion);
     // What the newest order says; of one that was placed earlier, what nothing is known of.
-    let set = |member: &str| match arrival {
-        Arrival::Placed => format!("#{member} = :{member}"),
-        Arrival::Moved => format!("#{member} = if_not_exists(#{member}, :{member})"),
+    let set = |member: &str| match occasion {
+        GuestAssignment::Placed => format!("#{member} = :{member}"),
+        GuestAssignment::Moved => format!("#{member} = if_not_exists(#{member}, :{member})"),
     };
-    let texts: Vec<String> = said.iter().map(|(member, _)| set(member)).collect();
+    let texts: Vec<String> = details.iter().map(|(member, _)| set(member)).collect();
     let removed: Vec<String> = unsaid.iter().map(|member| format!("#{member}")).collect();
     let removed =
         if removed.is_empty() { String::new() } else { format!(" REMOVE {}", removed.join(", ")) };
@@ -168,31 +169,31 @@ fn counted(order: &Order, guest: &str, email: &Email, arrival: Arrival) -> Chang
         .value(":currency", &order.currency)
         .value(":one", 1)
         .value(":none", 0)
-        .value(":spent", order.brought_in())
+        .value(":spent", order.net_revenue())
         .value(":at", order.created_at)
         .value(":now", order.updated_at)
         .value(":partition", place.pk)
         .value(":sort", place.sk)
         .value(":last_order_at", order.created_at);
-    let change = MEMBERS.into_iter().chain(unsaid).fold(change, named);
-    said.into_iter().fold(change, |change, (member, text)| {
-        named(change, member).value(&format!(":{member}"), text)
+    let change = MEMBERS.into_iter().chain(unsaid).fold(change, with_name);
+    details.into_iter().fold(change, |change, (member, text)| {
+        with_name(change, member).value(&format!(":{member}"), text)
     })
 }
 
 /// Binds the `#name` of a member.
-fn named(change: Change, member: &str) -> Change {
+fn with_name(change: Change, member: &str) -> Change {
     change.name(&format!("#{member}"), member)
 }
 
 /// Adds an order that is placed to its guest, if it has one.
-pub(crate) fn place(write: Write, order: &Order) -> Write {
-    arrive(write, order, Arrival::Placed)
+pub(crate) fn assign_placed(write: Write, order: &Order) -> Write {
+    assign(write, order, GuestAssignment::Placed)
 }
 
-fn arrive(write: Write, order: &Order, arrival: Arrival) -> Write {
+fn assign(write: Write, order: &Order, occasion: GuestAssignment) -> Write {
     let (Some(guest), Some(email)) = (&order.guest, &order.email) else { return write };
-    let change = counted(order, guest, email, arrival);
+    let change = counted(order, guest, email, occasion);
     write.update(&key::guest(&order.store_id, guest), change, Code::VersionConflict)
 }
 
@@ -202,7 +203,7 @@ fn arrive(write: Write, order: &Order, arrival: Arrival) -> Write {
 ///
 /// # Errors
 /// 503.
-pub async fn follow(
+pub async fn reassign(
     services: &Services,
     write: Write,
     (before, after): (&Order, &Order),
@@ -210,12 +211,12 @@ pub async fn follow(
     if before.guest == after.guest {
         return Ok(write);
     }
-    let write = leave(services, write, before, after.updated_at).await?;
-    Ok(arrive(write, after, Arrival::Moved))
+    let write = unassign(services, write, before, after.updated_at).await?;
+    Ok(assign(write, after, GuestAssignment::Moved))
 }
 
 /// Takes an order off its guest, who is deleted with their last one.
-async fn leave(
+async fn unassign(
     services: &Services,
     write: Write,
     order: &Order,
@@ -233,7 +234,7 @@ async fn leave(
     )
     .only_if("orders_count > :one")
     .value(":one", 1)
-    .value(":spent", order.brought_in())
+    .value(":spent", order.net_revenue())
     .value(":now", now);
     Ok(write.update(&key, change, Code::VersionConflict))
 }

@@ -10,13 +10,13 @@
 
 pub mod discount;
 pub mod dispute;
-pub mod document;
 pub mod gift_card;
 pub mod guest;
 pub mod notifications;
 pub mod order;
 pub mod payment;
 mod postal;
+pub mod pricing_document;
 pub mod shipping;
 pub mod tax;
 pub mod workflows;

@@ -14,6 +14,7 @@
 //! Use cases that call a provider or take several steps are [`workflows`](crate::workflows).
 
 pub mod aggregate;
+mod balance;
 pub mod cart;
 mod change;
 mod charges;
@@ -44,6 +45,7 @@ pub mod stock;
 pub(crate) mod tests;
 mod topics;
 mod transitions;
+mod unsold;
 pub mod update;
 mod view;
 
@@ -59,7 +61,7 @@ use identity::address::PostalAddress;
 use primitives::clock::Timestamp;
 use serde::{Deserialize, Serialize};
 use table::item::{Item, Key, Packing};
-use table::outbox::Due;
+use table::outbox::DueKind;
 
 use crate::payment::CaptureMethod;
 use crate::payment::manual_method::ChosenMethod;
@@ -130,8 +132,12 @@ pub struct Order {
     pub stock: StockState,
     /// The lines; no two of one variant with equal properties.
     pub items: Vec<OrderItem>,
-    /// The amounts at placement, from the subtotal to the amount due.
+    /// The amounts of what is sold, from the subtotal to the amount due.
     pub totals: Totals,
+    /// The amount that its totals had in addition before units were cancelled or returned unpaid. Somebody may be
+    /// paying it at that moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncharged: Option<Money>,
     /// The place whose tax rates it was taxed by; none if its buyer pays no tax.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taxed_at: Option<TaxLocation>,
@@ -147,6 +153,10 @@ pub struct Order {
     /// The payments that were authorized or captured. Each appears at most once, so none is applied twice.
     #[serde(default)]
     pub payments: Vec<OrderPayment>,
+    /// The payments that it did not accept and that are refunded, because they came late or twice. They are in no
+    /// other amount.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unapplied: Vec<OrderPayment>,
     /// The amount captured so far, from gift cards and payments.
     pub captured: Money,
     /// The amount refunded so far to gift cards and payments, pending refunds included. Never more than
@@ -261,7 +271,7 @@ impl Item for Order {
         // payment is processed may have to be.
         let is_owed =
             self.status == OrderStatus::Open && (self.expires_at.is_none() || self.is_processing());
-        let due = self.due_at().map(|at| Due::Order.mark(self.id.as_str(), at));
+        let due = self.due_at().map(|at| DueKind::Order.mark(self.id.as_str(), at));
         let owed =
             is_owed.then(|| key::open_orders_of_store(&self.store_id, self.created_at, &self.id));
         let of_someone = of_customer.into_iter().chain(of_guest);
@@ -292,12 +302,6 @@ impl Order {
         next
     }
 
-    /// Derives the payment and fulfilment statuses.
-    fn derive(&mut self) {
-        self.financial_status = self.derived_financial_status();
-        self.fulfillment_status = self.derived_fulfillment_status();
-    }
-
     /// The line with this id.
     pub fn item(&self, id: &OrderItemId) -> Option<&OrderItem> {
         self.items.iter().find(|item| item.id == *id)
@@ -306,153 +310,5 @@ impl Order {
     /// The order's entry for this payment.
     pub fn payment(&self, id: &PaymentId) -> Option<&OrderPayment> {
         self.payments.iter().find(|payment| payment.payment_id == *id)
-    }
-
-    /// The outstanding amount: the total without waived units and shipping, less the captured amount.
-    pub fn outstanding(&self) -> Money {
-        let zero = || Money::zero(&self.currency);
-        self.owed().minus(&self.captured).unwrap_or_else(zero)
-    }
-
-    /// The amount to be paid in all: the total without waived units and shipping.
-    fn owed(&self) -> Money {
-        let zero = || Money::zero(&self.currency);
-        let waived = self.items.iter().map(OrderItem::waived_amount).collect::<Vec<_>>();
-        let waived = Money::sum(waived.iter().chain([&self.waived_shipping()]), &self.currency);
-        let waived = waived.unwrap_or_else(zero);
-        if waived.is_zero() {
-            return self.totals.total.clone();
-        }
-        let left = self.totals.exact_total().minus(&waived).unwrap_or_else(zero);
-        left.rounded_to(self.rounds_to())
-    }
-
-    /// Whether the order accepts this additional amount.
-    ///
-    /// The limit is the total with cancelled units, as somebody may be paying for those at that moment. As
-    /// long as anything is outstanding, such money is accepted, and can be refunded.
-    pub fn takes(&self, amount: &Money) -> bool {
-        let uncalled = self.totals.total.minus(&self.captured);
-        let fits = uncalled.is_some_and(|left| left.minus(amount).is_some());
-        fits && (amount.is_zero() || !self.outstanding().is_zero())
-    }
-
-    /// Whether nothing was paid, and the whole total was waived since.
-    fn is_waived(&self) -> bool {
-        self.captured.is_zero() && !self.totals.total.is_zero() && self.owed().is_zero()
-    }
-
-    /// The captured amount less refunds, pending ones included.
-    pub fn unreturned(&self) -> Money {
-        self.captured.minus(&self.refunded).unwrap_or_else(|| Money::zero(&self.currency))
-    }
-
-    /// The amount of its payments that disputes hold or have taken.
-    pub fn disputed(&self) -> Money {
-        let parts: Vec<Money> = self.payments.iter().map(OrderPayment::disputed).collect();
-        let sum = Money::sum(&parts, &self.currency);
-        sum.unwrap_or_else(|| self.unreturned()).min(&self.unreturned())
-    }
-
-    /// The amount that can still be refunded.
-    pub fn refundable(&self) -> Money {
-        let left = self.unreturned().minus(&self.disputed());
-        left.unwrap_or_else(|| Money::zero(&self.currency))
-    }
-
-    /// The amount captured by payments, without gift cards.
-    pub fn captured_by_payments(&self) -> Money {
-        let parts = self.payments.iter().map(|payment| &payment.captured);
-        Money::sum(parts, &self.currency).unwrap_or_else(|| self.captured.clone())
-    }
-
-    /// The revenue of the order, less refunds and disputed amounts. Zero while only gift cards cover a part
-    /// of an unpaid order.
-    pub fn brought_in(&self) -> i64 {
-        if !self.has_money() && !self.outstanding().is_zero() {
-            return 0;
-        }
-        self.refundable().amount
-    }
-
-    /// The amount that is authorized and not captured yet.
-    pub fn authorized(&self) -> Money {
-        let open = self.payments.iter().filter(|payment| payment.is_open_authorization());
-        Money::sum(open.map(|payment| &payment.authorized), &self.currency)
-            .unwrap_or_else(|| Money::zero(&self.currency))
-    }
-
-    /// Whether a provider is processing a payment of it.
-    pub fn is_processing(&self) -> bool {
-        !self.processing.is_empty()
-    }
-
-    /// Whether a shopper may pay for it now.
-    pub fn is_payable(&self, now: Timestamp) -> bool {
-        self.status == OrderStatus::Open
-            && !self.outstanding().is_zero()
-            && self.authorized().is_zero()
-            && !self.is_processing()
-            && self.expires_at.is_none_or(|at| now < at)
-    }
-
-    /// Whether a payment is authorized or captured; gift cards do not count.
-    fn has_money(&self) -> bool {
-        self.payments
-            .iter()
-            .any(|payment| payment.is_open_authorization() || !payment.captured.is_zero())
-    }
-
-    fn derived_financial_status(&self) -> FinancialStatus {
-        let taken = self.captured_by_payments();
-        if !self.has_money() && !self.outstanding_at_placement_was_zero() {
-            match self.status {
-                OrderStatus::Expired => return FinancialStatus::Expired,
-                OrderStatus::Cancelled => return FinancialStatus::Voided,
-                _ => {}
-            }
-        }
-        if !self.refunded.is_zero() {
-            return if self.unreturned().is_zero() {
-                FinancialStatus::Refunded
-            } else {
-                FinancialStatus::PartiallyRefunded
-            };
-        }
-        if self.is_waived() && self.authorized().is_zero() {
-            FinancialStatus::Voided
-        } else if self.outstanding().is_zero() && !self.is_waived() {
-            FinancialStatus::Paid
-        } else if !taken.is_zero() {
-            FinancialStatus::PartiallyPaid
-        } else if !self.authorized().is_zero() {
-            FinancialStatus::Authorized
-        } else if self.status == OrderStatus::Cancelled {
-            FinancialStatus::Voided
-        } else if self.is_processing() {
-            FinancialStatus::Processing
-        } else if self.payment_failed {
-            FinancialStatus::Failed
-        } else {
-            FinancialStatus::Pending
-        }
-    }
-
-    /// Whether nothing was due at placement: the order was free, or gift cards covered it.
-    fn outstanding_at_placement_was_zero(&self) -> bool {
-        self.totals.due.is_zero()
-    }
-
-    fn derived_fulfillment_status(&self) -> FulfillmentStatus {
-        let sum = |count: fn(&OrderItem) -> u32| {
-            self.items.iter().map(count).fold(0, u32::saturating_add)
-        };
-        let (fulfilled, remaining) = (sum(|item| item.fulfilled), sum(OrderItem::remaining));
-        match (fulfilled, remaining) {
-            (0, 0) => FulfillmentStatus::NotRequired,
-            (0, _) => FulfillmentStatus::Unfulfilled,
-            (_, 0) => FulfillmentStatus::Fulfilled,
-            _ => FulfillmentStatus::PartiallyFulfilled,
-        }
     }
 }

@@ -24,6 +24,7 @@ pub mod manual_method;
 pub mod provider;
 pub mod provider_event;
 pub mod razorpay;
+mod reference;
 mod samples;
 mod state;
 pub mod stripe;
@@ -47,20 +48,21 @@ use primitives::clock::{DAY, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use table::item::{Item, Key, Packing};
-use table::outbox::Due;
+use table::outbox::DueKind;
 
 use crate::dispute::DisputeStatus;
 
 pub use capabilities::Capabilities;
 pub use deadline::ProviderDeadline;
 pub use provider::{Observed, ObservedState};
+pub use reference::ProviderReference;
 pub(crate) use state::disputed;
 pub use state::{PaymentChange, Transition};
 pub use topics::*;
-pub use units::{can_count, can_take, step};
+pub use units::{can_count, can_take, ensure_countable, step};
 pub use view::PaymentView;
 
-/// How long an order waits for a payment that its provider processes (our choice): a bank debit takes up to
+/// The time for which an order waits for a payment that its provider processes (our choice): a bank debit takes up to
 /// fourteen days to succeed or fail (<https://docs.stripe.com/payments/bank-debits>).
 pub const PROCESSING_WINDOW: Duration = DAY.saturating_mul(14);
 /// The most attempts, and the most receipts, that a payment stores: the newest.
@@ -78,7 +80,7 @@ primitives::string_enum! {
 }
 
 primitives::string_enum! {
-    /// How an authorized payment is captured.
+    /// The capture method of an authorized payment.
     CaptureMethod {
         /// At once when the customer authorizes it.
         Automatic = "automatic",
@@ -124,8 +126,7 @@ primitives::string_enum! {
 
 primitives::string_enum! {
     /// The source of a change of a payment.
-    #[schemars(rename = "PaymentSource")]
-    Source {
+    PaymentSource {
         /// The customer's return from the provider.
         Verify = "verify",
         /// A webhook of the provider.
@@ -134,6 +135,8 @@ primitives::string_enum! {
         Sync = "sync",
         /// A request of the merchant or an app.
         Admin = "admin",
+        /// The service by itself: the refund of a payment that its order did not accept.
+        Automatic = "automatic",
     }
 }
 
@@ -177,7 +180,7 @@ pub struct PaymentAttempt {
     /// The provider's error code, if it failed.
     pub failure_code: Option<String>,
     /// The source of the information.
-    pub source: Source,
+    pub source: PaymentSource,
     /// When it was recorded.
     pub at: Timestamp,
 }
@@ -311,7 +314,7 @@ impl Item for Payment {
     }
     fn indexes(&self) -> Vec<IndexKey> {
         let listed = key::payments_of_store(&self.store_id, self.created_at, &self.id);
-        let due = self.due_at().map(|at| Due::Payment.mark(self.id.as_str(), at));
+        let due = self.due_at().map(|at| DueKind::Payment.mark(self.id.as_str(), at));
         let open = self.needs_provider().then(|| {
             let provider = self.provider.as_str();
             key::payments_open_with(&self.store_id, provider, self.created_at, &self.id)
@@ -341,7 +344,7 @@ impl Resource for Payment {
 
 /// The data of a payment to create.
 #[derive(Debug, Clone)]
-pub struct Opening {
+pub struct NewPayment {
     /// The store.
     pub store_id: StoreId,
     /// The order.
@@ -379,37 +382,5 @@ impl Payment {
     pub fn is_unsettled(&self) -> bool {
         self.is_open()
             || matches!(self.status, PaymentStatus::Processing | PaymentStatus::Authorized)
-    }
-}
-
-/// The lookup item of a provider's reference, by which a webhook finds its payment.
-#[derive(Debug, Clone, Serialize, Deserialize, Item)]
-#[item(kind = "provider_reference")]
-#[item(key = key::provider_reference(self.provider.as_str(), &self.reference))]
-pub struct ProviderReference {
-    /// The payment provider: `manual`, `razorpay` or `stripe`.
-    pub provider: ProviderName,
-    /// The provider's reference ([`Payment::provider_reference`]).
-    pub reference: String,
-    /// The store.
-    pub store_id: StoreId,
-    /// The order.
-    pub order_id: OrderId,
-    /// The payment.
-    pub payment_id: PaymentId,
-    /// Starts at 1, and grows by 1 with each write.
-    pub version: u64,
-}
-
-impl From<&Payment> for ProviderReference {
-    fn from(payment: &Payment) -> Self {
-        Self {
-            provider: payment.provider,
-            reference: payment.provider_reference.clone(),
-            store_id: payment.store_id.clone(),
-            order_id: payment.order_id.clone(),
-            payment_id: payment.id.clone(),
-            version: 1,
-        }
     }
 }

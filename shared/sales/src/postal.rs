@@ -16,11 +16,26 @@ fn spellings(country: &Country, text: &str) -> [String; 2] {
     [compact(text), compact(address::without_country(country.as_str(), text))]
 }
 
+/// The beginning of a country's postal codes as it is stored: without the sign of the country, unless every code
+/// has it (`D-10` is `10`, and `LV-10` is `LV10`).
+pub(crate) fn prefix_of(country: &Country, text: &str) -> String {
+    normalized_prefix(address::prefix_of(country.as_str(), &usual(text)))
+}
+
+/// A stored prefix for comparison with others: `LV10` and `10` cover the same codes.
+pub(crate) fn prefix_key(country: &Country, prefix: &str) -> String {
+    normalized_prefix(address::prefix_key(country.as_str(), prefix))
+}
+
+/// A text in capitals: full width and the digits of other scripts as well.
+fn usual(text: &str) -> String {
+    in_usual_width(text).to_uppercase()
+}
+
 /// A postal code or the beginning of one, in capitals. Its parts are separated by one blank; a blank at the end
 /// of a prefix says that a part ends there: `NG1 ` does not cover `NG10 1AA`.
-pub(crate) fn normalized_prefix(text: &str) -> String {
-    // Full width and the digits of other scripts as well.
-    let text = in_usual_width(text).to_uppercase();
+fn normalized_prefix(text: &str) -> String {
+    let text = usual(text);
     let ends_part = text.ends_with(char::is_whitespace);
     let parts: Vec<String> = text
         .split_whitespace()
@@ -38,9 +53,10 @@ pub(crate) fn normalized_prefix(text: &str) -> String {
 pub(crate) fn has_prefix(country: &Country, code: &str, prefix: &str) -> bool {
     if prefix.contains(' ') {
         // The end of a code ends its last part.
-        let code = address::postal_code_of(country.as_str(), code);
-        let code = normalized_prefix(&code.replace('-', " "));
-        return format!("{} ", code.trim_end()).starts_with(prefix);
+        let code = address::postal_code_of(country.as_str(), code).replace('-', " ");
+        let ended = |code: &str| format!("{} ", normalized_prefix(code).trim_end());
+        return ended(&code).starts_with(prefix)
+            || ended(&prefix_key(country, &code)).starts_with(&prefix_key(country, prefix));
     }
     let spelt = spellings(country, code).into_iter().zip(spellings(country, prefix));
     spelt.into_iter().any(|(code, prefix)| code.starts_with(&prefix))
@@ -55,12 +71,18 @@ pub(crate) fn is_within(country: &Country, code: &str, (from, to): (&str, &str))
     })
 }
 
-/// The length of a range's common prefix, and whether it is a range: both ends have one length, and the first
-/// is not after the last.
-pub(crate) fn range_prefix(from: &str, to: &str) -> Option<usize> {
-    let (from, to) = (compact(from), compact(to));
+/// The ends of a range for comparison with others; none if it is no range: both have one length, and the first is
+/// not after the last.
+pub(crate) fn range_key(country: &Country, (from, to): (&str, &str)) -> Option<(String, String)> {
+    let key = |end: &str| compact(address::prefix_key(country.as_str(), &usual(end)));
+    let (from, to) = (key(from), key(to));
     let is_range = !from.is_empty() && from.len() == to.len() && from <= to;
-    is_range.then(|| from.bytes().zip(to.bytes()).take_while(|(a, b)| a == b).count())
+    is_range.then_some((from, to))
+}
+
+/// The number of characters with which all codes of a range begin.
+pub(crate) fn common_length((from, to): &(String, String)) -> usize {
+    from.bytes().zip(to.bytes()).take_while(|(a, b)| a == b).count()
 }
 
 #[cfg(test)]
@@ -71,8 +93,8 @@ mod tests {
 
     #[test]
     fn a_blank_in_a_prefix_ends_a_part() {
-        let covers =
-            |prefix: &str, code: &str| has_prefix(&sample("GB"), code, &normalized_prefix(prefix));
+        let gb = sample("GB");
+        let covers = |prefix: &str, code: &str| has_prefix(&gb, code, &prefix_of(&gb, prefix));
         assert!(covers("NG1", "NG1 1AA") && covers("NG1", "NG10 1AA"));
         assert!(covers("NG1 ", "NG1 1AA") && covers("ng1 ", "ng1"));
         assert!(!covers("NG1 ", "NG10 1AA"));
@@ -87,20 +109,42 @@ mod tests {
         let is_within = |code: &str| is_within(&us, code, ("90001", "90899"));
         assert!(is_within("90210") && is_within("90210-1234"));
         assert!(!is_within("91000") && !is_within("902"));
-        assert_eq!(range_prefix("90001", "90899"), Some(2));
-        assert_eq!(range_prefix("90899", "90001"), None);
-        assert_eq!(range_prefix("1", "20"), None);
+        let common = |ends| range_key(&us, ends).as_ref().map(common_length);
+        assert_eq!(common(("90001", "90899")), Some(2));
+        assert_eq!(common(("90899", "90001")), None);
+        assert_eq!(common(("1", "20")), None);
     }
 
     #[test]
     fn the_sign_of_a_country_makes_no_difference() {
         let latvia = sample("LV");
-        for prefix in ["10", "LV-10", "lv10"] {
-            let prefix = normalized_prefix(prefix);
+        for prefix in ["10", "LV-10", "lv10", "LV 10"] {
+            let prefix = prefix_of(&latvia, prefix);
             assert!(has_prefix(&latvia, "LV-1050", &prefix), "{prefix}");
             assert!(!has_prefix(&latvia, "LV-1150", &prefix), "{prefix}");
+            assert_eq!(prefix_key(&latvia, &prefix), "10");
         }
         assert!(is_within(&latvia, "LV-1050", ("1001", "1099")));
+        assert_eq!(range_key(&latvia, ("LV-1001", "lv1099")), range_key(&latvia, ("1001", "1099")));
+        for (country, written, stored) in [
+            ("DE", "D-10", "10"),
+            ("DE", "de10", "10"),
+            ("DE", "１０", "10"),
+            ("FI", "FIN-00", "00"),
+            ("GB", "GB-NG1 ", "NG1 "),
+            ("GB", "GBX", "GBX"),
+            ("MT", "MTA", "MTA"),
+            ("LV", "LV-10", "LV10"),
+            ("JE", "JE2 ", "JE2 "),
+        ] {
+            assert_eq!(prefix_of(&sample(country), written), stored, "{written}");
+        }
+        let jersey = sample("JE");
+        assert!(["JE2 ", "2 ", "je2", "2"].iter().all(|prefix| has_prefix(
+            &jersey,
+            "JE2 3AB",
+            &prefix_of(&jersey, prefix)
+        )));
         let malta = sample("MT");
         assert!(has_prefix(&malta, "MTA 1234", "MT") && has_prefix(&malta, "MTA 1234", "MTA 1"));
         assert!(!has_prefix(&malta, "BZN 1130", "MT"));

@@ -1,9 +1,9 @@
 //! Shipping: zones, and the rates at which a store ships to them (docs/commerce.md §1).
 //!
-//! All zones of a store are stored in one [`Document`](crate::document::Document). Of the zones that cover an
-//! address, the most specific one counts: a postal prefix before a region, a region before a country, and
-//! last a zone without countries. Two zones that would be equally specific for one address are rejected when
-//! they are written.
+//! All zones of a store are stored in one [`PricingDocument`](crate::pricing_document::PricingDocument). Of the
+//! zones that cover an address, the most specific one counts: a postal prefix before a region, a region before
+//! a country, and last a zone without countries. Two zones that would be equally specific for one address are
+//! rejected when they are written.
 
 mod rate;
 mod zone;
@@ -16,7 +16,7 @@ use primitives::clock::Timestamp;
 pub use rate::{
     Parcel, ShippingRate, ShippingRateKind, ShippingRateView, ShippingService, offered,
 };
-pub use zone::{Places, ShippingZone, find};
+pub use zone::{ShippingZone, ZoneArea, find};
 
 /// The most zones of one store.
 pub const MAX_ZONES: usize = 100;

@@ -1,9 +1,9 @@
 //! Tax: rates by jurisdiction and tax class, and the tax of a line (docs/commerce.md §2).
 //!
-//! The rates of a country are one [`Document`](crate::document::Document), so that a checkout reads only
-//! those of its destination. A narrower jurisdiction replaces a wider one, unless its rates combine with it.
-//! None is levied on another's tax. The tax of a line is computed after its discounts, by each rate, rounded
-//! half up in minor units. Where prices include tax, it is extracted from them, not added.
+//! The rates of a country are one [`PricingDocument`](crate::pricing_document::PricingDocument), so that a
+//! checkout reads only those of its destination. A narrower jurisdiction replaces a wider one, unless its rates
+//! combine with it. None is levied on another's tax. The tax of a line is computed after its discounts, by each
+//! rate, rounded half up in minor units. Where prices include tax, it is extracted from them, not added.
 
 mod jurisdiction;
 mod levy;
@@ -20,11 +20,11 @@ use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 use table::item::Key;
 
-use crate::document::{self, Document, Entry};
+use crate::pricing_document::{self, PricingDocument, PricingEntry};
 
 pub use jurisdiction::{PostalCodes, TaxLocation};
 pub use levy::{LineTax, TaxLine, applicable, by_rate, levy, sum};
-pub(crate) use levy::{merged, share};
+pub(crate) use levy::{levy_again, merged, replaced, share};
 pub use percentage::Percentage;
 
 /// The most rates of one country (our choice): enough for some forty regions with a few classes each.
@@ -73,7 +73,7 @@ pub struct TaxRate {
     pub version: u64,
 }
 
-impl Entry for TaxRate {
+impl PricingEntry for TaxRate {
     const KIND: &'static str = "tax_rates";
     type View = TaxRateView;
 
@@ -82,7 +82,7 @@ impl Entry for TaxRate {
     }
 
     fn event_subject(&self) -> EventSubject<'_> {
-        document::about(&self.store_id, self.id.as_str(), self.version)
+        pricing_document::subject_of(&self.store_id, self.id.as_str(), self.version)
     }
 
     fn changed(&self, now: Timestamp) -> Self {
@@ -91,7 +91,7 @@ impl Entry for TaxRate {
 
     /// # Errors
     /// `tax_rate_exists`, `tax_rate_limit`.
-    fn fits(&self, document: &Document<Self>) -> Result<(), Problem> {
+    fn ensure_fits(&self, document: &PricingDocument<Self>) -> Result<(), Problem> {
         let others = || document.others(self.id.as_str());
         if let Some(same) = others().find(|other| other.repeats(self)) {
             return Err(Code::TaxRateExists.with("tax_rate_id", same.id.to_string()));

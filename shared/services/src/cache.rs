@@ -1,5 +1,5 @@
-//! The in-process cache: values for many public reads, which may be a few seconds old. It never holds a value
-//! that authorization depends on.
+//! The in-process cache: values for many public reads, which may be a few seconds old. It never holds a
+//! value that authorization depends on.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ impl Cache {
     }
 
     /// Stores a value for `life`.
-    pub fn keep<T: Any + Send + Sync>(
+    pub fn insert<T: Any + Send + Sync>(
         &self,
         name: &str,
         value: Arc<T>,
@@ -52,8 +52,8 @@ mod tests {
     fn values_are_told_apart_by_type_and_name_and_grow_old() {
         let (cache, now, life) =
             (Cache::default(), Timestamp::from_millis(0), Duration::from_secs(5));
-        cache.keep("a", Arc::new(1_u32), now, life);
-        cache.keep("a", Arc::new("text"), now, life);
+        cache.insert("a", Arc::new(1_u32), now, life);
+        cache.insert("a", Arc::new("text"), now, life);
         assert_eq!(
             cache.get::<u32>("a", now.plus(life).minus(Duration::from_millis(1))).as_deref(),
             Some(&1)
@@ -67,7 +67,7 @@ mod tests {
     fn it_never_grows_beyond_its_bound() {
         let (cache, now) = (Cache::default(), Timestamp::from_millis(0));
         for number in 0..MAX_ENTRIES + 5 {
-            cache.keep(&number.to_string(), Arc::new(number), now, Duration::from_secs(5));
+            cache.insert(&number.to_string(), Arc::new(number), now, Duration::from_secs(5));
         }
         assert_eq!(cache.0.lock().unwrap().len(), 5);
     }

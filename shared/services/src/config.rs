@@ -2,29 +2,29 @@
 
 use std::collections::BTreeSet;
 
-use primitives::setting::{NamedSettings, Setting};
+use primitives::setting::{NamedSettings, RequiredSetting};
 
 use crate::queue::QueueName;
 use egress::Policy;
 
-/// The settings of a function. A setting that the function was not given cannot be used: [`Setting`].
+/// The settings of a function. A setting that the function was not given cannot be used: [`RequiredSetting`].
 #[derive(Debug)]
 pub struct Config {
     /// The table's name.
-    pub table: Setting<String>,
+    pub table: RequiredSetting<String>,
     /// The settings that domain crates name: the URLs of queues.
     pub(crate) named: NamedSettings,
     /// The secrets.
     pub secrets: SecretIds,
     /// The base URL under which clients reach the API, without a slash at its end: the `iss` of
     /// tokens and the target of the bridge.
-    pub base_url: Setting<String>,
+    pub base_url: RequiredSetting<String>,
     /// Origins that may call merchant routes from a browser.
-    pub admin_origins: Setting<Vec<String>>,
+    pub admin_origins: RequiredSetting<Vec<String>>,
     /// E-mail addresses whose accounts are platform operators once they are proven.
-    pub operators: Setting<Vec<String>>,
+    pub operators: RequiredSetting<Vec<String>>,
     /// Whether failover drills and load tests may run on the canary store.
-    pub drills_allowed: Setting<bool>,
+    pub drills_allowed: RequiredSetting<bool>,
     /// Development mode: answers have `Server-Timing`.
     pub development: bool,
     /// Whether `X-Forwarded-For` is trusted: only behind a proxy that writes it. Never in a Lambda, where API
@@ -33,7 +33,7 @@ pub struct Config {
     /// The destinations that outgoing requests may reach.
     pub egress: Policy,
     /// The sender of mails.
-    pub mail_from: Setting<String>,
+    pub mail_from: RequiredSetting<String>,
     /// The transport of mails.
     pub mail: MailConfig,
     /// The base URLs of payment providers.
@@ -49,21 +49,21 @@ pub struct Config {
 #[derive(Debug)]
 #[expect(missing_docs, reason = "named as the secrets are")]
 pub struct SecretIds {
-    pub signing: Setting<String>,
-    pub receipts: Setting<String>,
-    pub shared: Setting<String>,
-    pub mail: Setting<String>,
-    pub mfa: Setting<String>,
-    pub payments: Setting<String>,
-    pub webhooks: Setting<String>,
-    pub gift_cards: Setting<String>,
-    pub mail_server: Setting<String>,
+    pub signing: RequiredSetting<String>,
+    pub receipts: RequiredSetting<String>,
+    pub shared: RequiredSetting<String>,
+    pub mail: RequiredSetting<String>,
+    pub mfa: RequiredSetting<String>,
+    pub payments: RequiredSetting<String>,
+    pub webhooks: RequiredSetting<String>,
+    pub gift_cards: RequiredSetting<String>,
+    pub mail_server: RequiredSetting<String>,
 }
 
 /// The transport of mails: the mail server that a secret names, or a directory.
 #[derive(Debug, Clone, Default)]
 pub struct MailConfig {
-    /// Where mails are kept as files instead: local systems.
+    /// The directory in which mails are stored as files instead: local systems.
     pub directory: Option<std::path::PathBuf>,
     /// Whether mails are also printed: local systems.
     pub print: bool,
@@ -122,13 +122,13 @@ impl Config {
 
     /// Reads the settings from the values that `given` returns for their names.
     pub fn read(given: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
-        let text = |name: &'static str| Setting::new(name, given(name));
+        let text = |name: &'static str| RequiredSetting::new(name, given(name));
         let list = |name: &'static str| {
             let items = |text: String| {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
                 items.map(str::to_owned).collect()
             };
-            Setting::new(name, given(name).map(items))
+            RequiredSetting::new(name, given(name).map(items))
         };
         let url = |text: String| text.trim_end_matches('/').to_owned();
         let development = given("SERVICE_ENVIRONMENT").as_deref() == Some("development");
@@ -145,10 +145,10 @@ impl Config {
                 gift_cards: text("GIFT_CARD_KEY_SECRET"),
                 mail_server: text("MAIL_SERVER_SECRET"),
             },
-            base_url: Setting::new("BASE_URL", given("BASE_URL").map(url)),
+            base_url: RequiredSetting::new("BASE_URL", given("BASE_URL").map(url)),
             admin_origins: list("ADMIN_ORIGINS"),
             operators: list("OPERATOR_EMAILS"),
-            drills_allowed: Setting::new(
+            drills_allowed: RequiredSetting::new(
                 "DRILLS_ALLOWED",
                 given("DRILLS_ALLOWED").map(|text| text == "true"),
             ),
@@ -165,7 +165,7 @@ impl Config {
     }
 
     /// The URL of a queue.
-    pub fn queue_url(&self, name: QueueName) -> Setting<String> {
+    pub fn queue_url(&self, name: QueueName) -> RequiredSetting<String> {
         self.named.get(name.0)
     }
 
@@ -187,8 +187,8 @@ impl Config {
             &secrets.mail_server,
         ];
         let lists = [&self.admin_origins, &self.operators];
-        let texts = texts.into_iter().filter_map(Setting::used);
-        let lists = lists.into_iter().filter_map(Setting::used);
+        let texts = texts.into_iter().filter_map(RequiredSetting::used);
+        let lists = lists.into_iter().filter_map(RequiredSetting::used);
         let flags = self.drills_allowed.used();
         texts.chain(lists).chain(flags).chain(self.named.used()).collect()
     }

@@ -1,5 +1,5 @@
-//! What a function uses besides HTTP. [`Services`] has it all, and workflows of domain crates take it as their
-//! first argument.
+//! The resources of a function besides HTTP. [`Services`] has all of them, and workflows of domain
+//! crates take it as their first argument.
 //!
 //! [`config`] reads the settings, [`secrets`] the secrets and keys, [`queue`] sends and receives messages.
 //! [`cache`] has values that may be a few seconds old, [`metrics`] the counters of the process.
@@ -96,7 +96,7 @@ impl Endpoints {
 }
 
 impl Services {
-    /// Builds the services from these settings; connects lazily. `cache` is told of each write.
+    /// Builds the services from these settings; connects lazily. Each write invalidates `cache`.
     pub fn new(
         config: impl Into<Arc<Config>>,
         clock: Clock,

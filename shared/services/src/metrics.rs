@@ -25,20 +25,20 @@ use minute::{failing_key, key};
 pub use family::{CODE_FAMILY, families, family_of};
 pub use histogram::{Histogram, Percentiles};
 pub use minute::{Failing, Minute, failing, minute_of, minutes};
-pub use tally::{Outcome, Tally};
+pub use tally::{RequestOutcome, Tally};
 
 /// The retention of a minute: longer than the longest window that is read.
 const RETENTION: Duration = DAY.saturating_mul(3);
-/// How long a request waits for the write.
+/// The time for which a request waits for the write.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Minutes per transaction, with the marks of the failing ones.
 const CHUNK: usize = 40;
 /// The most minutes of subjects in memory, so that a failing write does not let them grow without bound.
-const MOST_HELD: usize = 5_000;
+const MAX_HELD: usize = 5_000;
 
 /// The subject of a count: a family's requests, or deliveries.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Subject {
+pub struct MetricSubject {
     /// The name: a family's, or an id.
     pub name: String,
     /// The list that has this subject in each minute in which it fails; for subjects that are too many to
@@ -46,7 +46,7 @@ pub struct Subject {
     pub list: Option<&'static str>,
 }
 
-impl Subject {
+impl MetricSubject {
     /// A subject of a small set.
     pub fn of(name: impl Into<String>) -> Self {
         Self { name: name.into(), list: None }
@@ -60,17 +60,17 @@ impl Subject {
 
 /// The counts that are not written yet.
 #[derive(Debug, Default)]
-pub struct Metrics(Mutex<BTreeMap<(Timestamp, Subject), Tally>>);
+pub struct Metrics(Mutex<BTreeMap<(Timestamp, MetricSubject), Tally>>);
 
 impl Metrics {
-    fn held(&self) -> MutexGuard<'_, BTreeMap<(Timestamp, Subject), Tally>> {
+    fn held(&self) -> MutexGuard<'_, BTreeMap<(Timestamp, MetricSubject), Tally>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts an outcome.
-    pub fn note(&self, subject: Subject, now: Timestamp, outcome: Outcome) {
+    pub fn note(&self, subject: MetricSubject, now: Timestamp, outcome: RequestOutcome) {
         let mut held = self.held();
-        if held.len() < MOST_HELD {
+        if held.len() < MAX_HELD {
             held.entry((minute_of(now), subject)).or_default().note(outcome);
         }
     }
@@ -91,7 +91,10 @@ impl Metrics {
         self.held().values().any(|tally| tally.errors > 0)
     }
 
-    fn take(&self, is_meant: impl Fn(Timestamp) -> bool) -> Vec<((Timestamp, Subject), Tally)> {
+    fn take(
+        &self,
+        is_meant: impl Fn(Timestamp) -> bool,
+    ) -> Vec<((Timestamp, MetricSubject), Tally)> {
         let mut held = self.held();
         if !held.keys().any(|(minute, _)| is_meant(*minute)) {
             return Vec::new();
@@ -105,13 +108,15 @@ impl Metrics {
     }
 
     /// Counts that could not be written are put back, for the next attempt.
-    async fn write_down(&self, table: &Table, taken: Vec<((Timestamp, Subject), Tally)>) {
+    async fn write_down(&self, table: &Table, taken: Vec<((Timestamp, MetricSubject), Tally)>) {
         for chunk in taken.chunks(CHUNK) {
             let write = chunk.iter().fold(table.write(), |write, ((at, subject), tally)| {
                 add(write, subject, *at, tally)
             });
             let write = tokio::time::timeout(PATIENCE, aside(write));
-            if let Err(problem) = write.await.unwrap_or_else(|_| Err(Problem::unavailable("late")))
+            if let Err(problem) = write
+                .await
+                .unwrap_or_else(|_| Err(Problem::unavailable("the write of metrics timed out")))
             {
                 tracing::warn!(
                     cause = %problem,
@@ -122,10 +127,10 @@ impl Metrics {
         }
     }
 
-    fn put_back(&self, chunk: &[((Timestamp, Subject), Tally)]) {
+    fn put_back(&self, chunk: &[((Timestamp, MetricSubject), Tally)]) {
         let mut held = self.held();
         for (place, tally) in chunk {
-            if held.len() < MOST_HELD {
+            if held.len() < MAX_HELD {
                 held.entry(place.clone()).or_default().merge(tally);
             }
         }
@@ -144,10 +149,10 @@ async fn aside(write: Write) -> Result<(), Problem> {
 /// 503.
 pub async fn note_code_replay(table: &Table, subject: &str, now: Timestamp) -> Result<(), Problem> {
     let tally = Tally { code_replays: 1, ..Tally::default() };
-    add(table.write(), &Subject::of(subject), minute_of(now), &tally).commit().await
+    add(table.write(), &MetricSubject::of(subject), minute_of(now), &tally).commit().await
 }
 
-fn add(write: Write, subject: &Subject, at: Timestamp, tally: &Tally) -> Write {
+fn add(write: Write, subject: &MetricSubject, at: Timestamp, tally: &Tally) -> Write {
     let fields = tally.fields();
     let sums = (0..fields.len()).map(|number| format!("#f{number} :f{number}"));
     let sums = sums.chain(["#version :one".to_owned()]).collect::<Vec<_>>().join(", ");
@@ -159,7 +164,7 @@ fn add(write: Write, subject: &Subject, at: Timestamp, tally: &Tally) -> Write {
     // Neither update has a condition that could be rejected.
     let write = write.update(&key(&subject.name, at), change, Code::VersionConflict);
     let failing = subject.list.filter(|_| tally.errors > 0);
-    write.also(failing, |write, list| {
+    write.when_some(failing, |write, list| {
         let mark = format!("SET #list = :list, {SUBJECT} ADD #version :one");
         let mark = named(mark, Failing::KIND, &subject.name, at);
         let mark = mark.name("#list", "list").value(":list", list);
@@ -197,7 +202,7 @@ mod tests {
     fn a_minute_is_read_as_it_was_added_up() {
         let mut tally = Tally { code_replays: 2, ..Tally::default() };
         for (status, millis) in [(200, 3), (200, 250), (404, 3), (429, 0), (503, 900)] {
-            tally.note(Outcome::answered(status, Duration::from_millis(millis), 1));
+            tally.note(RequestOutcome::of_response(status, Duration::from_millis(millis), 1));
         }
         let counts = (tally.count, tally.errors, tally.rejections, tally.throttled);
         assert_eq!((counts, tally.table_throttles), ((5, 1, 1, 1), 5));
@@ -222,7 +227,7 @@ mod tests {
         let metrics = Metrics::default();
         let (early, late) = (at("2026-11-21T07:31:59Z"), at("2026-11-21T07:32:00Z"));
         for now in [early, early, late] {
-            metrics.note(Subject::of("orders"), now, Outcome::default());
+            metrics.note(MetricSubject::of("orders"), now, RequestOutcome::default());
         }
         let over = |now| metrics.take(|minute| minute < minute_of(now));
         assert!(over(early).is_empty());

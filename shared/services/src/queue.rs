@@ -1,5 +1,5 @@
-//! The queues: messages carry ids only, the table holds the rest. Those of others, where whole events go,
-//! are in [`foreign`].
+//! The queues: messages carry ids only, the table holds the rest. Queues of other AWS accounts, which
+//! receive whole events, are in [`foreign`].
 
 pub mod foreign;
 
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
-use primitives::setting::Setting;
+use primitives::setting::RequiredSetting;
 use table::Table;
 use table::canary;
 use table::canary::FaultKind;
@@ -25,7 +25,7 @@ use table::canary::FaultKind;
 /// The longest delay SQS takes (docs/platform.md §2).
 pub const MAX_DELAY: Duration = Duration::from_mins(15);
 
-/// The variable that holds a queue's URL. Declared beside the messages that the queue carries.
+/// The variable that holds a queue's URL. It is declared next to the messages of the queue.
 #[derive(Debug, Clone, Copy)]
 pub struct QueueName(pub &'static str);
 
@@ -33,12 +33,12 @@ pub struct QueueName(pub &'static str);
 #[derive(Debug, Clone)]
 pub struct Queue {
     client: Client,
-    url: Arc<Setting<String>>,
-    /// Whether a fault is injected.
+    url: Arc<RequiredSetting<String>>,
+    /// The table with the injected fault.
     table: Table,
 }
 
-/// What is known of a queue's depth, approximately.
+/// The approximate depth of a queue.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Depth {
     /// Messages waiting.
@@ -50,21 +50,21 @@ pub struct Depth {
 }
 
 impl Depth {
-    /// All messages, whether anybody may receive them now or not.
-    pub const fn all(&self) -> u64 {
+    /// The number of all messages, receivable now or not.
+    pub const fn total(&self) -> u64 {
         self.waiting.saturating_add(self.in_flight).saturating_add(self.delayed)
     }
 }
 
 impl Queue {
     /// The queue at this URL.
-    pub fn new(client: Client, url: Setting<String>, table: Table) -> Self {
+    pub fn new(client: Client, url: RequiredSetting<String>, table: Table) -> Self {
         Self { client, url: Arc::new(url), table }
     }
 
-    /// Sends messages, ten at a time; a delay is cut to what SQS takes. What is not sent is not
-    /// lost: its item in the table is still due, and the sweep sends it again. While the queue is made
-    /// to reject the canary store's messages, all others are sent.
+    /// Sends messages, ten at a time; a delay is cut to SQS's maximum. An unsent message is not lost: its
+    /// item in the table is still due, and the sweep sends it again. While a fault makes the queue reject
+    /// the canary store's messages, all others are sent.
     ///
     /// # Errors
     /// 503 when a message was not taken.
@@ -116,13 +116,12 @@ impl Queue {
         Ok(())
     }
 
-    /// How much is in the queue.
+    /// The number of messages in the queue.
     pub async fn depth(&self) -> Result<Depth, Problem> {
         self.state().await.map(|(depth, _)| depth)
     }
 
-    /// How much is in the queue, and the queue that its hopeless messages end in, as SQS says it; none of a
-    /// queue that has none.
+    /// The number of messages in the queue, and its dead-letter queue as SQS names it, if it has one.
     ///
     /// # Errors
     /// 503.
@@ -156,23 +155,23 @@ impl Queue {
     fn alongside(&self, arn: &str) -> Option<Self> {
         let (place, _) = self.url.rsplit_once('/')?;
         let name = arn.rsplit(':').next()?;
-        let url = Setting::new("the dead-letter queue", Some(format!("{place}/{name}")));
+        let url = RequiredSetting::new("the dead-letter queue", Some(format!("{place}/{name}")));
         Some(Self::new(self.client.clone(), url, self.table.clone()))
     }
 
-    /// Up to `most` of the messages that wait, which wait on as before: SQS lists none, so they are received
-    /// and given back.
+    /// Up to `limit` of the waiting messages, which stay in the queue. SQS has no call to list them, so
+    /// they are received and returned.
     ///
     /// # Errors
     /// 503; what was received is then hidden for half a minute.
-    pub async fn look(&self, most: usize) -> Result<Vec<PeekedMessage>, Problem> {
+    pub async fn peek(&self, limit: usize) -> Result<Vec<PeekedMessage>, Problem> {
         let mut found: Vec<PeekedMessage> = Vec::new();
-        while found.len() < most {
-            let letters = self.receive(most.saturating_sub(found.len())).await?;
-            if letters.is_empty() {
+        while found.len() < limit {
+            let messages = self.receive(limit.saturating_sub(found.len())).await?;
+            if messages.is_empty() {
                 break;
             }
-            found.extend(letters);
+            found.extend(messages);
         }
         for group in found.chunks(AT_ONCE) {
             self.give_back(group).await?;
@@ -180,41 +179,41 @@ impl Queue {
         Ok(found)
     }
 
-    /// Moves up to `most` of the messages that wait to another queue, where they come up at this rate a
-    /// second: the queue does the waiting. One that is sent and cannot be deleted is there twice, as any
-    /// message may be. Answers with how many were moved.
+    /// Moves up to `limit` of the waiting messages to another queue, where delays spread them at this rate
+    /// a second. A message that is sent and cannot be deleted is in both queues, as any message may be
+    /// delivered twice. Returns the number of moved messages.
     ///
     /// # Errors
     /// 503; what was moved by then stays moved.
-    pub async fn move_to(&self, other: &Self, most: usize, rate: usize) -> Result<usize, Problem> {
+    pub async fn move_to(&self, other: &Self, limit: usize, rate: usize) -> Result<usize, Problem> {
         let mut moved = 0_usize;
-        while moved < most {
-            let letters = self.receive(most.saturating_sub(moved)).await?;
-            if letters.is_empty() {
+        while moved < limit {
+            let messages = self.receive(limit.saturating_sub(moved)).await?;
+            if messages.is_empty() {
                 break;
             }
-            let turn = |(letter, number): (&PeekedMessage, usize)| {
+            let entry = |(message, number): (&PeekedMessage, usize)| {
                 let seconds = moved.saturating_add(number).checked_div(rate).unwrap_or(0);
                 let delay = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
-                (letter.body.clone(), delay)
+                (message.body.clone(), delay)
             };
-            let bodies: Vec<_> = letters.iter().zip(0..).map(turn).collect();
+            let bodies: Vec<_> = messages.iter().zip(0..).map(entry).collect();
             other.send_bodies(&bodies).await?;
-            self.delete(&letters).await?;
-            moved = moved.saturating_add(letters.len());
+            self.delete(&messages).await?;
+            moved = moved.saturating_add(messages.len());
         }
         Ok(moved)
     }
 
-    /// Up to ten messages, hidden from others for a while.
-    async fn receive(&self, most: usize) -> Result<Vec<PeekedMessage>, Problem> {
+    /// Up to ten messages, hidden from other receivers for a while.
+    async fn receive(&self, limit: usize) -> Result<Vec<PeekedMessage>, Problem> {
         let answer = self
             .client
             .receive_message()
             .queue_url(self.url.as_str())
-            .max_number_of_messages(i32::try_from(most.min(AT_ONCE)).unwrap_or(1))
+            .max_number_of_messages(i32::try_from(limit.min(AT_ONCE)).unwrap_or(1))
             .visibility_timeout(HIDDEN_SECONDS)
-            // A short poll asks some of the servers only, and misses what the others have.
+            // A short poll queries only some of the servers, and misses the messages of the others.
             .wait_time_seconds(1)
             .message_system_attribute_names(MessageSystemAttributeName::All)
             .send()
@@ -224,20 +223,20 @@ impl Queue {
         Ok(answer.messages.unwrap_or_default().into_iter().map(PeekedMessage::from).collect())
     }
 
-    async fn give_back(&self, letters: &[PeekedMessage]) -> Result<(), Problem> {
-        let entries = letters.iter().zip(0_u32..).filter_map(|(letter, number)| {
+    async fn give_back(&self, messages: &[PeekedMessage]) -> Result<(), Problem> {
+        let entries = messages.iter().zip(0_u32..).filter_map(|(message, number)| {
             let entry = ChangeMessageVisibilityBatchRequestEntry::builder().id(number.to_string());
-            entry.receipt_handle(&letter.receipt).visibility_timeout(0).build().ok()
+            entry.receipt_handle(&message.receipt).visibility_timeout(0).build().ok()
         });
         let input = self.client.change_message_visibility_batch().queue_url(self.url.as_str());
         let sent = input.set_entries(Some(entries.collect())).send().boxed().await;
         sent.map(drop).map_err(|error| table::unavailable(&error))
     }
 
-    async fn delete(&self, letters: &[PeekedMessage]) -> Result<(), Problem> {
-        let entries = letters.iter().zip(0_u32..).filter_map(|(letter, number)| {
+    async fn delete(&self, messages: &[PeekedMessage]) -> Result<(), Problem> {
+        let entries = messages.iter().zip(0_u32..).filter_map(|(message, number)| {
             let entry = DeleteMessageBatchRequestEntry::builder().id(number.to_string());
-            entry.receipt_handle(&letter.receipt).build().ok()
+            entry.receipt_handle(&message.receipt).build().ok()
         });
         let input = self.client.delete_message_batch().queue_url(self.url.as_str());
         let sent = input.set_entries(Some(entries.collect())).send().boxed().await;
@@ -245,30 +244,30 @@ impl Queue {
     }
 }
 
-/// Messages of one call.
+/// The most messages of one call.
 const AT_ONCE: usize = 10;
-/// How long a message is hidden that is looked at or moved.
+/// The time for which a message is hidden while it is inspected or moved.
 const HIDDEN_SECONDS: i32 = 30;
 
-/// Where SQS puts what was received too often.
+/// The dead-letter queue of a queue.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RedrivePolicy {
     dead_letter_target_arn: String,
 }
 
-/// A message that waits, as it was seen.
+/// A waiting message, at the time it was read.
 #[derive(Debug, Clone)]
 pub struct PeekedMessage {
     /// Its id in SQS.
     pub id: String,
-    /// What it says.
+    /// The body.
     pub body: String,
     /// When it was sent.
     pub sent_at: Option<Timestamp>,
     /// When it was received first.
     pub first_received_at: Option<Timestamp>,
-    /// How often it was received, this look included.
+    /// The number of times it was received, this time included.
     pub receive_count: u64,
     receipt: String,
 }

@@ -1,5 +1,5 @@
-//! Secrets: one for each use, so that a function reads what it opens and nothing else. Each is read
-//! at first use, kept for five minutes, and its last good value kept when Secrets Manager fails.
+//! Secrets: one for each use, so that a function can read only those that it needs. Each is read at first
+//! use and cached for five minutes; its last valid value is used while Secrets Manager fails.
 //!
 //! | secret | what it opens | read by |
 //! |---|---|---|
@@ -30,27 +30,27 @@ use crypto::token::{KeySet, PublicKeys};
 use primitives::clock::{Clock, MINUTE, Timestamp};
 use primitives::problem::Problem;
 
-/// How long a value is used before it is read again.
+/// The time for which a value is used before it is read again.
 const FRESH: Duration = MINUTE.saturating_mul(5);
 
 /// The shared keys, ready for use.
 #[derive(Debug)]
 pub struct Keys {
-    /// Verifies app tokens. The receipt keys are not among them.
+    /// Verifies app tokens. It does not contain the receipt keys.
     pub public: PublicKeys,
-    /// Every public key as it is published: those of app tokens, then those of receipts.
+    /// Every public key in published form: those of app tokens, then those of receipts.
     pub jwks: serde_json::Value,
-    /// Seals kept answers.
+    /// Seals stored responses.
     pub request_key: SealKey,
-    /// Seals cursors, under a key of its own that follows from the other.
+    /// Seals cursors, under a key that is derived from the other.
     pub pages: SteadyKey,
-    /// Signs preview tokens, under a key of its own that follows from the same.
+    /// Signs preview tokens, under a key that is derived from the same.
     pub previews: MacKey,
-    /// Signs links to files, under a key of its own that follows from the same.
+    /// Signs links to files, under a key that is derived from the same.
     pub downloads: MacKey,
 }
 
-/// Where mail goes.
+/// The mail server, and its credentials.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MailServer {
@@ -99,7 +99,7 @@ impl<T> Cached<T> {
 }
 
 impl Secrets {
-    /// The secrets that the settings name.
+    /// The secrets with the ids of the settings.
     pub fn new(client: Client, clock: Clock, config: Arc<Config>) -> Self {
         Self(Arc::new(Inner {
             client,
@@ -117,7 +117,7 @@ impl Secrets {
         }))
     }
 
-    /// What every function needs that serves requests.
+    /// The keys of functions that serve requests: signing, request and MAC keys.
     ///
     /// # Errors
     /// 503, as for every other secret.
@@ -145,20 +145,20 @@ impl Secrets {
         self.cached(signing, &config.secrets.signing, key_set).await
     }
 
-    /// Signs receipts and reports. What they sign is never an app token.
+    /// Signs receipts and reports, never app tokens.
     pub async fn receipt_keys(&self) -> Result<Arc<KeySet>, Problem> {
         let Inner { receipts, config, .. } = &*self.0;
         self.cached(receipts, &config.secrets.receipts, key_set).await
     }
 
-    /// Seals mails on their way.
+    /// Seals stored mails.
     pub async fn mail_key(&self) -> Result<Arc<SealKey>, Problem> {
         let Inner { mail, config, .. } = &*self.0;
         self.cached(mail, &config.secrets.mail, seal_key).await
     }
 
-    /// Makes the tokens of orders that mails bring, under a key of its own that follows from that of
-    /// mails: who writes mails makes them, who shows orders knows them.
+    /// Computes the tokens of orders in mails, under a key that is derived from that of mails: functions
+    /// that write mails compute them, functions that return orders verify them.
     ///
     /// # Errors
     /// 503.
@@ -173,7 +173,7 @@ impl Secrets {
         self.cached(mfa, &config.secrets.mfa, seal_key).await
     }
 
-    /// Seals what payment providers know us by, and what they tell.
+    /// Seals the credentials of payment providers, and their evidence.
     pub async fn payment_key(&self) -> Result<Arc<SealKey>, Problem> {
         let Inner { payments, config, .. } = &*self.0;
         self.cached(payments, &config.secrets.payments, seal_key).await
@@ -185,7 +185,7 @@ impl Secrets {
         self.cached(webhooks, &config.secrets.webhooks, seal_key).await
     }
 
-    /// Hides what gift cards are found by.
+    /// Hashes the codes by which gift cards are found.
     pub async fn gift_card_key(&self) -> Result<Arc<MacKey>, Problem> {
         let Inner { gift_cards, config, .. } = &*self.0;
         self.cached(gift_cards, &config.secrets.gift_cards, |text| {
@@ -242,7 +242,7 @@ impl Secrets {
     }
 }
 
-/// A document of a secret. What it holds is not quoted in the error.
+/// Parses the document of a secret. The error does not quote its content.
 fn json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_json::from_str(text).map_err(|error| {
         let (line, column) = (error.line(), error.column());

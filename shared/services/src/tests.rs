@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::aws;
 
-/// What becomes of the connection of this number.
+/// The fate of the connection with this number.
 type Serve = fn(usize) -> Fate;
 
 #[derive(Clone, Copy)]
@@ -63,7 +63,7 @@ fn table(url: &str) -> aws_sdk_dynamodb::Client {
     aws_sdk_dynamodb::Client::from_conf(config)
 }
 
-/// How many connections two calls take, one after the other, and both succeed.
+/// The number of connections for two successful calls, one after the other.
 async fn connections_of_two_calls(serve: Serve) -> usize {
     let (url, connections) = service(serve).await;
     let client = table(&url);

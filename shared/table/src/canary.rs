@@ -34,9 +34,9 @@ primitives::string_enum! {
 /// An injected fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
-    /// What fails.
+    /// The kind of failure.
     pub kind: FaultKind,
-    /// Until when, whoever is left to end it.
+    /// The time at which the fault ends, even if nobody ends it.
     pub expires_at: Timestamp,
 }
 

@@ -1,4 +1,4 @@
-//! How the last transaction of a workflow is committed.
+//! Commit of the last transaction of a workflow.
 //!
 //! The response to a request is stored in the transaction of its effect, so that no crash can come between
 //! them (docs/data-model.md §12). A workflow does not know what a response is. It decides, prepares the
@@ -11,7 +11,7 @@ use crate::Write;
 
 /// Commits the last transaction of a workflow whose outcome is a `T`.
 pub trait Completion<T: ?Sized>: Sync {
-    /// What the caller of the workflow gets.
+    /// The result for the caller of the workflow.
     type Output: Send;
 
     /// Commits the transaction that leads to this outcome.

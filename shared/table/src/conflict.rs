@@ -1,5 +1,5 @@
-//! What the table rejects for now: writes of one item that meet a transaction, which the SDK gives up
-//! (docs/platform.md §1), and calls beyond what it takes, which the SDK tries again by itself.
+//! Transient rejections of the table: writes of an item that is in a transaction, which the SDK gives
+//! up (docs/platform.md §1), and throttled calls, which the SDK tries again by itself.
 
 use aws_sdk_dynamodb::config::interceptors::{FinalizerInterceptorContextRef, InterceptorContext};
 use aws_sdk_dynamodb::config::retry::{ClassifyRetry, RetryAction};
@@ -15,12 +15,11 @@ use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use super::TableUse;
 use primitives::context::Context;
 
-/// What the table calls a rejection of a call because there are too many.
+/// The error codes of throttled calls.
 const THROTTLES: [&str; 3] =
     ["ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"];
 
-/// Has the SDK try writes again that met a transaction, whoever makes them: a key's record, a bucket, a
-/// counter.
+/// Lets the SDK retry writes that met a transaction: of an idempotency record, a bucket, a counter.
 #[derive(Debug)]
 pub struct Conflicts;
 
@@ -41,8 +40,7 @@ impl ClassifyRetry for Conflicts {
     }
 }
 
-/// Counts what the table rejected because it was asked too much: each attempt of a call once, which the SDK's
-/// classifiers do not promise.
+/// Counts throttled calls, each attempt once, which the SDK's classifiers do not promise.
 #[derive(Debug)]
 pub struct Throttles;
 
@@ -75,7 +73,7 @@ impl Intercept for Throttles {
     }
 }
 
-/// Counts a rejection of the table's for the request under way.
+/// Counts a throttled call of the current request.
 pub(super) fn count_throttle() {
     Context::update(|used: &mut TableUse| used.throttles = used.throttles.saturating_add(1));
 }

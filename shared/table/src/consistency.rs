@@ -1,15 +1,16 @@
-//! Decisions over what was read, and how they are repeated (docs/data-model.md §13).
+//! Decisions over reads, and their repetition (docs/data-model.md §13).
 //!
-//! An eventually consistent read costs half and may miss the last writes. It suffices for a change whose write
-//! has a condition on what was read, until something is rejected: by a rule over what was read, or by the
-//! table. Then the change is decided again over a strongly consistent read, and only that is answered.
+//! An eventually consistent read costs half and may miss the last writes. It suffices for a change whose
+//! write has a condition on the values read, until something is rejected: by a rule over these values, or
+//! by the table. Then the change is decided again over a strongly consistent read, and only that decision
+//! is answered.
 
 use std::time::Duration;
 
 use super::back_off;
 use primitives::problem::{Code, Problem};
 
-/// How often a transaction, or a decision, is repeated after a conflict.
+/// The attempts of a transaction, or a decision, that meets conflicts.
 pub(super) const ATTEMPTS: u32 = 9;
 pub(super) const BASE: Duration = Duration::from_millis(25);
 pub(super) const CAP: Duration = Duration::from_millis(500);
@@ -17,8 +18,8 @@ pub(super) const CAP: Duration = Duration::from_millis(500);
 /// DynamoDB's read consistency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadConsistency {
-    /// Half the units, and perhaps a moment old: for what the write's condition checks again. Nothing may be
-    /// rejected over it.
+    /// Half the units, and perhaps a moment old: for values that the write's condition checks again. No
+    /// request is rejected because of it.
     Eventual,
     /// Every write that has succeeded is seen.
     Strong,
@@ -34,8 +35,8 @@ impl ReadConsistency {
     }
 }
 
-/// Which attempt at a change it is. What no write requires may be assumed at the first one; if that was wrong,
-/// the write is rejected, and a repeated attempt reads it.
+/// The number of an attempt at a change. The first one may assume values that no write requires. If they
+/// were wrong, the write is rejected, and a repeated attempt reads them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempt {
     /// The first one.
@@ -54,8 +55,8 @@ impl From<ReadConsistency> for Attempt {
     }
 }
 
-/// Whether a rejection over an eventually consistent read is decided again over a strongly consistent one: not
-/// where the table failed, and not where the request itself is at fault.
+/// Whether a rejection over an eventually consistent read is decided again over a strongly consistent one.
+/// It is not if the table failed, or if the request itself is invalid.
 pub fn needs_strong_read(rejected: &Problem) -> bool {
     rejected.code.status() < 500 && rejected.code != Code::RequestInProgress
 }
@@ -91,7 +92,7 @@ where
     retry_up_to(ATTEMPTS, attempt).await
 }
 
-/// As [`retry`]; tells `attempt` which one it is.
+/// As [`retry`]; passes the number of the attempt to `attempt`.
 ///
 /// # Errors
 /// That of the last attempt.
@@ -103,7 +104,7 @@ where
     attempts(ATTEMPTS, attempt).await
 }
 
-/// As [`retry`], at most so many times: for an item that many requests have to write one after the other.
+/// As [`retry`], up to `most` times: for an item that many requests have to write one after the other.
 ///
 /// # Errors
 /// That of the last attempt.
@@ -139,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    /// The answer after attempts with these outcomes, and the consistency of each attempt that was made.
+    /// The result after attempts with these outcomes, and the consistency of each attempt that was made.
     async fn attempted(
         outcomes: &[Result<u32, Code>],
     ) -> (Result<u32, Code>, Vec<ReadConsistency>) {
@@ -160,8 +161,8 @@ mod tests {
         for rejected in [Code::NotFound, Code::VersionConflict, Code::PreconditionFailed] {
             assert_eq!(attempted(&[Err(rejected), Ok(2)]).await, (Ok(2), vec![Eventual, Strong]));
         }
-        let gone = attempted(&[Err(Code::NotFound), Err(Code::NotFound)]).await;
-        assert_eq!(gone, (Err(Code::NotFound), vec![Eventual, Strong]));
+        let rejected = attempted(&[Err(Code::NotFound), Err(Code::NotFound)]).await;
+        assert_eq!(rejected, (Err(Code::NotFound), vec![Eventual, Strong]));
         // No rejection over what was read.
         for other in [Code::Unavailable, Code::RequestInProgress] {
             assert_eq!(attempted(&[Err(other), Ok(2)]).await, (Err(other), vec![Eventual]));

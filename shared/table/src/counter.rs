@@ -1,4 +1,4 @@
-//! Counters that only hand out numbers.
+//! Counters that issue numbers.
 
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity, ReturnValue};
 use futures_util::FutureExt;
@@ -8,9 +8,8 @@ use crate::item::Key;
 use primitives::problem::Problem;
 
 impl Table {
-    /// The next number of a counter, which begins at 1. A number may be skipped: when the caller
-    /// fails after it, or when the SDK sends the update twice (docs/platform.md §1). None is handed
-    /// out twice.
+    /// The next number of a counter, which begins at 1. A number may be skipped: when the caller fails
+    /// after it, or when the SDK sends the update twice (docs/platform.md §1). None is issued twice.
     ///
     /// # Errors
     /// 503.
@@ -34,6 +33,6 @@ impl Table {
         count(answer.consumed_capacity());
         let last = answer.attributes.as_ref().and_then(|attributes| attributes.get("last"));
         let number = last.and_then(|last| last.as_n().ok()).and_then(|text| text.parse().ok());
-        number.ok_or_else(|| Problem::internal("a counter without a number"))
+        number.ok_or_else(|| Problem::internal(format!("the counter {key:?} has no number")))
     }
 }

@@ -1,6 +1,6 @@
-//! Cursor positions in lists that are known whole, because they are short or sorted on request: by
-//! which items a page goes on, never by how many it has shown. What is taken out of a list meanwhile, or
-//! put into it, then neither repeats nor hides another item (docs/conventions.md §3).
+//! Cursor positions in lists that are in memory as a whole, because they are short or sorted on request. A
+//! page continues after an item, never after a count of items. So an item that is added or removed
+//! meanwhile neither repeats nor hides another one (docs/conventions.md §3).
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,18 @@ use crate::Scanned;
 use crate::item::{Attributes, Key};
 use primitives::problem::{Code, Problem};
 
-/// The last item shown, of a list in its own order.
+/// The last returned item, of a list in its own order.
 const LAST: &str = "last";
 /// The item that was to come next.
 const NEXT: &str = "next";
-/// Items shown.
-const SHOWN: &str = "shown";
-/// Items not yet shown.
+/// The number of returned items.
+const RETURNED: &str = "shown";
+/// The number of items that are not returned yet.
 const LEFT: &str = "left";
-/// The sort key of the last item shown, of a sorted list.
+/// The sort key of the last returned item, of a sorted list.
 const AFTER: &str = "after";
 
-/// The page of a list in its own order, from `start` on; `key` tells its items apart.
+/// The page of a list in its own order, from `start` on; `key` identifies its items.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -35,45 +35,45 @@ pub fn part<T>(
     let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
     let first = start.map_or(Ok(0), |position| resume(&keys, position))?;
     let mut found = Scanned::at(None);
-    let shown = (first.saturating_add(1)..).take(limit);
-    for (item, shown) in all.into_iter().skip(first).zip(shown) {
-        found.push(item, position_at(&keys, shown));
+    let returned = (first.saturating_add(1)..).take(limit);
+    for (item, returned) in all.into_iter().skip(first).zip(returned) {
+        found.push(item, position_at(&keys, returned));
     }
     Ok(found)
 }
 
-/// The position in a list in its own order of which so many items were shown; none at its end.
-pub fn position_at(keys: &[&str], shown: usize) -> Option<Attributes> {
-    let (last, next) = (keys.get(shown.checked_sub(1)?)?, keys.get(shown)?);
-    let left = keys.len().saturating_sub(shown).to_string();
-    let parts = [(LAST, *last), (NEXT, *next), (SHOWN, &shown.to_string()), (LEFT, &left)];
+/// The position after this many items of a list in its own order; none at its end.
+pub fn position_at(keys: &[&str], returned: usize) -> Option<Attributes> {
+    let (last, next) = (keys.get(returned.checked_sub(1)?)?, keys.get(returned)?);
+    let left = keys.len().saturating_sub(returned).to_string();
+    let parts = [(LAST, *last), (NEXT, *next), (RETURNED, &returned.to_string()), (LEFT, &left)];
     Some(parts.map(|(name, text)| (name.to_owned(), AttributeValue::S(text.to_owned()))).into())
 }
 
-/// How many items of the list, as it is now, lie before a position in it.
+/// The number of items of the current list before a position in it.
 ///
-/// The position names its two neighbours, and either of them will do. Where both are gone, what was
-/// left of the list then is what is left of it now, or less. An item that the merchant moves past
-/// the position is met twice or not at all; no other is.
+/// The position names its two neighbours, and either of them is enough. If both were removed, the position
+/// is found by the number of items before and after it. An item that the merchant moves past the position
+/// is returned twice or not at all; no other is.
 ///
 /// # Errors
 /// `invalid_cursor`: it is a position in another kind of list.
 pub fn resume(keys: &[&str], position: &Attributes) -> Result<usize, Problem> {
     let text = |name: &str| Some(position.get(name)?.as_s().ok()?.as_str());
     let count = |name: &str| text(name)?.parse::<usize>().ok();
-    let parts = (text(LAST), text(NEXT), count(SHOWN), count(LEFT));
-    let (Some(last), Some(next), Some(shown), Some(left)) = parts else {
+    let parts = (text(LAST), text(NEXT), count(RETURNED), count(LEFT));
+    let (Some(last), Some(next), Some(returned), Some(left)) = parts else {
         return Err(Code::InvalidCursor.into());
     };
     let index_of = |key: &str| keys.iter().position(|present| *present == key);
     let after_last = index_of(last).map(|index| index.saturating_add(1));
-    let (before, remaining) = (shown.saturating_sub(1), left.saturating_sub(1));
+    let (before, remaining) = (returned.saturating_sub(1), left.saturating_sub(1));
     Ok(match (after_last, index_of(next)) {
-        // Something was put between them or moved: the one that lies where the counts say.
+        // An item was inserted between them, or one was moved: the counts decide.
         (Some(after_last), Some(next)) => {
             let off = |at: usize| {
                 let rest = keys.len().saturating_sub(at);
-                at.abs_diff(shown).saturating_add(rest.abs_diff(left))
+                at.abs_diff(returned).saturating_add(rest.abs_diff(left))
             };
             if off(next) < off(after_last) { next } else { after_last }
         }
@@ -82,8 +82,8 @@ pub fn resume(keys: &[&str], position: &Attributes) -> Result<usize, Problem> {
     })
 }
 
-/// The page of a list that is known whole, by ascending `key`, after `start`. Its cursor holds the
-/// key of the last item shown.
+/// The page of a list that is in memory as a whole, by ascending `key`, after `start`. Its cursor has the
+/// key of the last returned item.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -114,8 +114,8 @@ fn key_before(position: &Attributes) -> Result<&str, Problem> {
     key.map(String::as_str).ok_or_else(|| Code::InvalidCursor.into())
 }
 
-/// A position of a walk that runs its queries itself: an item's key, and what the walk has to
-/// remember, by name.
+/// A position of a walk that runs its queries itself: an item's key, and further values of the walk, by
+/// name.
 pub fn position_of<'a>(
     key: &Key,
     notes: impl IntoIterator<Item = (&'a str, String)>,
@@ -126,7 +126,8 @@ pub fn position_of<'a>(
     position
 }
 
-/// The item's key of such a position, where a query goes on; and what the walk remembered, by name.
+/// The item's key of such a position, where a query continues; and the further values of the walk, by
+/// name.
 ///
 /// # Errors
 /// `invalid_cursor`: it is a position in another kind of list.
@@ -146,7 +147,7 @@ pub fn recall<'a>(
     Ok((start, notes))
 }
 
-/// Whether a query can go on from a position: it is an item's, and not one of this module.
+/// Whether a query can continue at a position: it is an item's, and not one of this module.
 pub fn is_of_query(position: &Attributes) -> bool {
     position.contains_key("PK")
 }
@@ -155,7 +156,7 @@ pub fn is_of_query(position: &Attributes) -> bool {
 mod tests {
     use super::*;
 
-    /// Walks a list two at a time; after each page the list becomes what `change` makes of it.
+    /// Walks a list two at a time; `change` changes the list after each page.
     fn walk(list: &str, change: impl Fn(&str) -> String) -> String {
         let (mut list, mut start, mut seen) = (list.to_owned(), None, String::new());
         loop {
@@ -171,11 +172,13 @@ mod tests {
 
     #[test]
     fn what_comes_and_goes_hides_and_repeats_no_other_item() {
-        let without = |gone: &'static str| {
-            move |list: &str| list.chars().filter(|item| !gone.contains(*item)).collect::<String>()
+        let without = |removed: &'static str| {
+            move |list: &str| {
+                list.chars().filter(|item| !removed.contains(*item)).collect::<String>()
+            }
         };
         assert_eq!(walk("abcdefg", str::to_owned), "abcdefg");
-        for (gone, seen) in [
+        for (removed, seen) in [
             ("a", "abcdefg"),
             ("b", "abcdefg"),
             ("ab", "abcdefg"),
@@ -185,16 +188,16 @@ mod tests {
             ("abcd", "abefg"),
             ("abcdefg", "ab"),
         ] {
-            assert_eq!(walk("abcdefg", without(gone)), seen, "without {gone}");
+            assert_eq!(walk("abcdefg", without(removed)), seen, "without {removed}");
         }
         let put = |list: &str| if list.contains('x') { list.into() } else { format!("x{list}") };
         assert_eq!(walk("abcdefg", put), "abcdefg");
         let between = |list: &str| list.replace("bc", "bxc");
         assert_eq!(walk("abcdefg", between), "abxcdefg");
-        // The next one moves to the top, and then the last one shown does.
+        // The next one moves to the top, and then the last returned one does.
         assert_eq!(walk("abcde", |list| list.replace("abcde", "cabde")), "abde");
         assert_eq!(walk("abcde", |list| list.replace("abcde", "bacde")), "abcde");
-        // The last one shown goes, and so does what lies before it, and something comes.
+        // The last returned one and its predecessor are removed, and one is added.
         let swapped = |list: &str| list.replace("ab", "") + "x";
         assert_eq!(&walk("abc", swapped)[..3], "abc");
     }

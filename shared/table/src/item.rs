@@ -131,7 +131,7 @@ pub trait Item: Serialize + DeserializeOwned + Send + Sync {
     /// The `entity` attribute.
     const KIND: &'static str;
 
-    /// How it is packed to cost fewer write units; unpacked by default.
+    /// The packing, which saves write units; unpacked by default.
     const PACKING: Option<Packing> = None;
 
     /// Whether it has [`Octets`], which JSON cannot hold: such an item is read from its attributes, and never

@@ -2,11 +2,11 @@
 //!
 //! - Every business write is a `TransactWriteItems`, also of one item: the SDK keeps one
 //!   `ClientRequestToken` over its own retries, so a lost reply neither doubles a write nor
-//!   reports a writer's own success as a rejected condition (docs/platform.md §1). Deliveries, of
-//!   which there are many more than of anything else, and what becomes of events, are written alone
+//!   reports a writer's own success as a rejected condition (docs/platform.md §1). Deliveries, which
+//!   are by far the most frequent, and state changes of events are written by single calls
 //!   ([`Table::put_new`], [`Table::put_next`], [`Table::change`]).
-//! - `TransactionConflict` is retried here, with full jitter, and what one item's write meets by the SDK,
-//!   which is told to ([`Conflicts`]; docs/platform.md §1).
+//! - `TransactionConflict` is retried here, with full jitter. A conflict of a single call is retried by the SDK
+//!   ([`Conflicts`]; docs/platform.md §1).
 //! - Every call has a time limit (docs/platform.md §1). Every page loop is bounded
 //!   (docs/platform.md §1).
 //! - Round trips and capacity units are counted into the request's [`Context`].
@@ -48,18 +48,18 @@ pub use meter::{Metered, metered};
 pub use permits::Permit;
 pub use query::Query;
 pub use rate_limit::Pass;
-pub use read::{Batch, ReadLimit, Scanned, WalkPlace};
+pub use read::{Batch, ReadLimit, Scanned, WalkPosition};
 pub use write::{Change, Changed, Condition, Write};
 
 use primitives::clock::Clock;
 use primitives::context::Context;
 use primitives::problem::Problem;
-use primitives::setting::Setting;
+use primitives::setting::RequiredSetting;
 use read::Recent;
 
-/// A cache of what was read from the table, which each write of this process invalidates.
+/// A cache of values that were read from the table. Each write of this process invalidates it.
 pub trait Invalidate: std::fmt::Debug + Send + Sync {
-    /// Drops what was read of these partitions. They were written, or may have been: a reply can be lost.
+    /// Drops the values of these partitions. They were written, or may have been: a reply can be lost.
     fn invalidate(&self, partitions: &mut dyn Iterator<Item = &str>);
 }
 
@@ -67,18 +67,18 @@ pub trait Invalidate: std::fmt::Debug + Send + Sync {
 #[derive(Debug, Clone)]
 pub struct Table {
     client: Client,
-    name: Arc<Setting<String>>,
+    name: Arc<RequiredSetting<String>>,
     cache: Arc<dyn Invalidate>,
     recent: Recent,
-    /// Until when a fault is injected.
+    /// The clock that decides when an injected fault ends.
     pub(crate) clock: Clock,
 }
 
 impl Table {
-    /// A table of this name behind the client; `cache` is told of each transaction.
+    /// A table of this name behind the client. Each transaction invalidates `cache`.
     pub fn new(
         client: Client,
-        name: Setting<String>,
+        name: RequiredSetting<String>,
         cache: Arc<dyn Invalidate>,
         clock: Clock,
     ) -> Self {
@@ -104,8 +104,8 @@ impl Table {
     }
 }
 
-/// What a request has asked of the table so far; the idempotency record is excluded, and rate buckets
-/// are counted apart.
+/// The table calls of a request so far. The idempotency record is excluded, and rate buckets are
+/// counted apart.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TableUse {
     /// Round trips.
@@ -114,21 +114,21 @@ pub struct TableUse {
     pub capacity_tenths: u64,
     /// Writes of rate buckets: a unit each.
     pub charges: u32,
-    /// How often the table rejected a call for now, whether or not it took it when asked again.
+    /// The number of throttled calls, whether or not a retry succeeded.
     pub throttles: u32,
 }
 
-/// What was read for the list that a request asks for.
+/// The reads for the list that a request returns.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Listed {
     /// Queries made.
     pub queries: u32,
-    /// Items looked at, whether they are shown or not.
+    /// Items read, whether they are returned or not.
     pub items: usize,
 }
 
 impl Listed {
-    /// Counts what was read for the current request's list.
+    /// Counts the reads for the current request's list.
     pub fn count(queries: u32, items: usize) {
         Context::update(|listed: &mut Self| {
             listed.queries = listed.queries.saturating_add(queries);
@@ -136,14 +136,14 @@ impl Listed {
         });
     }
 
-    /// Counts items that were read for a list by their ids, and not by a query: not all of them may be
-    /// shown.
+    /// Counts items that were read for a list by their ids, and not by a query. Not all of them may be
+    /// returned.
     pub fn count_read(items: usize) {
         Self::count(0, items);
     }
 }
 
-/// Counts a round trip with what it consumed.
+/// Counts a round trip with its capacity units.
 fn count<'a>(capacity: impl IntoIterator<Item = &'a ConsumedCapacity>) {
     let units = capacity.into_iter().filter_map(ConsumedCapacity::capacity_units);
     let consumed = units.map(tenths).fold(0, u64::saturating_add);
@@ -165,7 +165,7 @@ fn tenths(units: f64) -> u64 {
     (units * 10.0) as u64
 }
 
-/// A failed call as 503, with what the SDK says in the log only.
+/// A failed call as 503. The SDK's error is only logged.
 pub fn unavailable<E, R>(error: &SdkError<E, R>) -> Problem
 where
     E: ProvideErrorMetadata + std::fmt::Debug,
@@ -184,11 +184,12 @@ where
     if is_invalid(error) { Problem::internal(cause) } else { Problem::unavailable(cause) }
 }
 
-/// What DynamoDB calls a request that it never takes, as it is: malformed, or with an item that is too large.
+/// DynamoDB's error codes of requests that it never accepts: malformed ones, and those with an item
+/// that is too large.
 const INVALID: [&str; 2] = ["ValidationException", "SerializationException"];
 
-/// Whether the same call fails in the same way again. That is ours to mend, and trying it again changes
-/// nothing ([`Problem::is_permanent`]).
+/// Whether the same call would fail again in the same way. Such a call is a defect of ours, and a retry
+/// does not help ([`Problem::is_permanent`]).
 fn is_invalid<E: ProvideErrorMetadata, R>(error: &SdkError<E, R>) -> bool {
     let code = error.as_service_error().and_then(ProvideErrorMetadata::code);
     matches!(error, SdkError::ConstructionFailure(_))

@@ -1,4 +1,4 @@
-//! What a chunk of work asks of the table, where no request counts it.
+//! The table calls of a chunk of work, outside of requests.
 
 use std::sync::Arc;
 
@@ -8,17 +8,17 @@ use super::TableUse;
 use primitives::clock::Timestamp;
 use primitives::context::Context;
 
-/// What a chunk of work asked of the table.
+/// The table calls of a chunk of work.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Metered {
     /// Round trips.
     pub trips: u32,
-    /// Capacity in tenths of a unit, as the table says it.
+    /// Capacity in tenths of a unit, as the table reports it.
     pub capacity_tenths: u64,
 }
 
-/// Does work that no request asked for, in a context of its own, and says what it asked of the table. It
-/// counts for the work around it, too.
+/// Runs work outside of any request, in a context of its own, and returns its table calls. They are also
+/// counted for the surrounding work.
 pub fn metered<F: Future>(
     now: Timestamp,
     work: F,
@@ -28,7 +28,7 @@ pub fn metered<F: Future>(
     async move {
         let context = Context::new(&HeaderMap::new(), "", now);
         let done = Arc::clone(&context).scope(work).await;
-        let TableUse { trips, capacity_tenths, .. } = context.kept().unwrap_or_default();
+        let TableUse { trips, capacity_tenths, .. } = context.get().unwrap_or_default();
         Context::update(|around: &mut TableUse| {
             around.trips = around.trips.saturating_add(trips);
             around.capacity_tenths = around.capacity_tenths.saturating_add(capacity_tenths);

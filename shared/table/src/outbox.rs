@@ -1,8 +1,8 @@
-//! The outbox: what a transaction announces besides its change.
+//! The outbox: the announcements that a transaction writes with its change.
 //!
-//! An outgoing item is written with the change it reports, carries a due mark in GSI3, and loses
-//! it when it has been handed on. The table's stream is the fast path; a sweep of the due marks
-//! alone would be enough (docs/platform.md §2).
+//! An outgoing item is written with the change that it reports, with a due mark in GSI3. It loses the mark
+//! when it has been processed. The table's stream is the fast path; the sweep of the due marks alone would
+//! be enough (docs/platform.md §2).
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -25,20 +25,20 @@ pub trait Outgoing {
     fn put_into(self, write: Write) -> Write;
 }
 
-/// What a transaction announces in items that several announcements share: which ones is decided
-/// when all of them are known.
-pub trait Gathered: Debug + Send + Sync + Sized + 'static {
+/// An announcement that shares items with others of its kind. The items are decided when all of the
+/// transaction's announcements are known.
+pub trait Grouped: Debug + Send + Sync + Sized + 'static {
     /// Adds the items of all that the transaction announces of this kind.
     fn put_all(all: Vec<Self>, write: Write) -> Write;
 }
 
-/// All that a transaction announces of one kind.
-pub(crate) trait Gathering: Debug + Send + Sync {
+/// All announcements of one kind in a transaction.
+pub(crate) trait Group: Debug + Send + Sync {
     fn as_any(&mut self) -> &mut dyn Any;
     fn put_into(self: Box<Self>, write: Write) -> Write;
 }
 
-impl<T: Gathered> Gathering for Vec<T> {
+impl<T: Grouped> Group for Vec<T> {
     fn as_any(&mut self) -> &mut dyn Any {
         self
     }
@@ -53,30 +53,30 @@ pub const SHARDS: &str = "0123456789abcdef";
 
 /// A kind of work that is due at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Due {
-    /// Events that have not been fanned out.
+pub enum DueKind {
+    /// Events that have no deliveries yet.
     Event,
-    /// Deliveries whose next attempt has come.
+    /// Deliveries whose next attempt is due.
     Delivery,
     /// Mail that has not been sent.
     Mail,
-    /// Deleted stores whose grace ends.
+    /// Deleted stores whose grace period ends.
     Redaction,
     /// Orders that were not paid in time.
     Order,
     /// Deleted categories that products still name.
     Category,
-    /// What changes of products have left to do.
+    /// Deferred work of product changes.
     Product,
     /// Long work that takes its next step.
     Run,
-    /// Refunds that no provider has confirmed, and money that is to go back.
+    /// Refunds that no provider has confirmed, and captured amounts to be refunded.
     Payment,
-    /// Purchases of themes that may have been paid, and money of theirs that is to go back.
+    /// Purchases of themes that may have been paid, and amounts of theirs to be refunded.
     Purchase,
 }
 
-impl Due {
+impl DueKind {
     /// Every kind, in the order a sweep takes them.
     pub const ALL: [Self; 10] = [
         Self::Event,
@@ -86,7 +86,7 @@ impl Due {
         Self::Category,
         Self::Product,
         Self::Run,
-        // These ask others, who may be slow: nobody else waits for them.
+        // These call slow services: no other kind waits for them.
         Self::Payment,
         Self::Order,
         Self::Purchase,
@@ -114,14 +114,12 @@ impl Due {
         (Index::Gsi3, Key::new(self.partition(shard), format!("{at}#{id}")))
     }
 
-    /// How long work that was tried so often in vain is left alone: a minute, twice as long each
-    /// time, eight and a half hours at most.
+    /// The wait after this many failed tries: a minute, doubled by each try, up to eight and a half hours.
     pub fn wait(tries: u32) -> Duration {
         MINUTE.saturating_mul(1 << tries.min(9))
     }
 
-    /// When the first work of this kind is due, or was: of all that is to be done. The index is late, by
-    /// little.
+    /// The time at which the first unfinished work of this kind is or was due. The index may lag a little.
     ///
     /// # Errors
     /// 503.
@@ -141,22 +139,22 @@ impl Due {
         format!("DUE#{}#{shard}", self.name())
     }
 
-    /// What is due by `now` on one shard, oldest first.
+    /// The query of the work of one shard that is due by `now`, oldest first.
     pub fn query(self, shard: char, now: Timestamp) -> Query {
         Query::index(Index::Gsi3, self.partition(shard)).between("0", format!("{now}#~"))
     }
 }
 
-/// Takes due work that can never succeed off the list of what is due, so that nobody tries it for ever; it is
-/// due again once something writes its item with a mark. Whatever the item holds, this makes it smaller.
-/// The line that it logs is what the alarm reads.
+/// Removes the due mark of work that can never succeed, so that it is not tried for ever. It is due again
+/// when a later write of its item sets a mark. The change makes any item smaller, so it always fits. An
+/// alarm reads the line that it logs.
 ///
 /// # Errors
 /// 503.
 pub async fn give_up(
     table: &Table,
     key: &Key,
-    mark: Marked,
+    mark: DueMark,
     problem: &Problem,
 ) -> Result<(), Problem> {
     tracing::error!(
@@ -170,39 +168,43 @@ pub async fn give_up(
     }
 }
 
-/// Which due mark is taken off: no other that somebody has set meanwhile.
+/// The due mark to remove. A mark that was set meanwhile stays.
 #[derive(Debug, Clone, Copy)]
-pub enum Marked {
-    /// Whichever there is.
-    Ever,
-    /// One whose time has passed.
-    By(Timestamp),
-    /// The same, or that of the item's next version: the work has moved its mark on before it began.
-    ByOrAfter(Timestamp, u64),
+pub enum DueMark {
+    /// Any due mark.
+    Any,
+    /// A mark whose time has passed.
+    DueBy(Timestamp),
+    /// A mark whose time has passed, or that of the item's next version: the work moves its mark before it
+    /// begins.
+    DueByOrNextVersion(Timestamp, u64),
 }
 
-impl Marked {
+impl DueMark {
     fn condition(self) -> Condition {
         let past = |now: Timestamp| format!("{now}#~");
         match self {
-            Self::Ever => Condition::exists(),
-            Self::By(now) => Condition::new("GSI3SK <= :now").value(":now", past(now)),
-            Self::ByOrAfter(now, version) => Condition::new("GSI3SK <= :now OR #version = :next")
-                .name("#version", "version")
-                .value(":now", past(now))
-                .value(":next", version.saturating_add(1)),
+            Self::Any => Condition::exists(),
+            Self::DueBy(now) => Condition::new("GSI3SK <= :now").value(":now", past(now)),
+            Self::DueByOrNextVersion(now, version) => {
+                Condition::new("GSI3SK <= :now OR #version = :next")
+                    .name("#version", "version")
+                    .value(":now", past(now))
+                    .value(":next", version.saturating_add(1))
+            }
         }
     }
 }
 
-/// What became of a chunk of due work: one that can never succeed is given up, and is told of once.
+/// Passes on the outcome of a chunk of due work. Work that can never succeed is given up, and logged
+/// once.
 ///
 /// # Errors
 /// As the outcome has it; 503 when it cannot be given up.
-pub async fn settled<T>(
+pub async fn give_up_if_permanent<T>(
     table: &Table,
     key: &Key,
-    mark: Marked,
+    mark: DueMark,
     outcome: Result<T, Problem>,
 ) -> Result<T, Problem> {
     if let Err(problem) = &outcome

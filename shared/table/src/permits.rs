@@ -1,23 +1,23 @@
-//! Places that are held for a while: at most so many holders at once.
+//! Permits for a limited time, up to a number of holders at once.
 //!
-//! The item has one [slot](super::slots) for each place, which says until when it is taken, and is given
-//! back by another conditional update. The slot of a holder that never comes back is free when its time
-//! has passed.
+//! The item has one [slot](super::slots) for each permit, with the time at which the permit ends. Another
+//! conditional update returns it. The slot of a holder that never returns it is free when its time has
+//! passed.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use futures_util::FutureExt;
 
-use super::slots::{Take, Taking, free_slots, number, slot_name};
+use super::slots::{SlotClaim, SlotOutcome, free_slots, number, slot_name};
 use super::{Table, count, unavailable};
 use crate::item::{Attributes, Key};
 use primitives::clock::{DAY, Timestamp};
 use primitives::problem::Problem;
 
-/// Slots tried before all are taken for taken: others are trying at the same moment.
+/// Slots tried before the permits count as exhausted: others are trying at the same moment.
 const TRIES: usize = 4;
 
-/// A place that is held.
+/// A permit that is held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "a place that is not given back stays taken until its time has passed"]
 pub struct Permit {
@@ -27,7 +27,7 @@ pub struct Permit {
 }
 
 impl Table {
-    /// Takes one of `most` places, until `until` at the longest; none when all are taken.
+    /// Takes one of `most` permits until `until`; none when all are taken.
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
@@ -39,20 +39,20 @@ impl Table {
         now: Timestamp,
     ) -> Result<Option<Permit>, Problem> {
         let forget_at = until.plus(DAY);
-        let take = Take { entity: "places", time: until, free: now, forget_at };
-        // Blindly at first: where few are held that is one write and no read.
+        let take = SlotClaim { entity: "places", time: until, free: now, forget_at };
+        // Without a read at first: with few holders that is one write.
         let mut item = Attributes::new();
         for _ in 0..TRIES {
             let Some(slot) = free_slots(&item, most, now).first().copied() else { return Ok(None) };
             match self.take_slot(key, slot, take).await? {
-                Taking::Taken => return Ok(Some(Permit { key: key.clone(), slot, until })),
-                Taking::Rejected(found) => item = found,
+                SlotOutcome::Taken => return Ok(Some(Permit { key: key.clone(), slot, until })),
+                SlotOutcome::Rejected(found) => item = found,
             }
         }
         Ok(None)
     }
 
-    /// Gives a place back, unless its time has passed and another has taken it.
+    /// Returns a permit, unless its time has passed and another holder has it.
     ///
     /// # Errors
     /// 503 when the table cannot be reached: the place is free when its time has passed.

@@ -1,4 +1,4 @@
-//! What a query asks for.
+//! A query, and its conditions.
 
 use std::collections::HashMap;
 
@@ -19,13 +19,13 @@ pub struct Query {
     range: Range,
     pub(super) newest_first: bool,
     pub(super) consistent: bool,
-    /// How the sort keys end that are meant.
+    /// The suffix of the sort keys that match.
     ending: Option<String>,
-    /// Items that one round trip looks at, at least.
+    /// The least number of items that one round trip reads.
     pub(super) ahead: usize,
-    /// Round trips for one page, at most.
+    /// The most round trips for one page.
     pub(super) trips: u32,
-    /// Whether it is read to its end, however much that is.
+    /// Whether it is read to its end, whatever its size.
     pub(super) is_whole: bool,
 }
 
@@ -76,16 +76,16 @@ impl Query {
         self
     }
 
-    /// Only sort keys that end with this. Others are looked at, but of an index that holds keys alone
-    /// their items are not read.
+    /// Only sort keys that end with this. Others are read and skipped; of a keys-only index their items
+    /// are not read.
     #[must_use]
     pub fn ends_with(mut self, suffix: impl Into<String>) -> Self {
         self.ending = Some(suffix.into());
         self
     }
 
-    /// For a filter that lets little through: each round trip looks at `ahead` items, and a page
-    /// takes at most `trips` of them. Then it ends early, with a cursor.
+    /// For a filter that few items pass: each round trip reads `ahead` items, and a page takes at most
+    /// `trips` of them. Then it ends early, with a cursor.
     #[must_use]
     pub fn looking_ahead(mut self, ahead: usize, trips: u32) -> Self {
         self.ahead = ahead;
@@ -93,7 +93,7 @@ impl Query {
         self
     }
 
-    /// For what cannot be done in part: it does not end early because of what was read for a list
+    /// For work that needs all items: the page does not end early because of the reads for a list
     /// ([`ReadLimit`](crate::ReadLimit)).
     #[must_use]
     pub fn whole(mut self) -> Self {
@@ -101,21 +101,21 @@ impl Query {
         self
     }
 
-    /// As it is, or at an eventually consistent read; an index is always read eventually consistently.
+    /// Sets the consistency of the read; an index is always read eventually consistently.
     #[must_use]
     pub fn seen(mut self, consistency: ReadConsistency) -> Self {
         self.consistent = consistency == ReadConsistency::Strong && self.index.is_none();
         self
     }
 
-    /// Whether the sort key of a row ends as it should.
+    /// Whether the sort key of a row has the required suffix.
     pub(super) fn means(&self, row: &Attributes) -> bool {
         let name = self.index.map_or("SK", |index| index.key_names().1);
         let key = row.get(name).and_then(|key| key.as_s().ok());
         self.ending.as_ref().is_none_or(|end| key.is_some_and(|key| key.ends_with(end.as_str())))
     }
 
-    /// Whether its rows name items and do not hold them.
+    /// Whether its rows have keys only.
     pub(super) fn names_only(&self) -> bool {
         self.index.is_some_and(Index::is_keys_only)
     }
@@ -137,7 +137,7 @@ impl Query {
         self
     }
 
-    /// Which keys it reads, as an expression with its values.
+    /// The key condition expression, with its values.
     pub(super) fn condition(&self) -> (String, Attributes) {
         let (pk, sk) = self.index.map_or(("PK", "SK"), Index::key_names);
         let mut values =

@@ -1,11 +1,11 @@
-//! A pace that is kept: at most so many passes in any second.
+//! A rate limit: a number of passes in any second.
 //!
-//! The item has one [slot](super::slots) for each pass of a second, which holds when it was taken last,
-//! and is taken again a second later at the earliest. So there are at most as many passes as slots in
-//! *any* window of a second, however many ask at once: of one more, two would have the same slot.
+//! The item has one [slot](super::slots) for each pass of a second. A slot has the time at which it was
+//! last taken, and can be taken again a second later. So in *any* window of a second there are at most as
+//! many passes as slots, under any concurrency: with one more, two would have the same slot.
 //!
-//! Whoever comes while others wait gets a turn behind them: a time, to come back at. Turns are handed
-//! out in the order of asking, one after the other.
+//! A caller who comes while others wait gets a slot behind them: a time to come back at. Slots are
+//! assigned in the order of the calls.
 
 use std::time::Duration;
 
@@ -14,51 +14,51 @@ use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity, ReturnValue};
 use futures_util::FutureExt;
 
-use super::slots::{Take, Taking, free_slots, number, number_of};
+use super::slots::{SlotClaim, SlotOutcome, free_slots, number, number_of};
 use super::{Table, count, unavailable};
 use crate::item::{Attributes, Key};
 use primitives::clock::{DAY, Timestamp};
 use primitives::problem::Problem;
 
-/// What the item is called.
+/// The entity of the item.
 const ENTITY: &str = "pace";
-/// The window that the rate is of.
+/// The window of the rate.
 const WINDOW: Duration = Duration::from_secs(1);
-/// Turns are handed out at 95 % of the rate (our choice): whoever comes a moment late finds a slot
-/// among those who come on time, and nobody waits longer and longer.
-const TURNS_PERCENT: u64 = 95;
-/// A turn this far back is no turn any more (our choice): after the rate was lowered, those who wait
-/// are spread anew instead of asking again and again.
+/// Slots are assigned at 95 % of the rate (our choice). So a caller who comes a moment late finds a free
+/// slot, and waits do not grow.
+const SLOTS_PERCENT: u64 = 95;
+/// The age at which an assigned slot is void (our choice): after the rate was lowered, waiting callers are
+/// spread anew instead of retrying at once.
 const LATE: Duration = Duration::from_secs(10);
-/// How long turns are remembered (our choice).
+/// The retention of slots (our choice).
 const RETENTION: Duration = DAY.saturating_mul(7);
 /// Slots tried before the caller is sent away: others are taking them at the same moment.
 const TRIES: usize = 3;
 
-/// Whether somebody may pass.
+/// The decision about a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pass {
-    /// Yes, now.
+    /// Granted now.
     Granted,
-    /// Not yet: come back at `at`, and say the `turn` then.
+    /// Deferred: come back at `at`, with this `slot`.
     Later {
-        /// When to come back.
+        /// The time to come back.
         at: Timestamp,
-        /// Whose place in the order of asking it is.
-        turn: Timestamp,
+        /// The caller's slot in the order of the calls.
+        slot: Timestamp,
     },
 }
 
 /// The item as it was read.
 #[derive(Debug, Default)]
 struct RateLimit {
-    /// The last turn that was handed out, in microseconds since the epoch.
+    /// The last assigned slot, in microseconds since the epoch.
     tail: i64,
     attributes: Attributes,
 }
 
 impl Table {
-    /// Asks to pass, at `rate` a second, `turn` being what an earlier call answered.
+    /// Requests a pass, at `rate` a second; `slot` is that of an earlier, deferred call.
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
@@ -66,22 +66,23 @@ impl Table {
         &self,
         key: &Key,
         rate: u32,
-        turn: Option<Timestamp>,
+        slot: Option<Timestamp>,
         now: Timestamp,
     ) -> Result<Pass, Problem> {
         let rate_limit = self.read_rate_limit(key).await?;
-        if turn.is_some() || rate_limit.tail <= micros(now) {
+        if slot.is_some() || rate_limit.tail <= micros(now) {
             let free = now.minus(WINDOW);
-            let take = Take { entity: ENTITY, time: now, free, forget_at: now.plus(RETENTION) };
-            for slot in free_slots(&rate_limit.attributes, rate, free).into_iter().take(TRIES) {
-                if let Taking::Taken = self.take_slot(key, slot, take).await? {
+            let take =
+                SlotClaim { entity: ENTITY, time: now, free, forget_at: now.plus(RETENTION) };
+            for index in free_slots(&rate_limit.attributes, rate, free).into_iter().take(TRIES) {
+                if let SlotOutcome::Taken = self.take_slot(key, index, take).await? {
                     return Ok(Pass::Granted);
                 }
             }
         }
-        match turn {
-            Some(turn) if now < turn.plus(LATE) => Ok(Pass::Later { at: now.plus(WINDOW), turn }),
-            _ => self.next_turn(key, rate, now).await,
+        match slot {
+            Some(slot) if now < slot.plus(LATE) => Ok(Pass::Later { at: now.plus(WINDOW), slot }),
+            _ => self.next_slot(key, rate, now).await,
         }
     }
 
@@ -102,12 +103,12 @@ impl Table {
         Ok(RateLimit { tail: number_of(&attributes, "tail").unwrap_or(0), attributes })
     }
 
-    /// The turn after the last one; a second from now when nobody waits.
-    async fn next_turn(&self, key: &Key, rate: u32, now: Timestamp) -> Result<Pass, Problem> {
+    /// The slot after the last one; a second from now when nobody waits.
+    async fn next_slot(&self, key: &Key, rate: u32, now: Timestamp) -> Result<Pass, Problem> {
         let first = micros(now.plus(WINDOW));
         let behind = ("SET #tail = #tail + :one", "#tail >= :first");
         let alone = ("SET #tail = :first", "attribute_not_exists(#tail) OR #tail < :first");
-        // Rejected both only when another moved the turns over `first` in between.
+        // Both are rejected only if another caller assigned a slot in between.
         for (update, condition) in [behind, alone, behind] {
             let mut request = self
                 .client
@@ -132,22 +133,22 @@ impl Table {
                     count(answer.consumed_capacity());
                     let tail = answer.attributes.as_ref().and_then(|all| number_of(all, "tail"));
                     let tail = tail.unwrap_or(first);
-                    let turn = Timestamp::from_millis(tail.div_euclid(1_000));
-                    return Ok(Pass::Later { at: turn, turn });
+                    let slot = Timestamp::from_millis(tail.div_euclid(1_000));
+                    return Ok(Pass::Later { at: slot, slot });
                 }
                 Err(error) if is_rejected(&error) => {}
                 Err(error) => return Err(unavailable(&error)),
             }
         }
-        let turn = now.plus(WINDOW);
-        Ok(Pass::Later { at: turn, turn })
+        let slot = now.plus(WINDOW);
+        Ok(Pass::Later { at: slot, slot })
     }
 }
 
-/// Microseconds from a turn to the next.
+/// The microseconds between two slots.
 fn interval(rate: u32) -> i64 {
-    let turns = u64::from(rate.max(1)).saturating_mul(TURNS_PERCENT);
-    i64::try_from(100_000_000_u64.div_ceil(turns)).unwrap_or(i64::MAX)
+    let slots = u64::from(rate.max(1)).saturating_mul(SLOTS_PERCENT);
+    i64::try_from(100_000_000_u64.div_ceil(slots)).unwrap_or(i64::MAX)
 }
 
 fn micros(at: Timestamp) -> i64 {
@@ -163,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn turns_are_a_little_further_apart_than_the_rate_allows() {
+    fn slots_are_a_little_further_apart_than_the_rate_allows() {
         assert_eq!((interval(1), interval(5), interval(100)), (1_052_632, 210_527, 10_527));
     }
 }

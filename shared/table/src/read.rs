@@ -18,7 +18,7 @@ use primitives::problem::Problem;
 
 pub use pages::{ReadLimit, Scanned};
 pub(super) use recent::Recent;
-pub use walk::Place as WalkPlace;
+pub use walk::WalkPosition;
 
 /// Items found by one `BatchGetItem`.
 #[derive(Debug, Default)]
@@ -28,12 +28,17 @@ pub struct Batch {
 }
 
 impl Batch {
+    /// Whether the item of this key was found, and not taken yet.
+    pub fn has(&self, key: &Key) -> bool {
+        self.found.contains_key(key)
+    }
+
     /// Takes the item of this key, if it was found.
     pub fn take<T: Item>(&mut self, key: &Key) -> Result<Option<T>, Problem> {
         self.found.remove(key).map(item::parse).transpose()
     }
 
-    /// As [`Batch::take`], for what is read with most requests and is mostly as it was: while it is, it is
+    /// As [`Batch::take`], for items that most requests read and that rarely change: an unchanged item is
     /// not parsed again.
     pub fn take_recent<T>(&mut self, key: &Key) -> Result<Option<T>, Problem>
     where
@@ -71,8 +76,8 @@ impl Table {
         answer.item.map(item::parse).transpose()
     }
 
-    /// One item at half the price, perhaps a moment old. One that is not seen so may be too new for
-    /// that, and is looked for as it is.
+    /// One item by an eventually consistent read, at half the price. An item that it does not find may be
+    /// too new, and is read again strongly consistently.
     pub async fn peek<T: Item>(&self, key: &Key) -> Result<Option<T>, Problem> {
         match self.get_as(key, ReadConsistency::Eventual).await? {
             Some(found) => Ok(Some(found)),
@@ -85,8 +90,8 @@ impl Table {
         self.read(distinct(keys), true).await
     }
 
-    /// Any number of items, 100 in a round trip and several such trips side by side, at half the
-    /// price and perhaps a moment old.
+    /// Any number of items by eventually consistent reads, 100 in a round trip, with several round trips
+    /// in parallel.
     pub async fn get_many_eventually(&self, keys: &[&Key]) -> Result<Batch, Problem> {
         let hundreds: Vec<Vec<Attributes>> = keys.chunks(BATCH).map(distinct).collect();
         let parts: Vec<Batch> = stream::iter(hundreds)
@@ -99,7 +104,7 @@ impl Table {
     }
 
     /// Up to 100 items in one round trip.
-    pub async fn look(
+    pub async fn get_many_with(
         &self,
         keys: &[&Key],
         consistency: ReadConsistency,
@@ -142,10 +147,17 @@ impl Table {
                 back_off(attempt, BATCH_BASE, BATCH_CAP).await;
             }
         }
-        if wanted.is_empty() { Ok(batch) } else { Err(Problem::unavailable("unprocessed keys")) }
+        if wanted.is_empty() {
+            Ok(batch)
+        } else {
+            Err(Problem::unavailable(format!(
+                "{} keys of a batch stayed unprocessed",
+                wanted.len()
+            )))
+        }
     }
 
-    /// Every item of a query that is known to be short; stops at `max`.
+    /// Every item of a query that is short by design; stops at `max`.
     pub async fn all<T: FromItem>(&self, query: &Query, max: usize) -> Result<Vec<T>, Problem> {
         let (mut items, mut start) = (Vec::new(), None);
         for _ in 0..query.trips {
@@ -166,7 +178,7 @@ impl Table {
         items.into_iter().map(T::from_item).collect()
     }
 
-    /// The items that rows of an index name which holds keys alone; none of the other indexes.
+    /// The items of the rows of a keys-only index; none for the other indexes.
     async fn named(&self, query: &Query, rows: &[Attributes]) -> Result<Option<Batch>, Problem> {
         if !query.names_only() {
             return Ok(None);
@@ -191,7 +203,7 @@ impl Table {
         Ok(keys)
     }
 
-    /// The sort key of the first row of an index; none where it has none.
+    /// The sort key of the first row of an index; none if it is empty.
     pub(crate) async fn first_place(&self, query: &Query) -> Result<Option<String>, Problem> {
         let (found, _) = self.query_once(query, 0, None).await?;
         let name = query.index.map_or("SK", |index| index.key_names().1);
@@ -229,20 +241,20 @@ impl Table {
 
 /// Keys that one `BatchGetItem` takes.
 const BATCH: usize = 100;
-/// Batches of one reading that are under way at once (our choice).
+/// Batches of one read that run in parallel (our choice).
 const SIDE_BY_SIDE: usize = 8;
 /// First wait after keys were left unprocessed.
 const BATCH_BASE: std::time::Duration = std::time::Duration::from_millis(20);
 /// Longest wait after keys were left unprocessed.
 const BATCH_CAP: std::time::Duration = std::time::Duration::from_millis(300);
 
-/// Each of these keys once, as a batch wants them.
+/// The keys without duplicates, in the form of a batch.
 fn distinct(keys: &[&Key]) -> Vec<Attributes> {
     let once: HashSet<&Key> = keys.iter().copied().collect();
     once.into_iter().map(Key::attributes).collect()
 }
 
-/// The key from which a query goes on after this item.
+/// The key after which a query continues.
 fn position_of(index: Option<Index>, attributes: &Attributes) -> Attributes {
     let index_keys = index.map(Index::key_names).map(|(pk, sk)| [pk, sk]);
     let names = ["PK", "SK"].into_iter().chain(index_keys.into_iter().flatten());

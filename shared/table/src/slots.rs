@@ -1,10 +1,10 @@
-//! Slots: numbers beside each other in one item, each a time, and each taken by one conditional update.
-//! So there are never more holders than slots, however many ask at once. A [pace](super::pace) has one
-//! for each pass of a second, [places](super::places) one for each holder.
+//! Slots: numbered times in one item, each taken by one conditional update. So there are never more
+//! holders than slots, under any concurrency. A [rate limit](super::rate_limit) has one for each pass of a
+//! second, [permits](super::permits) one for each holder.
 //!
-//! An update is not a transaction: when its reply is lost, the SDK sends it again, and its own first
-//! try rejects the second. Then another slot is taken: one fewer until that time has passed, never one
-//! more.
+//! An update is not a transaction: when its reply is lost, the SDK sends it again, and the first try
+//! rejects the second. Then another slot is taken. So there may be one slot fewer until its time has
+//! passed, never one more.
 
 use std::time::Duration;
 
@@ -19,24 +19,24 @@ use crate::item::{Attributes, Key};
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 
-/// What a slot is taken with.
+/// The values of a slot that is taken.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Take {
-    /// What the item is called.
+pub(super) struct SlotClaim {
+    /// The entity of the item.
     pub(super) entity: &'static str,
-    /// The time that is written.
+    /// The time to write.
     pub(super) time: Timestamp,
     /// A slot with a time up to this one is free.
     pub(super) free: Timestamp,
-    /// When the item may be forgotten.
+    /// When the item may be deleted.
     pub(super) forget_at: Timestamp,
 }
 
-/// What came of it.
+/// The outcome of taking a slot.
 #[derive(Debug)]
-pub(super) enum Taking {
+pub(super) enum SlotOutcome {
     Taken,
-    /// By somebody else; the item as it is.
+    /// Another holder has it; the current item.
     Rejected(Attributes),
 }
 
@@ -49,8 +49,8 @@ impl Table {
         &self,
         key: &Key,
         slot: u32,
-        take: Take,
-    ) -> Result<Taking, Problem> {
+        take: SlotClaim,
+    ) -> Result<SlotOutcome, Problem> {
         let outcome = self
             .client
             .update_item()
@@ -73,12 +73,12 @@ impl Table {
         match outcome {
             Ok(answer) => {
                 count(answer.consumed_capacity());
-                Ok(Taking::Taken)
+                Ok(SlotOutcome::Taken)
             }
             Err(error) => match error.as_service_error() {
                 Some(UpdateItemError::ConditionalCheckFailedException(rejected)) => {
                     count([]);
-                    Ok(Taking::Rejected(rejected.item.clone().unwrap_or_default()))
+                    Ok(SlotOutcome::Rejected(rejected.item.clone().unwrap_or_default()))
                 }
                 _ => Err(unavailable(&error)),
             },
@@ -86,8 +86,7 @@ impl Table {
     }
 }
 
-/// The slots of an item that are free, beginning anywhere: those who ask at the same moment try
-/// different ones first.
+/// The free slots of an item, from a random one on: concurrent callers try different ones first.
 pub(super) fn free_slots(item: &Attributes, slots: u32, free: Timestamp) -> Vec<u32> {
     let time = |slot: &u32| number_of(item, &slot_name(*slot));
     let mut found: Vec<u32> =
@@ -98,7 +97,7 @@ pub(super) fn free_slots(item: &Attributes, slots: u32, free: Timestamp) -> Vec<
     found
 }
 
-/// Short, so that an item with many of them stays small.
+/// The attribute of a slot: short, so that an item with many of them stays small.
 pub(super) fn slot_name(slot: u32) -> String {
     format!("s{slot}")
 }

@@ -1,6 +1,7 @@
-//! Writes: one transaction, each of whose actions says what its rejected condition means.
+//! Writes: one transaction. Each of its actions has the problem that its rejected condition means.
 
 mod alone;
+mod batch;
 mod condition;
 mod in_place;
 
@@ -11,7 +12,7 @@ use crate::canary;
 use crate::canary::FaultKind;
 use crate::item;
 use crate::item::{Item, Key};
-use crate::outbox::{Gathered, Gathering, Outgoing};
+use crate::outbox::{Group, Grouped, Outgoing};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{
     CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity, TransactWriteItem,
@@ -31,14 +32,14 @@ pub use condition::{Change, Condition};
 pub struct Write {
     table: Table,
     actions: Vec<(TransactWriteItem, Problem)>,
-    gathered: Vec<Box<dyn Gathering>>,
+    grouped: Vec<Box<dyn Group>>,
     defect: Option<Problem>,
 }
 
 impl Table {
     /// Begins a transaction.
     pub fn write(&self) -> Write {
-        Write { table: self.clone(), actions: Vec::new(), gathered: Vec::new(), defect: None }
+        Write { table: self.clone(), actions: Vec::new(), grouped: Vec::new(), defect: None }
     }
 }
 
@@ -48,7 +49,7 @@ impl Write {
         self.put_if(item, Condition::new("attribute_not_exists(PK)"), rejected)
     }
 
-    /// Creates an item that is at its first version, and replaces the one before a later one.
+    /// Creates an item at its first version, or replaces the version before a later one.
     pub fn create_or_replace<T: Item>(self, item: &T, rejected: impl Into<Problem>) -> Self {
         if item.version() == 1 { self.create(item, rejected) } else { self.replace(item, rejected) }
     }
@@ -61,10 +62,9 @@ impl Write {
         self.put_if(item, condition, rejected)
     }
 
-    /// Changes an item in place to what it is now, like [`Write::replace`], except for the
-    /// attributes `counted`: these belong to [`Write::update`]s elsewhere, which do not count as
-    /// writes of the item, so that a busy counter makes nobody's version stale. `and` is a
-    /// further condition, over a counter perhaps.
+    /// Changes an item in place, like [`Write::replace`], except for the attributes `counted`. These are
+    /// changed by [`Write::update`] elsewhere, without a new version of the item, so that a busy counter
+    /// makes nobody's version stale. `and` is a further condition, for example over a counter.
     pub fn replace_except<T: Item>(
         mut self,
         item: &T,
@@ -81,7 +81,7 @@ impl Write {
         }
     }
 
-    /// Puts an item, whatever was there.
+    /// Puts an item, with or without an existing one.
     pub fn put<T: Item>(self, item: &T) -> Self {
         self.put_if(item, Condition::default(), Code::VersionConflict)
     }
@@ -132,7 +132,7 @@ impl Write {
         self.delete_if(key, Condition::default(), Code::VersionConflict)
     }
 
-    /// Deletes an item as it was read: it must still be at this version.
+    /// Deletes an item if it is still at this version.
     pub fn delete_unchanged<T: Item>(self, item: &T, rejected: impl Into<Problem>) -> Self {
         self.delete_if(&item.key(), Condition::is_at(item.version()), rejected)
     }
@@ -160,7 +160,7 @@ impl Write {
         self
     }
 
-    /// Demands a condition of an item that the transaction does not change.
+    /// Requires a condition of an item that the transaction does not change.
     pub fn check(mut self, key: &Key, condition: Condition, rejected: impl Into<Problem>) -> Self {
         let (text, names, values) = expression(condition);
         let built = ConditionCheck::builder()
@@ -176,24 +176,24 @@ impl Write {
         self
     }
 
-    /// Announces a change: the event is written with it or not at all.
+    /// Emits an event or another announcement: it is written with the change or not at all.
     pub fn emit(self, event: impl Outgoing) -> Self {
         event.put_into(self)
     }
 
-    /// Announces what is written with others of its kind, when all of them are known.
-    pub fn gather<T: Gathered>(mut self, announced: T) -> Self {
-        let of_kind = |all: &mut Box<dyn Gathering>| all.as_any().is::<Vec<T>>();
-        let found = self.gathered.iter_mut().find_map(|all| of_kind(all).then_some(all));
+    /// Emits an announcement that is written together with others of its kind, when all of them are known.
+    pub fn emit_grouped<T: Grouped>(mut self, announced: T) -> Self {
+        let of_kind = |all: &mut Box<dyn Group>| all.as_any().is::<Vec<T>>();
+        let found = self.grouped.iter_mut().find_map(|all| of_kind(all).then_some(all));
         match found.and_then(|all| all.as_any().downcast_mut::<Vec<T>>()) {
             Some(all) => all.push(announced),
-            None => self.gathered.push(Box::new(vec![announced])),
+            None => self.grouped.push(Box::new(vec![announced])),
         }
         self
     }
 
-    /// Applies `extend` when there is something to extend with.
-    pub fn also<T>(self, item: Option<T>, extend: impl FnOnce(Self, T) -> Self) -> Self {
+    /// Applies `extend` to the item, if there is one.
+    pub fn when_some<T>(self, item: Option<T>, extend: impl FnOnce(Self, T) -> Self) -> Self {
         match item {
             Some(item) => extend(self, item),
             None => self,
@@ -207,7 +207,7 @@ impl Write {
         }
     }
 
-    /// Makes the whole transaction fail with this problem: an action of it could not be built.
+    /// Makes the whole transaction fail with this problem: one of its actions could not be built.
     pub fn fail(mut self, defect: Problem) -> Self {
         self.defect = Some(defect);
         self
@@ -218,8 +218,8 @@ impl Write {
     /// # Errors
     /// The problem of the first action, in order, whose condition was rejected.
     pub async fn commit(mut self) -> Result<(), Problem> {
-        let gathered = std::mem::take(&mut self.gathered);
-        self = gathered.into_iter().fold(self, |write, all| all.put_into(write));
+        let grouped = std::mem::take(&mut self.grouped);
+        self = grouped.into_iter().fold(self, |write, all| all.put_into(write));
         if let Some(defect) = self.defect {
             return Err(defect);
         }
@@ -238,7 +238,7 @@ impl Write {
 }
 
 impl Table {
-    /// Lets a write of the canary store's go ahead.
+    /// Rejects writes of the canary store while that fault is injected.
     ///
     /// # Errors
     /// 503 while the table is made to reject them.
@@ -249,7 +249,7 @@ impl Table {
         Ok(())
     }
 
-    /// Sends a transaction, again while it meets others.
+    /// Sends a transaction, and retries conflicts with other transactions.
     async fn send(
         &self,
         actions: &[TransactWriteItem],
@@ -289,7 +289,7 @@ impl Table {
     }
 }
 
-/// Whether an action changes something of the canary store's.
+/// Whether an action changes an item of the canary store.
 fn is_canarys(action: &TransactWriteItem) -> bool {
     action.put().is_some_and(|put| canary::is_item(put.item()))
         || partition(action).is_some_and(canary::is_partition)
@@ -303,7 +303,7 @@ fn partition(action: &TransactWriteItem) -> Option<&str> {
     put.or(update).or(delete)?.get("PK")?.as_s().ok().map(String::as_str)
 }
 
-/// What a failed transaction means.
+/// The kind of a transaction's failure.
 enum FailureKind {
     Rejected(Box<Problem>),
     TryAgain,
@@ -322,7 +322,7 @@ fn validate(error: Option<&TransactWriteItemsError>, rejections: &[Problem]) -> 
         }
         _ => return FailureKind::Failed,
     };
-    // A rejected condition is final; a conflict or throttling beside it changes nothing about it.
+    // A rejected condition is final, even with a conflict or throttling in addition.
     if let Some(position) = reasons.iter().position(|reason| says(reason, "ConditionalCheckFailed"))
     {
         let problem = rejections.get(position).cloned();

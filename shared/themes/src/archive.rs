@@ -14,7 +14,7 @@ use rawzip::{ZipArchive, ZipSliceArchive};
 
 use crate::finding::{Code, Finding};
 use crate::findings::Findings;
-use entry::Entry;
+use entry::ZipEntry;
 
 mod directory;
 mod entry;
@@ -61,17 +61,11 @@ fn locate<'a>(zip: &'a [u8], findings: &mut Findings) -> Option<ZipSliceArchive<
     let archive = match ZipArchive::from_slice(zip) {
         Ok(archive) => archive,
         Err(error) if matches!(error.kind(), rawzip::ErrorKind::MissingEndOfCentralDirectory) => {
-            reject(
-                Code::NotAZip,
-                "Not a zip archive: the end-of-central-directory record is missing.",
-            );
+            reject(Code::NotAZip, "The file is not a ZIP archive, or its end is cut off.");
             return None;
         }
         Err(error) => {
-            reject(
-                Code::ArchiveMalformed,
-                &format!("The end-of-central-directory record cannot be read: {error}."),
-            );
+            reject(Code::ArchiveMalformed, &format!("The ZIP archive is damaged: {error}."));
             return None;
         }
     };
@@ -88,7 +82,7 @@ fn entries<'a>(
     zip: &'a [u8],
     archive: &'a ZipSliceArchive<&'a [u8]>,
     findings: &mut Findings,
-) -> (Vec<Entry<'a>>, bool) {
+) -> (Vec<ZipEntry<'a>>, bool) {
     let mut reject = |code, detail: String| findings.push(Finding::new(code, "", detail));
     let mut entries = Vec::new();
     for record in archive.entries() {
@@ -100,7 +94,7 @@ fn entries<'a>(
                 );
                 return (entries, false);
             }
-            Ok(record) => entries.push(Entry::new(zip, archive, &record)),
+            Ok(record) => entries.push(ZipEntry::new(zip, archive, &record)),
             Err(error) => {
                 reject(
                     Code::ArchiveMalformed,
@@ -123,7 +117,7 @@ fn entries<'a>(
 
 /// Unpacks every valid file, as long as the declared sizes fit into [`MAX_UNPACKED`].
 fn unpack(
-    entries: &[Entry<'_>],
+    entries: &[ZipEntry<'_>],
     names: &BTreeMap<usize, String>,
     findings: &mut Findings,
 ) -> Archive {

@@ -20,7 +20,7 @@ use crate::manifest::Manifest;
 use crate::package::Package;
 use crate::schema::Schema;
 
-/// How long a process caches a document (our choice). It never changes, but takes memory.
+/// The time for which a process caches a document (our choice). It never changes, but takes memory.
 const CACHED_FOR: Duration = MINUTE.saturating_mul(5);
 /// The maximum size of a cached document, in bytes (our choice).
 const MAX_CACHED: u64 = 128 * 1024;
@@ -39,7 +39,7 @@ pub struct StoredFile {
 
 impl StoredFile {
     /// The reference to its stored bytes.
-    pub fn place(&self) -> BlobRef {
+    pub fn blob(&self) -> BlobRef {
         BlobRef {
             sha256: self.file.sha256.to_string(),
             upload: self.upload.clone(),
@@ -65,12 +65,12 @@ impl Contents {
     ///
     /// # Errors
     /// 503.
-    pub async fn keep(services: &Services, package: &Package) -> Result<BlobRef, Problem> {
+    pub async fn store(services: &Services, package: &Package) -> Result<BlobRef, Problem> {
         let named = |file: &crate::file::File| (file.sha256.to_string(), file.bytes.clone());
         let bytes: BTreeMap<String, Bytes> = package.files.iter().map(named).collect();
-        let places = pinned::pin(services, &bytes).await?;
+        let blobs = pinned::pin(services, &bytes).await?;
         let stored = |file: &crate::file::File| {
-            let place = places.get(&file.sha256.to_string())?;
+            let place = blobs.get(&file.sha256.to_string())?;
             let (upload, chunks) = (place.upload.clone(), place.chunks);
             Some(StoredFile { file: file.reference(), upload, chunks })
         };
@@ -84,7 +84,7 @@ impl Contents {
         let mut references = pinned::pin(services, &BTreeMap::from([(name.clone(), text)])).await?;
         references
             .remove(&name)
-            .ok_or_else(|| Problem::internal("a document of a theme was not stored"))
+            .ok_or_else(|| Problem::internal("the contents document of a theme was not stored"))
     }
 
     /// Loads a document by its reference.
@@ -96,10 +96,12 @@ impl Contents {
             return Ok(known);
         }
         let bytes = pinned::read(services, &[place]).await?;
-        let text = bytes.first().ok_or_else(|| Problem::internal("a document without bytes"))?;
+        let text = bytes.first().ok_or_else(|| {
+            Problem::internal(format!("the contents {} have no bytes", place.sha256))
+        })?;
         let found: Arc<Self> = Arc::new(serde_json::from_slice(text).map_err(Problem::internal)?);
         if place.size <= MAX_CACHED {
-            services.cache.keep(
+            services.cache.insert(
                 &place.sha256,
                 Arc::clone(&found),
                 services.clock.now(),
@@ -129,7 +131,7 @@ impl Contents {
     /// # Errors
     /// 503.
     pub async fn read(services: &Services, files: &[&StoredFile]) -> Result<Vec<Bytes>, Problem> {
-        let places: Vec<BlobRef> = files.iter().map(|stored| stored.place()).collect();
-        pinned::read(services, &places.iter().collect::<Vec<_>>()).await
+        let blobs: Vec<BlobRef> = files.iter().map(|stored| stored.blob()).collect();
+        pinned::read(services, &blobs.iter().collect::<Vec<_>>()).await
     }
 }

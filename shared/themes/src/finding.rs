@@ -285,26 +285,26 @@ fn printable(path: &str) -> String {
     let escape = |c: char| -> String {
         if c.is_control() { c.escape_default().collect() } else { c.to_string() }
     };
-    let mut shown = String::new();
+    let mut printable = String::new();
     for chunk in path.chars().map(escape) {
-        if shown.len().saturating_add(chunk.len()) > MAX_PATH {
-            shown.push('…');
+        if printable.len().saturating_add(chunk.len()) > MAX_PATH {
+            printable.push('…');
             break;
         }
-        shown.push_str(&chunk);
+        printable.push_str(&chunk);
     }
-    shown
+    printable
 }
 
 /// Collects the findings of one file.
-pub(crate) struct Report<'a> {
+pub(crate) struct FileFindings<'a> {
     path: &'a str,
     findings: &'a mut Findings,
 }
 
-impl<'a> Report<'a> {
-    /// A report about the file at this path.
-    pub(crate) fn about(path: &'a str, findings: &'a mut Findings) -> Self {
+impl<'a> FileFindings<'a> {
+    /// The findings of the file at this path.
+    pub(crate) fn new(path: &'a str, findings: &'a mut Findings) -> Self {
         Self { path, findings }
     }
 

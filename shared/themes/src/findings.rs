@@ -50,10 +50,10 @@ impl Findings {
         };
         let mut ranked: Vec<_> = self.held.into_iter().enumerate().map(rank).collect();
         ranked.sort_unstable_by_key(|(is_warning, nth, place, _)| (*is_warning, *nth, *place));
-        let mut room = MAX_BYTES;
+        let mut bytes_left = MAX_BYTES;
         let fits = |(_, _, _, finding): &(bool, usize, usize, Finding)| {
-            let left = room.checked_sub(finding.written());
-            room = left.unwrap_or(0);
+            let left = bytes_left.checked_sub(finding.written());
+            bytes_left = left.unwrap_or(0);
             left.is_some()
         };
         let mut chosen: Vec<_> = ranked.into_iter().take(MAX_LISTED).take_while(fits).collect();

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::finding::{Code, Report, below};
+use crate::finding::{Code, FileFindings, below};
 use crate::findings::Findings;
 
 /// Its path in a package.
@@ -166,7 +166,7 @@ pub struct Manifest {
 impl Manifest {
     /// Reads `theme.json`; none if it is invalid, which findings explain.
     pub(crate) fn read(value: &Value, findings: &mut Findings) -> Option<Self> {
-        let mut report = Report::about(PATH, findings);
+        let mut report = FileFindings::new(PATH, findings);
         let Some(object) = value.as_object() else {
             report.say(Code::JsonShape, "", "Must be an object.");
             return None;
@@ -220,7 +220,7 @@ fn field<T: FromText>(
     object: &Map<String, Value>,
     name: &str,
     code: Code,
-    report: &mut Report<'_>,
+    report: &mut FileFindings<'_>,
 ) -> Result<T, Reported> {
     let Some(value) = object.get(name) else {
         report.say(Code::ManifestInvalid, &below("", name), "This field is required.");
@@ -233,7 +233,7 @@ fn field<T: FromText>(
 fn optional<T: FromText>(
     object: &Map<String, Value>,
     name: &str,
-    report: &mut Report<'_>,
+    report: &mut FileFindings<'_>,
 ) -> Result<Option<T>, Reported> {
     match object.get(name) {
         None | Some(Value::Null) => Ok(None),
@@ -245,7 +245,7 @@ fn parsed<T: FromText>(
     value: &Value,
     name: &str,
     code: Code,
-    report: &mut Report<'_>,
+    report: &mut FileFindings<'_>,
 ) -> Result<T, Reported> {
     let not_text = || Violation::new("invalid_type", format!("Must be {}.", T::EXPECTS));
     value.as_str().ok_or_else(not_text).and_then(T::from_text).map_err(|violation| {
@@ -256,7 +256,10 @@ fn parsed<T: FromText>(
 }
 
 /// Reads the price. An amount of zero is free, in any currency.
-fn price(object: &Map<String, Value>, report: &mut Report<'_>) -> Result<Option<Money>, Reported> {
+fn price(
+    object: &Map<String, Value>,
+    report: &mut FileFindings<'_>,
+) -> Result<Option<Money>, Reported> {
     let price = match object.get("price") {
         None | Some(Value::Null) => return Ok(None),
         Some(price) => price,

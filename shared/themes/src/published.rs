@@ -1,4 +1,4 @@
-//! Stored releases: the history of what a store's storefront has shown.
+//! Stored releases: the history of a store's storefront.
 //!
 //! A release never changes. One transaction creates it and raises the theme's head, each conditionally:
 //! of two concurrent publications one succeeds, and the numbers have no gap. A rollback creates a new
@@ -141,8 +141,8 @@ impl ThemeRelease {
     }
 }
 
-/// How long a process caches the references to releases' contents (our choice). They never change, but
-/// take memory.
+/// The time for which a process caches the references to releases' contents (our choice). They never
+/// change, but take memory.
 const CACHED_FOR: Duration = MINUTE.saturating_mul(5);
 /// The number of newest releases whose files are still served: pages rendered from them may still be open
 /// (our choice).
@@ -184,14 +184,14 @@ pub async fn last_places(services: &Services, store: &Store) -> Result<Vec<BlobR
         .begins_with(key::theme_releases_of(&live_theme.slug))
         .newest_first()
         .seen(ReadConsistency::Eventual);
-    let mut places: Vec<BlobRef> = Vec::new();
+    let mut blobs: Vec<BlobRef> = Vec::new();
     for release in services.table.all::<ThemeRelease>(&query, SERVED_RELEASES).await? {
-        if !places.contains(&release.contents) {
-            places.push(release.contents);
+        if !blobs.contains(&release.contents) {
+            blobs.push(release.contents);
         }
     }
-    services.cache.keep(&name, Arc::new(RecentContents(places.clone())), now, CACHED_FOR);
-    Ok(places)
+    services.cache.insert(&name, Arc::new(RecentContents(blobs.clone())), now, CACHED_FOR);
+    Ok(blobs)
 }
 
 /// The cache key of a store's live release. The next release has another key, so that nothing is stale.
@@ -211,7 +211,7 @@ pub async fn live(services: &Services, store: &Store) -> Result<Option<ThemeRele
     let found: Option<ThemeRelease> = services.table.peek(&key).await?;
     if let Some(release) = &found {
         let place = Arc::new(LiveContents(release.contents.clone()));
-        services.cache.keep(&cache_key(store, live), place, services.clock.now(), CACHED_FOR);
+        services.cache.insert(&cache_key(store, live), place, services.clock.now(), CACHED_FOR);
     }
     Ok(found)
 }

@@ -22,7 +22,7 @@ use primitives::clock::Timestamp;
 use sales::payment::{Payment, PaymentStatus};
 use serde::{Deserialize, Serialize};
 use table::item::Item;
-use table::outbox::Due;
+use table::outbox::DueKind;
 
 use crate::license::{LicenseEnd, is_settled_by};
 use crate::licensed::ThemeLicense;
@@ -35,7 +35,7 @@ const MAX_BACKOFF_TRIES: u32 = 3;
 /// A store's purchase of a licence for a theme.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
 #[item(kind = "theme_purchase", key = key::theme_purchase(&self.store_id, &self.id), packed)]
-#[item(indexes = self.due_at().map(|at| Due::Purchase.mark(self.id.as_str(), at)).into_iter().collect())]
+#[item(indexes = self.due_at().map(|at| DueKind::Purchase.mark(self.id.as_str(), at)).into_iter().collect())]
 pub struct ThemePurchase {
     /// `tpu_…`; later ones sort after it.
     pub id: ThemePurchaseId,
@@ -144,9 +144,11 @@ impl ThemePurchase {
         }
         let end = payment.expires_at.filter(|end| self.is_open() && since < *end);
         match end {
-            Some(end) => Some(since.plus(Due::wait(payment.tries.min(MAX_BACKOFF_TRIES))).min(end)),
+            Some(end) => {
+                Some(since.plus(DueKind::wait(payment.tries.min(MAX_BACKOFF_TRIES))).min(end))
+            }
             None if self.is_open() || self.is_in_vain() => {
-                Some(since.plus(Due::wait(payment.tries)))
+                Some(since.plus(DueKind::wait(payment.tries)))
             }
             None => None,
         }

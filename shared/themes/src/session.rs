@@ -129,11 +129,11 @@ impl PreviewSession {
         let session = session.ok_or(Code::PreviewExpired)?;
         session.check(services.clock.now())?;
         // The session ends when its creator loses access to the store.
-        let lost = match &session.authority {
-            Some(authority) => authority.lost(services).await?,
+        let revocation = match &session.authority {
+            Some(authority) => authority.revocation(services).await?,
             None => None,
         };
-        if lost.is_none() { Ok(session) } else { Err(Code::PreviewExpired.into()) }
+        if revocation.is_none() { Ok(session) } else { Err(Code::PreviewExpired.into()) }
     }
 }
 

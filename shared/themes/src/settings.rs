@@ -33,7 +33,7 @@ pub const MAX_SECTIONS: usize = 25;
 /// The unvalidated content of a draft, as in the request. Omitted members mean defaults for the settings,
 /// and no sections.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Draft {
+pub struct UnvalidatedContent {
     /// An object: the values of the settings of the whole theme.
     pub settings: Value,
     /// An object: the sections of the home page, by names that the editor chooses.
@@ -47,7 +47,10 @@ pub struct Draft {
 ///
 /// # Errors
 /// A field error for every invalid value, with its pointer in the draft.
-pub fn check(schema: &Schema, draft: &Draft) -> Result<(Content, Vec<Finding>), FieldErrors> {
+pub fn check(
+    schema: &Schema,
+    draft: &UnvalidatedContent,
+) -> Result<(Content, Vec<Finding>), FieldErrors> {
     let mut validate = Validator::default();
     let settings = validate.settings(schema.settings(), &draft.settings, "/settings");
     let (sections, order) = validate.page(schema, (&draft.sections, &draft.order), "");

@@ -207,7 +207,7 @@ impl Theme {
 
 /// The requesting store's relation to a theme.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Standing {
+pub struct ThemeAccess {
     /// The store has installed the theme.
     pub installed: bool,
     /// The store may install the theme: it is free, its owner's own, or paid for.
@@ -216,7 +216,7 @@ pub struct Standing {
 
 core_types::view! {
     /// A theme as the catalogue lists it.
-    ThemeView of (theme: Theme, standing: Standing) {
+    ThemeView of (theme: Theme, access: ThemeAccess) {
         /// The id, derived from the slug.
         id: ThemeId,
         /// The name in URLs.
@@ -240,9 +240,9 @@ core_types::view! {
         /// Whether it is in the catalogue.
         status: ThemeStatus,
         /// Whether the requesting store has installed it.
-        installed: bool = standing.installed,
+        installed: bool = access.installed,
         /// Whether the requesting store may install it: it is free, its owner's own, or paid for.
-        licensed: bool = standing.licensed,
+        licensed: bool = access.licensed,
         /// When it first entered the catalogue.
         published_at: Option<Timestamp>,
         /// When its first package was uploaded.

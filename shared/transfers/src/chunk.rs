@@ -16,14 +16,14 @@ pub const CHUNK: usize = 350_000;
 const TOGETHER: usize = 8;
 /// The number of chunks listed at once for deletion.
 const REMOVED: usize = 100;
-/// How long a file is stored after its import or export was created.
+/// The retention of a file, from the creation of its import or export.
 pub const RETENTION: Duration = Duration::from_hours(7 * 24);
 
 /// A chunk of a file.
 #[derive(Debug, Serialize, Deserialize, Item)]
 #[item(kind = "file_piece", key = key::file_chunk(&self.file, &self.place), octets)]
 #[item(forget_at = Some(self.forgotten_at))]
-pub struct Chunk {
+pub struct FileChunk {
     /// The import or the export.
     pub file: String,
     /// The key of the chunk within the file; chunks sort by it in their order.
@@ -36,7 +36,7 @@ pub struct Chunk {
     pub version: u64,
 }
 
-impl Chunk {
+impl FileChunk {
     /// A chunk of a file whose import or export was created at this time.
     pub fn new(file: &str, place: String, bytes: Vec<u8>, begun: Timestamp) -> Self {
         let (file, forgotten_at) = (file.to_owned(), begun.plus(RETENTION));
@@ -48,7 +48,7 @@ impl Chunk {
 ///
 /// # Errors
 /// 503.
-pub async fn write(services: &Services, chunks: &[Chunk]) -> Result<(), Problem> {
+pub async fn write(services: &Services, chunks: &[FileChunk]) -> Result<(), Problem> {
     for together in chunks.chunks(TOGETHER) {
         together.iter().fold(services.table.write(), Write::put).commit().await?;
     }
@@ -63,7 +63,7 @@ pub async fn write(services: &Services, chunks: &[Chunk]) -> Result<(), Problem>
 pub async fn write_of<T: Item>(
     services: &Services,
     work: &T,
-    chunks: &[Chunk],
+    chunks: &[FileChunk],
 ) -> Result<(), Problem> {
     for together in chunks.chunks(TOGETHER) {
         let is_unchanged = Condition::is_at(work.version());
@@ -97,7 +97,7 @@ pub async fn read(
     let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let mut bytes = Vec::new();
     for key in &keys {
-        let Some(chunk) = batch.take::<Chunk>(key)? else { return Ok(None) };
+        let Some(chunk) = batch.take::<FileChunk>(key)? else { return Ok(None) };
         bytes.extend(chunk.bytes.0);
     }
     Ok(Some(bytes))

@@ -11,9 +11,9 @@ use std::borrow::Cow;
 /// The characters that a formula may begin with.
 const FORMULA_STARTS: [char; 8] =
     ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
-/// What some programs skip before a formula.
+/// The characters that some programs skip before a formula.
 const SKIPPED: [char; 3] = ['\t', '\r', '\n'];
-/// Where another program may see the beginning of a cell: behind these, within a cell of ours.
+/// The characters after which another program may see the beginning of a cell, within a cell of ours.
 const OTHER_DELIMITERS: [char; 4] = [';', '\t', '\r', '\n'];
 
 /// The cell for a text: never a formula, nor is any part of it.

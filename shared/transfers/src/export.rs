@@ -10,6 +10,7 @@ mod customers;
 mod link;
 mod movements;
 mod orders;
+mod pages;
 mod person;
 mod products;
 mod step;
@@ -25,8 +26,8 @@ use primitives::problem::{Code, Problem};
 use privacy::person::{Part, Person};
 use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
-use table::outbox::Due;
-use table::{WalkPlace, Write};
+use table::outbox::DueKind;
+use table::{WalkPosition, Write};
 
 use crate::FileFormat;
 use crate::chunk::RETENTION;
@@ -132,10 +133,10 @@ pub struct Export {
     /// The sizes of the chunks, in bytes.
     #[serde(rename = "pieces")]
     pub chunks: Vec<u32>,
-    /// Where the walk goes on.
-    pub place: Option<WalkPlace>,
+    /// The position at which the walk continues.
+    pub place: Option<WalkPosition>,
     /// The product whose movements are being read, and the place within them.
-    pub within: Option<(ProductId, Option<WalkPlace>)>,
+    pub within: Option<(ProductId, Option<WalkPosition>)>,
     /// For an export of one customer: the person, and the part that is read next.
     #[serde(default)]
     pub about: Option<ExportedPerson>,
@@ -164,7 +165,7 @@ impl Item for Export {
     }
     fn indexes(&self) -> Vec<IndexKey> {
         let mut keys = vec![key::exports_of_store(&self.store_id, self.created_at, &self.id)];
-        keys.extend(self.due_at.map(|at| Due::Run.mark(self.id.as_str(), at)));
+        keys.extend(self.due_at.map(|at| DueKind::Run.mark(self.id.as_str(), at)));
         keys
     }
     fn forget_at(&self) -> Option<Timestamp> {
@@ -175,7 +176,7 @@ impl Item for Export {
 impl Limited for Export {
     const LIMIT: usize = 5;
     const REACHED: Code = Code::ExportLimit;
-    const LIST: unfinished::List = unfinished::List::Exports;
+    const LIST: unfinished::TransferList = unfinished::TransferList::Exports;
     fn id(&self) -> &str {
         self.id.as_str()
     }
@@ -245,7 +246,7 @@ impl Export {
     }
 
     /// Whether data created at this time is within the range of the export.
-    pub fn is_asked_for(&self, made: Timestamp) -> bool {
+    pub fn is_requested(&self, made: Timestamp) -> bool {
         self.since.is_none_or(|since| made >= since) && self.until.is_none_or(|until| made < until)
     }
 
@@ -294,7 +295,12 @@ impl Export {
 
     /// The export ended early in this status, without a file.
     #[must_use]
-    pub fn broken(&self, status: ExportStatus, reason: EndReason, now: Timestamp) -> Self {
+    pub fn ended_without_file(
+        &self,
+        status: ExportStatus,
+        reason: EndReason,
+        now: Timestamp,
+    ) -> Self {
         Self { status_reason: Some(reason), chunks: Vec::new(), ..self.ended(status, now) }
     }
 

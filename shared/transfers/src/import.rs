@@ -10,11 +10,13 @@ mod finding;
 mod kinds;
 mod parents;
 mod pictures;
+mod progress;
 mod records;
 mod rows;
 mod seen;
 mod sheet;
 mod step;
+mod transitions;
 mod view;
 
 use std::collections::BTreeMap;
@@ -24,21 +26,22 @@ use core_types::end_reason::EndReason;
 use core_types::id::{ImportId, ProductId, StoreId};
 use core_types::key::{self, IndexKey};
 use platform::authority::Authority;
-use primitives::clock::{MINUTE, Timestamp};
-use primitives::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use primitives::problem::Code;
 use serde::{Deserialize, Serialize};
+use table::Query;
 use table::item::{Item, Key};
-use table::outbox::Due;
-use table::{Condition, Query, Write};
+use table::outbox::DueKind;
 
 use crate::FileFormat;
 use crate::chunk::RETENTION;
 use crate::unfinished::{self, Limited};
 
-pub use file::Part;
+pub use file::UploadedPart;
 pub use finding::{Finding, Findings, Severity};
 pub use parents::{Parent, Parents};
 pub use pictures::Pictures;
+pub use progress::{Counts, ImportPosition};
 pub use step::{give_up, step};
 pub use view::*;
 
@@ -117,50 +120,6 @@ impl ImportStatus {
     }
 }
 
-/// The numbers of records by outcome.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
-    /// Created.
-    pub created: u64,
-    /// Updated from the file.
-    pub updated: u64,
-    /// Skipped, because they existed.
-    pub skipped: u64,
-    /// Failed.
-    pub failed: u64,
-}
-
-impl Counts {
-    /// The number of all records.
-    pub const fn all(self) -> u64 {
-        let right = self.created.saturating_add(self.updated).saturating_add(self.skipped);
-        right.saturating_add(self.failed)
-    }
-}
-
-/// Where an import goes on in its file.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Place {
-    /// The offset in bytes.
-    pub byte: u64,
-    /// The row, from 1; the first row of CSV is the header.
-    pub row: u64,
-    /// The names of the columns, once they are known; empty for ignored columns.
-    pub header: Vec<String>,
-    /// The delimiter of cells; none before the header was read.
-    pub delimiter: Option<char>,
-    /// The number of blank rows before it, which do not count towards the limit. None where the progress
-    /// was stored before they were counted.
-    #[serde(default)]
-    pub blank: Option<u64>,
-    /// Whether numbers of the file have commas before their decimals.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub has_decimal_commas: bool,
-    /// The rows before it that later rows may belong to.
-    #[serde(default, skip_serializing_if = "Parents::is_empty")]
-    pub parents: Parents,
-}
-
 /// An import.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Import {
@@ -189,11 +148,11 @@ pub struct Import {
     #[serde(default)]
     pub status_reason: Option<EndReason>,
     /// The parts of the file, by number.
-    pub parts: BTreeMap<u32, Part>,
-    /// How often it was started. Each run has findings of its own.
+    pub parts: BTreeMap<u32, UploadedPart>,
+    /// The number of times that it was started. Each run has findings of its own.
     pub runs: u64,
-    /// Where it goes on.
-    pub place: Place,
+    /// The position at which it continues.
+    pub place: ImportPosition,
     /// The outcomes of the records.
     pub counts: Counts,
     /// The number of findings.
@@ -237,7 +196,7 @@ impl Item for Import {
     }
     fn indexes(&self) -> Vec<IndexKey> {
         let mut keys = vec![key::imports_of_store(&self.store_id, self.created_at, &self.id)];
-        keys.extend(self.due_at.map(|at| Due::Run.mark(self.id.as_str(), at)));
+        keys.extend(self.due_at.map(|at| DueKind::Run.mark(self.id.as_str(), at)));
         keys
     }
     fn forget_at(&self) -> Option<Timestamp> {
@@ -248,7 +207,7 @@ impl Item for Import {
 impl Limited for Import {
     const LIMIT: usize = 5;
     const REACHED: Code = Code::ImportLimit;
-    const LIST: unfinished::List = unfinished::List::Imports;
+    const LIST: unfinished::TransferList = unfinished::TransferList::Imports;
     fn id(&self) -> &str {
         self.id.as_str()
     }
@@ -303,7 +262,7 @@ impl Import {
             status_reason: None,
             parts: BTreeMap::new(),
             runs: 0,
-            place: Place::default(),
+            place: ImportPosition::default(),
             counts: Counts::default(),
             findings_count: 0,
             warnings_count: 0,
@@ -347,101 +306,6 @@ impl Import {
         self.runs.saturating_mul(FINDINGS_OF_RUN).saturating_add(number)
     }
 
-    fn changed(&self, now: Timestamp) -> Self {
-        Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
-    }
-
-    fn rejected(&self) -> Problem {
-        Problem::state(self.status.as_str(), &self.allowed_actions())
-    }
-
-    /// The import with a part of its file, replacing one of the same number.
-    ///
-    /// # Errors
-    /// `invalid_state_transition` unless it waits for its parts; `import_too_large`.
-    pub fn with_part(&self, number: u32, part: Part, now: Timestamp) -> Result<Self, Problem> {
-        if self.status != ImportStatus::Uploading {
-            return Err(self.rejected());
-        }
-        let mut next = self.changed(now);
-        next.parts.insert(number, part);
-        if next.bytes() > MAX_BYTES {
-            return Err(Code::ImportTooLarge.with("limit", MAX_BYTES));
-        }
-        Ok(next)
-    }
-
-    /// The size of the file, in bytes.
-    pub fn bytes(&self) -> u64 {
-        self.parts.values().map(|part| part.bytes).sum()
-    }
-
-    /// The import started anew from its first row.
-    ///
-    /// # Errors
-    /// `invalid_state_transition`; `parts_missing` when there is none, or a number is left out.
-    pub fn started(&self, dry_run: bool, principal: &str, now: Timestamp) -> Result<Self, Problem> {
-        if !matches!(self.status, ImportStatus::Uploading | ImportStatus::Checked) {
-            return Err(self.rejected());
-        }
-        if self.parts.is_empty() || !self.parts.keys().copied().eq((1..).take(self.parts.len())) {
-            return Err(Code::PartsMissing.into());
-        }
-        Ok(Self {
-            dry_run,
-            principal: principal.to_owned(),
-            status: ImportStatus::Running,
-            runs: self.runs.saturating_add(1),
-            place: Place { row: 1, blank: Some(0), ..Place::default() },
-            counts: Counts::default(),
-            findings_count: 0,
-            warnings_count: 0,
-            findings_pages: 0,
-            pictures: None,
-            seen_pages: 0,
-            ignored_columns: Vec::new(),
-            ignored_columns_count: 0,
-            due_at: Some(now.plus(MINUTE)),
-            started_at: Some(now),
-            finished_at: None,
-            ..self.changed(now)
-        })
-    }
-
-    /// The import with the authority on whose behalf it writes.
-    #[must_use]
-    pub fn on_behalf_of(self, authority: Authority) -> Self {
-        Self { authority: Some(authority), ..self }
-    }
-
-    /// The import cancelled because the principal that started it may no longer write. Rows already
-    /// imported stay.
-    #[must_use]
-    pub fn revoked(&self, reason: EndReason, now: Timestamp) -> Self {
-        Self { status_reason: Some(reason), ..self.ended(ImportStatus::Cancelled, now) }
-    }
-
-    /// The import failed by a permanent error, without its larger fields.
-    #[must_use]
-    pub fn broken(&self, reason: EndReason, now: Timestamp) -> Self {
-        let (header, parents) = (Vec::new(), Parents::default());
-        let place = Place { header, parents, ..self.place.clone() };
-        let (status_reason, ignored_columns) = (Some(reason), Vec::new());
-        let ended = self.ended(ImportStatus::Failed, now);
-        Self { status_reason, place, ignored_columns, ..ended }
-    }
-
-    /// The import cancelled. Rows already imported stay.
-    ///
-    /// # Errors
-    /// `invalid_state_transition` when it has ended.
-    pub fn cancelled(&self, now: Timestamp) -> Result<Self, Problem> {
-        if self.status.is_over() {
-            return Err(self.rejected());
-        }
-        Ok(self.ended(ImportStatus::Cancelled, now))
-    }
-
     /// The id of the product of a row, so that a row that is read twice creates one product.
     fn product_id(&self, row: u64) -> ProductId {
         ProductId::derive_at(self.time_of(row), &[self.id.as_str(), &row.to_string()])
@@ -451,50 +315,5 @@ impl Import {
     /// keeps the rows' order.
     fn time_of(&self, row: u64) -> Timestamp {
         self.started_at.unwrap_or(self.created_at).plus(Duration::from_millis(row))
-    }
-
-    /// The import after its last row. Its pictures are fetched next.
-    fn read(&self, now: Timestamp) -> Self {
-        let right = self.counts.all() > self.counts.failed;
-        let errors = self.findings_count.saturating_sub(self.warnings_count);
-        let status = match (self.dry_run, errors, right) {
-            (true, ..) => ImportStatus::Checked,
-            (false, 0, _) => ImportStatus::Succeeded,
-            (false, _, true) => ImportStatus::Partial,
-            (false, _, false) => ImportStatus::Failed,
-        };
-        let pictures = self.pictures.clone().filter(|_| status != ImportStatus::Failed);
-        let due_at = pictures.as_ref().map(|_| now.plus(MINUTE));
-        Self { pictures, due_at, ..self.ended(status, now) }
-    }
-
-    fn ended(&self, status: ImportStatus, now: Timestamp) -> Self {
-        let (due_at, finished_at) = (None, Some(now));
-        Self { status, due_at, finished_at, pictures: None, ..self.changed(now) }
-    }
-
-    /// Adds the start of the import, on condition that no other is under way on its store
-    /// (`import_running`).
-    pub fn begin(&self, write: Write) -> Write {
-        let (store_id, import_id) = (self.store_id.clone(), self.id.clone());
-        let under_way = ImportUnderWay { store_id, import_id, version: 1 };
-        write.create(&under_way, Code::ImportRunning).replace(self, Code::VersionConflict)
-    }
-
-    /// Adds the replacement of `before` by this import. When it is not running, it also adds the event;
-    /// when `before` was running, it admits another import on the store.
-    pub fn save(&self, before: &Self, write: Write) -> Write {
-        let write = write.replace(self, Code::VersionConflict);
-        if self.status == ImportStatus::Running {
-            return write;
-        }
-        let was_running = before.status == ImportStatus::Running;
-        let under_way = key::import_under_way(&self.store_id);
-        let is_ours = Condition::is("import_id", self.id.as_str());
-        write
-            .also(was_running.then_some(()), |write, ()| {
-                write.delete_if(&under_way, is_ours, Code::VersionConflict)
-            })
-            .emit(self.finished())
     }
 }

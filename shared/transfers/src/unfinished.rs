@@ -21,7 +21,7 @@ pub trait Limited: Item {
     /// The problem when that number is reached.
     const REACHED: Code;
     /// The list of a store.
-    const LIST: List;
+    const LIST: TransferList;
 
     /// Its id.
     fn id(&self) -> &str;
@@ -36,10 +36,10 @@ pub trait Limited: Item {
     fn counts(&self, now: Timestamp) -> bool;
 }
 
-/// What is listed.
+/// The kind of transfer that a list has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum List {
+pub enum TransferList {
     /// Imports that were not started, or whose dry run has ended.
     Imports,
     /// Exports.
@@ -51,16 +51,16 @@ pub enum List {
 #[item(kind = "unfinished_transfers", key = Self::key_of(self.list, &self.store_id))]
 struct Unfinished {
     store_id: StoreId,
-    list: List,
+    list: TransferList,
     ids: Vec<String>,
     version: u64,
 }
 
 impl Unfinished {
-    fn key_of(list: List, store: &StoreId) -> Key {
+    fn key_of(list: TransferList, store: &StoreId) -> Key {
         match list {
-            List::Imports => key::imports_unfinished(store),
-            List::Exports => key::exports_unfinished(store),
+            TransferList::Imports => key::imports_unfinished(store),
+            TransferList::Exports => key::exports_unfinished(store),
         }
     }
 }

@@ -171,7 +171,7 @@ fn columns(heads: &[&str], sums: &[Vec<Part>]) -> String {
 fn views() -> String {
     const VIEWS: u64 = 1_000_000;
     let cached = |cached: u64| sum(&[(LIST, VIEWS - cached), (KEPT_LIST, cached)]);
-    let heads = ["all from the table", "9 of 10 kept", "99 of 100 kept"];
+    let heads = ["all from the table", "9 of 10 cached", "99 of 100 cached"];
     columns(&heads, &[cached(0), cached(VIEWS / 10 * 9), cached(VIEWS / 100 * 99)])
 }
 

@@ -148,11 +148,23 @@ pub async fn closed(
     clients: usize,
     long: Duration,
 ) -> Result<Measured, AnyError> {
+    closed_with(target, work, clients, long, |_, _| ()).await
+}
+
+/// As [`closed`]; each response is given to `answered`, with its time.
+pub async fn closed_with(
+    target: &Target,
+    work: &Arc<Work>,
+    clients: usize,
+    long: Duration,
+    answered: impl Fn(Reply, Instant) + Clone + Send + 'static,
+) -> Result<Measured, AnyError> {
     let counted_from = Instant::now() + WARM_UP;
     let until = counted_from + long;
     let mut running = JoinSet::new();
     for _ in 0..clients {
         let (mut client, work) = (target.client(), Arc::clone(work));
+        let answered = answered.clone();
         running.spawn(async move {
             let mut micros = Vec::new();
             loop {
@@ -160,10 +172,11 @@ pub async fn closed(
                 if begun >= until {
                     return Ok::<_, AnyError>(micros);
                 }
-                client.send(&work).await?;
+                let reply = client.send(&work).await?;
                 if begun >= counted_from {
                     micros.push(micros_since(begun));
                 }
+                answered(reply, Instant::now());
             }
         });
     }

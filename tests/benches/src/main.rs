@@ -15,6 +15,7 @@
 )]
 
 mod cold;
+mod growth;
 mod load;
 mod plot;
 mod receivers;
@@ -43,6 +44,9 @@ Usage: cargo run --release -p benches -- [options]
   --binary <file>      the system (target/release/local)
   --only <words>       of the tables, only the rows whose names contain this
   --plots <directory>  where the pictures go; without it none are drawn
+  --growth <deliveries>
+                       place orders with ten subscribers until there are so many deliveries, and fail if
+                       that slows the system or its file grows by more than it keeps
   --cold <directory>   of the functions' release binaries, and of `hello` and `sdks` beside them, instead
                        of load: how they start, and what an invocation takes
   --help               this text
@@ -50,6 +54,8 @@ Usage: cargo run --release -p benches -- [options]
 
 /// Concurrent clients in the pictures.
 const CLIENTS: [usize; 6] = [1, 2, 4, 8, 16, 32];
+/// How long as many orders are placed as the system takes.
+const SATURATED: std::time::Duration = std::time::Duration::from_secs(40);
 /// Orders a second in the picture of deliveries.
 const PACES: [u32; 5] = [10, 25, 50, 100, 150];
 
@@ -66,13 +72,14 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), AnyError> {
     let mut binary = PathBuf::from("target/release/local");
-    let (mut plots, mut cold, mut only) = (None, None, String::new());
+    let (mut plots, mut cold, mut only, mut growth) = (None, None, String::new(), None);
     let mut arguments = lexopt::Parser::from_env();
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("binary") => binary = arguments.value()?.into(),
             Long("only") => only = arguments.value()?.string()?,
             Long("plots") => plots = Some(PathBuf::from(arguments.value()?)),
+            Long("growth") => growth = Some(arguments.value()?.parse::<u64>()?),
             Long("cold") => cold = Some(PathBuf::from(arguments.value()?)),
             Long("help") => {
                 print!("{USAGE}");
@@ -87,6 +94,9 @@ async fn run() -> Result<(), AnyError> {
     }
     let system = System::start(&binary).await?;
     println!("Started with its demo store in {} ms.\n", system.start.as_millis());
+    if let Some(deliveries) = growth {
+        return growth::run(&system, deliveries).await;
+    }
     let report = Report::begin(&system, only);
     reads(&report).await?;
     let variants = {
@@ -132,6 +142,15 @@ async fn deliveries(report: &Report<'_>, watched: &mut Watched<'_>) -> Result<()
         let (orders, rate) = watched.sustained(LONG * 2).await?;
         report::line(checkouts, &format!("{} orders/s; {}", orders.rate(), orders.latency()));
         report::line(those, &format!("{rate} per s"));
+    }
+    for (name, receivers) in [
+        ("as many orders as it takes for 40 s, one subscriber", 1),
+        ("as many orders as it takes for 40 s, ten subscribers", 10),
+    ] {
+        if report.shows(name) {
+            let (orders, late) = watched.saturated(receivers, SATURATED).await?;
+            report::line(name, &format!("{} orders/s; arrival {}", orders.rate(), late.latency()));
+        }
     }
     if report.shows("event → delivery queued, behind orders") {
         let (orders, lag) = watched.lag(LONG * 3).await?;

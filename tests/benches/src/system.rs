@@ -72,6 +72,11 @@ impl System {
         Ok(pairs.map(|(name, url)| (name.to_owned(), url.trim().to_owned())).collect())
     }
 
+    /// Bytes of the table's file.
+    pub fn table_bytes(&self) -> Result<u64, AnyError> {
+        Ok(fs::metadata(self.data.join("data").join("table.db"))?.len())
+    }
+
     /// Resident memory in megabytes: now, and at most so far.
     pub fn memory(&self) -> Result<(u64, u64), AnyError> {
         let id = self.process.id().ok_or("it has ended")?;

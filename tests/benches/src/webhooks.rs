@@ -1,12 +1,12 @@
 //! Measurements of webhooks, from an order to its deliveries.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::load::{Measured, Target, Work, closed, paced};
+use crate::load::{Measured, Target, Work, closed, closed_with, paced};
 use crate::receivers::{Behaviour, Receivers};
 use crate::system::{Owner, text};
 use benches::AnyError;
@@ -14,6 +14,8 @@ use benches::http::{Input, Reply};
 
 /// The longest wait for outstanding deliveries.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// The longest wait for what a long load leaves behind.
+const LONG_PATIENCE: Duration = Duration::from_secs(150);
 /// The response time of a slow receiver.
 const SLOW: Duration = Duration::from_secs(13);
 const EVENT: &str = "order.created";
@@ -51,33 +53,31 @@ impl Watched<'_> {
     ) -> Result<Measured, AnyError> {
         let mut receivers = Receivers::start(1, behaviours).await?;
         receivers.subscribe(self.owner, EVENT, 1).await?;
-        let accepted: Arc<Mutex<HashMap<String, Instant>>> = Arc::default();
-        let note = Arc::clone(&accepted);
-        let answered = move |reply: Reply, at| {
-            let order = reply.json().and_then(|order| text(&order, "/order/id"));
-            if let Ok(order) = order {
-                note.lock().unwrap_or_else(PoisonError::into_inner).insert(order, at);
-            }
-        };
-        paced(self.target, self.checkout, per_second, long, answered).await?;
-        let accepted =
-            std::mem::take(&mut *accepted.lock().unwrap_or_else(PoisonError::into_inner));
-        let expected = accepted.len() * counted;
+        let accepted = Accepted::default();
+        paced(self.target, self.checkout, per_second, long, accepted.note()).await?;
+        let expected = accepted.count() * counted;
         receivers.wait_for(expected, counted, PATIENCE).await;
-        let micros: Vec<u64> = receivers
-            .arrivals()
-            .iter()
-            .filter(|((_, receiver), _)| *receiver < counted)
-            .filter_map(|((order, _), at)| {
-                let late = at.saturating_duration_since(*accepted.get(order)?);
-                u64::try_from(late.as_micros()).ok()
-            })
-            .collect();
+        let late = accepted.until_arrivals(&receivers, counted);
         receivers.unsubscribe(self.owner).await?;
-        if micros.len() < expected {
-            eprintln!("{} of {expected} deliveries had not arrived", expected - micros.len());
-        }
-        Ok(Measured::of(long, micros))
+        Ok(Measured::of(long, late))
+    }
+
+    /// As many orders as four clients place, and the time from the response to each until the arrival of its
+    /// deliveries.
+    pub async fn saturated(
+        &mut self,
+        receivers: usize,
+        long: Duration,
+    ) -> Result<(Measured, Measured), AnyError> {
+        let mut prompt = Receivers::start(5, &vec![Behaviour::Prompt; receivers]).await?;
+        prompt.subscribe(self.owner, EVENT, 1).await?;
+        let accepted = Accepted::default();
+        let orders = closed_with(self.target, self.checkout, 4, long, accepted.note()).await?;
+        let expected = accepted.count() * receivers;
+        prompt.wait_for(expected, receivers, LONG_PATIENCE).await;
+        let late = accepted.until_arrivals(&prompt, receivers);
+        prompt.unsubscribe(self.owner).await?;
+        Ok((orders, Measured::of(long, late)))
     }
 
     /// Orders a second with ten receivers and four clients, and deliveries a second, from the first to the
@@ -152,6 +152,47 @@ impl Watched<'_> {
         let (during, renamed) = tokio::join!(during, alongside);
         renamed?;
         Ok([alone, during?])
+    }
+}
+
+/// When orders were accepted.
+#[derive(Clone, Default)]
+struct Accepted(Arc<Mutex<HashMap<String, Instant>>>);
+
+impl Accepted {
+    /// Notes each order that a response contains.
+    fn note(&self) -> impl Fn(Reply, Instant) + Clone + Send + 'static {
+        let accepted = self.clone();
+        move |reply, at| {
+            if let Ok(order) = reply.json().and_then(|order| text(&order, "/order/id")) {
+                accepted.lock().insert(order, at);
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Instant>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn count(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Microseconds until the arrivals at the first `counted` receivers. Says how many are missing.
+    fn until_arrivals(&self, receivers: &Receivers, counted: usize) -> Vec<u64> {
+        let accepted = self.lock();
+        let arrivals = receivers.arrivals();
+        let at_counted = arrivals.iter().filter(|((_, receiver), _)| *receiver < counted);
+        let late = at_counted.filter_map(|((order, _), at)| {
+            let late = at.saturating_duration_since(*accepted.get(order)?);
+            u64::try_from(late.as_micros()).ok()
+        });
+        let late: Vec<u64> = late.collect();
+        let expected = accepted.len() * counted;
+        if late.len() < expected {
+            eprintln!("{} of {expected} deliveries had not arrived", expected - late.len());
+        }
+        late
     }
 }
 

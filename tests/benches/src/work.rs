@@ -37,11 +37,11 @@ pub fn reads() -> Vec<Arc<Work>> {
     };
     vec![
         Work::new("product list of 20, from the table", 50, read(&list)),
-        Work::new("product list of 20, kept", 50, cached(&list)),
+        Work::new("product list of 20, cached", 50, cached(&list)),
         Work::new("product page, from the table", 150, read(&page)),
-        Work::new("product page, kept", 150, cached(&page)),
+        Work::new("product page, cached", 150, cached(&page)),
         Work::new("search, from the table", 25, read(&search)),
-        Work::new("search, kept", 25, cached(&search)),
+        Work::new("search, cached", 25, cached(&search)),
         Work::new("store lookup", 150, cached(&lookup)),
         Work::new("GET /health, no table", usize::MAX, cached("/health")),
     ]

@@ -170,7 +170,7 @@ async fn an_injected_receiver_fault_fails_attempts_on_both_queues() {
     for (name, speed) in [("Webhooks", Speed::Fast), ("SlowWebhooks", Speed::Slow)] {
         let (made, _) = event(&gateway).await;
         let delivery = Delivery::new(&made, &subscription(&gateway).await, gateway.now());
-        delivery.make(gateway.app()).await.unwrap();
+        delivery.create(gateway.app()).await.unwrap();
         inject(&gateway, FaultKind::ReceiverDown, MINUTE).await;
         let app = function(&gateway, name);
         let (sent, used) =

@@ -208,7 +208,7 @@ async fn an_idle_minute_costs_the_documented_capacity_units() {
     let app = gateway.app();
     let now = app.clock.now();
     let (_, swept) = metered(now, dispatcher::sweep(app)).await;
-    let (_, looked) = metered(now, dispatcher::look(app)).await;
+    let (_, looked) = metered(now, dispatcher::run_watch(app)).await;
     assert_eq!((swept.trips, swept.capacity_tenths), (160, 800));
     assert_eq!((looked.trips, looked.capacity_tenths), (21, 140));
     assert_eq!(swept.capacity_tenths + looked.capacity_tenths, SWEEP.units());

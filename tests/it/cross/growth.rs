@@ -121,3 +121,25 @@ async fn deliveries_cost_the_same_over(many: usize) {
     fill(&market, FEW..many, make).await;
     assert_eq!(costs(&market, DELIVERIES).await, few);
 }
+
+#[tokio::test]
+async fn the_stream_of_the_table_does_not_grow_with_orders() {
+    const ORDERS: usize = 150;
+    let data = std::env::temp_dir().join(format!("grown-{}", uuid::Uuid::now_v7()));
+    let kept = data.clone();
+    let market = Market::open_with(move |options| options.embedded.data = Some(kept)).await;
+    let receiver = Receiver::start().await;
+    let input = json!({"url": receiver.url("/orders"), "event_types": ["order.created"]});
+    market.owner.post("/v1/operations/webhook-subscriptions").json(input).await.expect(201);
+    let book = market.stock(100, 500).await;
+    for _ in 0..ORDERS {
+        market.order(cart(&[(&book, 1)])).await;
+    }
+    eventually(DEADLINE, || async { (receiver.requests().len() >= ORDERS).then_some(()) }).await;
+    let emulators = market.gateway.system().embedded().emulators();
+    // Each order is dozens of writes. What is read is kept until there are 128 records of it.
+    let length = emulators.stream_length().unwrap();
+    assert!(length < 2 * 128, "{length} records");
+    drop(market);
+    std::fs::remove_dir_all(data).unwrap();
+}

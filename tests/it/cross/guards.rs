@@ -7,7 +7,7 @@ use core_types::id::{AppId, StoreId};
 use core_types::key;
 use crypto::seal;
 use delivery::subscription::{Subscription, remove_of_app};
-use platform::grant::{AuthorizationCode, CODE_LIFETIME, Grant};
+use platform::grant::{AUTHORIZATION_CODE_LIFETIME, AuthorizationCode, Grant};
 use primitives::problem::{Code, Problem};
 use support::clock::{MINUTE, Timestamp};
 use support::{Receiver, Shop, json};
@@ -34,12 +34,12 @@ async fn redeem(shop: &Shop, code: &AuthorizationCode, at: Timestamp) -> Result<
 async fn the_redemption_condition_rejects_an_expired_code() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let code = issued(&shop).await;
-    let end = code.created_at.plus(CODE_LIFETIME);
-    assert_eq!(CODE_LIFETIME, Duration::from_mins(15));
+    let end = code.created_at.plus(AUTHORIZATION_CODE_LIFETIME);
+    assert_eq!(AUTHORIZATION_CODE_LIFETIME, Duration::from_mins(15));
     for late in [end, end.plus(Duration::from_millis(1))] {
         assert_eq!(redeem(&shop, &code, late).await.unwrap_err().code, Code::InvalidGrant);
     }
-    let last = code.created_at.plus(CODE_LIFETIME - Duration::from_millis(1));
+    let last = code.created_at.plus(AUTHORIZATION_CODE_LIFETIME - Duration::from_millis(1));
     redeem(&shop, &code, last).await.unwrap();
 }
 

@@ -1,7 +1,7 @@
 //! The local system as whoever starts it meets it.
 
 use local::{Options, System};
-use support::Gateway;
+use support::{Gateway, Market, json};
 use tokio::net::{TcpListener, TcpStream};
 
 #[tokio::test]
@@ -29,4 +29,71 @@ async fn a_port_conflict_names_the_port_and_its_option() {
     options.embedded.ports.sqs = port;
     let cause = System::start(options).await.err().unwrap().to_string();
     assert!(cause.contains(&port.to_string()) && cause.contains("--sqs-port"), "{cause}");
+}
+
+#[tokio::test]
+async fn the_api_listens_on_both_families() {
+    let gateway = Gateway::start().await;
+    let port = gateway.url().rsplit(':').next().unwrap().to_owned();
+    for address in ["127.0.0.1", "[::1]"] {
+        let health = reqwest::get(format!("http://{address}:{port}/health")).await.unwrap();
+        assert_eq!(health.status(), 200, "{address}");
+    }
+    // One socket for both, where it is told to.
+    let host = Some("::".parse().unwrap());
+    let system = System::start(Options { host, ..Options::default() }).await.unwrap();
+    assert!(system.url().starts_with("http://127.0.0.1:"), "{}", system.url());
+    let port = system.url().rsplit(':').next().unwrap().to_owned();
+    for address in ["127.0.0.1", "[::1]"] {
+        let health = reqwest::get(format!("http://{address}:{port}/health")).await.unwrap();
+        assert_eq!(health.status(), 200, "{address}");
+    }
+    system.stop().await;
+}
+
+#[tokio::test]
+async fn long_answers_are_compressed_as_the_caller_takes_them() {
+    let gateway = Gateway::start().await;
+    let document = format!("{}/v1/openapi.json", gateway.url());
+    let client = reqwest::Client::new();
+    let plain = client.get(&document).send().await.unwrap();
+    let tag = plain.headers()["etag"].to_str().unwrap().to_owned();
+    assert!(plain.headers()["vary"].to_str().unwrap().contains("Accept-Encoding"));
+    assert!(!plain.headers().contains_key("content-encoding"));
+    let length = plain.bytes().await.unwrap().len();
+    for (accepted, encoding) in [
+        ("gzip", "gzip"),
+        ("br", "br"),
+        ("zstd", "zstd"),
+        ("gzip, deflate, br, zstd", "zstd"),
+        ("gzip;q=1, zstd;q=0.5", "gzip"),
+    ] {
+        let asked = client.get(&document).header("accept-encoding", accepted);
+        let answer = asked.send().await.unwrap();
+        assert_eq!(answer.headers()["content-encoding"], encoding, "{accepted}");
+        let encoded = answer.headers()["etag"].to_str().unwrap().to_owned();
+        assert_eq!(encoded, format!("{}-{encoding}\"", tag.trim_end_matches('"')));
+        assert!(answer.bytes().await.unwrap().len() < length / 5, "{accepted}");
+        // Whoever has it is told so, under the same tag.
+        let again = client.get(&document).header("accept-encoding", accepted);
+        let again = again.header("if-none-match", &encoded).send().await.unwrap();
+        assert_eq!(
+            (again.status().as_u16(), &again.headers()["etag"]),
+            (304, &encoded.parse().unwrap())
+        );
+    }
+    let short = client.get(format!("{}/health", gateway.url())).header("accept-encoding", "gzip");
+    assert!(!short.send().await.unwrap().headers().contains_key("content-encoding"));
+}
+
+#[tokio::test]
+async fn the_tag_of_a_compressed_object_is_its_version() {
+    let market = Market::open().await;
+    let (owner, path) = (&market.owner, format!("/v1/stores/{}", market.store.id));
+    let found = owner.get(&path).await.expect(200);
+    let version = found.header("etag").unwrap().trim_matches('"').to_owned();
+    let rename =
+        |tag: String| owner.patch(&path).header("if-match", &tag).json(json!({"name": "Renamed"}));
+    rename("\"999-gzip\"".to_owned()).await.expect(412);
+    rename(format!("\"{version}-gzip\"")).await.expect(200);
 }

@@ -18,7 +18,7 @@ async fn due_orders_are_queued_in_batches_and_expire_once() {
     // Two runs find the same work, before any worker has begun.
     for run in 1..=2 {
         let report = dispatcher::sweep(app).await;
-        assert_eq!((report.handed_out, report.failures), (23, 0));
+        assert_eq!((report.queued_jobs, report.failures), (23, 0));
         assert_eq!(
             app.queue(dispatcher::QUEUE).depth().await.unwrap().waiting,
             run * 2,
@@ -32,7 +32,7 @@ async fn due_orders_are_queued_in_batches_and_expire_once() {
     assert_eq!(market.levels(&book).await, [100, 0, 0, 100]);
     market.audit(&book).await;
     assert_eq!(app.queue(dispatcher::QUEUE).depth().await.unwrap().waiting, 0);
-    assert_eq!(market.gateway.sweep().await.handed_out, 0, "nothing is due any more");
+    assert_eq!(market.gateway.sweep().await.queued_jobs, 0, "nothing is due any more");
 }
 
 #[tokio::test]

@@ -149,7 +149,7 @@ async fn a_report_verifies_with_the_published_keys_unless_altered() {
     stranger.with_token(&signed.text).get(REPORTS).await.expect(401).problem("invalid_token");
     let shown = operator.get(&path).await.expect(200);
     assert_eq!(shown.json, issued.json);
-    assert_eq!(shown.header("vary"), Some("Accept"));
+    assert_eq!(shown.header("vary"), Some("Accept, Accept-Encoding"));
 }
 
 #[tokio::test]

@@ -84,6 +84,28 @@ async fn refunds_of_a_disabled_gift_card_go_to_the_payment_or_need_a_choice() {
 }
 
 #[tokio::test]
+async fn a_disabled_gift_card_is_credited_although_a_payment_has_money() {
+    let market = Market::open().await;
+    let (placed, card) = by_card(&market, 800).await;
+    switch(&market, &card, "disable").await.expect(200);
+    let part = |choice: Value| json!({"amount": inr(100), "unusable_gift_cards": choice});
+    let plan = market.act(&placed.id, "refund/calculate", part(json!("credit"))).await.expect(200);
+    assert_eq!(*plan.at("/suggested_transactions/0/gift_card_id"), json!(card));
+    let done = market.act(&placed.id, "refund", part(json!("credit"))).await.expect(201);
+    assert_eq!(*done.at("/refund/transactions/0/gift_card_id"), json!(card));
+    assert_eq!(market.balance(&card).await, 100);
+    // Any other refund goes to the payment, as long as it has money.
+    for choice in [Value::Null, json!("manual")] {
+        let done = market.act(&placed.id, "refund", part(choice)).await.expect(201);
+        assert_eq!(*done.at("/refund/transactions/0/gift_card_id"), Value::Null);
+    }
+    let credit = json!({"unusable_gift_cards": "credit"});
+    let done = market.act(&placed.id, "cancel", credit).await.expect(200);
+    assert_eq!(parts(done.at("/returned")), [("gift_card".into(), 700), ("payment".into(), 1_000)]);
+    assert_eq!(market.balance(&card).await, 800);
+}
+
+#[tokio::test]
 async fn an_expired_gift_card_is_credited_on_request() {
     let mut market = Market::open().await;
     let (placed, card) = by_card(&market, 2_000).await;

@@ -57,6 +57,41 @@ async fn provider_credentials_are_never_returned() {
 }
 
 #[tokio::test]
+async fn a_webhook_secret_is_set_without_the_keys() {
+    let connected = Connected::bare().await;
+    let secret = |secret: &str| json!({"credentials": {"webhook_secret": secret}});
+    for (provider, mut keys) in [("stripe", stripe()), ("razorpay", razorpay())] {
+        let path = provider_path(provider);
+        // Keys come first.
+        let early = connected.owner.put(&path).json(secret(WEBHOOK_SECRET)).await.expect(422);
+        assert_eq!(early.field_errors().len(), 2, "{provider}: {}", early.text);
+        keys["credentials"].as_object_mut().unwrap().remove("webhook_secret");
+        let saved = connected.owner.put(&path).json(keys.clone()).await.expect(200);
+        assert_eq!(*saved.at("/credentials/has_webhook_secret"), json!(false));
+        let mut later = secret(WEBHOOK_SECRET);
+        later["mode"] = json!("test");
+        let later = connected.owner.put(&path).json(later).await.expect(200);
+        assert_eq!(*later.at("/credentials/has_webhook_secret"), json!(true));
+        assert_eq!(later.at("/credentials/last4"), saved.at("/credentials/last4"));
+        assert_eq!(later.at("/verified_at"), saved.at("/verified_at"), "the keys are the same");
+        connected.owner.post(&format!("{path}/test")).json(json!({})).await.expect(200);
+        // Those of another mode are asked for.
+        let mut live = secret(WEBHOOK_SECRET);
+        live["mode"] = json!("live");
+        assert_eq!(connected.owner.put(&path).json(live).await.expect(422).field_errors().len(), 2);
+    }
+    // The provider's events are verified by it.
+    let order = connected.order().await;
+    let begun = connected.begin("stripe", &order).await.expect(201);
+    let intent = begun.str("/provider_order_id");
+    connected.providers.pay_stripe(&intent);
+    let kind = "payment_intent.succeeded";
+    let event = connected.providers.stripe_event(kind, &intent, connected.gateway.now());
+    connected.hear(&event).await.expect(200);
+    assert_eq!(connected.payment(&begun.str("/payment_id")).await.str("/status"), "captured");
+}
+
+#[tokio::test]
 async fn changing_the_provider_account_opens_a_new_payment() {
     let connected = Connected::open().await;
     let order = connected.order().await;

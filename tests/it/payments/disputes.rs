@@ -1,18 +1,17 @@
-//! Disputes: what a bank says of a payment, whoever tells it and in whatever order.
+//! Disputes: the reports of a provider about a payment, from any source and in any order.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+mod polling;
+
 use std::time::Duration;
 
-use support::clock::{DAY, MINUTE};
-use support::{Merchant, NewDispute, Reply, Trouble, Verdict, Webhook, json, race, unique};
+use support::{Merchant, NewDispute, Reply, Trouble, Verdict, Webhook, json, unique};
 
 use super::connected::{Connected, Order, PRICE, razorpay, stripe};
 
 const PROVIDERS: [&str; 2] = ["razorpay", "stripe"];
 const PAID: i64 = 2 * PRICE;
 
-/// What a provider calls what happens to a dispute.
+/// The provider's name of an event of a dispute.
 fn kind(dispute: &str, what: &str) -> &'static str {
     match (dispute.starts_with("disp_"), what) {
         (true, "created") => "payment.dispute.created",
@@ -32,7 +31,7 @@ fn part(amount: i64) -> NewDispute {
 }
 
 impl Connected {
-    /// What the provider tells of a dispute, as it is now.
+    /// The provider's webhook about a dispute, with its current state.
     pub fn telling(&self, what: &str, dispute: &str) -> Webhook {
         self.providers.disputed(kind(dispute, what), dispute, self.gateway.now())
     }
@@ -56,7 +55,7 @@ impl Connected {
         (id, order, dispute, known.str("/data/0/id"))
     }
 
-    async fn storefront_theme(&self, order: &Order) -> Reply {
+    async fn order_view(&self, order: &Order) -> Reply {
         self.owner.get(&format!("/v1/orders/{}", order.id)).await.expect(200)
     }
 
@@ -74,7 +73,7 @@ impl Connected {
     }
 }
 
-/// What is disputed of a payment, and what can go back.
+/// The disputed and the refundable amount of a payment.
 fn sums(payment: &Reply) -> (i64, i64) {
     (payment.int("/disputed/amount"), payment.int("/refundable/amount"))
 }
@@ -116,7 +115,7 @@ async fn a_dispute_holds_its_amount_until_it_is_won() {
         let payment = connected.payment(&id).await;
         assert_eq!(sums(&payment), (PAID, 0), "{provider}");
         assert_eq!(payment.str("/status"), "captured");
-        let on_order = connected.storefront_theme(&order).await;
+        let on_order = connected.order_view(&order).await;
         assert_eq!(on_order.str("/financial_status"), "paid", "a dispute is no refund");
         assert_eq!(on_order.int("/disputed_total/amount"), PAID);
         assert_eq!(on_order.int("/payments/0/disputed/amount"), PAID);
@@ -139,9 +138,9 @@ async fn a_dispute_holds_its_amount_until_it_is_won() {
         assert!(over.at("/closed_at").is_string());
         assert_eq!(over.at("/allowed_actions"), &json!([]));
         assert_eq!(sums(&connected.payment(&id).await), (0, PAID));
-        assert_eq!(connected.storefront_theme(&order).await.int("/disputed_total/amount"), 0);
+        assert_eq!(connected.order_view(&order).await.int("/disputed_total/amount"), 0);
         connected.give_back(&id, PAID).await.expect(201);
-        assert_eq!(connected.storefront_theme(&order).await.str("/financial_status"), "refunded");
+        assert_eq!(connected.order_view(&order).await.str("/financial_status"), "refunded");
         let counts = connected.counted(&["created", "updated", "won", "lost", "closed"]).await;
         assert_eq!(counts, [round + 1, 0, round + 1, 0, 0], "{provider}");
     }
@@ -166,7 +165,7 @@ async fn a_lost_dispute_reduces_the_refundable_amount() {
     let cancel = format!("/v1/orders/{}/cancel", order.id);
     let cancelled = connected.owner.post(&cancel).key("cancel").json(json!({})).await.expect(200);
     assert_eq!(cancelled.int("/refunded_total/amount"), PAID - 500, "{}", cancelled.text);
-    let shown = connected.storefront_theme(&order).await;
+    let shown = connected.order_view(&order).await;
     assert_eq!(shown.str("/financial_status"), "partially_refunded");
     assert_eq!((shown.int("/disputed_total/amount"), shown.int("/refundable/amount")), (500, 0));
     assert_eq!(sums(&connected.payment(&id).await), (500, 0));
@@ -196,7 +195,7 @@ async fn dispute_webhooks_are_applied_in_any_order() {
             let known = connected.disputes(&format!("?payment_id={id}")).await;
             assert_eq!(known.str("/data/0/status"), "won", "{provider} {turns:?}");
             assert_eq!(sums(&connected.payment(&id).await), (0, PAID), "{provider} {turns:?}");
-            assert_eq!(connected.storefront_theme(&order).await.int("/disputed_total/amount"), 0);
+            assert_eq!(connected.order_view(&order).await.int("/disputed_total/amount"), 0);
         }
     }
     assert_eq!(connected.counted(&["created", "won"]).await, [12, 12]);
@@ -296,80 +295,11 @@ async fn a_dispute_records_its_unreported_capture() {
         assert_eq!(connected.counted(&["created"]).await, [round]);
         connected.hear(&told).await.expect(200);
         assert_eq!(sums(&connected.payment(&id).await), (700, PAID - 700), "{provider}");
-        let shown = connected.storefront_theme(&order).await;
+        let shown = connected.order_view(&order).await;
         assert_eq!(shown.str("/financial_status"), "paid");
         assert_eq!(shown.int("/disputed_total/amount"), 700);
         assert_eq!(connected.announced().await, (round + 1, round + 1));
     }
-}
-
-#[tokio::test]
-async fn parallel_webhooks_and_syncs_open_a_dispute_once() {
-    for provider in PROVIDERS {
-        let connected = Arc::new(Connected::open_to_many("automatic").await);
-        let order = connected.order().await;
-        let (id, carrier) = connected.paid(provider, &order).await;
-        let dispute = connected.providers.dispute(&carrier, &part(700));
-        let told: Vec<Webhook> = (0..3).map(|_| connected.telling("created", &dispute)).collect();
-        let number = AtomicUsize::new(0);
-        let answers = race(24, || {
-            let turn = number.fetch_add(1, Ordering::Relaxed);
-            let (connected, id) = (Arc::clone(&connected), id.clone());
-            let event = told[turn % 3].clone();
-            async move {
-                match turn % 4 {
-                    0 => connected.act(&id, "sync", json!({})).await,
-                    _ => connected.hear(&event).await,
-                }
-            }
-        })
-        .await;
-        assert!(answers.iter().all(|answer| answer.status == 200), "{answers:#?}");
-        assert_eq!(connected.counted(&["created", "updated"]).await, [1, 0], "{provider}");
-        assert_eq!(sums(&connected.payment(&id).await), (700, PAID - 700));
-        assert_eq!(connected.storefront_theme(&order).await.int("/disputed_total/amount"), 700);
-    }
-}
-
-#[tokio::test]
-async fn disputes_without_a_webhook_are_found_by_sync_and_daily_polling() {
-    let mut connected = Connected::open().await;
-    for provider in PROVIDERS {
-        let order = connected.order().await;
-        let (id, carrier) = connected.paid(provider, &order).await;
-        let first = connected.providers.dispute(&carrier, &part(500));
-        let second = connected.providers.dispute(&carrier, &part(700));
-        let synced = connected.act(&id, "sync", json!({})).await.expect(200);
-        assert_eq!(sums(&synced), (1_200, PAID - 1_200), "{provider}: {}", synced.text);
-        assert_eq!(synced.at("/disputes").as_array().unwrap().len(), 2);
-        connected.act(&id, "sync", json!({})).await.expect(200);
-        // Of both, an event that comes late says nothing new.
-        connected.tell("created", &first).await;
-        connected.providers.validate(&first, Verdict::Win);
-        connected.providers.validate(&second, Verdict::Lose);
-        connected.gateway.advance(MINUTE * 60);
-        connected.gateway.sweep().await;
-        assert_eq!(sums(&connected.payment(&id).await), (1_200, PAID - 1_200), "it is not time");
-        connected.wait(DAY).await;
-        connected.gateway.sweep().await;
-        assert_eq!(sums(&connected.payment(&id).await), (700, PAID - 700), "{provider}");
-        assert_eq!(connected.storefront_theme(&order).await.int("/disputed_total/amount"), 700);
-        let known = connected.disputes(&format!("?payment_id={id}")).await;
-        let statuses: Vec<_> = known.data().iter().map(|one| one["status"].clone()).collect();
-        assert!(statuses.contains(&json!("won")) && statuses.contains(&json!("lost")));
-        let asked = connected.providers.calls("/v1/disputes").len();
-        connected.wait(DAY * 2).await;
-        connected.gateway.sweep().await;
-        assert_eq!(connected.providers.calls("/v1/disputes").len(), asked, "all is over");
-    }
-    assert_eq!(connected.counted(&["created", "won", "lost"]).await, [4, 2, 2]);
-    let listed = connected.disputes("?limit=3").await;
-    assert_eq!((listed.data().len(), listed.at("/page/has_more")), (3, &json!(true)));
-    let next = format!("?limit=3&cursor={}", listed.str("/page/next_cursor"));
-    assert_eq!(connected.disputes(&next).await.data().len(), 1);
-    assert_eq!(connected.disputes("?status=lost").await.data().len(), 2);
-    assert_eq!(connected.disputes("?status=lost&provider=stripe").await.data().len(), 1);
-    assert!(connected.disputes("?status=needs_response").await.data().is_empty());
 }
 
 #[tokio::test]
@@ -386,7 +316,7 @@ async fn a_dispute_holds_the_amount_of_a_failed_refund() {
     connected.providers.finish_refund(&refund, false).expect("it ends");
     connected.tell_refund("refund.failed", &carrier).await;
     assert_eq!(sums(&connected.payment(&id).await), (PAID, 0));
-    let shown = connected.storefront_theme(&order).await;
+    let shown = connected.order_view(&order).await;
     assert_eq!(
         (shown.int("/disputed_total/amount"), shown.int("/refunded_total/amount")),
         (PAID, 0)
@@ -395,7 +325,7 @@ async fn a_dispute_holds_the_amount_of_a_failed_refund() {
     connected.providers.refund_on_dashboard(&carrier, PAID).expect("a refund");
     connected.act(&id, "sync", json!({})).await.expect(200);
     assert_eq!(sums(&connected.payment(&id).await), (0, 0));
-    let shown = connected.storefront_theme(&order).await;
+    let shown = connected.order_view(&order).await;
     assert_eq!(shown.str("/financial_status"), "refunded");
     assert_eq!(
         (shown.int("/disputed_total/amount"), shown.int("/refunded_total/amount")),
@@ -457,7 +387,7 @@ async fn the_owner_is_mailed_of_a_dispute_once_at_a_verified_address() {
         mailbox.mails().into_iter().find(|mail| mail.subject.contains(subject))
     })
     .await;
-    let number = connected.storefront_theme(&order).await.str("/number");
+    let number = connected.order_view(&order).await.str("/number");
     assert!(mail.subject.contains(&number), "{mail:?}");
     assert!(mail.text.contains(&id) && mail.text.contains("2598.00 INR"), "{}", mail.text);
     connected.gateway.quiet().await;

@@ -166,7 +166,30 @@ async fn a_bank_debit_paid_after_its_order_ended_is_refunded() {
     connected.gateway.sweep().await;
     let payment = connected.payment(&debit.payment).await;
     assert_eq!(payment.int("/refunded/amount"), PRICE * 2, "{}", payment.text);
-    assert_eq!(debit.order(&connected).await.str("/status"), "cancelled");
+    let attempts = payment.at("/attempts").as_array().unwrap();
+    let last = attempts.last().unwrap();
+    assert_eq!((&last["action"], &last["source"]), (&json!("refund"), &json!("automatic")));
+    // The order says what became of the money.
+    let order = debit.order(&connected).await;
+    assert_eq!(
+        (order.str("/status"), order.str("/financial_status")),
+        ("cancelled".into(), "refunded".into())
+    );
+    let unapplied = order.at("/unapplied_payments");
+    assert_eq!(unapplied[0]["payment_id"], json!(debit.payment));
+    assert_eq!(unapplied[0]["refunded"]["amount"], json!(PRICE * 2));
+    assert_eq!(order.int("/captured_total/amount"), 0);
+    let path = format!("/v1/orders/{}/refunds", debit.order.id);
+    let refunds = connected.owner.get(&path).await.expect(200);
+    let refund = refunds.data()[0].clone();
+    assert_eq!((refunds.data().len(), &refund), (1, &order.at("/refunds")[0]));
+    assert_eq!(
+        (&refund["status"], &refund["amount"]["amount"]),
+        (&json!("succeeded"), &json!(PRICE * 2))
+    );
+    assert_eq!(refund["transactions"][0]["payment_id"], json!(debit.payment));
+    let shown = connected.owner.get(&format!("{path}/{}", refund["id"].as_str().unwrap())).await;
+    assert_eq!(shown.expect(200).json, refund);
 }
 
 #[tokio::test]

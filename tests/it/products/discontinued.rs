@@ -67,6 +67,7 @@ async fn a_discontinued_variant_is_not_sold_but_stays_in_its_orders() {
     let page = market.gateway.client().get(&page).await.expect(200);
     assert_eq!(page.at("/variants").as_array().unwrap().len(), 1);
     assert_eq!(page.int("/variants_count"), 1);
+    assert_eq!(*page.at("/options"), json!([{"name": "Colour", "values": ["Blue"]}]));
     // Nobody orders it any more, not even its merchant; the order that has it goes on.
     let expected = ("/items/0/variant_id".to_owned(), "unknown_variant".to_owned());
     let rejected = market.try_order(cart(&[(&red, 1)])).await.expect(422);
@@ -74,6 +75,19 @@ async fn a_discontinued_variant_is_not_sold_but_stays_in_its_orders() {
     let items = json!({"items": [{"variant_id": red, "quantity": 1}]});
     let own = market.owner.post("/v1/orders").key(&unique("own")).json(items).await.expect(422);
     assert_eq!(own.field_errors(), [expected]);
+    // With a rate as well: whether the rest of the cart is shipped is another matter.
+    let zone = json!({
+        "name": "Here", "countries": ["IN"],
+        "rates": [{"name": "Post", "kind": "by_subtotal", "min": 500, "price": inr(100)}],
+    });
+    let zones = format!("/v1/stores/{}/shipping-zones", market.store.id);
+    let zone = market.owner.post(&zones).json(zone).await.expect(201);
+    let mut sent = cart(&[(&red, 1)]);
+    sent["shipping_rate_id"] = zone.at("/rates/0/id").clone();
+    let rejected = market.try_order(sent).await.expect(422);
+    let found = rejected.field_errors();
+    assert!(!found.iter().any(|(at, _)| at == "/shipping_rate_id"), "{found:?}");
+    market.owner.delete(&format!("{zones}/{}", zone.str("/id"))).await.expect(204);
     market.order(cart(&[(&blue, 1)])).await;
     market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
     market.act(&placed.id, "fulfill", json!({})).await.expect(201);

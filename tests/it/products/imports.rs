@@ -16,7 +16,7 @@ mod uploads;
 use std::fmt::Write;
 use std::time::Duration;
 
-use support::{Client, Market, Reply, Value, eventually, inr, json, unique};
+use support::{Client, Market, Reply, Shop, Value, eventually, inr, json, unique};
 
 const IMPORTS: &str = "/v1/imports";
 

@@ -1,9 +1,11 @@
 //! Checkout: prices, stock, gift cards, and many at once.
 
+mod placed_orders;
+mod races;
+
 use std::time::Duration;
 
-use futures_util::StreamExt;
-use support::{Market, Placed, Reply, Shopper, Value, address, cart, inr, json, race, unique};
+use support::{Market, Reply, Shopper, Value, address, cart, inr, json, unique};
 
 /// Requests in flight at once.
 const IN_FLIGHT: usize = 50;
@@ -251,84 +253,6 @@ async fn each_order_status_change_mails_the_customer_once() {
 }
 
 #[tokio::test]
-async fn an_order_is_readable_only_with_its_order_token() {
-    let market = Market::open().await;
-    let book = market.stock(100, 5).await;
-    let (mine, other) =
-        (market.order(cart(&[(&book, 1)])).await, market.order(cart(&[(&book, 1)])).await);
-    let shown = market.look(&mine).await.expect(200);
-    assert_eq!(shown.str("/number"), mine.reply.str("/order/number"));
-    assert_eq!(*shown.at("/allowed_actions"), json!(["pay", "cancel"]));
-    let wrong = Placed { token: other.token.clone(), ..mine.clone() };
-    let unknown = Placed { id: format!("ord_{}", "0".repeat(32)), ..mine.clone() };
-    let body = |reply: Reply| {
-        let mut json = reply.expect(404).problem("not_found").json;
-        json.as_object_mut().unwrap().retain(|name, _| name != "request_id" && name != "instance");
-        json
-    };
-    let path = format!("{}/{}", market.orders_path(), mine.id);
-    let bare = body(market.gateway.client().get(&path).await);
-    assert_eq!(body(market.look(&wrong).await), bare);
-    assert_eq!(body(market.look(&unknown).await), bare);
-    let stranger = Shopper::register(&market.gateway, &market.store).await;
-    assert_eq!(body(stranger.get(&path).await), bare);
-}
-
-#[tokio::test]
-async fn a_shopper_cancels_unpaid_orders_only() {
-    let market = Market::open().await;
-    let book = market.stock(100, 5).await;
-    let (card, code) = market.gift_card(50).await;
-    let mut input = cart(&[(&book, 2)]);
-    input["gift_card_codes"] = json!([code]);
-    let mine = market.order(input).await;
-    assert_eq!(market.balance(&card).await, 0);
-    let cancel = |placed: &Placed| {
-        let path = format!("{}/{}/cancel", market.orders_path(), placed.id);
-        let input = market.gateway.client().post(&path).json(json!({}));
-        input.header("x-service-order-token", &placed.token)
-    };
-    let done = cancel(&mine).await.expect(200);
-    assert_eq!(*done.at("/status"), json!("cancelled"));
-    assert_eq!(*done.at("/financial_status"), json!("voided"));
-    assert_eq!((market.levels(&book).await, market.balance(&card).await), ([5, 0, 0, 5], 50));
-    cancel(&mine).await.expect(409).problem("invalid_state_transition");
-    let paid = market.paid(&book, 1).await;
-    cancel(&paid).await.expect(409).problem("invalid_state_transition");
-    assert_eq!(market.levels(&book).await, [4, 0, 1, 5]);
-    assert_eq!(market.gateway.events("order.cancelled").await.len(), 1);
-}
-
-#[tokio::test]
-async fn an_unpaid_order_expires_after_30_minutes_and_releases_its_stock() {
-    let market = Market::open().await;
-    let book = market.stock(100, 5).await;
-    let (card, code) = market.gift_card(50).await;
-    market.gateway.app().clock.stop();
-    let mut input = cart(&[(&book, 2)]);
-    input["gift_card_codes"] = json!([code]);
-    let unpaid = market.order(input).await;
-    let paid = market.paid(&book, 1).await;
-    assert_eq!(market.levels(&book).await, [2, 2, 1, 5]);
-    market.gateway.advance(Duration::from_millis(30 * 60_000 - 1));
-    assert_eq!(market.gateway.sweep().await.orders, 0);
-    assert_eq!(market.levels(&book).await, [2, 2, 1, 5]);
-    market.gateway.advance(Duration::from_millis(1));
-    assert_eq!(market.gateway.sweep().await.orders, 1);
-    assert_eq!(market.levels(&book).await, [4, 0, 1, 5]);
-    assert_eq!(market.balance(&card).await, 50);
-    let shown = market.look(&unpaid).await.expect(200);
-    assert_eq!(*shown.at("/status"), json!("expired"));
-    assert_eq!(*shown.at("/financial_status"), json!("expired"));
-    assert_eq!(*shown.at("/allowed_actions"), json!([]));
-    assert_eq!(*market.look(&paid).await.expect(200).at("/status"), json!("open"));
-    assert_eq!(market.gateway.sweep().await.orders, 0);
-    assert_eq!(market.gateway.events("order.expired").await.len(), 1);
-    market.act(&unpaid.id, "mark-paid", json!({})).await.expect(409);
-    market.audit(&book).await;
-}
-
-#[tokio::test]
 async fn gift_cards_reduce_the_amount_due() {
     let market = Market::open().await;
     let book = market.stock(1_000, 5).await;
@@ -419,76 +343,6 @@ async fn an_order_of_40_lines_and_three_gift_cards_fits_one_transaction() {
     let lines: Vec<_> = lines.into_iter().chain([(extra.as_str(), 1)]).collect();
     let rejected = market.try_order(cart(&lines)).await.expect(422);
     assert_eq!(rejected.field_errors(), [("/items".into(), "too_many".into())]);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thousand_parallel_checkouts_for_100_units_make_100_orders() {
-    let market = Market::open().await;
-    let book = market.stock(100, 100).await;
-    let answers: Vec<Reply> = futures_util::stream::iter(0..1_000)
-        .map(|_| market.try_order(cart(&[(&book, 1)])))
-        .buffer_unordered(IN_FLIGHT)
-        .collect()
-        .await;
-    let placed = answers.iter().filter(|answer| answer.status == 201).count();
-    let rejected: Vec<_> = answers.into_iter().filter(|answer| answer.status != 201).collect();
-    assert_eq!((placed, rejected.len()), (100, 900));
-    for answer in rejected {
-        assert_eq!(answer.expect(409).problem("insufficient_stock").at("/items/0/requested"), 1);
-    }
-    assert_eq!(market.levels(&book).await, [0, 100, 0, 100]);
-    assert_eq!(market.gateway.events("order.created").await.len(), 100);
-    let orders = market.gateway.items_of("order", "STO#").await;
-    let numbers: std::collections::HashSet<_> =
-        orders.iter().map(|order| order["number"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(numbers.len(), 100, "no two orders share a number");
-    market.audit(&book).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn parallel_checkouts_never_overdraw_a_gift_card() {
-    let market = Market::open().await;
-    let book = market.stock(100, 100).await;
-    let (card, code) = market.gift_card(1_000).await;
-    let answers = race(20, || {
-        let mut input = cart(&[(&book, 1)]);
-        input["gift_card_codes"] = json!([code]);
-        market.try_order(input)
-    })
-    .await;
-    let paid = answers.iter().filter(|answer| {
-        answer.status == 201 && answer.json["order"]["financial_status"] == "paid"
-    });
-    let empty = answers
-        .iter()
-        .filter(|answer| answer.status == 422 && answer.field_errors()[0].1 == "gift_card_empty");
-    assert_eq!((paid.count(), empty.count()), (10, 10));
-    assert_eq!(market.balance(&card).await, 0);
-    assert_eq!(market.levels(&book).await, [90, 0, 10, 100]);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_checkout_repeated_in_parallel_creates_one_order() {
-    let market = Market::open().await;
-    let book = market.stock(100, 100).await;
-    let client = market.gateway.client();
-    let answers = race(5, || {
-        let (client, path) = (client.clone(), market.orders_path());
-        let input = cart(&[(&book, 1)]);
-        async move {
-            loop {
-                let reply = client.post(&path).key("one").json(input.clone()).await;
-                if reply.status != 409 {
-                    return reply.expect(201);
-                }
-                drop(reply.problem("request_in_progress"));
-                tokio::time::sleep(Duration::from_millis(400)).await;
-            }
-        }
-    })
-    .await;
-    assert!(answers.iter().all(|answer| answer.text == answers[0].text));
-    assert_eq!(market.levels(&book).await, [99, 1, 0, 100]);
 }
 
 /// The address of a cart is validated by its country, by a dry run too, with all that is wrong besides.

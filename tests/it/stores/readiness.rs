@@ -51,6 +51,20 @@ async fn a_store_activates_when_all_requirements_are_met() {
 }
 
 #[tokio::test]
+async fn readiness_says_whether_orders_can_be_paid() {
+    let (_gateway, owner, path) = store().await;
+    let detail = || async {
+        let shown = owner.get(&format!("{path}/readiness")).await.expect(200);
+        shown.at("/items").as_array().unwrap()[1]["detail"].as_str().unwrap().to_owned()
+    };
+    assert!(detail().await.contains("paid manually"));
+    owner.put("/v1/payments/providers/manual").json(json!({"enabled": false})).await.expect(200);
+    assert!(detail().await.contains("cannot be paid"));
+    let rejected = owner.post(&format!("{path}/activate")).json(json!({})).await.expect(409);
+    assert!(rejected.str("/missing/1/detail").contains("cannot be paid"));
+}
+
+#[tokio::test]
 async fn a_merchant_can_accept_missing_requirements_on_activation() {
     let (_gateway, owner, path) = store().await;
     let activate = format!("{path}/activate");

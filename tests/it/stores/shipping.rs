@@ -133,6 +133,63 @@ async fn a_trailing_space_in_a_postal_prefix_ends_the_code_part() {
     assert_eq!(wrong.field_errors(), [error]);
 }
 
+/// The sign of the country before a prefix, or before the ends of a range, makes no other place of it.
+#[tokio::test]
+async fn a_postal_prefix_is_one_with_and_without_its_country() {
+    let market = Market::open().await;
+    let owner = &market.owner;
+    let zone = |country: &str, prefix: &str| {
+        let name = unique("zone");
+        json!({"name": name, "countries": [country], "postal_prefixes": [prefix]})
+    };
+    for (country, first, others, further) in [
+        ("LV", "LV-10", ["10", "lv10", "LV 10"], "101"),
+        ("DE", "10", ["D-10", "DE-10", "１０"], "D-101"),
+    ] {
+        owner.post(&zones(&market)).json(zone(country, first)).await.expect(201);
+        for prefix in others {
+            let same = owner.post(&zones(&market)).json(zone(country, prefix)).await.expect(409);
+            same.problem("zone_overlap");
+        }
+        owner.post(&zones(&market)).json(zone(country, further)).await.expect(201);
+    }
+    let rate = |codes: Value| json!({"name": "VAT", "country": "LV", "percent": "21", "postal_codes": codes});
+    let both = json!([{"prefix": "10"}, {"prefix": "LV-10"}]);
+    let ranges = json!([{"from": "LV-1001", "to": "LV-1099"}, {"from": "1001", "to": "lv1099"}]);
+    for codes in [both, ranges] {
+        owner.post(&rates(&market)).json(rate(codes[0].clone())).await.expect(201);
+        let same = owner.post(&rates(&market)).json(rate(codes[1].clone())).await.expect(409);
+        same.problem("tax_rate_exists");
+    }
+    // A zone has it once.
+    let riga = json!({"name": "Riga", "countries": ["EE"], "postal_prefixes": ["EE-10", "10"]});
+    let riga = owner.post(&zones(&market)).json(riga).await.expect(201);
+    assert_eq!(*riga.at("/postal_prefixes"), json!(["10"]));
+}
+
+#[tokio::test]
+async fn a_region_is_stored_in_letters_that_its_writer_reads() {
+    let market = Market::open().await;
+    let owner = &market.owner;
+    let kowloon = |region: &str| json!({"name": "K", "countries": ["HK"], "regions": [region], "rates": [flat("Van", 500)]});
+    let zone = owner.post(&zones(&market)).json(kowloon("九龍")).await.expect(201);
+    assert_eq!(*zone.at("/regions"), json!(["Kowloon"]));
+    let same = owner.post(&zones(&market)).json(kowloon("KL")).await.expect(409);
+    same.problem("zone_overlap");
+    let book = market.stock(1_000, 5).await;
+    let path = format!("/v1/storefront/{}/shipping-rates", market.store.subdomain);
+    for (region, offered) in [("Kowloon", true), ("九龍", true), ("New Territories", false)] {
+        let to = json!({"country": "HK", "region": region});
+        let cart = json!({"items": [{"variant_id": book, "quantity": 1}], "shipping_address": to});
+        let reply = market.gateway.client().post(&path).json(cart).await;
+        assert_eq!(reply.status == 200, offered, "{region}: {}", reply.json);
+    }
+    let wrong = json!({"name": "X", "countries": ["ES"], "regions": ["Girrona"]});
+    let wrong = owner.post(&zones(&market)).json(wrong).await.expect(422);
+    let detail = wrong.str("/errors/0/detail");
+    assert_eq!(detail, "Must be a region of ES; the nearest is GI (Girona).");
+}
+
 #[tokio::test]
 async fn a_merchant_manages_tax_rates_by_country() {
     let market = Market::open().await;

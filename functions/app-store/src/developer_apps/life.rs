@@ -134,7 +134,7 @@ pub async fn publish(
     State(app): State<App>,
     Path(id): Path<AppId>,
 ) -> Result<Json<AppView>, Problem> {
-    developer.profile.may_publish()?;
+    developer.profile.ensure_may_publish()?;
     move_to(&app, &developer, &id, &APP_PUBLISHED, CommerceApp::publish).await
 }
 

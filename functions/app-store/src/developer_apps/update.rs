@@ -29,9 +29,9 @@ use super::{
 #[request]
 #[derive(Debug, Clone)]
 pub struct ListingChange {
-    /// What the app does, in one sentence.
+    /// The app's purpose in one sentence.
     tagline: Option<Text<1, 120>>,
-    /// What the app does: 50 to 10,000 characters.
+    /// The description of the app: 50 to 10,000 characters.
     description: Option<Text<1, 10_000>>,
     /// The URL of the icon; `null` removes it.
     icon_url: Patch<WebUrl>,

@@ -72,7 +72,8 @@ pub(super) async fn change<const MAX: usize>(
             next.webhook_url = Some(url.as_str().to_owned());
             let before: Option<Subscription> =
                 services.table.get(&key::app_subscription(&next.id, &present)).await?;
-            let before = before.ok_or_else(|| Problem::internal("an app without its webhook"))?;
+            let before =
+                before.ok_or_else(|| Problem::internal("the webhook of an app is missing"))?;
             let after = before.moved_to(url.as_str().to_owned(), now);
             Ok((after.save(write, &before), None))
         }

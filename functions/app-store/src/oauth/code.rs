@@ -1,11 +1,11 @@
-//! Redeeming an authorization code, once, by a conditional write (RFC 6749 §4.1.3, RFC 9700 §2.1.1).
+//! Redeeming an authorization code, once, by a conditional write (RFC 6749 §4.1.2 and §10.5).
 
 use core_types::key;
 use crypto::seal;
 use gateway::idempotency::Commit;
 use gateway::reply::{Json, NoStore};
 use platform::app::{AppClient, AppStatus, CommerceApp};
-use platform::grant::{AuthorizationCode, CodeState, Grant, Presented, RefreshToken};
+use platform::grant::{AuthorizationCode, CodeState, Grant, PresentedValues, RefreshToken};
 use platform::installation::{Installation, InstallationStatus};
 use primitives::problem::{Code, Problem};
 use services::Services;
@@ -13,7 +13,7 @@ use services::metrics;
 use table::{ReadConsistency, retry_eventual_first};
 
 use super::client::ClientCredentials;
-use super::issue::{Purpose, issue};
+use super::issue::{TokenSpec, issue};
 use super::response::{TokenResponse, response};
 use super::tokens;
 
@@ -40,9 +40,9 @@ pub(super) async fn redeem(
     let now = services.clock.now();
     let client: AppClient = credentials.authenticate(batch.take(&client_key)?, now)?;
     let code: AuthorizationCode = batch.take(&code_key)?.ok_or(Code::InvalidGrant)?;
-    code.validate(Presented { client_id: &client.client_id, redirect_uri, verifier })?;
+    code.validate(PresentedValues { client_id: &client.client_id, redirect_uri, verifier })?;
     if code.state == CodeState::Redeemed {
-        replayed(services, &code).await?;
+        revoke_replayed(services, &code).await?;
         return Err(Code::InvalidGrant.into());
     }
     if !code.is_open(now) {
@@ -53,7 +53,7 @@ pub(super) async fn redeem(
         // A concurrent redemption may have succeeded: then this one is the replay.
         let current: Option<AuthorizationCode> = services.table.get(&code_key).await?;
         if current.is_some_and(|code| code.state == CodeState::Redeemed) {
-            replayed(services, &code).await?;
+            revoke_replayed(services, &code).await?;
         }
     }
     outcome
@@ -61,7 +61,7 @@ pub(super) async fn redeem(
 
 /// Revokes the grant of a replayed code, and counts the replay at once, because a rule opens an incident for
 /// it.
-async fn replayed(services: &Services, code: &AuthorizationCode) -> Result<(), Problem> {
+async fn revoke_replayed(services: &Services, code: &AuthorizationCode) -> Result<(), Problem> {
     tokens::revoke_grant(services, &code.digest).await?;
     let now = services.clock.now();
     if let Err(problem) =
@@ -80,14 +80,14 @@ async fn commit(
 ) -> Result<NoStore<Json<TokenResponse>>, Problem> {
     let now = services.clock.now();
     let installation = load_installation(services, code, consistency).await?;
-    let purpose = Purpose {
+    let spec = TokenSpec {
         installation: &installation,
         client_id: &code.client_id,
         scopes: &code.scopes,
         grant_type: "authorization_code",
         session: None,
     };
-    let issued = issue(services, &purpose, now).await?;
+    let issued = issue(services, &spec, now).await?;
     let grant = Grant::begin(now);
     let (refresh, raw_refresh) = RefreshToken::mint(code, &grant, now);
     let grant = grant.record(&issued.record, &refresh, now);
@@ -115,11 +115,12 @@ async fn load_installation(
 ) -> Result<Installation, Problem> {
     let installation_key = key::installation(&code.installation_id);
     let app_key = key::app(&code.app_id);
-    let mut batch = services.table.look(&[&installation_key, &app_key], consistency).await?;
-    let owner: CommerceApp = batch.take(&app_key)?.ok_or(Code::InvalidGrant)?;
+    let mut batch =
+        services.table.get_many_with(&[&installation_key, &app_key], consistency).await?;
+    let app: CommerceApp = batch.take(&app_key)?.ok_or(Code::InvalidGrant)?;
     let installation: Installation = batch.take(&installation_key)?.ok_or(Code::InvalidGrant)?;
     let in_force = installation.status == InstallationStatus::Active
         && installation.generation == code.generation
-        && !matches!(owner.status, AppStatus::Suspended | AppStatus::Deleted);
+        && !matches!(app.status, AppStatus::Suspended | AppStatus::Deleted);
     if in_force { Ok(installation) } else { Err(Code::InvalidGrant.into()) }
 }

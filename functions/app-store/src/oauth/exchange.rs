@@ -9,7 +9,7 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::reply::{Json, NoStore};
 use gateway::request::{Form, Parameters};
-use identity::member::Grant;
+use identity::member::RoleGrant;
 use identity::session::UnverifiedToken;
 use platform::app::{AppClient, AppStatus, CommerceApp};
 use platform::installation::{AppToken, Installation, InstallationStatus};
@@ -22,7 +22,7 @@ use serde::Serialize;
 use services::Services;
 use table::{Condition, Write};
 
-use super::issue::{Issued, Purpose, issue, narrowed};
+use super::issue::{Issued, TokenSpec, issue, narrowed};
 
 const GRANT_TYPE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ACCESS_TOKEN_TYPE: &str = "urn:ietf:params:oauth:token-type:access_token";
@@ -192,14 +192,14 @@ async fn embedded(
     session: (&SessionId, &MerchantId),
     now: Timestamp,
 ) -> Result<Issued, Problem> {
-    let purpose = Purpose {
+    let spec = TokenSpec {
         installation,
         client_id,
         scopes,
         grant_type: "token_exchange",
         session: Some(session),
     };
-    issue(services, &purpose, now).await
+    issue(services, &spec, now).await
 }
 
 /// Adds the token to a transaction, which requires that the session exists and that the installation is
@@ -227,7 +227,7 @@ fn record(
 pub async fn mint_embedded(
     services: &Services,
     installation: &Installation,
-    grant: &Grant,
+    grant: &RoleGrant,
     session: (&SessionId, &MerchantId),
 ) -> Result<String, Problem> {
     let now = services.clock.now();

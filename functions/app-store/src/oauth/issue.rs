@@ -25,8 +25,8 @@ pub(super) struct Issued {
     pub(super) event: Event,
 }
 
-/// The purpose of a token.
-pub(super) struct Purpose<'a> {
+/// The input of a token.
+pub(super) struct TokenSpec<'a> {
     /// The installation it acts for.
     pub(super) installation: &'a Installation,
     /// The client it is issued to.
@@ -42,11 +42,11 @@ pub(super) struct Purpose<'a> {
 /// Signs a token and prepares its record.
 pub(super) async fn issue(
     services: &Services,
-    what: &Purpose<'_>,
+    spec: &TokenSpec<'_>,
     now: Timestamp,
 ) -> Result<Issued, Problem> {
-    let installation = what.installation;
-    let seconds = if what.session.is_some() { EMBEDDED_TOKEN_SECONDS } else { APP_TOKEN_SECONDS };
+    let installation = spec.installation;
+    let seconds = if spec.session.is_some() { EMBEDDED_TOKEN_SECONDS } else { APP_TOKEN_SECONDS };
     let lifetime = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
     // Whole seconds, as in the JWT, so that record and claims expire together.
     let issued_at = Timestamp::from_millis(now.seconds().saturating_mul(1_000));
@@ -55,27 +55,27 @@ pub(super) async fn issue(
         iss: services.config.base_url.clone(),
         sub: installation.id.to_string(),
         aud: AUDIENCE.to_owned(),
-        client_id: what.client_id.to_owned(),
+        client_id: spec.client_id.to_owned(),
         app_id: installation.app_id.to_string(),
         installation_id: installation.id.to_string(),
         store_id: installation.store_id.to_string(),
-        scope: what.scopes.to_string(),
+        scope: spec.scopes.to_string(),
         iat: issued_at.seconds(),
         nbf: issued_at.seconds(),
         exp: expires_at.seconds(),
         jti: seal::random_secret(),
-        gty: what.grant_type.to_owned(),
-        sid: what.session.map(|(session, _)| session.to_string()),
-        act: what.session.map(|(_, merchant)| Actor { sub: merchant.to_string() }),
+        gty: spec.grant_type.to_owned(),
+        sid: spec.session.map(|(session, _)| session.to_string()),
+        act: spec.session.map(|(_, merchant)| Actor { sub: merchant.to_string() }),
     };
     let keys = services.secrets.signing_keys().await?;
     let jwt = token::sign(&keys, &claims).map_err(Problem::internal)?;
     let record = AppToken {
         digest: seal::digest(&jwt),
         installation_id: installation.id.clone(),
-        session_id: what.session.map(|(session, _)| session.clone()),
-        merchant_id: what.session.map(|(_, merchant)| merchant.clone()),
-        scopes: what.scopes.clone(),
+        session_id: spec.session.map(|(session, _)| session.clone()),
+        merchant_id: spec.session.map(|(_, merchant)| merchant.clone()),
+        scopes: spec.scopes.clone(),
         generation: installation.generation,
         revoked: false,
         expires_at,
@@ -86,8 +86,8 @@ pub(super) async fn issue(
         installation_id: installation.id.clone(),
         app_id: installation.app_id.clone(),
         store_id: installation.store_id.clone(),
-        grant_type: what.grant_type.to_owned(),
-        scopes: what.scopes.to_vec(),
+        grant_type: spec.grant_type.to_owned(),
+        scopes: spec.scopes.to_vec(),
         expires_at,
     };
     let event = Event::new(&APP_TOKEN_ISSUED, installation.event_subject(), &data, now);

@@ -7,14 +7,14 @@ use crypto::seal;
 use gateway::idempotency::Commit;
 use gateway::reply::{Json, NoStore};
 use platform::app::{AppClient, AppStatus, CommerceApp};
-use platform::grant::{AuthorizationCode, RefreshToken, Use};
+use platform::grant::{AuthorizationCode, RefreshOutcome, RefreshToken};
 use platform::installation::{Installation, InstallationStatus};
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::retry;
 
 use super::client::ClientCredentials;
-use super::issue::{Purpose, issue, narrowed};
+use super::issue::{TokenSpec, issue, narrowed};
 use super::response::{TokenResponse, response};
 use super::tokens;
 
@@ -58,22 +58,22 @@ async fn rotate(
             !matches!(services.status, AppStatus::Suspended | AppStatus::Deleted)
         });
     let how = grant.present(&used.digest, now);
-    if how == Use::Replay {
+    if how == RefreshOutcome::Replay {
         tokens::revoke_grant(services, &code.digest).await?;
     }
-    if !in_force || matches!(how, Use::Replay | Use::Reject) {
+    if !in_force || matches!(how, RefreshOutcome::Replay | RefreshOutcome::Reject) {
         return Err(Code::InvalidGrant.into());
     }
     let granted = code.scopes.intersection(&installation.scopes);
     let scopes = narrowed(&granted, scope)?;
-    let purpose = Purpose {
+    let spec = TokenSpec {
         installation: &installation,
         client_id: &code.client_id,
         scopes: &scopes,
         grant_type: "refresh_token",
         session: None,
     };
-    let issued = issue(services, &purpose, now).await?;
+    let issued = issue(services, &spec, now).await?;
     let (next, raw_next) = RefreshToken::mint(&code, grant, now);
     let grant = grant.rotated(&used.digest, how, now).record(&issued.record, &next, now);
     let answer = response(&issued, &code, &next, raw_next, now);

@@ -11,7 +11,7 @@ use gateway::request::{Form, Parameters};
 use identity::merchant::Merchant;
 use identity::session::Session;
 use platform::app::{AppClient, Stop};
-use platform::grant::{AuthorizationCode, RefreshToken, Use};
+use platform::grant::{AuthorizationCode, RefreshOutcome, RefreshToken};
 use platform::installation::AUDIENCE;
 use platform::installation::{AppToken, Installation, InstallationStatus};
 use primitives::fields::Exact;
@@ -205,7 +205,7 @@ async fn describe_refresh(
     let usable = code.zip(installation).filter(|(code, installation)| {
         let presented = code.grant.as_ref().map(|grant| grant.present(&token.digest, now));
         !is_stopped
-            && matches!(presented, Some(Use::Rotate | Use::Repeat))
+            && matches!(presented, Some(RefreshOutcome::Rotate | RefreshOutcome::Repeat))
             && installation.status == InstallationStatus::Active
             && installation.generation == code.generation
     });
@@ -266,7 +266,7 @@ async fn revoke_access(services: &Services, token: &AppToken) -> Result<(), Prob
     let recorded = installation
         .filter(|installation| installation.configuration.token_hashes.contains_key(&token.digest));
     write
-        .also(recorded, |write, installation| {
+        .when_some(recorded, |write, installation| {
             let mut next = installation.changed(now);
             next.configuration.token_hashes.remove(&token.digest);
             write.replace(&next, Code::VersionConflict)
@@ -295,7 +295,7 @@ async fn revoke_grant_once(services: &Services, code_digest: &str) -> Result<(),
         write = write.delete(&key::app_token(digest));
     }
     write
-        .also(installation, |write, installation| {
+        .when_some(installation, |write, installation| {
             let mut next = installation.changed(now);
             next.configuration
                 .token_hashes

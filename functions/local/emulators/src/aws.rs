@@ -11,7 +11,8 @@
 //!   before the response. A power failure may lose the last writes, but never a part of one;
 //! - the secrets: written to `secrets.json` before the response;
 //! - not the queues: pending deliveries are in the table, and the sweep sends them again;
-//! - not the table's stream: a restart empties it, and the sweep finds the unhandled records.
+//! - not the table's stream: a restart empties it, and the sweep finds the unhandled records. Of a file,
+//!   records that were read are deleted, while AWS keeps them for a day.
 
 mod account;
 mod in_process;
@@ -104,13 +105,18 @@ impl Emulators {
     /// the table is in `table.db` and the secrets are in `secrets.json` of that directory, which
     /// is created (owner only) if it is absent.
     pub async fn start(data: Option<&Path>) -> Result<Self, EmulatorError> {
-        Self::start_on(data, Ports::default()).await
+        Self::start_on(data, Ports::default(), None).await
     }
 
-    /// [`Self::start`], on chosen ports.
-    pub async fn start_on(data: Option<&Path>, ports: Ports) -> Result<Self, EmulatorError> {
+    /// [`Self::start`], on chosen ports, and with a stream that records these changes alone: each the name of
+    /// a change (`INSERT`) and the kind of an item.
+    pub async fn start_on(
+        data: Option<&Path>,
+        ports: Ports,
+        recorded: Option<&BTreeSet<(String, String)>>,
+    ) -> Result<Self, EmulatorError> {
         let lock = data.map(claim).transpose()?;
-        let tables = Tables::open(data)?;
+        let tables = Tables::open(data, recorded)?;
         let (listener, endpoint) = listen(ports.host, ports.dynamodb, "--dynamodb-port").await?;
         let dynamodb = {
             let database = tables.primary();
@@ -136,7 +142,7 @@ impl Emulators {
             secrets: (secrets.endpoint.clone(), vault),
             writes: Arc::default(),
         });
-        let stream = Stream::of(tables.of_stream());
+        let stream = Stream::of(&tables);
         Ok(Self { stream, tables, queues, services, dynamodb, sqs, secrets, _lock: lock })
     }
 
@@ -248,6 +254,11 @@ impl Emulators {
         self.stream.records(limit, wanted)
     }
 
+    /// The number of records in the table's stream that were not deleted yet; 0 in memory.
+    pub fn stream_length(&self) -> Result<u64, EmulatorError> {
+        self.tables.stream_length()
+    }
+
     /// Deletes the items whose time to live has passed, as `DynamoDB` does within days, and returns their
     /// number. Each deletion is in the stream. It uses the real clock, not the test's.
     pub async fn sweep_ttl(&self) -> Result<usize, EmulatorError> {
@@ -308,6 +319,21 @@ impl Server {
             tracing::warn!(endpoint = self.endpoint, "emulator did not stop in time");
         }
     }
+}
+
+/// Copies the table and the secrets of a data directory to a new one, while a system may be using it: all of the table
+/// as it was at one moment. A system that is started on the copy sends the deliveries that had not ended then.
+pub fn back_up(data: &Path, to: &Path) -> Result<(), EmulatorError> {
+    let copied = || -> Result<(), AnyError> {
+        if !data.join("table.db").is_file() {
+            return Err(format!("{} has no table", data.display()).into());
+        }
+        DirBuilder::new().recursive(true).mode(0o700).create(to)?;
+        // The secrets first: they open what is in the table.
+        std::fs::copy(data.join("secrets.json"), to.join("secrets.json"))?;
+        tables::copy(data, &to.join("table.db"))
+    };
+    copied().map_err(EmulatorError::while_trying(format!("back up to {}", to.display())))
 }
 
 async fn listen(

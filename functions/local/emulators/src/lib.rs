@@ -10,7 +10,7 @@ pub mod forgeries;
 pub mod guard;
 mod table;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -97,6 +97,9 @@ pub struct Options {
     pub data: Option<PathBuf>,
     /// The ports of the emulators; 0 for any free one.
     pub ports: Ports,
+    /// The changes that the table's stream records, each as `INSERT` of a kind of item; all of them if none
+    /// are named. What nobody reads costs as much to write as the item itself.
+    pub recorded: Option<BTreeSet<(String, String)>>,
     /// The base URL of the API, without a slash at the end.
     pub base_url: String,
     /// Origins that may call merchant routes from a browser.
@@ -132,6 +135,7 @@ impl Default for Options {
         Self {
             data: None,
             ports: Ports::default(),
+            recorded: None,
             base_url: "http://127.0.0.1:3000".to_owned(),
             admin_origins: Vec::new(),
             operators: Vec::new(),
@@ -201,7 +205,9 @@ impl Settings {
 impl Embedded {
     /// Starts the emulators, and creates the table, queues and secrets that do not exist.
     pub async fn start(options: Options) -> Result<Self, AnyError> {
-        let emulators = Emulators::start_on(options.data.as_deref(), options.ports).await?;
+        let emulators =
+            Emulators::start_on(options.data.as_deref(), options.ports, options.recorded.as_ref())
+                .await?;
         emulators.create_table(&table_definition(TABLE))?;
         let webhooks = emulators.create_queue(WEBHOOK_QUEUE, options.visibility).await?;
         let slow = emulators.create_queue(SLOW_WEBHOOK_QUEUE, options.visibility).await?;

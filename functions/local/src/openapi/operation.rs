@@ -279,7 +279,7 @@ pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
             ["webhook-id", "webhook-timestamp", "webhook-signature", "X-Service-Hmac-SHA256"];
         let header = |name: &&str| json!({"name": name, "in": "header", "required": true, "schema": {"type": "string"}});
         let mut post = json!({
-            "summary": entry.about,
+            "summary": entry.summary,
             "operationId": entry.name,
             "tags": ["webhooks"],
             "parameters": headers.iter().map(header).collect::<Vec<_>>(),

@@ -3,7 +3,7 @@
 use primitives::clock::Timestamp;
 use reliability::drill::{Drill, DrillStatus, EventCounts, TimelineEntry, Verdict};
 
-use super::plot::{Mark, Plot, Point, Series};
+use super::plot::{Plot, PlotMark, Point, Series};
 use super::{Cell, Figure, Sheet, Table, Tone, or_dash};
 
 /// The page of a drill.
@@ -40,7 +40,7 @@ fn outcome(drill: &Drill) -> (Tone, String) {
         (Some(Verdict::Failed), _) | (None, DrillStatus::Failed) => {
             (Tone::Bad, "failed".to_owned())
         }
-        (None, status) => (Tone::Open, status.as_str().to_owned()),
+        (None, status) => (Tone::Neutral, status.as_str().to_owned()),
     }
 }
 
@@ -62,15 +62,16 @@ fn undelivered(drill: &Drill) -> Series {
     Series { name: "not delivered yet".to_owned(), points }
 }
 
-fn marks(drill: &Drill) -> Vec<Mark> {
+fn marks(drill: &Drill) -> Vec<PlotMark> {
     let named = [
         ("fault", drill.injected_at),
         ("detection", drill.detected_at),
         ("fault over", drill.fault_ended_at),
         ("recovery", drill.recovered_at),
     ];
-    let mark =
-        |(label, at): (&str, Option<Timestamp>)| Some(Mark { at: at?, label: label.to_owned() });
+    let mark = |(label, at): (&str, Option<Timestamp>)| {
+        Some(PlotMark { at: at?, label: label.to_owned() })
+    };
     named.into_iter().filter_map(mark).collect()
 }
 

@@ -47,7 +47,7 @@ fn outcome(test: &LoadTest, all_succeeded: bool) -> (Tone, String) {
     let tone = match test.status {
         LoadTestStatus::Completed if all_succeeded => Tone::Good,
         LoadTestStatus::Completed | LoadTestStatus::Failed => Tone::Bad,
-        _ => Tone::Open,
+        _ => Tone::Neutral,
     };
     (tone, test.status.as_str().to_owned())
 }

@@ -54,10 +54,10 @@ pub struct Series {
 
 /// A marked moment.
 #[derive(Debug, Clone)]
-pub struct Mark {
+pub struct PlotMark {
     /// The time.
     pub at: Timestamp,
-    /// What happened, in a word or two.
+    /// The event, in a word or two.
     pub label: String,
 }
 
@@ -80,7 +80,7 @@ pub enum Drawing {
         /// The lines.
         series: Vec<Series>,
         /// Marked moments.
-        marks: Vec<Mark>,
+        marks: Vec<PlotMark>,
     },
     /// Bars against a limit.
     Bars(Vec<Bar>),
@@ -100,7 +100,7 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 impl Plot {
     /// Lines over time.
-    pub fn lines(title: &str, unit: &str, series: Vec<Series>, marks: Vec<Mark>) -> Self {
+    pub fn lines(title: &str, unit: &str, series: Vec<Series>, marks: Vec<PlotMark>) -> Self {
         let drawing = Drawing::Lines { unit: unit.to_owned(), series, marks };
         Self { title: title.to_owned(), drawing }
     }
@@ -138,7 +138,7 @@ impl Plot {
 }
 
 /// The ranges of the axes: all points and marks, and some space above.
-fn ranges(series: &[Series], marks: &[Mark]) -> (Range<i64>, Range<u64>) {
+fn ranges(series: &[Series], marks: &[PlotMark]) -> (Range<i64>, Range<u64>) {
     let points = || series.iter().flat_map(|series| &series.points);
     let times = points().map(|it| it.at).chain(marks.iter().map(|it| it.at));
     let times: Vec<i64> = times.map(Timestamp::millis).collect();
@@ -153,7 +153,7 @@ fn text(size: i32) -> TextStyle<'static> {
     ("sans-serif", size).into_font().color(&INK)
 }
 
-fn lines(area: &Area<'_>, unit: &str, series: &[Series], marks: &[Mark]) -> Drawn {
+fn lines(area: &Area<'_>, unit: &str, series: &[Series], marks: &[PlotMark]) -> Drawn {
     let (times, values) = ranges(series, marks);
     let top = values.end;
     let width = times.end.saturating_sub(times.start);

@@ -34,13 +34,13 @@ pub(crate) fn sheet(report: &Report) -> Sheet {
                 columns: vec!["control", "target", "measured", "verdict", "evidence"],
                 rows: findings.controls.iter().map(row).collect(),
             },
-            proof(report),
+            verification(report),
         ],
     }
 }
 
 /// The state of the evidence chain, to verify the report against.
-fn proof(report: &Report) -> Table {
+fn verification(report: &Report) -> Table {
     let hash = report.findings.chain.head_hash.as_deref().unwrap_or("–");
     let path = format!("/v1/operations/certification-reports/{}?format=jws", report.id);
     let signed = Cell::Links(vec![(path, "as a JWS".to_owned())]);
@@ -62,13 +62,13 @@ fn chip(verdict: Verdict) -> (Tone, String) {
     let tone = match verdict {
         Verdict::Met => Tone::Good,
         Verdict::Missed => Tone::Bad,
-        Verdict::NoEvidence => Tone::Open,
+        Verdict::NoEvidence => Tone::Neutral,
     };
     (tone, verdict.as_str().replace('_', " "))
 }
 
 fn row(control: &Control) -> Vec<Cell> {
-    let (tone, word) = chip(control.verdict);
+    let (tone, label) = chip(control.verdict);
     let criterion = control.criterion.as_ref().map(|name| format!(" ({name})"));
     let Target { comparison, value, unit } = control.target;
     let sign = match comparison {
@@ -80,7 +80,7 @@ fn row(control: &Control) -> Vec<Cell> {
         Cell::Text(format!("{}{}", control.title, criterion.unwrap_or_default())),
         Cell::Text(format!("{sign} {}", amount(value, unit))),
         Cell::Text(measured),
-        Cell::Chip(tone, word),
+        Cell::Chip(tone, label),
         Cell::Links(control.evidence.iter().map(|id| link(id.as_str())).collect()),
     ]
 }

@@ -38,8 +38,8 @@ fn a_drill_page_shows_fault_and_recovery_and_escapes_its_content() {
         rto_s: 60,
         rpo_events: 0,
     };
-    let asked = Drill::schedule(plan, &MerchantId::mint(at(0)), at(0));
-    let page = text(&drill::sheet(&asked));
+    let scheduled = Drill::schedule(plan, &MerchantId::mint(at(0)), at(0));
+    let page = text(&drill::sheet(&scheduled));
     assert!(!page.contains("<script") && page.contains("&lt;script&gt;"));
     assert!(!page.contains("<svg") && page.contains("scheduled"));
     let over = Drill {
@@ -48,11 +48,11 @@ fn a_drill_page_shows_fault_and_recovery_and_escapes_its_content() {
         detected_at: Some(at(4)),
         fault_ended_at: Some(at(6)),
         recovered_at: Some(at(9)),
-        ..asked
+        ..scheduled
     };
     let page = text(&drill::sheet(&over));
-    for shown in ["fault", "detection", "fault over", "recovery", "<svg", "currentColor"] {
-        assert!(page.contains(shown), "{shown}");
+    for part in ["fault", "detection", "fault over", "recovery", "<svg", "currentColor"] {
+        assert!(page.contains(part), "{part}");
     }
     assert!(!page.contains("#010101") && !page.contains(" style="));
 }
@@ -60,16 +60,16 @@ fn a_drill_page_shows_fault_and_recovery_and_escapes_its_content() {
 #[test]
 fn a_load_test_page_has_plots_with_the_first_numbers() {
     let profile = LoadProfile { duration_s: 10, requests_per_second: 2, checkout_percent: 50 };
-    let asked = LoadTest::schedule(profile, &MerchantId::mint(at(0)), at(0));
-    assert!(!text(&load_test::sheet(&asked)).contains("<svg"));
+    let scheduled = LoadTest::schedule(profile, &MerchantId::mint(at(0)), at(0));
+    assert!(!text(&load_test::sheet(&scheduled)).contains("<svg"));
     let sample = |micros| Sample { status: Some(200), micros, points: 3, unit_tenths: 15 };
     let (reads, checkouts) = ([sample(1_000); 5], [sample(40_000); 5]);
-    let measured = asked.claimed(at(0)).with_seconds(5, &reads, &checkouts, at(5));
+    let measured = scheduled.claimed(at(0)).with_seconds(5, &reads, &checkouts, at(5));
     let measured = measured.with_seconds(5, &reads, &checkouts, at(10));
     let page = text(&load_test::sheet(&measured));
     assert_eq!(page.matches("<svg").count(), 2);
-    for shown in ["20 of 20", "30.0", "<td data-label=\"429\">0</td>", "name=\"viewport\""] {
-        assert!(page.contains(shown), "{shown}");
+    for part in ["20 of 20", "30.0", "<td data-label=\"429\">0</td>", "name=\"viewport\""] {
+        assert!(page.contains(part), "{part}");
     }
 }
 

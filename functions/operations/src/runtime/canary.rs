@@ -20,7 +20,7 @@ use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use reliability::canary::{self, CanaryReceipt};
 
-/// How far a signature's time may be in the past or in the future, in seconds (docs/webhooks.md).
+/// The tolerance for a signature's time, in the past or in the future, in seconds (docs/webhooks.md).
 const TOLERANCE: u64 = 300;
 
 pub(crate) fn routes() -> Routes {

@@ -42,13 +42,13 @@ pub(crate) fn routes() -> Routes {
     Routes::default()
         .get("/v1/operations/runtime/failover-drills", Cost::List, list)
         .post("/v1/operations/runtime/failover-drills", Cost::BULK, schedule)
-        .get("/v1/operations/runtime/failover-drills/{id}", Cost::READ, show)
+        .get("/v1/operations/runtime/failover-drills/{id}", Cost::READ, get)
         .post("/v1/operations/runtime/failover-drills/{id}/abort", Cost::WRITE, abort)
 }
 
 /// `GET /v1/operations/runtime/failover-drills` (`listDrills`): List failover drills.
 ///
-/// The newest drill comes first. Drills are kept for 400 days.
+/// The newest drill comes first. Drills are retained for 400 days.
 pub(crate) async fn list(
     _: Operator,
     State(app): State<App>,
@@ -223,7 +223,7 @@ async fn find(services: &Services, id: &DrillId) -> Result<Drill, Problem> {
 ///
 /// # Errors
 /// `not_found`.
-pub(crate) async fn show(
+pub(crate) async fn get(
     _: Operator,
     State(app): State<App>,
     Path(id): Path<DrillId>,
@@ -250,11 +250,11 @@ pub(crate) async fn abort(
         let now = app.clock.now();
         let after = find(&app, &id).await?.aborted(now)?;
         let record = Record::of_drill(&after);
-        let after = after.stated(record.id().to_string());
+        let after = after.with_evidence(record.id().to_string());
         let addition = evidence::addition(&app, record, now).await?;
         let answer = Json::new(&DrillView::from(&after)).version(after.version);
         let write = app.table.write().replace(&after, Code::VersionConflict);
-        let write = release(write, id.as_str()).also(addition, |write, it| it.put_into(write));
+        let write = release(write, id.as_str()).when_some(addition, |write, it| it.put_into(write));
         write.answer(answer, now).await
     })
     .await

@@ -18,7 +18,7 @@ use primitives::fields::{AtMost, Text};
 use primitives::input::{Given, request};
 use primitives::problem::{Code, FieldError, Problem};
 use reliability::incident::{
-    Component, Correction, INCIDENT_UPDATED, Incident, IncidentStatus, IncidentView, Report,
+    Component, Correction, INCIDENT_UPDATED, Incident, IncidentStatus, IncidentView, NewIncident,
     Severity, Step,
 };
 use reliability::{evidence, runs};
@@ -88,13 +88,13 @@ pub(crate) async fn unresolved(services: &Services) -> Result<Vec<Incident>, Pro
 ///
 /// # Errors
 /// `not_found`, also for an incident of another store or of the platform.
-pub(crate) async fn show(
+pub(crate) async fn get(
     caller: StoreOrPlatform<ReadOperations>,
     State(app): State<App>,
     Path(id): Path<IncidentId>,
 ) -> Result<Json<IncidentView>, Problem> {
     let found: Incident = load(&app, &key::incident(&id)).await?;
-    if !caller.sees(found.store_id.as_ref()) {
+    if !caller.can_read(found.store_id.as_ref()) {
         return Err(Code::NotFound.into());
     }
     Ok(found.to_response())
@@ -133,13 +133,13 @@ impl RequestRules for OpenIncidentRequest {
 /// The incident is `open`, and its timeline begins with the operator who opened it. It emits
 /// `incident.opened`. With `store_id`, that store sees the incident and receives its events. While an
 /// incident is unresolved, no failover drill starts.
-pub(crate) async fn open(
+pub(crate) async fn create(
     _: Operator,
     State(app): State<App>,
     Ruled(Body(input)): Ruled<Body<OpenIncidentRequest>>,
 ) -> Result<Created<IncidentView>, Problem> {
     let now = app.clock.now();
-    let report = Report {
+    let report = NewIncident {
         store_id: input.store_id,
         cause: None,
         title: input.title.into(),
@@ -186,7 +186,7 @@ pub(crate) struct CorrectIncidentRequest {
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
-pub(crate) async fn correct(
+pub(crate) async fn update(
     _: Operator,
     State(app): State<App>,
     Path(id): Path<IncidentId>,
@@ -251,7 +251,7 @@ pub(crate) async fn mitigate(
 /// `POST /v1/operations/runtime/incidents/{id}/resolve` (`resolveIncident`): Resolve an incident.
 ///
 /// The incident is over; it can be resolved from every status before. It is recorded as evidence, and emits
-/// `incident.resolved`. If a rule opened it and is still broken, a new incident is opened within a minute.
+/// `incident.resolved`. If a rule opened it and is still violated, a new incident is opened within a minute.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.

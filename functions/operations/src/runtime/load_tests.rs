@@ -34,13 +34,13 @@ pub(crate) fn routes() -> Routes {
     Routes::default()
         .get("/v1/operations/runtime/load-tests", Cost::List, list)
         .post("/v1/operations/runtime/load-tests", Cost::BULK, schedule)
-        .get("/v1/operations/runtime/load-tests/{id}", Cost::READ, show)
+        .get("/v1/operations/runtime/load-tests/{id}", Cost::READ, get)
         .post("/v1/operations/runtime/load-tests/{id}/abort", Cost::WRITE, abort)
 }
 
 /// `GET /v1/operations/runtime/load-tests` (`listLoadTests`): List load tests.
 ///
-/// The newest load test comes first. Load tests are kept for 400 days.
+/// The newest load test comes first. Load tests are retained for 400 days.
 pub(crate) async fn list(
     _: Operator,
     State(app): State<App>,
@@ -110,7 +110,7 @@ async fn find(services: &Services, id: &LoadTestId) -> Result<LoadTest, Problem>
 ///
 /// # Errors
 /// `not_found`.
-pub(crate) async fn show(
+pub(crate) async fn get(
     _: Operator,
     State(app): State<App>,
     Path(id): Path<LoadTestId>,
@@ -136,11 +136,11 @@ pub(crate) async fn abort(
         let now = app.clock.now();
         let after = find(&app, &id).await?.aborted(now)?;
         let record = Record::of_load_test(&after);
-        let after = after.stated(record.id().to_string());
+        let after = after.with_evidence(record.id().to_string());
         let addition = evidence::addition(&app, record, now).await?;
         let answer = Json::new(&LoadTestView::from(&after)).version(after.version);
         let write = app.table.write().replace(&after, Code::VersionConflict);
-        let write = release(write, id.as_str()).also(addition, |write, it| it.put_into(write));
+        let write = release(write, id.as_str()).when_some(addition, |write, it| it.put_into(write));
         write.answer(answer, now).await
     })
     .await

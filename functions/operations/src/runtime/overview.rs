@@ -17,8 +17,8 @@ use reliability::drill::Drill;
 use reliability::incident::{Incident, IncidentBrief};
 use reliability::load_test::LoadTest;
 use reliability::metrics::{
-    DELIVERIES, DeliveryNumbers, FamilyNumbers, Point, Window, minutes, samples, series, sum,
-    traffic,
+    DELIVERIES, DeliveryNumbers, FamilyNumbers, Point, Window, load_per_minute, samples, series,
+    sum, traffic,
 };
 use reliability::queues::{self, QueueState, outbox_lag};
 use reliability::runs::{self, RunBrief};
@@ -95,7 +95,7 @@ pub(crate) struct PlatformNumbers {
 ///
 /// The numbers cover the last five minutes by default. It is an HTML page if `Accept` prefers `text/html` to
 /// JSON.
-pub(crate) async fn show(
+pub(crate) async fn get(
     caller: StoreOrPlatform<ReadOperations>,
     State(app): State<App>,
     Query(query): Query<OverviewQuery>,
@@ -124,7 +124,7 @@ async fn of_store(
     let (index, partition) = key::incidents_of_store(store);
     let incidents = table::Query::index(index, partition).newest_first();
     let (counted, incidents, lag_seconds, last_replay) = try_join4(
-        minutes(services, store.as_str(), since),
+        load_per_minute(services, store.as_str(), since),
         Box::pin(services.table.all::<Incident>(&incidents, LOOKED_AT)),
         Box::pin(store_lag(services, store, since, now)),
         runs::last_replay(services, store),
@@ -176,7 +176,7 @@ async fn of_platform(
     let (queues, lag_seconds, counted, traffic) = try_join4(
         queues::all(services),
         outbox_lag(services, now),
-        minutes(services, DELIVERIES, since),
+        load_per_minute(services, DELIVERIES, since),
         traffic(services, since),
     )
     .await?;

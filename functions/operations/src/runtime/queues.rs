@@ -57,7 +57,7 @@ pub(crate) async fn list(_: Operator, State(app): State<App>) -> Result<Json<Que
 ///
 /// # Errors
 /// `not_found`.
-pub(crate) async fn show(
+pub(crate) async fn get(
     _: Operator,
     State(app): State<App>,
     Path(name): Path<Text<1, 40>>,
@@ -87,11 +87,11 @@ pub(crate) struct DeadLetterList {
 
 core_types::view! {
     /// A message that was received five times and never deleted.
-    DeadLetterView of letter: PeekedMessage {
+    DeadLetterView of message: PeekedMessage {
         /// The id of the message in SQS.
-        message_id: String = letter.id.clone(),
+        message_id: String = message.id.clone(),
         /// The message, which names the work by its ids. If it is not JSON, its first 1,024 characters.
-        body: Value = body_of(&letter.body),
+        body: Value = body_of(&message.body),
         /// When it was sent.
         sent_at: Option<Timestamp>,
         /// When it was first received.
@@ -121,11 +121,11 @@ pub(crate) async fn dead_letters(
 ) -> Result<Json<DeadLetterList>, Problem> {
     let queue = RuntimeQueue::named(name.as_str())?;
     let dead = queue.dead_letters(&app).await?;
-    let total = dead.depth().await?.all();
+    let total = dead.depth().await?.total();
     let limit = query.limit.map_or(LISTED, |Written(Int(limit))| limit);
-    let most = usize::try_from(limit).unwrap_or(0).min(usize::try_from(total).unwrap_or(0));
-    let letters = dead.look(most).await?;
-    let dead_letters = letters.iter().map(DeadLetterView::from).collect();
+    let limit = usize::try_from(limit).unwrap_or(0).min(usize::try_from(total).unwrap_or(0));
+    let messages = dead.peek(limit).await?;
+    let dead_letters = messages.iter().map(DeadLetterView::from).collect();
     Ok(Json::new(&DeadLetterList { queue: queue.name, total, dead_letters }))
 }
 
@@ -172,14 +172,14 @@ pub(crate) async fn redrive(
 ) -> Result<Accepted<Redriven>, Problem> {
     let queue = RuntimeQueue::named(name.as_str())?;
     let dead = queue.dead_letters(&app).await?;
-    let most = input.max.map_or(MOVED, |max| max.0);
+    let limit = input.max.map_or(MOVED, |max| max.0);
     let rate_per_second = input.rate.map_or(RATE, |rate| rate.0);
-    let (most, rate) =
-        (usize::try_from(most).unwrap_or(0), usize::try_from(rate_per_second).unwrap_or(1));
+    let (limit, rate) =
+        (usize::try_from(limit).unwrap_or(0), usize::try_from(rate_per_second).unwrap_or(1));
     let there = dead.depth().await?.waiting;
     // Receiving more messages than the queue has would wait for them.
-    let most = most.min(usize::try_from(there).unwrap_or(0));
-    let moved = dead.move_to(&app.queue(queue.queue), most, rate).await?;
+    let limit = limit.min(usize::try_from(there).unwrap_or(0));
+    let moved = dead.move_to(&app.queue(queue.queue), limit, rate).await?;
     let seconds = moved.saturating_sub(1).checked_div(rate).unwrap_or(0);
     let last = std::time::Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
     let left = u64::try_from(moved).map_or(0, |moved| there.saturating_sub(moved));

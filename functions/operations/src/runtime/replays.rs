@@ -6,12 +6,12 @@ use callers::{StoreAccess, StoreOrOperator};
 use commerce::audience::Audience;
 use commerce::event_filter::EventTypes;
 use commerce::readers::ensure_reads_replay;
-use commerce::replays::{Counted, Replaying, named};
+use commerce::replays::{Counted, Replaying, load_named};
 use core_types::id::{DeliveryId, ReplayId, SubscriptionId};
 use core_types::key;
-use core_types::scope::{ReadOperations, Required, WriteOperations};
+use core_types::scope::{ReadOperations, RequiredScope, WriteOperations};
 use delivery::replay::{
-    DEFAULT_RATE, Estimate, MOST, MOST_RANGE, Replay, ReplayInput, ReplayKind, ReplayStatus,
+    DEFAULT_RATE, Estimate, MAX_COUNT, MAX_RANGE, Replay, ReplayInput, ReplayKind, ReplayStatus,
     ReplayView, Skipped,
 };
 use delivery::run::RunMessage;
@@ -100,7 +100,7 @@ impl RequestRules for ReplayRequest {
             errors.push(FieldError::new("/delivery_ids", "too_few", detail));
         }
         if given.has("since") {
-            errors.extend(range::violations(given, MOST_RANGE, case.app.clock.now()));
+            errors.extend(range::violations(given, MAX_RANGE, case.app.clock.now()));
         }
         errors
     }
@@ -148,7 +148,7 @@ pub(crate) async fn create(
     let floor = caller.store.created_at;
     let range = match input.kind {
         ReplayKind::Delivery => None,
-        _ => Some(TimeRange::of(input.since, input.until, MOST_RANGE, floor, now)?),
+        _ => Some(TimeRange::of(input.since, input.until, MAX_RANGE, floor, now)?),
     };
     let AtMost(mut delivery_ids) = input.delivery_ids.unwrap_or(AtMost(Vec::new()));
     let mut named = std::collections::HashSet::new();
@@ -161,7 +161,7 @@ pub(crate) async fn create(
         event_types: input.event_types.map(|types| types.to_vec()).unwrap_or_default(),
         range,
         delivery_ids,
-        max_count: input.max_count.and_then(whole).unwrap_or(MOST),
+        max_count: input.max_count.and_then(whole).unwrap_or(MAX_COUNT),
         rate_per_second: rate.unwrap_or(DEFAULT_RATE),
     };
     let (replay, scopes) = counted(&app, &caller, wanted, now).await?;
@@ -184,7 +184,7 @@ pub(crate) async fn create(
 ///
 /// # Errors
 /// As [`create`].
-pub(crate) async fn begin<S: Required>(
+pub(crate) async fn begin<S: RequiredScope>(
     services: &Services,
     caller: &StoreAccess<S>,
     input: ReplayInput,
@@ -195,7 +195,7 @@ pub(crate) async fn begin<S: Required>(
 }
 
 /// Validates and counts a replay. Returns it with the scopes that its events require.
-async fn counted<S: Required>(
+async fn counted<S: RequiredScope>(
     services: &Services,
     caller: &StoreAccess<S>,
     input: ReplayInput,
@@ -213,7 +213,7 @@ async fn counted<S: Required>(
             return Err(Problem::state(subscription.status.as_str(), &actions));
         }
     }
-    let named = named(services, &replay).await?;
+    let named = load_named(services, &replay).await?;
     let unknown = replay.delivery_ids.iter().enumerate().filter_map(|(place, id)| {
         let detail = "There is no such delivery in the store.";
         let fault =
@@ -257,7 +257,7 @@ pub(crate) struct ReplaysQuery {
 
 /// `GET /v1/operations/runtime/replays` (`listReplays`): List replays of a store.
 ///
-/// The newest replay comes first. An app sees the replays that it created only. Replays are kept for 90 days.
+/// The newest replay comes first. An app only gets the replays that it created. Replays are retained for 90 days.
 pub(crate) async fn list(
     caller: StoreOrOperator<ReadOperations>,
     State(app): State<App>,
@@ -275,13 +275,13 @@ pub(crate) async fn list(
 }
 
 /// Whether the caller may see a replay.
-fn is_visible<S: Required>(replay: &Replay, caller: &StoreAccess<S>) -> bool {
+fn is_visible<S: RequiredScope>(replay: &Replay, caller: &StoreAccess<S>) -> bool {
     let of_app = caller.actor.app();
     replay.store_id == caller.store.id
         && of_app.is_none_or(|actor| replay.app_id.as_ref() == Some(&actor.app_id))
 }
 
-async fn find<S: Required>(
+async fn find<S: RequiredScope>(
     services: &Services,
     caller: &StoreAccess<S>,
     id: &ReplayId,
@@ -297,7 +297,7 @@ async fn find<S: Required>(
 ///
 /// # Errors
 /// `not_found`, also for another app's replay.
-pub(crate) async fn show(
+pub(crate) async fn get(
     caller: StoreOrOperator<ReadOperations>,
     State(app): State<App>,
     Path(id): Path<ReplayId>,
@@ -329,7 +329,7 @@ pub(crate) async fn cancel(
         let answer = Json::new(&ReplayView::from(&cancelled)).version(cancelled.version);
         let addition = evidence::addition(&app, Record::of_replay(&cancelled)?, now).await?;
         let write = cancelled.save(app.table.write());
-        write.also(addition, |write, it| it.put_into(write)).answer(answer, now).await
+        write.when_some(addition, |write, it| it.put_into(write)).answer(answer, now).await
     })
     .await
 }

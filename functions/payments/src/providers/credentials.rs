@@ -7,7 +7,8 @@ use primitives::problem::FieldError;
 use sales::payment::Mode;
 use sales::payment::credentials::ProviderCredentials;
 
-/// The keys of a provider. Razorpay: `key_id`, `key_secret`. Stripe: `publishable_key`, `secret_key`.
+/// The keys of a provider. Razorpay: `key_id`, `key_secret`. Stripe: `publishable_key`, `secret_key`. A connected
+/// account takes a `webhook_secret` alone: its keys stay.
 #[request]
 #[derive(Clone)]
 pub struct CredentialsRequest {
@@ -42,6 +43,18 @@ fn prefixes(provider: ProviderName, mode: Mode) -> (&'static str, &'static [&'st
 }
 
 impl CredentialsRequest {
+    /// The signing secret, if nothing else is given: the stored keys stay.
+    pub(super) fn webhook_secret_alone(&self) -> Option<&str> {
+        let Self { key_id, key_secret, publishable_key, secret_key, webhook_secret } = self;
+        let keys = [
+            key_id.is_some(),
+            key_secret.is_some(),
+            publishable_key.is_some(),
+            secret_key.is_some(),
+        ];
+        text(webhook_secret.as_ref()).filter(|_| !keys.contains(&true))
+    }
+
     /// Validates the keys of this provider in this mode.
     pub(super) fn validate(
         &self,

@@ -31,7 +31,7 @@ pub(super) fn count(members: &Members) -> u32 {
 }
 
 /// Ensures that the products exist. Field errors point below `pointer`.
-pub(super) async fn known(
+pub(super) async fn ensure_products_exist(
     services: &Services,
     store: &StoreId,
     ids: &[ProductId],
@@ -49,7 +49,7 @@ pub(super) async fn known(
             index = index.saturating_add(1);
         }
     }
-    field_errors.done()
+    field_errors.into_result()
 }
 
 /// `GET /v1/products/collections/{id}/products` (`listCollectionProducts`): List products of a collection.
@@ -91,7 +91,7 @@ pub struct ChangeRequest {
 /// # Errors
 /// `not_found`, `collection_automated`, `precondition_failed`; `unknown_product`, `not_in_collection` and
 /// `too_many` as field errors.
-pub async fn add(
+pub async fn update_products(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
     Path(id): Path<CollectionId>,
@@ -105,7 +105,7 @@ pub async fn add(
         reorder: ids(input.reorder),
     };
     let store = &caller.store.id;
-    known(&app, store, &change.add, "/add").await?;
+    ensure_products_exist(&app, store, &change.add, "/add").await?;
     apply(&app, store, &id, if_match, &change).await
 }
 
@@ -125,7 +125,7 @@ pub struct RemoveRequest {
 ///
 /// # Errors
 /// `not_found`, `collection_automated`, `precondition_failed`.
-pub async fn remove(
+pub async fn delete_products(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
     Path(id): Path<CollectionId>,

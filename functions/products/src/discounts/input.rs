@@ -15,13 +15,15 @@ use sales::discount::{
     CombinesWith, Discount, DiscountKind, DiscountValue, MAX_COLLECTIONS, MAX_PRODUCTS, Minimum,
     Targets, WHOLE,
 };
-use sales::document::Document;
+use sales::pricing_document::PricingDocument;
 use sales::shipping::{MAX_RATES, ShippingZone};
 use services::Services;
 use table::item::Key;
 
 /// The most units in a quantity of buy X get Y.
 const MAX_UNITS: i64 = 999;
+/// The most units in a cart: 40 lines of 999 units.
+const MAX_CART_UNITS: i64 = 40 * MAX_UNITS;
 
 /// The lines to which a discount applies: those of the products and collections, or all if none is named.
 #[request]
@@ -54,13 +56,13 @@ pub struct MinimumRequest {
     /// The minimum subtotal, in the store's currency.
     subtotal: Option<MoneyInput>,
     /// The minimum number of units.
-    quantity: Option<Int<1, 39_960>>,
+    quantity: Option<Int<1, MAX_CART_UNITS>>,
 }
 
 impl MinimumRequest {
     pub(super) fn read(self, store: &Store, field_errors: &mut Vec<FieldError>) -> Minimum {
         let subtotal =
-            self.subtotal.map(|asked| amount(&asked, "/minimum/subtotal", store, field_errors));
+            self.subtotal.map(|input| amount(&input, "/minimum/subtotal", store, field_errors));
         let quantity = self.quantity.and_then(|quantity| u32::try_from(quantity.0).ok());
         Minimum { subtotal, quantity }
     }
@@ -129,7 +131,7 @@ fn members(kind: DiscountKind) -> (&'static [&'static str], &'static [&'static s
 
 impl ValueRequest {
     /// Whether each member is given.
-    fn given(&self) -> [(&'static str, bool); 8] {
+    fn members_given(&self) -> [(&'static str, bool); 8] {
         [
             ("basis_points", self.basis_points.is_some()),
             ("amount", self.amount.is_some()),
@@ -150,7 +152,7 @@ impl ValueRequest {
         field_errors: &mut Vec<FieldError>,
     ) -> DiscountValue {
         let (needed, possible) = members(kind);
-        for (name, is_given) in self.given() {
+        for (name, is_given) in self.members_given() {
             let pointer = format!("/value/{name}");
             if !is_given && needed.contains(&name) {
                 let detail = format!("Required for a discount of kind `{kind}`.");
@@ -166,9 +168,9 @@ impl ValueRequest {
         match kind {
             DiscountKind::Percentage => DiscountValue::Percentage { basis_points: points },
             DiscountKind::FreeShipping => {
-                let most = self.max_amount.as_ref();
+                let max = self.max_amount.as_ref();
                 let max_amount =
-                    most.map(|most| amount(most, "/value/max_amount", store, field_errors));
+                    max.map(|max| amount(max, "/value/max_amount", store, field_errors));
                 let ids = self.shipping_rate_ids.map(|ids| ids.0);
                 if ids.as_ref().is_some_and(Vec::is_empty) {
                     let detail = "Must have at least one rate; omit it to include all rates.";
@@ -184,9 +186,9 @@ impl ValueRequest {
                 DiscountValue::FreeShipping { max_amount, shipping_rate_ids }
             }
             DiscountKind::Fixed => {
-                let asked = self.amount.as_ref();
+                let input = self.amount.as_ref();
                 let zero = || Money::zero(&store.currency);
-                let amount = asked.map(|asked| amount(asked, "/value/amount", store, field_errors));
+                let amount = input.map(|input| amount(input, "/value/amount", store, field_errors));
                 if amount.as_ref().is_some_and(Money::is_zero) && field_errors.is_empty() {
                     let detail = "Must be greater than 0.";
                     field_errors.push(FieldError::new(
@@ -202,19 +204,19 @@ impl ValueRequest {
                 get_quantity: units(self.get_quantity).unwrap_or(1),
                 basis_points: points,
                 get: self.get.map(Targets::from).unwrap_or_default(),
-                most: units(self.uses_per_order),
+                max_uses: units(self.uses_per_order),
             },
         }
     }
 }
 
 fn amount(
-    asked: &MoneyInput,
+    input: &MoneyInput,
     at: &str,
     store: &Store,
     field_errors: &mut Vec<FieldError>,
 ) -> Money {
-    asked.in_currency(&store.currency).unwrap_or_else(|violation| {
+    input.in_currency(&store.currency).unwrap_or_else(|violation| {
         field_errors.push(FieldError::at(format!("{at}/currency"), violation));
         Money::zero(&store.currency)
     })
@@ -231,11 +233,11 @@ pub(super) async fn ensure_targets(
     field_errors: &mut Vec<FieldError>,
 ) -> Result<(), Problem> {
     let store = &discount.store_id;
-    let got = match &discount.value {
+    let get_targets = match &discount.value {
         DiscountValue::BuyXGetY { get, .. } => Some(get),
         _ => None,
     };
-    let named = [("/applies_to", Some(&discount.applies_to)), ("/value/get", got)];
+    let named = [("/applies_to", Some(&discount.applies_to)), ("/value/get", get_targets)];
     let mut products: HashMap<Key, Vec<String>> = HashMap::new();
     let mut collections: HashMap<Key, Vec<String>> = HashMap::new();
     for (at, targets) in named {
@@ -267,7 +269,8 @@ pub(super) async fn ensure_targets(
     if let DiscountValue::FreeShipping { shipping_rate_ids: ids, .. } = &discount.value
         && !ids.is_empty()
     {
-        let zones = Document::<ShippingZone>::load(services, key::shipping_zones(store)).await?;
+        let zones =
+            PricingDocument::<ShippingZone>::load(services, key::shipping_zones(store)).await?;
         let rates = || zones.entries.iter().flat_map(|zone| &zone.rates);
         for (n, _) in ids.iter().enumerate().filter(|(_, id)| rates().all(|rate| rate.id != **id)) {
             let pointer = format!("/value/shipping_rate_ids/{n}");

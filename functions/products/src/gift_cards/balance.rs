@@ -96,7 +96,7 @@ async fn change(
         let now = services.clock.now();
         let before = load(services, store, id).await?;
         if_match.check(before.version)?;
-        let (card, topic) = if kind.takes() {
+        let (card, topic) = if kind.is_debit() {
             (before.debited(&amount, now)?, &GIFT_CARD_DEBITED)
         } else {
             (before.credited(&amount, now)?, &GIFT_CARD_CREDITED)

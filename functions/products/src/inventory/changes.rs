@@ -14,11 +14,11 @@ use gateway::app::App;
 use gateway::idempotency::{Required, answering};
 use gateway::reply::Json;
 use gateway::request::{Body, Ruled};
-use primitives::fields::{AtMost, Flag, Int, Patch, Text};
+use primitives::fields::{AtMost, Flag, Int, Nullable, Text};
 use primitives::input::{Given, Rules, request};
 use primitives::problem::{FieldError, Problem};
 
-use catalogue::workflows::adjust_stock::{Asked, execute, violation};
+use catalogue::workflows::adjust_stock::{InventoryRequest, execute, violation};
 
 primitives::string_enum! {
     /// The states that can be adjusted and set; both quantities change together.
@@ -115,7 +115,7 @@ struct AdjustChange {
 /// # Errors
 /// `insufficient_quantity`, `stale_quantity`, `item_not_tracked`, `location_inactive`;
 /// `unknown_item` and `unknown_location` as field errors.
-pub async fn adjust(
+pub async fn adjust_levels(
     caller: StoreAccess<WriteInventory>,
     State(app): State<App>,
     _: Required,
@@ -127,7 +127,7 @@ pub async fn adjust(
         delta: change.delta.0,
         from: change.change_from.map(|from| from.0),
     });
-    let asked = Asked {
+    let request = InventoryRequest {
         kind: MovementKind::Adjusted,
         reason: input.reason.into(),
         reference: input.reference.map(String::from),
@@ -135,7 +135,7 @@ pub async fn adjust(
         wanted: wanted.collect(),
         mark: None,
     };
-    execute(&app, &caller.store, &asked, &answering(to_response)).await
+    execute(&app, &caller.store, &request, &answering(to_response)).await
 }
 
 /// Quantities to set.
@@ -171,8 +171,8 @@ struct SetChange {
     state: Option<CountedState>,
     /// The new quantity.
     quantity: Int<0, MAX_QUANTITY>,
-    /// The quantity expected before the change. Required; `null` sets the quantity unconditionally.
-    compare_quantity: Patch<Counted>,
+    /// The quantity expected before the change; `null` sets the quantity unconditionally.
+    compare_quantity: Nullable<Counted>,
 }
 
 /// `POST /v1/inventory/levels/set` (`setInventory`): Set stock with compare-and-set.
@@ -183,7 +183,7 @@ struct SetChange {
 /// # Errors
 /// `insufficient_quantity`, `stale_quantity`, `item_not_tracked`, `location_inactive`;
 /// `unknown_item` and `unknown_location` as field errors.
-pub async fn set(
+pub async fn set_levels(
     caller: StoreAccess<WriteInventory>,
     State(app): State<App>,
     _: Required,
@@ -197,22 +197,14 @@ pub async fn set(
                 "Another change of the request sets the quantity of this item at this location.";
             errors.push(violation(number, "item_id", "duplicate_change", detail));
         }
-        let from = match change.compare_quantity {
-            Patch::Set(from) => Some(from.0),
-            Patch::Clear => None,
-            Patch::Keep => {
-                let detail = "Must be the current quantity, or `null` to skip the comparison.";
-                errors.push(violation(number, "compare_quantity", "required", detail));
-                None
-            }
-        };
+        let from = change.compare_quantity.0.map(|from| from.0);
         let state = change.state.unwrap_or(CountedState::Available).into();
         wanted.push(InventoryChange::Set { lookup, state, quantity: change.quantity.0, from });
     }
     if !errors.is_empty() {
         return Err(Problem::invalid(errors));
     }
-    let asked = Asked {
+    let request = InventoryRequest {
         kind: MovementKind::Set,
         reason: input.reason.into(),
         reference: input.reference.map(String::from),
@@ -220,7 +212,7 @@ pub async fn set(
         wanted,
         mark: None,
     };
-    execute(&app, &caller.store, &asked, &answering(to_response)).await
+    execute(&app, &caller.store, &request, &answering(to_response)).await
 }
 
 /// Stock to move.
@@ -307,7 +299,7 @@ impl MoveChange {
 /// # Errors
 /// `insufficient_quantity`, `stale_quantity`, `item_not_tracked`, `location_inactive`;
 /// `unknown_item` and `unknown_location` as field errors.
-pub async fn move_stock(
+pub async fn move_levels(
     caller: StoreAccess<WriteInventory>,
     State(app): State<App>,
     _: Required,
@@ -323,7 +315,7 @@ pub async fn move_stock(
     if !errors.is_empty() {
         return Err(Problem::invalid(errors));
     }
-    let asked = Asked {
+    let request = InventoryRequest {
         kind: MovementKind::Moved,
         reason: input.reason.into(),
         reference: input.reference.map(String::from),
@@ -331,7 +323,7 @@ pub async fn move_stock(
         wanted,
         mark: None,
     };
-    execute(&app, &caller.store, &asked, &answering(to_response)).await
+    execute(&app, &caller.store, &request, &answering(to_response)).await
 }
 
 fn to_response(adjustment: &AdjustmentView) -> Json<AdjustmentView> {

@@ -35,7 +35,7 @@ use super::movements_of;
 /// Movements read in one round trip.
 const CHUNK: usize = 1_000;
 /// The most movements that one response adds up, which takes a few seconds.
-const MOST: i64 = 200_000;
+const MAX_MOVEMENTS: i64 = 200_000;
 /// The age from which no movement can still appear before a movement.
 const IN_FLIGHT: Duration = MINUTE;
 
@@ -44,7 +44,7 @@ const IN_FLIGHT: Duration = MINUTE;
 #[derive(Debug)]
 pub struct VerifyQuery {
     /// The maximum number of movements that this response adds up; 200,000 by default.
-    max_movements: Option<Written<Int<1, MOST>>>,
+    max_movements: Option<Written<Int<1, MAX_MOVEMENTS>>>,
 }
 
 /// The sum of movements.
@@ -120,7 +120,7 @@ pub struct LedgerCheck {
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`; `version_conflict` when the level keeps changing.
-pub async fn verify(
+pub async fn verify_ledger(
     caller: StoreAccess<ReadInventory>,
     State(app): State<App>,
     Path((item, location)): Path<(VariantId, LocationId)>,
@@ -128,11 +128,11 @@ pub async fn verify(
     paging: Paging,
 ) -> Result<Page<(), LedgerCheck>, Problem> {
     let key = key::level(&caller.store.id, &item, &location);
-    let most = input.max_movements.map_or(MOST, |most| most.0.0);
-    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let limit = input.max_movements.map_or(MAX_MOVEMENTS, |limit| limit.0.0);
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let (check, next) = retry(|| async {
         let level: Level = load(&app, &key).await?;
-        let (sum, next) = add_up(&app, &level, paging.start().as_ref(), most).await?;
+        let (sum, next) = add_up(&app, &level, paging.start().as_ref(), limit).await?;
         let mut check = LedgerCheck {
             consistent: None,
             expected: sum.delta.into(),
@@ -154,13 +154,13 @@ pub async fn verify(
     paging.with(check).finish(&app, Scanned::<()>::at(next), |nothing| nothing).await
 }
 
-/// Adds up a level's movements from `start`, at most `most`. If movements remain, returns the position to
+/// Adds up a level's movements from `start`, at most `limit`. If movements remain, returns the position to
 /// continue from.
 async fn add_up(
     services: &Services,
     level: &Level,
     start: Option<&Attributes>,
-    most: usize,
+    limit: usize,
 ) -> Result<(Sum, Option<Attributes>), Problem> {
     let query = movements_of(level);
     let (mut start, mut sum) = match start {
@@ -171,7 +171,7 @@ async fn add_up(
         }
     };
     let recent: Timestamp = services.clock.now().minus(IN_FLIGHT);
-    let (mut left, mut last, mut safe) = (most, None, None);
+    let (mut left, mut last, mut safe) = (limit, None, None);
     while left > 0 {
         let chunk =
             services.table.page::<Movement>(&query, CHUNK.min(left), start, |_| true).await?;
@@ -190,6 +190,7 @@ async fn add_up(
             return Ok((sum, None));
         }
     }
-    let (sum, at) = safe.or(last).ok_or_else(|| Problem::internal("a chunk without movements"))?;
+    let (sum, at) =
+        safe.or(last).ok_or_else(|| Problem::internal("a page of movements is empty"))?;
     Ok((sum, Some(sum.position(&at))))
 }

@@ -36,7 +36,7 @@ const AT_ONCE: usize = 19;
 /// of its idempotency key.
 const LONGEST: Duration = Duration::from_secs(8);
 /// The most items that a rejection names.
-const NAMED: usize = 20;
+const MAX_LISTED_ITEMS: usize = 20;
 /// The reason in the ledger.
 const REASON: &str = "location_deactivated";
 
@@ -45,16 +45,21 @@ const REASON: &str = "location_deactivated";
 ///
 /// # Errors
 /// `location_has_stock`.
-pub async fn foresee(services: &Services, from: &Location, moves: bool) -> Result<(), Problem> {
+pub async fn ensure_can_be_emptied(
+    services: &Services,
+    from: &Location,
+    moves: bool,
+) -> Result<(), Problem> {
     let query = levels_of(from);
-    let hinders = |level: &Level| if moves { waited_for(level) } else { holds(level) };
+    let hinders =
+        |level: &Level| if moves { is_reserved_for_orders(level) } else { has_stock(level) };
     let mut start = None;
     loop {
-        let found = services.table.page(&query, NAMED, start, hinders).await?;
+        let found = services.table.page(&query, MAX_LISTED_ITEMS, start, hinders).await?;
         match found.items.as_slice() {
             [] => {}
-            levels if moves => return Err(orders_wait(levels)),
-            levels => return Err(Code::LocationHasStock.with("items", named(levels))),
+            levels if moves => return Err(reserved_for_orders(levels)),
+            levels => return Err(Code::LocationHasStock.with("items", first_items(levels))),
         }
         start = found.next;
         if start.is_none() {
@@ -81,19 +86,19 @@ pub async fn drain(
         again = false;
         let mut start = None;
         loop {
-            let found = services.table.page(&query, PAGE, start, holds).await?;
+            let found = services.table.page(&query, PAGE, start, has_stock).await?;
             for levels in found.items.chunks(AT_ONCE) {
                 let Some(to) = to else {
-                    return Err(Code::LocationHasStock.with("items", named(levels)));
+                    return Err(Code::LocationHasStock.with("items", first_items(levels)));
                 };
-                again |= persist(|| async { move_over(services, levels, to).await }).await?;
-                in_time(services.clock.now(), end)?;
+                again |= persist(|| async { move_levels(services, levels, to).await }).await?;
+                ensure_in_time(services.clock.now(), end)?;
             }
             start = found.next;
             if start.is_none() {
                 break;
             }
-            in_time(services.clock.now(), end)?;
+            ensure_in_time(services.clock.now(), end)?;
         }
     }
     Ok(())
@@ -105,43 +110,47 @@ fn levels_of(location: &Location) -> Query {
         .looking_ahead(PAGE, TRIPS)
 }
 
-fn in_time(now: Timestamp, end: Timestamp) -> Result<(), Problem> {
+fn ensure_in_time(now: Timestamp, end: Timestamp) -> Result<(), Problem> {
     if now < end {
         return Ok(());
     }
     Err(Problem::from(Code::LocationEmptying).header(header::RETRY_AFTER, "1"))
 }
 
-fn holds(level: &Level) -> bool {
+fn has_stock(level: &Level) -> bool {
     !level.counters().is_nothing()
 }
 
 /// Whether orders wait for stock of this level, present or oversold.
-fn waited_for(level: &Level) -> bool {
+fn is_reserved_for_orders(level: &Level) -> bool {
     level.committed != 0 || level.reserved != level.held || level.available < 0
 }
 
-fn orders_wait<'a>(levels: impl IntoIterator<Item = &'a Level>) -> Problem {
+fn reserved_for_orders<'a>(levels: impl IntoIterator<Item = &'a Level>) -> Problem {
     let detail =
         "Orders have reserved or committed stock at this location: fulfil or cancel them first.";
-    Code::LocationHasStock.detail(detail).with("items", named(levels))
+    Code::LocationHasStock.detail(detail).with("items", first_items(levels))
 }
 
 /// The first items of these levels, for a response.
-fn named<'a>(levels: impl IntoIterator<Item = &'a Level>) -> Vec<&'a str> {
-    levels.into_iter().take(NAMED).map(|level| level.variant_id.as_str()).collect()
+fn first_items<'a>(levels: impl IntoIterator<Item = &'a Level>) -> Vec<&'a str> {
+    levels.into_iter().take(MAX_LISTED_ITEMS).map(|level| level.variant_id.as_str()).collect()
 }
 
 /// Moves the stock of these levels to the other location, in one transaction. Returns whether there was
 /// any.
-async fn move_over(services: &Services, levels: &[Level], to: &Location) -> Result<bool, Problem> {
+async fn move_levels(
+    services: &Services,
+    levels: &[Level],
+    to: &Location,
+) -> Result<bool, Problem> {
     let now = services.clock.now();
-    let known = read(services, levels, to).await?;
-    let at = |level: &Level| known.get(&(level.variant_id.clone(), level.location_id.clone()));
+    let stored = read(services, levels, to).await?;
+    let at = |level: &Level| stored.get(&(level.variant_id.clone(), level.location_id.clone()));
     let waiting: Vec<&Level> =
-        levels.iter().filter_map(at).filter(|level| waited_for(level)).collect();
+        levels.iter().filter_map(at).filter(|level| is_reserved_for_orders(level)).collect();
     if !waiting.is_empty() {
-        return Err(orders_wait(waiting));
+        return Err(reserved_for_orders(waiting));
     }
     let mut wanted = Vec::new();
     for current in levels.iter().filter_map(at) {
@@ -159,7 +168,7 @@ async fn move_over(services: &Services, levels: &[Level], to: &Location) -> Resu
     if wanted.is_empty() {
         return Ok(false);
     }
-    let snapshot = StockSnapshot { levels: known, oversold: Vec::new() };
+    let snapshot = StockSnapshot { levels: stored, oversold: Vec::new() };
     let id = MovementId::mint(now);
     let adjustment = plan(&to.store_id, (&wanted, &snapshot), MovementKind::Moved, now)?
         .annotated(&id, REASON, None);
@@ -175,7 +184,7 @@ async fn move_over(services: &Services, levels: &[Level], to: &Location) -> Resu
     let write = adjustment.new_items().into_iter().fold(write, ensure_item);
     write
         .check(&key::location(&to.store_id, &to.id), open, closed)
-        .emit(Event::new(&INVENTORY_ADJUSTED, view.about(&to.store_id), &view, now))
+        .emit(Event::new(&INVENTORY_ADJUSTED, view.subject_of(&to.store_id), &view, now))
         .commit()
         .await?;
     Ok(true)
@@ -200,13 +209,13 @@ async fn read(
     for key in &sold {
         items.extend(batch.take::<Sellable>(key)?.map(|sellable| sellable.variant_id));
     }
-    let mut known = BTreeMap::new();
+    let mut levels_found = BTreeMap::new();
     for key in &keys {
         if let Some(level) = batch.take::<Level>(key)?
             && items.contains(&level.variant_id)
         {
-            known.insert((level.variant_id.clone(), level.location_id.clone()), level);
+            levels_found.insert((level.variant_id.clone(), level.location_id.clone()), level);
         }
     }
-    Ok(known)
+    Ok(levels_found)
 }

@@ -24,7 +24,7 @@ use services::Services;
 use super::{created, no_content, to_response};
 
 /// Maximum number of operations in a request.
-const MOST: usize = 100;
+const MAX_OPERATIONS: usize = 100;
 /// The largest version: the largest integer that JSON numbers represent exactly.
 const MAX_VERSION: i64 = 9_007_199_254_740_991;
 
@@ -73,7 +73,7 @@ struct Operation {
 pub struct BulkRequest {
     /// The operations: 1 to 100.
     #[schemars(length(min = 1))]
-    operations: AtMost<Operation, MOST>,
+    operations: AtMost<Operation, MAX_OPERATIONS>,
 }
 
 /// The result of one operation.
@@ -170,17 +170,17 @@ async fn run(
         BulkAction::Create => {
             absent(id.is_some(), "/id")?;
             absent(version.is_some(), "/version")?;
-            let asked: CreateRequest = read(product)?;
+            let input: CreateRequest = read(product)?;
             let now = services.clock.now();
-            let (planned, completion) = ((ProductId::mint(now), asked), answering(created));
+            let (planned, completion) = ((ProductId::mint(now), input), answering(created));
             let made = save_product::create(services, store, planned, now, &completion);
             part(services, number, Box::pin(made)).await
         }
         BulkAction::Update => {
             let id = id.ok_or_else(|| required("/id"))?;
-            let asked: UpdateRequest = read(product)?;
+            let input: UpdateRequest = read(product)?;
             let (at, completion) = ((&id, expected), answering(to_response));
-            let changed = save_product::change(services, store, at, asked, &completion);
+            let changed = save_product::change(services, store, at, input, &completion);
             part(services, number, Box::pin(changed)).await
         }
         BulkAction::Delete => {
@@ -196,10 +196,10 @@ async fn run(
 /// Parses the product of an operation. The pointers of its field errors begin with `/product`.
 fn read<T: deserr::Deserr<FieldErrors>>(product: Option<Value>) -> Result<T, Problem> {
     let product = product.ok_or_else(|| required("/product"))?;
-    input::read(product).map_err(|problem| within(&problem))
+    input::read(product).map_err(|problem| below_product(&problem))
 }
 
-fn within(problem: &Problem) -> Problem {
+fn below_product(problem: &Problem) -> Problem {
     let deeper = |error: &FieldError| {
         let pointer = format!("/product{}", error.pointer);
         FieldError::at(pointer, error.violation.clone())

@@ -41,31 +41,31 @@ pub(super) async fn by_words(
     store: &StoreId,
     paging: Paging,
     search: &Search,
-    admits: impl Fn(&ProductSummary) -> bool,
+    matches: impl Fn(&ProductSummary) -> bool,
 ) -> Result<Page<ListedProduct>, Problem> {
-    let found = search.page(services, paging.limit(), paging.start(), admits).await?;
+    let found = search.page(services, paging.limit(), paging.start(), matches).await?;
     let ids: Vec<ProductId> = found.items.iter().map(|summary| summary.id().clone()).collect();
     let products = product::get_many(services, store, &ids).await?;
-    let shown = found.filter_map(|summary| {
+    let matching = found.filter_map(|summary| {
         products.iter().find(|product| product.id == *summary.id()).map(ListedProduct::from)
     });
-    paging.finish(services, shown, |product| product).await
+    paging.finish(services, matching, |product| product).await
 }
 
 /// Returns the ids of those of the given products that match the search words.
-pub(super) async fn those_with(
+pub(super) async fn matching_ids(
     services: &Services,
     store: &StoreId,
     ids: &[ProductId],
     search: &Search,
 ) -> Result<HashSet<ProductId>, Problem> {
     let found = summaries(services, store, ids).await?;
-    let found = found.into_iter().filter(|summary| search.is_answered_by(summary));
+    let found = found.into_iter().filter(|summary| search.matches(summary));
     Ok(found.map(|summary| summary.id().clone()).collect())
 }
 
 /// The ids of a product and of one of its variants.
-type Labelled = (ProductId, VariantId);
+type VariantLocator = (ProductId, VariantId);
 
 /// Returns a page of the variants with a SKU or a barcode, each with its product.
 pub(super) async fn by_code(
@@ -73,9 +73,9 @@ pub(super) async fn by_code(
     store: &StoreId,
     paging: Paging,
     (sku, barcode): (Option<&str>, Option<&str>),
-    takes: impl Fn(&Product) -> bool,
+    matches: impl Fn(&Product) -> bool,
 ) -> Result<Page<ListedProduct>, Problem> {
-    let labelled: Scanned<Labelled> = match (sku, barcode) {
+    let labelled: Scanned<VariantLocator> = match (sku, barcode) {
         (Some(sku), _) => {
             let claim: Option<UniqueSku> =
                 services.table.get(&UniqueSku::key_of(store, sku)).await?;
@@ -88,35 +88,36 @@ pub(super) async fn by_code(
             found.filter_map(|entry| Some((entry.product_id, entry.variant_id)))
         }
     };
-    let is_meant = |variant: &Variant| {
-        let same = |own: &Option<String>, asked: Option<&str>| {
-            asked.is_none_or(|asked| {
-                own.as_ref().is_some_and(|own| own.to_lowercase() == asked.to_lowercase())
+    let has_codes = |variant: &Variant| {
+        let same = |own: &Option<String>, wanted: Option<&str>| {
+            wanted.is_none_or(|wanted| {
+                own.as_ref().is_some_and(|own| own.to_lowercase() == wanted.to_lowercase())
             })
         };
         same(&variant.sku, sku) && same(&variant.barcode, barcode)
     };
     let (products, variants) = read(services, store, &labelled.items).await?;
-    let shown = labelled.filter_map(|(product, variant)| {
+    let matching = labelled.filter_map(|(product, variant)| {
         let product = products.iter().find(|found| found.id == product)?;
         let variant = product.position_of(variants.iter().find(|found| found.id == variant)?)?;
-        let is_shown = takes(product) && is_meant(&variant);
+        let is_match = matches(product) && has_codes(&variant);
         let variants = Some(vec![VariantView::from(&variant)]);
-        is_shown.then(|| ListedProduct { product: product.into(), variants })
+        is_match.then(|| ListedProduct { product: product.into(), variants })
     });
-    paging.finish(services, shown, |product| product).await
+    paging.finish(services, matching, |product| product).await
 }
 
 /// Loads the variants and their products that exist; 100 variants take at most two batches.
 async fn read(
     services: &Services,
     store: &StoreId,
-    labelled: &[Labelled],
+    labelled: &[VariantLocator],
 ) -> Result<(Vec<Product>, Vec<Variant>), Problem> {
     let owners: HashSet<&ProductId> = labelled.iter().map(|(product, _)| product).collect();
     let owners = owners.into_iter().map(|product| key::product(store, product));
-    let named = labelled.iter().map(|(product, variant)| key::variant(store, product, variant));
-    let keys: Vec<Key> = owners.chain(named).collect();
+    let variants_of =
+        labelled.iter().map(|(product, variant)| key::variant(store, product, variant));
+    let keys: Vec<Key> = owners.chain(variants_of).collect();
     let (mut products, mut variants) = (Vec::new(), Vec::new());
     for part in keys.chunks(100) {
         let mut found = services.table.get_many(&part.iter().collect::<Vec<_>>()).await?;

@@ -47,7 +47,7 @@ impl CategoryBranch {
 ///
 /// # Errors
 /// `storefront_not_found`.
-pub(crate) async fn categories(
+pub(crate) async fn list_categories(
     caller: Viewer,
     State(app): State<App>,
     paging: Paging,
@@ -65,7 +65,7 @@ pub(crate) async fn categories(
 ///
 /// # Errors
 /// `storefront_not_found`, `not_found`.
-pub(crate) async fn category(
+pub(crate) async fn get_category(
     caller: Viewer,
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, Handle)>,
@@ -116,7 +116,7 @@ impl From<&Collection> for CollectionPage {
 ///
 /// # Errors
 /// `storefront_not_found`, `invalid_cursor`.
-pub(crate) async fn collections(
+pub(crate) async fn list_collections(
     caller: Viewer,
     State(app): State<App>,
     paging: Paging,
@@ -140,7 +140,7 @@ pub(crate) async fn collections(
 ///
 /// # Errors
 /// `storefront_not_found`; `not_found`, also for an unpublished collection.
-pub(crate) async fn collection(
+pub(crate) async fn get_collection(
     caller: Viewer,
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, Handle)>,

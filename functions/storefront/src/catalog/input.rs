@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use catalogue::collection::{Collection, SortOrder, holds};
+use catalogue::collection::{Collection, SortOrder, matches_rules};
 use catalogue::product::{ProductSummary, SummaryOrder};
 use catalogue::search;
 use catalogue::words::{Term, terms};
@@ -22,13 +22,13 @@ primitives::string_enum! {
         /// The oldest first.
         Oldest = "created_at",
         /// By the lowest price of their variants, the cheapest first.
-        Cheapest = "price",
+        PriceAscending = "price",
         /// By the lowest price of their variants, the most expensive first.
-        Dearest = "-price",
+        PriceDescending = "-price",
         /// By title, ignoring case and accents.
         Title = "title",
         /// The best-rated first.
-        Best = "best",
+        BestRated = "best",
     }
 }
 
@@ -108,12 +108,12 @@ impl<'a> Filter<'a> {
     }
 
     /// Removes the words, because a search finds the products by them.
-    pub fn leave_words(&mut self) {
+    pub fn clear_terms(&mut self) {
         self.terms.clear();
     }
 
     /// Restricts the filter to these products, if given.
-    pub fn keep_to(&mut self, members: Option<Vec<ProductId>>) {
+    pub fn restrict_to(&mut self, members: Option<Vec<ProductId>>) {
         self.members = members.map(|members| members.into_iter().collect());
     }
 
@@ -130,25 +130,25 @@ impl<'a> Filter<'a> {
     }
 
     /// Whether the product is visible and matches.
-    pub fn admits(&self, summary: &ProductSummary) -> bool {
+    pub fn matches(&self, summary: &ProductSummary) -> bool {
         let is_tagged = |tag: &String| summary.tags.iter().any(|own| own.to_lowercase() == *tag);
         let category = summary.category_id.as_ref();
         let among = |wanted: &HashSet<_>| category.is_some_and(|own| wanted.contains(own));
         summary.is_visible()
             && self.members.as_ref().is_none_or(|members| members.contains(summary.id()))
-            && self.costs(summary)
+            && self.price_matches(summary)
             && self.in_stock.is_none_or(|wanted| summary.is_in_stock(self.store) == wanted)
             && self.categories.as_ref().is_none_or(among)
             && self.tag.as_ref().is_none_or(is_tagged)
             && self
                 .automated
                 .as_ref()
-                .is_none_or(|collection| holds(&collection.rules, collection.mode, summary))
-            && search::answers(summary, &self.terms)
+                .is_none_or(|collection| matches_rules(&collection.rules, collection.mode, summary))
+            && search::matches(summary, &self.terms)
     }
 
     /// Whether a variant's price is in the range.
-    fn costs(&self, summary: &ProductSummary) -> bool {
+    fn price_matches(&self, summary: &ProductSummary) -> bool {
         let (min, max) = (self.min_price.unwrap_or(0), self.max_price.unwrap_or(MAX_AMOUNT));
         summary.prices.iter().any(|price| (min..=max).contains(price))
     }
@@ -159,10 +159,10 @@ impl From<ProductSort> for SummaryOrder {
         match sort {
             ProductSort::Newest => Self::Newest,
             ProductSort::Oldest => Self::Oldest,
-            ProductSort::Cheapest => Self::Cheapest,
-            ProductSort::Dearest => Self::Dearest,
+            ProductSort::PriceAscending => Self::PriceAscending,
+            ProductSort::PriceDescending => Self::PriceDescending,
             ProductSort::Title => Self::Title,
-            ProductSort::Best => Self::Best,
+            ProductSort::BestRated => Self::BestRated,
         }
     }
 }
@@ -173,8 +173,8 @@ pub fn order_of(order: SortOrder) -> Option<SummaryOrder> {
         SortOrder::Manual => None,
         SortOrder::Newest => Some(SummaryOrder::Newest),
         SortOrder::Oldest => Some(SummaryOrder::Oldest),
-        SortOrder::Cheapest => Some(SummaryOrder::Cheapest),
-        SortOrder::Dearest => Some(SummaryOrder::Dearest),
+        SortOrder::PriceAscending => Some(SummaryOrder::PriceAscending),
+        SortOrder::PriceDescending => Some(SummaryOrder::PriceDescending),
         SortOrder::Title => Some(SummaryOrder::Title),
     }
 }

@@ -1,8 +1,8 @@
 //! Loads a product's page: one query, if the process has its related products cached.
 //!
-//! The product, its variants and their stock are one range of its partition. The product of a handle is
-//! found in the store's [`Shelf`], or by the handle's lookup item. Either also has the attributes by which
-//! related products are found, so that they are read at the same time. Both may be outdated, and only
+//! The product, its variants and their stock are one range of its partition. The product of a handle is found
+//! in the store's [`RelatedProductsCache`], or by the handle's lookup item. Either also has the attributes by
+//! which related products are found, so that they are read at the same time. Both may be outdated, and only
 //! decide what to read: the product read must be visible and have the handle.
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use identity::store::Store;
 use primitives::problem::{Code, Problem};
 use services::Services;
 
-use super::alongside::Shelf;
+use super::related::RelatedProductsCache;
 
 /// A product with its variants and related products.
 #[derive(Debug)]
@@ -37,11 +37,11 @@ impl ProductPage {
         store: &Store,
         handle: &Handle,
     ) -> Result<Self, Problem> {
-        let shelf = Shelf::of(services, &store.id).await?;
-        if let Some((id, outline)) = shelf.named(services, handle).await? {
+        let cache = RelatedProductsCache::of(services, &store.id).await?;
+        if let Some((id, outline)) = cache.find_by_handle(services, handle).await? {
             let (found, related) = tokio::try_join!(
                 product::get_eventually(services, &store.id, &id),
-                shelf.alongside(services, &id, &outline),
+                cache.related_to(services, &id, &outline),
             )?;
             let is_current = |product: &Product| product.is_visible() && product.handle == *handle;
             if let Some((product, variants)) = found.filter(|(product, _)| is_current(product)) {
@@ -52,7 +52,7 @@ impl ProductPage {
         let found = product::load(services, &store.id, &id).await?;
         let found = found.filter(|(product, _)| product.is_visible());
         let (product, variants) = found.ok_or(Code::NotFound)?;
-        let related = shelf.alongside(services, &id, &product.outline()).await?;
+        let related = cache.related_to(services, &id, &product.outline()).await?;
         Ok(Self { product, variants, related })
     }
 }

@@ -39,14 +39,14 @@ const BATCH: (usize, usize) = (100, 4);
 
 /// The source of a list of products.
 #[derive(Debug)]
-pub struct Source<'a> {
+pub struct ProductList<'a> {
     store: &'a StoreId,
     filter: Filter<'a>,
-    order: Order,
+    order: ListOrder,
 }
 
 #[derive(Debug)]
-enum Order {
+enum ListOrder {
     /// The order of an index.
     Index(SummaryOrder),
     /// These products, sorted in memory.
@@ -57,7 +57,7 @@ enum Order {
     Found(Search),
 }
 
-impl<'a> Source<'a> {
+impl<'a> ProductList<'a> {
     /// Opens the requested list, which continues at `start`.
     ///
     /// # Errors
@@ -94,28 +94,32 @@ impl<'a> Source<'a> {
         let mut filter = Filter::new(input, store, categories, automated);
         let search = input.q.as_ref().and_then(|q| Search::of(&store.id, q.as_str()));
         // Later pages use the source of the first page, even if there are more products by now.
-        let most = match start {
+        let max_sorted = match start {
             None => Some(MAX_SORTED.0),
             Some(position) => (!cursor::is_of_query(position)).then_some(MAX_SORTED.1),
         };
         let order = match (search, members, sort) {
             (Some(search), members, _) if input.sort.is_none() => {
-                filter.keep_to(members);
-                filter.leave_words();
-                Order::Found(search)
+                filter.restrict_to(members);
+                filter.clear_terms();
+                ListOrder::Found(search)
             }
-            (_, Some(listed), None) => Order::Listed(listed),
-            (_, Some(listed), Some(sort)) if most.is_some_and(|most| listed.len() <= most) => {
-                Order::Sorted(listed, sort)
+            (_, Some(listed), None) => ListOrder::Listed(listed),
+            (_, Some(listed), Some(sort))
+                if max_sorted.is_some_and(|max_sorted| listed.len() <= max_sorted) =>
+            {
+                ListOrder::Sorted(listed, sort)
             }
             (search, members, sort) => {
-                filter.keep_to(members);
+                filter.restrict_to(members);
                 let sort = sort.unwrap_or(SummaryOrder::Newest);
-                let few = match search.zip(most) {
+                let few = match search.zip(max_sorted) {
                     None => None,
-                    Some((search, most)) => search.few(services, most).await?,
+                    Some((search, max_sorted)) => {
+                        search.matching_if_few(services, max_sorted).await?
+                    }
                 };
-                few.map_or(Order::Index(sort), |few| Order::Sorted(few, sort))
+                few.map_or(ListOrder::Index(sort), |few| ListOrder::Sorted(few, sort))
             }
         };
         Ok(Self { store: &store.id, filter, order })
@@ -129,16 +133,16 @@ impl<'a> Source<'a> {
         start: Option<Attributes>,
     ) -> Result<Scanned<ProductSummary>, Problem> {
         match &self.order {
-            Order::Index(order) => self.indexed(services, *order, limit, start).await,
-            Order::Sorted(ids, order) => {
+            ListOrder::Index(order) => self.indexed(services, *order, limit, start).await,
+            ListOrder::Sorted(ids, order) => {
                 Listed::count_read(ids.len());
                 let found = summaries(services, self.store, ids).await?;
-                let found = found.into_iter().filter(|summary| self.filter.admits(summary));
+                let found = found.into_iter().filter(|summary| self.filter.matches(summary));
                 cursor::sorted(found, limit, start.as_ref(), |summary| order.key(summary))
             }
-            Order::Listed(listed) => self.listed(services, listed, limit, start).await,
-            Order::Found(search) => {
-                search.page(services, limit, start, |summary| self.filter.admits(summary)).await
+            ListOrder::Listed(listed) => self.listed(services, listed, limit, start).await,
+            ListOrder::Found(search) => {
+                search.page(services, limit, start, |summary| self.filter.matches(summary)).await
             }
         }
     }
@@ -157,17 +161,17 @@ impl<'a> Source<'a> {
             return Err(Code::InvalidCursor.into());
         }
         let query = order.query(self.store);
-        let admits = |summary: &ProductSummary| self.filter.admits(summary);
+        let matches = |summary: &ProductSummary| self.filter.matches(summary);
         if self.filter.is_empty() {
-            return services.table.page(&query, limit, start, admits).await;
+            return services.table.page(&query, limit, start, matches).await;
         }
         let first = query.clone().looking_ahead(limit.saturating_mul(FIRST_TRIP_FACTOR), 1);
-        let mut found = services.table.page(&first, limit, start, admits).await?;
+        let mut found = services.table.page(&first, limit, start, matches).await?;
         let missing = limit.saturating_sub(found.items.len());
         if missing > 0 && found.next.is_some() && !ReadLimit::is_reached() {
             let rest = query.looking_ahead(SCANNED_PER_TRIP, MAX_TRIPS);
             let start = found.next.take();
-            found.extend(services.table.page(&rest, missing, start, admits).await?);
+            found.extend(services.table.page(&rest, missing, start, matches).await?);
         }
         Ok(found)
     }
@@ -195,7 +199,7 @@ impl<'a> Source<'a> {
                 }
                 next = next.saturating_add(1);
                 let summary = read.next_if(|summary| *summary.id() == id);
-                if let Some(summary) = summary.filter(|summary| self.filter.admits(summary)) {
+                if let Some(summary) = summary.filter(|summary| self.filter.matches(summary)) {
                     found.push(summary, cursor::position_at(&keys, next));
                 }
             }
@@ -217,7 +221,7 @@ pub async fn collection(
     store: &StoreId,
     handle: &Handle,
 ) -> Result<Collection, Problem> {
-    let id = named(services, store, handle).await?;
+    let id = collection_id_of(services, store, handle).await?;
     let key = &key::collection(store, &id);
     retry_eventual_first(|consistency| async move {
         published(services.table.get_as(key, consistency).await?)
@@ -231,17 +235,17 @@ async fn with_members(
     store: &StoreId,
     handle: &Handle,
 ) -> Result<(Collection, Option<Members>), Problem> {
-    let id = named(services, store, handle).await?;
+    let id = collection_id_of(services, store, handle).await?;
     let (collection, members) =
         (&key::collection(store, &id), &key::collection_members(store, &id));
     retry_eventual_first(|consistency| async move {
-        let mut found = services.table.look(&[collection, members], consistency).await?;
+        let mut found = services.table.get_many_with(&[collection, members], consistency).await?;
         Ok((published(found.take(collection)?)?, found.take(members)?))
     })
     .await
 }
 
-async fn named(
+async fn collection_id_of(
     services: &Services,
     store: &StoreId,
     handle: &Handle,

@@ -139,14 +139,26 @@ impl VariantChoice {
     }
 }
 
+/// The options with the values that shoppers can choose: those of variants that are sold.
+fn offered(options: Vec<ProductOption>, choices: &[VariantChoice]) -> Vec<ProductOption> {
+    let offered = |(place, option): (usize, ProductOption)| {
+        let is_chosen =
+            |value: &String| choices.iter().any(|choice| choice.options.get(place) == Some(value));
+        let values = option.values.into_iter().filter(is_chosen).collect();
+        ProductOption { values, ..option }
+    };
+    options.into_iter().enumerate().map(offered).collect()
+}
+
 impl ProductDetail {
     /// The response about a product's page.
     pub fn of(page: ProductPage, store: &Store, base_url: &str) -> Self {
         let ProductPage { product, variants, related } = page;
-        let offered = variants.into_iter().filter(|variant| !variant.discontinued);
+        let sold = variants.into_iter().filter(|variant| !variant.discontinued);
         let choices: Vec<VariantChoice> =
-            offered.map(|variant| VariantChoice::of(variant, store)).collect();
+            sold.map(|variant| VariantChoice::of(variant, store)).collect();
         let (range, rating) = (product.price_range(), product.rating());
+        let options = offered(product.options, &choices);
         Self {
             summary: StorefrontProductSummary {
                 id: product.id,
@@ -171,7 +183,7 @@ impl ProductDetail {
                 version: product.version,
             },
             description: product.description,
-            options: product.options,
+            options,
             seo: product.seo,
             choices,
             related: related

@@ -16,13 +16,13 @@ use primitives::problem::{Code, FieldError, Problem};
 use sales::order::aggregate::PaymentWithOrder;
 use sales::order::{FinancialStatus, OrderStatus};
 use sales::payment::lookup::PaymentLookup;
-use sales::payment::provider::{Provider, Returned};
-use sales::payment::{Payment, PaymentStatus, Source, load};
+use sales::payment::provider::{Provider, RedirectParameters};
+use sales::payment::{Payment, PaymentSource, PaymentStatus, load};
 use sales::workflows::record_payment::{self, PaymentUpdate};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Segment, named};
+use super::{Segment, parse_provider};
 
 /// The parameters of the provider's redirect.
 #[request]
@@ -42,9 +42,9 @@ pub struct VerifyRequest {
 
 impl VerifyRequest {
     /// The provider's parameters.
-    fn returned(&self) -> Returned {
+    fn returned(&self) -> RedirectParameters {
         let text = |field: &Option<Exact<128>>| field.as_ref().map(|text| text.as_str().to_owned());
-        Returned {
+        RedirectParameters {
             razorpay_order_id: text(&self.razorpay_order_id),
             razorpay_payment_id: text(&self.razorpay_payment_id),
             razorpay_signature: self.razorpay_signature.as_ref().map(|t| t.as_str().to_owned()),
@@ -110,8 +110,8 @@ pub struct VerifiedOrder {
     financial_status: FinancialStatus,
 }
 
-fn verified(known: &PaymentWithOrder) -> Json<VerifiedPayment> {
-    let PaymentWithOrder { payment, order } = known.clone();
+fn to_response(current: &PaymentWithOrder) -> Json<VerifiedPayment> {
+    let PaymentWithOrder { payment, order } = current.clone();
     Json::new(&VerifiedPayment {
         payment: ShopperPayment {
             id: payment.id,
@@ -145,7 +145,7 @@ pub async fn verify(
     Path((_, provider)): Path<(Subdomain, Segment)>,
     Ruled(Body(input)): Ruled<Body<VerifyRequest>>,
 ) -> Result<Json<VerifiedPayment>, Problem> {
-    let provider = named(&provider)?;
+    let provider = parse_provider(&provider)?;
     let returned = input.returned();
     let store = caller.store();
     let all = load::payments_of(&app, &store.id, &input.order_id).await?;
@@ -154,12 +154,14 @@ pub async fn verify(
     let newest = of_provider.iter().max_by_key(|payment| payment.created_at);
     let newest = newest.ok_or(Code::NotFound)?;
     let reference = returned.razorpay_order_id.as_ref().or(returned.payment_intent.as_ref());
-    let named = of_provider.iter().find(|known| Some(&known.provider_reference) == reference);
-    let payment = named.unwrap_or(newest);
+    let matching =
+        of_provider.iter().find(|current| Some(&current.provider_reference) == reference);
+    // A reference of no payment of this order is rejected by `verify_return`, whichever payment it is given.
+    let payment = matching.unwrap_or(newest);
     let connected = load::connect(&app, &store.id, provider).await?;
     connected.verify_return(payment, &returned)?;
-    let (lookup, source) = (PaymentLookup::from(*payment), Source::Verify);
-    let observed = &record_payment::look(&app, &connected, payment).await?;
+    let (lookup, source) = (PaymentLookup::from(*payment), PaymentSource::Verify);
+    let observed = &record_payment::fetch_and_capture(&app, &connected, payment).await?;
     let update = PaymentUpdate { lookup: &lookup, observed, source, event: None };
-    record_payment::record(&app, &connected, update, &answering(verified)).await
+    record_payment::record(&app, &connected, update, &answering(to_response)).await
 }

@@ -17,9 +17,9 @@ use primitives::fields::FromText;
 use primitives::problem::{Code, Problem};
 use sales::payment::load::connect;
 use sales::payment::lookup::PaymentLookup;
-use sales::payment::provider::{Notice, Provider};
+use sales::payment::provider::{Provider, ProviderWebhookEvent};
 use sales::payment::provider_event::ProviderEvent;
-use sales::payment::{Capabilities, ProviderReference, Source};
+use sales::payment::{Capabilities, PaymentSource, ProviderReference};
 use sales::workflows::record_payment::{self, PaymentUpdate};
 use sales::workflows::{record_disputes, refund_order};
 use schemars::JsonSchema;
@@ -28,7 +28,7 @@ use services::Services;
 use table::CommitOnly;
 use themes::purchase::settlement::{self, PurchaseUpdate};
 
-use super::{Segment, named};
+use super::{Segment, parse_provider};
 
 /// The maximum size of a stored body in bytes: an item holds 400 KB, and sealing adds a third.
 const MAX_STORED_BODY: usize = 200 * 1024;
@@ -95,7 +95,7 @@ pub async fn receive(
     Signed { inbound, .. }: Signed<ProviderWebhook>,
     Path((_, provider)): Path<(Segment, Segment)>,
 ) -> Result<Json<Received>, Problem> {
-    let provider = named(&provider)?;
+    let provider = parse_provider(&provider)?;
     if !Capabilities::of(provider).is_online {
         return Err(Code::NotFound.into());
     }
@@ -118,7 +118,7 @@ pub async fn receive(
             return Ok(received());
         }
         let observed = &record_payment::in_full(&app, &connected, lookup, observed).await?;
-        let (source, event) = (Source::Webhook, Some(&event));
+        let (source, event) = (PaymentSource::Webhook, Some(&event));
         let update = PaymentUpdate { lookup, observed, source, event };
         record_payment::record(&app, &connected, update, &CommitOnly).await?;
         return Ok(received());
@@ -131,7 +131,7 @@ pub async fn receive(
             store_id: &found.store_id,
             purchase_id: &found.id,
             observed,
-            source: Source::Webhook,
+            source: PaymentSource::Webhook,
             event: Some(&event),
         };
         settlement::record(&app, &connected, &found.slug, update).await?;
@@ -171,7 +171,7 @@ async fn event(
     services: &Services,
     store: &StoreId,
     provider: ProviderName,
-    notice: &Notice,
+    notice: &ProviderWebhookEvent,
     lookup: Option<&PaymentLookup>,
     body: &[u8],
 ) -> Result<ProviderEvent, Problem> {

@@ -5,7 +5,7 @@
 //!
 //! **Idempotent.** Pinning the same bytes again writes nothing. Small blobs share a transaction, each
 //! description with its chunks. The chunks of a blob larger than a transaction are written before its
-//! description, as those of a [`super::Deposit`] are.
+//! description, as those of a [`super::BlobUpload`] are.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use services::Services;
 use table::item::{Item, Key};
 use table::{Change, ReadConsistency, Write, retry_eventual_first};
 
-use super::{Blob, CHUNK, Chunk, Octets, TOGETHER};
+use super::{Blob, BlobChunk, CHUNK, Octets, TOGETHER};
 
 /// Bytes of one transaction, below its limit of 4 MB with names and keys.
 const TRANSACTION: usize = 3_000_000;
@@ -117,7 +117,8 @@ async fn descriptions(
 ) -> Result<BTreeMap<String, Blob>, Problem> {
     let keys: Vec<Key> = names.map(|name| key::blob(name)).collect();
     let read = keys.chunks(BATCH).map(|keys| async move {
-        let mut batch = services.table.look(&keys.iter().collect::<Vec<_>>(), consistency).await?;
+        let mut batch =
+            services.table.get_many_with(&keys.iter().collect::<Vec<_>>(), consistency).await?;
         let found = keys.iter().map(|key| batch.take::<Blob>(key));
         found.collect::<Result<Vec<Option<Blob>>, Problem>>()
     });
@@ -138,8 +139,8 @@ fn describe(name: &str, bytes: &Bytes, upload: &str, now: Timestamp) -> Blob {
     }
 }
 
-fn chunks(blob: &Blob, bytes: &Bytes) -> Vec<Chunk> {
-    let chunk = |(number, bytes): (u32, &[u8])| Chunk {
+fn chunks(blob: &Blob, bytes: &Bytes) -> Vec<BlobChunk> {
+    let chunk = |(number, bytes): (u32, &[u8])| BlobChunk {
         sha256: blob.sha256.clone(),
         upload: blob.upload.clone(),
         number,
@@ -208,7 +209,7 @@ pub async fn read(services: &Services, places: &[&BlobRef]) -> Result<Vec<Bytes>
         }
         let mut bytes = Vec::new();
         for key in keys {
-            let chunk: Option<Chunk> = match batch.take(key)? {
+            let chunk: Option<BlobChunk> = match batch.take(key)? {
                 Some(chunk) => Some(chunk),
                 None => services.table.get(key).await?,
             };

@@ -77,7 +77,7 @@ impl Tree {
     ) -> Result<Category, Problem> {
         let id = CategoryId::mint(now);
         let handle = match &input.handle {
-            Some(handle) => self.taken_or(handle.clone(), &id)?,
+            Some(handle) => self.ensure_handle_free(handle.clone(), &id)?,
             None => self.free_handle(&input.name, &id)?,
         };
         let category = Category {
@@ -99,7 +99,7 @@ impl Tree {
     ///
     /// # Errors
     /// `handle_taken`.
-    pub fn taken_or(&self, handle: Handle, id: &CategoryId) -> Result<Handle, Problem> {
+    pub fn ensure_handle_free(&self, handle: Handle, id: &CategoryId) -> Result<Handle, Problem> {
         if self.is_free(handle.as_str(), id) {
             Ok(handle)
         } else {

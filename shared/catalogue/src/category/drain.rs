@@ -12,7 +12,7 @@ use core_types::key::{self, IndexKey};
 use primitives::clock::{DAY, MINUTE, Timestamp};
 use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
-use table::outbox::Due;
+use table::outbox::DueKind;
 use table::{Change, Query};
 
 use super::Category;
@@ -50,7 +50,7 @@ impl Item for CategoryDrain {
         self.version
     }
     fn indexes(&self) -> Vec<IndexKey> {
-        let due = Due::Category.mark(self.category_id.as_str(), self.due_at());
+        let due = DueKind::Category.mark(self.category_id.as_str(), self.due_at());
         if self.is_open { vec![due] } else { Vec::new() }
     }
     fn forget_at(&self) -> Option<Timestamp> {

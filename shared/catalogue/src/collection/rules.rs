@@ -54,7 +54,7 @@ primitives::string_enum! {
 }
 
 primitives::string_enum! {
-    /// How the rules of a collection are combined.
+    /// The combination of a collection's rules.
     MatchMode {
         /// A product must meet every rule.
         All = "all",
@@ -123,7 +123,7 @@ fn fitting(input: RuleInput, location: ValuePointerRef<'_>) -> Result<RuleInput,
         Price => amount(text).is_none().then(|| {
             Violation::new(
                 "invalid_rule_value",
-                format!("Must be minor units, from 0 to {MAX_AMOUNT}."),
+                format!("Must be a price in minor units, from 0 to {MAX_AMOUNT}."),
             )
         }),
         OnSale => (!matches!(text, "true" | "false"))
@@ -142,7 +142,7 @@ fn amount(text: &str) -> Option<i64> {
 
 /// The fields of a product that rules compare.
 #[derive(Debug, Clone, Copy)]
-pub struct Validated<'a> {
+pub struct ComparableProduct<'a> {
     title: &'a str,
     vendor: Option<&'a str>,
     product_type: Option<&'a str>,
@@ -153,7 +153,7 @@ pub struct Validated<'a> {
     on_sale: bool,
 }
 
-impl<'a> From<&'a Product> for Validated<'a> {
+impl<'a> From<&'a Product> for ComparableProduct<'a> {
     fn from(product: &'a Product) -> Self {
         Self {
             title: &product.title,
@@ -167,7 +167,7 @@ impl<'a> From<&'a Product> for Validated<'a> {
     }
 }
 
-impl<'a> From<&'a ProductSummary> for Validated<'a> {
+impl<'a> From<&'a ProductSummary> for ComparableProduct<'a> {
     fn from(summary: &'a ProductSummary) -> Self {
         Self {
             title: &summary.title,
@@ -182,17 +182,21 @@ impl<'a> From<&'a ProductSummary> for Validated<'a> {
 }
 
 /// Whether a product belongs to a collection with these rules; without rules none does.
-pub fn holds<'a>(rules: &[Rule], mode: MatchMode, product: impl Into<Validated<'a>>) -> bool {
+pub fn matches_rules<'a>(
+    rules: &[Rule],
+    mode: MatchMode,
+    product: impl Into<ComparableProduct<'a>>,
+) -> bool {
     let product = &product.into();
     match mode {
-        MatchMode::All => !rules.is_empty() && rules.iter().all(|rule| rule.holds(product)),
-        MatchMode::Any => rules.iter().any(|rule| rule.holds(product)),
+        MatchMode::All => !rules.is_empty() && rules.iter().all(|rule| rule.matches(product)),
+        MatchMode::Any => rules.iter().any(|rule| rule.matches(product)),
     }
 }
 
 impl Rule {
     /// Whether a product meets this rule.
-    fn holds(&self, product: &Validated<'_>) -> bool {
+    fn matches(&self, product: &ComparableProduct<'_>) -> bool {
         let text = |text: Option<&str>| self.compares(text.unwrap_or_default());
         match self.field {
             RuleField::Title => text(Some(product.title)),
@@ -265,7 +269,7 @@ mod tests {
             (OnSale, Equals, "false", false),
         ] {
             let rule = rule(field, relation, value);
-            assert_eq!(rule.holds(&Validated::from(&product)), expected, "{rule:?}");
+            assert_eq!(rule.matches(&ComparableProduct::from(&product)), expected, "{rule:?}");
         }
     }
 
@@ -275,9 +279,12 @@ mod tests {
         let tag = rule(RuleField::Tag, RuleRelation::Equals, "sale");
         let product = Product { title: "Mug".into(), tags: Vec::new(), ..product() };
         let rules = [mug, tag];
-        assert!(!holds(&rules, MatchMode::All, &product));
-        assert!(holds(&rules, MatchMode::Any, &product));
-        assert!(!holds(&[], MatchMode::All, &product) && !holds(&[], MatchMode::Any, &product));
+        assert!(!matches_rules(&rules, MatchMode::All, &product));
+        assert!(matches_rules(&rules, MatchMode::Any, &product));
+        assert!(
+            !matches_rules(&[], MatchMode::All, &product)
+                && !matches_rules(&[], MatchMode::Any, &product)
+        );
     }
 
     #[test]

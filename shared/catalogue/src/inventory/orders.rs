@@ -177,9 +177,10 @@ impl LevelSteps {
         let at = (store, &self.variant, &self.location);
         let (change, rejected) = match self.rejected.clone() {
             Some(rejected) => (self.conditioned(moved(delta, now)), rejected),
-            None => {
-                (moved_or_opened(delta, at, now), Problem::internal("a step without a condition"))
-            }
+            None => (
+                moved_or_opened(delta, at, now),
+                Problem::internal("a stock step without a condition was rejected"),
+            ),
         };
         let level = key::level(store, &self.variant, &self.location);
         let write = write.update(&level, change, rejected);

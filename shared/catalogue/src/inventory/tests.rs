@@ -1,6 +1,7 @@
 //! Tests of the rules of stock.
 #![expect(clippy::arithmetic_side_effects, reason = "small numbers of a test")]
 
+use primitives::problem::{Code, Problem};
 use proptest::prelude::*;
 
 use super::*;

@@ -65,7 +65,7 @@ impl From<&Level> for Quantities {
 
 impl AdjustmentView {
     /// The subject of its event.
-    pub fn about<'a>(&'a self, store: &'a StoreId) -> EventSubject<'a> {
+    pub fn subject_of<'a>(&'a self, store: &'a StoreId) -> EventSubject<'a> {
         EventSubject { store: Some(store), app: None, entity: self.id.as_str(), version: 1 }
     }
 }

@@ -27,11 +27,11 @@ pub async fn unknown_targets(
     store: &StoreId,
     items: &Items,
 ) -> Result<Vec<FieldError>, Problem> {
-    let mut named = Vec::new();
-    collect(&items.0, "/items", &mut named);
+    let mut referenced = Vec::new();
+    collect(&items.0, "/items", &mut referenced);
     let mut errors = Vec::new();
     let mut targets: HashMap<Key, (MenuItemKind, Vec<String>)> = HashMap::new();
-    for (kind, id, pointer) in named {
+    for (kind, id, pointer) in referenced {
         match key_of(store, kind, id) {
             Some(key) => targets.entry(key).or_insert((kind, Vec::new())).1.push(pointer),
             None => errors.push(unknown(kind, pointer)),
@@ -57,16 +57,20 @@ pub async fn unknown_targets(
 }
 
 /// The references by id in a menu, with their JSON pointers.
-fn collect<'a>(items: &'a [MenuItem], at: &str, named: &mut Vec<(MenuItemKind, &'a str, String)>) {
+fn collect<'a>(
+    items: &'a [MenuItem],
+    at: &str,
+    referenced: &mut Vec<(MenuItemKind, &'a str, String)>,
+) {
     for (index, item) in items.iter().enumerate() {
         let has_ids = matches!(
             item.kind,
             MenuItemKind::Product | MenuItemKind::Collection | MenuItemKind::Category
         );
         if let Some(reference) = item.reference.as_ref().filter(|it| has_ids && it.is_id()) {
-            named.push((item.kind, reference.as_str(), format!("{at}/{index}/ref")));
+            referenced.push((item.kind, reference.as_str(), format!("{at}/{index}/ref")));
         }
-        collect(&item.children, &format!("{at}/{index}/children"), named);
+        collect(&item.children, &format!("{at}/{index}/children"), referenced);
     }
 }
 

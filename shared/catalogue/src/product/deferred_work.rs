@@ -26,7 +26,7 @@ use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 use services::Services;
 use table::item::{Item, Key};
-use table::outbox::Due;
+use table::outbox::DueKind;
 use table::{Condition, Query, Write, retry};
 
 use super::{Product, ProductSummary, Sellable, UniqueSku, Variant, load, restock_product};
@@ -45,7 +45,7 @@ const REVIEWS: (usize, usize) = (500, 4);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
 #[item(kind = "product_remainder")]
 #[item(key = key::product_deferred_work(&self.store_id, &self.product_id, self.version))]
-#[item(indexes = vec![Due::Product.mark(self.product_id.as_str(), self.due_at())])]
+#[item(indexes = vec![DueKind::Product.mark(self.product_id.as_str(), self.due_at())])]
 pub struct DeferredWork {
     /// Part of the key.
     pub store_id: StoreId,
@@ -59,7 +59,7 @@ pub struct DeferredWork {
     /// date.
     #[serde(default)]
     pub stock_went: bool,
-    /// Where variants that are offered again are available.
+    /// The locations of variants that are offered again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stocked_at: Vec<LocationId>,
     /// Search words that the change added or removed.
@@ -127,7 +127,7 @@ impl DeferredWork {
         let is_there = retry(|| refresh(services, &self.store_id, &self.product_id)).await?;
         self.clear(services).await?;
         if !self.words.is_empty() {
-            retry(|| self.settle_words(services)).await?;
+            retry(|| self.update_words(services)).await?;
         }
         if is_there && self.stock_went {
             restock_product(services, (&self.store_id, &self.product_id), &self.stocked_at).await?;
@@ -176,7 +176,7 @@ impl DeferredWork {
     ///
     /// # Errors
     /// `version_conflict`: the product is being changed.
-    async fn settle_words(&self, services: &Services) -> Result<(), Problem> {
+    async fn update_words(&self, services: &Services) -> Result<(), Problem> {
         let found = load(services, &self.store_id, &self.product_id).await?;
         let unchanged = match &found {
             Some((product, _)) => Condition::is_at(product.version),
@@ -188,10 +188,10 @@ impl DeferredWork {
         for part in self.words.chunks(ACTIONS.saturating_sub(1)) {
             let write =
                 services.table.write().check(&key, unchanged.clone(), Code::VersionConflict);
-            let settle = |write: Write, token: &Token| {
+            let update = |write: Write, token: &Token| {
                 if rows.contains(token) { write.put(token) } else { write.delete(&token.key()) }
             };
-            part.iter().fold(write, settle).commit().await?;
+            part.iter().fold(write, update).commit().await?;
         }
         Ok(())
     }
@@ -257,7 +257,7 @@ pub async fn refresh(
     for (variant, key) in variants.iter().zip(&keys) {
         let found: Option<Sellable> = batch.take(key)?;
         let wanted = product.sellable(variant);
-        let differs = |found: &Sellable| !found.says_what(&wanted);
+        let differs = |found: &Sellable| !found.has_content_of(&wanted);
         behind.extend(found.filter(differs).map(|_| wanted));
     }
     for part in behind.chunks(ACTIONS.saturating_sub(1)) {

@@ -12,12 +12,12 @@ use table::{Query, ReadConsistency};
 use super::{MAX_VARIANTS, Product, UniqueProductHandle, Variant};
 
 /// An item of the range that [`own_range`] queries.
-enum Part {
+enum ProductItem {
     Product(Box<Product>),
     Variant(Box<Variant>),
 }
 
-impl FromItem for Part {
+impl FromItem for ProductItem {
     fn from_item(attributes: Attributes) -> Result<Self, Problem> {
         match item::kind(&attributes) {
             Product::KIND => Ok(Self::Product(Box::new(item::parse(attributes)?))),
@@ -59,10 +59,10 @@ async fn read(
 ) -> Result<Option<(Product, Vec<Variant>)>, Problem> {
     let mut product = None;
     let mut variants = Vec::new();
-    for part in services.table.all::<Part>(&query, MAX_VARIANTS.saturating_add(1)).await? {
+    for part in services.table.all::<ProductItem>(&query, MAX_VARIANTS.saturating_add(1)).await? {
         match part {
-            Part::Product(found) => product = Some(*found),
-            Part::Variant(variant) => variants.push(*variant),
+            ProductItem::Product(found) => product = Some(*found),
+            ProductItem::Variant(variant) => variants.push(*variant),
         }
     }
     Ok(product.map(|product| {

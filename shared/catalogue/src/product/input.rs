@@ -80,7 +80,7 @@ impl From<OptionInput> for ProductOption {
 }
 
 /// An image of a product: an address, or media of the store.
-#[request(validate = somewhere -> FieldErrors)]
+#[request(validate = ensure_has_source -> FieldErrors)]
 #[derive(Debug, Clone)]
 pub struct ImageInput {
     /// The address of an image that is hosted elsewhere.
@@ -91,7 +91,10 @@ pub struct ImageInput {
     pub alt: Option<Text<0, 250>>,
 }
 
-fn somewhere(input: ImageInput, location: ValuePointerRef<'_>) -> Result<ImageInput, FieldErrors> {
+fn ensure_has_source(
+    input: ImageInput,
+    location: ValuePointerRef<'_>,
+) -> Result<ImageInput, FieldErrors> {
     if input.url.is_none() && input.media_id.is_none() {
         let violation = Violation::new("required", "An image must have a `url` or a `media_id`.");
         return Err(FieldErrors::at(location.push_key("url"), violation));

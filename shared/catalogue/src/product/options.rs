@@ -24,7 +24,7 @@ impl FieldErrorList {
     }
 
     /// The value of `Ok`; an error is collected, and the result is none.
-    pub fn take<T>(
+    pub fn collect<T>(
         &mut self,
         pointer: impl Into<String>,
         value: Result<T, Violation>,
@@ -41,7 +41,7 @@ impl FieldErrorList {
     ///
     /// # Errors
     /// `validation_failed` with all of them.
-    pub fn done(self) -> Result<(), Problem> {
+    pub fn into_result(self) -> Result<(), Problem> {
         if self.0.is_empty() { Ok(()) } else { Err(Problem::invalid(self.0)) }
     }
 

@@ -85,7 +85,7 @@ async fn update(
         .value(":read", summary.stock_version)
         .value(":next", summary.stock_version.saturating_add(1));
     let write = services.table.write().update(&summary_key, change, Code::VersionConflict);
-    let write = write.also(variant, |write, variant| {
+    let write = write.when_some(variant, |write, variant| {
         let own = stocked.iter().filter(|level| level.variant_id == variant.id);
         set_on(
             write,

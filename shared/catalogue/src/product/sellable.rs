@@ -80,7 +80,7 @@ impl Sellable {
     }
 
     /// Whether it equals `wanted`, apart from its version and the order mark.
-    pub fn says_what(&self, wanted: &Self) -> bool {
+    pub fn has_content_of(&self, wanted: &Self) -> bool {
         let (was_ordered, version) = (self.was_ordered, self.version);
         *self == Self { was_ordered, version, ..wanted.clone() }
     }

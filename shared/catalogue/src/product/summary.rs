@@ -9,7 +9,7 @@
 //!   consumer of the table's stream updates it ([`restock`](super::restock())); a list reads no stock.
 
 mod order;
-mod place;
+mod partition;
 
 use core_types::fields::{Currency, Handle};
 use core_types::id::{CategoryId, LocationId, MediaId, ProductId, StoreId, VariantId};
@@ -28,7 +28,7 @@ use crate::words::{index_words, words};
 
 pub use order::SummaryOrder;
 pub(crate) use order::{id_of, newest_first};
-use place::Place;
+use partition::SummaryPartition;
 
 /// The most images of a product in a list (our choice).
 const IMAGES: usize = 2;
@@ -54,7 +54,7 @@ const IN_PLACE: &[&str] = &[
 pub struct ProductSummary {
     /// Store and product, as part of the key, which every index row holds anyway.
     #[serde(rename = "PK")]
-    place: Place,
+    place: SummaryPartition,
     /// The title that shoppers see.
     pub title: String,
     /// Its name in URLs.
@@ -145,9 +145,9 @@ impl Item for ProductSummary {
         let (store, id) = (self.store_id(), self.id());
         vec![
             key::summaries_by_time(store, id),
-            key::summaries_by_price(store, &SummaryOrder::Cheapest.key(self)),
+            key::summaries_by_price(store, &SummaryOrder::PriceAscending.key(self)),
             key::summaries_by_title(store, &SummaryOrder::Title.key(self)),
-            key::summaries_by_rating(store, &SummaryOrder::Best.key(self)),
+            key::summaries_by_rating(store, &SummaryOrder::BestRated.key(self)),
         ]
     }
 }
@@ -157,7 +157,7 @@ impl ProductSummary {
     pub fn of(product: &Product, variants: &[Variant]) -> Self {
         Self {
             sku_words: sku_words(variants),
-            place: Place::new(&product.store_id, &product.id),
+            place: SummaryPartition::new(&product.store_id, &product.id),
             title: product.title.clone(),
             handle: product.handle.clone(),
             status: product.status,
@@ -223,7 +223,7 @@ impl ProductSummary {
 
     /// The price range over its variants.
     pub fn price_range(&self) -> PriceRange {
-        PriceRange::over(&self.prices, self.compare_at, &self.currency)
+        PriceRange::range_of(&self.prices, self.compare_at, &self.currency)
     }
 
     /// The average rating and the number of published reviews.

@@ -88,7 +88,9 @@ fn discontinued_variants_count_for_nothing_that_shoppers_see() {
     cheap.compare_at = Some(money::sample(200));
     cheap.discontinued = true;
     cheap.tracked = false;
-    let of = |variants: &[Variant]| product().in_status(ProductStatus::Active, NOW).over(variants);
+    let of = |variants: &[Variant]| {
+        product().in_status(ProductStatus::Active, NOW).with_prices_of(variants)
+    };
     let half = of(&[cheap.clone(), dear.clone()]);
     assert_eq!((half.prices.clone(), half.compare_at, half.on_sale), (vec![900], None, false));
     assert_eq!((half.variants_count, half.discontinued_count), (2, 1));

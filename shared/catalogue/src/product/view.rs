@@ -28,7 +28,7 @@ pub struct PriceRange {
 
 impl PriceRange {
     /// The range of `prices`, which are in ascending order.
-    pub(super) fn over(prices: &[i64], compare_at: Option<i64>, currency: &Currency) -> Self {
+    pub(super) fn range_of(prices: &[i64], compare_at: Option<i64>, currency: &Currency) -> Self {
         let money = |amount| Money { amount, currency: currency.clone() };
         let price = |amount: Option<&i64>| money(amount.copied().unwrap_or(0));
         Self {
@@ -42,7 +42,7 @@ impl PriceRange {
 impl Product {
     /// The price range over its variants.
     pub fn price_range(&self) -> PriceRange {
-        PriceRange::over(&self.prices, self.compare_at, &self.currency)
+        PriceRange::range_of(&self.prices, self.compare_at, &self.currency)
     }
 
     /// The average rating and the number of published reviews.

@@ -18,21 +18,21 @@ use table::ReadLimit;
 use table::item::{Attributes, Item, Key};
 use table::{Query, ReadConsistency, Scanned, cursor};
 
-use super::{Rank, Token, answers, begins_one, have, tokens};
+use super::{Rank, Token, begins_one, have, matches, tokens};
 use crate::product::{ProductSummary, summaries};
 use crate::words::{Term, terms};
 
 /// The words that are looked up; further ones are checked on the summary (our choice).
-const LOOKED_UP: usize = 4;
+const FILTER_WORDS: usize = 4;
 /// The most products in each rank that a lookup reads of a word (our choice).
-const FEW: usize = 200;
+const MAX_WORD_PRODUCTS: usize = 200;
 /// Tokens of the leading word that one round trip reads, if other words filter them.
-const AHEAD: usize = 400;
+const TOKENS_PER_TRIP: usize = 400;
 /// Tokens that a page reads at most, once it has results, and until then (our choice).
-const MOST: (usize, usize) = (500, 2_000);
+const MAX_TOKENS: (usize, usize) = (500, 2_000);
 /// Tokens whose summaries one round trip reads.
 const BATCH: usize = 100;
-/// What a cursor says of its [`Lead`].
+/// The attributes of a cursor that store its [`Lead`].
 const NOTES: [&str; 3] = ["word", "then", "after"];
 
 /// A search in the products of a store.
@@ -44,7 +44,7 @@ pub struct Search {
 }
 
 /// A word that was looked up, with its tokens.
-struct Known {
+struct IndexedWord {
     word: String,
     tokens: Vec<(String, ProductId)>,
     /// Whether these are all of its tokens.
@@ -61,13 +61,13 @@ struct Lead {
     after: Option<String>,
 }
 
-/// What the pages of tokens have come to so far.
+/// The progress of a search: the products found so far, and the tokens read.
 #[derive(Debug, Default)]
-struct Found {
+struct SearchProgress {
     products: Vec<(ProductSummary, Attributes)>,
     /// The number of tokens that were read.
     read: usize,
-    /// Where the search goes on, if it ended at a bound.
+    /// The position at which the search continues, if it ended at a bound.
     rest: Option<Attributes>,
 }
 
@@ -109,23 +109,23 @@ impl Search {
         admits: impl Fn(&ProductSummary) -> bool,
     ) -> Result<Scanned<ProductSummary>, Problem> {
         let start = start.as_ref().map(|start| self.resume(start)).transpose()?;
-        let known = self.look_up(services).await?;
+        let words = self.load_filters(services).await?;
         let is_first = start.is_none();
         let (mut lead, mut position) = match start {
             Some((lead, position)) => (lead, Some(position)),
-            None => (self.choose(&known), None),
+            None => (self.choose(&words), None),
         };
-        let mut found = Found::default();
+        let mut found = SearchProgress::default();
         loop {
             let then = lead.then.clone();
-            let filters = self.filters(&known, &lead);
+            let filters = self.filters(&words, &lead);
             let from = (&lead, position.take());
             // A term that no product has finds nothing, whatever leads.
             if filters.iter().any(HashSet::is_empty) {
                 break;
             }
             self.walk(services, from, (limit, &filters), &mut found, &admits).await?;
-            let Some(word) = then.filter(|_| found.goes_on(limit)) else { break };
+            let Some(word) = then.filter(|_| found.continues(limit)) else { break };
             lead = Lead { after: Some(lead.word), ..Lead::of(&word) };
         }
         // An empty first page is the last one.
@@ -139,7 +139,7 @@ impl Search {
         services: &Services,
         (lead, start): (&Lead, Option<Key>),
         (limit, filters): (usize, &[HashSet<ProductId>]),
-        found: &mut Found,
+        found: &mut SearchProgress,
         admits: impl Fn(&ProductSummary) -> bool,
     ) -> Result<(), Problem> {
         let takes = |row: &Token| {
@@ -159,13 +159,13 @@ impl Search {
                 let missing = limit.saturating_sub(found.products.len()).saturating_add(1);
                 let mut query = self.query(rank, word);
                 if !filters.is_empty() {
-                    query = query.looking_ahead(AHEAD, 1);
+                    query = query.looking_ahead(TOKENS_PER_TRIP, 1);
                 }
                 let rows = missing.min(BATCH);
                 let is_under_way = position.sk != beginning(rank, word);
                 let at = is_under_way.then(|| cursor::position_of(&position, []));
                 let page: Scanned<Token> = services.table.page(&query, rows, at, takes).await?;
-                let rows_read = if filters.is_empty() { page.items.len() } else { AHEAD };
+                let rows_read = if filters.is_empty() { page.items.len() } else { TOKENS_PER_TRIP };
                 found.read = found.read.saturating_add(rows_read);
                 found.products.extend(self.validate(services, lead, &page.items, &admits).await?);
                 if found.products.len() > limit {
@@ -173,7 +173,7 @@ impl Search {
                 }
                 let Some(next) = page.next else { break };
                 position = key_of(&next)?;
-                if found.read >= found.most() || ReadLimit::is_reached() {
+                if found.read >= found.max_tokens() || ReadLimit::is_reached() {
                     found.rest = Some(lead.position(&position));
                     return Ok(());
                 }
@@ -183,24 +183,24 @@ impl Search {
     }
 
     /// The candidates for products with all terms: the products of the term with the fewest, if these are
-    /// at most `most`. The caller must check them ([`Search::is_answered_by`]).
+    /// at most `limit`. The caller must check them ([`Search::matches`]).
     ///
     /// # Errors
     /// 503.
-    pub async fn few(
+    pub async fn matching_if_few(
         &self,
         services: &Services,
-        most: usize,
+        limit: usize,
     ) -> Result<Option<Vec<ProductId>>, Problem> {
-        let known = self.known(services, most).await?;
-        let all = self.terms.iter().filter_map(|term| candidates(&known, term));
-        let fewest = all.filter(|all| all.len() <= most).min_by_key(HashSet::len);
+        let words = self.load_words(services, limit).await?;
+        let all = self.terms.iter().filter_map(|term| candidates(&words, term));
+        let fewest = all.filter(|all| all.len() <= limit).min_by_key(HashSet::len);
         Ok(fewest.map(|all| all.into_iter().collect()))
     }
 
     /// Whether a product has all terms.
-    pub fn is_answered_by(&self, summary: &ProductSummary) -> bool {
-        answers(summary, &self.terms)
+    pub fn matches(&self, summary: &ProductSummary) -> bool {
+        matches(summary, &self.terms)
     }
 
     /// All words, the longest first.
@@ -212,39 +212,47 @@ impl Search {
     }
 
     /// Looks up the words before a page is read; nothing for a single word.
-    async fn look_up(&self, services: &Services) -> Result<Vec<Known>, Problem> {
-        if self.words().len() < 2 { Ok(Vec::new()) } else { self.known(services, FEW).await }
+    async fn load_filters(&self, services: &Services) -> Result<Vec<IndexedWord>, Problem> {
+        if self.words().len() < 2 {
+            Ok(Vec::new())
+        } else {
+            self.load_words(services, MAX_WORD_PRODUCTS).await
+        }
     }
 
-    /// The tokens of each of the first words, at most `most` in each rank.
-    async fn known(&self, services: &Services, most: usize) -> Result<Vec<Known>, Problem> {
-        stream::iter(self.words().into_iter().take(LOOKED_UP).cloned())
+    /// The tokens of each of the first words, at most `limit` in each rank.
+    async fn load_words(
+        &self,
+        services: &Services,
+        limit: usize,
+    ) -> Result<Vec<IndexedWord>, Problem> {
+        stream::iter(self.words().into_iter().take(FILTER_WORDS).cloned())
             .map(|word| async move {
                 let (mut tokens, mut is_whole) = (Vec::new(), true);
                 for rank in [Rank::Title, Rank::Other] {
                     let query = self.query(rank, &word);
                     let page: Scanned<Token> =
-                        services.table.page(&query, most, None, |_: &Token| true).await?;
+                        services.table.page(&query, limit, None, |_: &Token| true).await?;
                     is_whole &= page.next.is_none();
                     let token = |row: &Token| Some((row.word()?.1.to_owned(), row.product()?));
                     tokens.extend(page.items.iter().filter_map(token));
                 }
-                Ok(Known { word, tokens, is_whole })
+                Ok(IndexedWord { word, tokens, is_whole })
             })
-            .buffered(LOOKED_UP)
+            .buffered(FILTER_WORDS)
             .try_collect()
             .await
     }
 
     /// The leading word of a first page: of those that every product with its term has a token of, the one with
     /// the fewest products, or else the rarest or the longest of all.
-    fn choose(&self, known: &[Known]) -> Lead {
-        let rarest = |all: &mut dyn Iterator<Item = &Known>| {
-            let rarest = all.filter(|known| known.is_whole).min_by_key(|known| known.count());
-            rarest.map(|known| known.word.clone())
+    fn choose(&self, words: &[IndexedWord]) -> Lead {
+        let rarest = |all: &mut dyn Iterator<Item = &IndexedWord>| {
+            let rarest = all.filter(|words| words.is_whole).min_by_key(|words| words.count());
+            rarest.map(|words| words.word.clone())
         };
-        let mut complete = known.iter().filter(|known| self.first_of(&known.word).is_some());
-        let word = rarest(&mut complete).or_else(|| rarest(&mut known.iter()));
+        let mut complete = words.iter().filter(|words| self.first_of(&words.word).is_some());
+        let word = rarest(&mut complete).or_else(|| rarest(&mut words.iter()));
         let word = word.or_else(|| self.words().first().map(|word| (*word).clone()));
         let word = word.unwrap_or_default();
         let term = self.terms.iter().find(|term| term.words.contains(&word));
@@ -262,10 +270,10 @@ impl Search {
     }
 
     /// The products of each term, as far as all of them are known. Those of the leading word are read anyway.
-    fn filters(&self, known: &[Known], lead: &Lead) -> Vec<HashSet<ProductId>> {
+    fn filters(&self, words: &[IndexedWord], lead: &Lead) -> Vec<HashSet<ProductId>> {
         let is_other = |term: &&Term| term.joined.is_some() || !term.words.contains(&lead.word);
         let others = self.terms.iter().filter(is_other);
-        others.filter_map(|term| candidates(known, term)).collect()
+        others.filter_map(|term| candidates(words, term)).collect()
     }
 
     /// The leading word and the position that a cursor names.
@@ -332,7 +340,7 @@ impl Search {
     }
 }
 
-impl Known {
+impl IndexedWord {
     /// The number of its products.
     fn count(&self) -> usize {
         self.tokens.iter().map(|(_, id)| id).collect::<HashSet<_>>().len()
@@ -352,15 +360,15 @@ impl Lead {
     }
 }
 
-impl Found {
+impl SearchProgress {
     /// Whether the page has room, and has not ended at a bound.
-    fn goes_on(&self, limit: usize) -> bool {
+    fn continues(&self, limit: usize) -> bool {
         self.products.len() <= limit && self.rest.is_none()
     }
 
     /// The most tokens that the page may have read.
-    fn most(&self) -> usize {
-        if self.products.is_empty() { MOST.1 } else { MOST.0 }
+    fn max_tokens(&self) -> usize {
+        if self.products.is_empty() { MAX_TOKENS.1 } else { MAX_TOKENS.0 }
     }
 
     /// The page of at most `limit` products; it continues after them, or else from `rest`.
@@ -379,10 +387,10 @@ impl Found {
 }
 
 /// All products that may have a term; none if they are not known. Every one of them has its first word.
-fn candidates(known: &[Known], term: &Term) -> Option<HashSet<ProductId>> {
-    let whole = |word: &String| known.iter().find(|known| known.is_whole && known.word == *word);
+fn candidates(words: &[IndexedWord], term: &Term) -> Option<HashSet<ProductId>> {
+    let whole = |word: &String| words.iter().find(|words| words.is_whole && words.word == *word);
     let first = whole(term.words.first()?)?;
-    let products = |known: &Known| known.tokens.iter().map(|(_, id)| id.clone()).collect();
+    let products = |words: &IndexedWord| words.tokens.iter().map(|(_, id)| id.clone()).collect();
     let others: Vec<HashSet<ProductId>> =
         term.words.iter().skip(1).filter_map(whole).map(products).collect();
     let has_all = |(word, id): &&(String, ProductId)| {

@@ -20,7 +20,7 @@ use table::item::{Item, Key};
 use table::{Completion, Condition, Write};
 
 /// A request that adjusts, sets or moves stock.
-pub struct Asked {
+pub struct InventoryRequest {
     /// The kind of its movements.
     pub kind: MovementKind,
     /// The reason, in the caller's words.
@@ -32,12 +32,12 @@ pub struct Asked {
     /// The changes, of at most [`MAX_LEVELS`] levels.
     pub wanted: Vec<InventoryChange>,
     /// The mark that a request which may be repeated writes, so that it is executed once.
-    pub mark: Option<Mark>,
+    pub mark: Option<ExecutionMark>,
 }
 
 /// A mark that a request was executed: an item with this key.
 #[derive(Debug, Clone)]
-pub struct Mark {
+pub struct ExecutionMark {
     /// The key.
     pub key: Key,
     /// When the mark expires.
@@ -46,7 +46,7 @@ pub struct Mark {
 
 #[derive(Debug, Serialize, Deserialize, Item)]
 #[item(kind = "done", key = Key::new(&self.pk, &self.sk), forget_at = Some(self.forgotten_at))]
-struct Done {
+struct ExecutedRequest {
     #[serde(rename = "PK")]
     pk: String,
     #[serde(rename = "SK")]
@@ -55,12 +55,12 @@ struct Done {
     version: u64,
 }
 
-impl Asked {
+impl InventoryRequest {
     /// Adds the creation of the mark, if there is one; it fails if the request was executed already.
     fn marked(&self, write: Write) -> Write {
-        write.also(self.mark.as_ref(), |write, mark| {
+        write.when_some(self.mark.as_ref(), |write, mark| {
             let (pk, sk) = (mark.key.pk.clone(), mark.key.sk.clone());
-            let done = Done { pk, sk, forgotten_at: mark.forgotten_at, version: 1 };
+            let done = ExecutedRequest { pk, sk, forgotten_at: mark.forgotten_at, version: 1 };
             write.create(&done, Code::IdempotencyKeyReused)
         })
     }
@@ -75,7 +75,7 @@ impl Asked {
 pub async fn execute<C: Completion<AdjustmentView>>(
     services: &Services,
     store: &Store,
-    request: &Asked,
+    request: &InventoryRequest,
     completion: &C,
 ) -> Result<C::Output, Problem> {
     let lookups: BTreeSet<&LevelLookup> =
@@ -88,14 +88,14 @@ pub async fn execute<C: Completion<AdjustmentView>>(
         return Err(Problem::field("/changes", "too_many", detail));
     }
     let note = (request.reason.as_str(), request.reference.as_deref());
-    let terms = Terms::read(services, store, request, &lookups).await?;
+    let data = StockData::read(services, store, request, &lookups).await?;
     persist(|| async {
         let now = services.clock.now();
         let decide = async || {
             let levels = read_levels(services, store, &lookups).await?;
-            let snapshot = StockSnapshot { levels, oversold: terms.oversold.clone() };
+            let snapshot = StockSnapshot { levels, oversold: data.oversold.clone() };
             let adjustment = plan(&store.id, (&request.wanted, &snapshot), request.kind, now)?;
-            check_locations(&adjustment, &terms.locations)?;
+            check_locations(&adjustment, &data.locations)?;
             Ok::<_, Problem>(adjustment)
         };
         let mut adjustment = decide().await?;
@@ -111,11 +111,11 @@ pub async fn execute<C: Completion<AdjustmentView>>(
             return Ok(completion.unchanged(&nothing));
         }
         let changes = !adjustment.movements.is_empty();
-        let event = Event::new(&INVENTORY_ADJUSTED, view.about(&store.id), &view, now);
+        let event = Event::new(&INVENTORY_ADJUSTED, view.subject_of(&store.id), &view, now);
         let items = adjustment.new_items();
         let write = adjustment.put_into(request.marked(services.table.write()));
         let write = ensure_items(write, store, request, items);
-        let write = write.also(changes.then_some(event), Write::emit);
+        let write = write.when_some(changes.then_some(event), Write::emit);
         completion.commit(write, &view, now).await
     })
     .await
@@ -146,7 +146,7 @@ fn needed(adjustment: &Adjustment) -> usize {
 async fn open(
     services: &Services,
     store: &Store,
-    request: &Asked,
+    request: &InventoryRequest,
     adjustment: &Adjustment,
     now: Timestamp,
 ) -> Result<(), Problem> {
@@ -163,7 +163,7 @@ async fn open(
 fn ensure_items<'a>(
     write: Write,
     store: &Store,
-    request: &Asked,
+    request: &InventoryRequest,
     items: impl IntoIterator<Item = &'a VariantId>,
 ) -> Write {
     items.into_iter().fold(write, |write, item| {
@@ -173,19 +173,19 @@ fn ensure_items<'a>(
 }
 
 /// The data that a request is decided over, apart from levels.
-struct Terms {
+struct StockData {
     /// The items that are sold beyond their stock.
     oversold: Vec<VariantId>,
     /// The locations that it names.
     locations: BTreeMap<LocationId, Location>,
 }
 
-impl Terms {
+impl StockData {
     /// Loads at most 45 items and 45 locations, in one round trip.
     async fn read(
         services: &Services,
         store: &Store,
-        request: &Asked,
+        request: &InventoryRequest,
         lookups: &BTreeSet<&LevelLookup>,
     ) -> Result<Self, Problem> {
         let items: BTreeSet<&VariantId> = lookups.iter().map(|(item, _)| item).collect();
@@ -194,7 +194,7 @@ impl Terms {
         let locations = at.iter().map(|at| key::location(&store.id, at));
         let keys: Vec<Key> = sellables.chain(locations).collect();
         let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
-        let mut terms = Self { oversold: Vec::new(), locations: BTreeMap::new() };
+        let mut data = Self { oversold: Vec::new(), locations: BTreeMap::new() };
         for item in items {
             let sellable: Option<Sellable> = batch.take(&key::sellable(&store.id, item))?;
             let sellable = sellable.ok_or_else(|| unknown_item(request, item))?;
@@ -202,15 +202,15 @@ impl Terms {
                 return Err(Code::ItemNotTracked.with("item_id", item.as_str()));
             }
             if sellable.continues_selling(store) {
-                terms.oversold.push(item.clone());
+                data.oversold.push(item.clone());
             }
         }
         for at in at {
             let location: Option<Location> = batch.take(&key::location(&store.id, at))?;
             let location = location.ok_or_else(|| unknown_location(request, at))?;
-            terms.locations.insert(at.clone(), location);
+            data.locations.insert(at.clone(), location);
         }
-        Ok(terms)
+        Ok(data)
     }
 }
 
@@ -231,18 +231,14 @@ async fn read_levels(
 }
 
 /// The field error of the first change that names this item, which the store does not have.
-fn unknown_item(request: &Asked, item: &VariantId) -> Problem {
-    let detail = "There is no such item.";
-    Problem::invalid(vec![violation(
-        position(request, |lookup| lookup.0 == *item),
-        "item_id",
-        "unknown_item",
-        detail,
-    )])
+fn unknown_item(request: &InventoryRequest, item: &VariantId) -> Problem {
+    let number = position(request, |lookup| lookup.0 == *item);
+    let detail = "There is no such inventory item in the store.";
+    Problem::invalid(vec![violation(number, "item_id", "unknown_item", detail)])
 }
 
 /// The field error of the first change that names this location, which the store does not have.
-fn unknown_location(request: &Asked, location: &LocationId) -> Problem {
+fn unknown_location(request: &InventoryRequest, location: &LocationId) -> Problem {
     let number = position(request, |lookup| lookup.1 == *location);
     let field =
         match request.wanted.get(number) {
@@ -251,12 +247,12 @@ fn unknown_location(request: &Asked, location: &LocationId) -> Problem {
             }
             _ => "location_id",
         };
-    let detail = "There is no such location.";
+    let detail = "There is no such location in the store.";
     Problem::invalid(vec![violation(number, field, "unknown_location", detail)])
 }
 
 /// The index of the first change with a level for which `names` holds.
-fn position(request: &Asked, names: impl Fn(&LevelLookup) -> bool) -> usize {
+fn position(request: &InventoryRequest, names: impl Fn(&LevelLookup) -> bool) -> usize {
     let first = request.wanted.iter().position(|want| want.lookups().into_iter().any(&names));
     first.unwrap_or_default()
 }

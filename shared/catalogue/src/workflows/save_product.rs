@@ -2,6 +2,7 @@
 
 mod change;
 mod create;
+mod customs;
 mod host;
 pub mod input;
 mod overwrite;
@@ -9,5 +10,6 @@ pub mod write;
 
 pub use change::{UpdateRequest, archive, change, close, released, remove};
 pub use create::{CreateRequest, create, derived, plan};
+pub use customs::{Customs, set_customs};
 pub use host::host_images;
 pub use overwrite::overwrite;

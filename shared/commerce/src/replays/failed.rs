@@ -10,7 +10,7 @@ use delivery::replay::{Replay, Skipped};
 use primitives::problem::Problem;
 use services::Services;
 use table::item::{Index, Key};
-use table::{Query, WalkPlace};
+use table::{Query, WalkPosition};
 
 use super::{Plan, Planned, Replaying};
 
@@ -29,7 +29,7 @@ const LOOK_AHEAD: usize = 100;
 ///
 /// # Errors
 /// 503.
-pub async fn named(services: &Services, replay: &Replay) -> Result<Vec<Delivery>, Problem> {
+pub async fn load_named(services: &Services, replay: &Replay) -> Result<Vec<Delivery>, Problem> {
     let keys: Vec<Key> = replay.delivery_ids.iter().map(key::delivery).collect();
     let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let mut found: Vec<Delivery> = Vec::new();
@@ -46,7 +46,7 @@ pub async fn named(services: &Services, replay: &Replay) -> Result<Vec<Delivery>
 impl Replaying<'_> {
     /// Plans the named deliveries, which fit into one page.
     pub(super) async fn plan_named(&self) -> Result<Plan, Problem> {
-        let found = named(self.services, self.replay).await?;
+        let found = load_named(self.services, self.replay).await?;
         let missing = self.replay.delivery_ids.len().saturating_sub(found.len());
         let mut plan = self.plan_again(found).await?;
         plan.skipped.expired =
@@ -57,8 +57,8 @@ impl Replaying<'_> {
     /// Plans a page of failed deliveries to a subscription.
     pub(super) async fn plan_failed(
         &self,
-        place: Option<&WalkPlace>,
-        room: usize,
+        place: Option<&WalkPosition>,
+        limit: usize,
     ) -> Result<Plan, Problem> {
         let (Some(id), Some(range)) = (&self.replay.subscription_id, self.replay.range) else {
             return Ok(Plan::default());
@@ -79,7 +79,7 @@ impl Replaying<'_> {
                 && (delivery.replayed_by.is_none() || self.is_ours(delivery))
                 && self.is_asked_for(&delivery.event_type)
         };
-        let (found, next) = self.services.table.walk(&queries, room, place, matches).await?;
+        let (found, next) = self.services.table.walk(&queries, limit, place, matches).await?;
         Ok(Plan { next, ..self.plan_again(found).await? })
     }
 

@@ -9,7 +9,7 @@ use delivery::delivery::Delivery;
 use delivery::replay::ReplayKind;
 use delivery::subscription::Subscription;
 use primitives::problem::Problem;
-use table::WalkPlace;
+use table::WalkPosition;
 use table::item::{Index, Key};
 
 use super::{Plan, Planned, Replaying};
@@ -19,15 +19,15 @@ impl Replaying<'_> {
     /// have no delivery of it.
     pub(super) async fn plan_happened(
         &self,
-        place: Option<&WalkPlace>,
-        room: usize,
+        place: Option<&WalkPosition>,
+        limit: usize,
     ) -> Result<Plan, Problem> {
         let Some(range) = self.replay.range else { return Ok(Plan::default()) };
         let store = &self.replay.store_id;
         let queries = range.walk(Index::Gsi5, |day| vec![key::events_on(store, day)]);
         let matches =
             |event: &Event| event.state == OutboxState::Published && self.is_asked_for(&event.name);
-        let (events, next) = self.services.table.walk(&queries, room, place, matches).await?;
+        let (events, next) = self.services.table.walk(&queries, limit, place, matches).await?;
         let mut plan = Plan { next, ..Plan::default() };
         let mut pairs: Vec<(&Event, &Subscription)> = Vec::new();
         for event in &events {

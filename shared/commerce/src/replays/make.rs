@@ -40,7 +40,7 @@ pub(super) async fn all(
     let (alongside, in_place): (Vec<_>, Vec<_>) =
         first.into_iter().partition(|it| it.replaces.is_none());
     let make = |it: Planned| async move {
-        it.delivery.make(services).await?;
+        it.delivery.create(services).await?;
         Ok::<_, Problem>(it.delivery)
     };
     let writes: Vec<_> = alongside.into_iter().map(make).collect();
@@ -84,7 +84,7 @@ fn replace_with(write: Write, planned: &Planned, now: Timestamp) -> Write {
     let Planned { delivery, replaces, .. } = planned;
     let replaced = replaces.as_ref().map(|before| before.replaced_by(&delivery.id, now));
     let write = delivery.enter_ordering_key(write.create(delivery, Code::VersionConflict));
-    write.also(replaced, |write, replaced| write.replace(&replaced, Code::VersionConflict))
+    write.when_some(replaced, |write, replaced| write.replace(&replaced, Code::VersionConflict))
 }
 
 /// Creates a chunk in one transaction; or each delivery by itself if a replaced one has changed in the

@@ -9,7 +9,7 @@ use primitives::clock::Timestamp;
 use primitives::problem::Code;
 use serde::{Deserialize, Serialize};
 use table::item::{Element, Item, Key, Packing};
-use table::outbox::{Due, Gathered};
+use table::outbox::{DueKind, Grouped};
 use table::{Change, Write};
 
 use super::stored::{Stored, progress_of};
@@ -47,16 +47,16 @@ impl Item for EventGroup {
     }
     fn indexes(&self) -> Vec<IndexKey> {
         let is_shown = |event: &&Event| event.is_listed() && !event.test;
-        let shown = self.events.iter().find(is_shown);
-        let mut keys: Vec<IndexKey> = shown.map(Event::in_timeline).into_iter().collect();
+        let first = self.events.iter().find(is_shown);
+        let mut keys: Vec<IndexKey> = first.map(Event::in_timeline).into_iter().collect();
         if let Some((store, event)) =
-            shown.and_then(|event| Some((event.store_id.as_ref()?, event)))
+            first.and_then(|event| Some((event.store_id.as_ref()?, event)))
         {
             keys.push(key::events_of_day(store, event.created_at, &event.id));
         }
         if self.pending().next().is_some() {
             let due = self.created_at.plus(STREAM_GRACE);
-            keys.push(Due::Event.mark(key::event_moment(&self.id), due));
+            keys.push(DueKind::Event.mark(key::event_moment(&self.id), due));
         }
         keys
     }
@@ -74,17 +74,17 @@ impl Element for Event {
     }
 }
 
-impl Gathered for Event {
+impl Grouped for Event {
     fn put_all(all: Vec<Self>, write: Write) -> Write {
         let create = |write: Write, group| write.create(&group, Code::VersionConflict);
-        EventGroup::gather(all).into_iter().fold(write, create)
+        EventGroup::of_events(all).into_iter().fold(write, create)
     }
 }
 
 impl EventGroup {
     /// Groups the events of one transaction into the items that store them. Events of one scope, timeline
     /// and time share an item. Events that no list returns share the item of any other of their time.
-    pub fn gather(mut events: Vec<Event>) -> Vec<Self> {
+    pub fn of_events(mut events: Vec<Event>) -> Vec<Self> {
         // Ids ascend as events are made, and the new ids preserve that order.
         events.sort_by(|one, other| one.id.cmp(&other.id));
         let (listed, unlisted): (Vec<_>, Vec<_>) = events.into_iter().partition(Event::is_listed);

@@ -91,8 +91,8 @@ pub(super) fn progress_of(events: &[Event]) -> Vec<Progress> {
     let mut all: Vec<Progress> = events.iter().map(Progress::of).collect();
     let one_for_all = all.first().filter(|one| all.iter().all(|other| other == *one));
     if let Some(one) = one_for_all {
-        let kept = usize::from(*one != Progress::BEGUN);
-        all.truncate(kept);
+        let count = usize::from(*one != Progress::BEGUN);
+        all.truncate(count);
     }
     all
 }

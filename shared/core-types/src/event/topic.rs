@@ -17,11 +17,11 @@ pub struct Topic<T> {
     pub name: &'static str,
     /// The kind of entity that it is about.
     pub entity: &'static str,
-    /// The scope an app needs to subscribe; none for events about the app itself, which only go
-    /// to the app's own `webhook_url` and to the merchant.
+    /// The scope an app needs to subscribe. Events without one go to no other app: those of an app to its own
+    /// `webhook_url`, those of accounts, members and developers to whom `commerce::readers` names.
     pub scope: Option<&'static str>,
     /// When it happens, in one sentence.
-    pub about: &'static str,
+    pub summary: &'static str,
     data: PhantomData<fn(&T)>,
 }
 
@@ -31,9 +31,9 @@ impl<T> Topic<T> {
         name: &'static str,
         entity: &'static str,
         scope: Option<&'static str>,
-        about: &'static str,
+        summary: &'static str,
     ) -> Self {
-        Self { name, entity, scope, about, data: PhantomData }
+        Self { name, entity, scope, summary, data: PhantomData }
     }
 }
 
@@ -41,16 +41,16 @@ impl<T> Topic<T> {
 /// the catalogue collects.
 #[macro_export]
 macro_rules! topics {
-    ($($constant:ident = $name:literal, $entity:literal, $scope:expr, $data:ty, $about:literal;)*) => {
+    ($($constant:ident = $name:literal, $entity:literal, $scope:expr, $data:ty, $summary:literal;)*) => {
         $(
-            #[doc = concat!("`", $name, "`: ", $about)]
+            #[doc = concat!("`", $name, "`: ", $summary)]
             pub const $constant: $crate::event::Topic<$data> =
-                $crate::event::Topic::new($name, $entity, $scope, $about);
+                $crate::event::Topic::new($name, $entity, $scope, $summary);
         )*
 
         /// The topics declared here, in document order.
-        pub const TOPICS: &[$crate::event::Entry] =
-            &[$($crate::event::Entry::of(&$constant)),*];
+        pub const TOPICS: &[$crate::event::TopicDeclaration] =
+            &[$($crate::event::TopicDeclaration::of(&$constant)),*];
 
         /// The shapes of their events, in the same order.
         pub const SHAPES: &[$crate::event::Shape] =
@@ -66,7 +66,7 @@ pub trait Example: Serialize + JsonSchema {
 
 /// A topic as the catalogue lists it.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry {
+pub struct TopicDeclaration {
     /// `noun.past_verb`.
     pub name: &'static str,
     /// The kind of entity that it is about.
@@ -74,22 +74,22 @@ pub struct Entry {
     /// The scope an app needs to subscribe.
     pub scope: Option<&'static str>,
     /// When it happens.
-    pub about: &'static str,
+    pub summary: &'static str,
 }
 
-impl Entry {
+impl TopicDeclaration {
     /// A topic as the catalogue lists it.
     pub const fn of<T>(topic: &Topic<T>) -> Self {
-        Self { name: topic.name, entity: topic.entity, scope: topic.scope, about: topic.about }
+        Self { name: topic.name, entity: topic.entity, scope: topic.scope, summary: topic.summary }
     }
 }
 
-/// The schema and sample of a topic's events. It is separate from the [`Entry`], so that a function that
+/// The schema and sample of a topic's events. It is separate from the [`TopicDeclaration`], so that a function that
 /// needs only names and scopes contains no schema.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     /// The topic.
-    pub entry: Entry,
+    pub entry: TopicDeclaration,
     schema: fn() -> Value,
     reference: fn(&mut SchemaGenerator) -> Schema,
     example: fn() -> Value,
@@ -99,7 +99,7 @@ impl Shape {
     /// The shape of this topic's events.
     pub const fn of<T: Example>(topic: &Topic<T>) -> Self {
         Self {
-            entry: Entry::of(topic),
+            entry: TopicDeclaration::of(topic),
             schema: schema_of::<T>,
             reference: SchemaGenerator::subschema_for::<T>,
             example: example_of::<T>,
@@ -125,7 +125,7 @@ impl Shape {
         let text = json!({"type": "string"});
         json!({
             "title": self.entry.name,
-            "description": self.entry.about,
+            "description": self.entry.summary,
             "type": "object",
             "required": ["id", "type", "api_version", "created_at", "entity", "data"],
             "properties": {

@@ -6,7 +6,7 @@ use primitives::fields::{FromText, Violation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LABEL, is_label};
+use super::subdomain::{LABEL, is_label};
 use crate::fold::latin_ascii;
 
 const NFC: ComposingNormalizerBorrowed<'static> = ComposingNormalizerBorrowed::new_nfc();

@@ -7,7 +7,7 @@ use primitives::fields::{FieldErrors, FromText, Text, Violation};
 use schemars::json_schema;
 
 /// The most entries of one object's metadata.
-pub const MOST_METADATA: usize = 50;
+pub const MAX_METADATA: usize = 50;
 
 /// The name of an entry.
 type Name = Text<1, 40>;
@@ -22,7 +22,7 @@ pub struct Metadata(pub BTreeMap<String, String>);
 primitives::inline_schema!([] Metadata, "Metadata", |generator| {
     json_schema!({
         "type": "object",
-        "maxProperties": MOST_METADATA,
+        "maxProperties": MAX_METADATA,
         "propertyNames": generator.subschema_for::<Name>(),
         "additionalProperties": generator.subschema_for::<Kept>(),
     })
@@ -51,8 +51,8 @@ impl Deserr<FieldErrors> for Metadata {
                 Err(found) => field_errors.merge(found),
             }
         }
-        if entries.len() > MOST_METADATA {
-            let detail = format!("Must have at most {MOST_METADATA} entries.");
+        if entries.len() > MAX_METADATA {
+            let detail = format!("Must have at most {MAX_METADATA} entries.");
             field_errors.add_at(location, || Violation::new("too_many", detail));
         }
         if field_errors.is_empty() { Ok(Self(entries)) } else { Err(field_errors) }
@@ -69,8 +69,8 @@ pub struct MetadataFilter {
 
 impl MetadataFilter {
     /// Whether this metadata matches.
-    pub fn takes(&self, kept: &BTreeMap<String, String>) -> bool {
-        kept.get(&self.name) == Some(&self.text)
+    pub fn takes(&self, metadata: &BTreeMap<String, String>) -> bool {
+        metadata.get(&self.name) == Some(&self.text)
     }
 }
 

@@ -20,7 +20,7 @@ pub fn product(store: &StoreId, id: &ProductId) -> Key {
 pub fn variant(store: &StoreId, product: &ProductId, id: &VariantId) -> Key {
     Key::new(format!("STO#{store}#PRD#{product}"), format!("{VARIANTS}{id}"))
 }
-/// What sort keys of variants begin with: what begins with the product's own is the product and
+/// The prefix of variants' sort keys. Together with the product's own key it selects the product and
 /// its variants, without its reviews.
 pub const VARIANTS: &str = "A#VAR#";
 /// The deferred work of the product change that produced this version.

@@ -23,7 +23,7 @@ pub fn session(merchant: &MerchantId, id: &SessionId) -> Key {
 pub fn mfa(merchant: &MerchantId) -> Key {
     Key::new(format!("MER#{merchant}"), "MFA")
 }
-/// What sort keys of sessions begin with.
+/// The prefix of sessions' sort keys.
 pub const SESSIONS: &str = "SES#";
 /// The uniqueness item of a merchant's e-mail address.
 pub fn unique_email(normalized: &str) -> Key {

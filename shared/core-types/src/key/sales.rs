@@ -19,7 +19,7 @@ pub fn gift_card(store: &StoreId, id: &GiftCardId) -> Key {
 pub fn gift_card_entry(store: &StoreId, card: &GiftCardId, id: &GiftCardEntryId) -> Key {
     Key::new(format!("STO#{store}#GFT#{card}"), format!("TXN#{id}"))
 }
-/// What sort keys of gift-card entries begin with.
+/// The prefix of gift-card entries' sort keys.
 pub const GIFT_CARD_ENTRIES: &str = "TXN#";
 /// A store's gift cards, by time.
 pub fn gift_cards_of_store(store: &StoreId, created: Timestamp, id: &GiftCardId) -> IndexKey {

@@ -2,7 +2,7 @@
 //!
 //! A cursor is part of an answer, and an answer whose `ETag` is a digest of it must be the same
 //! bytes as long as the page is the same page. AES-256-GCM-SIV (RFC 8452) makes its counter out of
-//! the text itself, so that a nonce which never changes tells nothing but that two sealed texts
+//! the text itself, so that a nonce which never changes reveals only that two sealed texts
 //! are equal (RFC 8452 §1), which for cursors is the point.
 
 use std::fmt;

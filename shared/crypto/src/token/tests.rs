@@ -1,4 +1,4 @@
-//! What is signed, what is rejected, and at which second.
+//! Signing, rejection, and the exact second of expiry.
 
 use super::*;
 use serde_json::{Value, json};

@@ -187,7 +187,7 @@ impl DeliveryAttempt {
     }
 
     /// The attempt whose lease has ended without a recorded outcome. The receiver may have got the event.
-    pub fn lost(delivery: &Delivery, url: &str) -> Self {
+    pub fn lease_expired(delivery: &Delivery, url: &str) -> Self {
         Self::of(delivery, url, &AttemptOutcome::failed("interrupted"), Duration::ZERO)
     }
 }

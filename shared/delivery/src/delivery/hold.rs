@@ -7,14 +7,14 @@ use services::queue;
 
 use super::{Delivery, DeliveryStatus, QUEUE_GRACE, due_for};
 
-/// How long before its time the sweep queues a rate-limited delivery, with a delay to the second. It is
+/// The time before its attempt at which the sweep queues a rate-limited delivery, with a delay to the second. It is
 /// shorter than a queue's longest delay, and longer than a sweep may be late.
 const HANDED_OVER: Duration = MINUTE.saturating_mul(10);
 /// The first wait of a delivery that got no concurrency permit, …
-const CROWDED_FIRST: Duration = Duration::from_secs(1);
+const FIRST_CROWDED_WAIT: Duration = Duration::from_secs(1);
 /// … and the longest, before jitter. The wait doubles each time, so that the cost of a full limit does
 /// not grow with the number of deliveries that wait (our choice).
-const CROWDED_MOST: Duration = Duration::from_secs(30);
+const MAX_CROWDED_WAIT: Duration = Duration::from_secs(30);
 
 primitives::string_enum! {
     /// The reason why a delivery waits, besides the time of its next attempt.
@@ -56,7 +56,7 @@ impl Delivery {
     pub fn crowded(&self, draw: u32, now: Timestamp) -> Self {
         let has_waited = self.next_attempt_at.filter(|_| self.held_by == Some(Hold::Concurrency));
         let last = has_waited.map_or(Duration::ZERO, |until| self.updated_at.until(until));
-        let wait = last.saturating_mul(2).clamp(CROWDED_FIRST, CROWDED_MOST);
+        let wait = last.saturating_mul(2).clamp(FIRST_CROWDED_WAIT, MAX_CROWDED_WAIT);
         let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
         let spread = millis.saturating_mul(u64::from(draw)) >> 32_u32;
         let until = now.plus(Duration::from_millis(millis.div_euclid(2).saturating_add(spread)));
@@ -67,16 +67,16 @@ impl Delivery {
         }
     }
 
-    /// The delivery postponed by the rate limit until `at`, with the time `turn` that it was assigned.
+    /// The delivery postponed by the rate limit until `at`, with the slot that it was assigned.
     /// When `at` is beyond a message's longest delay, the sweep queues it shortly before, so that the
     /// deliveries of one minute do not all start with one sweep.
     #[must_use]
-    pub fn paced(&self, at: Timestamp, turn: Timestamp, now: Timestamp) -> Self {
+    pub fn paced(&self, at: Timestamp, slot: Timestamp, now: Timestamp) -> Self {
         let is_near = now.until(at) <= queue::MAX_DELAY;
         let due = if is_near { at.plus(QUEUE_GRACE) } else { at.minus(HANDED_OVER) };
         Self {
             next_attempt_at: Some(at),
-            turn_at: Some(turn),
+            turn_at: Some(slot),
             due_at: Some(due),
             ..self.held(Hold::Rate, now)
         }

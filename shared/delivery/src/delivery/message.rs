@@ -11,7 +11,7 @@ use table::item::Key;
 use super::{Delivery, DeliveryStatus};
 use crate::subscription;
 
-/// How early a message may come: queues count whole seconds, and clocks differ.
+/// The most that a message may be early: queues count whole seconds, and clocks differ.
 pub(super) const EARLY: Duration = Duration::from_secs(1);
 
 /// A queue message for one attempt: it names everything that the attempt reads, in one round trip.
@@ -40,11 +40,11 @@ impl DeliveryMessage {
 
 /// Whether the attempt of a message can be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Readiness {
+pub enum AttemptReadiness {
     /// The attempt can be made.
     Ready,
     /// The attempt can be made; the one before it has no recorded outcome.
-    AfterLost,
+    AfterExpiredLease,
     /// The attempt was made, is under way or is not due: the message is ignored.
     Stale,
 }
@@ -71,21 +71,21 @@ impl Delivery {
     }
 
     /// Whether the attempt of a message can be made now.
-    pub fn turn(&self, attempt: u32, now: Timestamp) -> Readiness {
+    pub fn readiness(&self, attempt: u32, now: Timestamp) -> AttemptReadiness {
         let is_next = self.attempt.saturating_add(1) == attempt;
         let has_come = |at: Option<Timestamp>| at.is_none_or(|at| at <= now.plus(EARLY));
         match self.status {
             DeliveryStatus::Pending | DeliveryStatus::Retrying
                 if is_next && has_come(self.next_attempt_at) =>
             {
-                Readiness::Ready
+                AttemptReadiness::Ready
             }
             DeliveryStatus::Delivering
                 if is_next && self.lease_until.is_none_or(|until| until <= now) =>
             {
-                Readiness::AfterLost
+                AttemptReadiness::AfterExpiredLease
             }
-            _ => Readiness::Stale,
+            _ => AttemptReadiness::Stale,
         }
     }
 }

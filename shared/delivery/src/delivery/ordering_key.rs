@@ -27,7 +27,7 @@ use super::{Delivery, DeliveryStatus, RETENTION};
 use crate::subscription::{Ordering, Subscription};
 
 /// The most positions without a delivery that one call deletes.
-const MOST_STALE: usize = 10;
+const MAX_STALE: usize = 10;
 
 /// The ordering key of a delivery, and its order among the deliveries of that key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,13 +79,13 @@ impl Delivery {
 
     /// Adds the write of the delivery's position, if it has an ordering key.
     pub fn enter_ordering_key(&self, write: Write) -> Write {
-        write.also(self.ordering_position(), |write, position| write.put(&position))
+        write.when_some(self.ordering_position(), |write, position| write.put(&position))
     }
 
     /// Adds the deletion of the delivery's position, if the delivery has ended.
     pub fn leave_ordering_key(&self, write: Write) -> Write {
         let position = self.ordering_position().filter(|_| self.status.is_final());
-        write.also(position, |write, position| write.delete(&position.key()))
+        write.when_some(position, |write, position| write.delete(&position.key()))
     }
 }
 
@@ -103,7 +103,7 @@ pub async fn head_before(
     delivery: &Delivery,
 ) -> Result<Option<Delivery>, Problem> {
     let Some(ordering_key) = &delivery.ordering_key else { return Ok(None) };
-    for _ in 0..MOST_STALE {
+    for _ in 0..MAX_STALE {
         let first = services
             .table
             .all::<OrderingPosition>(&ordering_key_of(&delivery.subscription_id, ordering_key), 1)
@@ -117,7 +117,7 @@ pub async fn head_before(
             None => forget(services, &position).await?,
         }
     }
-    Err(Problem::unavailable("places without deliveries"))
+    Err(Problem::unavailable(format!("{MAX_STALE} positions of an ordering key have no delivery")))
 }
 
 /// Deletes a position whose delivery has ended or is deleted. The condition fails if it has started again

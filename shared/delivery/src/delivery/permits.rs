@@ -30,7 +30,7 @@ pub const MAX_ATTEMPTS_OF_SCOPE: u32 = 20;
 
 /// The concurrency permits of an attempt; empty when its receiver is prompt.
 #[derive(Debug, Default)]
-#[must_use = "places that are not left stay taken until the lease ends"]
+#[must_use = "permits that are not released stay taken until the lease ends"]
 pub struct Permits(Vec<Permit>);
 
 impl Permits {
@@ -38,7 +38,7 @@ impl Permits {
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
-    pub async fn take(
+    pub async fn acquire(
         services: &Services,
         delivery: &Delivery,
         subscription: &Subscription,
@@ -49,15 +49,15 @@ impl Permits {
         if subscription.health.is_prompt() {
             return Ok(Some(held));
         }
-        for (key, most) in limits(delivery, subscription, speed) {
-            match services.table.take_permit(&key, most, now.plus(LEASE), now).await {
-                Ok(Some(place)) => held.0.push(place),
+        for (key, limit) in limits(delivery, subscription, speed) {
+            match services.table.take_permit(&key, limit, now.plus(LEASE), now).await {
+                Ok(Some(permit)) => held.0.push(permit),
                 Ok(None) => {
-                    held.leave(services).await;
+                    held.release(services).await;
                     return Ok(None);
                 }
                 Err(problem) => {
-                    held.leave(services).await;
+                    held.release(services).await;
                     return Err(problem);
                 }
             }
@@ -71,9 +71,9 @@ impl Permits {
     }
 
     /// Returns the permits. One that cannot be returned is free when the lease ends.
-    pub async fn leave(self, services: &Services) {
-        for place in self.0 {
-            if let Err(problem) = services.table.return_permit(place).await {
+    pub async fn release(self, services: &Services) {
+        for permit in self.0 {
+            if let Err(problem) = services.table.return_permit(permit).await {
                 tracing::warn!(
                     cause = %problem,
                     "concurrency permit not released; its lease ends by itself"

@@ -60,8 +60,8 @@ mod tests {
         let slot = seconds(300);
         assert_eq!(wait(slot, None, 0), seconds(240));
         assert_eq!(wait(slot, None, 1 << 31), seconds(300));
-        let most = wait(slot, None, u32::MAX);
-        assert!(most <= seconds(360) && most > seconds(359));
+        let longest = wait(slot, None, u32::MAX);
+        assert!(longest <= seconds(360) && longest > seconds(359));
     }
 
     #[test]

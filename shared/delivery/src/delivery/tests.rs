@@ -1,4 +1,4 @@
-use core_types::event::{Entry, EventSubject};
+use core_types::event::{EventSubject, TopicDeclaration};
 use identity::store::STORE_UPDATED;
 
 use super::*;
@@ -7,9 +7,9 @@ const NOW: Timestamp = Timestamp::from_millis(1_795_244_400_000);
 
 fn delivery() -> Delivery {
     let store = StoreId::mint(NOW);
-    let about = EventSubject { store: Some(&store), app: None, entity: "x", version: 1 };
-    let topic = Entry::of(&STORE_UPDATED);
-    let event = Event::untyped(&topic, about, serde_json::json!({}), NOW);
+    let subject = EventSubject { store: Some(&store), app: None, entity: "x", version: 1 };
+    let topic = TopicDeclaration::of(&STORE_UPDATED);
+    let event = Event::untyped(&topic, subject, serde_json::json!({}), NOW);
     let id = SubscriptionId::mint(NOW);
     let types = vec!["*".to_owned()];
     let subscription =
@@ -27,7 +27,7 @@ fn ten_failures_exhaust_a_delivery_and_every_wait_is_its_slot() {
     let mut now = NOW;
     let failure = AttemptOutcome::answered(500, None);
     for made in 1..=MAX_ATTEMPTS {
-        assert_eq!(delivery.turn(made, now), Readiness::Ready);
+        assert_eq!(delivery.readiness(made, now), AttemptReadiness::Ready);
         delivery = delivery.claimed(now).with_outcome(&failure, Duration::ZERO, 1 << 31, now);
         assert_eq!(delivery.attempt, made);
         match slot(made) {
@@ -42,19 +42,22 @@ fn ten_failures_exhaust_a_delivery_and_every_wait_is_its_slot() {
             None => assert_eq!(delivery.status, DeliveryStatus::Exhausted),
         }
     }
-    assert!(!due(&delivery) && delivery.turn(11, now) == Readiness::Stale);
+    assert!(!due(&delivery) && delivery.readiness(11, now) == AttemptReadiness::Stale);
 }
 
 #[test]
 fn a_duplicate_message_finds_nothing_to_do() {
     let pending = delivery();
-    assert_eq!(pending.turn(1, NOW), Readiness::Ready);
-    assert_eq!(pending.turn(2, NOW), Readiness::Stale);
+    assert_eq!(pending.readiness(1, NOW), AttemptReadiness::Ready);
+    assert_eq!(pending.readiness(2, NOW), AttemptReadiness::Stale);
     let claimed = pending.claimed(NOW);
-    assert_eq!(claimed.turn(1, NOW), Readiness::Stale);
-    assert_eq!(claimed.turn(2, NOW), Readiness::Stale);
+    assert_eq!(claimed.readiness(1, NOW), AttemptReadiness::Stale);
+    assert_eq!(claimed.readiness(2, NOW), AttemptReadiness::Stale);
     let done = claimed.with_outcome(&AttemptOutcome::answered(204, None), Duration::ZERO, 0, NOW);
-    assert_eq!((done.status, done.turn(1, NOW)), (DeliveryStatus::Succeeded, Readiness::Stale));
+    assert_eq!(
+        (done.status, done.readiness(1, NOW)),
+        (DeliveryStatus::Succeeded, AttemptReadiness::Stale)
+    );
     assert!(!due(&done));
 }
 
@@ -63,29 +66,32 @@ fn a_lost_attempt_is_followed_by_the_next_once_its_lease_ends() {
     let claimed = delivery().claimed(NOW);
     assert!(due(&claimed));
     let later = NOW.plus(LEASE);
-    assert_eq!(claimed.turn(1, later), Readiness::Stale);
-    assert_eq!(claimed.turn(2, later), Readiness::AfterLost);
+    assert_eq!(claimed.readiness(1, later), AttemptReadiness::Stale);
+    assert_eq!(claimed.readiness(2, later), AttemptReadiness::AfterExpiredLease);
 }
 
 #[test]
 fn an_early_message_is_stale() {
     let deferred = delivery().deferred(NOW.plus(MINUTE), NOW);
     assert_eq!((deferred.status, deferred.attempt), (DeliveryStatus::Pending, 0));
-    assert_eq!(deferred.turn(1, NOW.plus(Duration::from_secs(58))), Readiness::Stale);
-    assert_eq!(deferred.turn(1, NOW.plus(Duration::from_secs(59))), Readiness::Ready);
+    assert_eq!(deferred.readiness(1, NOW.plus(Duration::from_secs(58))), AttemptReadiness::Stale);
+    assert_eq!(deferred.readiness(1, NOW.plus(Duration::from_secs(59))), AttemptReadiness::Ready);
     assert_eq!(deferred.delay(NOW), Some(MINUTE));
 }
 
 #[test]
 fn a_far_rate_limited_delivery_is_queued_early_and_swept_again_after_its_time() {
-    let turn = NOW.plus(MINUTE * 60);
-    let waiting = delivery().paced(turn, turn, NOW);
-    assert_eq!((waiting.held_by, waiting.turn_at), (Some(Hold::Rate), Some(turn)));
-    assert_eq!((waiting.delay(NOW), waiting.due_at), (None, Some(turn.minus(MINUTE * 10))));
-    let due = turn.minus(MINUTE * 10);
+    let until = NOW.plus(MINUTE * 60);
+    let waiting = delivery().paced(until, until, NOW);
+    assert_eq!((waiting.held_by, waiting.turn_at), (Some(Hold::Rate), Some(until)));
+    assert_eq!((waiting.delay(NOW), waiting.due_at), (None, Some(until.minus(MINUTE * 10))));
+    let due = until.minus(MINUTE * 10);
     let swept = waiting.swept(due);
-    assert_eq!((swept.delay(due), swept.due_at), (Some(MINUTE * 10), Some(turn.plus(SWEPT_GRACE))));
-    let near = delivery().paced(NOW.plus(MINUTE), turn, NOW);
+    assert_eq!(
+        (swept.delay(due), swept.due_at),
+        (Some(MINUTE * 10), Some(until.plus(SWEPT_GRACE)))
+    );
+    let near = delivery().paced(NOW.plus(MINUTE), until, NOW);
     assert_eq!((near.delay(NOW), near.due_at), (Some(MINUTE), Some(NOW.plus(MINUTE * 3))));
     let claimed = near.claimed(NOW);
     assert_eq!((claimed.turn_at, claimed.held_by), (None, None));
@@ -96,7 +102,10 @@ fn a_delivery_behind_another_is_due_after_its_end_and_ready_at_once() {
     let head = delivery().claimed(NOW);
     let waiting = delivery().behind(&head, NOW).unwrap();
     assert_eq!(waiting.due_at, Some(NOW.plus(LEASE).plus(MINUTE * 2)));
-    assert_eq!((waiting.turn(1, NOW), waiting.status), (Readiness::Ready, DeliveryStatus::Pending));
+    assert_eq!(
+        (waiting.readiness(1, NOW), waiting.status),
+        (AttemptReadiness::Ready, DeliveryStatus::Pending)
+    );
     assert!(waiting.behind(&head, NOW).is_none(), "it waits there already");
     let failed =
         head.with_outcome(&AttemptOutcome::answered(500, None), Duration::ZERO, 1 << 31, NOW);
@@ -196,8 +205,9 @@ fn the_same_event_and_subscription_make_the_same_delivery() {
 fn a_delivery_of_an_ordered_subscription_has_a_position() {
     use crate::subscription::Ordering;
     let store = StoreId::mint(NOW);
-    let about = EventSubject { store: Some(&store), app: None, entity: "x", version: 1 };
-    let event = Event::untyped(&Entry::of(&STORE_UPDATED), about, serde_json::json!({}), NOW);
+    let subject = EventSubject { store: Some(&store), app: None, entity: "x", version: 1 };
+    let event =
+        Event::untyped(&TopicDeclaration::of(&STORE_UPDATED), subject, serde_json::json!({}), NOW);
     let id = SubscriptionId::mint(NOW);
     let types = vec!["*".to_owned()];
     let mut subscription =
@@ -231,7 +241,7 @@ fn the_wait_for_a_permit_doubles_and_counts_no_attempt() {
         );
         assert_eq!(waiting.due_at, Some(until.plus(QUEUE_GRACE)));
         assert_eq!((waiting.attempt, waiting.status), (0, DeliveryStatus::Pending));
-        assert_eq!(waiting.turn(1, until), Readiness::Ready);
+        assert_eq!(waiting.readiness(1, until), AttemptReadiness::Ready);
         now = until;
     }
     let claimed = waiting.claimed(now);
@@ -252,8 +262,8 @@ fn the_wait_for_a_permit_has_50_percent_jitter() {
 #[test]
 fn a_duplicate_message_of_a_postponed_delivery_is_stale() {
     let waiting = delivery().crowded(1 << 31, NOW).crowded(1 << 31, NOW).crowded(1 << 31, NOW);
-    assert_eq!(waiting.turn(1, NOW), Readiness::Stale);
-    assert_eq!(waiting.turn(1, NOW.plus(Duration::from_secs(4))), Readiness::Ready);
+    assert_eq!(waiting.readiness(1, NOW), AttemptReadiness::Stale);
+    assert_eq!(waiting.readiness(1, NOW.plus(Duration::from_secs(4))), AttemptReadiness::Ready);
 }
 
 #[test]

@@ -22,7 +22,7 @@ core_types::view! {
         attempts: u32 = delivery.attempt,
         /// When the next attempt is due; `null` when none is.
         next_attempt_at: Option<Timestamp>,
-        /// What delays it, besides the time of its next attempt: `circuit`, `concurrency`, `entity` or
+        /// The cause that delays it, besides the time of its next attempt: `circuit`, `concurrency`, `entity` or
         /// `rate`.
         held_by: Option<Hold>,
         /// When the last attempt began.

@@ -5,10 +5,8 @@ use crypto::seal;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use services::Services;
-use table::{Change, Changed};
 
-use super::message::EARLY;
-use super::{Delivery, DeliveryMessage, DeliveryStatus, LEASE, LIFETIME, OversizedResponse};
+use super::{Delivery, OversizedResponse};
 
 /// A random value by which a worker recognizes its claim.
 fn draw() -> String {
@@ -20,7 +18,7 @@ impl Delivery {
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
-    pub async fn make(&self, services: &Services) -> Result<(), Problem> {
+    pub async fn create(&self, services: &Services) -> Result<(), Problem> {
         if self.ordering_key.is_none() {
             return services.table.put_new(self).await.map(drop);
         }
@@ -37,14 +35,14 @@ impl Delivery {
     /// # Errors
     /// `version_conflict` when another writer came first.
     pub async fn replace(&self, services: &Services) -> Result<(), Problem> {
-        self.settle(services, None).await
+        self.record_outcome(services, None).await
     }
 
     /// As [`Delivery::replace`], with a long response body as an item of its own.
     ///
     /// # Errors
     /// As [`Delivery::replace`].
-    pub async fn settle(
+    pub async fn record_outcome(
         &self,
         services: &Services,
         answer: Option<OversizedResponse>,
@@ -52,7 +50,7 @@ impl Delivery {
         let is_alone = answer.is_none() && (self.ordering_key.is_none() || !self.status.is_final());
         if !is_alone {
             let write = services.table.write().replace(self, Code::VersionConflict);
-            let write = write.also(answer, |write, answer| write.put(&answer));
+            let write = write.when_some(answer, |write, answer| write.put(&answer));
             return self.leave_ordering_key(write).commit().await;
         }
         if services.table.put_next(self).await? {
@@ -67,48 +65,4 @@ impl Delivery {
     pub fn claimed_by_us(&self, now: Timestamp) -> Self {
         Self { claim: Some(draw()), ..self.claimed(now) }
     }
-
-    /// Claims the first attempt of a message's delivery without reading it first. A rejected change means
-    /// that the delivery must be inspected with [`Delivery::turn`].
-    ///
-    /// # Errors
-    /// 503 when the table cannot be reached.
-    pub async fn claim_first(
-        services: &Services,
-        message: &DeliveryMessage,
-        now: Timestamp,
-    ) -> Result<Changed<Self>, Problem> {
-        let claim = draw();
-        let key = core_types::key::delivery(&message.delivery_id);
-        let claimed = services.table.change::<Self>(&key, first_claim(&claim, now)).await?;
-        Ok(match claimed {
-            // Our own claim: the reply to it was lost.
-            Changed::Rejected(Some(found)) if found.claim.as_ref() == Some(&claim) => {
-                Changed::Done(found)
-            }
-            other => other,
-        })
-    }
-}
-
-/// [`Delivery::claimed`] as an update expression, for a delivery that waits for its first attempt. Its
-/// index keys do not change.
-fn first_claim(claim: &str, now: Timestamp) -> Change {
-    let claimed = "SET #status = :delivering, attempt = :one, lease_until = :lease, claim = :claim, \
-                   last_attempt_at = :now, updated_at = :now, version = version + :one \
-                   REMOVE next_attempt_at, turn_at, held_by";
-    let waits = "#status = :pending AND attempt = :none AND next_attempt_at <= :soon \
-                 AND created_at > :oldest";
-    Change::new(claimed)
-        .only_if(waits)
-        .name("#status", "status")
-        .value(":delivering", DeliveryStatus::Delivering)
-        .value(":pending", DeliveryStatus::Pending)
-        .value(":none", 0)
-        .value(":one", 1)
-        .value(":claim", claim)
-        .value(":lease", now.plus(LEASE))
-        .value(":now", now)
-        .value(":soon", now.plus(EARLY))
-        .value(":oldest", now.minus(LIFETIME))
 }

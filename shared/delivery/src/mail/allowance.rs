@@ -52,7 +52,7 @@ pub const MAX_INVITATIONS_TO_RECIPIENT: u32 = 10;
 pub const MAX_ORDER_MAILS_TO_RECIPIENT: u32 = 50;
 /// The most payment requests by mail that a store may send in a day.
 pub const MAX_PAYMENT_REQUESTS_OF_STORE: u32 = 500;
-/// How often a day a merchant may have the payment request of one order mailed again.
+/// The number of times a day that a merchant may have the payment request of one order mailed again.
 pub const MAX_PAYMENT_REQUESTS_OF_ORDER: u32 = 5;
 
 /// The most codes that a store may mail in a day to addresses that nobody has proven there.
@@ -196,17 +196,23 @@ impl Outgoing for PaidOrderCount {
 
 /// Counts a gift card of a store to this recipient, in the transaction that creates it. `mail_limit`
 /// rejects it.
-pub fn count_gift_card(write: Write, room: &MailQuota, to: &Email, at: Timestamp) -> Write {
-    count(room.count(write, at), "gift_mails_to", &to.normalized(), MAX_GIFT_CARDS_TO_RECIPIENT, at)
+pub fn count_gift_card(write: Write, quota: &MailQuota, to: &Email, at: Timestamp) -> Write {
+    count(
+        quota.count(write, at),
+        "gift_mails_to",
+        &to.normalized(),
+        MAX_GIFT_CARDS_TO_RECIPIENT,
+        at,
+    )
 }
 
 /// Counts an invitation to a store's members, in the transaction that creates it. `mail_limit` rejects
 /// it.
-pub fn count_invitation(write: Write, room: &MailQuota, to: &Email, at: Timestamp) -> Write {
-    let write = room.count(write, at);
-    let write = count(write, "invitations_of", room.store.as_str(), MAX_INVITATIONS_OF_STORE, at);
+pub fn count_invitation(write: Write, quota: &MailQuota, to: &Email, at: Timestamp) -> Write {
+    let write = quota.count(write, at);
+    let write = count(write, "invitations_of", quota.store.as_str(), MAX_INVITATIONS_OF_STORE, at);
     let write =
-        count(write, "invitations_by", room.owner.as_str(), MAX_INVITATIONS_OF_MERCHANT, at);
+        count(write, "invitations_by", quota.owner.as_str(), MAX_INVITATIONS_OF_MERCHANT, at);
     count(write, "invitations_to", &to.normalized(), MAX_INVITATIONS_TO_RECIPIENT, at)
 }
 
@@ -218,8 +224,8 @@ pub fn count_about_order(
     (stranger, asked_by): (Option<&MailQuota>, Option<&StoreId>),
     now: Timestamp,
 ) -> Write {
-    let write = write.also(stranger, |write, room| room.count(write, now));
-    let write = write.also(asked_by, |write, store| {
+    let write = write.when_some(stranger, |write, quota| quota.count(write, now));
+    let write = write.when_some(asked_by, |write, store| {
         count(write, "payment_mails_of", store.as_str(), MAX_PAYMENT_REQUESTS_OF_STORE, now)
     });
     count(write, "order_mails_to", &to.normalized(), MAX_ORDER_MAILS_TO_RECIPIENT, now)
@@ -294,12 +300,12 @@ mod tests {
     #[test]
     fn the_limit_grows_with_each_day_and_each_paid_order() {
         let since = Timestamp::from_millis(0);
-        let room = |hours: u32, paid: u32| {
+        let quota = |hours: u32, paid: u32| {
             in_a_day(since, paid, since.plus(std::time::Duration::from_hours(hours.into())))
         };
-        assert_eq!([room(0, 0), room(23, 0), room(24, 0), room(49, 3)], [50, 50, 60, 100]);
-        assert_eq!(room(24 * 365, 0), room(24 * 3_650, 0));
-        assert_eq!(room(0, u32::MAX), u32::MAX);
+        assert_eq!([quota(0, 0), quota(23, 0), quota(24, 0), quota(49, 3)], [50, 50, 60, 100]);
+        assert_eq!(quota(24 * 365, 0), quota(24 * 3_650, 0));
+        assert_eq!(quota(0, u32::MAX), u32::MAX);
         assert_eq!(in_a_day(since.plus(DAY), 0, since), FIRST_DAY_LIMIT);
     }
 

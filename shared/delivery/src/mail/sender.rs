@@ -20,7 +20,7 @@ pub struct Sender {
     pub reply_to: Option<Email>,
     /// The store's limits of mails to strangers. Until its owner has proven their address, no text of the
     /// store's choosing is in a mail's header, and no mail about its business is sent.
-    pub room: Option<MailQuota>,
+    pub quota: Option<MailQuota>,
 }
 
 impl Sender {
@@ -33,22 +33,22 @@ impl Sender {
         let (store_key, settings_key) = (key::store(store_id), Settings::key_of(store_id));
         let mut found = services.table.get_many(&[&store_key, &settings_key]).await?;
         let Some(store) = found.take::<Store>(&store_key)? else { return Ok(Self::default()) };
-        let room = MailQuota::of(services, &store).await?;
-        if !room.is_proven {
-            return Ok(Self { room: Some(room), ..Self::default() });
+        let quota = MailQuota::of(services, &store).await?;
+        if !quota.is_proven {
+            return Ok(Self { quota: Some(quota), ..Self::default() });
         }
         let settings: Option<Settings> = found.take(&settings_key)?;
         let name = settings.and_then(|settings| settings.notifications.sender_name);
         Ok(Self {
             name: Some(plain(name.as_deref().unwrap_or(&store.name))),
             reply_to: store.contact.email,
-            room: Some(room),
+            quota: Some(quota),
         })
     }
 
     /// Whether it is a store whose owner has proven their address.
     pub fn is_proven(&self) -> bool {
-        self.room.as_ref().is_some_and(|room| room.is_proven)
+        self.quota.as_ref().is_some_and(|quota| quota.is_proven)
     }
 
     /// The display name next to the platform's address. It always says that a shop on the platform

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use primitives::clock::{MINUTE, Timestamp};
 use serde::{Deserialize, Serialize};
-use table::WalkPlace;
+use table::WalkPosition;
 
 use super::{Replay, ReplayStatus, WATCHED};
 use crate::delivery::DeliveryStatus;
@@ -16,9 +16,9 @@ use crate::delivery::DeliveryStatus;
 /// The progress of a scan.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scan {
-    /// Where it goes on.
+    /// The position at which it continues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<WalkPlace>,
+    pub place: Option<WalkPosition>,
     /// Deliveries that succeeded.
     pub succeeded: u64,
     /// Deliveries that ended without success.
@@ -29,17 +29,17 @@ pub struct Scan {
 
 impl Scan {
     /// The scan with the statuses of another page counted.
-    fn with(&self, seen: &[DeliveryStatus], place: Option<WalkPlace>) -> Self {
-        let mut look = Self { place, ..self.clone() };
+    fn with(&self, seen: &[DeliveryStatus], place: Option<WalkPosition>) -> Self {
+        let mut scan = Self { place, ..self.clone() };
         for status in seen {
             let count = match status {
-                DeliveryStatus::Succeeded => &mut look.succeeded,
-                status if status.is_final() => &mut look.failed,
-                _ => &mut look.unfinished,
+                DeliveryStatus::Succeeded => &mut scan.succeeded,
+                status if status.is_final() => &mut scan.failed,
+                _ => &mut scan.unfinished,
             };
             *count = count.saturating_add(1);
         }
-        look
+        scan
     }
 
     const fn seen(&self) -> u64 {
@@ -56,40 +56,40 @@ impl Replay {
     /// The replay after a page of a scan; `next` is where the scan goes on. After the last page the
     /// replay may end.
     #[must_use]
-    pub fn looked_at(
+    pub fn with_scanned(
         &self,
         seen: &[DeliveryStatus],
-        next: Option<WalkPlace>,
+        next: Option<WalkPosition>,
         now: Timestamp,
     ) -> Self {
         let is_whole = next.is_none();
-        let look = self.look.with(seen, next);
-        let looked = if is_whole || look.unfinished > 0 { &self.looked } else { &look };
+        let scan = self.scan.with(seen, next);
+        let scanned = if is_whole || scan.unfinished > 0 { &self.scanned } else { &scan };
         let after = Self {
-            succeeded: self.succeeded.max(look.succeeded),
-            failed: self.failed.max(look.failed),
-            looked: looked.clone(),
-            look: look.clone(),
+            succeeded: self.succeeded.max(scan.succeeded),
+            failed: self.failed.max(scan.failed),
+            scanned: scanned.clone(),
+            scan: scan.clone(),
             ..self.changed(now)
         };
         if !is_whole {
             return after.with_step_at(now, now);
         }
-        let is_complete = look.unfinished == 0 && look.seen() >= self.sent;
+        let is_complete = scan.unfinished == 0 && scan.seen() >= self.sent;
         if is_complete || self.made_at.is_none_or(|at| at.plus(WATCHED) <= now) {
             // An interrupted step may have created more than it counted.
-            return Self { sent: self.sent.max(look.seen()), ..after }.completed(now);
+            return Self { sent: self.sent.max(scan.seen()), ..after }.completed(now);
         }
         // The index is eventually consistent: the deliveries it lacks may lie anywhere.
-        let again = if look.seen() < self.sent { Scan::default() } else { after.looked.clone() };
+        let again = if scan.seen() < self.sent { Scan::default() } else { after.scanned.clone() };
         let scans = self.scans.saturating_add(1);
         let at = now.plus(wait(self.scans));
-        Self { look: again.clone(), looked: again, scans, ..after }.with_step_at(at, now)
+        Self { scan: again.clone(), scanned: again, scans, ..after }.with_step_at(at, now)
     }
 
     /// The replay ended, with the status that follows from its counts.
     fn completed(&self, now: Timestamp) -> Self {
-        let is_all = self.succeeded >= self.sent && self.skipped.lost() == 0;
+        let is_all = self.succeeded >= self.sent && self.skipped.undeliverable() == 0;
         let status = match self.succeeded {
             _ if is_all => ReplayStatus::Succeeded,
             0 => ReplayStatus::Failed,

@@ -31,7 +31,7 @@ impl Skipped {
 
     /// Events that this replay can never deliver. Those in flight are not among them: they go on by
     /// themselves.
-    pub(super) const fn lost(self) -> u64 {
+    pub(super) const fn undeliverable(self) -> u64 {
         self.payload_expunged.saturating_add(self.expired).saturating_add(self.not_deliverable)
     }
 }

@@ -1,3 +1,5 @@
+use primitives::problem::Code;
+
 use super::*;
 use crate::delivery::DeliveryStatus;
 
@@ -16,24 +18,27 @@ fn replay(rate_per_second: u32, max_count: u64) -> Replay {
     Replay::new(input, &StoreId::derive(&["here"]), None, "mer_x", NOW)
 }
 
-fn place() -> Option<WalkPlace> {
+fn place() -> Option<WalkPosition> {
     let text = r#"{"PK":"a","SK":"A","GSI5PK":"p","GSI5SK":"2026#x"}"#;
     serde_json::from_str(text).ok()
 }
 
-fn made(sent: u64, next: Option<WalkPlace>) -> Made {
-    Made { sent, skipped: Skipped::default(), next, is_cut: false }
+fn made(sent: u64, next: Option<WalkPosition>) -> ReplayedPage {
+    ReplayedPage { sent, skipped: Skipped::default(), next, is_cut: false }
 }
 
 #[test]
 fn deliveries_are_spaced_by_the_rate_and_the_next_page_waits_for_them() {
     let replay = replay(10, 1_000);
-    assert_eq!(replay.room(), 50, "what goes out in five seconds");
-    let turn = |number| NOW.until(replay.turn(number, NOW)).as_millis();
-    assert_eq!((turn(0), turn(1), turn(25)), (0, 100, 2_500));
+    assert_eq!(replay.page_size(), 50, "what goes out in five seconds");
+    let delay = |number| NOW.until(replay.attempt_at(number, NOW)).as_millis();
+    assert_eq!((delay(0), delay(1), delay(25)), (0, 100, 2_500));
     let first = replay.advanced(made(50, place()), NOW);
     assert_eq!((first.status, first.sent), (ReplayStatus::Running, 50));
-    assert_eq!((first.next_step_at, first.turn(0, NOW)), (NOW, NOW.plus(Duration::from_secs(5))));
+    assert_eq!(
+        (first.next_step_at, first.attempt_at(0, NOW)),
+        (NOW, NOW.plus(Duration::from_secs(5)))
+    );
     let second = first.advanced(made(50, place()), NOW);
     assert_eq!(second.next_step_at, NOW.plus(Duration::from_secs(5)));
     assert!(!second.is_ready(NOW.plus(Duration::from_secs(3))));
@@ -41,7 +46,7 @@ fn deliveries_are_spaced_by_the_rate_and_the_next_page_waits_for_them() {
     assert_eq!(second.cursor.as_deref(), Some("2026#x"));
     // After a pause nothing is made up for.
     let later = NOW.plus(HOUR);
-    assert_eq!(second.turn(0, later), later);
+    assert_eq!(second.attempt_at(0, later), later);
 }
 
 #[test]
@@ -50,7 +55,7 @@ fn the_last_page_or_the_maximum_ends_the_walk() {
     assert_eq!((last.matched, last.has_more, last.made_at), (7, false, Some(NOW)));
     let full = replay(100, 7).advanced(made(7, place()), NOW);
     assert_eq!((full.matched, full.has_more, full.place), (7, true, None));
-    let cut = replay(100, 7).advanced(Made { is_cut: true, ..made(7, None) }, NOW);
+    let cut = replay(100, 7).advanced(ReplayedPage { is_cut: true, ..made(7, None) }, NOW);
     assert!(cut.has_more && cut.made_at.is_some());
 }
 
@@ -58,7 +63,7 @@ fn the_last_page_or_the_maximum_ends_the_walk() {
 fn the_status_of_a_replay_follows_from_its_deliveries() {
     use DeliveryStatus::{Exhausted, Retrying, Succeeded};
     let after = |sent, seen: &[DeliveryStatus]| {
-        replay(100, 1_000).advanced(made(sent, None), NOW).looked_at(seen, None, NOW)
+        replay(100, 1_000).advanced(made(sent, None), NOW).with_scanned(seen, None, NOW)
     };
     assert_eq!(after(2, &[Succeeded; 2]).status, ReplayStatus::Succeeded);
     assert_eq!(after(2, &[Succeeded, Exhausted]).status, ReplayStatus::Partial);
@@ -71,19 +76,19 @@ fn the_status_of_a_replay_follows_from_its_deliveries() {
     assert_eq!((waits.status, waits.succeeded), (ReplayStatus::Running, 1));
     assert_eq!(waits.next_step_at, NOW.plus(Duration::from_secs(1)));
     let late = NOW.plus(WATCHED);
-    let given_up = waits.looked_at(&[Succeeded, Retrying], None, late);
+    let given_up = waits.with_scanned(&[Succeeded, Retrying], None, late);
     assert_eq!(given_up.status, ReplayStatus::Partial, "what is retried goes on by itself");
     assert_eq!(given_up.progress().unfinished, 1);
     let unseen = after(2, &[Succeeded]);
-    assert_eq!((unseen.status, unseen.looked), (ReplayStatus::Running, Scan::default()));
+    assert_eq!((unseen.status, unseen.scanned), (ReplayStatus::Running, Scan::default()));
 }
 
 #[test]
 fn a_lost_event_makes_a_replay_partial() {
     let skipped = |skipped: Skipped, sent| {
-        let page = Made { skipped, ..made(sent, None) };
+        let page = ReplayedPage { skipped, ..made(sent, None) };
         let seen = vec![DeliveryStatus::Succeeded; usize::try_from(sent).unwrap()];
-        replay(100, 1_000).advanced(page, NOW).looked_at(&seen, None, NOW).status
+        replay(100, 1_000).advanced(page, NOW).with_scanned(&seen, None, NOW).status
     };
     let expunged = Skipped { payload_expunged: 1, ..Skipped::default() };
     assert_eq!(skipped(expunged, 1), ReplayStatus::Partial);
@@ -96,11 +101,11 @@ fn a_lost_event_makes_a_replay_partial() {
 fn a_scan_begins_at_the_first_unfinished_delivery() {
     use DeliveryStatus::{Pending, Succeeded};
     let making = replay(100, 1_000).advanced(made(4, None), NOW);
-    let first = making.looked_at(&[Succeeded; 2], place(), NOW);
-    assert_eq!((first.looked.succeeded, first.looked.place.clone()), (2, place()));
-    let end = first.looked_at(&[Succeeded, Pending], None, NOW);
-    assert_eq!((end.succeeded, end.look.clone()), (3, first.looked.clone()));
-    let over = end.looked_at(&[Succeeded; 2], None, NOW);
+    let first = making.with_scanned(&[Succeeded; 2], place(), NOW);
+    assert_eq!((first.scanned.succeeded, first.scanned.place.clone()), (2, place()));
+    let end = first.with_scanned(&[Succeeded, Pending], None, NOW);
+    assert_eq!((end.succeeded, end.scan.clone()), (3, first.scanned.clone()));
+    let over = end.with_scanned(&[Succeeded; 2], None, NOW);
     assert_eq!((over.status, over.succeeded), (ReplayStatus::Succeeded, 4));
 }
 

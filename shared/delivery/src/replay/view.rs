@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    DEFAULT_RATE, Estimate, MOST, MOST_RANGE, Replay, ReplayInput, ReplayKind, ReplayStatus,
+    DEFAULT_RATE, Estimate, MAX_COUNT, MAX_RANGE, Replay, ReplayInput, ReplayKind, ReplayStatus,
     Skipped,
 };
 
@@ -85,14 +85,14 @@ core_types::view! {
 
 impl Example for ReplayView {
     fn example() -> Self {
-        let range = TimeRange { since: EXAMPLE_TIME.minus(MOST_RANGE), until: EXAMPLE_TIME };
+        let range = TimeRange { since: EXAMPLE_TIME.minus(MAX_RANGE), until: EXAMPLE_TIME };
         let input = ReplayInput {
             kind: ReplayKind::Recover,
             subscription_id: Some(SubscriptionId::derive(&["example"])),
             event_types: Vec::new(),
             range: Some(range),
             delivery_ids: Vec::new(),
-            max_count: MOST,
+            max_count: MAX_COUNT,
             rate_per_second: DEFAULT_RATE,
         };
         let by = MerchantId::derive(&["example"]);
@@ -115,13 +115,13 @@ impl Example for ReplayView {
 impl Replay {
     /// The event that it has ended.
     pub(super) fn finished(&self) -> Event {
-        let about = EventSubject {
+        let subject = EventSubject {
             store: Some(&self.store_id),
             app: None,
             entity: self.id.as_str(),
             version: self.version,
         };
-        Event::new(&REPLAY_FINISHED, about, &ReplayView::from(self), self.updated_at)
+        Event::new(&REPLAY_FINISHED, subject, &ReplayView::from(self), self.updated_at)
     }
 
     /// Its progress.

@@ -21,12 +21,12 @@ use services::queue::foreign::ForeignMessage;
 use super::{DisabledReason, SigningKeys, Subscription, SubscriptionStatus};
 use crate::delivery::message_attributes;
 
-/// How long a token is valid (our choice): time for a person who deploys the consumer to read it.
+/// The lifetime of a token (our choice): time for a person who deploys the consumer to read it.
 const GOOD_FOR: Duration = DAY;
 /// The time between two challenges: a queue may belong to somebody else.
 const AGAIN_AFTER: Duration = MINUTE;
 /// The number of wrong tokens that voids a challenge.
-const MOST_WRONG: u32 = 5;
+const MAX_WRONG_CODES: u32 = 5;
 /// The type of a challenge, in place of an event's name.
 pub const CHALLENGE: &str = "webhook_subscription.challenge";
 
@@ -67,13 +67,13 @@ impl From<&QueueChallenge> for ConfirmationView {
 
 /// The outcome of a returned token.
 #[derive(Debug, Clone)]
-pub enum Confirming {
+pub enum ConfirmOutcome {
     /// The subscription was confirmed by it before.
-    Already,
+    AlreadyConfirmed,
     /// The token is right: the subscription, confirmed.
-    Done(Box<Subscription>),
+    Confirmed(Box<Subscription>),
     /// The token is wrong: the subscription, with the attempt counted.
-    Wrong(Box<Subscription>),
+    WrongToken(Box<Subscription>),
 }
 
 /// A token to be sent to a queue.
@@ -173,7 +173,7 @@ impl Subscription {
     ///
     /// # Errors
     /// `invalid_state_transition` when there is nothing to confirm; `too_many_attempts` within a minute.
-    pub fn may_be_challenged(&self, now: Timestamp) -> Result<(), Problem> {
+    pub fn ensure_can_be_challenged(&self, now: Timestamp) -> Result<(), Problem> {
         let waiting = self.confirmation.as_ref().filter(|_| !self.is_confirmed());
         let Some(confirmation) = waiting else {
             return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
@@ -200,15 +200,15 @@ impl Subscription {
     /// # Errors
     /// `invalid_state_transition` when there is nothing to confirm; `too_many_attempts` after five wrong
     /// tokens; `invalid_or_expired_token`.
-    pub fn confirm(&self, token: &str, now: Timestamp) -> Result<Confirming, Problem> {
+    pub fn confirm(&self, token: &str, now: Timestamp) -> Result<ConfirmOutcome, Problem> {
         let Some(confirmation) = &self.confirmation else {
             return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
         };
         if confirmation.confirmed_at.is_some() {
-            let again = confirmation.is(token).then_some(Confirming::Already);
+            let again = confirmation.is(token).then_some(ConfirmOutcome::AlreadyConfirmed);
             return again.ok_or_else(|| Code::InvalidOrExpiredToken.into());
         }
-        if confirmation.wrong >= MOST_WRONG {
+        if confirmation.wrong >= MAX_WRONG_CODES {
             let detail = "Too many wrong tokens: request another challenge.";
             return Err(confirmation.too_many(detail, now));
         }
@@ -228,7 +228,11 @@ impl Subscription {
         }
         after.confirmation = Some(next);
         let after = Box::new(after);
-        Ok(if is_right { Confirming::Done(after) } else { Confirming::Wrong(after) })
+        Ok(if is_right {
+            ConfirmOutcome::Confirmed(after)
+        } else {
+            ConfirmOutcome::WrongToken(after)
+        })
     }
 }
 

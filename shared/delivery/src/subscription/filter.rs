@@ -55,12 +55,12 @@ pub struct Payload<'a> {
 #[derive(Debug)]
 struct FilterRule {
     path: JsonPath,
-    tests: Vec<Test>,
+    tests: Vec<FilterTest>,
 }
 
 /// One operator with its operand.
 #[derive(Debug, PartialEq)]
-enum Test {
+enum FilterTest {
     Exists(bool),
     In(Vec<Value>),
     NotIn(Vec<Value>),
@@ -104,22 +104,22 @@ impl PayloadFilter {
         let rules = rules(&self.0, ValuePointerRef::Origin, &mut errors);
         // It was valid when it was created. Should the rules ever change, it passes every event: none is
         // lost.
-        !errors.is_empty() || rules.iter().all(|rule| rule.holds(payload))
+        !errors.is_empty() || rules.iter().all(|rule| rule.matches(payload))
     }
 }
 
 impl FilterRule {
-    fn holds(&self, payload: &Value) -> bool {
+    fn matches(&self, payload: &Value) -> bool {
         let nodes = self.path.query(payload);
-        if self.tests.contains(&Test::Exists(false)) {
+        if self.tests.contains(&FilterTest::Exists(false)) {
             return nodes.is_empty();
         }
-        nodes.iter().any(|value| self.tests.iter().all(|test| test.holds(value)))
+        nodes.iter().any(|value| self.tests.iter().all(|test| test.matches(value)))
     }
 }
 
-impl Test {
-    fn holds(&self, value: &Value) -> bool {
+impl FilterTest {
+    fn matches(&self, value: &Value) -> bool {
         let among = |list: &[Value]| list.iter().any(|wanted| equal(value, wanted));
         match self {
             Self::Exists(exists) => *exists,
@@ -182,8 +182,8 @@ fn path(text: &str) -> Result<JsonPath, Violation> {
     let count = |what: &str| bare.matches(what).count();
     let is_costly = count("..") > 1 || count("?") > 1 || count("$") > 1 || bare.contains(',');
     if is_costly || count("(") > MAX_PARENTHESES {
-        let detail = "Too costly: a path may have at most one `..` and one `?` with up to 5 pairs of \
-                      parentheses, no `$` but its first character, and no `,`.";
+        let detail = "Too costly: use at most one `..`, one `?` and 5 pairs of parentheses, `$` only as the \
+                      first character, and no `,`.";
         return Err(Violation::new("json_path_too_costly", detail));
     }
     JsonPath::parse(text).map_err(|error| {
@@ -210,7 +210,11 @@ fn unquoted(text: &str) -> String {
 
 /// Parses a condition: a value to equal, a list of such values, or an object of operators, all of which
 /// must hold.
-fn tests(condition: &Value, pointer: ValuePointerRef<'_>, errors: &mut FieldErrors) -> Vec<Test> {
+fn tests(
+    condition: &Value,
+    pointer: ValuePointerRef<'_>,
+    errors: &mut FieldErrors,
+) -> Vec<FilterTest> {
     let validated = match condition {
         Value::Object(operators) => {
             if operators.is_empty() {
@@ -224,14 +228,14 @@ fn tests(condition: &Value, pointer: ValuePointerRef<'_>, errors: &mut FieldErro
                     Err(violation) => errors.add_at(pointer.push_key(name), || violation),
                 }
             }
-            if found.len() > 1 && found.contains(&Test::Exists(false)) {
+            if found.len() > 1 && found.contains(&FilterTest::Exists(false)) {
                 let detail = "`exists: false` cannot be combined with other operators.";
                 errors.add_at(pointer, || Violation::new("contradictory", detail));
             }
             return found;
         }
-        Value::Array(_) => list(condition).map(Test::In),
-        value => scalar(value).map(|value| Test::In(vec![value])),
+        Value::Array(_) => list(condition).map(FilterTest::In),
+        value => scalar(value).map(|value| FilterTest::In(vec![value])),
     };
     match validated {
         Ok(test) => vec![test],
@@ -242,19 +246,19 @@ fn tests(condition: &Value, pointer: ValuePointerRef<'_>, errors: &mut FieldErro
     }
 }
 
-fn test(name: &str, operand: &Value) -> Result<Test, Violation> {
+fn test(name: &str, operand: &Value) -> Result<FilterTest, Violation> {
     Ok(match name {
-        "eq" => Test::In(vec![scalar(operand)?]),
-        "ne" => Test::NotIn(vec![scalar(operand)?]),
-        "in" => Test::In(list(operand)?),
-        "not_in" => Test::NotIn(list(operand)?),
-        "gt" => Test::Compared(&[Ordering::Greater], bound(operand)?),
-        "gte" => Test::Compared(&[Ordering::Greater, Ordering::Equal], bound(operand)?),
-        "lt" => Test::Compared(&[Ordering::Less], bound(operand)?),
-        "lte" => Test::Compared(&[Ordering::Less, Ordering::Equal], bound(operand)?),
-        "prefix" => Test::Prefix(text(operand)?),
-        "suffix" => Test::Suffix(text(operand)?),
-        "exists" => Test::Exists(
+        "eq" => FilterTest::In(vec![scalar(operand)?]),
+        "ne" => FilterTest::NotIn(vec![scalar(operand)?]),
+        "in" => FilterTest::In(list(operand)?),
+        "not_in" => FilterTest::NotIn(list(operand)?),
+        "gt" => FilterTest::Compared(&[Ordering::Greater], bound(operand)?),
+        "gte" => FilterTest::Compared(&[Ordering::Greater, Ordering::Equal], bound(operand)?),
+        "lt" => FilterTest::Compared(&[Ordering::Less], bound(operand)?),
+        "lte" => FilterTest::Compared(&[Ordering::Less, Ordering::Equal], bound(operand)?),
+        "prefix" => FilterTest::Prefix(text(operand)?),
+        "suffix" => FilterTest::Suffix(text(operand)?),
+        "exists" => FilterTest::Exists(
             operand
                 .as_bool()
                 .ok_or_else(|| Violation::new("invalid_type", "Must be a boolean."))?,

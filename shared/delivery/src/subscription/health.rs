@@ -15,13 +15,13 @@ pub use promptness::{PROMPT, SLOW};
 
 /// The number of consecutive failures that opens the circuit.
 const TRIPS_AT: u32 = 10;
-/// How long the circuit is open the first time.
+/// The time for which the circuit is open at first.
 const OPEN_FIRST: Duration = MINUTE;
 /// The longest time that the circuit is open.
-const OPEN_MOST: Duration = MINUTE.saturating_mul(15);
-/// How long a probe may take before another is sent.
+const MAX_OPEN: Duration = MINUTE.saturating_mul(15);
+/// The time that a probe may take before another is sent.
 const PROBE: Duration = MINUTE;
-/// How often a success of a healthy receiver is recorded.
+/// The interval at which successes of a healthy receiver are recorded.
 const SUCCESS_RECORDED: Duration = MINUTE.saturating_mul(5);
 /// A receiver is given up after this long without a success, …
 const HOPELESS_AFTER: Duration = HOUR.saturating_mul(120);
@@ -165,7 +165,7 @@ impl ReceiverHealth {
             Some(circuit) if now < circuit.open_until => Some(circuit.clone()),
             Some(circuit) => {
                 let doubled = Duration::from_secs(circuit.open_seconds.saturating_mul(2));
-                Some(open(doubled.min(OPEN_MOST)))
+                Some(open(doubled.min(MAX_OPEN)))
             }
         };
         Self {

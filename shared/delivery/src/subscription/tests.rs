@@ -1,4 +1,4 @@
-use core_types::event::{Entry, EventSubject};
+use core_types::event::{EventSubject, TopicDeclaration};
 use core_types::scope::Scopes;
 use crypto::seal::SealKey;
 use crypto::signature::SigningSecret;
@@ -8,7 +8,7 @@ use primitives::problem::Code;
 
 use super::*;
 
-/// What reads events about stores.
+/// The scope that reads events about stores.
 const READ: Option<&str> = STORE_UPDATED.scope;
 const NOW: Timestamp = Timestamp::from_millis(1_795_244_400_000);
 
@@ -22,21 +22,21 @@ fn subscription(store: &StoreId, key: &SealKey, types: &[&str]) -> (Subscription
 }
 
 fn event(name: &str, store: Option<&StoreId>, app: Option<&AppId>) -> Event {
-    let about = EventSubject { store, app, entity: "x", version: 1 };
-    let topics = [Entry::of(&STORE_UPDATED), Entry::of(&APP_INSTALLED)];
+    let subject = EventSubject { store, app, entity: "x", version: 1 };
+    let topics = [TopicDeclaration::of(&STORE_UPDATED), TopicDeclaration::of(&APP_INSTALLED)];
     let topic = topics.iter().find(|topic| topic.name == name).unwrap();
-    Event::untyped(topic, about, serde_json::json!({}), NOW)
+    Event::untyped(topic, subject, serde_json::json!({}), NOW)
 }
 
 #[test]
 fn a_store_s_subscription_takes_its_events_and_no_other_store_s() {
     let (ours, theirs) = (StoreId::mint(NOW), StoreId::mint(NOW));
     let (subscription, _) = subscription(&ours, &SealKey::generate(), &["store.*"]);
-    assert!(subscription.takes(&event("store.updated", Some(&ours), None), READ, None));
-    assert!(!subscription.takes(&event("store.updated", Some(&theirs), None), READ, None));
-    assert!(!subscription.takes(&event("app.installed", Some(&ours), None), None, None));
+    assert!(subscription.matches_event(&event("store.updated", Some(&ours), None), READ, None));
+    assert!(!subscription.matches_event(&event("store.updated", Some(&theirs), None), READ, None));
+    assert!(!subscription.matches_event(&event("app.installed", Some(&ours), None), None, None));
     let off = subscription.disable(NOW).unwrap();
-    assert!(!off.takes(&event("store.updated", Some(&ours), None), READ, None));
+    assert!(!off.matches_event(&event("store.updated", Some(&ours), None), READ, None));
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn an_app_s_subscription_takes_what_it_may_read_and_nothing_without_an_installat
     let (mut subscription, _) = subscription(&store, &SealKey::generate(), &["*"]);
     subscription.app_id = Some(AppId::mint(NOW));
     subscription.scopes = Some(Scopes::normalize(["write_store"]).unwrap());
-    assert!(!subscription.takes(&event("store.updated", Some(&store), None), READ, None));
+    assert!(!subscription.matches_event(&event("store.updated", Some(&store), None), READ, None));
 }
 
 #[test]
@@ -97,9 +97,9 @@ fn an_app_s_own_subscription_takes_events_about_it_on_any_store() {
     let (app, other) = (AppId::mint(NOW), AppId::mint(NOW));
     let store = StoreId::mint(NOW);
     let own = Subscription::for_app(&app, SubscriptionId::mint(NOW), "u".into(), "s".into(), NOW);
-    assert!(own.takes(&event("app.installed", Some(&store), Some(&app)), None, None));
-    assert!(!own.takes(&event("app.installed", Some(&store), Some(&other)), None, None));
-    assert!(!own.takes(&event("store.updated", Some(&store), Some(&app)), READ, None));
+    assert!(own.matches_event(&event("app.installed", Some(&store), Some(&app)), None, None));
+    assert!(!own.matches_event(&event("app.installed", Some(&store), Some(&other)), None, None));
+    assert!(!own.matches_event(&event("store.updated", Some(&store), Some(&app)), READ, None));
     assert_eq!(own.key(), key::app_subscription(&app, &own.id));
 }
 
@@ -150,9 +150,10 @@ fn enabling_a_disabled_subscription_resets_its_health() {
 #[test]
 fn a_filter_passes_matching_and_truncated_payloads() {
     let store = StoreId::mint(NOW);
-    let about = EventSubject { store: Some(&store), app: None, entity: "x", version: 1 };
-    let event =
-        |data: serde_json::Value| Event::untyped(&Entry::of(&STORE_UPDATED), about, data, NOW);
+    let subject = EventSubject { store: Some(&store), app: None, entity: "x", version: 1 };
+    let event = |data: serde_json::Value| {
+        Event::untyped(&TopicDeclaration::of(&STORE_UPDATED), subject, data, NOW)
+    };
     let (mut subscription, _) = subscription(&store, &SealKey::generate(), &["*"]);
     let wants = |subscription: &Subscription, data: serde_json::Value| {
         subscription.wants(&filter::Payload::from(&event(data)))

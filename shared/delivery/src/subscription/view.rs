@@ -102,9 +102,9 @@ impl Subscription {
     /// The event that the service disabled the subscription, with its current state.
     pub fn disabled_event(&self, now: Timestamp) -> Event {
         let (store, app) = (self.store_id.as_ref(), self.app_id.as_ref());
-        let about = EventSubject { store, app, entity: self.id.as_str(), version: self.version };
+        let subject = EventSubject { store, app, entity: self.id.as_str(), version: self.version };
         let view = SubscriptionView::of(self, now);
-        Event::new(&WEBHOOK_SUBSCRIPTION_DISABLED, about, &view, now)
+        Event::new(&WEBHOOK_SUBSCRIPTION_DISABLED, subject, &view, now)
     }
 
     /// The custom headers with masked values: these often are credentials.

@@ -1,4 +1,4 @@
-//! What is validated by an address, written or resolved.
+//! Validation of addresses, literal or resolved.
 
 use ip_network::IpNetwork;
 

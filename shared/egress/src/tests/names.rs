@@ -64,7 +64,7 @@ async fn a_kept_connection_is_used_again_only_where_the_name_leads_to_the_same_v
         assert_eq!(send().await.unwrap_err(), SendError::Blocked(DestinationRejection::Address));
     }
     assert_eq!(canary.connections().await, 2);
-    assert_eq!(egress.kept.len(), 1);
+    assert_eq!(egress.connections.len(), 1);
 }
 
 #[tokio::test]
@@ -88,7 +88,7 @@ async fn receivers_on_other_ports_and_under_other_names_have_connections_of_thei
     for number in 0..100 {
         send(one.url(&format!("{number}.example"))).await.unwrap();
     }
-    assert_eq!(egress.kept.len(), 64);
+    assert_eq!(egress.connections.len(), 64);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What receivers do with a connection.
+//! The behaviour of receivers on a connection.
 
 use super::*;
 

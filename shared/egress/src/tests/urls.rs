@@ -1,4 +1,4 @@
-//! What is validated by a URL's text.
+//! Validation of a URL's text.
 
 use super::*;
 

@@ -1,8 +1,9 @@
-//! What a process remembers of callers, so that it need not ask the table: which networks used up
-//! what rejections cost, and which credentials and storefronts were good a moment ago.
+//! Recent decisions about callers in the memory of a process, which save reads of the table: networks
+//! that used up the points for rejections, and credentials and storefronts that were valid a moment
+//! ago.
 //!
-//! Nothing here admits anybody. A closed network is rejected before anything is read for it; who was
-//! admitted from there a moment ago is not, and is validated as ever.
+//! Nothing here admits anybody. A closed network is rejected before any read. A caller who was admitted
+//! from it a moment ago is not, and is authenticated as usual.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,10 +13,10 @@ use http::header;
 use crate::request::Inbound;
 use crypto::seal;
 
-/// Entries of each kind at most; when all of them still count, all are forgotten (our choice).
+/// The most entries of each kind (our choice). When all of them are still valid, all are removed.
 const MAX_ENTRIES: usize = 10_000;
-/// How long a caller who was admitted may still come from a closed network, in microseconds: as long as
-/// an admin's or a shopper's page lies still.
+/// The time for which an admitted caller is still accepted from a closed network, in microseconds. It
+/// covers an admin's or a shopper's page that lies idle.
 const KNOWN_FOR: i64 = 5 * 60 * 1_000_000;
 
 /// The memory of a process.
@@ -26,7 +27,7 @@ pub struct Admissions(Mutex<Memory>);
 struct Memory {
     /// By network: when a rejection can be paid for again.
     closed: HashMap<String, i64>,
-    /// By what was shown: until when it is remembered.
+    /// By credential: the time until which it is remembered.
     known: HashMap<String, i64>,
 }
 
@@ -37,33 +38,33 @@ impl Admissions {
 
     /// Remembers that a network cannot pay for a rejection before `until`.
     pub(super) fn close(&self, network: &str, until: i64, now: i64) {
-        keep(&mut self.memory().closed, network, until, now);
+        remember(&mut self.memory().closed, network, until, now);
     }
 
-    /// How many microseconds a network stays closed to who shows this; none when it is open.
-    pub(super) fn wait(&self, network: &str, shown: Option<&str>, now: i64) -> Option<i64> {
+    /// The microseconds for which a network stays closed to this credential; none when it is open.
+    pub(super) fn wait(&self, network: &str, credential: Option<&str>, now: i64) -> Option<i64> {
         let memory = self.memory();
         let until = memory.closed.get(network).copied().filter(|until| now < *until)?;
-        let known = shown.and_then(|shown| memory.known.get(shown));
+        let known = credential.and_then(|credential| memory.known.get(credential));
         if known.is_some_and(|until| now < *until) {
             return None;
         }
         Some(until.saturating_sub(now))
     }
 
-    /// Remembers that whoever showed this was admitted.
-    pub(super) fn know(&self, shown: &str, now: i64) {
-        keep(&mut self.memory().known, shown, now.saturating_add(KNOWN_FOR), now);
+    /// Remembers that a caller with this credential was admitted.
+    pub(super) fn remember_caller(&self, credential: &str, now: i64) {
+        remember(&mut self.memory().known, credential, now.saturating_add(KNOWN_FOR), now);
     }
 
-    /// Forgets it: they were rejected.
-    pub(super) fn forget(&self, shown: &str) {
-        self.memory().known.remove(shown);
+    /// Forgets a credential that was rejected.
+    pub(super) fn forget(&self, credential: &str) {
+        self.memory().known.remove(credential);
     }
 }
 
-/// Keeps a time by a name until it has passed.
-fn keep(entries: &mut HashMap<String, i64>, name: &str, until: i64, now: i64) {
+/// Remembers a time by a name until it has passed.
+fn remember(entries: &mut HashMap<String, i64>, name: &str, until: i64, now: i64) {
     if entries.len() >= MAX_ENTRIES && !entries.contains_key(name) {
         entries.retain(|_, until| now < *until);
         if entries.len() >= MAX_ENTRIES {
@@ -73,8 +74,8 @@ fn keep(entries: &mut HashMap<String, i64>, name: &str, until: i64, now: i64) {
     entries.insert(name.to_owned(), until);
 }
 
-/// What a request shows by which its sender may be known: the digest of its credential, or, without
-/// one, the storefront it is for.
+/// The mark by which a request's sender may be known: the digest of its credential or, without one, the
+/// storefront it is for.
 pub(super) fn presented_credential(inbound: &Inbound) -> Option<String> {
     let credential = inbound.header(header::AUTHORIZATION.as_str());
     let credential = credential.or_else(|| inbound.header(header::COOKIE.as_str()));
@@ -95,7 +96,7 @@ mod tests {
         assert_eq!(keeper.wait("net", Some("card"), 999), Some(1));
         assert_eq!(keeper.wait("net", None, 1_000), None);
         assert_eq!(keeper.wait("elsewhere", None, 0), None);
-        keeper.know("card", 0);
+        keeper.remember_caller("card", 0);
         assert_eq!(keeper.wait("net", Some("card"), 999), None);
         keeper.forget("card");
         assert_eq!(keeper.wait("net", Some("card"), 999), Some(1));
@@ -104,7 +105,7 @@ mod tests {
     #[test]
     fn who_was_admitted_is_known_for_five_minutes() {
         let keeper = Admissions::default();
-        keeper.know("card", 0);
+        keeper.remember_caller("card", 0);
         keeper.close("net", i64::MAX, 0);
         assert_eq!(keeper.wait("net", Some("card"), KNOWN_FOR - 1), None);
         assert!(keeper.wait("net", Some("card"), KNOWN_FOR).is_some());

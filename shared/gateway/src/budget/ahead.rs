@@ -1,10 +1,10 @@
-//! What a request is charged ahead, by its row's cost, its body and its query.
+//! The charge of a request before its handler runs, by its row's cost, its body and its query.
 
 use super::Cost;
 use crate::request::Inbound;
 
 impl Cost {
-    /// What `inbound` is charged ahead.
+    /// The charge of `inbound` before its handler runs.
     pub(super) fn of(self, inbound: &Inbound) -> u32 {
         match self {
             Self::Fixed(points) => points,
@@ -17,8 +17,8 @@ impl Cost {
         }
     }
 
-    /// What a list costs more because of its `q`: items are read that are not returned. An order costs
-    /// nothing: each is an index of its own.
+    /// The extra cost of a list with `q`: items are read that are not returned. An order costs nothing:
+    /// each is an index of its own.
     pub(crate) fn searching(inbound: &Inbound) -> u32 {
         let is_searched = inbound.query_param("q").is_some_and(|words| !words.trim().is_empty());
         if is_searched { Self::SEARCHING } else { 0 }
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
     use crate::row::{Access, Row};
 
-    fn asks(method: &str, uri: &str, cost: Cost) -> Arc<Inbound> {
+    fn request(method: &str, uri: &str, cost: Cost) -> Arc<Inbound> {
         let request = http::Request::builder().method(method).uri(uri).body(()).unwrap();
         let (parts, ()) = request.into_parts();
         let access = Access::Public;
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn a_request_costs_what_its_row_says_and_a_list_what_it_asks_for() {
-        assert_eq!(Cost::WRITE.of(&asks("POST", "/v1/things?limit=100", Cost::WRITE)), 10);
+        assert_eq!(Cost::WRITE.of(&request("POST", "/v1/things?limit=100", Cost::WRITE)), 10);
         for (query, points) in [
             ("", 3),
             ("limit=10", 2),
@@ -56,7 +56,7 @@ mod tests {
             ("sort=title", 3),
             ("q=mug&sort=title&limit=100", 16),
         ] {
-            let list = asks("GET", &format!("/v1/things?{query}"), Cost::List);
+            let list = request("GET", &format!("/v1/things?{query}"), Cost::List);
             assert_eq!(Cost::List.of(&list), points, "{query}");
         }
     }

@@ -1,8 +1,8 @@
-//! One bucket: an item that holds one number, the *theoretical arrival time* (TAT), when it would be
-//! full again. A request of cost `c` moves it by `c * T` and is admitted while that stays within the
-//! burst. All arithmetic is in the write's condition, so no number of parallel requests admits more
-//! than `capacity + restore * t`; a process may take more than a request costs, and spends the rest
-//! without asking ([`super::lease`]).
+//! One bucket: an item with one number, the *theoretical arrival time* (TAT), at which it would be full
+//! again. A request of cost `c` moves it by `c * T` and is admitted while it stays within the burst. All
+//! arithmetic is in the write's condition, so no number of parallel requests admits more than `capacity +
+//! restore * t`. A process may take more than a request costs, and spends the rest without the table
+//! ([`super::lease`]).
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailur
 use futures_util::FutureExt;
 use futures_util::future::{join, join_all};
 
-use super::lease::{Plan, Verdict};
-use super::leases::Slot;
+use super::lease::{LeaseDecision, Plan};
+use super::leases::BucketLease;
 use super::{Budgets, Tier};
 use crate::caller::Identity;
 use primitives::clock::{DAY, Timestamp};
@@ -21,25 +21,25 @@ use primitives::problem::Problem;
 use table::TableUse;
 use table::item::{Attributes, Key};
 
-/// Whose points, and how many there can be.
+/// The points of one identity, with their tier.
 #[derive(Debug, Clone)]
 pub(super) struct Bucket {
     key: Key,
     pub(super) tier: Tier,
 }
 
-/// What taking points out of a bucket came to.
+/// The outcome of taking points from a bucket.
 pub(super) enum Taken {
-    /// They were there; so many are left.
+    /// The points were available; `available` are left.
     Admitted { available: u32, paid: Paid },
-    /// They will be there in so many microseconds; so many are there now.
+    /// The points are available in `wait` microseconds; `available` are now.
     Rejected { available: u32, wait: i64 },
 }
 
-/// Where points were taken from.
+/// The source of the points that were taken.
 #[derive(Debug, Clone)]
 pub(super) struct Paid {
-    slot: Arc<Slot>,
+    slot: Arc<BucketLease>,
     mark: i64,
 }
 
@@ -49,20 +49,20 @@ impl Bucket {
         Self { key: Key::new(format!("RLB#{}#{}", tier.name(), identity.subject), "A"), tier }
     }
 
-    /// What tells it from others.
+    /// The name, which is unique among buckets.
     pub(super) fn name(&self) -> &str {
         &self.key.pk
     }
 
-    /// What this process last knew to be in it; full when it knows nothing. No more than a hint:
-    /// other processes take out of it, too.
+    /// The points that this process last read in it; full if it has read none. It is a hint: other
+    /// processes take points as well.
     pub(super) fn last_known(&self, budgets: &Budgets) -> u32 {
         let now = micros(budgets.services.clock.now());
-        let slot = budgets.leases.known(self);
+        let slot = budgets.leases.find(self);
         slot.map_or(self.tier.capacity(), |slot| slot.lease().available(now))
     }
 
-    /// What is in it, with what this process holds of it.
+    /// The points in it, including those that this process holds.
     pub(super) async fn read(&self, budgets: &Budgets) -> Result<u32, Problem> {
         let answer = budgets
             .services
@@ -81,14 +81,14 @@ impl Bucket {
         Ok(budgets.leases.of(self, now).lease().available_with(now, Some(tat)))
     }
 
-    /// Takes `cost` points, if it is known without the table whether they are there.
+    /// Takes `cost` points, if this can be decided without the table.
     pub(super) fn take_held(&self, budgets: &Budgets, cost: u32) -> Option<Taken> {
         let now = micros(budgets.services.clock.now());
         let slot = budgets.leases.of(self, now);
         slot.take(now, self.tier.micros(cost))
     }
 
-    /// Takes `cost` points, if they are there.
+    /// Takes `cost` points, if they are available.
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
@@ -99,8 +99,8 @@ impl Bucket {
             return Ok(taken);
         }
         let failures = slot.failures();
-        let asking = slot.asking.lock().await;
-        // Whoever asked meanwhile may have taken enough, or may have waited long for nothing.
+        let refilling = slot.refilling.lock().await;
+        // A concurrent request may have taken enough, or may have waited long in vain.
         if let Some(taken) = slot.take(now(), amount) {
             return Ok(taken);
         }
@@ -108,47 +108,47 @@ impl Bucket {
             return Err(Problem::unavailable("no charge of this bucket reached the table"));
         }
         self.give_back(budgets, &slot).await;
-        let asked = self.request(budgets, &slot, amount, |plan| plan);
-        let (taken, ()) = join(asked, end_others(budgets, &slot)).await;
+        let refill = self.request(budgets, &slot, amount, |plan| plan);
+        let (taken, ()) = join(refill, end_others(budgets, &slot)).await;
         if taken.is_err() {
             slot.failed();
         }
-        drop(asking);
+        drop(refilling);
         budgets.leases.will_end(&slot, now());
         taken
     }
 
-    /// Takes what a request cost beyond what was taken ahead, whether it is there or not: nobody is
-    /// admitted before what is missing has been restored.
+    /// Takes the cost of a request beyond its charge, whether the points are available or not. Nobody is
+    /// admitted before the missing points are restored.
     pub(super) async fn owe(&self, budgets: &Budgets, more: u32) {
         let now = || micros(budgets.services.clock.now());
         let (slot, amount) = (budgets.leases.of(self, now()), self.tier.micros(more));
         if let Some(Taken::Admitted { .. }) = slot.take(now(), amount) {
             return;
         }
-        let asking = slot.asking.lock().await;
+        let refilling = slot.refilling.lock().await;
         if let Err(problem) = self.request(budgets, &slot, amount, Plan::owed).await {
             tracing::warn!(cause = %problem, "cost beyond the class of a request not charged");
         }
-        drop(asking);
+        drop(refilling);
         budgets.leases.will_end(&slot, now());
     }
 
-    /// Asks the table for what the lease lacks.
+    /// Takes the points that the lease lacks from the table.
     async fn request(
         &self,
         budgets: &Budgets,
-        slot: &Arc<Slot>,
+        slot: &Arc<BucketLease>,
         amount: i64,
         terms: impl Fn(Plan) -> Plan,
     ) -> Result<Taken, Problem> {
         let attempt = primitives::id::mint("", budgets.services.clock.now());
-        // A bucket that is full, and one that is not, are moved by different writes; a lost race for
-        // one makes the other right. With each turn the two overlap a little more, at the caller's
-        // cost and never beyond the burst, so that a bucket which many wake at once, slowly, does
-        // not send them from one to the other.
-        for turn in 0..TURNS {
-            let overlap = OVERLAP_MICROS.saturating_mul(turn.saturating_sub(1).max(0));
+        // A full bucket and one that is not full are moved by different writes; losing the race for one
+        // makes the other right. Each round overlaps the two a little more, at the caller's cost and
+        // never beyond the burst. So a bucket with many concurrent, slow requests does not send them back
+        // and forth.
+        for round in 0..ROUNDS {
+            let overlap = OVERLAP_MICROS.saturating_mul(round.saturating_sub(1).max(0));
             let now = micros(budgets.services.clock.now());
             let plan = terms(slot.lease().plan(now, amount));
             let written = now.saturating_add(if plan.idle { overlap } else { 0 });
@@ -162,7 +162,7 @@ impl Bucket {
             };
             let tat = tat_of(&old).unwrap_or(0);
             if is_of(&old, &attempt) {
-                // The reply to our own success was lost, and the SDK asked again.
+                // The reply to our own success was lost, and the SDK sent it again.
                 return Ok(slot.granted(&plan, tat));
             }
             let mut lease = slot.lease();
@@ -175,9 +175,9 @@ impl Bucket {
         Ok(Taken::Rejected { available: 0, wait: 1_000_000 })
     }
 
-    /// Gives back what is left of a lease whose time is over, unless somebody took points after it;
-    /// then, as when the reply is lost, it is restored in its time.
-    async fn give_back(&self, budgets: &Budgets, slot: &Slot) {
+    /// Returns the rest of an expired lease, unless points were taken after it. Otherwise, and when the
+    /// reply is lost, the points are restored by time.
+    async fn give_back(&self, budgets: &Budgets, slot: &BucketLease) {
         let ended = slot.lease().end(micros(budgets.services.clock.now()));
         let Some((from, to)) = ended else { return };
         count_write();
@@ -258,8 +258,8 @@ impl Paid {
         Self { slot: crate::budget::Leases::default().of(bucket, 0), mark: 0 }
     }
 
-    /// Has points that were taken and not used spent again. They stay in this process: the next
-    /// request takes them, or they go back with the rest of the lease.
+    /// Makes unused points available again. They stay in this process: the next request takes them, or
+    /// they are returned with the rest of the lease.
     pub(super) fn refund(&self, budgets: &Budgets, unused: u32) {
         let now = micros(budgets.services.clock.now());
         self.slot.lease().refund(now, self.slot.bucket.tier.micros(unused), self.mark);
@@ -267,18 +267,18 @@ impl Paid {
     }
 }
 
-impl Slot {
-    /// Takes points, if it is known without the table whether they are there.
+impl BucketLease {
+    /// Takes points, if this can be decided without the table.
     fn take(self: &Arc<Self>, now: i64, amount: i64) -> Option<Taken> {
         let mut lease = self.lease();
         let verdict = lease.validate(now, amount)?;
         let available = lease.available(now);
         drop(lease);
         Some(match verdict {
-            Verdict::Paid(mark) => {
+            LeaseDecision::Paid(mark) => {
                 Taken::Admitted { available, paid: Paid { slot: Arc::clone(self), mark } }
             }
-            Verdict::Rejected(wait) => Taken::Rejected { available, wait },
+            LeaseDecision::Rejected(wait) => Taken::Rejected { available, wait },
         })
     }
 
@@ -291,28 +291,28 @@ impl Slot {
     }
 }
 
-/// Gives back what is left of other leases whose time is over, beside a charge that writes anyway.
-async fn end_others(budgets: &Budgets, own: &Arc<Slot>) {
+/// Returns the rest of other expired leases, alongside a charge that writes anyway.
+async fn end_others(budgets: &Budgets, own: &Arc<BucketLease>) {
     let ended = budgets.leases.ended(micros(budgets.services.clock.now()));
     let others = ended.iter().filter(|slot| !Arc::ptr_eq(slot, own));
     join_all(others.map(async |slot| {
-        // Whoever asks for this one has ended it before.
-        let Ok(_asking) = slot.asking.try_lock() else { return };
+        // The request that refills this lease has ended it already.
+        let Ok(_refilling) = slot.refilling.try_lock() else { return };
         slot.bucket.give_back(budgets, slot).await;
     }))
     .await;
 }
 
-/// Counts a write of a bucket for the request under way.
+/// Counts a write of a bucket for the current request.
 fn count_write() {
     primitives::context::Context::update(|used: &mut TableUse| {
         used.charges = used.charges.saturating_add(1);
     });
 }
 
-/// Turns before a contended bucket rejects.
-const TURNS: i64 = 12;
-/// How much further each turn reaches over a bucket that has just been woken.
+/// Rounds before a contended bucket rejects.
+const ROUNDS: i64 = 12;
+/// The overlap of each retry with a bucket that was just restored, in microseconds.
 const OVERLAP_MICROS: i64 = 50_000;
 
 enum BucketStep {

@@ -1,17 +1,17 @@
-//! What a request costs, and how large a bucket is.
+//! The cost of a request, and the size of a bucket.
 
-/// What a request costs, in points. The constants are the one table of costs; routes name them,
-/// and `GET /v1/operations/rate-limits` publishes them.
+/// The cost of a request, in points. The constants are the one table of costs; routes name them, and
+/// `GET /v1/operations/rate-limits` publishes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cost {
     /// The same for every request.
     Fixed(u32),
-    /// `1 + ceil(limit / 10)`, refunded down to what was returned, or read to find it;
-    /// [`Cost::SEARCHING`] more, which is never refunded, when it is searched by `q`. What was read
-    /// beyond that is charged afterwards ([`super::reading`]).
+    /// `1 + ceil(limit / 10)`, refunded down to the items returned, or read to find them.
+    /// [`Cost::SEARCHING`] more, which is never refunded, when it is searched by `q`. Reads beyond that
+    /// are charged afterwards ([`super::reading`]).
     List,
-    /// So many points, and one for each [`Cost::FILE_BYTES`] of the body that are begun: what a file costs
-    /// the table grows with its size.
+    /// These points, and one for each started [`Cost::FILE_BYTES`] of the body: a file's cost to the table
+    /// grows with its size.
     File(u32),
 }
 
@@ -37,16 +37,16 @@ impl Cost {
     pub const FILE: Self = Self::File(10);
     /// A theme's package, which is unpacked and checked.
     pub const PACKAGE: Self = Self::File(100);
-    /// The bytes of a file that cost a point: 128 write units. The whole of the largest import file fits into
-    /// a bucket that is full.
+    /// The bytes of a file that cost a point: 128 write units. A full bucket is enough for the whole of
+    /// the largest import file.
     pub const FILE_BYTES: usize = 64 * 1024;
 
-    /// What a caller who is not admitted costs the network they come from: what was read to
-    /// find it out. The same for every route, for nothing of it was done.
+    /// The cost of a rejected caller, charged to their network: that of the reads that found it out. It is
+    /// the same for every route, because the handler did not run.
     pub const REJECTED: Self = Self::Fixed(Self::REJECTION);
     pub(super) const REJECTION: u32 = 2;
 
-    /// What expanding or searching costs beside the read itself (docs/conventions.md §5).
+    /// The extra cost of expanding or searching (docs/conventions.md §5).
     pub const SEARCHING: u32 = 5;
 
     /// The published table: class, points.
@@ -65,7 +65,7 @@ impl Cost {
         ("rejected", Self::REJECTED),
     ];
 
-    /// What a body of this size costs more.
+    /// The extra cost of a body of this size.
     pub(super) fn bytes(length: usize) -> u32 {
         u32::try_from(length.div_ceil(Self::FILE_BYTES)).unwrap_or(u32::MAX)
     }
@@ -76,7 +76,7 @@ impl Cost {
     }
 }
 
-/// How large a bucket is.
+/// The size of a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tier {
     /// An app installation.
@@ -118,7 +118,7 @@ impl Tier {
         i64::from(1_000_000_u32.div_ceil(self.restore_rate()))
     }
 
-    /// How far the TAT may lie ahead, in microseconds.
+    /// The largest distance of the TAT into the future, in microseconds.
     pub(super) fn burst(self) -> i64 {
         self.micros(self.capacity())
     }
@@ -128,7 +128,7 @@ impl Tier {
         i64::from(points).saturating_mul(self.interval())
     }
 
-    /// Whole points of so many microseconds, no more than the bucket holds.
+    /// The whole points of this many microseconds, up to the bucket's capacity.
     pub(super) fn points(self, micros: i64) -> u32 {
         let points = micros.max(0).checked_div(self.interval()).unwrap_or(0);
         u32::try_from(points).unwrap_or(u32::MAX).min(self.capacity())

@@ -1,38 +1,39 @@
-//! Points that a process took out of a bucket and spends in memory, without asking the table.
+//! Points that a process took out of a bucket and spends in memory, without the table.
 //!
-//! A bucket is counted in microseconds of its own time; a point is one emission interval. What a
-//! write takes is a [`Span`] of that time, which ends at the TAT that it leaves. Spans of different
-//! writes do not overlap, whichever process they are from; each microsecond is spent once, and only
-//! while it lies ahead of now. So whatever is spent between `s` and `t` fits between `s` and
-//! `t + burst`: no more than `capacity + restore * (t - s)`, under any concurrency.
+//! A bucket is counted in microseconds of its own time; a point is one emission interval. A write takes a
+//! [`Span`] of that time, which ends at the new TAT. Spans of different writes do not overlap, whichever
+//! process they are from. Each microsecond is spent once, and only while it lies in the future. So the
+//! points spent between `s` and `t` fit between `s` and `t + burst`. They are no more than
+//! `capacity + restore * (t - s)`, under any concurrency.
 
 use super::Tier;
 
-/// How long a lease is spent, in microseconds; what is left then goes back.
+/// The lifetime of a lease, in microseconds; unspent points are then returned.
 pub(super) const LIFE: i64 = 1_000_000;
-/// A block is at most this part of what is available.
+/// The divisor of the available points for the largest block.
 const SHARE: i64 = 10;
-/// Spans that are remembered; what is left of the oldest is given up beyond that (our choice).
+/// The most spans of a lease; the rest of the oldest is dropped beyond that (our choice).
 const MAX_SPANS: usize = 8;
 
-/// What a process holds of one bucket, and what it knows of it. Times are in microseconds.
+/// The points of one bucket that a process holds, and its last reading of the bucket. Times are in
+/// microseconds.
 #[derive(Debug)]
 pub(super) struct Lease {
     tier: Tier,
-    /// In the order in which they were taken. What is left is the end of them.
+    /// In the order in which they were taken. The unspent points are at the end.
     spans: Vec<Span>,
     left: i64,
-    /// What of it is promised to the charge that is asking the table for the rest.
+    /// The part reserved for the charge that is taking the rest from the table.
     reserved: i64,
-    /// When what is left is to go back.
+    /// When the unspent points are returned.
     until: i64,
-    /// The TAT that the table showed last.
+    /// The TAT that was last read from the table.
     tat: Option<i64>,
-    /// All that was ever taken.
+    /// The sum of all points ever taken.
     taken: i64,
-    /// All that was ever refunded: by so much charges that were made before lie lower.
+    /// The sum of all points ever refunded. Earlier charges lie lower by that much.
     refunded: i64,
-    pace: Pace,
+    spending: Spending,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -41,37 +42,38 @@ struct Span {
     end: i64,
 }
 
-/// What a lease says to a charge, where the table need not be asked.
+/// The decision of a lease about a charge, without the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// It is paid; here it lies, for [`Lease::refund`].
+pub(super) enum LeaseDecision {
+    /// Paid; the end of the charge's span, for [`Lease::refund`].
     Paid(i64),
-    /// It fits in so many microseconds.
+    /// Rejected; it fits after this many microseconds.
     Rejected(i64),
 }
 
-/// What a charge asks the table for.
+/// The update of the table that a charge requests.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
     pub(super) now: i64,
-    /// How far the TAT is to move.
+    /// The distance by which the TAT moves.
     pub(super) increment: i64,
-    /// Whether the bucket is believed to be full.
+    /// Whether the bucket is expected to be full.
     pub(super) idle: bool,
-    /// Whether it is taken even if it is not there.
+    /// Whether the points are taken even if they are not available.
     pub(super) owed: bool,
     amount: i64,
-    /// What the lease pays of it.
+    /// The part that the lease pays.
     paid: i64,
 }
 
 impl Plan {
-    /// What the table has to have, at least.
+    /// The least that the table has to have.
     fn need(&self) -> i64 {
         self.amount.saturating_sub(self.paid).max(1)
     }
 
-    /// For what has been used already: it is taken whether it is there or not, and nothing beyond it.
+    /// The plan for points that were already used: they are taken whether they are available or not, and
+    /// no others are.
     pub(super) fn owed(self) -> Self {
         Self { increment: self.need(), owed: true, ..self }
     }
@@ -88,43 +90,43 @@ impl Lease {
             tat: None,
             taken: 0,
             refunded: 0,
-            pace: Pace::default(),
+            spending: Spending::default(),
         }
     }
 
-    /// Whole points that a request may cost now, as far as this process knows.
+    /// The whole points that a request may cost now, by the last reading.
     pub(super) fn available(&self, now: i64) -> u32 {
         self.available_with(now, self.tat)
     }
 
-    /// The same, where the table shows this TAT.
+    /// The same, with this TAT of the table.
     pub(super) fn available_with(&self, now: i64, tat: Option<i64>) -> u32 {
-        self.tier.points(self.room(now, tat).saturating_add(self.held(now)))
+        self.tier.points(self.available_micros(now, tat).saturating_add(self.held(now)))
     }
 
-    /// Whether there is anything to remember.
+    /// Whether it has points or a reading that still matter.
     pub(super) fn counts(&self, now: i64) -> bool {
         self.tat.is_some_and(|tat| now < tat) || self.held(now) > 0
     }
 
-    /// When what is held is to go back; none when nothing is.
+    /// When the points that it holds are returned; none if it holds none.
     pub(super) fn ends(&self, now: i64) -> Option<i64> {
         (self.held(now) > 0).then_some(self.until)
     }
 
-    /// Decides a charge without the table, if that can be done.
-    pub(super) fn validate(&mut self, now: i64, amount: i64) -> Option<Verdict> {
+    /// Decides a charge without the table, if possible.
+    pub(super) fn validate(&mut self, now: i64, amount: i64) -> Option<LeaseDecision> {
         if self.live(now) >= amount {
             self.left = self.held(now).saturating_sub(amount);
-            self.pace.count(now, amount);
-            return Some(Verdict::Paid(self.mark()));
+            self.spending.count(now, amount);
+            return Some(LeaseDecision::Paid(self.mark()));
         }
-        // What is about to change is not known: somebody asks, or something goes back.
+        // The balance is uncertain: a request is taking points, or points are being returned.
         let unsettled = self.reserved > 0 || (now >= self.until && self.held(now) > 0);
-        if unsettled { None } else { self.wait(now, amount).map(Verdict::Rejected) }
+        if unsettled { None } else { self.wait(now, amount).map(LeaseDecision::Rejected) }
     }
 
-    /// How long it takes until a charge fits, by what is known; none when it may fit now.
+    /// The time until a charge fits, by the last reading; none when it may fit now.
     pub(super) fn wait(&self, now: i64, amount: i64) -> Option<i64> {
         let tat = self.tat.filter(|tat| now < *tat)?;
         let need = amount.saturating_sub(self.live(now));
@@ -132,15 +134,16 @@ impl Lease {
         (wait > 0).then_some(wait)
     }
 
-    /// What to ask the table for, by what is known: at least what the lease lacks; and as much as was
-    /// spent within the last second, up to a tenth of what is there. Only one charge asks at a time.
+    /// The request to the table, by the last reading. It takes at least what the lease lacks, and as much
+    /// as was spent within the last second, up to a tenth of the available points. Only one charge at a
+    /// time sends it.
     pub(super) fn plan(&mut self, now: i64, amount: i64) -> Plan {
         self.left = self.held(now);
         let paid = if now < self.until { self.left.min(amount) } else { 0 };
         self.reserved = paid;
-        let share = self.room(now, self.tat).checked_div(SHARE).unwrap_or(0);
-        let block = self.pace.recent(now).min(share);
-        // Whole points: less than one is not worth a write to give back.
+        let share = self.available_micros(now, self.tat).checked_div(SHARE).unwrap_or(0);
+        let block = self.spending.recent(now).min(share);
+        // Whole points: less than one is not worth a write to return it.
         let part = block.checked_rem(self.tier.interval()).unwrap_or(0);
         let block = block.saturating_sub(part);
         let idle = self.tat.is_none_or(|tat| tat <= now);
@@ -148,7 +151,7 @@ impl Lease {
         Plan { increment: plan.need().max(block), ..plan }
     }
 
-    /// The table granted what was planned, and its TAT is now this: where the charge lies.
+    /// Records that the table granted the plan and has this TAT. Returns the end of the charge's span.
     pub(super) fn granted(&mut self, plan: &Plan, tat: i64) -> i64 {
         let start = tat.saturating_sub(plan.increment);
         match self.spans.last_mut() {
@@ -165,34 +168,34 @@ impl Lease {
         self.taken = self.taken.saturating_add(plan.increment);
         self.until = plan.now.saturating_add(LIFE);
         self.tat = Some(tat);
-        self.pace.count(plan.now, plan.amount);
+        self.spending.count(plan.now, plan.amount);
         self.mark()
     }
 
-    /// The table did not grant it: its TAT is this.
+    /// Records that the table rejected the plan and has this TAT.
     pub(super) fn rejected(&mut self, tat: i64) {
         self.tat = Some(tat);
         self.reserved = 0;
     }
 
-    /// The table did not answer.
+    /// Records that the table did not answer.
     pub(super) fn failed(&mut self) {
         self.reserved = 0;
     }
 
-    /// What of a charge was not needed can be spent again, as far as it still lies ahead.
+    /// Returns the unused part of a charge to the lease, as far as it still lies ahead.
     pub(super) fn refund(&mut self, now: i64, amount: i64, mark: i64) {
         let ahead = self.ahead(now);
         let behind = self.taken.saturating_sub(ahead).saturating_add(self.refunded);
         let back = amount.min(mark.saturating_sub(behind)).max(0);
         self.left = self.held(now).saturating_add(back).min(ahead);
         self.refunded = self.refunded.saturating_add(back);
-        self.pace.forget(back);
+        self.spending.forget(back);
     }
 
-    /// Ends a lease whose time is over: where its last span ends, and where it should have ended,
-    /// if a point or more is left of it. That can go back as long as nobody took anything after it;
-    /// everything else is restored in its time.
+    /// Ends an expired lease. Returns the end of its last span, and the end without the unspent points, if
+    /// a point or more is unspent. They can be returned as long as nothing was taken after them;
+    /// everything else is restored by time.
     pub(super) fn end(&mut self, now: i64) -> Option<(i64, i64)> {
         if now < self.until {
             return None;
@@ -204,24 +207,24 @@ impl Lease {
         (back >= self.tier.interval()).then(|| (last.end, last.end.saturating_sub(back)))
     }
 
-    /// What was left has gone back.
+    /// Records that the unspent points were returned to the table.
     pub(super) fn gave_back(&mut self, from: i64, to: i64) {
         if self.tat == Some(from) {
             self.tat = Some(to);
         }
     }
 
-    /// Where what was spent last ends, as [`Lease::taken`] counts, refunds aside.
+    /// The end of the span that was spent last, as [`Lease::taken`] counts, without refunds.
     fn mark(&self) -> i64 {
         self.taken.saturating_sub(self.left).saturating_add(self.refunded)
     }
 
-    /// What is left and still lies ahead.
+    /// The unspent points that still lie ahead.
     fn held(&self, now: i64) -> i64 {
         self.left.min(self.ahead(now))
     }
 
-    /// What may be spent without the table.
+    /// The points that may be spent without the table.
     fn live(&self, now: i64) -> i64 {
         let held = self.held(now).saturating_sub(self.reserved).max(0);
         if now < self.until { held } else { 0 }
@@ -231,8 +234,8 @@ impl Lease {
         self.spans.iter().map(|span| span.ahead(now)).fold(0, i64::saturating_add)
     }
 
-    /// Room under the burst; all of it when nothing is known.
-    fn room(&self, now: i64, tat: Option<i64>) -> i64 {
+    /// The microseconds available below the burst; all of it without a reading.
+    fn available_micros(&self, now: i64, tat: Option<i64>) -> i64 {
         let used = tat.map_or(0, |tat| tat.saturating_sub(now).max(0));
         self.tier.burst().saturating_sub(used).max(0)
     }
@@ -244,15 +247,15 @@ impl Span {
     }
 }
 
-/// What was spent in this second and in the one before.
+/// The points spent in this second and in the one before.
 #[derive(Debug, Default)]
-struct Pace {
+struct Spending {
     since: i64,
     this: i64,
     last: i64,
 }
 
-impl Pace {
+impl Spending {
     fn count(&mut self, now: i64, amount: i64) {
         let age = now.saturating_sub(self.since);
         if age >= LIFE {

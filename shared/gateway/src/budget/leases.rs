@@ -7,42 +7,42 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::bucket::Bucket;
 use super::lease::Lease;
 
-/// Buckets that are remembered; when all of them still count, all are forgotten (our choice). What
-/// was left of their leases is restored in its time.
+/// The most buckets in memory (our choice). When all of them still matter, all are removed. The rest of
+/// their leases is restored by time.
 const MAX_ENTRIES: usize = 10_000;
-/// Leases that are ended beside one charge, at most.
+/// The most leases that are ended alongside one charge.
 const ENDED_AT_ONCE: usize = 4;
 
-/// What a process holds and knows of buckets.
+/// The leases and readings of a process.
 #[derive(Debug, Default)]
 pub struct Leases(Mutex<Memory>);
 
 #[derive(Debug, Default)]
 struct Memory {
     /// By the bucket's key.
-    slots: HashMap<String, Arc<Slot>>,
-    /// What is to end, each at its time or later.
-    ending: VecDeque<(i64, Arc<Slot>)>,
+    slots: HashMap<String, Arc<BucketLease>>,
+    /// The leases that will end, each at its time or later.
+    ending: VecDeque<(i64, Arc<BucketLease>)>,
 }
 
 /// The lease of one bucket.
 #[derive(Debug)]
-pub(super) struct Slot {
+pub(super) struct BucketLease {
     pub(super) bucket: Bucket,
     lease: Mutex<Lease>,
-    /// Held by the one charge that asks the table; the others wait for what it brings.
-    pub(super) asking: tokio::sync::Mutex<()>,
-    /// How often the table did not answer.
+    /// Held by the one charge that takes points from the table; the others wait for it.
+    pub(super) refilling: tokio::sync::Mutex<()>,
+    /// The number of requests that the table did not answer.
     failures: AtomicU32,
     /// Whether it is listed to end.
     listed: AtomicBool,
 }
 
-impl Slot {
+impl BucketLease {
     fn new(bucket: Bucket) -> Self {
         let lease = Mutex::new(Lease::new(bucket.tier));
         let (failures, listed) = (AtomicU32::default(), AtomicBool::default());
-        Self { bucket, lease, asking: tokio::sync::Mutex::default(), failures, listed }
+        Self { bucket, lease, refilling: tokio::sync::Mutex::default(), failures, listed }
     }
 
     pub(super) fn lease(&self) -> MutexGuard<'_, Lease> {
@@ -63,13 +63,13 @@ impl Leases {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The lease of a bucket, if something is known of it.
-    pub(super) fn known(&self, bucket: &Bucket) -> Option<Arc<Slot>> {
+    /// The lease of a bucket, if there is one in memory.
+    pub(super) fn find(&self, bucket: &Bucket) -> Option<Arc<BucketLease>> {
         self.memory().slots.get(bucket.name()).map(Arc::clone)
     }
 
-    /// The lease of a bucket.
-    pub(super) fn of(&self, bucket: &Bucket, now: i64) -> Arc<Slot> {
+    /// The lease of a bucket; a new one if there is none in memory.
+    pub(super) fn of(&self, bucket: &Bucket, now: i64) -> Arc<BucketLease> {
         let mut memory = self.memory();
         if let Some(slot) = memory.slots.get(bucket.name()) {
             return Arc::clone(slot);
@@ -81,21 +81,21 @@ impl Leases {
                 memory.ending.clear();
             }
         }
-        let slot = Arc::new(Slot::new(bucket.clone()));
+        let slot = Arc::new(BucketLease::new(bucket.clone()));
         memory.slots.insert(bucket.name().to_owned(), Arc::clone(&slot));
         slot
     }
 
-    /// Sees to it that what a lease holds goes back.
-    pub(super) fn will_end(&self, slot: &Arc<Slot>, now: i64) {
+    /// Schedules the return of the points that a lease holds.
+    pub(super) fn will_end(&self, slot: &Arc<BucketLease>, now: i64) {
         let Some(until) = slot.lease().ends(now) else { return };
         if !slot.listed.swap(true, Ordering::Relaxed) {
             self.memory().ending.push_back((until, Arc::clone(slot)));
         }
     }
 
-    /// Takes some of the leases whose time is over.
-    pub(super) fn ended(&self, now: i64) -> Vec<Arc<Slot>> {
+    /// Removes and returns some of the expired leases.
+    pub(super) fn ended(&self, now: i64) -> Vec<Arc<BucketLease>> {
         let mut ended = Vec::new();
         let mut memory = self.memory();
         for _ in 0..ENDED_AT_ONCE {
@@ -145,8 +145,8 @@ mod tests {
             see(number, 1, 0);
         }
         assert_eq!(see(MAX_ENTRIES + 1, i64::MAX, 1), 2);
-        assert!(leases.known(&bucket(MAX_ENTRIES)).is_some());
-        assert!(leases.known(&bucket(0)).is_none());
+        assert!(leases.find(&bucket(MAX_ENTRIES)).is_some());
+        assert!(leases.find(&bucket(0)).is_none());
     }
 
     #[test]

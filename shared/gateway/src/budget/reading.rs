@@ -1,9 +1,9 @@
-//! What a `GET` reads beyond what it is charged ahead: narrow filters look at much to find little, and
-//! some things are large.
+//! The reads of a `GET` beyond its charge: a narrow filter reads many items to find few, and some items
+//! are large.
 //!
-//! A point pays for [`UNITS`] capacity units of the table. What was read beyond the points is
-//! charged when it is answered, whether the bucket holds it or not. A list reads on only while that
-//! is no more than [`LIST_LIMIT`]: then the page ends early, with a cursor.
+//! A point pays for [`UNITS`] capacity units of the table. Reads beyond the points are charged when the
+//! request is answered, whether the bucket has the points or not. A page of a list ends early, with a
+//! cursor, when its reads exceed [`LIST_LIMIT`].
 
 use http::Method;
 
@@ -12,51 +12,51 @@ use crate::row::Row;
 use primitives::context::Context;
 use table::{ReadLimit, TableUse};
 
-/// Capacity units that a point pays for (our choice): a page of a list is below what it is charged,
-/// and a network that spends all that it is restored takes a fifth of what a partition can give.
+/// The capacity units that a point pays for (our choice). A page of a list is below its charge, and a
+/// network that spends all its restored points takes a fifth of a partition's throughput.
 const UNITS: u64 = 20;
-/// What a request may read for one page before the page ends (our choice): 3 MB of items. The query that goes
-/// beyond it is the last one.
+/// The reads after which a page ends (our choice): 3 MB of items. The query that exceeds it is the last
+/// one.
 const LIST_LIMIT: ReadLimit = ReadLimit { capacity_tenths: 3_800 };
 
-/// The mark of a request that pays for what it reads.
+/// The mark of a request that is charged for its reads.
 #[derive(Debug, Clone, Copy)]
 struct Metered;
 
-/// What this many tenths of a capacity unit cost.
+/// The points for this many tenths of a capacity unit.
 fn points(tenths: u64) -> u32 {
     u32::try_from(tenths.div_ceil(UNITS.saturating_mul(10))).unwrap_or(u32::MAX)
 }
 
-/// From here on the request under way reads, for a list if it is one.
+/// Begins to count the current request's reads, for a list if it is one.
 pub(crate) fn begin(row: &Row) {
     let Some(context) = Context::current() else { return };
     if row.cost == Cost::List {
-        context.keep(LIST_LIMIT);
+        context.insert(LIST_LIMIT);
     }
     if row.method == Method::GET || row.cost == Cost::List {
-        context.keep(Metered);
+        context.insert(Metered);
     }
 }
 
-/// What the request under way has read, in points.
+/// The reads of the current request, in points.
 pub fn points_read() -> u32 {
-    let read: Option<TableUse> = Context::current().and_then(|context| context.kept());
+    let read: Option<TableUse> = Context::current().and_then(|context| context.get());
     read.map_or(0, |read| points(read.capacity_tenths))
 }
 
-/// Has a request cost no less than what was read for it.
+/// Raises the cost of a request to that of its reads.
 pub(crate) fn count_read(context: &Context) {
-    let Some(charge) = context.kept::<Charge>().filter(|_| context.kept::<Metered>().is_some())
+    let Some(charge) = context.get::<Charge>().filter(|_| context.get::<Metered>().is_some())
     else {
         return;
     };
-    let read: TableUse = context.kept().unwrap_or_default();
-    let known = context.kept::<ActualCost>().map_or(charge.taken(), |actual| actual.0);
+    let read: TableUse = context.get().unwrap_or_default();
+    let known = context.get::<ActualCost>().map_or(charge.taken(), |actual| actual.0);
     let read = points(read.capacity_tenths);
-    // What costs as much as was taken has nothing to settle.
-    if read > known || context.kept::<ReadLimit>().is_some() {
-        context.keep(ActualCost(known.max(read)));
+    // Reads up to the charge need no correction.
+    if read > known || context.get::<ReadLimit>().is_some() {
+        context.insert(ActualCost(known.max(read)));
     }
 }
 
@@ -82,7 +82,12 @@ mod tests {
             [(Cost::List, 3_800, false), (Cost::List, 3_801, true), (Cost::WRITE, 24_600, false)]
         {
             let context = Context::new(&HeaderMap::new(), "/", Timestamp::from_millis(0));
-            context.keep(TableUse { trips: 1, capacity_tenths: tenths, charges: 0, throttles: 0 });
+            context.insert(TableUse {
+                trips: 1,
+                capacity_tenths: tenths,
+                charges: 0,
+                throttles: 0,
+            });
             let enough = context.scope(async move {
                 let row = Row::example(Method::GET, "/", Access::Public);
                 begin(&Row { cost, ..row });

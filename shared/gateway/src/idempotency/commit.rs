@@ -30,7 +30,7 @@ impl Commit for Write {
         {
             let outcome = claim.complete(self, reply.as_answer(), now).commit().await;
             if outcome.is_err() {
-                context.keep(claim);
+                context.insert(claim);
             }
             return outcome.map(|()| reply);
         }

@@ -1,4 +1,4 @@
-//! Requests that ask for several things, each of which is done, or rejected, by itself.
+//! Requests for several parts, each of which succeeds or is rejected by itself.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use services::Services;
 use table::item::Key;
 
 impl Claim {
-    /// The record of the thing of this number.
+    /// The record of the part of this number.
     fn part(&self, number: usize) -> Self {
         let number = number.to_string();
         Self {
@@ -27,9 +27,9 @@ impl Claim {
     }
 }
 
-/// Does one of the things that the current request asks for, under a record of its own that follows from
-/// the request's: when the request is sent again after a crash, what was done is answered, and not done
-/// again. What [`Write::answer`](table::Write::answer) completes is that record.
+/// Runs one part of the current request, under a record of its own that is derived from the request's.
+/// When the request is repeated after a crash, finished parts are answered from their records, and not run
+/// again. [`Write::answer`](table::Write::answer) completes that record.
 ///
 /// # Errors
 /// What `effect` rejects; `request_in_progress` while another attempt may be at it.
@@ -40,24 +40,24 @@ pub async fn part<R: Reply>(
 ) -> Result<Answer, Problem> {
     let Some(whole) = Context::current() else { return effect.await.map(R::into_answer) };
     let context: Arc<Context> = whole.part();
-    if let Some(claim) = whole.kept::<Claim>() {
+    if let Some(claim) = whole.get::<Claim>() {
         let claim = claim.part(number);
         let claimed = match put(services, &claim).await? {
             None => Claimed::Mine(claim),
             Some(old) => validate(&claim, &old)?,
         };
         match claimed {
-            Claimed::Mine(claim) => context.keep(claim),
+            Claimed::Mine(claim) => context.insert(claim),
             Claimed::Replay(answer) => return Ok(answer),
-            Claimed::NotAsked => {}
+            Claimed::NoKey => {}
         }
     }
     let outcome = Arc::clone(&context).scope(effect).await.map(R::into_answer);
     if let Some(claim) = context.take::<Claim>() {
         match &outcome {
-            Ok(answer) => drop(claim.settle(services, answer, None).await),
-            // What was rejected had no effect, and is validated anew when the request is sent again:
-            // a claim that is left would be in its way for as long as its lease.
+            Ok(answer) => drop(claim.finish(services, answer, None).await),
+            // A rejected part had no effect, and is validated again when the request is repeated. A claim
+            // that stayed would block it until the lease ends.
             Err(_) => claim.release(services).await,
         }
     }

@@ -1,4 +1,4 @@
-//! The record of a key, as the table has it.
+//! The stored record of a key.
 
 use std::time::Duration;
 
@@ -18,18 +18,18 @@ use table::item::Attributes;
 
 /// The `entity` of a record.
 pub(super) const KIND: &str = "idempotency";
-/// Whether no record is in the way: there is none, it has ended, or its lease has lapsed and it is this
-/// request's.
+/// The condition that the key is free: it has no record, the record has expired, or its lease has lapsed
+/// and it is this request's.
 pub(super) const FREE: &str = "attribute_not_exists(PK) OR expires_at <= :at OR \
                     (#state = :running AND lease_until <= :at AND fingerprint = :fingerprint)";
 
 /// The `state` of a record whose request is being handled.
 const RUNNING: &str = "running";
 
-/// How long a claim holds before another request with the same key may take over.
+/// The duration of a claim, after which another request with the same key may take it over.
 const LEASE: Duration = Duration::from_secs(30);
 
-/// Writes the claim; answers with the record that stands in its way.
+/// Writes the claim. Returns the existing record, if the key is not free.
 pub(super) async fn put(services: &Services, claim: &Claim) -> Result<Option<Attributes>, Problem> {
     let now = services.clock.now();
     let text = |value: &str| AttributeValue::S(value.to_owned());
@@ -73,7 +73,7 @@ pub(super) async fn put(services: &Services, claim: &Claim) -> Result<Option<Att
     }
 }
 
-/// What a record in the way of a claim means.
+/// The outcome of a claim that met an existing record.
 pub(super) fn validate(claim: &Claim, old: &Attributes) -> Result<Claimed, Problem> {
     if text_of(old, "lease") == Some(&claim.lease) {
         // The SDK's second attempt met its own first (docs/platform.md §1).
@@ -86,7 +86,7 @@ fn text_of<'a>(record: &'a Attributes, name: &str) -> Option<&'a str> {
     record.get(name).and_then(|value| value.as_s().ok()).map(String::as_str)
 }
 
-/// The answer that a record keeps for this request.
+/// The stored answer of a record for this request.
 ///
 /// # Errors
 /// `idempotency_key_reused`, `request_in_progress`; `insufficient_scope` for whoever may do less than the first
@@ -108,7 +108,7 @@ pub(super) fn replay(claim: &Claim, old: &Attributes) -> Result<Answer, Problem>
     Ok(answer.header(http::HeaderName::from_static("idempotent-replayed"), "true"))
 }
 
-/// The record in a request's way, unless it has ended.
+/// The existing record of a request's key, unless it has expired.
 pub(super) async fn find(
     services: &Services,
     claim: &Claim,

@@ -1,14 +1,14 @@
-//! To whom a kept answer is shown again. An app's tokens are one principal, and a member's scopes change: what
-//! was answered to one that may do more, a secret for instance, is not repeated to one that may do less. The
-//! request itself is not run again either, for it has had its effect.
+//! The credentials that get a stored response again. An app's tokens are one principal, and a member's
+//! scopes change. So a response to a credential with more scopes, perhaps with a secret, is not repeated
+//! to one with fewer. The request itself is not run again either, because it has had its effect.
 
 use http::header;
 
 use primitives::problem::{Code, Problem};
 
-/// What may do everything.
+/// The text of a grant for everything.
 const ALL: &str = "*";
-/// What may read everything.
+/// The text of a grant for all reads.
 const ALL_READS: &str = "read_*";
 
 /// The first scope of the first request that this one lacks.

@@ -1,10 +1,9 @@
-//! Kept answers: deflated, sealed, and never too large for the record.
+//! Stored responses: deflated, sealed, and never too large for the record.
 //!
-//! The record is completed in the effect's own transaction, and an item of the table holds 400 KB:
-//! a record that does not fit would have the effect rejected for ever. The largest objects are
-//! bounded below that, so that what is kept of them is all of them. What is larger nevertheless
-//! (the answer of another server, passed on) is kept without its body: who repeats the request
-//! learns that it was done, and which object to read again.
+//! The record is completed in the effect's own transaction, and an item of the table has at most 400 KB: a
+//! record that does not fit would have the effect rejected for ever. The largest objects are bounded below
+//! that, so that they are stored whole. A larger response, passed on from another server, is stored
+//! without its body: a repeated request learns that it was done, and which object to read again.
 
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -14,12 +13,12 @@ use crypto::seal::SealKey;
 use primitives::deflate::{deflate, inflate};
 use primitives::problem::Problem;
 
-/// Bytes of a sealed answer at most. An item holds 409,600 with the names of its attributes; the
-/// others of the record take less than a thousand.
+/// The most bytes of a sealed response. An item has at most 409,600 bytes with the names of its
+/// attributes; the others of the record take less than a thousand.
 const MAX_SEALED: usize = 400_000;
-/// Bytes of an answer at most, once it is inflated: more than any answer has.
+/// The most bytes of an inflated response: more than any response has.
 const MAX_INFLATED: usize = 16 << 20;
-/// Members of a body that is not kept which are kept all the same: what names the object.
+/// The members that are stored of a body that is too large: those that identify the object.
 const NAMES: [&str; 2] = ["id", "version"];
 
 /// An answer without its body, which follows it.
@@ -29,7 +28,7 @@ struct Head {
     headers: Vec<(String, String)>,
 }
 
-/// Bytes as the table keeps them: base64 would make a third more of them.
+/// Bytes as a binary attribute: base64 would make a third more of them.
 pub(super) struct Sealed(Vec<u8>);
 
 impl Serialize for Sealed {
@@ -38,7 +37,7 @@ impl Serialize for Sealed {
     }
 }
 
-/// An answer as its record keeps it.
+/// The stored form of a response.
 pub(super) fn seal(key: &SealKey, answer: &Answer, context: &[u8]) -> Result<Sealed, Problem> {
     let whole = sealed(key, answer, answer.body(), context)?;
     if whole.len() <= MAX_SEALED {
@@ -59,7 +58,7 @@ fn sealed(key: &SealKey, answer: &Answer, body: &[u8], context: &[u8]) -> Result
     Ok(key.seal_bytes(&deflate(&plain)?, context))
 }
 
-/// The answer that was kept.
+/// The response of a stored form.
 pub(super) fn open(key: &SealKey, sealed: &[u8], context: &[u8]) -> Result<Answer, Problem> {
     let deflated = key.open_bytes(sealed, context).map_err(Problem::internal)?;
     let plain = inflate(&deflated, MAX_INFLATED)?;
@@ -77,7 +76,7 @@ mod tests {
     use super::*;
     use crypto::seal::random_bytes;
 
-    fn kept(body: &Value) -> (Answer, usize, Answer) {
+    fn sealed_and_opened(body: &Value) -> (Answer, usize, Answer) {
         let key = SealKey::generate();
         let id = HeaderName::from_static("x-request-id");
         let answer = Answer::json(StatusCode::CREATED, body).version(7).header(id, "req_1");
@@ -95,7 +94,8 @@ mod tests {
     #[test]
     fn an_answer_is_kept_whole_and_small() {
         for text in ["", "a token: {}[]\"\u{0}", &"{\"title\":\"Blue mug\"},".repeat(20_000)] {
-            let (answer, size, again) = kept(&serde_json::json!({"id": "x", "text": text}));
+            let (answer, size, again) =
+                sealed_and_opened(&serde_json::json!({"id": "x", "text": text}));
             assert_eq!(again.body(), answer.body());
             assert!(size < 400 + answer.body().len() / 4, "{size}");
         }
@@ -105,7 +105,7 @@ mod tests {
     fn of_what_does_not_fit_the_names_are_kept() {
         let noise: String = (0..20_000).map(|_| crypto::seal::hex(&random_bytes::<32>())).collect();
         let body = serde_json::json!({"id": "x", "version": 3, "text": noise});
-        let (_, _, again) = kept(&body);
+        let (_, _, again) = sealed_and_opened(&body);
         assert_eq!(again.body(), br#"{"id":"x","version":3}"#);
     }
 }

@@ -1,4 +1,4 @@
-//! The body of a page: as many items as can be sent at once, each of them written once.
+//! The body of a page: as many items as fit into a response, each serialized once.
 
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -7,7 +7,7 @@ use primitives::size::{WIDEST, escaped_len};
 use table::Scanned;
 use table::item::Attributes;
 
-/// A page as it is sent; `E` is what the list says about itself as a whole.
+/// The JSON body of a page; `E` has the members about the list as a whole.
 #[derive(Serialize)]
 pub(super) struct Body<'a, E: Serialize> {
     pub(super) data: Vec<Box<RawValue>>,
@@ -16,7 +16,7 @@ pub(super) struct Body<'a, E: Serialize> {
     pub(super) extras: E,
 }
 
-/// Where a page is in its list.
+/// The position of a page in its list.
 #[derive(Serialize)]
 pub(super) struct Head<'a> {
     pub(super) limit: u32,
@@ -24,10 +24,10 @@ pub(super) struct Head<'a> {
     pub(super) next_cursor: Option<&'a str>,
 }
 
-/// As many of the items, as `view` shows them, as can be sent at once; and where to go on.
+/// The views of as many items as fit into a response, and the position after them.
 pub(super) fn fitting<T, V: Serialize>(
     found: Scanned<T>,
-    room: usize,
+    capacity: usize,
     view: impl Fn(T) -> V,
 ) -> (Vec<Box<RawValue>>, Option<Attributes>) {
     let next = found.next.clone();
@@ -35,31 +35,31 @@ pub(super) fn fitting<T, V: Serialize>(
     let mut taken = Taken::default();
     for (item, after) in found.into_pairs() {
         // Views are plain structs of ours: writing one cannot fail but by running out of memory.
-        let shown = to_raw_value(&view(item)).unwrap_or_default();
-        if !taken.adds(&data, &shown, room) && last.is_some() {
+        let json = to_raw_value(&view(item)).unwrap_or_default();
+        if !taken.adds(&data, &json, capacity) && last.is_some() {
             return (data, last);
         }
-        data.push(shown);
+        data.push(json);
         last = after;
     }
     (data, next)
 }
 
-/// What items take of an answer's room, each with a comma behind it.
+/// The size of items in the body, each with its comma.
 #[derive(Default)]
 struct Taken {
-    /// Bytes at most.
+    /// The upper bound of their bytes.
     most: usize,
-    /// Bytes, once the most are too many: few pages are so long that they must be counted.
+    /// Their exact bytes, once the upper bound is too large: few pages are so long.
     counted: Option<usize>,
 }
 
 impl Taken {
-    /// Takes room for an item after these, and says whether it was there.
-    fn adds(&mut self, before: &[Box<RawValue>], item: &RawValue, room: usize) -> bool {
+    /// Adds an item after these. Returns whether it fits.
+    fn adds(&mut self, before: &[Box<RawValue>], item: &RawValue, capacity: usize) -> bool {
         let widest = item.get().len().saturating_mul(WIDEST).saturating_add(1);
         self.most = self.most.saturating_add(widest);
-        if self.most <= room {
+        if self.most <= capacity {
             return true;
         }
         let size = |item: &RawValue| escaped_len(item.get().as_bytes()).saturating_add(1);
@@ -67,7 +67,7 @@ impl Taken {
         let counted = self.counted.unwrap_or_else(all);
         let counted = counted.saturating_add(size(item));
         self.counted = Some(counted);
-        counted <= room
+        counted <= capacity
     }
 }
 
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use primitives::size::PAGE_LIMIT;
 
-    /// How many items of this many bytes, as they are sent, a page has, and whether it goes on.
+    /// The number of items on a page, for items of these sizes in bytes, and whether there is another page.
     fn page_of_sizes(sizes: &[usize]) -> (usize, bool) {
         let mut found = Scanned::at(None);
         for (number, size) in sizes.iter().enumerate() {

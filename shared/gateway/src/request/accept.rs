@@ -1,16 +1,14 @@
-//! Which form of an answer its reader wants (RFC 9110 §12.5.1).
+//! Content negotiation (RFC 9110 §12.5.1).
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 use http::{HeaderMap, header};
 
 use super::{Argument, Raw, Validation};
+use crate::quality::{FULL, weighted};
 use primitives::problem::Problem;
 
-/// The quality of what is wanted without a reserve, in thousandths.
-const FULL: u16 = 1_000;
-
-/// What a request's `Accept` says of media types. What cannot be read in it says nothing.
+/// The media types of a request's `Accept`. Unreadable parts are ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accept(Vec<(String, u16)>);
 
@@ -20,8 +18,8 @@ impl Accept {
         Self(lines.flat_map(|line| line.split(',')).filter_map(range).collect())
     }
 
-    /// How much a media type is wanted, in thousandths; 0 if not at all. The closest range that names
-    /// it counts; without any range everything is as good.
+    /// The quality of a media type, in thousandths; 0 if it is not accepted. The most specific range that
+    /// matches it decides; without any range everything is accepted.
     pub fn quality(&self, media_type: &str) -> u16 {
         if self.0.is_empty() {
             return FULL;
@@ -32,7 +30,7 @@ impl Accept {
         ranges.iter().find_map(of).map_or(0, |(_, quality)| *quality)
     }
 
-    /// Whether `one` is wanted more than `other`, which is answered where they are as good.
+    /// Whether `one` is preferred to `other`; `other` is, if they are equal.
     pub fn prefers(&self, one: &str, other: &str) -> bool {
         self.quality(one) > self.quality(other)
     }
@@ -40,20 +38,7 @@ impl Accept {
 
 /// A media range in lower case, without parameters, and its quality.
 fn range(text: &str) -> Option<(String, u16)> {
-    let mut parts = text.split(';').map(|part| part.trim().to_ascii_lowercase());
-    let named = parts.next().filter(|named| named.contains('/'))?;
-    let weight = parts.find_map(|part| part.strip_prefix("q=").map(str::to_owned));
-    let quality = weight.map_or(Some(FULL), |weight| thousandths(&weight))?;
-    Some((named, quality))
-}
-
-/// A weight: `0` or `1` with up to three decimals, at most 1 (RFC 9110 §12.4.2).
-fn thousandths(weight: &str) -> Option<u16> {
-    let (whole, decimals) = weight.split_once('.').unwrap_or((weight, ""));
-    let is_number = decimals.len() <= 3 && decimals.bytes().all(|byte| byte.is_ascii_digit());
-    let whole = Some(whole).filter(|whole| matches!(*whole, "0" | "1") && is_number)?;
-    let all: u16 = format!("{whole}{decimals:0<3}").parse().ok()?;
-    Some(all).filter(|all| *all <= FULL)
+    weighted(text).filter(|(range, _)| range.contains('/'))
 }
 
 impl<S: Sync> FromRequestParts<S> for Accept {
@@ -65,7 +50,7 @@ impl<S: Sync> FromRequestParts<S> for Accept {
     }
 }
 
-/// Nothing in it is rejected: what none of the forms satisfies is answered as JSON.
+/// Nothing in it is rejected: JSON is returned if no form is acceptable.
 impl Argument for Accept {
     async fn validate(_: &mut Validation<'_>) -> Result<(), Problem> {
         Ok(())

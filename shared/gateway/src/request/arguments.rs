@@ -1,6 +1,5 @@
-//! What the arguments of a handler read of a request, validated before the handler is called, so that
-//! a caller hears at once of everything that is wrong: in the body, in the filters, in the paging,
-//! and in what nobody reads.
+//! Validation of a handler's arguments before it is called, so that one problem lists every error: in
+//! the body, in the filters, in the paging, and in members that nothing reads.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +27,7 @@ const STORE: &str = "store_id";
 /// The code of an invalid cursor: alone it is a problem of its own.
 const INVALID_CURSOR: &str = "invalid_cursor";
 
-/// Which parts of a request an argument reads.
+/// The parts of a request that an argument reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reads {
     /// The body.
@@ -49,7 +48,7 @@ impl Reads {
     /// `limit` and `cursor`.
     pub const PAGING: Self = Self { paging: true, ..Self::NOTHING };
 
-    /// What both read.
+    /// The members that both read.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self {
@@ -60,7 +59,7 @@ impl Reads {
     }
 }
 
-/// A request on its way through the arguments of its handler.
+/// The validation of a request by the arguments of its handler.
 #[derive(Debug)]
 pub struct Validation<'a> {
     /// The application.
@@ -79,10 +78,10 @@ pub struct Validation<'a> {
     label = "an argument of a handler implements `Argument`"
 )]
 pub trait Argument {
-    /// What it reads: of the rest, what nobody reads is rejected.
+    /// The members that it reads. A member that no argument reads is rejected.
     const READS: Reads = Reads::NOTHING;
 
-    /// Says what is wrong with what it reads.
+    /// Validates the members that it reads, and records their errors.
     ///
     /// # Errors
     /// What leaves nothing to validate: a path that names nothing, a body that is no JSON.
@@ -91,15 +90,15 @@ pub trait Argument {
         std::future::ready(Ok(()))
     }
 
-    /// Says what it reads.
+    /// Describes the members that it reads.
     #[cfg(feature = "openapi")]
     fn describe(operation: &mut Operation) {
         let _ = operation;
     }
 }
 
-/// Writes [`Argument::describe`], or a caller's, where the document is made, and nothing elsewhere: for arguments of
-/// crates that know nothing of the document.
+/// Implements [`Argument::describe`], or a caller's, with the feature `openapi`, and nothing without it:
+/// for crates that do not know the document.
 ///
 /// ```ignore
 /// impl<T: Described> Argument for Upload<T> {
@@ -114,7 +113,7 @@ macro_rules! describes {
     };
 }
 
-/// Writes `Argument::describe` where the document is made: not here.
+/// Implements `Argument::describe` with the feature `openapi`: not here.
 #[cfg(not(feature = "openapi"))]
 #[macro_export]
 macro_rules! describes {
@@ -131,25 +130,25 @@ impl<'a> Validation<'a> {
         self.errors.merge(errors.into());
     }
 
-    /// Records that the cursor is none of this list.
+    /// Records that the cursor is not one of this list.
     pub(crate) fn reject_cursor(&mut self) {
         let detail = Code::InvalidCursor.title();
         self.errors.push(FieldError::new("/cursor", INVALID_CURSOR, detail));
     }
 
-    /// Reads `T`, or records what is wrong with it.
+    /// Reads `T`, or records its errors.
     pub fn read<T: Deserr<FieldErrors>>(&mut self, fields: Value) -> Option<T> {
         input::read(fields).map_err(|problem| self.add(problem.errors().clone())).ok()
     }
 
-    /// Keeps an argument, if it could be read, for its extraction.
-    pub fn keep<A: Send + 'static>(&self, argument: Option<A>) {
+    /// Stores an argument, if it could be read, until it is extracted.
+    pub fn insert<A: Send + 'static>(&self, argument: Option<A>) {
         if let Some(argument) = argument {
-            self.inbound.keep(argument);
+            self.inbound.insert(argument);
         }
     }
 
-    /// The fields of a JSON body, without the one that has selected the store.
+    /// The fields of a JSON body, without the one that selected the store.
     ///
     /// # Errors
     /// `invalid_json`, `unsupported_media_type`.
@@ -157,13 +156,13 @@ impl<'a> Validation<'a> {
         self.inbound.json().map(|body| self.without_store(body.clone()))
     }
 
-    /// The fields of a form, or of a JSON body. Of a form `known` names those that are read; `None`
-    /// reads them all.
+    /// The fields of a form, or of a JSON body. If `known` lists fields, other fields of a form are
+    /// ignored.
     fn form(&self, known: Option<&[&str]>) -> Result<Value, Problem> {
         self.inbound.form_or_json(known).map(|body| self.without_store(body))
     }
 
-    /// A body without the field that has selected the store.
+    /// A body without the field that selected the store.
     fn without_store(&self, mut value: Value) -> Value {
         if self.inbound.row.access.selects_store()
             && let Value::Object(object) = &mut value
@@ -173,8 +172,8 @@ impl<'a> Validation<'a> {
         value
     }
 
-    /// The query parameters by name, the first of each, without those that other arguments and the
-    /// selection of the store read.
+    /// The query parameters by name, the first of each, without those read by other arguments or by the
+    /// selection of the store.
     pub fn query(&self) -> Value {
         let mut object = Map::new();
         for (name, value) in form_urlencoded::parse(self.inbound.query.as_bytes()) {
@@ -190,9 +189,9 @@ impl<'a> Validation<'a> {
             || (PAGING.contains(&name) && self.reads.paging)
     }
 
-    /// Rejects parameters that are repeated and, unless an argument reads parameters by name and
-    /// knows which there are, those that nobody reads. At an OAuth endpoint unknown parameters are
-    /// ignored (RFC 6749 §3.2).
+    /// Rejects repeated parameters, and parameters that no argument reads, unless an argument reads
+    /// parameters by name and validates them. At an OAuth endpoint unknown parameters are ignored (RFC
+    /// 6749 §3.2).
     fn validate_parameters(&mut self) {
         let (mut seen, mut repeated) = (BTreeSet::new(), BTreeSet::new());
         for (name, _) in form_urlencoded::parse(self.inbound.query.as_bytes()) {
@@ -218,8 +217,7 @@ impl<'a> Validation<'a> {
         }
     }
 
-    /// Rejects fields where no argument reads the body. The body of a `GET` means nothing
-    /// (RFC 9110 §9.3.1).
+    /// Rejects fields if no argument reads the body. The body of a `GET` has no meaning (RFC 9110 §9.3.1).
     fn validate_unread_body(&mut self) -> Result<(), Problem> {
         if self.reads.body || self.inbound.method == Method::GET {
             return Ok(());
@@ -229,7 +227,7 @@ impl<'a> Validation<'a> {
         Ok(())
     }
 
-    /// The result of validation: every error that was found.
+    /// The result of validation, with every error.
     pub(crate) fn verdict(mut self) -> Result<(), Problem> {
         self.validate_parameters();
         self.validate_unread_body()?;
@@ -293,7 +291,7 @@ impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for Body<T> {
     async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let fields = case.body()?;
         let read = case.read(fields).map(Body::<T>);
-        case.keep(read);
+        case.insert(read);
         Ok(())
     }
 
@@ -310,7 +308,7 @@ impl<T: Deserr<FieldErrors> + Parameters + Described + Send + 'static> Argument 
     async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let fields = case.form(T::KNOWN)?;
         let read = case.read(fields).map(Form::<T>);
-        case.keep(read);
+        case.insert(read);
         Ok(())
     }
 
@@ -328,7 +326,7 @@ impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for Query<T> 
     async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let fields = case.query();
         let read = case.read(fields).map(Query::<T>);
-        case.keep(read);
+        case.insert(read);
         Ok(())
     }
 
@@ -341,7 +339,7 @@ impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for Query<T> 
 
 /// [`Rules`] that depend on more than the fields: on the rest of the request, or on the application.
 pub trait RequestRules {
-    /// What does not hold.
+    /// The violations of the rules.
     fn violations(
         given: Given<'_>,
         case: &Validation<'_>,
@@ -365,10 +363,10 @@ impl<T: Deserr<FieldErrors> + RequestRules + Described + Send + 'static> Argumen
 
     async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let fields = case.body()?;
-        let broken = T::violations(Given::of(&fields), case).await;
-        case.add(broken);
+        let violations = T::violations(Given::of(&fields), case).await;
+        case.add(violations);
         let read = case.read(fields).map(Body::<T>);
-        case.keep(read);
+        case.insert(read);
         Ok(())
     }
 
@@ -386,10 +384,10 @@ impl<T: Deserr<FieldErrors> + RequestRules + Described + Send + 'static> Argumen
 
     async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let fields = case.query();
-        let broken = T::violations(Given::of(&fields), case).await;
-        case.add(broken);
+        let violations = T::violations(Given::of(&fields), case).await;
+        case.add(violations);
         let read = case.read(fields).map(Query::<T>);
-        case.keep(read);
+        case.insert(read);
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use primitives::problem::{Code, Problem};
 
 /// A part of a `multipart/form-data` body.
 #[derive(Debug)]
-pub struct Part {
+pub struct FormPart {
     /// Its name; empty without one.
     pub name: String,
     /// Whether it is a file, and not a text.
@@ -24,7 +24,7 @@ impl Inbound {
     ///
     /// # Errors
     /// `invalid_form`.
-    pub async fn parts(&self) -> Result<Vec<Part>, Problem> {
+    pub async fn parts(&self) -> Result<Vec<FormPart>, Problem> {
         let boundary = self.header("content-type").map(multer::parse_boundary);
         let Some(Ok(boundary)) = boundary else { return Err(Code::InvalidForm.into()) };
         let whole = stream::iter([Ok::<_, Infallible>(self.body.clone())]);
@@ -34,7 +34,7 @@ impl Inbound {
             let name = part.name().unwrap_or_default().to_owned();
             let is_file = part.file_name().is_some();
             let bytes = part.bytes().await.map_err(|_| Code::InvalidForm)?;
-            found.push(Part { name, is_file, bytes });
+            found.push(FormPart { name, is_file, bytes });
         }
         Ok(found)
     }

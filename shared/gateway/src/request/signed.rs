@@ -1,4 +1,4 @@
-//! A body that is signed over its very bytes: whoever checks the signature reads it.
+//! Bodies that are signed byte by byte: the code that verifies the signature reads them.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::{Argument, Described, Inbound, Raw, Reads};
 use crate::describe::Operation;
 use primitives::problem::Problem;
 
-/// A signed JSON body, which the handler reads itself; `T` says what it looks like.
+/// A signed JSON body, which the handler reads itself; `T` describes its shape.
 #[derive(Debug)]
 pub struct Signed<T> {
     /// The request, with the body's bytes.

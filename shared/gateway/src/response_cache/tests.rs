@@ -13,7 +13,7 @@ const PAGE: &str = "/v1/storefront/shop/products";
 
 /// A storefront whose pages are numbered as they are read.
 struct Front {
-    kept: ResponseCache,
+    cache: ResponseCache,
     clock: Clock,
     reads: AtomicU32,
 }
@@ -22,11 +22,11 @@ impl Front {
     fn new() -> Self {
         let clock = Clock::default();
         clock.stop();
-        Self { kept: ResponseCache::default(), clock, reads: AtomicU32::new(0) }
+        Self { cache: ResponseCache::default(), clock, reads: AtomicU32::new(0) }
     }
 
     fn name(&self, query: &str) -> Name {
-        let state = self.kept.state("sto_1");
+        let state = self.cache.state("sto_1");
         Name { store: "sto_1".into(), state, path: PAGE.into(), query: query.into() }
     }
 
@@ -45,7 +45,7 @@ impl Front {
         name: &Name,
         load: impl Future<Output = Response>,
     ) -> (String, Option<String>) {
-        let response = self.kept.serve(name, &|| self.clock.now(), load).await;
+        let response = self.cache.serve(name, &|| self.clock.now(), load).await;
         let age = response.headers().get(header::AGE);
         let age = age.map(|age| age.to_str().unwrap().to_owned());
         let body = response.into_body().collect().await.unwrap().to_bytes();
@@ -78,9 +78,9 @@ async fn an_answer_is_served_again_for_two_seconds_and_says_how_old_it_is() {
 async fn a_write_ends_what_is_kept_of_its_store_and_of_no_other() {
     let front = Front::new();
     front.request("").await;
-    front.kept.invalidate(&mut ["STO#sto_2#PRD#prd_1", "MER#mer_1"].into_iter());
+    front.cache.invalidate(&mut ["STO#sto_2#PRD#prd_1", "MER#mer_1"].into_iter());
     assert_eq!(front.request("").await, expected("0", Some("0")));
-    front.kept.invalidate(&mut ["UQ#EMAIL#a@example.com", "STO#sto_1#PRD#prd_1"].into_iter());
+    front.cache.invalidate(&mut ["UQ#EMAIL#a@example.com", "STO#sto_1#PRD#prd_1"].into_iter());
     assert_eq!(front.request("").await, expected("1", None));
 }
 
@@ -93,7 +93,7 @@ async fn what_was_begun_before_a_write_is_shown_to_nobody_who_asks_after_it() {
         front.read()
     });
     let meanwhile = async {
-        front.kept.invalidate(&mut ["STO#sto_1"].into_iter());
+        front.cache.invalidate(&mut ["STO#sto_1"].into_iter());
         let after = front.request("").await;
         go.add_permits(1);
         after
@@ -157,11 +157,11 @@ async fn only_what_says_that_anybody_may_keep_it_is_kept_and_nobody_waits_in_lin
     for (answer, status) in cases {
         for _ in 0..2 {
             let (now, load) = (|| front.clock.now(), answer.clone());
-            let reply = front.kept.serve(&name, &now, async { load.into_response() }).await;
+            let reply = front.cache.serve(&name, &now, async { load.into_response() }).await;
             assert_eq!((reply.status(), reply.headers().get(header::AGE)), (status, None));
         }
     }
-    assert!(front.kept.0.answers.is_empty());
+    assert!(front.cache.0.answers.is_empty());
     // Two who ask at once both read, side by side: each waits for the other to have begun.
     let both = tokio::sync::Barrier::new(2);
     let missing = || async {
@@ -189,11 +189,11 @@ async fn the_memory_has_a_bound_in_bytes() {
         let answer = Answer::bytes("text/plain", body.clone()).cached(Duration::from_secs(30));
         front.ask_for(&name, async { answer.into_response() }).await;
     }
-    let weight = front.kept.0.answers.weight();
-    assert!((1..=MOST_BYTES).contains(&weight), "{weight}");
-    assert!(front.kept.0.answers.shard_capacity() >= u64::try_from(LONGEST).unwrap());
-    for number in 0..MOST_STORES {
-        front.kept.state(&format!("sto_{number}"));
+    let weight = front.cache.0.answers.weight();
+    assert!((1..=MAX_BYTES).contains(&weight), "{weight}");
+    assert!(front.cache.0.answers.shard_capacity() >= u64::try_from(LONGEST).unwrap());
+    for number in 0..MAX_STORES {
+        front.cache.state(&format!("sto_{number}"));
     }
-    assert!(front.kept.0.states.lock().unwrap().by_store.len() <= MOST_STORES);
+    assert!(front.cache.0.states.lock().unwrap().by_store.len() <= MAX_STORES);
 }

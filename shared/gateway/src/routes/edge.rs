@@ -1,4 +1,4 @@
-//! What happens to every request before it is routed and after it is answered.
+//! The outermost layer, before routing and after the answer.
 
 use std::sync::Arc;
 
@@ -18,11 +18,10 @@ use crate::cors::CrossOrigin;
 use crate::request::{ClientIp, ip_prefix};
 use primitives::context::Context;
 use primitives::problem::Problem;
-use services::metrics::{Outcome, Subject, family_of};
+use services::metrics::{MetricSubject, RequestOutcome, family_of};
 use table::TableUse;
 
-/// What happens to every request before and after it is routed: its context, its log line, the
-/// headers of every answer.
+/// Wraps the handling of every request: its context, its log line, the headers of every answer.
 pub(super) async fn edge(
     State((app, cross_origin)): State<(App, CrossOrigin)>,
     mut request: Request,
@@ -36,11 +35,11 @@ pub(super) async fn edge(
     let network = ip_prefix(request.extensions().get::<ClientIp>().map(|client| client.0));
     let untouched = app.budgets.untouched(&network);
     let context = Context::new(&headers, request.uri().path(), app.clock.now());
-    context.keep(untouched);
+    context.insert(untouched);
     let answered = Arc::clone(&context);
     let reader = amounts::wanted(&headers);
     let rejected = reader.as_ref().err().cloned();
-    let asked = method.clone();
+    let requested = method.clone();
     let handled = context.scope(async move {
         let unreadable = request.extensions_mut().remove().map(|Unreadable(problem)| problem);
         if let Some(problem) = unreadable.or(rejected) {
@@ -51,22 +50,22 @@ pub(super) async fn edge(
             None => next.run(request).await,
         }
     });
-    // Outside of the request's context: it neither asked for this nor pays for it.
+    // Outside of the request's context: it neither caused this nor is charged for it.
     let written_down = app.metrics.flush(&app.table, answered.started());
     let (mut response, ()) = join(handled, written_down).await;
     cors::apply(
         (&app.config, cross_origin),
-        (&asked, answered.path()),
+        (&requested, answered.path()),
         &headers,
         response.headers_mut(),
     );
     let is_preview = headers.contains_key(PREVIEW);
-    finish(&app, &answered, &asked, is_preview, &mut response);
+    finish(&app, &answered, &requested, is_preview, &mut response);
     amounts::vary(&mut response);
     if let Ok(Some(reader)) = &reader {
         response = amounts::write_out(reader, response).await;
     }
-    answer::revalidate(&asked, &headers, &mut response);
+    answer::revalidate(&requested, &headers, &mut response);
     response
 }
 
@@ -99,13 +98,12 @@ fn finish(
     is_preview: bool,
     response: &mut Response,
 ) {
-    let TableUse { trips, capacity_tenths, charges, throttles } =
-        context.kept().unwrap_or_default();
-    let (charge, actual) = (context.kept::<Charge>(), context.kept::<ActualCost>());
+    let TableUse { trips, capacity_tenths, charges, throttles } = context.get().unwrap_or_default();
+    let (charge, actual) = (context.get::<Charge>(), context.get::<ActualCost>());
     let took = context.started().until(app.clock.now());
     let status = response.status().as_u16();
-    let family = Subject::of(family_of(context.path()));
-    app.metrics.note(family, app.clock.now(), Outcome::answered(status, took, throttles));
+    let family = MetricSubject::of(family_of(context.path()));
+    app.metrics.note(family, app.clock.now(), RequestOutcome::of_response(status, took, throttles));
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(context.request_id()) {
         headers.insert("x-request-id", id);
@@ -118,7 +116,7 @@ fn finish(
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(control));
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    // An address may hold a token: of a preview, say, whose style sheet asks others for pictures.
+    // A URL may contain a token, such as a preview's, and its style sheet may load images of other hosts.
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     let hsts = HeaderValue::from_static("max-age=63072000; includeSubDomains");
     headers.insert(header::STRICT_TRANSPORT_SECURITY, hsts);

@@ -16,6 +16,12 @@ use regex_lite::Regex;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+/// The most regions of a country that are all named in an error's detail.
+const FEW: usize = 16;
+/// The shortest and the longest name that is compared with others that are like it.
+const MIN_COMPARED: usize = 4;
+const MAX_COMPARED: usize = 60;
+
 /// The format of a country's addresses.
 #[derive(Debug, Deserialize)]
 struct Format {
@@ -37,8 +43,8 @@ struct Format {
     /// Codes by name, at first use.
     #[serde(skip)]
     codes: OnceLock<BTreeMap<String, String>>,
-    /// What may stand before or behind a name of a region: `county`, `省`; only behind it: `-to`; only before it:
-    /// `tinh-`.
+    /// Affixes of a region's name, before or behind it: `county`, `省`; only behind it: `-to`; only before
+    /// it: `tinh-`.
     #[serde(default)]
     affixes: Vec<String>,
 }
@@ -46,24 +52,24 @@ struct Format {
 /// A country's format, parsed at first use.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
-struct Entry {
+struct CountryFormat {
     text: Box<RawValue>,
     #[serde(skip)]
     read: OnceLock<Option<Format>>,
 }
 
-impl Entry {
+impl CountryFormat {
     fn format(&self) -> Option<&Format> {
         // A test reads all of them.
         self.read.get_or_init(|| serde_json::from_str(self.text.get()).ok()).as_ref()
     }
 }
 
-static FORMATS: LazyLock<BTreeMap<String, Entry>> =
+static FORMATS: LazyLock<BTreeMap<String, CountryFormat>> =
     LazyLock::new(|| serde_json::from_str(include_str!("formats.json")).unwrap_or_default());
 
 fn format_of(country: &str) -> Option<&'static Format> {
-    FORMATS.get(country).and_then(Entry::format)
+    FORMATS.get(country).and_then(CountryFormat::format)
 }
 
 /// A normalized region and postal code.
@@ -110,33 +116,101 @@ pub fn postal_code_of(country: &str, given: &str) -> String {
     normalized.and_then(Result::ok).flatten().unwrap_or_else(|| given.to_owned())
 }
 
+/// Whether two regions of a country are one: by code, former code or name, and otherwise as texts.
+pub fn is_same_region(country: &str, one: &str, other: &str) -> bool {
+    let is_code =
+        |region: &str| format_of(country).is_some_and(|format| format.regions.contains_key(region));
+    fold(one) == fold(other)
+        || (!(is_code(one) && is_code(other))
+            && region_key(country, one) == region_key(country, other))
+}
+
+/// A region for comparison with others of its country.
+pub fn region_key(country: &str, region: &str) -> String {
+    fold(&region_of(country, region).unwrap_or_else(|_| region.to_owned()))
+}
+
 /// A postal code, or the beginning of one, without the sign of its country: `LV-10`, `D-10`.
 pub fn without_country<'a>(country: &str, code: &'a str) -> &'a str {
     format_of(country).and_then(|format| format.without_country(country, code)).unwrap_or(code)
 }
 
+/// The beginning of a postal code without the sign of its country, where that cannot be the beginning of a code:
+/// `MTA` is one of Malta, and `LV-10` is `10`.
+pub fn prefix_key<'a>(country: &str, prefix: &'a str) -> &'a str {
+    format_of(country).and_then(|format| format.bare_prefix(country, prefix)).unwrap_or(prefix)
+}
+
+/// The beginning of a postal code as it is stored: without the sign of its country, unless every code has it.
+pub fn prefix_of<'a>(country: &str, prefix: &'a str) -> &'a str {
+    let format = format_of(country).filter(|format| !format.begins_with_sign(country));
+    format.and_then(|format| format.bare_prefix(country, prefix)).unwrap_or(prefix)
+}
+
 impl Format {
     fn region(&self, country: &str, given: Option<&str>) -> Result<Option<String>, Violation> {
         let Some(given) = given else {
-            let detail = format!("An address in {country} must have a region{}.", self.such_as());
+            let detail =
+                format!("An address in {country} must have a region{}.", self.all_of_few());
             return self.unless_required('S', detail);
         };
         if self.regions.is_empty() {
             return Ok(Some(given.to_owned()));
         }
-        let wanted = plain(given);
         let codes = self.codes.get_or_init(|| self.codes_by_name());
+        let spellings = self.spellings(country, given);
+        let found = spellings.iter().find_map(|name| codes.get(name));
+        found.map(|code| Some(code.clone())).ok_or_else(|| self.unknown(country, &spellings))
+    }
+
+    /// What a region may be called, if it is called so: with and without the country, and a word for its kind.
+    fn spellings(&self, country: &str, given: &str) -> Vec<String> {
+        let wanted = plain(given);
         let bare = wanted.strip_prefix(&plain(country)).filter(|_| given.contains('-'));
         let named = self.affixes.iter().flat_map(|affix| {
             let (word, is_behind) = (affix.trim_matches('-'), affix.starts_with('-'));
             let before = wanted.strip_prefix(word).filter(|_| !is_behind);
             [before, wanted.strip_suffix(word).filter(|_| !affix.ends_with('-'))]
         });
-        let mut spellings = [Some(wanted.as_str()), bare].into_iter().chain(named).flatten();
-        spellings.find_map(|name| codes.get(name)).map(|code| Some(code.clone())).ok_or_else(|| {
-            let detail = format!("Must be a region of {country}{}.", self.such_as());
-            Violation::new("invalid_region", detail)
-        })
+        let all = [Some(wanted.as_str()), bare].into_iter().chain(named).flatten();
+        all.map(str::to_owned).collect()
+    }
+
+    /// The field error about a region that the country does not have.
+    fn unknown(&self, country: &str, spellings: &[String]) -> Violation {
+        let hint = match self.nearest(spellings) {
+            Some(code) => format!("; the nearest is {}", self.shown(code)),
+            None => self.all_of_few(),
+        };
+        Violation::new("invalid_region", format!("Must be a region of {country}{hint}."))
+    }
+
+    /// The region with the name that is most like one of these, unless none is.
+    fn nearest(&self, spellings: &[String]) -> Option<&str> {
+        let codes = self.codes.get_or_init(|| self.codes_by_name());
+        // The time grows with the length, and no limit of the field has been checked yet.
+        let given = spellings.iter().filter(|name| name.chars().count() <= MAX_COMPARED);
+        let is_name = |name: &str| name.chars().count() >= MIN_COMPARED;
+        let given: Vec<&String> = given.filter(|name| is_name(name)).collect();
+        let names = codes.iter().filter(|(name, _)| is_name(name));
+        let pairs = names.flat_map(|(name, code)| given.iter().map(move |one| (*one, name, code)));
+        let near = pairs.filter_map(|(given, name, code)| Some((distance(given, name)?, code)));
+        near.min().map(|(_, code)| code.as_str())
+    }
+
+    /// A region by its code and its name.
+    fn shown(&self, code: &str) -> String {
+        let name = self.regions.get(code).and_then(|names| names.first());
+        name.map_or_else(|| code.to_owned(), |name| format!("{code} ({name})"))
+    }
+
+    /// All regions of a country that has few, for an error's detail.
+    fn all_of_few(&self) -> String {
+        if self.regions.is_empty() || self.regions.len() > FEW {
+            return ", by its name or its code of ISO 3166-2".to_owned();
+        }
+        let all: Vec<String> = self.regions.keys().map(|code| self.shown(code)).collect();
+        format!(": {}", all.join(", "))
     }
 
     /// The codes of the regions by what they are called. A code is that of its own region, whatever else is
@@ -152,12 +226,6 @@ impl Format {
             }
         }
         found
-    }
-
-    /// An example of a region of the country, for an error's detail.
-    fn such_as(&self) -> String {
-        let Some((code, names)) = self.regions.first_key_value() else { return String::new() };
-        names.first().map_or(String::new(), |name| format!(", such as {code} ({name})"))
     }
 
     fn postal_code(&self, country: &str, given: Option<&str>) -> Result<Option<String>, Violation> {
@@ -181,7 +249,7 @@ impl Format {
         })
     }
 
-    /// What a postal code may stand for: as the examples of its length are written, and as it is.
+    /// The readings of a postal code: as the examples of its length are written, and unchanged.
     fn forms(&self, pattern: &str, code: &str) -> Vec<String> {
         let signs: String = code.chars().filter(char::is_ascii_alphanumeric).collect();
         let shaped = self.examples.iter().flat_map(|example| {
@@ -209,6 +277,22 @@ impl Format {
         })
     }
 
+    /// The beginning of a postal code behind the sign of its country. Where codes begin with letters of their own,
+    /// only a hyphen parts it from them.
+    fn bare_prefix<'a>(&self, country: &str, prefix: &'a str) -> Option<&'a str> {
+        let begins_with_letters =
+            self.examples.iter().any(|example| example.starts_with(char::is_alphabetic));
+        let bare = self.without_country(country, prefix)?;
+        let sign = prefix.strip_suffix(bare).unwrap_or_default();
+        let is_apart = sign.len() > 1 && sign.ends_with('-');
+        (is_apart || !begins_with_letters || self.begins_with_sign(country)).then_some(bare)
+    }
+
+    /// Whether every postal code of the country begins with its sign: `LV-1050`.
+    fn begins_with_sign(&self, country: &str) -> bool {
+        !self.examples.is_empty() && self.examples.iter().all(|code| code.starts_with(country))
+    }
+
     fn unless_required(&self, field: char, detail: String) -> Result<Option<String>, Violation> {
         if self.require.contains(field) {
             Err(Violation::new("required", detail))
@@ -225,6 +309,15 @@ fn shaped(example: &str, signs: &str) -> Option<String> {
     let mut signs = (places == signs.len()).then(|| signs.chars())?;
     let place = |c: char| if c.is_ascii_alphanumeric() { signs.next() } else { Some(c) };
     example.chars().map(place).collect()
+}
+
+/// How unlike two names are, if they are alike: of four letters one is another, left out, or in another place; or
+/// one is a part of the other.
+fn distance(given: &str, name: &str) -> Option<usize> {
+    let long = given.chars().count().max(name.chars().count());
+    let apart = strsim::osa_distance(given, name);
+    let is_part = given.contains(name) || name.contains(given);
+    (is_part || apart.saturating_mul(4) <= long).then_some(apart)
 }
 
 /// The name folded, without blanks and punctuation.

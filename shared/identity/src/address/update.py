@@ -20,8 +20,11 @@ from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
-# ISO 3166-2:IN as amended on 2023-11-23; the data has the codes before.
-RENAMED = {"IN": {"CT": "CG", "OR": "OD", "TG": "TS", "UT": "UK"}}
+# ISO 3166-2:IN as amended on 2023-11-23; the data has the codes before. ISO 3166-2:TW since 2015; the data has none.
+RENAMED = {
+    "IN": {"CT": "CG", "OR": "OD", "TG": "TS", "UT": "UK"},
+    "TW": {"Kinmen County": "KIN", "Lienchiang County": "LIE"},
+}
 # What stands behind (`-to`) or before (`tinh-`) the names of regions in Latin letters; the sources have it in none of
 # them, or in one alone. On one side only: `Tokyo-to` is not `to Kyoto`.
 KINDS = {
@@ -39,6 +42,7 @@ ALSO = {
     "CA": {"NL": ["Newfoundland", "Labrador", "Newfoundland & Labrador", "NF", "NFLD"],
            "NT": ["NWT"], "PE": ["PEI"], "QC": ["PQ"]},
     "CO": {"DC": ["Bogotá D.C.", "Distrito Capital", "Bogotá Distrito Capital", "Santa Fe de Bogotá"]},
+    "HK": {"Hong Kong Island": ["HK"], "Kowloon": ["KL"], "New Territories": ["NT"]},
     "IN": {"DL": ["New Delhi", "NCT of Delhi", "National Capital Territory of Delhi"]},
     "MX": {"CMX": ["Mexico City", "Mexico D.F.", "DF", "Distrito Federal"], "ROO": ["Q. Roo"]},
     "MY": {"07": ["PNG"]},
@@ -155,7 +159,7 @@ def regions(code, data):
     for place, key in enumerate(keys):
         isoid = isoids[place] if place < len(isoids) else ""
         short = key if key.isascii() and len(key) <= 3 else latin[place]
-        region = RENAMED.get(code, {}).get(isoid, isoid) or short
+        region = RENAMED.get(code, {}).get(isoid or short, isoid or short)
         local = [split(base, name)[place : place + 1] for name in ("sub_names", "sub_lnames")]
         names = found.setdefault(region, [])
         names += [latin[place], key, isoid, *sum(local, [])]
@@ -167,7 +171,10 @@ def regions(code, data):
             for name in ("sub_names", "sub_lnames"):
                 for key, value in zip(split(version, ids), split(version, name)):
                     by_key.get(key, []).append(value)
-    return found, codes
+    # Where there is no code, the name in Latin letters stands in for it.
+    latin = {region: next(filter(is_latin, [region, *names])) for region, names in found.items()}
+    shown = lambda region: [latin[region], *found[region]] if latin[region] != region else found[region]
+    return {latin[it]: shown(it) for it in found}, {latin[it]: codes[it] | {latin[it]} for it in found}
 
 
 def named(country, known, iso, cldr):

@@ -17,11 +17,11 @@ use table::item::Item;
 use table::outbox::Outgoing;
 use table::{Completion, Write};
 
-use super::{Account, Found, find};
+use super::{Account, AccountLookup, find};
 use crate::challenge::{self, CODE_LIFETIME, Challenge};
 use crate::challenge_subject::ChallengeSubject;
 use crate::notifications;
-use crate::throttle::{CODE_ATTEMPTS, Kind, Subject, Throttle};
+use crate::throttle::{AttemptSubject, CODE_ATTEMPTS, Kind, Throttle};
 
 /// A code about to be sent: the challenge, and the mail if there is a recipient.
 #[derive(Debug)]
@@ -54,14 +54,14 @@ impl Sending {
         services: &Services,
         id: ChallengeId,
         (holder, account): (Option<ChallengeSubject>, Option<&A>),
-        (subject, throttle): (&Subject, &Throttle),
+        (subject, throttle): (&AttemptSubject, &Throttle),
         content: impl FnOnce(&str) -> Option<MailContent>,
     ) -> Result<Self, Problem> {
         let key = services.secrets.mail_key().await?;
         let code = challenge::six_digits();
         let hash = password::hash_code(&code).await.map_err(Problem::unavailable)?;
         let now = services.clock.now();
-        let owner = account.map(A::holder);
+        let owner = account.map(A::challenge_subject);
         let store = holder.as_ref().or(owner.as_ref()).and_then(ChallengeSubject::store_id);
         let content = content(&code).map(|content| match account {
             Some(account) => account.addressed(content.from_store(store)),
@@ -102,7 +102,7 @@ impl Sending {
 
 impl Outgoing for Sending {
     fn put_into(self, write: Write) -> Write {
-        write.create(&self.challenge, Code::VersionConflict).also(self.mail, Write::emit)
+        write.create(&self.challenge, Code::VersionConflict).when_some(self.mail, Write::emit)
     }
 }
 
@@ -118,11 +118,11 @@ pub async fn request<A: Account, C: Completion<CodeSent>>(
     completion: &C,
 ) -> Result<C::Output, Problem> {
     let id = ChallengeId::mint(services.clock.now());
-    let Found::<A> { subject, throttle, account } =
+    let AccountLookup::<A> { subject, throttle, account } =
         find(services, Kind::Code, at, network, Some(&id)).await?;
     let account = account.filter(Account::is_active);
     let content = |code: &str| Some(notifications::one_time_code(account.as_ref()?.email()?, code));
-    let bound = (account.as_ref().map(A::holder), account.as_ref());
+    let bound = (account.as_ref().map(A::challenge_subject), account.as_ref());
     let sending = Sending::new(services, id, bound, (&subject, &throttle), content).await?;
     sending.send(services, completion).await
 }
@@ -168,7 +168,7 @@ impl Named {
 /// 503.
 pub async fn newest(
     services: &Services,
-    subject: &Subject,
+    subject: &AttemptSubject,
 ) -> Result<Option<ChallengeId>, Problem> {
     let throttle: Option<Throttle> = services.table.get(&subject.key()).await?;
     Ok(throttle.and_then(|throttle| throttle.challenge_id))
@@ -192,7 +192,7 @@ pub async fn validate(
     let try_it = |write: Write| {
         write.update(&challenge_key, Challenge::count_try(services.clock.now()), failed)
     };
-    CODE_ATTEMPTS.take(services, &challenge.account, try_it).await?;
+    CODE_ATTEMPTS.count_attempt(services, &challenge.account, try_it).await?;
     let right = password::verify_code(code.as_str(), Some(&challenge.code_hash)).await;
     let holder = challenge.holder.clone().filter(|_| right).ok_or(failed)?;
     Ok((challenge, holder))
@@ -209,7 +209,7 @@ pub async fn owner<A: Account>(
 ) -> Result<A, Problem> {
     let failed = Code::InvalidOrExpiredCode;
     let account: Option<A> = services.table.get(&A::key_of(holder).ok_or(failed)?).await?;
-    account.filter(|account| challenge.fits(account)).ok_or(failed)?.admit()
+    account.filter(|account| challenge.is_valid_for(account)).ok_or(failed)?.admit()
 }
 
 /// Begins a transaction that uses the challenge up: of several right answers at once, one succeeds.

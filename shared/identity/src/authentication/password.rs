@@ -13,8 +13,8 @@ use table::item::Item;
 use table::{Completion, Write};
 
 use super::{
-    Account, Found, LinkSent, PresentedCode, confirm, find, follow, keep_session, live_sessions,
-    send_link,
+    Account, AccountLookup, LinkSent, PresentedCode, confirm, find, follow, keep_session,
+    live_sessions, send_link,
 };
 use crate::challenge::{self, Purpose};
 use crate::notifications;
@@ -33,7 +33,7 @@ pub async fn reset<A: Account, C: Completion<LinkSent>>(
     content: impl FnOnce(&Email, &str) -> MailContent,
     completion: &C,
 ) -> Result<C::Output, Problem> {
-    let Found::<A> { account, .. } = find(services, Kind::Reset, at, network, None).await?;
+    let AccountLookup::<A> { account, .. } = find(services, Kind::Reset, at, network, None).await?;
     let account = account.filter(Account::is_active);
     send_link(services, Purpose::Reset, account.as_ref(), content, completion).await
 }
@@ -129,8 +129,8 @@ pub async fn by_session<A: Account, C: Completion<PasswordUpdated>>(
     (account, session): (&A, &A::Session),
     completion: &C,
 ) -> Result<C::Output, Problem> {
-    let shown = (input.current_password.as_ref(), input.one_time_code.as_ref());
-    let confirmed = confirm(services, account, shown, "This field is required.", network).await?;
+    let proofs = (input.current_password.as_ref(), input.one_time_code.as_ref());
+    let confirmed = confirm(services, account, proofs, "This field is required.", network).await?;
     let hash = input.new_password.hash().await?;
     let now = services.clock.now();
     let revoke = input.revoke_other_sessions.is_none_or(|flag| flag.0);
@@ -143,7 +143,7 @@ pub async fn by_session<A: Account, C: Completion<PasswordUpdated>>(
     let current = session.key();
     ended.retain(|session| session.key() != current);
     let write = next.save(services.table.write(), Code::VersionConflict);
-    let write = confirmed.spend(keep_session(write, &current, &next), now);
+    let write = confirmed.add_use(keep_session(write, &current, &next), now);
     let write = announced(services, write, &next, now).await?;
     completion.commit(write, &PasswordUpdated::of(ended.len()), now).await
 }
@@ -156,9 +156,9 @@ async fn announced(
     now: Timestamp,
 ) -> Result<Write, Problem> {
     let event = account.password_updated(&services.config, now);
-    let write = write.also(event, Write::emit);
+    let write = write.when_some(event, Write::emit);
     let Some(email) = account.email() else { return Ok(write) };
     let content = notifications::password_changed(email, now);
-    let content = content.from_store(account.holder().store_id());
+    let content = content.from_store(account.challenge_subject().store_id());
     Ok(write.emit(Mail::sealed(services, &content, now).await?))
 }

@@ -1,4 +1,4 @@
-//! What identifies a customer at their store, and the claims that make it theirs alone.
+//! The identifiers of a customer at their store, and the claims that make them unique.
 //!
 //! A customer is identified by their e-mail address. One whom the store has created without an address is
 //! identified by their telephone number, and claims it until they have an address. So the number of a customer
@@ -45,7 +45,7 @@ pub struct UniqueCustomerPhone {
     pub version: u64,
 }
 
-/// What identifies a customer at their store.
+/// The identifier of a customer at their store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Identifier {
     /// The e-mail address, normalized.
@@ -128,7 +128,7 @@ impl Identifier {
 }
 
 impl Customer {
-    /// What identifies them.
+    /// The customer's identifier.
     pub fn identifier(&self) -> Option<Identifier> {
         Identifier::of(self.email.as_ref(), self.phone_e164.as_ref())
     }
@@ -158,7 +158,7 @@ impl Customer {
     /// Adds the release of their claim. Rejected with `version_conflict` if they do not hold it any more.
     pub fn release(&self, write: Write) -> Write {
         let is_held = Condition::is("customer_id", &self.id);
-        write.also(self.identifier(), |write, claimed| {
+        write.when_some(self.identifier(), |write, claimed| {
             write.delete_if(&claimed.key(&self.store_id), is_held, Code::VersionConflict)
         })
     }

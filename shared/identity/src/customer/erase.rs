@@ -28,22 +28,22 @@ pub fn remove(write: Write, account: &Customer, rejected: Code, now: Timestamp) 
 }
 
 /// Removes all items of a customer except the account itself, the records of accounts merged into
-/// it, and items whose sort key begins with `kept`.
+/// it, and items whose sort key begins with `except`.
 ///
 /// # Errors
 /// 503.
 pub async fn erase_items_except(
     services: &Services,
     account: &Key,
-    kept: &str,
+    except: &str,
 ) -> Result<(), Problem> {
     let own = account.clone();
     for _ in 0..ROUNDS {
         let mut keys = services.table.keys(&Query::partition(own.pk.clone()), AT_ONCE).await?;
         let all = keys.len();
         keys.retain(|key| {
-            let is_kept = !kept.is_empty() && key.sk.starts_with(kept);
-            *key != own && !key.sk.starts_with(key::MERGES) && !is_kept
+            let is_excepted = !except.is_empty() && key.sk.starts_with(except);
+            *key != own && !key.sk.starts_with(key::MERGES) && !is_excepted
         });
         for together in keys.chunks(TOGETHER) {
             let write = together.iter().fold(services.table.write(), Write::delete);

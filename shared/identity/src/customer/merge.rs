@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use core_types::fields::MOST_METADATA;
+use core_types::fields::MAX_METADATA;
 use primitives::clock::Timestamp;
 
 use super::save::{MAX_NOTE, MAX_WORDS};
@@ -16,7 +16,7 @@ fn united(first: &[String], second: &[String]) -> Vec<String> {
 }
 
 /// Both notes, one below the other.
-fn noted(first: Option<&str>, second: Option<&str>) -> Option<String> {
+fn joined_notes(first: Option<&str>, second: Option<&str>) -> Option<String> {
     let notes: Vec<&str> = first.into_iter().chain(second).collect();
     (!notes.is_empty()).then(|| notes.join("\n"))
 }
@@ -37,7 +37,7 @@ impl Customer {
             phone_e164: reached.phone_e164.clone(),
             tags: united(&self.tags, &other.tags),
             groups: united(&self.groups, &other.groups),
-            note: noted(self.note.as_deref(), other.note.as_deref()),
+            note: joined_notes(self.note.as_deref(), other.note.as_deref()),
             metadata: metadata.map(|(name, text)| (name.clone(), text.clone())).collect(),
             former_emails: united(&self.former_emails, &other.proven_emails()),
             ..self.changed(now)
@@ -46,7 +46,11 @@ impl Customer {
 
     /// The fields that would exceed their maximum, or be lost, if the other account were merged into this one;
     /// `most_wishes` is the maximum of a wishlist.
-    pub fn overfull_with(&self, other: &Self, most_wishes: u32) -> BTreeSet<&'static str> {
+    pub fn fields_over_limit_if_merged(
+        &self,
+        other: &Self,
+        most_wishes: u32,
+    ) -> BTreeSet<&'static str> {
         let both = self.absorbing(other, self.updated_at);
         let addresses = self.addresses_count.saturating_add(other.addresses_count);
         let wishes = self.wishes_count.saturating_add(other.wishes_count);
@@ -57,7 +61,7 @@ impl Customer {
             ("tags", both.tags.len() > MAX_WORDS),
             ("groups", both.groups.len() > MAX_WORDS),
             ("note", note > MAX_NOTE),
-            ("metadata", both.metadata.len() > MOST_METADATA),
+            ("metadata", both.metadata.len() > MAX_METADATA),
             ("former_emails", both.former_emails.len() > MAX_FORMER_EMAILS),
             // Nobody could sign in any more.
             ("email", self.email.is_none() && other.email.is_some()),
@@ -100,8 +104,8 @@ mod tests {
         assert_eq!(both.name.as_deref(), Some("Cleo"));
         assert_eq!(both.tags, ["vip", "eu", "b2b"]);
         assert_eq!(both.note.as_deref(), Some("tall\nkind"));
-        let kept: Vec<_> = both.metadata.values().map(String::as_str).collect();
-        assert_eq!(kept, ["3", "1"]);
+        let metadata: Vec<_> = both.metadata.values().map(String::as_str).collect();
+        assert_eq!(metadata, ["3", "1"]);
         assert!(!both.accepts_marketing && !both.tax_exempt);
         assert_eq!((both.orders_count, both.version), (0, 2));
         assert_eq!(both.former_emails, ["cleo@example.com", "old@example.com"]);
@@ -122,12 +126,12 @@ mod tests {
             former_emails: words(prefix, 10),
             ..cleo(now)
         };
-        let found = full("a").overfull_with(&full("b"), 500);
+        let found = full("a").fields_over_limit_if_merged(&full("b"), 500);
         let expected = ["addresses", "former_emails", "metadata", "note", "tags"];
         assert_eq!(found.into_iter().collect::<Vec<_>>(), expected);
-        assert!(cleo(now).overfull_with(&cleo(now), 500).is_empty());
+        assert!(cleo(now).fields_over_limit_if_merged(&cleo(now), 500).is_empty());
         let called = Customer { email: None, ..cleo(now) };
-        assert!(cleo(now).overfull_with(&called, 500).is_empty());
-        assert_eq!(called.overfull_with(&cleo(now), 500), ["email"].into());
+        assert!(cleo(now).fields_over_limit_if_merged(&called, 500).is_empty());
+        assert_eq!(called.fields_over_limit_if_merged(&cleo(now), 500), ["email"].into());
     }
 }

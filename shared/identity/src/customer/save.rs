@@ -64,7 +64,7 @@ pub struct CreateRequest {
 }
 
 impl CreateRequest {
-    /// What identifies them at the store.
+    /// The customer's identifier at the store.
     ///
     /// # Errors
     /// A field error of `/email` or `/phone` if nothing does.
@@ -105,7 +105,8 @@ fn consenting(
     }
 }
 
-/// What identifies a customer of an address and a number; `has_phone` tells whether there is a number at all.
+/// The identifier of a customer with this address and number; `has_phone` tells whether there is a
+/// number at all.
 fn identified(
     (email, e164): (Option<&Email>, Option<&E164>),
     has_phone: bool,

@@ -45,7 +45,7 @@ impl Role {
     ///
     /// # Errors
     /// `insufficient_role`, with the `required_role`.
-    pub fn gives(self, role: Self) -> Result<(), Problem> {
+    pub fn ensure_may_assign(self, role: Self) -> Result<(), Problem> {
         let least = if role == Self::Owner { Self::Owner } else { Self::Admin };
         if self.is_at_least(least) { Ok(()) } else { Err(least.required()) }
     }
@@ -58,7 +58,7 @@ impl Role {
 
 /// A role, with the scopes of staff.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Grant {
+pub struct RoleGrant {
     /// The role.
     pub role: Role,
     /// The scopes of staff; empty for every other role.
@@ -66,7 +66,7 @@ pub struct Grant {
     pub scopes: Scopes,
 }
 
-impl Grant {
+impl RoleGrant {
     /// The grant of an owner.
     pub const OWNER: Self = Self { role: Role::Owner, scopes: Scopes::NONE };
 
@@ -110,7 +110,7 @@ pub struct Memberships {
     /// The number of writes; 0 before the first.
     pub revision: u64,
     /// The grants by store. That of a deleted store may remain.
-    pub grants: BTreeMap<StoreId, Grant>,
+    pub grants: BTreeMap<StoreId, RoleGrant>,
 }
 
 impl Memberships {
@@ -125,7 +125,7 @@ impl Memberships {
 
     /// Returns the next revision with this grant on a store, or without one there.
     #[must_use]
-    pub fn with(&self, store: &StoreId, grant: Option<&Grant>) -> Self {
+    pub fn with(&self, store: &StoreId, grant: Option<&RoleGrant>) -> Self {
         let mut next = Self { revision: self.revision.saturating_add(1), ..self.clone() };
         match grant {
             Some(grant) => next.grants.insert(store.clone(), grant.clone()),
@@ -147,18 +147,18 @@ impl Memberships {
 mod tests {
     use super::*;
 
-    fn staff(scopes: &str) -> Grant {
-        Grant { role: Role::Staff, scopes: Scopes::normalize([scopes]).unwrap() }
+    fn staff(scopes: &str) -> RoleGrant {
+        RoleGrant { role: Role::Staff, scopes: Scopes::normalize([scopes]).unwrap() }
     }
 
-    fn of(role: Role) -> Grant {
-        Grant { role, scopes: Scopes::NONE }
+    fn of(role: Role) -> RoleGrant {
+        RoleGrant { role, scopes: Scopes::NONE }
     }
 
     #[test]
     fn each_role_covers_its_scopes() {
         for (grant, covered) in [
-            (Grant::OWNER, ["write_orders", "read_orders", "read_themes"].as_slice()),
+            (RoleGrant::OWNER, ["write_orders", "read_orders", "read_themes"].as_slice()),
             (of(Role::Admin), &["write_orders", "read_orders", "read_themes"]),
             (of(Role::ReadOnly), &["read_orders", "read_themes"]),
             (staff("write_orders"), &["write_orders", "read_orders"]),
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn an_app_does_no_more_than_the_member_who_uses_it() {
         let of_app = Scopes::normalize(["write_orders read_themes"]).unwrap();
-        let narrowed = |grant: &Grant| grant.narrow(&of_app).to_string();
+        let narrowed = |grant: &RoleGrant| grant.narrow(&of_app).to_string();
         assert_eq!(narrowed(&of(Role::Admin)), "read_themes write_orders");
         assert_eq!(narrowed(&of(Role::ReadOnly)), "read_orders read_themes");
         assert_eq!(narrowed(&staff("read_orders write_themes")), "read_orders read_themes");
@@ -190,7 +190,7 @@ mod tests {
                     Role::Admin => *role != Role::Owner,
                     Role::Staff | Role::ReadOnly => false,
                 };
-                assert_eq!(by.gives(*role).is_ok(), may, "{by} {role}");
+                assert_eq!(by.ensure_may_assign(*role).is_ok(), may, "{by} {role}");
             }
         }
         assert!(Role::Staff.is_at_least(Role::ReadOnly) && Role::ReadOnly.is_at_least(Role::Staff));

@@ -12,7 +12,7 @@ use table::Write;
 use table::item::Item;
 
 use super::token;
-use super::{Grant, MemberStatus, MemberView, Role};
+use super::{MemberStatus, MemberView, Role, RoleGrant};
 use crate::merchant::Merchant;
 use crate::store::Store;
 
@@ -24,7 +24,7 @@ pub const INVITED_FOR: std::time::Duration = DAY.saturating_mul(7);
 /// Whether somebody is invited or has joined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
-pub enum Standing {
+pub enum MembershipState {
     /// They are invited: a token was mailed to them.
     Invited {
         /// SHA-256 of the token.
@@ -50,9 +50,9 @@ pub struct Member {
     /// another address by now.
     pub email: Email,
     /// Their role and scopes.
-    pub grant: Grant,
+    pub grant: RoleGrant,
     /// Whether they are invited or have joined.
-    pub standing: Standing,
+    pub standing: MembershipState,
     /// The merchant who last invited them; none for the merchant who created the store.
     #[serde(default)]
     pub invited_by: Option<MerchantId>,
@@ -68,33 +68,35 @@ impl Member {
     /// The status: active, invited or expired.
     pub fn status(&self, now: Timestamp) -> MemberStatus {
         match &self.standing {
-            Standing::Active { .. } => MemberStatus::Active,
-            Standing::Invited { expires_at, .. } if now < *expires_at => MemberStatus::Invited,
-            Standing::Invited { .. } => MemberStatus::Expired,
+            MembershipState::Active { .. } => MemberStatus::Active,
+            MembershipState::Invited { expires_at, .. } if now < *expires_at => {
+                MemberStatus::Invited
+            }
+            MembershipState::Invited { .. } => MemberStatus::Expired,
         }
     }
 
     /// The account of a member; none for an invitation.
     pub fn merchant_id(&self) -> Option<&MerchantId> {
         match &self.standing {
-            Standing::Active { merchant_id, .. } => Some(merchant_id),
-            Standing::Invited { .. } => None,
+            MembershipState::Active { merchant_id, .. } => Some(merchant_id),
+            MembershipState::Invited { .. } => None,
         }
     }
 
     /// When an invitation expires; none for a member.
     pub fn expires_at(&self) -> Option<Timestamp> {
         match &self.standing {
-            Standing::Active { .. } => None,
-            Standing::Invited { expires_at, .. } => Some(*expires_at),
+            MembershipState::Active { .. } => None,
+            MembershipState::Invited { expires_at, .. } => Some(*expires_at),
         }
     }
 
     /// When a member joined; none for an invitation.
     pub fn joined_at(&self) -> Option<Timestamp> {
         match &self.standing {
-            Standing::Active { joined_at, .. } => Some(*joined_at),
-            Standing::Invited { .. } => None,
+            MembershipState::Active { joined_at, .. } => Some(*joined_at),
+            MembershipState::Invited { .. } => None,
         }
     }
 
@@ -107,8 +109,8 @@ impl Member {
         now: Timestamp,
     ) -> Event {
         let (id, version) = (self.id.as_str(), self.version);
-        let about = EventSubject { store: Some(store), app: None, entity: id, version };
-        Event::new(topic, about, &MemberView::of(self, store, account, now), now)
+        let subject = EventSubject { store: Some(store), app: None, entity: id, version };
+        Event::new(topic, subject, &MemberView::of(self, store, account, now), now)
     }
 
     /// Returns the member at their next version.
@@ -159,8 +161,8 @@ impl Roster {
             let opened = Member {
                 id: MemberId::derive(&[store.id.as_str()]),
                 email: owner.clone(),
-                grant: Grant::OWNER,
-                standing: Standing::Active {
+                grant: RoleGrant::OWNER,
+                standing: MembershipState::Active {
                     merchant_id: store.owner_id.clone(),
                     joined_at: store.created_at,
                 },
@@ -210,7 +212,7 @@ impl Roster {
     pub fn invite(
         &self,
         by: &MerchantId,
-        (email, grant): (&Email, &Grant),
+        (email, grant): (&Email, &RoleGrant),
         now: Timestamp,
     ) -> Result<(Self, Member, String), Problem> {
         let is_here = |member: &Member| {
@@ -229,7 +231,7 @@ impl Roster {
             id,
             email: email.clone(),
             grant: grant.clone(),
-            standing: Standing::Invited { digest, expires_at: now.plus(INVITED_FOR) },
+            standing: MembershipState::Invited { digest, expires_at: now.plus(INVITED_FOR) },
             invited_by: Some(by.clone()),
             created_at,
             updated_at: now,
@@ -256,10 +258,10 @@ impl Roster {
     /// Finds the open invitation whose token has this digest.
     pub fn invitation(&self, presented: &str, now: Timestamp) -> Option<&Member> {
         self.members.iter().find(|member| match &member.standing {
-            Standing::Invited { digest, expires_at } => {
+            MembershipState::Invited { digest, expires_at } => {
                 constant_time_eq(digest.as_bytes(), presented.as_bytes()) && now < *expires_at
             }
-            Standing::Active { .. } => false,
+            MembershipState::Active { .. } => false,
         })
     }
 
@@ -282,7 +284,7 @@ impl Roster {
         if self.role_of(&account.id).is_some() {
             return Err(Code::AlreadyMember.into());
         }
-        let standing = Standing::Active { merchant_id: account.id.clone(), joined_at: now };
+        let standing = MembershipState::Active { merchant_id: account.id.clone(), joined_at: now };
         let joined = Member { standing, ..invitation.changed(now) };
         Ok((self.with(joined.clone()), joined))
     }
@@ -295,7 +297,7 @@ impl Roster {
         &self,
         store: &Store,
         before: &Member,
-        grant: &Grant,
+        grant: &RoleGrant,
         now: Timestamp,
     ) -> Result<Changed, Problem> {
         let member = Member { grant: grant.clone(), ..before.changed(now) };
@@ -341,7 +343,7 @@ impl Roster {
         let ends = |open: &Member| {
             let is_theirs =
                 open.invited_by.is_some() && open.invited_by.as_ref() == before.merchant_id();
-            let may = role.is_some_and(|role| role.gives(open.grant.role).is_ok());
+            let may = role.is_some_and(|role| role.ensure_may_assign(open.grant.role).is_ok());
             open.merchant_id().is_none() && is_theirs && !may
         };
         let (revoked, members) = self.members.into_iter().partition(ends);

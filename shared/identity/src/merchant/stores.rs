@@ -9,7 +9,7 @@ use table::Query;
 use table::item::Key;
 
 use super::Merchant;
-use crate::member::Grant;
+use crate::member::RoleGrant;
 use crate::store::{MAX_STORES, Store, StoreStatus};
 
 /// Loads the merchant's only store, and the grant on it. The account's own counter tells whether they own
@@ -20,7 +20,7 @@ use crate::store::{MAX_STORES, Store, StoreStatus};
 pub async fn only_store(
     services: &Services,
     account: &Merchant,
-) -> Result<(Store, Grant), Problem> {
+) -> Result<(Store, RoleGrant), Problem> {
     if account.stores > 1 {
         return Err(Code::StoreRequired.into());
     }
@@ -30,11 +30,11 @@ pub async fn only_store(
     {
         let found: Option<Store> = services.table.get(&key::store(newest)).await?;
         if let Some(store) = found.filter(|store| is_own(store, account)) {
-            return Ok((store, Grant::OWNER));
+            return Ok((store, RoleGrant::OWNER));
         }
     }
     let stores = stores_of(services, account).await?;
-    match <[(Store, Grant); 1]>::try_from(stores) {
+    match <[(Store, RoleGrant); 1]>::try_from(stores) {
         Ok([store]) => Ok(store),
         Err(_) => Err(Code::StoreRequired.into()),
     }
@@ -59,13 +59,13 @@ pub async fn own_stores(services: &Services, account: &Merchant) -> Result<Vec<S
 pub async fn stores_of(
     services: &Services,
     account: &Merchant,
-) -> Result<Vec<(Store, Grant)>, Problem> {
+) -> Result<Vec<(Store, RoleGrant)>, Problem> {
     let mut named: HashSet<Key> = own_store_keys(services, account).await?.into_iter().collect();
     named.extend(account.newest_store_id.iter().map(key::store));
     named.extend(account.memberships.grants.keys().map(key::store));
     let named: Vec<Key> = named.into_iter().collect();
     let stores = read_stores(services, &named).await?.into_iter();
-    let mut granted: Vec<(Store, Grant)> = stores
+    let mut granted: Vec<(Store, RoleGrant)> = stores
         .filter(|store| store.status != StoreStatus::Deleted)
         .filter_map(|store| account.grant_on(&store).map(|grant| (store, grant)))
         .collect();

@@ -7,7 +7,7 @@ use primitives::clock::{DAY, Timestamp};
 use crate::challenge::{CODE_LIFETIME, Purpose};
 
 /// The mail with a code that proves a new customer's address.
-pub fn welcome(to: &Email, shop: &Subdomain, code: &str) -> MailContent {
+pub fn signup_code(to: &Email, shop: &Subdomain, code: &str) -> MailContent {
     let text = format!(
         "Somebody requested an account with this address at the shop\n\n\
          \x20   {shop}\n\n\
@@ -17,11 +17,11 @@ pub fn welcome(to: &Email, shop: &Subdomain, code: &str) -> MailContent {
          If it was not you, do nothing: no account is created without the code.\n\
          Do not share it with anybody.\n"
     );
-    MailContent::new(to, "Confirm your new account", text, CODE_LIFETIME).to_stranger()
+    MailContent::new(to, "Confirm your new account", text, CODE_LIFETIME).for_unverified()
 }
 
-/// The mail instead of [`welcome`] for an address that has an account already: the code signs in to it.
-pub fn known(to: &Email, shop: &Subdomain, code: &str) -> MailContent {
+/// The mail instead of [`signup_code`] for an address that has an account already: the code signs in to it.
+pub fn existing_account_code(to: &Email, shop: &Subdomain, code: &str) -> MailContent {
     let text = format!(
         "Somebody requested a new account with this address at the shop\n\n\
          \x20   {shop}\n\n\
@@ -34,7 +34,7 @@ pub fn known(to: &Email, shop: &Subdomain, code: &str) -> MailContent {
 }
 
 /// The mail with a code that proves the new address of an account.
-pub fn moves(to: &Email, shop: &Subdomain, code: &str) -> MailContent {
+pub fn email_change_code(to: &Email, shop: &Subdomain, code: &str) -> MailContent {
     let text = format!(
         "Somebody asked to move their account to this address at the shop\n\n\
          \x20   {shop}\n\n\
@@ -44,10 +44,10 @@ pub fn moves(to: &Email, shop: &Subdomain, code: &str) -> MailContent {
          If it was not you, do nothing: no account is moved without the code.\n\
          Do not share it with anybody.\n"
     );
-    MailContent::new(to, "Confirm your new e-mail address", text, CODE_LIFETIME).to_stranger()
+    MailContent::new(to, "Confirm your new e-mail address", text, CODE_LIFETIME).for_unverified()
 }
 
-/// The mail instead of [`moves`] for an address that has an account of its own.
+/// The mail instead of [`email_change_code`] for an address that has an account of its own.
 pub fn stays(to: &Email, shop: &Subdomain) -> MailContent {
     let text = format!(
         "Somebody asked to move their account to this address at the shop\n\n\
@@ -97,9 +97,9 @@ mod tests {
         let shop = Subdomain::from_text(&"a".repeat(63)).unwrap();
         let (now, token) = (Timestamp::from_millis(0), crypto::seal::random_secret());
         for content in [
-            welcome(&to, &shop, "042137"),
-            known(&to, &shop, "042137"),
-            moves(&to, &shop, "042137"),
+            signup_code(&to, &shop, "042137"),
+            existing_account_code(&to, &shop, "042137"),
+            email_change_code(&to, &shop, "042137"),
             stays(&to, &shop),
             reset(&to, &shop, &token, "https://api.example.com"),
             deleted(&to, &shop, now),

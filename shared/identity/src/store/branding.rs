@@ -155,13 +155,14 @@ impl Branding {
         named.into_iter().filter_map(|(field, id)| Some((field, id.as_ref()?)))
     }
 
-    fn shows(&self, id: &MediaId) -> bool {
-        self.pictures().any(|(_, shown)| shown == id)
+    fn uses_picture(&self, id: &MediaId) -> bool {
+        self.pictures().any(|(_, used)| used == id)
     }
 
     /// Its images that `other` does not have, without duplicates.
     fn beyond<'a>(&'a self, other: &Self) -> Vec<(&'static str, &'a MediaId)> {
-        let mut beyond: Vec<_> = self.pictures().filter(|(_, id)| !other.shows(id)).collect();
+        let mut beyond: Vec<_> =
+            self.pictures().filter(|(_, id)| !other.uses_picture(id)).collect();
         // The logo may also be the favicon: one transaction cannot write an image twice.
         beyond.dedup_by_key(|(_, id)| *id);
         beyond

@@ -19,10 +19,10 @@ use super::too_many;
 /// The maximum number of an account's one-time codes that are compared in an hour, right or wrong (our
 /// choice):
 /// at 25 of a million, an attacker with any number of networks needs years.
-pub const CODE_ATTEMPTS: Ceiling = Ceiling { of: "judged", most: 25, window: HOUR };
+pub const CODE_ATTEMPTS: Ceiling = Ceiling { of: "judged", max: 25, window: HOUR };
 /// The maximum number of codes of a second factor that are compared in an hour, right or wrong (our
 /// choice).
-pub const TOTP_ATTEMPTS: Ceiling = Ceiling { of: "judged_totp", most: 25, window: HOUR };
+pub const TOTP_ATTEMPTS: Ceiling = Ceiling { of: "judged_totp", max: 25, window: HOUR };
 /// The maximum number of mails of one kind that can be requested for an account in an hour (our choice).
 const MAILS: usize = 10;
 
@@ -32,7 +32,7 @@ pub struct Ceiling {
     /// The kind that is counted, part of the key.
     pub of: &'static str,
     /// The maximum.
-    pub most: usize,
+    pub max: usize,
     /// The length of the window.
     pub window: Duration,
 }
@@ -40,7 +40,7 @@ pub struct Ceiling {
 impl Ceiling {
     /// The ceiling of mails of one kind per account and hour.
     pub const fn of_mails(of: &'static str) -> Self {
-        Self { of, most: MAILS, window: HOUR }
+        Self { of, max: MAILS, window: HOUR }
     }
 
     /// The key of the subject's counted times.
@@ -57,7 +57,7 @@ impl Ceiling {
         let none = Times { of, digest, at: Vec::new(), version: 0 };
         let mut counted = before.unwrap_or(none);
         counted.at.retain(|time| now < time.plus(self.window));
-        if counted.at.len() >= self.most {
+        if counted.at.len() >= self.max {
             let oldest = counted.at.first().copied().unwrap_or(now);
             return Err(too_many(now.seconds_until(oldest.plus(self.window)).max(1)));
         }
@@ -80,7 +80,7 @@ impl Ceiling {
         Ok(counted)
     }
 
-    /// Requires room for another attempt, without counting it.
+    /// Requires that another attempt is allowed, without counting it.
     ///
     /// # Errors
     /// `too_many_attempts`; 503.
@@ -106,7 +106,7 @@ impl Ceiling {
     ///
     /// # Errors
     /// `too_many_attempts`, also when other attempts win every retry; the errors of `also`; 503.
-    pub async fn take(
+    pub async fn count_attempt(
         self,
         services: &Services,
         digest: &str,
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn the_ceiling_holds_in_any_window() {
-        let five = Ceiling { of: "x", most: 5, window: MINUTE };
+        let five = Ceiling { of: "x", max: 5, window: MINUTE };
         let start = Timestamp::from_millis(1_767_225_600_000);
         let at = |seconds: u64| start.plus(Duration::from_secs(seconds));
         let mut counted = None;
@@ -176,10 +176,10 @@ mod tests {
 
     #[test]
     fn codes_and_mails_have_their_documented_ceilings() {
-        assert_eq!((CODE_ATTEMPTS.most, CODE_ATTEMPTS.window), (25, HOUR));
-        assert_eq!((TOTP_ATTEMPTS.most, TOTP_ATTEMPTS.window), (25, HOUR));
+        assert_eq!((CODE_ATTEMPTS.max, CODE_ATTEMPTS.window), (25, HOUR));
+        assert_eq!((TOTP_ATTEMPTS.max, TOTP_ATTEMPTS.window), (25, HOUR));
         let mails = Ceiling::of_mails("otp_mails");
-        assert_eq!((mails.most, mails.window), (10, HOUR));
+        assert_eq!((mails.max, mails.window), (10, HOUR));
     }
 
     #[test]

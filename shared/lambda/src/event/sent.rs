@@ -1,5 +1,5 @@
-//! What is read of an event: the members that make a request, where they stand in its text. Whatever is
-//! of another kind than it should be is as good as absent.
+//! The members of an event that make a request, by their position in its text. A member of another type
+//! than expected counts as absent.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use primitives::members::{Member, Members};
 
-/// An event as it came: JSON that nobody has looked at.
+/// An event as received: unparsed JSON.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
 pub struct Event(Box<RawValue>);
@@ -53,7 +53,7 @@ pub(super) struct Origin<'a> {
 }
 
 impl<'a> Sent<'a> {
-    /// None where the event is no object.
+    /// The members of an event; none if it is no object.
     pub(super) fn read(event: &'a Event) -> Option<Self> {
         let mut sent = Self::default();
         for (name, value) in object(&event.0)? {
@@ -124,7 +124,7 @@ pub(super) fn plain<'t>(text: &'t Text<'_>) -> &'t str {
     text.as_deref().unwrap_or_default()
 }
 
-/// The text that a value is, if it is one.
+/// The text of a value, if it is a string.
 pub(super) fn text(value: &RawValue) -> Text<'_> {
     let inside = value.get().strip_prefix('"')?.strip_suffix('"')?;
     if inside.contains('\\') {
@@ -133,7 +133,7 @@ pub(super) fn text(value: &RawValue) -> Text<'_> {
     Some(Cow::Borrowed(inside))
 }
 
-/// The texts that a value is or lists.
+/// The texts of a string or of a list of strings.
 pub(super) fn texts(value: &RawValue) -> Vec<Cow<'_, str>> {
     if let Some(text) = text(value) {
         return vec![text];
@@ -142,7 +142,7 @@ pub(super) fn texts(value: &RawValue) -> Vec<Cow<'_, str>> {
     listed.into_iter().filter_map(text).collect()
 }
 
-/// The members of an object, in their order; of anything else none.
+/// The members of an object, in their order; none of any other value.
 pub(super) fn members(value: &RawValue) -> Vec<Member<'_>> {
     object(value).unwrap_or_default()
 }

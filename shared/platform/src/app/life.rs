@@ -46,7 +46,11 @@ impl CommerceApp {
     }
 
     /// Counts another store on which the app is active, on condition that it is in the catalogue.
-    pub fn one_install_more(write: Write, id: &AppId, rejected: impl Into<Problem>) -> Write {
+    pub fn count_install_if_published(
+        write: Write,
+        id: &AppId,
+        rejected: impl Into<Problem>,
+    ) -> Write {
         let change = Change::new("SET active_installs = active_installs + :one")
             .only_if("#status = :published")
             .name("#status", "status")
@@ -166,7 +170,7 @@ impl CommerceApp {
     ///
     /// # Errors
     /// `submission_open`; `invalid_state_transition`.
-    pub fn may_submit(&self) -> Result<(), Problem> {
+    pub fn ensure_may_submit(&self) -> Result<(), Problem> {
         if let Some(open) = &self.open_submission_id {
             return Err(Code::SubmissionOpen.with("submission_id", open.as_str()));
         }
@@ -259,7 +263,7 @@ pub(crate) mod tests {
             ] {
                 assert_eq!(rejected.unwrap_err().code, Code::InvalidStateTransition);
             }
-            assert!(suspended.may_submit().is_err());
+            assert!(suspended.ensure_may_submit().is_err());
             let resumed = suspended.resume(now).unwrap();
             assert_eq!((resumed.status, resumed.suspension), (status, None));
             let deleted = suspended.delete(now).unwrap();

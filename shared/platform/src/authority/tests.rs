@@ -30,7 +30,7 @@ fn installation() -> Installation {
 fn an_apps_work_ends_when_its_grant_ends() {
     let granted = installation();
     let authority = Authority {
-        asker: RequestedBy::App {
+        requested_by: RequestedBy::App {
             app_id: granted.app_id.clone(),
             installation_id: granted.id.clone(),
             generation: granted.generation,
@@ -39,17 +39,17 @@ fn an_apps_work_ends_when_its_grant_ends() {
         store_id: Some(granted.store_id.clone()),
         scopes: vec!["write_imports".to_owned(), "write_products".to_owned()],
     };
-    let lost = |it: &Installation| authority.lost_by_app(Some(it), false, 3);
-    assert_eq!(lost(&granted), None);
-    assert_eq!(authority.lost_by_app(None, false, 3), Some(EndReason::AppUninstalled));
-    let gone = granted.uninstall(None, NOW).unwrap();
-    assert_eq!(lost(&gone), Some(EndReason::AppUninstalled));
+    let revocation = |it: &Installation| authority.app_revocation(Some(it), false, 3);
+    assert_eq!(revocation(&granted), None);
+    assert_eq!(authority.app_revocation(None, false, 3), Some(EndReason::AppUninstalled));
+    let uninstalled = granted.uninstall(None, NOW).unwrap();
+    assert_eq!(revocation(&uninstalled), Some(EndReason::AppUninstalled));
     let held = granted.suspend(None, NOW).unwrap();
-    assert_eq!(lost(&held), Some(EndReason::AppSuspended));
-    assert_eq!(authority.lost_by_app(Some(&granted), true, 3), Some(EndReason::AppSuspended));
+    assert_eq!(revocation(&held), Some(EndReason::AppSuspended));
+    assert_eq!(authority.app_revocation(Some(&granted), true, 3), Some(EndReason::AppSuspended));
     let revoked = granted.revoke_tokens(NOW).unwrap();
-    assert_eq!(lost(&revoked), Some(EndReason::TokensRevoked));
+    assert_eq!(revocation(&revoked), Some(EndReason::TokensRevoked));
     let scopes = Scopes::normalize(["write_imports", "read_products"]).unwrap();
     let narrowed = Installation { scopes, ..granted.clone() };
-    assert_eq!(lost(&narrowed), Some(EndReason::ScopeWithdrawn));
+    assert_eq!(revocation(&narrowed), Some(EndReason::ScopeWithdrawn));
 }

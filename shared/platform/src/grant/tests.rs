@@ -35,20 +35,20 @@ fn the_rfc_7636_example_verifies() {
 #[test]
 fn a_used_refresh_token_is_a_replay_once_its_successor_is_used() {
     let first = grant();
-    assert_eq!(first.present("r1", NOW), Use::Rotate);
-    let mut second = first.rotated("r1", Use::Rotate, NOW);
+    assert_eq!(first.present("r1", NOW), RefreshOutcome::Rotate);
+    let mut second = first.rotated("r1", RefreshOutcome::Rotate, NOW);
     second.current.push("r2".into());
     // The response was lost: a repetition within the overlap gets another successor.
     let soon = NOW.plus(MINUTE);
-    assert_eq!(second.present("r1", soon), Use::Repeat);
-    assert_eq!(second.present("r1", NOW.plus(ROTATION_OVERLAP)), Use::Replay);
+    assert_eq!(second.present("r1", soon), RefreshOutcome::Repeat);
+    assert_eq!(second.present("r1", NOW.plus(ROTATION_OVERLAP)), RefreshOutcome::Replay);
     // The successor is used: its predecessor is dead.
-    let mut third = second.rotated("r2", Use::Rotate, soon);
+    let mut third = second.rotated("r2", RefreshOutcome::Rotate, soon);
     third.current.push("r3".into());
-    assert_eq!(third.present("r1", soon), Use::Replay);
-    assert_eq!(third.present("r2", soon), Use::Repeat);
-    assert_eq!(third.revoked(soon).present("r3", soon), Use::Reject);
-    assert_eq!(third.present("r3", NOW.plus(GRANT_LIFETIME)), Use::Reject);
+    assert_eq!(third.present("r1", soon), RefreshOutcome::Replay);
+    assert_eq!(third.present("r2", soon), RefreshOutcome::Repeat);
+    assert_eq!(third.revoked(soon).present("r3", soon), RefreshOutcome::Reject);
+    assert_eq!(third.present("r3", NOW.plus(GRANT_LIFETIME)), RefreshOutcome::Reject);
 }
 
 const MILLI: Duration = Duration::from_millis(1);
@@ -67,7 +67,7 @@ fn code() -> AuthorizationCode {
         scopes: Scopes::default(),
         state: CodeState::Issued,
         grant: None,
-        expires_at: NOW.plus(CODE_LIFETIME),
+        expires_at: NOW.plus(AUTHORIZATION_CODE_LIFETIME),
         created_at: NOW,
         version: 1,
     }
@@ -76,7 +76,10 @@ fn code() -> AuthorizationCode {
 #[test]
 fn a_code_can_be_redeemed_for_900_seconds() {
     let end = NOW.plus(Duration::from_mins(15));
-    assert!(code().is_open(NOW) && code().is_open(NOW.plus(CODE_LIFETIME.saturating_sub(MILLI))));
+    assert!(
+        code().is_open(NOW)
+            && code().is_open(NOW.plus(AUTHORIZATION_CODE_LIFETIME.saturating_sub(MILLI)))
+    );
     assert!(!code().is_open(end) && !code().is_open(end.plus(MILLI)));
 }
 
@@ -84,7 +87,8 @@ fn a_code_can_be_redeemed_for_900_seconds() {
 fn a_redeemed_code_cannot_be_redeemed_again() {
     let redeemed = AuthorizationCode { state: CodeState::Redeemed, ..code() };
     assert!(
-        !redeemed.is_open(NOW) && !redeemed.is_open(NOW.plus(CODE_LIFETIME.saturating_sub(MILLI)))
+        !redeemed.is_open(NOW)
+            && !redeemed.is_open(NOW.plus(AUTHORIZATION_CODE_LIFETIME.saturating_sub(MILLI)))
     );
 }
 
@@ -96,22 +100,22 @@ fn a_code_requires_its_client_redirect_uri_and_verifier() {
         BASE64_URL_SAFE_NO_PAD.encode(sha2::Sha256::digest(verifier.as_bytes()))
     };
     let challenged = AuthorizationCode { challenge: Some(CodeChallenge(challenge)), ..code() };
-    let right = Presented {
+    let right = PresentedValues {
         client_id: "cli_1",
         redirect_uri: "https://a.example/cb",
         verifier: Some(&verifier),
     };
     assert!(challenged.validate(right).is_ok());
     for wrong in [
-        Presented { client_id: "cli_2", ..right },
-        Presented { redirect_uri: "https://a.example/cb/", ..right },
-        Presented { verifier: None, ..right },
-        Presented { verifier: Some("w"), ..right },
+        PresentedValues { client_id: "cli_2", ..right },
+        PresentedValues { redirect_uri: "https://a.example/cb/", ..right },
+        PresentedValues { verifier: None, ..right },
+        PresentedValues { verifier: Some("w"), ..right },
     ] {
         assert_eq!(challenged.validate(wrong).unwrap_err().code, Code::InvalidGrant, "{wrong:?}");
     }
     assert!(code().validate(right).is_err(), "a verifier without a challenge is a downgrade");
-    assert!(code().validate(Presented { verifier: None, ..right }).is_ok());
+    assert!(code().validate(PresentedValues { verifier: None, ..right }).is_ok());
 }
 
 #[test]
@@ -134,43 +138,46 @@ fn verifiers_have_43_to_128_characters_of_the_unreserved_set() {
 #[test]
 fn a_grant_can_be_refreshed_for_90_days() {
     let last = NOW.plus((90 * DAY).saturating_sub(MILLI));
-    assert_eq!(grant().present("r1", last), Use::Rotate);
-    assert_eq!(grant().present("r1", NOW.plus(90 * DAY)), Use::Reject);
-    assert_eq!(grant().present("r1", NOW.plus(90 * DAY + MILLI)), Use::Reject);
+    assert_eq!(grant().present("r1", last), RefreshOutcome::Rotate);
+    assert_eq!(grant().present("r1", NOW.plus(90 * DAY)), RefreshOutcome::Reject);
+    assert_eq!(grant().present("r1", NOW.plus(90 * DAY + MILLI)), RefreshOutcome::Reject);
 }
 
 #[test]
 fn a_revoked_grant_rejects_every_token_and_detects_no_replay() {
     // Revocation alone: the tokens are still listed.
     let revoked = Grant { revoked_at: Some(NOW), ..grant() };
-    assert_eq!(revoked.present("r1", NOW), Use::Reject);
-    assert_eq!(revoked.present("other", NOW), Use::Reject);
-    assert_eq!(grant().present("other", NOW), Use::Replay);
+    assert_eq!(revoked.present("r1", NOW), RefreshOutcome::Reject);
+    assert_eq!(revoked.present("other", NOW), RefreshOutcome::Reject);
+    assert_eq!(grant().present("other", NOW), RefreshOutcome::Replay);
     // The list alone: nothing says that it is revoked.
     let emptied = Grant { revoked_at: None, ..grant().revoked(NOW) };
-    assert_eq!(emptied.present("r1", NOW), Use::Replay);
+    assert_eq!(emptied.present("r1", NOW), RefreshOutcome::Replay);
 }
 
 #[test]
 fn a_rotated_token_works_for_ten_minutes() {
-    let mut rotated = grant().rotated("r1", Use::Rotate, NOW);
+    let mut rotated = grant().rotated("r1", RefreshOutcome::Rotate, NOW);
     rotated.current.push("r2".into());
     let minutes = Duration::from_mins(10);
-    assert_eq!(rotated.present("r1", NOW.plus(minutes.saturating_sub(MILLI))), Use::Repeat);
-    assert_eq!(rotated.present("r1", NOW.plus(minutes)), Use::Replay);
-    assert_eq!(rotated.present("r1", NOW.plus(minutes + MILLI)), Use::Replay);
-    assert_eq!(rotated.present("r2", NOW.plus(minutes)), Use::Rotate);
+    assert_eq!(
+        rotated.present("r1", NOW.plus(minutes.saturating_sub(MILLI))),
+        RefreshOutcome::Repeat
+    );
+    assert_eq!(rotated.present("r1", NOW.plus(minutes)), RefreshOutcome::Replay);
+    assert_eq!(rotated.present("r1", NOW.plus(minutes + MILLI)), RefreshOutcome::Replay);
+    assert_eq!(rotated.present("r2", NOW.plus(minutes)), RefreshOutcome::Rotate);
 }
 
 #[test]
 fn a_refresh_token_has_at_most_five_successors() {
-    let mut rotated = grant().rotated("r1", Use::Rotate, NOW);
+    let mut rotated = grant().rotated("r1", RefreshOutcome::Rotate, NOW);
     for successor in 1..=5 {
         rotated.current.push(format!("r1.{successor}"));
         let next = rotated.present("r1", NOW);
-        let expected = if successor < 5 { Use::Repeat } else { Use::Reject };
+        let expected = if successor < 5 { RefreshOutcome::Repeat } else { RefreshOutcome::Reject };
         assert_eq!(next, expected, "{successor} successors");
-        let repeated = rotated.rotated("r1", Use::Repeat, NOW.plus(MINUTE));
+        let repeated = rotated.rotated("r1", RefreshOutcome::Repeat, NOW.plus(MINUTE));
         assert_eq!(repeated.previous_until, rotated.previous_until, "the overlap is not extended");
     }
 }
@@ -204,7 +211,7 @@ fn a_grant_stores_its_newest_twenty_tokens() {
 
 #[test]
 fn a_revoked_grant_has_no_token_left_and_its_code_is_a_new_version() {
-    let mut rotated = grant().rotated("r1", Use::Rotate, NOW);
+    let mut rotated = grant().rotated("r1", RefreshOutcome::Rotate, NOW);
     rotated.access_tokens.insert("t".into(), NOW.plus(DAY));
     rotated.current.push("r2".into());
     let revoked = rotated.revoked(NOW.plus(MINUTE));
@@ -218,20 +225,20 @@ fn a_revoked_grant_has_no_token_left_and_its_code_is_a_new_version() {
 #[test]
 fn the_condition_of_a_redemption_repeats_the_validation() {
     let written = format!("{:?}", code().redemption(&grant(), NOW));
-    for demanded in [
+    for condition in [
         "#state = :issued",
         "expires_at > :now",
         "client_id = :client",
         "redirect_digest = :redirect",
         "SET #state = :redeemed, #grant = :grant",
     ] {
-        assert!(written.contains(demanded), "{demanded}: {written}");
+        assert!(written.contains(condition), "{condition}: {written}");
     }
 }
 
 #[test]
 fn a_code_is_stored_until_all_its_tokens_have_expired() {
-    let end = NOW.plus(CODE_LIFETIME);
+    let end = NOW.plus(AUTHORIZATION_CODE_LIFETIME);
     assert_eq!(code().forget_at(), Some(end.plus(DAY)));
     let redeemed = AuthorizationCode { state: CodeState::Redeemed, version: 7, ..code() };
     assert_eq!(redeemed.forget_at(), Some(end.plus(91 * DAY)));

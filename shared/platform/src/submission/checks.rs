@@ -31,7 +31,7 @@ pub struct SubmissionCheck {
     pub detail: String,
 }
 
-/// The least characters of a description that tells merchants enough (our choice).
+/// The least characters of an informative description (our choice).
 pub const MIN_DESCRIPTION: usize = 50;
 
 /// Facts about an app's URLs that the checks need.
@@ -44,7 +44,7 @@ pub struct Surroundings {
 }
 
 /// Runs all checks of a proposed version, with the configuration that the developer proposes.
-pub fn checks(
+pub fn run_checks(
     app: &CommerceApp,
     client: Option<&AppClient>,
     around: Surroundings,
@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn a_valid_proposal_passes_with_warnings_about_missing_parts() {
         let (app, proposal) = (draft(), SubmissionView::example().proposal);
-        let found = checks(&app, Some(&client(&app)), Surroundings::default(), &proposal);
+        let found = run_checks(&app, Some(&client(&app)), Surroundings::default(), &proposal);
         assert_eq!(named(Verdict::Fail, &found), [""; 0]);
         assert_eq!(
             named(Verdict::Warn, &found),
@@ -281,9 +281,9 @@ mod tests {
             ..draft()
         };
         let around = Surroundings { webhook: Some(DestinationRejection::Address), is_ours: true };
-        let found = checks(&app, None, around, &proposal);
-        let asked = named(Verdict::Warn, &found);
-        assert!(asked.contains(&"configuration_is_as_approved"), "{asked:?}");
+        let found = run_checks(&app, None, around, &proposal);
+        let names = named(Verdict::Warn, &found);
+        assert!(names.contains(&"configuration_is_as_approved"), "{names:?}");
         assert_eq!(
             named(Verdict::Fail, &found),
             [

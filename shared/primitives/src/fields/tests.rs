@@ -1,4 +1,4 @@
-//! What fields take and reject.
+//! Accepted and rejected field values.
 
 use super::*;
 use crate::problem::Problem;
@@ -55,7 +55,7 @@ fn every_field_at_fault_is_named_at_once() {
 #[derive(Debug, Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 #[expect(dead_code, reason = "only the errors matter here")]
-struct Asked {
+struct Sample {
     min: Written<Int<1, 9>>,
     hard: Written<Flag>,
 }
@@ -74,10 +74,10 @@ fn json_is_typed_and_a_query_is_text() {
     assert!(read::<Line>(serde_json::json!({"quantity": 2})).is_ok());
     assert!(read::<Flag>(serde_json::json!("true")).is_err());
     assert!(read::<Flag>(serde_json::json!(true)).is_ok());
-    assert!(read::<Asked>(serde_json::json!({"min": "2", "hard": "false"})).is_ok());
-    for asked in [("0", "true"), ("x", "true"), ("2.0", "true"), ("2", "1"), ("2", "")] {
-        let value = serde_json::json!({"min": asked.0, "hard": asked.1});
-        assert!(read::<Asked>(value).is_err(), "{asked:?}");
+    assert!(read::<Sample>(serde_json::json!({"min": "2", "hard": "false"})).is_ok());
+    for text in [("0", "true"), ("x", "true"), ("2.0", "true"), ("2", "1"), ("2", "")] {
+        let value = serde_json::json!({"min": text.0, "hard": text.1});
+        assert!(read::<Sample>(value).is_err(), "{text:?}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! JSON of a request that is validated later, and not by the form of the request.
+//! JSON of a request that is validated later, not with the form of the request.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::fields::FieldErrors;
 
-/// Any JSON: what should look like `T`.
+/// Any JSON; its schema is that of `T`.
 #[derive(Debug, Clone)]
 pub struct AnyJson<T>(pub serde_json::Value, PhantomData<fn() -> T>);
 

@@ -1,4 +1,4 @@
-//! Field errors of one request: all of them are counted, and as many are named as an answer holds.
+//! The field errors of one request: all of them are counted, and as many are named as fit.
 
 use std::ops::Deref;
 
@@ -6,17 +6,17 @@ use super::FieldError;
 use crate::fields::Violation;
 use crate::size::{cut, escaped_len};
 
-/// Field errors of one problem that are named (docs/conventions.md §2).
+/// The most field errors of one problem that are named (docs/conventions.md §2).
 pub const MAX_ERRORS: usize = 100;
-/// Bytes of their pointers and details at most, as JSON.
+/// The most bytes of their pointers and details, as JSON.
 const MAX_BYTES: usize = 48 << 10;
-/// Bytes of a pointer at most.
+/// The most bytes of a pointer.
 const MAX_POINTER: usize = 300;
-/// Bytes of a detail at most.
+/// The most bytes of a detail.
 const MAX_DETAIL: usize = 1_000;
 
-/// Field errors. What does not fit is counted and takes no room: a body of a mebibyte has a hundred
-/// thousand of them.
+/// Field errors. Errors beyond the limits are only counted, without memory for each: a body of a mebibyte
+/// may have a hundred thousand of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FieldErrors {
     named: Vec<FieldError>,
@@ -30,7 +30,7 @@ impl FieldErrors {
         self.more > 0 || self.named.len() >= MAX_ERRORS
     }
 
-    /// How many are not named.
+    /// The number of errors that are not named.
     pub fn more(&self) -> usize {
         self.more
     }
@@ -40,7 +40,7 @@ impl FieldErrors {
         self.named.is_empty() && self.more == 0
     }
 
-    /// Adds an error, which is written only if it is named.
+    /// Adds an error, which is only built if it is named.
     pub fn add(&mut self, error: impl FnOnce() -> FieldError) {
         if self.is_full() {
             self.more = self.more.saturating_add(1);
@@ -60,7 +60,7 @@ impl FieldErrors {
         self.more = self.more.saturating_add(other.more);
     }
 
-    /// The same errors, each of them changed, of which at most `most` are named.
+    /// The same errors, changed by `change`; at most `most` are named.
     #[must_use]
     pub fn at_most(&self, most: usize, change: impl Fn(&FieldError) -> FieldError) -> Self {
         let mut errors: Self = self.named.iter().take(most).map(change).collect();
@@ -86,7 +86,7 @@ impl FieldErrors {
     }
 }
 
-/// Those that are named.
+/// The errors that are named.
 impl Deref for FieldErrors {
     type Target = [FieldError];
 

@@ -1,10 +1,10 @@
-//! What passes, and what stays as it is however often it is tried.
+//! Transient and permanent problems.
 
 use super::{Code, Problem};
 
 impl Code {
-    /// Whether the same work may succeed later although nobody mends anything: others write, something
-    /// cannot be reached or takes no more for now, or it waits for what people do at a provider.
+    /// Whether the same work may succeed later without a change: there was a concurrent write, a service
+    /// is unreachable or throttles, or the work waits for somebody at a provider.
     pub const fn is_passing(self) -> bool {
         let waits_for_others = matches!(
             self,
@@ -24,8 +24,8 @@ impl Code {
 }
 
 impl Problem {
-    /// Whether work that met it meets it again however often it is tried: it is ended, and not retried.
-    /// What the table says is invalid, and what no longer deserializes, is [`Code::Internal`].
+    /// Whether every retry of the work would meet the same problem: the work is ended instead. A request
+    /// that the table calls invalid, and an item that cannot be deserialized, are [`Code::Internal`].
     pub const fn is_permanent(&self) -> bool {
         !self.code.is_passing()
     }

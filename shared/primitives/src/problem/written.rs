@@ -1,4 +1,4 @@
-//! Problems as they are written: RFC 9457, or RFC 6749 §5.2 at the OAuth endpoints ([`OAuthError`]).
+//! Serialization of problems: RFC 9457, or RFC 6749 §5.2 at the OAuth endpoints ([`OAuthError`]).
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
@@ -14,7 +14,7 @@ pub struct RateLimitCost {
     pub requested: u32,
     /// Points left in the bucket.
     pub available: u32,
-    /// Points that the bucket gets back in a second.
+    /// Points that the bucket restores in a second.
     pub restore_rate: u32,
     /// Points that the bucket can hold.
     pub maximum: u32,
@@ -32,14 +32,14 @@ impl RateLimitCost {
 }
 
 impl Problem {
-    /// What every 429 says, whoever rejected: when to come again, and what there is to spend.
+    /// Completes a 429 with `Retry-After` and the `cost` of the request, whoever rejected it.
     fn completed(self, context: Option<&Context>) -> Self {
         if self.code.status() != 429 {
             return self;
         }
         let says_when = self.headers.iter().any(|(name, _)| *name == header::RETRY_AFTER);
         let problem = if says_when { self } else { self.header(header::RETRY_AFTER, "1") };
-        match context.and_then(Context::kept::<RateLimitCost>) {
+        match context.and_then(Context::get::<RateLimitCost>) {
             Some(cost) => problem.with("cost", cost.as_json()),
             None => problem,
         }
@@ -53,7 +53,7 @@ impl Problem {
         }
     }
 
-    /// `{error, error_description}` (RFC 6749 §5.2). Codes of the RFC stand for themselves.
+    /// `{error, error_description}` (RFC 6749 §5.2). Codes of the RFC are used unchanged.
     fn oauth_body(&self) -> Value {
         let bad_scope = self.errors.iter().any(|error| error.violation.code == "invalid_scope");
         let error = match self.code {
@@ -127,7 +127,7 @@ impl Problem {
         let mut response = (status, axum::body::Body::from(body.to_string())).into_response();
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        // Whether an idempotency record keeps the answer depends on the code.
+        // The code decides whether an idempotency record stores the answer.
         response.extensions_mut().insert(self.code);
         for (name, value) in self.headers {
             response.headers_mut().insert(name, value);
@@ -135,7 +135,7 @@ impl Problem {
         response
     }
 
-    /// Logs the cause, and writes what the caller sees.
+    /// Logs the cause, and serializes the public half.
     fn write(self, oauth: bool) -> Response {
         self.log();
         let context = Context::current();
@@ -149,7 +149,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// A problem as the OAuth endpoints say it: `{error, error_description}` (RFC 6749 §5.2).
+/// A problem in the form of the OAuth endpoints: `{error, error_description}` (RFC 6749 §5.2).
 #[derive(Debug)]
 pub struct OAuthError(Problem);
 

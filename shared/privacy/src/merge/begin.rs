@@ -90,7 +90,7 @@ pub async fn begin(
 impl Both {
     /// The reasons why they cannot be merged.
     fn reasons(&self) -> BTreeSet<&'static str> {
-        let mut reasons = self.stays.overfull_with(&self.goes, MAX_WISHES);
+        let mut reasons = self.stays.fields_over_limit_if_merged(&self.goes, MAX_WISHES);
         if self.redactions.iter().any(|redaction| !redaction.is_over()) {
             reasons.insert("redaction");
         }

@@ -39,7 +39,7 @@ pub async fn step(services: &Services, merge: &Key) -> Result<Option<Timestamp>,
 pub async fn give_up(services: &Services, merge: &Key) -> Result<(), Problem> {
     let found = services.table.get::<Merge>(merge).await?;
     match found.filter(|merge| !merge.is_over()) {
-        Some(merge) => save(services, &merge.broken(services.clock.now())).await,
+        Some(merge) => save(services, &merge.failed_internally(services.clock.now())).await,
         None => Ok(()),
     }
 }

@@ -59,7 +59,7 @@ pub(super) async fn order(services: &Services, found: &Order) -> Result<bool, Pr
     }
     if let Some(next) = aggregate.order.redacted(now) {
         let write = services.table.write().replace(&next, Code::VersionConflict);
-        let write = guest::follow(services, write, (&aggregate.order, &next)).await?;
+        let write = guest::reassign(services, write, (&aggregate.order, &next)).await?;
         write.emit(next.redacted_event(now)).commit().await?;
     }
     Ok(true)

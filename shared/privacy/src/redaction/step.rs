@@ -6,7 +6,7 @@ use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 use services::Services;
 use table::item::Item;
-use table::{WalkPlace, Write};
+use table::{WalkPosition, Write};
 
 use super::{CUSTOMER_REDACTED, Redaction, RedactionStatus, scrub};
 use crate::person::{Part, PartPage};
@@ -16,7 +16,7 @@ impl Walking for Redaction {
     fn is_over(&self) -> bool {
         !matches!(self.status, RedactionStatus::Scheduled | RedactionStatus::Running)
     }
-    fn advanced(&self, place: Option<WalkPlace>, now: Timestamp) -> Self {
+    fn advanced(&self, place: Option<WalkPosition>, now: Timestamp) -> Self {
         match (place, self.part.next()) {
             (Some(place), _) => Self { place: Some(place), ..self.running(now) },
             (None, Some(part)) => Self { part, place: None, ..self.running(now) },
@@ -25,7 +25,7 @@ impl Walking for Redaction {
     }
     fn tell(&self, write: Write) -> Write {
         let is_done = self.status == RedactionStatus::Succeeded;
-        write.also(is_done.then(|| self.event(&CUSTOMER_REDACTED)), Write::emit)
+        write.when_some(is_done.then(|| self.event(&CUSTOMER_REDACTED)), Write::emit)
     }
 }
 
@@ -75,7 +75,7 @@ where
 pub async fn give_up(services: &Services, id: &RedactionId) -> Result<(), Problem> {
     let found = services.table.get::<Redaction>(&key::redaction(id)).await?;
     match found.filter(|redaction| !redaction.is_over()) {
-        Some(redaction) => save(services, &redaction.broken(services.clock.now())).await,
+        Some(redaction) => save(services, &redaction.failed_internally(services.clock.now())).await,
         None => Ok(()),
     }
 }

@@ -121,7 +121,7 @@ impl Drill {
 
     /// Whether the fault is detected: by a rejected write, a failed attempt or a late event. A rotation is
     /// detected by the first event that was created after it, delivered and received.
-    pub(super) fn shows(&self, now: Timestamp) -> bool {
+    pub(super) fn is_detected(&self, now: Timestamp) -> bool {
         let Some(injected_at) = self.injected_at else { return false };
         if self.kind == DrillKind::SigningKeyRotation {
             let is_after = |at: Timestamp| at >= injected_at;

@@ -92,8 +92,8 @@ impl Drill {
 
     /// The time between two events while the fault lasts.
     fn interval(&self) -> Duration {
-        let room = events_of(self.duration_s).saturating_sub(4).max(1);
-        let millis = self.duration_s.saturating_mul(1_000).div_ceil(room);
+        let samples = events_of(self.duration_s).saturating_sub(4).max(1);
+        let millis = self.duration_s.saturating_mul(1_000).div_ceil(samples);
         Duration::from_millis(millis.max(1_000))
     }
 
@@ -106,7 +106,7 @@ impl Drill {
 
     /// The drill with its lease released, to be enqueued again by the sweep.
     #[must_use]
-    pub fn left(&self, now: Timestamp) -> Self {
+    pub fn released(&self, now: Timestamp) -> Self {
         Self { lease_until: None, ..self.claimed(now) }
     }
 
@@ -120,7 +120,7 @@ impl Drill {
     pub fn begun(&self, now: Timestamp) -> Self {
         let begun =
             Self { status: DrillStatus::Baseline, started_at: Some(now), ..self.claimed(now) };
-        begun.noted("started: checking that events of the canary store arrive", now)
+        begun.with_entry("started: checking that events of the canary store arrive", now)
     }
 
     /// The drill with one more event.
@@ -170,13 +170,16 @@ impl Drill {
                 }
             }
         }
-        if next.detected_at.is_none() && next.status == DrillStatus::Injected && next.shows(now) {
+        if next.detected_at.is_none()
+            && next.status == DrillStatus::Injected
+            && next.is_detected(now)
+        {
             next.detected_at = Some(now);
             let message = match next.kind.fault() {
                 Some(_) => "the fault was detected",
                 None => "the first event signed with both secrets was received",
             };
-            next = next.noted(message, now);
+            next = next.with_entry(message, now);
         }
         (next != *self).then(|| next.claimed(now))
     }
@@ -191,7 +194,7 @@ impl Drill {
             ..self.claimed(now)
         };
         let message = format!("{} injected for {} s", self.kind, self.duration_s);
-        next.noted(message, now)
+        next.with_entry(message, now)
     }
 
     /// The drill with the fault ended: because it expired, or because of a stop condition.
@@ -212,7 +215,7 @@ impl Drill {
             stop_reason: reason,
             ..self.claimed(now)
         };
-        next.noted(message, now)
+        next.with_entry(message, now)
     }
 
     /// The drill ended, with a verdict.
@@ -231,16 +234,16 @@ impl Drill {
             None => format!("{verdict}: not all was delivered, {} lost", measured.lost_events()),
         };
         let next = Self { verdict: Some(verdict), evidence_id, ..measured };
-        next.over(status, message, now)
+        next.ended(status, message, now)
     }
 
     /// The drill failed: before the fault was injected, because the canary is not healthy, or because it
     /// cannot continue. An injected fault ends with it.
     #[must_use]
-    pub fn given_up(&self, why: &str, now: Timestamp) -> Self {
+    pub fn failed_for(&self, why: &str, now: Timestamp) -> Self {
         let stop_reason = Some(why.to_owned());
         let next = Self { fault_ended_at: self.fault_end(now), stop_reason, ..self.clone() };
-        next.over(DrillStatus::Failed, format!("failed: {why}"), now)
+        next.ended(DrillStatus::Failed, format!("failed: {why}"), now)
     }
 
     /// The drill aborted by an operator.
@@ -259,7 +262,7 @@ impl Drill {
     pub fn aborted_because(&self, why: &str, now: Timestamp) -> Self {
         let stop_reason = Some(why.to_owned());
         let next = Self { fault_ended_at: self.fault_end(now), stop_reason, ..self.clone() };
-        next.over(DrillStatus::Aborted, why.to_owned(), now)
+        next.ended(DrillStatus::Aborted, why.to_owned(), now)
     }
 
     /// When its fault ended, if the drill ends now; none if none was injected.
@@ -272,11 +275,11 @@ impl Drill {
 
     /// The drill with the id of its evidence record.
     #[must_use]
-    pub fn stated(self, evidence_id: String) -> Self {
+    pub fn with_evidence(self, evidence_id: String) -> Self {
         Self { evidence_id: Some(evidence_id), ..self }
     }
 
-    fn over(&self, status: DrillStatus, message: String, now: Timestamp) -> Self {
+    fn ended(&self, status: DrillStatus, message: String, now: Timestamp) -> Self {
         let next = Self {
             status,
             finished_at: Some(now),
@@ -284,7 +287,7 @@ impl Drill {
             due_at: None,
             ..self.changed(now)
         };
-        next.noted(message, now)
+        next.with_entry(message, now)
     }
 
     /// The hold on the canary for this drill, without a fault.

@@ -133,8 +133,8 @@ fn a_stop_condition_ends_the_fault_when_it_is_met_and_not_before() {
         assert!(!observed.meets(&condition(metric, value)), "{metric}");
         assert_eq!(observed.meets(&condition(metric, value.saturating_sub(1))), value > 0);
     }
-    let refused = drill.with_rejected_write(at(9));
-    assert!(refused.observation(at(9)).meets(&condition(StopMetric::RejectedWrites, 0)));
+    let rejected = drill.with_rejected_write(at(9));
+    assert!(rejected.observation(at(9)).meets(&condition(StopMetric::RejectedWrites, 0)));
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn no_fault_is_injected_into_an_unhealthy_canary() {
     let fate = Fate::Lost { why: "gone".to_owned(), attempts: 0 };
     let lost = drill.with_fates(&[(event(0), fate, false)], 0, at(1)).unwrap();
     assert_eq!(lost.next_step(at(1)), Step::GiveUp);
-    let over = lost.given_up("not healthy", at(2));
+    let over = lost.failed_for("not healthy", at(2));
     assert_eq!((over.status, over.verdict, over.due_at), (DrillStatus::Failed, None, None));
 }
 
@@ -165,7 +165,7 @@ fn a_silent_runner_loses_its_lease() {
     let drill = drill(DrillKind::ReceiverDown, vec![]).begun(NOW);
     assert!(drill.is_leased(at(29)) && !drill.is_leased(at(30)));
     assert_eq!(drill.due_at, Some(at(30)));
-    assert!(!drill.left(NOW).is_leased(NOW));
+    assert!(!drill.released(NOW).is_leased(NOW));
     assert!(drill.held_until() > at(10 + 60).plus(drill.patience()));
 }
 

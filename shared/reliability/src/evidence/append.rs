@@ -68,7 +68,9 @@ impl Addition {
     ) -> Result<Self, Problem> {
         let id = record.id();
         let evidence = Evidence::after(before.as_ref(), record, now)?;
-        let stated = evidence.statement().ok_or_else(|| Problem::internal("spoilt evidence"))?;
+        let stated = evidence
+            .statement()
+            .ok_or_else(|| Problem::internal(format!("evidence {id} cannot be read back")))?;
         let head = Head {
             number: stated.number,
             hash: evidence.hash.clone(),

@@ -16,15 +16,15 @@ use super::{Evidence, GENESIS, Head, Statement};
 /// Records that one check walks at most.
 pub const MAX_CHECKED_RECORDS: usize = 1_000;
 /// Months that one check walks at most: each costs a query, even an empty one.
-const MOST_MONTHS: usize = 36;
-/// How far back records are searched when there is no head.
+const MAX_MONTHS: usize = 36;
+/// The period in which records are searched when there is no head.
 const HEADLESS: std::time::Duration = DAY.saturating_mul(365);
 
 /// The defect of a record of the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "EvidenceChainFault")]
-pub enum Fault {
+pub enum ChainDefect {
     /// The record was changed after it was hashed.
     Changed,
     /// The record was removed.
@@ -36,13 +36,13 @@ pub enum Fault {
 /// The first record of the chain that is not intact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "EvidenceChainBreak")]
-pub struct Broken {
+pub struct ChainBreak {
     /// The number of the record. For an inserted record, the number that is expected at its place.
     pub number: u64,
     /// The id of the record, if it can be read.
     pub id: Option<EvidenceId>,
     /// The defect of the record.
-    pub fault: Fault,
+    pub fault: ChainDefect,
 }
 
 /// The position of a walk: the last record that is intact.
@@ -66,8 +66,8 @@ pub struct Checked {
     /// Records that this check walked.
     pub checked: usize,
     /// The first record that is not intact.
-    pub broken: Option<Broken>,
-    /// Where the next check continues, if there is more.
+    pub defect: Option<ChainBreak>,
+    /// The position at which the next check continues, if there is more.
     pub next: Option<Position>,
     /// The last intact record.
     reached: Position,
@@ -76,7 +76,7 @@ pub struct Checked {
 impl Checked {
     /// Whether the whole chain was walked and is intact.
     pub fn is_whole(&self) -> bool {
-        self.broken.is_none() && self.next.is_none()
+        self.defect.is_none() && self.next.is_none()
     }
 
     /// The count of records: of those walked if the whole chain was, otherwise that of the head.
@@ -99,21 +99,21 @@ impl Position {
     }
 
     /// The finding that the record at this position was changed.
-    fn changed(&self) -> Broken {
-        Broken { number: self.number, id: self.id.clone(), fault: Fault::Changed }
+    fn changed(&self) -> ChainBreak {
+        ChainBreak { number: self.number, id: self.id.clone(), fault: ChainDefect::Changed }
     }
 
     /// The finding that the next record is missing.
-    fn misses_next(&self) -> Broken {
-        Broken { number: self.number.saturating_add(1), id: None, fault: Fault::Missing }
+    fn misses_next(&self) -> ChainBreak {
+        ChainBreak { number: self.number.saturating_add(1), id: None, fault: ChainDefect::Missing }
     }
 
     /// Verifies that `found`, read from `month`, is the next record, and moves the position to it.
     ///
     /// # Errors
-    /// The broken record. If `found` is consistent in itself, but hashed over another previous hash, the
+    /// The defective record. If `found` is consistent in itself, but hashed over another previous hash, the
     /// previous record was rewritten.
-    pub(super) fn followed_by(&self, month: &str, found: &Evidence) -> Result<Self, Broken> {
+    pub(super) fn followed_by(&self, month: &str, found: &Evidence) -> Result<Self, ChainBreak> {
         let number = self.number.saturating_add(1);
         let expected = key::evidence_place(number);
         let stated = found.statement();
@@ -122,17 +122,17 @@ impl Position {
             let is_later = found.place.len() == expected.len()
                 && found.place.bytes().all(|byte| byte.is_ascii_digit())
                 && found.place > expected;
-            let unexpected = Broken { number, id, fault: Fault::Unexpected };
+            let unexpected = ChainBreak { number, id, fault: ChainDefect::Unexpected };
             return Err(if is_later { self.misses_next() } else { unexpected });
         }
         let is_in_place = stated
             .is_some_and(|stated| stated.number == number && stated.recorded_at.month() == month);
         if !is_in_place || !found.is_hashed() {
-            return Err(Broken { number, id, fault: Fault::Changed });
+            return Err(ChainBreak { number, id, fault: ChainDefect::Changed });
         }
         if found.previous_hash != self.hash {
             let is_first = self.number == 0;
-            let first = Broken { number, id, fault: Fault::Changed };
+            let first = ChainBreak { number, id, fault: ChainDefect::Changed };
             return Err(if is_first { first } else { self.changed() });
         }
         Ok(Self { month: month.to_owned(), number, hash: found.hash.clone(), id })
@@ -142,10 +142,10 @@ impl Position {
     ///
     /// # Errors
     /// The record at this position, if it comes after the head or has another hash than the head.
-    pub(super) fn fits(&self, head: Option<&Head>) -> Result<(), Broken> {
+    pub(super) fn ensure_matches_head(&self, head: Option<&Head>) -> Result<(), ChainBreak> {
         let last = head.map_or(0, |head| head.number);
         if self.number > last {
-            return Err(Broken { fault: Fault::Unexpected, ..self.changed() });
+            return Err(ChainBreak { fault: ChainDefect::Unexpected, ..self.changed() });
         }
         let is_other = |head: &Head| head.number == self.number && head.hash != self.hash;
         if head.is_some_and(is_other) { Err(self.changed()) } else { Ok(()) }
@@ -155,7 +155,7 @@ impl Position {
     ///
     /// # Errors
     /// The next record, if it is missing.
-    pub(super) fn ends(&self, head: Option<&Head>) -> Result<(), Broken> {
+    pub(super) fn ensure_ends(&self, head: Option<&Head>) -> Result<(), ChainBreak> {
         let last = head.map_or(0, |head| head.number);
         if self.number < last { Err(self.misses_next()) } else { Ok(()) }
     }
@@ -183,23 +183,23 @@ pub async fn check(
     let all = months(&reached.month, now);
     let counted = head.clone();
     let mut walk = Walk { services, head, reached, checked: 0 };
-    for month in all.iter().take(MOST_MONTHS) {
+    for month in all.iter().take(MAX_MONTHS) {
         match walk.month(month, start.take(), limit).await? {
             Step::On => walk.reached.month.clone_from(month),
             Step::Full => {
                 let next = Some(walk.reached.clone());
                 return Ok(walk.found(None, next));
             }
-            Step::Broken(broken) => return Ok(walk.found(Some(broken), None)),
+            Step::ChainBreak(defect) => return Ok(walk.found(Some(defect), None)),
         }
     }
-    if all.len() > MOST_MONTHS {
+    if all.len() > MAX_MONTHS {
         let next = Some(walk.reached.clone());
         return Ok(walk.found(None, next));
     }
     // A record appended meanwhile may not have been walked; it is not missing.
-    let broken = walk.reached.ends(counted.as_ref()).err();
-    Ok(walk.found(broken, None))
+    let defect = walk.reached.ensure_ends(counted.as_ref()).err();
+    Ok(walk.found(defect, None))
 }
 
 /// The state of a walk.
@@ -211,14 +211,14 @@ struct Walk<'a> {
     checked: usize,
 }
 
-/// How a walk through a month ended.
+/// The end of a walk through a month.
 enum Step {
     /// At the end of the month.
     On,
     /// At the limit of records.
     Full,
-    /// At a broken record.
-    Broken(Broken),
+    /// At a defective record.
+    ChainBreak(ChainBreak),
 }
 
 impl Walk<'_> {
@@ -231,14 +231,14 @@ impl Walk<'_> {
         let query = Query::partition(key::evidence_in(month)).whole();
         let mut after = start.map(|key| cursor::position_of(&key, []));
         loop {
-            let room = limit.saturating_sub(self.checked);
-            if room == 0 {
+            let left = limit.saturating_sub(self.checked);
+            if left == 0 {
                 return Ok(Step::Full);
             }
-            let found = self.services.table.page(&query, room, after, |_: &Evidence| true).await?;
+            let found = self.services.table.page(&query, left, after, |_: &Evidence| true).await?;
             for evidence in &found.items {
-                if let Err(broken) = self.step(month, evidence).await? {
-                    return Ok(Step::Broken(broken));
+                if let Err(defect) = self.step(month, evidence).await? {
+                    return Ok(Step::ChainBreak(defect));
                 }
             }
             after = found.next;
@@ -252,16 +252,16 @@ impl Walk<'_> {
         &mut self,
         month: &str,
         evidence: &Evidence,
-    ) -> Result<Result<(), Broken>, Problem> {
+    ) -> Result<Result<(), ChainBreak>, Problem> {
         let next = match self.reached.followed_by(month, evidence) {
             Ok(next) => next,
-            Err(broken) => return Ok(Err(broken)),
+            Err(defect) => return Ok(Err(defect)),
         };
-        if next.fits(self.head.as_ref()).is_err() {
+        if next.ensure_matches_head(self.head.as_ref()).is_err() {
             // The record may have been appended after the head was read.
             self.head = self.services.table.get(&key::evidence_head()).await?;
         }
-        let fits = next.fits(self.head.as_ref());
+        let fits = next.ensure_matches_head(self.head.as_ref());
         if fits.is_ok() {
             self.reached = next;
             self.checked = self.checked.saturating_add(1);
@@ -269,9 +269,9 @@ impl Walk<'_> {
         Ok(fits)
     }
 
-    fn found(self, broken: Option<Broken>, next: Option<Position>) -> Checked {
+    fn found(self, defect: Option<ChainBreak>, next: Option<Position>) -> Checked {
         let Self { head, reached, checked, .. } = self;
-        Checked { head, checked, broken, next, reached }
+        Checked { head, checked, defect, next, reached }
     }
 }
 
@@ -281,16 +281,16 @@ pub fn months_of(head: &Head, since: Timestamp) -> Vec<String> {
 }
 
 /// Loads the contents of the records between these times, the oldest first; none if there are more than
-/// `most`. Corrupted records are left out.
+/// `limit`. Corrupted records are left out.
 ///
 /// # Errors
 /// When the table does not answer.
-pub async fn within(
+pub async fn load_between(
     services: &Services,
     head: Option<&Head>,
     from: Timestamp,
     to: Timestamp,
-    most: usize,
+    limit: usize,
 ) -> Result<Option<Vec<Statement>>, Problem> {
     let mut stated = Vec::new();
     let is_within = |it: &Statement| from <= it.recorded_at && it.recorded_at <= to;
@@ -304,7 +304,7 @@ pub async fn within(
                 .page(&query, MAX_CHECKED_RECORDS, after, |_: &Evidence| true)
                 .await?;
             stated.extend(found.items.iter().filter_map(Evidence::statement).filter(is_within));
-            if stated.len() > most {
+            if stated.len() > limit {
                 return Ok(None);
             }
             after = found.next;

@@ -12,7 +12,7 @@ pub struct DrillSummary {
     pub observed_rto_s: Option<u64>,
     /// Events that the drill created.
     pub events: u64,
-    /// Those of them that were lost.
+    /// The number of lost events.
     pub lost_events: u64,
 }
 
@@ -21,7 +21,7 @@ pub struct DrillSummary {
 pub struct LoadTestSummary {
     /// Requests sent.
     pub requests: u64,
-    /// Those that failed: 5xx, or no answer.
+    /// The number of failed requests: 5xx, or no answer.
     pub errors: u64,
     /// The median latency, in milliseconds.
     pub p50_ms: u64,
@@ -36,9 +36,9 @@ pub struct LoadTestSummary {
 pub struct ReplaySummary {
     /// Deliveries that matched the replay's selection.
     pub matched: u64,
-    /// Those that succeeded.
+    /// The number of successful deliveries.
     pub delivered: u64,
-    /// Those that were not sent.
+    /// The number of events that were not sent.
     pub missing: u64,
 }
 

@@ -29,17 +29,17 @@ fn chain(length: i64) -> (Vec<Evidence>, Head) {
     (all, head.unwrap())
 }
 
-/// The number of the first broken record that a walk over these finds, and its fault.
-fn broken(found: &[Evidence], head: Option<&Head>) -> Option<(u64, Fault)> {
+/// The number of the first defective record that a walk over these finds, and its defect.
+fn defect(found: &[Evidence], head: Option<&Head>) -> Option<(u64, ChainDefect)> {
     let mut position = Position::beginning(at(0));
     for evidence in found {
         let next = position.followed_by(&at(0).month(), evidence);
-        match next.and_then(|next| next.fits(head).map(|()| next)) {
+        match next.and_then(|next| next.ensure_matches_head(head).map(|()| next)) {
             Ok(next) => position = next,
-            Err(broken) => return Some((broken.number, broken.fault)),
+            Err(defect) => return Some((defect.number, defect.fault)),
         }
     }
-    position.ends(head).err().map(|broken| (broken.number, broken.fault))
+    position.ensure_ends(head).err().map(|defect| (defect.number, defect.fault))
 }
 
 #[test]
@@ -56,8 +56,8 @@ fn a_record_is_canonical_json_and_hashed_over_the_one_before_it() {
     assert_eq!(first.record, expected);
     assert_eq!(first.hash, seal::digest(&format!("{GENESIS}{expected}")));
     assert_eq!((&second.previous_hash, &second.hash), (&first.hash, &head.hash));
-    assert_eq!(broken(&all, Some(&head)), None);
-    assert_eq!(broken(&[], None), None, "there is nothing yet");
+    assert_eq!(defect(&all, Some(&head)), None);
+    assert_eq!(defect(&[], None), None, "there is nothing yet");
 }
 
 #[test]
@@ -74,9 +74,9 @@ fn a_changed_removed_or_inserted_record_is_found_and_named() {
     let spoilt = |change: &dyn Fn(&mut Vec<Evidence>)| {
         let mut found = all.clone();
         change(&mut found);
-        broken(&found, Some(&head))
+        defect(&found, Some(&head))
     };
-    let changed = |number| Some((number, Fault::Changed));
+    let changed = |number| Some((number, ChainDefect::Changed));
     // A changed byte of the text, of the hash, or of the previous hash.
     for (index, evidence) in all.iter().enumerate() {
         let number = u64::try_from(index + 1).unwrap();
@@ -94,7 +94,7 @@ fn a_changed_removed_or_inserted_record_is_found_and_named() {
         assert_eq!(spoilt(&|all| all[index].hash.clone_from(&hash)), changed(number));
         let hash = flipped(&evidence.previous_hash, 5);
         assert_eq!(spoilt(&|all| all[index].previous_hash.clone_from(&hash)), changed(number));
-        assert_eq!(spoilt(&|all| drop(all.remove(index))), Some((number, Fault::Missing)));
+        assert_eq!(spoilt(&|all| drop(all.remove(index))), Some((number, ChainDefect::Missing)));
         // Rewritten and hashed again: the next record, or the head, has the original hash.
         let rewritten = |all: &mut Vec<Evidence>| {
             let record = all[index].record.replace("\"passed\"", "\"failed\"");
@@ -107,14 +107,14 @@ fn a_changed_removed_or_inserted_record_is_found_and_named() {
             more.place.push('a');
             all.insert(index + 1, more);
         };
-        assert_eq!(spoilt(&put_in), Some((number + 1, Fault::Unexpected)));
+        assert_eq!(spoilt(&put_in), Some((number + 1, ChainDefect::Unexpected)));
     }
     let appended = |all: &mut Vec<Evidence>| {
         let more = Addition::to(Some(head.clone()), record("more"), at(99)).unwrap();
         all.push(more.evidence().clone());
     };
-    assert_eq!(spoilt(&appended), Some((10, Fault::Unexpected)));
-    assert_eq!(broken(&all, None), Some((1, Fault::Unexpected)), "a chain has a head");
+    assert_eq!(spoilt(&appended), Some((10, ChainDefect::Unexpected)));
+    assert_eq!(defect(&all, None), Some((1, ChainDefect::Unexpected)), "a chain has a head");
 }
 
 #[test]
@@ -131,6 +131,6 @@ fn corrupted_evidence_can_be_deserialized() {
     let found: Evidence = serde_json::from_value(spoilt).unwrap();
     assert_eq!((found.record.as_str(), found.place.as_str()), ("", "000000000001"));
     let validated = Position::beginning(at(0)).followed_by(&at(0).month(), &found);
-    let expected = Broken { number: 1, id: None, fault: Fault::Changed };
+    let expected = ChainBreak { number: 1, id: None, fault: ChainDefect::Changed };
     assert_eq!(validated, Err(expected));
 }

@@ -29,7 +29,7 @@ pub struct OpenIncident {
     pub incident_id: IncidentId,
     /// The store that it concerns.
     pub store_id: Option<StoreId>,
-    /// Since when the rule holds again; none while it is broken.
+    /// Since when the rule holds again; none while it is violated.
     pub calm_since: Option<Timestamp>,
     /// From 1, one more with each write.
     pub version: u64,
@@ -44,7 +44,7 @@ impl OpenIncident {
         services.table.all(&Query::partition(key::OPEN_INCIDENTS), MOST).await
     }
 
-    /// The item with its rule holding since this time, or broken again.
+    /// The item with its rule holding since this time, or violated again.
     #[must_use]
     pub fn calm(&self, since: Option<Timestamp>) -> Self {
         Self { calm_since: since, version: self.version.saturating_add(1), ..self.clone() }
@@ -65,13 +65,13 @@ impl Incident {
         });
         write
             .create(self, Code::VersionConflict)
-            .also(place.as_ref(), |write, place| write.create(place, Code::VersionConflict))
+            .when_some(place.as_ref(), |write, place| write.create(place, Code::VersionConflict))
             .emit(self.event(&INCIDENT_OPENED, now))
     }
 
     /// Adds the deletion of its [`OpenIncident`] to the transaction of a step, if the step resolves it.
     pub fn leave(&self, write: Write, step: Step) -> Write {
-        let place = self.place().filter(|_| step == Step::Resolve);
-        write.also(place, |write, place| write.delete(&place))
+        let place = self.open_incident_key().filter(|_| step == Step::Resolve);
+        write.when_some(place, |write, place| write.delete(&place))
     }
 }

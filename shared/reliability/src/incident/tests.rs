@@ -3,7 +3,7 @@ use core_types::event::EXAMPLE_TIME;
 use super::*;
 
 fn opened() -> Incident {
-    let report = Report {
+    let report = NewIncident {
         store_id: None,
         cause: Some((Rule::DeadLetters, "mail".into())),
         title: "T".into(),
@@ -28,14 +28,14 @@ fn an_incident_only_goes_forward_and_lists_its_allowed_actions() {
     for allowed in [&[Mitigate][..], &[Resolve], &[Acknowledge, Resolve], &[Mitigate, Resolve]] {
         after(allowed).unwrap();
     }
-    for refused in [
+    for invalid in [
         &[Close][..],
         &[Acknowledge, Acknowledge],
         &[Mitigate, Acknowledge],
         &[Resolve, Mitigate],
         &[Resolve, Close, Resolve],
     ] {
-        after(refused).unwrap_err();
+        after(invalid).unwrap_err();
     }
     assert_eq!(opened().allowed_actions(), ["acknowledge", "mitigate", "resolve"]);
 }
@@ -52,10 +52,10 @@ fn a_correction_without_a_change_is_none() {
 
 #[test]
 fn a_timeline_keeps_its_first_entry_and_the_latest() {
-    let all = (0..MOST_ENTRIES + 20)
+    let all = (0..MAX_ENTRIES + 20)
         .fold(opened(), |incident, number| incident.note(number.to_string(), None, EXAMPLE_TIME));
-    assert_eq!(all.timeline.len(), MOST_ENTRIES);
+    assert_eq!(all.timeline.len(), MAX_ENTRIES);
     assert_eq!(all.timeline[0].kind, EntryKind::Opened);
     let last = all.timeline.last().and_then(|entry| entry.message.clone());
-    assert_eq!(last, Some((MOST_ENTRIES + 19).to_string()));
+    assert_eq!(last, Some((MAX_ENTRIES + 19).to_string()));
 }

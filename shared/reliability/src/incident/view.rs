@@ -25,7 +25,7 @@ core_types::view! {
         status: IncidentStatus,
         /// The rule that opened it; `null` if an operator did.
         rule: Option<Rule>,
-        /// The subject that the rule is broken for: the name of a queue, the id of a store, or `platform`.
+        /// The subject that the rule is violated for: the name of a queue, the id of a store, or `platform`.
         subject: Option<String>,
         /// The root cause analysis: why it happened, and what prevents a repetition.
         rca: Option<String>,

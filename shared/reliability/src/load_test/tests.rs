@@ -48,7 +48,7 @@ fn every_answer_is_counted_once_by_its_status() {
 fn a_load_test_ends_once() {
     let running = test(1, 1).claimed(NOW);
     assert_eq!((running.status, running.started_at), (LoadTestStatus::Running, Some(NOW)));
-    assert!(running.is_leased(NOW) && !running.left(NOW).is_leased(NOW));
+    assert!(running.is_leased(NOW) && !running.released(NOW).is_leased(NOW));
     let aborted = running.aborted(NOW).unwrap();
     assert!(aborted.aborted(NOW).is_err() && aborted.due_at.is_none());
     assert_eq!(running.completed(NOW).status, LoadTestStatus::Completed);

@@ -36,7 +36,7 @@ primitives::string_enum! {
 }
 
 primitives::string_enum! {
-    /// How a measurement is compared with its target.
+    /// The comparison of a measurement with its target.
     Comparison {
         /// The measurement should be the target or more.
         AtLeast = "at_least",
@@ -68,7 +68,7 @@ primitives::string_enum! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "MeasurementTarget")]
 pub struct Target {
-    /// How the measurement is compared with the value.
+    /// The comparison of the measurement with the value.
     pub comparison: Comparison,
     /// The value.
     pub value: u64,
@@ -245,10 +245,10 @@ fn arrived(
     Measurement { measured: share, evidence }
 }
 
-/// Whether the chain is whole. Its evidence is the broken record, or the last record of the period.
+/// Whether the chain is whole. Its evidence is the defective record, or the last record of the period.
 fn of_chain(stated: &[Statement], chain: &Checked) -> Measurement {
     let last = stated.last().map(|last| last.id.clone());
-    let spoilt = chain.broken.as_ref().and_then(|broken| broken.id.clone());
-    let broken = u64::from(!chain.is_whole());
-    Measurement { measured: Some(broken), evidence: spoilt.or(last).into_iter().collect() }
+    let corrupted = chain.defect.as_ref().and_then(|defect| defect.id.clone());
+    let defect = u64::from(!chain.is_whole());
+    Measurement { measured: Some(defect), evidence: corrupted.or(last).into_iter().collect() }
 }

@@ -14,7 +14,7 @@ use table::ReadConsistency;
 use table::item::Item;
 
 /// The most wrong codes from one client at one store: as many as of gift cards.
-const TRIES: Ceiling = Ceiling { of: "discount_code", most: 5, window: MINUTE };
+const TRIES: Ceiling = Ceiling { of: "discount_code", max: 5, window: MINUTE };
 
 /// A discount code: 1 to 50 letters, digits, `-` and `_`. Case is ignored: it is stored in capitals.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -87,5 +87,5 @@ pub async fn count_try(
     store: &StoreId,
     client_prefix: &str,
 ) -> Result<(), Problem> {
-    TRIES.take(services, &digest_of(store, client_prefix), |write| write).await
+    TRIES.count_attempt(services, &digest_of(store, client_prefix), |write| write).await
 }

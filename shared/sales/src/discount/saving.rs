@@ -9,7 +9,7 @@ use crate::tax::share;
 
 /// A line of a cart, as far as discounts need it.
 #[derive(Debug, Clone)]
-pub struct Goods {
+pub struct DiscountableLine {
     /// The product.
     pub product_id: ProductId,
     /// The collections with the product, among those that the evaluated discounts target.
@@ -29,14 +29,14 @@ pub struct Goods {
 /// The amounts that a discount takes off.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Saving {
-    /// The amount off each line, at most [`Goods::left`].
+    /// The amount off each line, at most [`DiscountableLine::left`].
     pub lines: Vec<Money>,
     /// Whether shipping is free.
     pub free_shipping: bool,
 }
 
 impl Targets {
-    fn contain(&self, goods: &Goods) -> bool {
+    fn contain(&self, goods: &DiscountableLine) -> bool {
         self.is_everything()
             || self.product_ids.contains(&goods.product_id)
             || self.collection_ids.iter().any(|id| goods.collection_ids.contains(id))
@@ -48,7 +48,11 @@ impl Discount {
     ///
     /// # Errors
     /// The reason why it does not apply to them.
-    pub fn saving(&self, cart: &[Goods], currency: &Currency) -> Result<Saving, DiscountRejection> {
+    pub fn saving(
+        &self,
+        cart: &[DiscountableLine],
+        currency: &Currency,
+    ) -> Result<Saving, DiscountRejection> {
         let targeted: Vec<bool> = cart.iter().map(|goods| self.applies_to.contain(goods)).collect();
         let targets = || {
             cart.iter().zip(&targeted).filter(|(_, targeted)| **targeted).map(|(goods, _)| goods)
@@ -98,8 +102,12 @@ impl Discount {
     }
 
     /// The saving of buy X get Y: the cheapest units get the discount, and no unit is both bought and got.
-    fn buy_x_get_y(&self, cart: &[Goods], bought: &[bool]) -> Result<Saving, DiscountRejection> {
-        let DiscountValue::BuyXGetY { buy_quantity, get_quantity, basis_points, get, most } =
+    fn buy_x_get_y(
+        &self,
+        cart: &[DiscountableLine],
+        bought: &[bool],
+    ) -> Result<Saving, DiscountRejection> {
+        let DiscountValue::BuyXGetY { buy_quantity, get_quantity, basis_points, get, max_uses } =
             &self.value
         else {
             return Err(DiscountRejection::NotApplicable);
@@ -114,13 +122,13 @@ impl Discount {
             let here = cart.iter().zip(kinds).filter(|(_, kind)| *kind == wanted);
             here.map(|(goods, _)| u64::from(goods.quantity)).fold(0, u64::saturating_add)
         };
-        let pool = Pool {
+        let pool = UnitCounts {
             bought: count((true, false)),
             got: count((false, true)),
             both: count((true, true)),
         };
         let (x, y) = (u64::from(*buy_quantity), u64::from(*get_quantity));
-        let times = pool.times(x, y, most.map(u64::from));
+        let times = pool.times(x, y, max_uses.map(u64::from));
         if times == 0 {
             return Err(DiscountRejection::MinimumNotMet);
         }
@@ -138,8 +146,8 @@ impl Discount {
             if !is(&got) {
                 continue;
             }
-            let room = if is(bought) { shared } else { u64::MAX };
-            let units = u64::from(goods.quantity).min(room).min(wanted);
+            let capacity = if is(bought) { shared } else { u64::MAX };
+            let units = u64::from(goods.quantity).min(capacity).min(wanted);
             wanted = wanted.saturating_sub(units);
             if is(bought) {
                 shared = shared.saturating_sub(units);
@@ -153,15 +161,15 @@ impl Discount {
 }
 
 /// The number of units that can only be bought, can only be got, or can be either.
-struct Pool {
+struct UnitCounts {
     bought: u64,
     got: u64,
     both: u64,
 }
 
-impl Pool {
-    /// How many times `x` units can be bought and `y` units got.
-    fn times(&self, x: u64, y: u64, most: Option<u64>) -> u64 {
+impl UnitCounts {
+    /// The number of times that `x` units can be bought and `y` units got.
+    fn times(&self, x: u64, y: u64, max_uses: Option<u64>) -> u64 {
         let fits = |times: u64| {
             let bought = times.saturating_mul(x).saturating_sub(self.bought);
             let got = times.saturating_mul(y).saturating_sub(self.got);
@@ -169,7 +177,7 @@ impl Pool {
         };
         let units = self.bought.saturating_add(self.got).saturating_add(self.both);
         let bound = units.checked_div(x.saturating_add(y)).unwrap_or(0);
-        let bound = most.map_or(bound, |most| most.min(bound));
+        let bound = max_uses.map_or(bound, |max_uses| max_uses.min(bound));
         // A binary search: if a number of times fits, so does each smaller one.
         let (mut low, mut high) = (0, bound);
         while low < high {

@@ -17,9 +17,9 @@ fn product(name: &str) -> ProductId {
     ProductId::derive(&[name])
 }
 
-fn goods(name: &str, price: i64, quantity: u32) -> Goods {
+fn goods(name: &str, price: i64, quantity: u32) -> DiscountableLine {
     let subtotal = money(price).times(quantity).unwrap();
-    Goods {
+    DiscountableLine {
         product_id: product(name),
         collection_ids: Vec::new(),
         quantity,
@@ -57,7 +57,7 @@ pub(crate) fn discount(value: DiscountValue, applies_to: Targets) -> Discount {
     }
 }
 
-fn saved(discount: &Discount, cart: &[Goods]) -> Result<Vec<i64>, DiscountRejection> {
+fn saved(discount: &Discount, cart: &[DiscountableLine]) -> Result<Vec<i64>, DiscountRejection> {
     let saving = discount.saving(cart, &sample("INR"))?;
     Ok(saving.lines.iter().map(|line| line.amount).collect())
 }
@@ -76,12 +76,12 @@ fn percentages_and_amounts_are_allocated_to_the_rest_of_their_lines() {
 
 #[test]
 fn the_cheapest_units_are_got_and_no_unit_is_both_bought_and_got() {
-    let bundle = |buy_quantity, get_quantity, get, most| DiscountValue::BuyXGetY {
+    let bundle = |buy_quantity, get_quantity, get, max_uses| DiscountValue::BuyXGetY {
         buy_quantity,
         get_quantity,
         basis_points: 10_000,
         get,
-        most,
+        max_uses,
     };
     let cart = [goods("dear", 900, 2), goods("cheap", 100, 4)];
     let any = discount(bundle(2, 1, of(&[]), None), of(&[]));
@@ -103,7 +103,7 @@ fn the_cheapest_units_are_got_and_no_unit_is_both_bought_and_got() {
         get_quantity: 1,
         basis_points: 3_333,
         get: of(&[]),
-        most: None,
+        max_uses: None,
     };
     let odd = [goods("a", 101, 2)];
     assert_eq!(saved(&discount(half, of(&[])), &odd), Ok(vec![34]));
@@ -146,7 +146,7 @@ fn a_discount_applies_to_eligible_shoppers_within_its_window() {
             of(&[]),
         );
         change(&mut discount);
-        Standing { discount, used, used_by_shopper: by }
+        DiscountUsage { discount, used, used_by_shopper: by }
     };
     let account =
         |orders| Shopper { account: Some((CustomerId::derive(&["cleo"]), orders)), email: None };
@@ -170,16 +170,17 @@ fn a_discount_applies_to_eligible_shoppers_within_its_window() {
     let store = StoreId::derive(&["store"]);
     let again =
         Shopper { email: Some(Email::from_text("a@EXAMPLE.com").unwrap()), ..guest.clone() };
-    assert_eq!(guest.who(&store), again.who(&store));
+    assert_eq!(guest.ids(&store), again.ids(&store));
     let proven = Shopper { email: guest.email.clone(), ..account(0) };
-    assert_eq!(proven.who(&store).0[1..], guest.who(&store).0, "of one address");
-    assert_eq!(account(0).who(&store).0, proven.who(&store).0[..1]);
-    assert_ne!(guest.who(&store), guest.who(&StoreId::derive(&["other"])));
+    assert_eq!(proven.ids(&store).0[1..], guest.ids(&store).0, "of one address");
+    assert_eq!(account(0).ids(&store).0, proven.ids(&store).0[..1]);
+    assert_ne!(guest.ids(&store), guest.ids(&StoreId::derive(&["other"])));
 }
 
 #[test]
 fn ended_automatic_discounts_are_removed_from_the_document() {
-    let mut document = Document::empty(key::automatic_discounts(&StoreId::derive(&["store"])));
+    let mut document =
+        PricingDocument::empty(key::automatic_discounts(&StoreId::derive(&["store"])));
     for n in 0..MAX_AUTOMATIC {
         let id = DiscountId::derive(&[&n.to_string()]);
         document = document.with(Discount {

@@ -13,7 +13,7 @@ use services::Services;
 use table::item::{Item, Key};
 use table::{Change, Query, Write};
 
-use super::{Discount, Who};
+use super::{Discount, ShopperIds};
 
 /// The number of counters of a discount without a usage limit (our choice).
 pub const SHARDS: u64 = 8;
@@ -44,10 +44,10 @@ impl UseCounter {
 
 /// An order's use of a discount, with all that is needed to give it back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Used {
+pub struct DiscountUse {
     /// The index of the counter: 0 for a discount with a usage limit.
     pub shard: u64,
-    /// The shopper ([`Shopper::who`](super::Shopper::who)), if the uses of each are limited.
+    /// The shopper ([`Shopper::ids`](super::Shopper::ids)), if the uses of each are limited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// The address that the shopper's account has proven, under which the use is counted as well.
@@ -55,11 +55,12 @@ pub struct Used {
     pub also_by: Option<String>,
 }
 
-impl Used {
+impl DiscountUse {
     /// The use of a discount by the order with this number.
-    pub fn of(discount: &Discount, number: u64, who: &Who) -> Self {
+    pub fn of(discount: &Discount, number: u64, shopper_ids: &ShopperIds) -> Self {
         let shard = number.checked_rem(SHARDS).filter(|_| discount.usage_limit.is_none());
-        let mut ids = who.0.iter().filter(|_| discount.per_customer_limit.is_some()).cloned();
+        let mut ids =
+            shopper_ids.0.iter().filter(|_| discount.per_customer_limit.is_some()).cloned();
         Self { shard: shard.unwrap_or(0), by: ids.next(), also_by: ids.next() }
     }
 
@@ -76,7 +77,7 @@ impl Used {
 }
 
 /// Counts an order's use. The write is rejected if a limit has been reached in the meantime.
-pub fn take(write: Write, discount: &Discount, used: &Used) -> Write {
+pub fn record(write: Write, discount: &Discount, used: &DiscountUse) -> Write {
     let (store, id) = (&discount.store_id, &discount.id);
     let count = |most: Option<u32>| {
         let change = Change::new("SET used = if_not_exists(used, :none) + :one")
@@ -91,20 +92,20 @@ pub fn take(write: Write, discount: &Discount, used: &Used) -> Write {
     };
     let all = key::discount_uses(store, id, used.shard);
     let write = write.update(&all, count(discount.usage_limit), Code::VersionConflict);
-    used.ids().fold(write, |write, who| {
-        let theirs = key::discount_uses_by(store, id, who);
+    used.ids().fold(write, |write, shopper_ids| {
+        let theirs = key::discount_uses_by(store, id, shopper_ids);
         write.update(&theirs, count(discount.per_customer_limit), Code::VersionConflict)
     })
 }
 
 /// Gives an order's use back.
-pub fn give_back(write: Write, store: &StoreId, id: &DiscountId, used: &Used) -> Write {
+pub fn release(write: Write, store: &StoreId, id: &DiscountId, used: &DiscountUse) -> Write {
     // Unconditional: a counter must not prevent an order from ending.
     let back = || Change::new("ADD used :back").value(":back", -1);
     let all = key::discount_uses(store, id, used.shard);
     let write = write.update(&all, back(), Code::VersionConflict);
-    used.ids().fold(write, |write, who| {
-        write.update(&key::discount_uses_by(store, id, who), back(), Code::VersionConflict)
+    used.ids().fold(write, |write, shopper_ids| {
+        write.update(&key::discount_uses_by(store, id, shopper_ids), back(), Code::VersionConflict)
     })
 }
 
@@ -123,7 +124,7 @@ pub fn hand_over(
     (from, to): (&CustomerId, &CustomerId),
 ) -> Write {
     let moved = |by: i64| Change::new("ADD used :by").value(":by", by);
-    let counter = |who: &CustomerId| key::discount_uses_by(store, id, who.as_str());
+    let counter = |shopper_ids: &CustomerId| key::discount_uses_by(store, id, shopper_ids.as_str());
     write.update(&counter(from), moved(-1), Code::VersionConflict).update(
         &counter(to),
         moved(1),

@@ -47,13 +47,13 @@ impl From<&DiscountValue> for DiscountValueView {
                 shipping_rate_ids: (!ids.is_empty()).then(|| ids.clone()),
                 ..Self::default()
             },
-            DiscountValue::BuyXGetY { buy_quantity, get_quantity, basis_points, get, most } => {
+            DiscountValue::BuyXGetY { buy_quantity, get_quantity, basis_points, get, max_uses } => {
                 Self {
                     basis_points: Some(*basis_points),
                     buy_quantity: Some(*buy_quantity),
                     get_quantity: Some(*get_quantity),
                     get: Some(get.clone()),
-                    uses_per_order: *most,
+                    uses_per_order: *max_uses,
                     ..Self::default()
                 }
             }

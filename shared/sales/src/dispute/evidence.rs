@@ -193,7 +193,7 @@ impl Dispute {
 impl ObservedDispute {
     /// Whether the bank has evidence already, or accepts none any more. Evidence whose response was lost has
     /// then arrived, or never will.
-    pub fn has_gone_on(&self) -> bool {
+    pub fn is_past_evidence(&self) -> bool {
         self.is_submitted || self.status != DisputeStatus::NeedsResponse
     }
 }
@@ -274,7 +274,7 @@ impl FieldErrors {
                     Some(1..=MAX_SUMMARY) => {}
                     Some(_) => self.add(&place, "too_long", "Must be 1 to 1,000 characters."),
                 },
-                "others" => has_document |= self.others(&place, value),
+                "others" => has_document |= self.additional_evidence(&place, value),
                 name if RAZORPAY_DOCUMENTS.contains(&name) => {
                     has_document |= self.documents(&place, value);
                 }
@@ -287,7 +287,7 @@ impl FieldErrors {
     }
 
     /// Validates `[{"type", "document_ids"}]`, and returns whether it has a document.
-    fn others(&mut self, place: &str, value: &Value) -> bool {
+    fn additional_evidence(&mut self, place: &str, value: &Value) -> bool {
         let entries = value.as_array().filter(|all| (1..=MAX_DOCUMENTS).contains(&all.len()));
         let Some(entries) = entries else {
             self.add(place, "invalid_type", "Must be an array of 1 to 50 objects.");

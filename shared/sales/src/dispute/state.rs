@@ -19,7 +19,7 @@ use super::{
 };
 use crate::payment::Payment;
 
-/// How far the provider's clock may be behind ours. A response of the provider is taken to be so old, so that
+/// The most that the provider's clock may be behind ours. A response of the provider is taken to be so old, so that
 /// it does not outdate an event that arrives later.
 const CLOCKS_DIFFER: Duration = MINUTE;
 
@@ -55,14 +55,14 @@ impl ObservedDispute {
     /// open, and once it is won or closed.
     fn held(&self, payment: &Payment) -> Money {
         let zero = Money::zero(&payment.amount.currency);
-        let holds = match self.status {
+        let holds_amount = match self.status {
             DisputeStatus::Lost => self.taken.as_ref().or(Some(&self.amount)),
             DisputeStatus::NeedsResponse | DisputeStatus::UnderReview => {
                 (self.kind == DisputeType::Chargeback).then_some(&self.amount)
             }
             DisputeStatus::Won | DisputeStatus::Closed => None,
         };
-        holds.filter(|held| held.currency == zero.currency).cloned().unwrap_or(zero)
+        holds_amount.filter(|held| held.currency == zero.currency).cloned().unwrap_or(zero)
     }
 }
 

@@ -18,7 +18,7 @@ use table::item::Key;
 use super::{GiftCard, GiftCardCode, UniqueGiftCardCode};
 
 /// The most look-ups of one client at one store.
-const LOOKUPS: Ceiling = Ceiling { of: "gift_card", most: 5, window: MINUTE };
+const LOOKUPS: Ceiling = Ceiling { of: "gift_card", max: 5, window: MINUTE };
 
 /// Ensures that a client in the network `client_prefix` may look up another code. It counts nothing.
 ///
@@ -45,7 +45,7 @@ pub async fn count_lookup(
     store: &StoreId,
     client_prefix: &str,
 ) -> Result<(), Problem> {
-    LOOKUPS.take(services, &digest_of(store, client_prefix), |write| write).await
+    LOOKUPS.count_attempt(services, &digest_of(store, client_prefix), |write| write).await
 }
 
 /// Finds the card of each code, in the order of the codes, in two round trips; none for an unknown code. Two

@@ -28,7 +28,7 @@ fn card_at(zone: &str, expires_on: Option<&str>) -> GiftCard {
         timezone: Some(serde_json::from_value(zone.into()).unwrap()),
     };
     let store = Store::open(&MerchantId::mint(NOW), opening, NOW);
-    let issue = Issue {
+    let issue = NewGiftCard {
         initial_value: money(1_000),
         expires_on: expires_on.map(|day| LastDay::from_text(day).unwrap()),
         customer_id: None,
@@ -113,7 +113,7 @@ fn an_entry_names_the_order_that_moved_the_money() {
     let entry = GiftCardEntry::new((&card.store_id, &card.id), kind, &money(1), NOW);
     assert_eq!(entry.order_id, None);
     assert_eq!(entry.of_order(&order).order_id, Some(order));
-    assert_eq!(GiftCardEntryKind::ALL.iter().filter(|kind| kind.takes()).count(), 2);
+    assert_eq!(GiftCardEntryKind::ALL.iter().filter(|kind| kind.is_debit()).count(), 2);
 }
 
 #[test]

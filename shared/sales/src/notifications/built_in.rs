@@ -1,7 +1,7 @@
 //! The built-in English texts of mails, for stores without texts of their own.
 
 use super::kind::NotificationKind;
-use super::template::Wording;
+use super::template::MailTemplate;
 
 /// The end of a mail about an order, if the store has a page for the order.
 const SEE: &str = "{% if link %}\n\nSee your order:\n{{ link }}\n{% endif %}";
@@ -54,7 +54,7 @@ const SHOP_AND_TAX: &str = "\
 const TERMS: &str = "{% if terms %}\n\nTerms\n{{ terms }}\n{% endif %}\n";
 
 /// The built-in text of a mail.
-pub(super) fn wording(kind: NotificationKind) -> Wording {
+pub(super) fn wording(kind: NotificationKind) -> MailTemplate {
     let (subject, begin, parts): (_, _, &[&str]) = match kind {
         NotificationKind::OrderPlaced => (
             "Your order {{ order_number }}",
@@ -122,5 +122,5 @@ pub(super) fn wording(kind: NotificationKind) -> Wording {
             &[],
         ),
     };
-    Wording { subject: subject.to_owned(), body: format!("{begin}{}", parts.concat()) }
+    MailTemplate { subject: subject.to_owned(), body: format!("{begin}{}", parts.concat()) }
 }

@@ -69,7 +69,7 @@ pub fn may_be_followed(url: &str, domains: &Domains, base_url: &str) -> bool {
         registered.is_some_and(|name| CARRIERS.contains(&name))
     };
     <WebUrl as primitives::fields::FromText>::from_text(url).is_ok()
-        && (domains.may_lead_to(url, base_url) || is_carriers())
+        && (domains.is_allowed_link(url, base_url) || is_carriers())
 }
 
 #[cfg(test)]

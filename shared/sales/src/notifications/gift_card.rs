@@ -1,7 +1,7 @@
 //! The mail that brings a gift card.
 
 use core_types::key;
-use core_types::mail::{GiftCardNews, MailContent, on_one_line};
+use core_types::mail::{GiftCardDelivery, MailContent, on_one_line};
 use identity::store::Store;
 use primitives::clock::DAY;
 use primitives::problem::Problem;
@@ -9,7 +9,7 @@ use services::Services;
 use table::item::Item;
 
 use super::kind::NotificationKind;
-use super::template::Values;
+use super::template::TemplateValues;
 use super::texts::NotificationTexts;
 use crate::gift_card::{GiftCard, GiftCardCode, GiftCardStatus, LastDay, Recipient};
 
@@ -17,7 +17,7 @@ use crate::gift_card::{GiftCard, GiftCardCode, GiftCardStatus, LastDay, Recipien
 /// the code. [`worded`] renders it when it is sent.
 pub fn gift_card(to: &Recipient, card: &GiftCard, code: &GiftCardCode) -> MailContent {
     let mail = MailContent::new(&to.email, "", String::new(), DAY.saturating_mul(7));
-    let news = GiftCardNews { id: card.id.clone(), code: code.reveal().to_owned() };
+    let news = GiftCardDelivery { id: card.id.clone(), code: code.reveal().to_owned() };
     MailContent { gift_card: Some(news), ..mail.from_store(Some(&card.store_id)) }
 }
 
@@ -45,8 +45,8 @@ pub async fn worded(
     let can_be_spent = |card: &GiftCard| card.status_at(now) == GiftCardStatus::Active;
     let Some((store, card)) = store.zip(card.filter(can_be_spent)) else { return Ok(None) };
     let Some(to) = &card.recipient else { return Ok(None) };
-    let said = texts.render(None, &store.locale, &values(&store, &card, to, &news.code))?;
-    Ok(Some(said.to(mail)))
+    let rendered = texts.render(None, &store.locale, &values(&store, &card, to, &news.code))?;
+    Ok(Some(rendered.to(mail)))
 }
 
 /// Whether a character ends a line (UAX #14, mandatory breaks).
@@ -54,7 +54,7 @@ const fn ends_line(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-fn values(store: &Store, card: &GiftCard, to: &Recipient, code: &str) -> Values {
+fn values(store: &Store, card: &GiftCard, to: &Recipient, code: &str) -> TemplateValues {
     // Whatever ends a line, the next one is indented: no line of the message passes for one of the mail's.
     let quoted = |message: &String| {
         let message = message.replace("\r\n", "\n");
@@ -70,5 +70,5 @@ fn values(store: &Store, card: &GiftCard, to: &Recipient, code: &str) -> Values 
         ("expires_on", card.expires_on.as_ref().map(LastDay::as_str).map(str::to_owned)),
     ];
     let fields = known.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    Values::from(fields.collect::<Vec<_>>())
+    TemplateValues::from(fields.collect::<Vec<_>>())
 }

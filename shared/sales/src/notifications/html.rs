@@ -21,7 +21,7 @@ const LINK: &str = "color:#1d4ed8;overflow-wrap:anywhere";
 
 /// A part of a text that is shown in one way.
 #[derive(Debug, PartialEq, Eq)]
-enum Part<'t> {
+enum TextBlock<'t> {
     /// Lines that stand together.
     Paragraph(Vec<&'t str>),
     /// Indented lines, such as an address.
@@ -47,8 +47,8 @@ pub(super) fn plain(text: &str) -> String {
     text.replace('\t', ": ")
 }
 
-fn parts(text: &str) -> Vec<Part<'_>> {
-    let mut parts: Vec<Part<'_>> = Vec::new();
+fn parts(text: &str) -> Vec<TextBlock<'_>> {
+    let mut parts: Vec<TextBlock<'_>> = Vec::new();
     let mut is_new = true;
     for line in text.lines() {
         if line.trim().is_empty() {
@@ -57,25 +57,29 @@ fn parts(text: &str) -> Vec<Part<'_>> {
         }
         let cells = line.split_once('\t');
         match (parts.last_mut().filter(|_| !is_new), cells) {
-            (Some(Part::Table(rows)), Some(row)) => rows.push(row),
-            (_, Some(row)) => parts.push(Part::Table(vec![row])),
-            (Some(Part::Block(lines)), None) if line.starts_with("    ") => lines.push(line.trim()),
-            (_, None) if line.starts_with("    ") => parts.push(Part::Block(vec![line.trim()])),
-            (Some(Part::Paragraph(lines)), None) => lines.push(line),
-            (_, None) => parts.push(Part::Paragraph(vec![line])),
+            (Some(TextBlock::Table(rows)), Some(row)) => rows.push(row),
+            (_, Some(row)) => parts.push(TextBlock::Table(vec![row])),
+            (Some(TextBlock::Block(lines)), None) if line.starts_with("    ") => {
+                lines.push(line.trim());
+            }
+            (_, None) if line.starts_with("    ") => {
+                parts.push(TextBlock::Block(vec![line.trim()]));
+            }
+            (Some(TextBlock::Paragraph(lines)), None) => lines.push(line),
+            (_, None) => parts.push(TextBlock::Paragraph(vec![line])),
         }
         is_new = false;
     }
     parts
 }
 
-fn render(part: &Part<'_>) -> String {
+fn render(part: &TextBlock<'_>) -> String {
     let lines =
         |lines: &[&str]| lines.iter().map(|line| inline(line)).collect::<Vec<_>>().join("<br>\n");
     match part {
-        Part::Paragraph(all) => format!("<p style=\"{PARAGRAPH}\">{}</p>\n", lines(all)),
-        Part::Block(all) => format!("<p style=\"{BLOCK}\">{}</p>\n", lines(all)),
-        Part::Table(rows) => {
+        TextBlock::Paragraph(all) => format!("<p style=\"{PARAGRAPH}\">{}</p>\n", lines(all)),
+        TextBlock::Block(all) => format!("<p style=\"{BLOCK}\">{}</p>\n", lines(all)),
+        TextBlock::Table(rows) => {
             let row = |(label, amount): &(&str, &str)| {
                 let (label, amount) = (inline(label), inline(amount));
                 format!(
@@ -110,10 +114,10 @@ mod tests {
     fn a_text_becomes_paragraphs_blocks_and_tables() {
         let text = "Thanks!\nYours\n\n    7 <Street>\n    IN\n2 x Mug\t10.00\nTotal\t10.00\n\nhttps://a.example/x?a=1&b=2\n";
         let expected = [
-            Part::Paragraph(vec!["Thanks!", "Yours"]),
-            Part::Block(vec!["7 <Street>", "IN"]),
-            Part::Table(vec![("2 x Mug", "10.00"), ("Total", "10.00")]),
-            Part::Paragraph(vec!["https://a.example/x?a=1&b=2"]),
+            TextBlock::Paragraph(vec!["Thanks!", "Yours"]),
+            TextBlock::Block(vec!["7 <Street>", "IN"]),
+            TextBlock::Table(vec![("2 x Mug", "10.00"), ("Total", "10.00")]),
+            TextBlock::Paragraph(vec!["https://a.example/x?a=1&b=2"]),
         ];
         assert_eq!(parts(text), expected);
         let page = page("Your <order>", text, &Locale::default());

@@ -9,13 +9,13 @@ pub struct Placeholder {
     pub name: &'static str,
     /// The value in a preview.
     pub sample: &'static str,
-    /// Where it may stand.
-    pub place: Place,
+    /// Its permitted position.
+    pub place: PlaceholderPosition,
 }
 
-/// Where a placeholder may stand.
+/// The positions in a mail at which a placeholder is permitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum PlaceholderPosition {
     /// In the subject and in the body.
     Anywhere,
     /// In the body alone, so that a list of mails does not reveal the value.
@@ -26,7 +26,7 @@ pub enum Place {
 
 /// A list in a text, which a loop goes through: `{% for line in lines %} … {% endfor %}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct List {
+pub struct PlaceholderList {
     /// The name of the list.
     pub name: &'static str,
     /// The name of an entry in the loop.
@@ -35,7 +35,7 @@ pub struct List {
     pub fields: &'static [(&'static str, &'static str)],
 }
 
-const LINES: List = List {
+const LINES: PlaceholderList = PlaceholderList {
     name: "lines",
     entry: "line",
     fields: &[
@@ -49,7 +49,7 @@ const LINES: List = List {
         ("total", "1000.00 INR"),
     ],
 };
-const UNITS: List = List {
+const UNITS: PlaceholderList = PlaceholderList {
     name: "lines",
     entry: "line",
     fields: &[
@@ -60,7 +60,7 @@ const UNITS: List = List {
         ("properties", "Engraving: Ann"),
     ],
 };
-const REFUNDED_LINES: List = List {
+const REFUNDED_LINES: PlaceholderList = PlaceholderList {
     name: "lines",
     entry: "line",
     fields: &[
@@ -72,27 +72,27 @@ const REFUNDED_LINES: List = List {
         ("amount", "500.00 INR"),
     ],
 };
-const TAXES: List = List {
+const TAXES: PlaceholderList = PlaceholderList {
     name: "taxes",
     entry: "tax",
     fields: &[("name", "GST"), ("percent", "18"), ("amount", "198.00 INR")],
 };
-const DISCOUNTS: List = List {
+const DISCOUNTS: PlaceholderList = PlaceholderList {
     name: "discounts",
     entry: "discount",
     fields: &[("title", "Summer sale"), ("code", "SUMMER"), ("amount", "100.00 INR")],
 };
 
 const fn anywhere(name: &'static str, sample: &'static str) -> Placeholder {
-    Placeholder { name, sample, place: Place::Anywhere }
+    Placeholder { name, sample, place: PlaceholderPosition::Anywhere }
 }
 
 const fn in_body(name: &'static str, sample: &'static str) -> Placeholder {
-    Placeholder { name, sample, place: Place::Body }
+    Placeholder { name, sample, place: PlaceholderPosition::Body }
 }
 
 const fn link(name: &'static str, sample: &'static str) -> Placeholder {
-    Placeholder { name, sample, place: Place::Link }
+    Placeholder { name, sample, place: PlaceholderPosition::Link }
 }
 
 const SHOP: Placeholder = anywhere("shop", "Asha's Books");
@@ -221,7 +221,7 @@ impl NotificationKind {
     }
 
     /// The lists that its body may go through.
-    pub const fn lists(self) -> &'static [List] {
+    pub const fn lists(self) -> &'static [PlaceholderList] {
         match self {
             Self::OrderPlaced | Self::PaymentRequested => &[LINES, TAXES, DISCOUNTS],
             Self::OrderShipped

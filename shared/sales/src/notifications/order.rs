@@ -11,7 +11,7 @@ use primitives::clock::DAY;
 use primitives::problem::Problem;
 
 use super::kind::NotificationKind;
-use super::template::{Fields, Values};
+use super::template::{TemplateFields, TemplateValues};
 use super::texts::NotificationTexts;
 use crate::order::fulfillment::{Fulfillment, Tracking};
 use crate::order::refund::Refund;
@@ -83,7 +83,7 @@ fn of_location(location: &Location) -> Option<String> {
 }
 
 /// The store, as the law wants it in a mail that confirms an order.
-fn of_store(store: &Store) -> Fields {
+fn of_store(store: &Store) -> TemplateFields {
     let own = store.contact.address.as_ref();
     let known = [
         ("shop", Some(on_one_line(&store.name))),
@@ -94,8 +94,8 @@ fn of_store(store: &Store) -> Fields {
     known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-fn of_order(order: &Order, settings: &Notifications) -> Fields {
-    let units: u32 = order.items.iter().map(|item| item.quantity).fold(0, u32::saturating_add);
+fn of_order(order: &Order, settings: &Notifications) -> TemplateFields {
+    let units: u32 = order.items.iter().map(OrderItem::sold).fold(0, u32::saturating_add);
     let totals = &order.totals;
     let shipping = order.shipping_line.as_ref();
     let method = order.payment_method.as_ref().map(|method| on_one_line(&method.name));
@@ -140,8 +140,8 @@ fn properties(item: &OrderItem) -> String {
     pairs.collect::<Vec<_>>().join(", ")
 }
 
-/// What names a line, and how many units of it.
-fn of_line(item: &OrderItem, quantity: u32) -> Fields {
+/// The name of a line, and its number of units.
+fn of_line(item: &OrderItem, quantity: u32) -> TemplateFields {
     let variant = item.variant_title.as_deref().filter(|title| *title != "Default");
     let known = [
         ("quantity", Some(quantity.to_string())),
@@ -154,22 +154,22 @@ fn of_line(item: &OrderItem, quantity: u32) -> Fields {
 }
 
 /// The lines of an order with their amounts.
-fn lines(order: &Order) -> Vec<Fields> {
+fn lines(order: &Order) -> Vec<TemplateFields> {
     let line = |item: &OrderItem| {
-        let mut fields = of_line(item, item.quantity);
+        let mut fields = of_line(item, item.sold());
         fields.push(("price", money(&item.price)));
         fields.extend(some_money(&item.discount).map(|amount| ("discount", amount)));
         fields.push(("total", money(&item.subtotal)));
         fields
     };
-    order.items.iter().map(line).collect()
+    order.items.iter().filter(|item| item.sold() > 0).map(line).collect()
 }
 
 /// The lines of a part of an order, each with its number of units.
 fn lines_of<'l>(
     order: &Order,
     part: impl IntoIterator<Item = (&'l core_types::id::OrderItemId, u32, Option<&'l Money>)>,
-) -> Vec<Fields> {
+) -> Vec<TemplateFields> {
     let line = |(id, quantity, amount): (_, u32, Option<&Money>)| {
         let mut fields = of_line(order.item(id)?, quantity);
         fields.extend(amount.map(|amount| ("amount", money(amount))));
@@ -178,7 +178,7 @@ fn lines_of<'l>(
     part.into_iter().filter_map(line).collect()
 }
 
-fn of_discounts(order: &Order) -> Vec<Fields> {
+fn of_discounts(order: &Order) -> Vec<TemplateFields> {
     let saving = order.discounts.iter().filter(|discount| !discount.amount.is_zero());
     let fields = saving.map(|discount| {
         let code = discount.code.as_ref().map(|code| ("code", code.as_str().to_owned()));
@@ -189,13 +189,13 @@ fn of_discounts(order: &Order) -> Vec<Fields> {
 }
 
 /// A tax and its rate; none if it is zero.
-fn of_tax(name: &str, percentage: Percentage, amount: &Money) -> Option<Fields> {
+fn of_tax(name: &str, percentage: Percentage, amount: &Money) -> Option<TemplateFields> {
     let amount = some_money(amount)?;
     let percent = percentage.to_string();
     Some(vec![("name", on_one_line(name)), ("percent", percent), ("amount", amount)])
 }
 
-fn of_tracking(tracking: &Tracking) -> Fields {
+fn of_tracking(tracking: &Tracking) -> TemplateFields {
     let known = [
         ("carrier", tracking.company.as_deref().map(on_one_line)),
         ("tracking_number", tracking.number.as_deref().map(on_one_line)),
@@ -204,7 +204,7 @@ fn of_tracking(tracking: &Tracking) -> Fields {
     known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-fn of_refund(order: &Order, refund: &Refund) -> Values {
+fn of_refund(order: &Order, refund: &Refund) -> TemplateValues {
     let lines = refund.tax_lines();
     let tax = tax::sum(&lines, &order.currency).as_ref().and_then(some_money);
     let cards = refund.transactions.iter().filter(|part| part.gift_card_id.is_some());
@@ -220,7 +220,7 @@ fn of_refund(order: &Order, refund: &Refund) -> Values {
     let taxes = lines.iter().filter_map(|line| of_tax(&line.name, line.percentage, &line.amount));
     let part =
         refund.items.iter().map(|line| (&line.order_item_id, line.quantity, Some(&line.amount)));
-    Values {
+    TemplateValues {
         fields: known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect(),
         lists: vec![("lines", lines_of(order, part)), ("taxes", taxes.collect())],
     }
@@ -231,14 +231,14 @@ fn values(
     (store, settings): (&Store, &Notifications),
     order: &Order,
     news: OrderNews<'_>,
-) -> Values {
+) -> TemplateValues {
     let taxes = order.totals.tax_lines.iter();
     let taxes = taxes.filter_map(|line| of_tax(&line.name, line.percentage, &line.amount));
     let mut values = match (news.refund, news.fulfillment) {
         (Some(refund), _) => of_refund(order, refund),
         (None, Some(parcel)) => {
             let part = parcel.items.iter().map(|line| (&line.order_item_id, line.quantity, None));
-            Values { fields: Vec::new(), lists: vec![("lines", lines_of(order, part))] }
+            TemplateValues { fields: Vec::new(), lists: vec![("lines", lines_of(order, part))] }
         }
         (None, None) => {
             let lists = vec![
@@ -246,7 +246,7 @@ fn values(
                 ("taxes", taxes.collect()),
                 ("discounts", of_discounts(order)),
             ];
-            Values { fields: Vec::new(), lists }
+            TemplateValues { fields: Vec::new(), lists }
         }
     };
     values.fields.extend(of_store(store));
@@ -264,7 +264,7 @@ fn values(
 ///
 /// # Errors
 /// `internal`.
-pub fn about_order(
+pub fn order_mail(
     to: &Email,
     texts: &NotificationTexts,
     (store, settings): (&Store, &Notifications),
@@ -272,8 +272,8 @@ pub fn about_order(
     news: OrderNews<'_>,
 ) -> Result<MailContent, Problem> {
     let values = values(texts.kind, (store, settings), order, news);
-    let said = texts.render(order.locale.as_ref(), &store.locale, &values)?;
+    let rendered = texts.render(order.locale.as_ref(), &store.locale, &values)?;
     let mail = MailContent::new(to, "", String::new(), DAY.saturating_mul(3));
-    let mail = said.to(mail.of_business(&order.store_id));
+    let mail = rendered.to(mail.of_business(&order.store_id));
     Ok(MailContent { asks_to_pay: texts.kind == NotificationKind::PaymentRequested, ..mail })
 }

@@ -2,7 +2,7 @@
 
 use primitives::fields::Violation;
 
-use super::kind::{List, NotificationKind, Place, Placeholder};
+use super::kind::{NotificationKind, Placeholder, PlaceholderList, PlaceholderPosition};
 
 /// A tag in a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,14 +29,14 @@ fn tags(text: &str) -> Result<Vec<Tag<'_>>, Violation> {
         let (is_value, end) = match tag.as_bytes() {
             [b'{', b'{', ..] => (true, "}}"),
             [b'{', b'%', ..] => (false, "%}"),
-            [b'{', b'#', ..] => return Err(broken("Comments are not allowed.")),
+            [b'{', b'#', ..] => return Err(invalid_template("Comments are not allowed.")),
             _ => {
                 rest = tag.get(1..).unwrap_or_default();
                 continue;
             }
         };
         let Some(length) = tag.find(end) else {
-            return Err(broken(&format!("`{}` is not closed.", cut(tag))));
+            return Err(invalid_template(&format!("`{}` is not closed.", cut(tag))));
         };
         let inner = tag.get(2..length).unwrap_or_default().trim_matches(['-', '+']).trim();
         let words: Vec<&str> = inner.split_whitespace().collect();
@@ -47,7 +47,7 @@ fn tags(text: &str) -> Result<Vec<Tag<'_>>, Violation> {
             (false, ["for", entry, "in", list]) => Tag::For(entry, list),
             (false, ["endfor"]) => Tag::EndFor,
             (false, ["else" | "endif"]) => Tag::Other,
-            _ => return Err(broken(&format!("`{}` is not a placeholder.", cut(tag)))),
+            _ => return Err(invalid_template(&format!("`{}` is not a placeholder.", cut(tag)))),
         });
         rest = tag.get(length.saturating_add(2)..).unwrap_or_default();
     }
@@ -62,27 +62,27 @@ fn tags(text: &str) -> Result<Vec<Tag<'_>>, Violation> {
 pub(super) fn used(
     text: &str,
     kind: NotificationKind,
-    place: Place,
+    place: PlaceholderPosition,
 ) -> Result<Vec<Placeholder>, Violation> {
     let mut used = Vec::new();
-    let mut within: Option<&List> = None;
+    let mut open_list: Option<&PlaceholderList> = None;
     for tag in tags(text)? {
         match tag {
             Tag::Name(name) => match entry_field(name) {
-                Some((entry, field)) => ensure_field(within, entry, field)?,
-                None => used.push(*named(name, kind)?),
+                Some((entry, field)) => ensure_field(open_list, entry, field)?,
+                None => used.push(*find_placeholder(name, kind)?),
             },
             Tag::For(entry, list) => {
-                if within.is_some() {
-                    return Err(broken("Loops cannot be nested."));
+                if open_list.is_some() {
+                    return Err(invalid_template("Loops cannot be nested."));
                 }
-                if place != Place::Body {
+                if place != PlaceholderPosition::Body {
                     let detail = "Loops are only allowed in the body.";
                     return Err(Violation::new("placeholder_not_allowed", detail));
                 }
-                within = Some(listed(entry, list, kind)?);
+                open_list = Some(listed(entry, list, kind)?);
             }
-            Tag::EndFor => within = None,
+            Tag::EndFor => open_list = None,
             Tag::Other => {}
         }
     }
@@ -110,12 +110,16 @@ fn entry_field(name: &str) -> Option<(&str, &str)> {
     name.split_once('.')
 }
 
-fn named(name: &str, kind: NotificationKind) -> Result<&'static Placeholder, Violation> {
+fn find_placeholder(name: &str, kind: NotificationKind) -> Result<&'static Placeholder, Violation> {
     let known = kind.placeholders().iter().find(|known| known.name == name);
     known.ok_or_else(|| unknown(name, kind.placeholders().iter().map(|known| known.name)))
 }
 
-fn listed(entry: &str, name: &str, kind: NotificationKind) -> Result<&'static List, Violation> {
+fn listed(
+    entry: &str,
+    name: &str,
+    kind: NotificationKind,
+) -> Result<&'static PlaceholderList, Violation> {
     let known = kind.lists().iter().find(|list| list.name == name && list.entry == entry);
     known.ok_or_else(|| {
         let loops = kind.lists().iter().map(|list| format!("for {} in {}", list.entry, list.name));
@@ -125,8 +129,12 @@ fn listed(entry: &str, name: &str, kind: NotificationKind) -> Result<&'static Li
     })
 }
 
-fn ensure_field(within: Option<&List>, entry: &str, field: &str) -> Result<(), Violation> {
-    let Some(list) = within.filter(|list| list.entry == entry) else {
+fn ensure_field(
+    open_list: Option<&PlaceholderList>,
+    entry: &str,
+    field: &str,
+) -> Result<(), Violation> {
+    let Some(list) = open_list.filter(|list| list.entry == entry) else {
         let detail = format!("`{}.{}` is only allowed in its loop.", cut(entry), cut(field));
         return Err(Violation::new("placeholder_not_allowed", detail));
     };
@@ -145,6 +153,6 @@ fn cut(tag: &str) -> String {
 }
 
 /// A template that cannot be rendered.
-pub(super) fn broken(detail: &str) -> Violation {
+pub(super) fn invalid_template(detail: &str) -> Violation {
     Violation::new("invalid_template", detail.to_owned())
 }

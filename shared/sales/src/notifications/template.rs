@@ -14,8 +14,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::html;
-use super::kind::{List, NotificationKind, Place, Placeholder};
-use super::tags::{broken, used, without_dots_in_tags};
+use super::kind::{NotificationKind, Placeholder, PlaceholderList, PlaceholderPosition};
+use super::tags::{invalid_template, used, without_dots_in_tags};
 
 /// The first of the characters that stand for links while other links are broken up.
 const LINK_MARK: char = '\u{e000}';
@@ -26,7 +26,7 @@ const LINKS: std::ops::Range<u32> = 0..8;
 
 /// The subject and text of a mail, with placeholders.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Wording {
+pub struct MailTemplate {
     /// The subject.
     pub subject: String,
     /// The text.
@@ -36,7 +36,7 @@ pub struct Wording {
 /// A mail with its placeholders filled in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "RenderedMail")]
-pub struct Rendered {
+pub struct RenderedMail {
     /// The subject.
     pub subject: String,
     /// The text.
@@ -46,19 +46,19 @@ pub struct Rendered {
 }
 
 /// The values of placeholders by name; one without a value is empty.
-pub type Fields = Vec<(&'static str, String)>;
+pub type TemplateFields = Vec<(&'static str, String)>;
 
 /// The values of a mail.
 #[derive(Debug, Clone, Default)]
-pub struct Values {
+pub struct TemplateValues {
     /// The values of placeholders.
-    pub fields: Fields,
+    pub fields: TemplateFields,
     /// The entries of each list.
-    pub lists: Vec<(&'static str, Vec<Fields>)>,
+    pub lists: Vec<(&'static str, Vec<TemplateFields>)>,
 }
 
-impl From<Fields> for Values {
-    fn from(fields: Fields) -> Self {
+impl From<TemplateFields> for TemplateValues {
+    fn from(fields: TemplateFields) -> Self {
         Self { fields, lists: Vec::new() }
     }
 }
@@ -76,7 +76,7 @@ fn environment<'a>() -> Result<Environment<'a>, Problem> {
     Ok(environment)
 }
 
-impl Wording {
+impl MailTemplate {
     /// Validates the texts for a mail of this kind.
     ///
     /// # Errors
@@ -87,13 +87,14 @@ impl Wording {
         let mut violation = |pointer: &str, violation| {
             errors.push(FieldError::at(pointer, violation));
         };
-        for (pointer, text, place) in
-            [("/subject", &self.subject, Place::Anywhere), ("/body", &self.body, Place::Body)]
-        {
+        for (pointer, text, place) in [
+            ("/subject", &self.subject, PlaceholderPosition::Anywhere),
+            ("/body", &self.body, PlaceholderPosition::Body),
+        ] {
             match checked(text, kind, place) {
                 Err(wrong) => violation(pointer, wrong),
                 Ok(used) => {
-                    let hidden = used.iter().find(|one| one.place != Place::Anywhere);
+                    let hidden = used.iter().find(|one| one.place != PlaceholderPosition::Anywhere);
                     if let Some(one) = hidden.filter(|_| pointer == "/subject") {
                         let detail = format!("`{}` is only allowed in the body.", one.name);
                         violation(pointer, Violation::new("placeholder_not_allowed", detail));
@@ -114,42 +115,42 @@ impl Wording {
     /// among the values.
     ///
     /// # Errors
-    /// `internal` if a text is no valid template, which [`Wording::validate`] rejects.
+    /// `internal` if a text is no valid template, which [`MailTemplate::validate`] rejects.
     pub fn render(
         &self,
         kind: NotificationKind,
         language: &Locale,
-        values: &Values,
-    ) -> Result<Rendered, Problem> {
+        values: &TemplateValues,
+    ) -> Result<RenderedMail, Problem> {
         let text = |name: &str| {
             let found = values.fields.iter().find(|(known, _)| *known == name);
             found.map(|(_, text)| text.as_str()).filter(|text| !text.is_empty())
         };
         let known = kind.placeholders();
-        let links = || known.iter().filter(|one| one.place == Place::Link).zip(LINKS);
+        let links = || known.iter().filter(|one| one.place == PlaceholderPosition::Link).zip(LINKS);
         let mark = |one: &Placeholder| {
             let place = links().find(|(link, _)| link.name == one.name)?.1;
             char::from_u32(u32::from(LINK_MARK).saturating_add(place))
         };
-        let stands = |one: &Placeholder| match (text(one.name), mark(one)) {
+        let value = |one: &Placeholder| match (text(one.name), mark(one)) {
             (None, _) => String::new(),
             (Some(_), Some(mark)) => mark.to_string(),
             (Some(text), None) => unmarked(text),
         };
         let of_lists = kind.lists().iter().map(|list| (list.name, entries(list, values)));
         let given: BTreeMap<&str, Value> =
-            known.iter().map(|one| (one.name, stands(one).into())).chain(of_lists).collect();
+            known.iter().map(|one| (one.name, value(one).into())).chain(of_lists).collect();
         let given = Value::from_object(given);
         let environment = environment()?;
         let say = |template: &str| {
-            let said = environment.render_str(template, given.clone());
-            let mut said = unlinked(&said.map_err(Problem::internal)?);
+            let rendered = environment.render_str(template, given.clone());
+            let mut rendered = unlinked(&rendered.map_err(Problem::internal)?);
             for (link, _) in links() {
                 if let Some(mark) = mark(link) {
-                    said = said.replace(mark, text(link.name).unwrap_or_default());
+                    rendered = rendered.replace(mark, text(link.name).unwrap_or_default());
                 }
             }
-            Ok::<_, Problem>(said)
+            Ok::<_, Problem>(rendered)
         };
         let subject = say(&self.subject)?;
         let subject: Vec<&str> = subject.split(|c: char| c.is_control()).collect();
@@ -159,21 +160,25 @@ impl Wording {
         }
         let subject = subject.join(" ").trim().to_owned();
         let html = html::page(&subject, &text, language);
-        Ok(Rendered { text: html::plain(&text), html, subject })
+        Ok(RenderedMail { text: html::plain(&text), html, subject })
     }
 
     /// Renders the mail with sample values.
     ///
     /// # Errors
     /// `internal` if a text is no valid template.
-    pub fn preview(&self, kind: NotificationKind, language: &Locale) -> Result<Rendered, Problem> {
+    pub fn preview(
+        &self,
+        kind: NotificationKind,
+        language: &Locale,
+    ) -> Result<RenderedMail, Problem> {
         let fields = kind.placeholders().iter().map(|one| (one.name, one.sample.to_owned()));
-        let entry = |list: &List| {
+        let entry = |list: &PlaceholderList| {
             let fields = list.fields.iter().map(|(name, sample)| (*name, (*sample).to_owned()));
             (list.name, vec![fields.collect()])
         };
         let lists = kind.lists().iter().map(entry).collect();
-        self.render(kind, language, &Values { fields: fields.collect(), lists })
+        self.render(kind, language, &TemplateValues { fields: fields.collect(), lists })
     }
 }
 
@@ -190,10 +195,10 @@ fn single_spaced(text: &str) -> String {
 }
 
 /// The entries of a list, each with all of its fields.
-fn entries(list: &List, values: &Values) -> Value {
+fn entries(list: &PlaceholderList, values: &TemplateValues) -> Value {
     let found = values.lists.iter().find(|(name, _)| *name == list.name);
     let entries = found.map(|(_, entries)| entries.as_slice()).unwrap_or_default();
-    let entry = |entry: &Fields| {
+    let entry = |entry: &TemplateFields| {
         let text = |name: &str| entry.iter().find(|(known, _)| *known == name);
         let fields = list.fields.iter().map(|(name, _)| {
             let text = text(name).map(|(_, text)| unmarked(text)).unwrap_or_default();
@@ -217,11 +222,11 @@ fn is_mark(c: char) -> bool {
 fn checked(
     text: &str,
     kind: NotificationKind,
-    place: Place,
+    place: PlaceholderPosition,
 ) -> Result<Vec<Placeholder>, Violation> {
     let used = used(text, kind, place)?;
-    let environment = environment().map_err(|problem| broken(&problem.to_string()))?;
-    environment.template_from_str(text).map_err(|error| broken(&error.to_string()))?;
+    let environment = environment().map_err(|problem| invalid_template(&problem.to_string()))?;
+    environment.template_from_str(text).map_err(|error| invalid_template(&error.to_string()))?;
     if holds_link(&without_dots_in_tags(text)) || text.contains(is_mark) {
         let detail = "Links are not allowed: use the placeholders.";
         return Err(Violation::new("link_not_allowed", detail));
@@ -234,8 +239,8 @@ mod tests {
     use super::super::built_in;
     use super::*;
 
-    fn wording(subject: &str, body: &str) -> Wording {
-        Wording { subject: subject.to_owned(), body: body.to_owned() }
+    fn wording(subject: &str, body: &str) -> MailTemplate {
+        MailTemplate { subject: subject.to_owned(), body: body.to_owned() }
     }
 
     #[test]
@@ -245,7 +250,7 @@ mod tests {
             words.validate(*kind).unwrap();
             for values in [
                 words.preview(*kind, &Locale::default()).unwrap(),
-                words.render(*kind, &Locale::default(), &Values::default()).unwrap(),
+                words.render(*kind, &Locale::default(), &TemplateValues::default()).unwrap(),
             ] {
                 assert!(values.text.is_ascii() && values.text.ends_with('\n'), "{values:?}");
                 assert!(!values.text.contains("\n\n\n") && !values.text.contains(['{', '}']));

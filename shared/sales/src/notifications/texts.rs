@@ -14,7 +14,7 @@ use table::item::Item;
 
 use super::built_in;
 use super::kind::NotificationKind;
-use super::template::{Rendered, Values, Wording};
+use super::template::{MailTemplate, RenderedMail, TemplateValues};
 
 core_types::topics! {
     NOTIFICATION_TEXT_UPDATED = "notification_text.updated", "notification_text",
@@ -34,7 +34,7 @@ const BUILT_IN: &str = "en";
 pub struct NotificationText {
     /// The subject and body.
     #[serde(flatten)]
-    pub wording: Wording,
+    pub wording: MailTemplate,
     /// The language, as the request spelled it.
     pub locale: Locale,
     /// When it was created.
@@ -85,7 +85,7 @@ impl NotificationTexts {
 
     /// Adds or replaces the text in a language.
     #[must_use]
-    pub fn with(&self, locale: &Locale, wording: Wording, now: Timestamp) -> Self {
+    pub fn with(&self, locale: &Locale, wording: MailTemplate, now: Timestamp) -> Self {
         let before = self.get(locale);
         let text = NotificationText {
             wording,
@@ -119,7 +119,7 @@ impl NotificationTexts {
     }
 
     /// The chosen text, or the built-in one.
-    pub fn wording(&self, reader: Option<&Locale>, store: &Locale) -> Wording {
+    pub fn wording(&self, reader: Option<&Locale>, store: &Locale) -> MailTemplate {
         let chosen = self.choose(reader, store).map(|text| text.wording.clone());
         chosen.unwrap_or_else(|| built_in::wording(self.kind))
     }
@@ -137,8 +137,8 @@ impl NotificationTexts {
         &self,
         reader: Option<&Locale>,
         store: &Locale,
-        values: &Values,
-    ) -> Result<Rendered, Problem> {
+        values: &TemplateValues,
+    ) -> Result<RenderedMail, Problem> {
         let chosen = self.choose(reader, store);
         let own = chosen.map(|text| text.wording.render(self.kind, &text.locale, values));
         match own {
@@ -151,7 +151,7 @@ impl NotificationTexts {
     }
 
     /// The subject of the events of a text.
-    pub fn about<'a>(&'a self, view: &'a NotificationTextView) -> EventSubject<'a> {
+    pub fn subject_of<'a>(&'a self, view: &'a NotificationTextView) -> EventSubject<'a> {
         EventSubject {
             store: Some(&self.store_id),
             app: None,
@@ -166,7 +166,7 @@ impl NotificationTexts {
     }
 }
 
-impl Rendered {
+impl RenderedMail {
     /// Fills the subject, text and HTML into a mail.
     pub fn to(self, mail: MailContent) -> MailContent {
         MailContent { subject: self.subject, text: self.text, html: Some(self.html), ..mail }
@@ -218,7 +218,7 @@ mod tests {
     fn the_nearest_language_is_chosen() {
         let now = Timestamp::from_millis(0);
         let locale = |text: &str| Locale::from_text(text).unwrap();
-        let words = |text: &str| Wording { subject: text.to_owned(), body: text.to_owned() };
+        let words = |text: &str| MailTemplate { subject: text.to_owned(), body: text.to_owned() };
         let none = NotificationTexts::none(&StoreId::derive(&["a"]), NotificationKind::OrderPlaced);
         let texts = ["fr", "de", "de-AT"].iter().fold(none.clone(), |texts, language| {
             texts.with(&locale(language), words(language), now)

@@ -6,7 +6,7 @@ use primitives::problem::{Code, Problem};
 use super::fulfillment::Fulfillment;
 use super::refund::Refund;
 use super::{Order, OrderChange, RefundChange};
-use crate::payment::{Payment, PaymentChange};
+use crate::payment::{Payment, PaymentChange, PaymentRefund};
 
 /// An order, its fulfilments, refunds and payments, each from the oldest.
 #[derive(Debug, Clone)]
@@ -46,6 +46,19 @@ impl OrderAggregate {
         }
         next.refunds.sort_by_key(|refund| refund.created_at);
         next
+    }
+
+    /// Its refunds, and those of payments that it did not accept, from the oldest.
+    pub fn all_refunds(&self) -> Vec<Refund> {
+        let is_new =
+            |entry: &&PaymentRefund| self.refunds.iter().all(|refund| refund.id != entry.id);
+        let unapplied = self.payments.iter().flat_map(|payment| {
+            let entries = payment.refunds.iter().filter(is_new);
+            entries.map(|entry| payment.refund_of_unapplied(entry))
+        });
+        let mut all: Vec<Refund> = self.refunds.iter().cloned().chain(unapplied).collect();
+        all.sort_by_key(|refund| refund.created_at);
+        all
     }
 
     /// The fulfilment with this id.

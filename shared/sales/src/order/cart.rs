@@ -29,15 +29,15 @@ pub struct LineInput {
     pub variant_id: VariantId,
     /// The number of units.
     pub quantity: Int<1, MAX_QUANTITY>,
-    /// How these units differ from others of the variant, such as the text of an engraving. Lines of one
-    /// variant with equal properties are merged; with different ones they stay apart.
+    /// Properties by which these units differ from others of the variant, such as the text of an engraving.
+    /// Lines of one variant with equal properties are merged; with different ones they stay apart.
     pub properties: Option<Metadata>,
     /// Key-value pairs of the line. Lines that are merged must not have different ones.
     pub metadata: Option<Metadata>,
 }
 
 /// Finds an empty cart in an order's `items`.
-pub fn violations(given: Given<'_>) -> Vec<FieldError> {
+pub fn empty_cart_errors(given: Given<'_>) -> Vec<FieldError> {
     let is_empty = given.count("items") == Some(0);
     is_empty.then(empty).into_iter().collect()
 }
@@ -53,7 +53,7 @@ pub struct CartLine {
     pub variant_id: VariantId,
     /// The number of units.
     pub quantity: u32,
-    /// How these units differ from others of the variant.
+    /// Properties by which these units differ from others of the variant.
     pub properties: BTreeMap<String, String>,
     /// Key-value pairs of the line.
     pub metadata: BTreeMap<String, String>,
@@ -77,7 +77,7 @@ pub struct CustomerInput {
 
 /// Returns the shopper's address and contact details: from an e-mail address alone, or from a customer
 /// object. Both at once are a field error. A telephone number without a country code is one of `country`.
-pub fn who(
+pub fn contact_details(
     email: Option<Email>,
     customer: Option<CustomerInput>,
     country: &Country,

@@ -1,4 +1,4 @@
-//! The totals, shipping and discounts of an order, as they were at placement.
+//! The totals, shipping and discounts of an order.
 
 use core_types::fields::Currency;
 use core_types::id::DiscountId;
@@ -7,18 +7,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Order;
-use crate::discount::uses::Used;
-use crate::discount::{Discount, DiscountCode, DiscountKind, Who};
+use crate::discount::uses::DiscountUse;
+use crate::discount::{Discount, DiscountCode, DiscountKind, ShopperIds};
 use crate::shipping::ShippingService;
-use crate::tax::{LineTax, TaxLine};
+use crate::tax::{LineTax, TaxLine, share};
 
-/// The amounts of an order at placement (docs/commerce.md §4).
+/// The amounts of what an order sells: units that were cancelled or returned before they were paid are not in
+/// them (docs/commerce.md §4).
 ///
 /// `total` is `subtotal` less `discount` plus `shipping`, plus `tax` unless prices include it, plus `rounding`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "OrderTotals")]
 pub struct Totals {
-    /// The sum of the lines, each price times quantity.
+    /// The sum of the lines, each price times the units sold.
     pub subtotal: Money,
     /// The discounts on lines and shipping.
     pub discount: Money,
@@ -37,7 +38,7 @@ pub struct Totals {
     pub total: Money,
     /// The part of the total that gift cards pay.
     pub gift_cards: Money,
-    /// The amount left to pay at placement.
+    /// The part of the total that gift cards do not pay.
     pub due: Money,
 }
 
@@ -117,6 +118,21 @@ pub struct ShippingLine {
     pub total: Money,
 }
 
+impl DiscountAllocation {
+    /// Discounts of an amount that is another one now: each keeps its share, and together they are rounded half up.
+    pub(super) fn scaled(parts: &[Self], before: &Money, after: &Money) -> Vec<Self> {
+        let Some(whole) = Money::sum(parts.iter().map(|part| &part.amount), &before.currency)
+            .filter(|_| before != after)
+        else {
+            return parts.to_vec();
+        };
+        let weights: Vec<i64> = parts.iter().map(|part| part.amount.amount).collect();
+        let amounts = share(&whole, after.amount, before.amount).allocate(&weights);
+        let pairs = parts.iter().zip(amounts);
+        pairs.map(|(part, amount)| Self { amount, ..part.clone() }).collect()
+    }
+}
+
 impl ShippingLine {
     /// The line with this price before the store's tax was deducted from it.
     #[must_use]
@@ -140,7 +156,7 @@ pub struct OrderDiscount {
     /// The amount that it saves in all.
     pub amount: Money,
     /// The counters that its use was counted on.
-    pub used: Used,
+    pub used: DiscountUse,
     /// Whether the use was given back, because the order ended unpaid or wholly refunded.
     #[serde(default)]
     pub given_back: bool,
@@ -148,14 +164,14 @@ pub struct OrderDiscount {
 
 impl OrderDiscount {
     /// The entry of a discount in the order with this number.
-    pub fn of(discount: &Discount, amount: Money, number: u64, who: &Who) -> Self {
+    pub fn of(discount: &Discount, amount: Money, number: u64, shopper_ids: &ShopperIds) -> Self {
         Self {
             discount_id: discount.id.clone(),
             title: discount.title.clone(),
             code: discount.code.clone(),
             kind: discount.value.kind(),
             amount,
-            used: Used::of(discount, number, who),
+            used: DiscountUse::of(discount, number, shopper_ids),
             given_back: false,
         }
     }
@@ -186,13 +202,13 @@ impl Order {
 
     /// The shipping that need not be paid: all of it if every unit is waived, none otherwise.
     pub(super) fn waived_shipping(&self) -> Money {
-        let is_called_off = self.items.iter().all(|item| item.waived == item.quantity);
+        let is_called_off = self.items.iter().all(|item| item.waived == item.sold());
         if is_called_off { self.shipping_total() } else { Money::zero(&self.currency) }
     }
 
     /// Marks the uses of its discounts as given back, each once, if the order has ended and nothing of its money
     /// is left. Returns those that are new.
-    pub(super) fn give_back_uses(&mut self) -> Vec<OrderDiscount> {
+    pub(super) fn release_uses(&mut self) -> Vec<OrderDiscount> {
         if !self.is_over() || !self.unreturned().is_zero() {
             return Vec::new();
         }

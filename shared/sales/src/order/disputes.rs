@@ -25,9 +25,9 @@ impl Order {
         let claimed = payment.claimed();
         let claimed = (!claimed.is_zero()).then_some(claimed);
         let mut next = self.clone();
-        let known = next.payments.iter_mut().find(|known| known.payment_id == payment.id)?;
-        (known.claimed != claimed).then_some(())?;
-        known.claimed = claimed;
+        let entry = next.payments.iter_mut().find(|entry| entry.payment_id == payment.id)?;
+        (entry.claimed != claimed).then_some(())?;
+        entry.claimed = claimed;
         Some(next.changed(now))
     }
 }

@@ -32,15 +32,16 @@ impl Order {
     /// becomes binding. `None` if it is not due.
     pub fn end_hold(&self, now: Timestamp) -> Option<OrderChange> {
         let is_due = self.stock_held_until.is_some_and(|at| at <= now);
-        let holds = self.status == OrderStatus::Draft && self.stock == StockState::Reserved;
-        (is_due && holds).then_some(())?;
+        let reserves_stock =
+            self.status == OrderStatus::Draft && self.stock == StockState::Reserved;
+        (is_due && reserves_stock).then_some(())?;
         let next = Self { stock: StockState::Released, stock_held_until: None, ..self.clone() };
         let change = OrderChange::new(self, next.changed(now)).moving(Some(StockMove::Release));
         Some(change.announced(&ORDER_UPDATED))
     }
 
     /// Schedules the sweep to close the payments of an ended order.
-    pub(super) fn attend(&mut self, now: Timestamp) {
+    pub(super) fn schedule_closing(&mut self, now: Timestamp) {
         self.attend_at = Some(now.plus(GRACE));
         self.attend_tries = 0;
     }

@@ -4,7 +4,7 @@ use core_types::id::{PaymentId, RefundId};
 use core_types::money::Money;
 use primitives::clock::Timestamp;
 
-use super::refund::{Plan, Refund, RefundReason};
+use super::refund::{Refund, RefundPlan, RefundReason};
 use super::{ORDER_REFUNDED, Order, OrderChange, RefundChange};
 
 impl OrderChange {
@@ -32,7 +32,7 @@ impl OrderChange {
         let version = self.before.version.saturating_add(1);
         let mut order = Order { version, ..order };
         let mut uses = self.uses;
-        uses.extend(order.give_back_uses());
+        uses.extend(order.release_uses());
         let refund = Some(RefundChange { refund, before: None });
         Self { order, uses, refund, ..self }.announced(&ORDER_REFUNDED)
     }
@@ -51,7 +51,7 @@ impl Order {
         let left = self.payment(payment)?.unreturned().min(&self.unreturned());
         let amount = left.min(amount);
         (!amount.is_zero()).then_some(())?;
-        let plan = Plan {
+        let plan = RefundPlan {
             amount: amount.clone(),
             items: Vec::new(),
             shipping: Money::zero(&self.currency),

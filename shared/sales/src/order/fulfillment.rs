@@ -150,7 +150,7 @@ impl Order {
             return Err(self.why_not_fulfillable());
         }
         let lines = match &wanted.items {
-            Some(lines) => self.named_lines(lines, wanted.location_id.as_ref())?,
+            Some(lines) => self.requested_lines(lines, wanted.location_id.as_ref())?,
             None => self.all_lines(wanted.location_id.as_ref())?,
         };
         let mut next = self.clone();
@@ -207,14 +207,14 @@ impl Order {
         if lines.is_empty() { Err(Code::NothingToFulfill.into()) } else { Ok(lines) }
     }
 
-    fn named_lines(
+    fn requested_lines(
         &self,
-        named: &[FulfillmentLine],
+        requested: &[FulfillmentLine],
         location: Option<&LocationId>,
     ) -> Result<Vec<FulfillmentLine>, Problem> {
-        let known = self.items_named(named.iter().map(|line| &line.order_item_id))?;
+        let known = self.requested_items(requested.iter().map(|line| &line.order_item_id))?;
         let (mut excess, mut elsewhere) = (Vec::new(), Vec::new());
-        for (line, item) in named.iter().zip(known) {
+        for (line, item) in requested.iter().zip(known) {
             if line.quantity > item.remaining() {
                 excess.push(json!({"order_item_id": item.id, "requested": line.quantity,
                     "remaining": item.remaining()}));
@@ -229,14 +229,18 @@ impl Order {
         if !elsewhere.is_empty() {
             return Err(Code::InsufficientCommitted.with("items", elsewhere));
         }
-        if named.is_empty() { Err(Code::NothingToFulfill.into()) } else { Ok(named.to_vec()) }
+        if requested.is_empty() {
+            Err(Code::NothingToFulfill.into())
+        } else {
+            Ok(requested.to_vec())
+        }
     }
 
     /// The lines with these ids, in their order.
     ///
     /// # Errors
     /// `unknown_order_item` and `duplicate` as errors of `/items/<n>/order_item_id`.
-    pub(super) fn items_named<'a>(
+    pub(super) fn requested_items<'a>(
         &self,
         ids: impl Iterator<Item = &'a OrderItemId>,
     ) -> Result<Vec<&OrderItem>, Problem> {
@@ -275,7 +279,9 @@ impl Order {
         let mut next = self.clone();
         for line in &fulfillment.items {
             let found = next.items.iter_mut().find(|item| item.id == line.order_item_id);
-            let item = found.ok_or_else(|| Problem::internal("a fulfilment of unknown lines"))?;
+            let item = found.ok_or_else(|| {
+                Problem::internal("a fulfilment has a line that its order does not have")
+            })?;
             if item.returnable() < line.quantity {
                 return Err(fulfillment.rejects());
             }
@@ -368,7 +374,7 @@ impl Fulfillment {
 }
 
 /// Takes the units of a fulfilment out of stock, in the transaction that writes it.
-pub fn take_out(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -> Write {
+pub fn fulfill_stock(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -> Write {
     let mut steps = StockSteps::new(&order.store_id, &order.id);
     for item in &order.items {
         for units in of.units_of(item) {
@@ -382,7 +388,7 @@ pub fn take_out(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -
 }
 
 /// Puts the units of a fulfilment back into stock as committed, in the transaction that cancels it.
-pub fn bring_back(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -> Write {
+pub fn return_stock(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -> Write {
     let mut steps = StockSteps::new(&order.store_id, &order.id);
     for item in &order.items {
         stock::step_all(&mut steps, StockStep::BringBack, item, &of.units_of(item));

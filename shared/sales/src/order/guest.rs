@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use services::Services;
 use table::Query;
 use table::item::Item;
-use table::outbox::Due;
+use table::outbox::DueKind;
 
 use super::Order;
 
@@ -27,7 +27,7 @@ const SETTLING: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
 #[item(kind = "guest_orders")]
 #[item(key = key::guest_orders(&self.store_id, &self.customer_id, &self.guest))]
-#[item(indexes = vec![Due::Run.mark(self.customer_id.as_str(), self.due_at)])]
+#[item(indexes = vec![DueKind::Run.mark(self.customer_id.as_str(), self.due_at)])]
 pub struct GuestOrders {
     /// The store.
     pub store_id: StoreId,

@@ -1,5 +1,7 @@
 //! The parts of an order: its lines, gift cards, payments and contact details.
 
+mod allocation;
+
 use std::collections::BTreeMap;
 
 use core_types::fields::{E164, Phone};
@@ -9,7 +11,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::DiscountAllocation;
-use crate::tax::LineTax;
+use crate::tax::{LineTax, share};
+
+pub use allocation::{Allocation, Units};
 
 /// The contact details of an order, as the shopper gave them: a guest has no account with them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -50,7 +54,7 @@ pub struct OrderItem {
     pub list_price: Option<Money>,
     /// The price of one unit.
     pub price: Money,
-    /// The price times the quantity.
+    /// The price times the units sold.
     pub subtotal: Money,
     /// The discount on the line.
     pub discount: Money,
@@ -79,9 +83,12 @@ pub struct OrderItem {
     /// The returned units that can still be refunded.
     #[serde(default)]
     pub owed_returned: u32,
-    /// The units that need not be paid: they were cancelled or returned without a refund.
+    /// The units of a paid order that were cancelled or returned without a refund: they are not paid again.
     #[serde(default)]
     pub waived: u32,
+    /// The units that were cancelled or returned before the order was paid. The line's amounts are without them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unsold: u32,
     /// The cancelled and returned units that were not put back into stock.
     #[serde(default)]
     pub discarded: u32,
@@ -103,7 +110,7 @@ pub struct OrderItem {
     pub backordered: u32,
     /// Whether it needs shipping.
     pub requires_shipping: bool,
-    /// How its units differ from others of the variant, as the shopper gave it.
+    /// Properties by which its units differ from others of the variant, as the shopper gave them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub properties: BTreeMap<String, String>,
     /// Key-value pairs of merchants and apps, and those that the shopper gave.
@@ -122,9 +129,15 @@ impl OrderItem {
         self.quantity.saturating_sub(self.fulfilled).saturating_sub(self.cancelled)
     }
 
-    /// The units that were not refunded.
+    /// The units that its amounts are for: those ordered, without those that were cancelled or returned before
+    /// they were paid.
+    pub fn sold(&self) -> u32 {
+        self.quantity.saturating_sub(self.unsold)
+    }
+
+    /// The units that were sold and not refunded.
     pub fn refundable(&self) -> u32 {
-        self.quantity.saturating_sub(self.refunded)
+        self.sold().saturating_sub(self.refunded)
     }
 
     /// The fulfilled units that were not returned.
@@ -148,194 +161,36 @@ impl OrderItem {
     /// The tax in the refund for the next `quantity` units ([`OrderItem::worth`]), by rate. The parts of all units
     /// add up to the line's tax.
     pub fn tax_of(&self, quantity: u32) -> Vec<LineTax> {
-        let (before, whole) = (i64::from(self.refunded), i64::from(self.quantity));
+        let (before, whole) = (i64::from(self.refunded), i64::from(self.sold()));
         let part = (before, before.saturating_add(i64::from(quantity)).min(whole), whole);
         self.tax_lines.iter().map(|line| line.part(part)).collect()
     }
 
     /// The tax in the refunds of its units so far, by rate.
     pub fn refunded_tax(&self) -> Vec<LineTax> {
-        let part = (0, i64::from(self.refunded), i64::from(self.quantity));
+        let part = (0, i64::from(self.refunded), i64::from(self.sold()));
         self.tax_lines.iter().map(|line| line.part(part)).collect()
     }
 
     /// The amount of the line that need not be paid.
     pub fn waived_amount(&self) -> Money {
-        let amount = self.worth_of_first(self.waived);
+        let left = self.worth_of_first(self.sold().saturating_sub(self.waived));
+        let amount = self.total.amount.saturating_sub(left);
         Money { amount, currency: self.total.currency.clone() }
     }
 
-    /// The amount for the first units of the line; for all units it is the line's total.
+    /// The amount for the first units of the line, half up; for all units it is the line's total.
     fn worth_of_first(&self, units: u32) -> i64 {
-        let units = i128::from(units.min(self.quantity));
-        let product = i128::from(self.total.amount).saturating_mul(units);
-        let part = product.checked_div(i128::from(self.quantity)).unwrap_or(0);
-        i64::try_from(part).unwrap_or(0)
-    }
-
-    /// The locations that its stock is taken from; none if the variant's stock is not tracked.
-    pub fn allocations(&self) -> Vec<Allocation> {
-        match (&self.location_id, self.allocations.as_slice()) {
-            (Some(location), []) => vec![Allocation {
-                location_id: location.clone(),
-                quantity: self.quantity,
-                fulfilled: self.fulfilled,
-                cancelled: self.cancelled,
-                returned: self.returned,
-            }],
-            (_, known) => known.to_vec(),
-        }
-    }
-
-    /// The units still to be fulfilled that this location, or any, can supply.
-    pub fn remaining_at(&self, location: Option<&LocationId>) -> u32 {
-        let allocations = self.allocations();
-        let Some(location) = location.filter(|_| !allocations.is_empty()) else {
-            return self.remaining();
-        };
-        let here = allocations.iter().filter(|one| one.location_id == *location);
-        here.map(Allocation::remaining).fold(0, u32::saturating_add)
-    }
-
-    /// The units that were not in stock at placement and are still to come. They are allocated at the first
-    /// location, are the last to be fulfilled and the first to be cancelled.
-    fn owed(&self) -> u32 {
-        let there = self.allocations().first().map_or(0, Allocation::remaining);
-        self.backordered.saturating_sub(self.cancelled).min(there)
-    }
-
-    /// Fulfils units from this location, or from any. Returns where they are taken from.
-    pub(super) fn fulfill_units(&mut self, quantity: u32, at: Option<&LocationId>) -> Vec<Units> {
-        let owed = if at.is_none() { self.owed() } else { 0 };
-        let in_stock = quantity.min(self.remaining().saturating_sub(owed));
-        let room = |one: &Allocation, is_first: bool| {
-            one.remaining().saturating_sub(if is_first { owed } else { 0 })
-        };
-        let mut taken = self.spread(in_stock, at, room, |one| &mut one.fulfilled);
-        let rest = quantity.saturating_sub(in_stock);
-        let more = self.spread(rest, at, |one, _| one.remaining(), |one| &mut one.fulfilled);
-        add_units(&mut taken, more);
-        self.fulfilled = self.fulfilled.saturating_add(quantity);
-        taken
-    }
-
-    /// Undoes the fulfilment of units that were taken from these locations.
-    pub(super) fn unfulfill_units(&mut self, quantity: u32, from: &[Units]) {
-        self.allocations = self.allocations();
-        for units in from {
-            let of = |one: &&mut Allocation| one.location_id == units.location_id;
-            if let Some(one) = self.allocations.iter_mut().find(of) {
-                one.fulfilled = one.fulfilled.saturating_sub(units.quantity);
-            }
-        }
-        self.fulfilled = self.fulfilled.saturating_sub(quantity);
-    }
-
-    /// Cancels units: first those that are owed, then those of the last location, so that fewer locations
-    /// have to ship. Returns where they were allocated.
-    pub(super) fn cancel_units(&mut self, quantity: u32) -> Vec<Units> {
-        let owed = self.owed().min(quantity);
-        let room = |one: &Allocation, is_first: bool| if is_first { one.remaining() } else { 0 };
-        let mut freed = self.spread(owed, None, room, |one| &mut one.cancelled);
-        self.allocations.reverse();
-        let rest = quantity.saturating_sub(owed);
-        let more = self.spread(rest, None, |one, _| one.remaining(), |one| &mut one.cancelled);
-        self.allocations.reverse();
-        add_units(&mut freed, more);
-        self.cancelled = self.cancelled.saturating_add(quantity);
-        freed
-    }
-
-    /// Returns fulfilled units. The result is where they were taken from.
-    pub(super) fn return_units(&mut self, quantity: u32) -> Vec<Units> {
-        let back = self.spread(quantity, None, |one, _| one.returnable(), |one| &mut one.returned);
-        self.returned = self.returned.saturating_add(quantity);
-        back
-    }
-
-    /// Spreads units over the allocations that have room for them, from the first; `room` is told which one
-    /// that is.
-    fn spread(
-        &mut self,
-        quantity: u32,
-        at: Option<&LocationId>,
-        room: impl Fn(&Allocation, bool) -> u32,
-        counter: fn(&mut Allocation) -> &mut u32,
-    ) -> Vec<Units> {
-        self.allocations = self.allocations();
-        let mut left = quantity;
-        let mut parts = Vec::new();
-        let here = |(_, one): &(usize, &mut Allocation)| at.is_none_or(|at| one.location_id == *at);
-        for (position, one) in self.allocations.iter_mut().enumerate().filter(here) {
-            let part = room(one, position == 0).min(left);
-            if part > 0 {
-                left = left.saturating_sub(part);
-                let counter = counter(one);
-                *counter = counter.saturating_add(part);
-                let location_id = one.location_id.clone();
-                parts.push(Units { location_id, quantity: part });
-            }
-        }
-        parts
+        let (units, sold) = (i64::from(units.min(self.sold())), i64::from(self.sold()));
+        share(&self.total, units, sold).amount
     }
 
     /// The refunded units that were neither cancelled nor returned.
     pub(super) fn refunded_only(&self) -> u32 {
-        let changed = self.cancelled.saturating_add(self.returned);
+        let changed = self.cancelled.saturating_add(self.returned).saturating_sub(self.unsold);
         let owed = self.owed_cancelled.saturating_add(self.owed_returned);
         self.refunded.saturating_sub(changed.saturating_sub(owed))
     }
-}
-
-/// Adds units, one entry for each location.
-fn add_units(to: &mut Vec<Units>, more: Vec<Units>) {
-    for units in more {
-        match to.iter_mut().find(|known| known.location_id == units.location_id) {
-            Some(known) => known.quantity = known.quantity.saturating_add(units.quantity),
-            None => to.push(units),
-        }
-    }
-}
-
-/// The units of a line that are taken from one location.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Allocation {
-    /// The location.
-    pub location_id: LocationId,
-    /// The number of units allocated at the location.
-    pub quantity: u32,
-    /// Those that were fulfilled.
-    pub fulfilled: u32,
-    /// Those that were cancelled.
-    pub cancelled: u32,
-    /// Those that were fulfilled and returned, to any location.
-    pub returned: u32,
-}
-
-impl Allocation {
-    /// An allocation of which nothing is fulfilled yet.
-    pub fn new(location_id: LocationId, quantity: u32) -> Self {
-        Self { location_id, quantity, fulfilled: 0, cancelled: 0, returned: 0 }
-    }
-
-    /// The units that are still to be fulfilled.
-    pub fn remaining(&self) -> u32 {
-        self.quantity.saturating_sub(self.fulfilled).saturating_sub(self.cancelled)
-    }
-
-    /// The fulfilled units that were not returned.
-    pub fn returnable(&self) -> u32 {
-        self.fulfilled.saturating_sub(self.returned)
-    }
-}
-
-/// Units at a location.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Units {
-    /// The location.
-    pub location_id: LocationId,
-    /// The number of units.
-    pub quantity: u32,
 }
 
 /// A gift card that pays for an order.
@@ -405,11 +260,5 @@ impl OrderPayment {
     /// Whether it is authorized, and neither captured nor voided.
     pub fn is_open_authorization(&self) -> bool {
         !self.voided && self.captured.is_zero() && !self.authorized.is_zero()
-    }
-}
-
-impl From<Units> for Allocation {
-    fn from(units: Units) -> Self {
-        Self::new(units.location_id, units.quantity)
     }
 }

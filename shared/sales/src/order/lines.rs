@@ -1,7 +1,7 @@
 //! Cancelling and returning units of lines, without refunding them.
 //!
 //! Units that are not fulfilled are cancelled, fulfilled ones are returned. Payments for them can be
-//! refunded before or after; what was not paid is waived.
+//! refunded before or after; what was not paid leaves the order's amounts ([`super::unsold`]).
 
 mod view;
 
@@ -15,11 +15,12 @@ use serde_json::{Value, json};
 
 use super::refund::RestockType;
 use super::restock::RestockLocations;
+use super::unsold::Credits;
 use super::{FinancialStatus, Order, OrderAction, OrderChange, OrderItem, OrderView, Units};
 use crate::order::{ORDER_LINES_CANCELLED, ORDER_LINES_RETURNED, ORDER_PAID};
 
 /// Stock movements of units of lines.
-type StockSteps = Vec<(StockStep, OrderItemId, Vec<Units>)>;
+type LineSteps = Vec<(StockStep, OrderItemId, Vec<Units>)>;
 
 pub use view::{ChangedLine, LinesView};
 
@@ -54,7 +55,7 @@ impl Order {
     /// errors of their fields.
     pub fn cancel_lines(
         &self,
-        named: Option<&[CancelledLine]>,
+        requested: Option<&[CancelledLine]>,
         restock: bool,
         reason: Option<String>,
         now: Timestamp,
@@ -64,15 +65,14 @@ impl Order {
             let left = self.items.iter().filter(|item| item.remaining() > 0);
             left.map(|item| (item.id.clone(), item.remaining())).collect()
         };
-        let wanted: Vec<(OrderItemId, u32)> = named.map_or_else(all, |named| {
-            named.iter().map(|line| (line.order_item_id.clone(), line.quantity)).collect()
+        let wanted: Vec<(OrderItemId, u32)> = requested.map_or_else(all, |requested| {
+            requested.iter().map(|line| (line.order_item_id.clone(), line.quantity)).collect()
         });
         self.ensure_units(&wanted, OrderItem::remaining)?;
         let (mut next, mut lines, mut steps) = (self.clone(), Vec::new(), Vec::new());
+        let credits = next.release(&wanted, |item| &mut item.owed_cancelled)?;
         for (id, quantity) in wanted {
             let Some(item) = next.items.iter_mut().find(|item| item.id == id) else { continue };
-            let unpaid = item.waive(quantity);
-            item.owed_cancelled = item.owed_cancelled.saturating_add(unpaid);
             let freed = item.cancel_units(quantity);
             let (restock_type, restocked_at) = if restock {
                 steps.push((StockStep::ReleaseCommitted, id.clone(), freed.clone()));
@@ -84,7 +84,8 @@ impl Order {
             };
             lines.push(ChangedLine { order_item_id: id, quantity, restock_type, restocked_at });
         }
-        Ok(self.with_lines(&next, (lines, reason), steps, &ORDER_LINES_CANCELLED, now))
+        let moves = (steps, credits);
+        Ok(self.with_lines(&next, (lines, reason), moves, &ORDER_LINES_CANCELLED, now))
     }
 
     /// Returns fulfilled units.
@@ -94,37 +95,57 @@ impl Order {
     /// errors of their fields.
     pub fn return_lines(
         &self,
-        named: &[ReturnedLine],
+        requested: &[ReturnedLine],
         reason: Option<String>,
         now: Timestamp,
     ) -> Result<(OrderChange, LinesView), Problem> {
         self.ensure(OrderAction::ReturnLines)?;
         let wanted: Vec<_> =
-            named.iter().map(|line| (line.order_item_id.clone(), line.quantity)).collect();
+            requested.iter().map(|line| (line.order_item_id.clone(), line.quantity)).collect();
         self.ensure_units(&wanted, OrderItem::returnable)?;
         let (mut next, mut lines, mut steps) = (self.clone(), Vec::new(), Vec::new());
-        for line in named {
+        let credits = next.release(&wanted, |item| &mut item.owed_returned)?;
+        for line in requested {
             let (id, quantity) = (line.order_item_id.clone(), line.quantity);
             let Some(item) = next.items.iter_mut().find(|item| item.id == id) else { continue };
-            let unpaid = item.waive(quantity);
-            item.owed_returned = item.owed_returned.saturating_add(unpaid);
             let left_from = item.return_units(quantity);
-            let named = line.location_id.as_ref().filter(|_| !left_from.is_empty());
-            let (restock_type, restocked_at) = match (line.restock, named) {
+            let requested = line.location_id.as_ref().filter(|_| !left_from.is_empty());
+            let (restock_type, restocked_at) = match (line.restock, requested) {
                 (false, _) => {
                     item.discarded = item.discarded.saturating_add(quantity);
                     (RestockType::NoRestock, Vec::new())
                 }
                 (true, None) => (RestockType::Return, left_from),
-                (true, Some(named)) => {
-                    let location_id = named.clone();
+                (true, Some(requested)) => {
+                    let location_id = requested.clone();
                     (RestockType::Return, vec![Units { location_id, quantity }])
                 }
             };
             steps.push((StockStep::Restock, id.clone(), restocked_at.clone()));
             lines.push(ChangedLine { order_item_id: id, quantity, restock_type, restocked_at });
         }
-        Ok(self.with_lines(&next, (lines, reason), steps, &ORDER_LINES_RETURNED, now))
+        let moves = (steps, credits);
+        Ok(self.with_lines(&next, (lines, reason), moves, &ORDER_LINES_RETURNED, now))
+    }
+
+    /// Releases the buyer from units that are cancelled or returned: those of an order that is not paid are not
+    /// sold, and those of a paid one can be refunded, which `owed` counts. Returns the credits of its gift cards.
+    fn release(
+        &mut self,
+        wanted: &[(OrderItemId, u32)],
+        owed: fn(&mut OrderItem) -> &mut u32,
+    ) -> Result<Credits, Problem> {
+        if self.is_owing() {
+            return self.unsell(wanted);
+        }
+        for (id, quantity) in wanted {
+            for item in self.items.iter_mut().filter(|item| item.id == *id) {
+                let unpaid = item.waive(*quantity);
+                let owed = owed(item);
+                *owed = owed.saturating_add(unpaid);
+            }
+        }
+        Ok(Credits::new())
     }
 
     /// Requires that each line has that many units, as counted by `have`.
@@ -133,8 +154,8 @@ impl Order {
         wanted: &[(OrderItemId, u32)],
         have: fn(&OrderItem) -> u32,
     ) -> Result<(), Problem> {
-        let known = self.items_named(wanted.iter().map(|(id, _)| id))?;
-        let pairs = wanted.iter().zip(known).filter(|((_, quantity), item)| *quantity > have(item));
+        let items = self.requested_items(wanted.iter().map(|(id, _)| id))?;
+        let pairs = wanted.iter().zip(items).filter(|((_, quantity), item)| *quantity > have(item));
         let excess: Vec<Value> = pairs
             .map(|((_, quantity), item)| {
                 json!({"order_item_id": item.id, "requested": quantity, "remaining": have(item)})
@@ -153,7 +174,7 @@ impl Order {
         &self,
         next: &Self,
         (lines, reason): (Vec<ChangedLine>, Option<String>),
-        units: StockSteps,
+        (units, cards): (LineSteps, Credits),
         topic: &Topic<LinesView>,
         now: Timestamp,
     ) -> (OrderChange, LinesView) {
@@ -162,7 +183,8 @@ impl Order {
         let event = Event::new(topic, order.event_subject(), &view, now);
         let is_paid_by_it =
             !self.outstanding().is_zero() && order.financial_status == FinancialStatus::Paid;
-        let change = OrderChange { units, lines: Some(event), ..OrderChange::new(self, order) };
+        let change =
+            OrderChange { units, cards, lines: Some(event), ..OrderChange::new(self, order) };
         (if is_paid_by_it { change.announced(&ORDER_PAID) } else { change }, view)
     }
 }
@@ -172,7 +194,7 @@ impl OrderItem {
     /// They need not be paid, and payments for them can be refunded.
     fn waive(&mut self, quantity: u32) -> u32 {
         let unpaid = quantity.saturating_sub(self.refunded_only());
-        self.waived = self.waived.saturating_add(unpaid).min(self.quantity);
+        self.waived = self.waived.saturating_add(unpaid).min(self.sold());
         unpaid
     }
 }
@@ -271,8 +293,8 @@ mod tests {
             crate::order::IncomingPayment { payment_id: &id, provider: "stripe", amount: &part };
         let partly = open.apply_payment(receipt, NOW).unwrap().unwrap().order;
         let is_paid_by = |order: &Order, position| {
-            let named = cancelled(order, position, 1);
-            let (change, _) = order.cancel_lines(Some(&named), true, None, NOW).unwrap();
+            let requested = cancelled(order, position, 1);
+            let (change, _) = order.cancel_lines(Some(&requested), true, None, NOW).unwrap();
             change.announces(&ORDER_PAID)
         };
         assert!(is_paid_by(&partly, 1), "5,000 were left");

@@ -33,9 +33,9 @@ impl PresentedToken {
     /// Whether the token is valid for this order. Digests are compared, not tokens, so the comparison's
     /// timing reveals nothing about the token.
     pub fn opens(&self, order: &Order) -> bool {
-        let shown = seal::digest(&self.text);
+        let digest = seal::digest(&self.text);
         let mailed = order.link_token(&self.links).map(|token| seal::digest(&token));
-        order.order_token_digest.as_ref() == Some(&shown) || mailed.as_ref() == Some(&shown)
+        order.order_token_digest.as_ref() == Some(&digest) || mailed.as_ref() == Some(&digest)
     }
 }
 
@@ -72,12 +72,12 @@ mod tests {
         };
         let ann = at("ann@example.com");
         let token = ann.link_token(&key).unwrap();
-        let shown = |token: &str| PresentedToken::new(token, copy());
-        assert!(shown(&token).opens(&ann) && shown("came with it").opens(&ann));
-        assert!(shown(&token).opens(&at("Ann@Example.com")), "one mailbox");
-        assert!(!shown(&token).opens(&at("bob@example.com")), "another mailbox");
+        let digest = |token: &str| PresentedToken::new(token, copy());
+        assert!(digest(&token).opens(&ann) && digest("came with it").opens(&ann));
+        assert!(digest(&token).opens(&at("Ann@Example.com")), "one mailbox");
+        assert!(!digest(&token).opens(&at("bob@example.com")), "another mailbox");
         assert!(!PresentedToken::new(&token, MacKey::generate()).opens(&ann), "another key");
-        assert!(!shown("").opens(&ann) && !shown("").opens(&Order { email: None, ..order() }));
+        assert!(!digest("").opens(&ann) && !digest("").opens(&Order { email: None, ..order() }));
         let page = LinkTemplate::from_text("https://shop.example/{order_id}?t={token}").unwrap();
         let link = ann.link(&page, &key).unwrap();
         assert_eq!(link, format!("https://shop.example/{}?t={token}", ann.id));

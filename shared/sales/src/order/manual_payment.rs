@@ -8,7 +8,7 @@ use primitives::problem::{Code, Problem};
 use super::{IncomingPayment, Order, OrderAction, OrderChange};
 use crate::payment::{
     Action, CaptureMethod, Mode, Observed, ObservedState, Payment, PaymentAttempt, PaymentChange,
-    PaymentStatus, Receipt, Source, Transition,
+    PaymentSource, PaymentStatus, Receipt, Transition,
 };
 
 impl Order {
@@ -62,7 +62,7 @@ impl Order {
             amount: Some(open.amount.clone()),
             ..Observed::pending(&open.provider_reference)
         };
-        let step = open.observe(&observed, Source::Admin, now)?;
+        let step = open.observe(&observed, PaymentSource::Admin, now)?;
         Ok(step.map(|step| Payment { is_applied: true, ..step.payment }))
     }
 
@@ -95,7 +95,7 @@ impl Order {
                 amount: amount.clone(),
                 provider_payment: None,
                 failure_code: None,
-                source: Source::Admin,
+                source: PaymentSource::Admin,
                 at: now,
             }],
             receipts: vec![Receipt {

@@ -16,8 +16,8 @@ impl ProviderAccount {
     #[must_use]
     pub fn for_order(self, order: &Order) -> Self {
         let is_chosen = order.payment_provider.as_deref() == Some(self.provider.as_str());
-        let asked = order.capture_method.filter(|_| is_chosen);
-        match asked.filter(|_| Capabilities::of(self.provider).is_online) {
+        let chosen = order.capture_method.filter(|_| is_chosen);
+        match chosen.filter(|_| Capabilities::of(self.provider).is_online) {
             Some(capture_method) => Self { capture_method, ..self },
             None => self,
         }

@@ -1,9 +1,10 @@
 //! Which payments an order accepts, and how much of them can be captured.
 
 use core_types::money::Money;
+use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 
-use super::Order;
+use super::{ORDER_UPDATED, Order, OrderChange, OrderPayment};
 use crate::payment::{Attention, Payment};
 
 impl Order {
@@ -15,7 +16,7 @@ impl Order {
         }
         let is_taken = !payment.captured.is_zero();
         let brings = if is_taken { &payment.captured } else { &payment.authorized };
-        let is_too_much = !self.takes(brings);
+        let is_too_much = !self.accepts_amount(brings);
         let is_second = !is_taken && !self.authorized().is_zero() && !authorized;
         (is_too_much || is_second).then_some(Attention::DuplicatePayment)
     }
@@ -33,10 +34,10 @@ impl Order {
             return Err(Code::OrderAlreadyPaid.into());
         }
         let excess = amount.minus(&outstanding).filter(|excess| !excess.is_zero());
-        let shown = |money: &Money| serde_json::to_value(money).unwrap_or_default();
+        let to_json = |money: &Money| serde_json::to_value(money).unwrap_or_default();
         excess.map_or(Ok(()), |excess| {
-            let problem = Code::AmountExceedsOutstanding.with("outstanding", shown(&outstanding));
-            Err(problem.with("excess", shown(&excess)))
+            let problem = Code::AmountExceedsOutstanding.with("outstanding", to_json(&outstanding));
+            Err(problem.with("excess", to_json(&excess)))
         })
     }
 
@@ -63,6 +64,37 @@ impl Order {
                 Err(Problem::field("/amount", "out_of_range", detail))
             }
         }
+    }
+}
+
+impl OrderChange {
+    /// Records what was refunded of a payment that the order did not accept, in the same new version of the order.
+    /// Changes nothing if it is recorded.
+    #[must_use]
+    pub(crate) fn and_unapplied(mut self, payment: &Payment, now: Timestamp) -> Self {
+        let zero = || Money::zero(&self.order.currency);
+        let entry = OrderPayment {
+            payment_id: payment.id.clone(),
+            provider: payment.provider.to_string(),
+            authorized: payment.authorized.clone(),
+            captured: payment.captured.clone(),
+            refunded: payment.captured.minus(&payment.unreturned()).unwrap_or_else(zero),
+            claimed: None,
+            voided: false,
+        };
+        if payment.is_applied || self.order.unapplied.contains(&entry) {
+            return self;
+        }
+        let mut next = self.order.clone();
+        next.unapplied.retain(|known| known.payment_id != payment.id);
+        next.unapplied.push(entry);
+        if self.is_order_changed() {
+            next.derive();
+            self.order = next;
+            return self;
+        }
+        self.order = next.changed(now);
+        self.announced(&ORDER_UPDATED)
     }
 }
 

@@ -24,7 +24,7 @@ use super::cart::{CartLine, PaymentInput, violation};
 use super::item::{Allocation, GiftCardUse, OrderContact, OrderItem};
 use super::stock::StockState;
 use super::{FinancialStatus, FulfillmentStatus, Order, OrderDiscount, OrderStatus};
-use crate::discount::Who;
+use crate::discount::ShopperIds;
 use crate::gift_card::GiftCard;
 use crate::payment::manual_method::ChosenMethod;
 
@@ -60,17 +60,17 @@ pub struct Buyer {
     pub metadata: BTreeMap<String, String>,
     /// The merchant's tags.
     pub tags: Vec<String>,
-    /// Where it is created: `storefront`, or a name that the creator gives.
+    /// The origin: `storefront`, or a name that the creator gives.
     pub source: String,
     /// The chosen payment provider, if known.
     pub payment: Option<PaymentInput>,
     /// The ids that the shopper's uses of discounts are counted under.
-    pub who: Who,
+    pub shopper_ids: ShopperIds,
 }
 
 /// The store's variant for a line and its stock.
 #[derive(Debug, Clone, Default)]
-pub struct Offer {
+pub struct OfferedVariant {
     /// The variant; none if the store does not sell it.
     pub sellable: Option<Sellable>,
     /// Its stock by location.
@@ -85,12 +85,12 @@ pub struct Offer {
 pub fn price(
     store: &Store,
     lines: Vec<CartLine>,
-    offers: Vec<Offer>,
+    offers: Vec<OfferedVariant>,
     cards: Vec<GiftCard>,
     (rules, everything): (&Rules, bool),
     errors: &mut Vec<FieldError>,
 ) -> Quote {
-    let mut priced = Vec::new();
+    let (mut priced, count) = (Vec::new(), lines.len());
     for (line, offer) in lines.into_iter().zip(offers) {
         let sold =
             |sellable: &Sellable| sellable.is_on_sale() || (everything && sellable.is_orderable());
@@ -114,6 +114,8 @@ pub fn price(
         };
         priced.push((line, sellable, subtotal, offer.levels));
     }
+    // What depends on all of the goods is not said of a part of them.
+    let is_whole = priced.len() == count;
     let pickup = rules.pickup_location();
     let mut lines = allocation::allocate_all(store, pickup, priced);
     if pickup.is_some_and(|location| !allocation::are_at(&lines, location)) {
@@ -123,7 +125,7 @@ pub fn price(
             "The goods are not in stock at the pickup location.",
         ));
     }
-    let Some(sums) = sum_up(&mut lines, rules, &store.currency, errors) else {
+    let Some(sums) = sum_up(&mut lines, (rules, is_whole), &store.currency, errors) else {
         errors.push(violation("/items", "amount_out_of_range", "The order's total is too large."));
         let totals = Totals::zero(&store.currency);
         return Quote {
@@ -166,7 +168,7 @@ fn pay(totals: Totals, cards: Vec<GiftCard>) -> (Vec<(GiftCard, Money)>, Totals)
 
 /// The terms of an order to be placed.
 #[derive(Debug, Clone, Default)]
-pub struct Terms {
+pub struct OrderTerms {
     /// Whether it is a draft.
     pub draft: bool,
     /// When it expires unless it is paid.
@@ -189,13 +191,13 @@ impl Order {
         number: u64,
         quote: &Quote,
         buyer: Buyer,
-        terms: Terms,
+        terms: OrderTerms,
         now: Timestamp,
     ) -> Self {
         let currency = &store.currency;
         let is_paid = quote.totals.due.is_zero() && !terms.draft;
         let payment = buyer.payment.as_ref();
-        let who = buyer.who.clone();
+        let shopper_ids = buyer.shopper_ids.clone();
         let guest = buyer.email.as_ref().filter(|_| buyer.customer_id.is_none());
         let mut order = Self {
             id: store.order_id(number),
@@ -214,12 +216,16 @@ impl Order {
             stock: if is_paid { StockState::Committed } else { StockState::Reserved },
             items: quote.lines.iter().map(|line| OrderItem::of(line, now)).collect(),
             totals: quote.totals.clone(),
+            uncharged: None,
+            unapplied: Vec::new(),
             taxed_at: quote.taxed_at.clone(),
             shipping_line: quote.shipping.clone(),
             discounts: quote
                 .discounts
                 .iter()
-                .map(|(discount, amount)| OrderDiscount::of(discount, amount.clone(), number, &who))
+                .map(|(discount, amount)| {
+                    OrderDiscount::of(discount, amount.clone(), number, &shopper_ids)
+                })
                 .collect(),
             gift_cards: quote.cards.iter().map(GiftCardUse::of).collect(),
             payments: Vec::new(),
@@ -287,6 +293,7 @@ impl OrderItem {
             owed_cancelled: 0,
             owed_returned: 0,
             waived: 0,
+            unsold: 0,
             discarded: 0,
             refunded_amount: Money::zero(&priced.total.currency),
             location_id: priced.units.first().map(|units| units.location_id.clone()),

@@ -94,11 +94,11 @@ pub enum WantedShipping {
 }
 
 primitives::string_enum! {
-    /// Where the refund of disabled or expired gift cards goes.
+    /// The destination of the refund of disabled or expired gift cards.
     UnusableGiftCards {
         /// To the gift cards nevertheless: they can then be enabled, or their expiry extended.
         Credit = "credit",
-        /// The merchant refunds it manually.
+        /// To the order's payments, as far as their captured amounts suffice; the merchant refunds the rest manually.
         Manual = "manual",
     }
 }
@@ -126,7 +126,7 @@ pub struct WantedRefund {
     pub restocking_fee: Option<Money>,
     /// Refund through this payment alone.
     pub payment_id: Option<PaymentId>,
-    /// Where the money of gift cards goes that cannot be used.
+    /// The destination of the money of gift cards that cannot be used.
     pub unusable_gift_cards: Option<UnusableGiftCards>,
 }
 
@@ -163,7 +163,7 @@ pub struct RefundLine {
 
 /// The amounts of a refund, and where each part goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
+pub struct RefundPlan {
     /// The total amount.
     pub amount: Money,
     /// The lines.
@@ -238,7 +238,7 @@ pub struct Refund {
     pub version: u64,
 }
 
-impl Plan {
+impl RefundPlan {
     /// The tax in the amounts of its lines and of shipping, by rate.
     pub fn tax_lines(&self) -> Vec<LineTax> {
         tax_lines(&self.items, &self.shipping_tax_lines)
@@ -286,7 +286,7 @@ impl Refund {
     pub fn of(
         order: &Order,
         id: RefundId,
-        plan: &Plan,
+        plan: &RefundPlan,
         (reason, note): (RefundReason, Option<String>),
         now: Timestamp,
     ) -> Self {

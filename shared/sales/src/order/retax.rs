@@ -9,7 +9,8 @@ use core_types::money::Money;
 
 use super::cart::CartLine;
 use super::pricing::{PricedLine, Retaxed, Rules, TaxRules, retax};
-use super::{Order, OrderItem, OrderStatus, ShippingLine};
+use super::unsold::Credits;
+use super::{ORDER_PAID, ORDER_UPDATED, Order, OrderChange, OrderItem, OrderStatus, ShippingLine};
 use crate::shipping::{ShippingRate, ShippingRateKind};
 use crate::tax::TaxLocation;
 
@@ -21,7 +22,7 @@ impl Order {
             && self.authorized().is_zero()
             && self.refunded.is_zero()
             && !self.is_processing()
-            && self.items.iter().all(|item| item.fulfilled == 0 && item.cancelled == 0)
+            && self.items.iter().all(|item| item.fulfilled == 0 && item.cancelled == item.unsold)
     }
 
     /// The place where its shipping address is taxed, if it is not the one that its tax is of. None for a pickup,
@@ -35,13 +36,13 @@ impl Order {
     }
 
     /// The order taxed by these rules, which are of its new place; `sellables` are its variants as far as they
-    /// still exist. None if an amount is out of the range of money, or if gift cards paid more than the new total.
-    /// The version is the same.
+    /// still exist. Also the credits of gift cards that paid more than the new total. None if an amount is out of the
+    /// range of money. The version is the same.
     pub fn taxed_by(
         &self,
         taxes: TaxRules,
         sellables: &HashMap<VariantId, Sellable>,
-    ) -> Option<Self> {
+    ) -> Option<(Self, Credits)> {
         let mut next = self.clone();
         next.taxed_at.clone_from(&taxes.place);
         let rate = self.shipping_line.as_ref().map(rate_of);
@@ -51,26 +52,37 @@ impl Order {
         let shipping = self.shipping_line.as_ref().zip(rate.as_ref());
         let Retaxed { shipping, totals } = retax(&mut lines, shipping, &rules, &self.currency)?;
         for (item, line) in next.items.iter_mut().zip(&lines) {
-            item.take_tax(line);
+            item.set_tax(line);
         }
-        let due = totals.total.minus(&self.totals.gift_cards)?;
-        let gift_cards = self.totals.gift_cards.clone();
-        next.totals = super::Totals { gift_cards, due, ..totals }.rounded_to(self.rounds_to());
         next.shipping_line = shipping;
-        for discount in &mut next.discounts {
-            let of_lines = next.items.iter().flat_map(|item| &item.discounts);
-            let of_shipping = next.shipping_line.iter().flat_map(|line| &line.discounts);
-            let parts = of_lines.chain(of_shipping);
-            let own = parts.filter(|part| part.discount_id == discount.discount_id);
-            discount.amount = Money::sum(own.map(|part| &part.amount), &self.currency)?;
-        }
-        Some(next)
+        next.sum_discounts()?;
+        let credits = next.apply_totals(totals)?;
+        // A payment of what the order came to before is not one of it any more.
+        next.uncharged = next.uncharged.map(|_| Money::zero(&self.currency));
+        Some((next, credits))
+    }
+}
+
+impl OrderChange {
+    /// The change to an order that was taxed again, with the credits of its gift cards. An open one that they pay
+    /// in full now is paid: it is firm.
+    pub(crate) fn of_new_tax(before: &Order, order: Order, cards: Credits) -> Self {
+        let mut next = order;
+        let is_paid_by_it = next.status == OrderStatus::Open
+            && !before.outstanding().is_zero()
+            && next.outstanding().is_zero()
+            && !next.captured.is_zero();
+        let stock = if is_paid_by_it { next.make_firm() } else { None };
+        next.derive();
+        let change = Self { cards, ..Self::new(before, next).moving(stock) };
+        let change = change.announced(&ORDER_UPDATED);
+        if is_paid_by_it { change.announced(&ORDER_PAID) } else { change }
     }
 }
 
 impl OrderItem {
     /// Takes over the price, discounts and tax of a line.
-    fn take_tax(&mut self, line: &PricedLine) {
+    fn set_tax(&mut self, line: &PricedLine) {
         let listed = self.listed_price().clone();
         self.price = line.sellable.price.clone();
         self.list_price = (listed != self.price).then_some(listed);
@@ -116,12 +128,12 @@ fn priced(
     let sellable = Sellable {
         requires_shipping: item.requires_shipping,
         price,
-        ..known.cloned().unwrap_or_else(|| gone(store, item))
+        ..known.cloned().unwrap_or_else(|| deleted_sellable(store, item))
     };
     PricedLine {
         line: CartLine {
             variant_id: item.variant_id.clone(),
-            quantity: item.quantity,
+            quantity: item.sold(),
             properties: item.properties.clone(),
             metadata: BTreeMap::new(),
             position: 0,
@@ -143,7 +155,7 @@ fn priced(
 }
 
 /// A variant that was deleted after it was ordered.
-fn gone(store: &StoreId, item: &OrderItem) -> Sellable {
+fn deleted_sellable(store: &StoreId, item: &OrderItem) -> Sellable {
     Sellable {
         store_id: store.clone(),
         variant_id: item.variant_id.clone(),

@@ -47,6 +47,7 @@ fn item() -> OrderItem {
         owed_cancelled: 0,
         owed_returned: 0,
         waived: 0,
+        unsold: 0,
         discarded: 0,
         refunded_amount: money::sample(0),
         location_id: Some(LocationId::derive(&["example"])),
@@ -75,6 +76,8 @@ fn order() -> Order {
         fulfillment_status: FulfillmentStatus::Unfulfilled,
         stock: StockState::Committed,
         items: vec![item()],
+        uncharged: None,
+        unapplied: Vec::new(),
         totals: Totals {
             subtotal: money::sample(129_900),
             discount: money::sample(0),

@@ -44,7 +44,7 @@ pub struct ShopperOrderView {
     pub fulfillment_status: FulfillmentStatus,
     /// The lines: at most 40, each with another variant.
     pub items: Vec<ShopperItemView>,
-    /// The amounts at placement, from the subtotal to the amount due.
+    /// The amounts of what is sold, from the subtotal to the amount due.
     pub totals: Totals,
     /// The chosen shipping rate.
     pub shipping_line: Option<ShippingLine>,
@@ -109,9 +109,11 @@ core_types::view! {
         image_url: Option<String>,
         /// The units ordered.
         quantity: u32,
+        /// The units that were cancelled or returned before they were paid. The line's amounts are without them.
+        unsold: u32,
         /// The price of one unit.
         price: Money,
-        /// The price times the quantity.
+        /// The price times the units sold: `quantity` less `unsold`.
         subtotal: Money,
         /// The discount on the line.
         discount: Money,
@@ -133,7 +135,7 @@ core_types::view! {
         refunded: u32,
         /// Whether it needs shipping.
         requires_shipping: bool,
-        /// How its units differ from others of the variant, such as the text of an engraving.
+        /// Properties by which its units differ from others of the variant, such as the text of an engraving.
         properties: BTreeMap<String, String>,
         /// Key-value pairs of the line.
         metadata: BTreeMap<String, String>,
@@ -210,7 +212,7 @@ impl Order {
 
     /// Whether the shopper is mailed a link to pay. That holds for a payable order that the merchant
     /// created, with an address, unless it is paid manually.
-    pub fn asks_to_be_paid(&self, now: Timestamp) -> bool {
+    pub fn requires_payment(&self, now: Timestamp) -> bool {
         let by_hand = self.payment_provider.as_deref() == Some(ProviderName::Manual.as_str());
         let is_made = self.order_token_digest.is_none() && self.email.is_some();
         is_made && !by_hand && self.is_payable(now)

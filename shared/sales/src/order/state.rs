@@ -102,7 +102,7 @@ impl Order {
     /// Whether this action is allowed now.
     pub fn allows(&self, action: OrderAction) -> bool {
         let (open, draft) = (self.status == OrderStatus::Open, self.status == OrderStatus::Draft);
-        let stands = open || self.status == OrderStatus::Closed;
+        let is_active = open || self.status == OrderStatus::Closed;
         let has_left = self.items.iter().any(|item| item.fulfilled > 0);
         match action {
             OrderAction::Update => true,
@@ -124,9 +124,9 @@ impl Order {
                 let awaits_bank = self.is_processing() && !self.outstanding().is_zero();
                 (open || draft) && !has_left && !awaits_bank
             }
-            OrderAction::CancelLines => stands && self.is_fulfillable(),
+            OrderAction::CancelLines => is_active && self.is_fulfillable(),
             OrderAction::ReturnLines => {
-                stands && self.items.iter().any(|item| item.returnable() > 0)
+                is_active && self.items.iter().any(|item| item.returnable() > 0)
             }
             OrderAction::Hold => open && !self.on_hold && self.remaining() > 0,
             OrderAction::Release => open && self.on_hold,

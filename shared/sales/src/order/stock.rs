@@ -45,8 +45,10 @@ pub fn move_all(steps: &mut StockSteps<'_>, order: &Order, how: StockMove) {
                 StockMove::Retake if item.oversells => {
                     steps.add_beyond_stock(step, at, held.remaining());
                 }
-                StockMove::Retake => steps.add(step, at, held.remaining(), gone(item)),
-                _ => steps.add(step, at, held.remaining(), lost()),
+                StockMove::Retake => {
+                    steps.add(step, at, held.remaining(), insufficient_stock(item));
+                }
+                _ => steps.add(step, at, held.remaining(), inconsistent_level()),
             }
         }
     }
@@ -76,12 +78,17 @@ pub(crate) fn step_all(
     at: &[Units],
 ) {
     for units in at {
-        steps.add(step, (&item.variant_id, &units.location_id), units.quantity, lost());
+        steps.add(
+            step,
+            (&item.variant_id, &units.location_id),
+            units.quantity,
+            inconsistent_level(),
+        );
     }
 }
 
 /// The error for a line of a draft whose stock was sold after its hold had ended.
-fn gone(item: &OrderItem) -> Problem {
+fn insufficient_stock(item: &OrderItem) -> Problem {
     let line = json!({
         "order_item_id": item.id, "variant_id": item.variant_id, "requested": item.remaining(),
     });
@@ -89,6 +96,6 @@ fn gone(item: &OrderItem) -> Problem {
 }
 
 /// The error for a level with less stock than the order holds: a defect, never caused by the caller.
-pub(super) fn lost() -> Problem {
+pub(super) fn inconsistent_level() -> Problem {
     Problem::internal("a stock level has less than an order has reserved there")
 }

@@ -3,9 +3,9 @@
 mod carts;
 mod charges;
 mod money;
+mod payable;
 mod refunds;
 mod sequences;
-mod standing;
 mod transitions;
 
 use std::time::Duration;
@@ -19,7 +19,7 @@ use primitives::fields::{FromText, Int};
 use primitives::problem::Problem;
 
 use super::cart::{CartLine, LineInput};
-use super::pricing::{Buyer, Offer, Quote, Rules, Terms};
+use super::pricing::{Buyer, OfferedVariant, OrderTerms, Quote, Rules};
 use super::*;
 use crate::gift_card::{GiftCard, GiftCardStatus};
 
@@ -44,10 +44,10 @@ fn store(currency: &str) -> Store {
     Store { online_locations: vec![LocationId::derive(&["warehouse"])], ..store }
 }
 
-fn offer(store: &Store, name: &str, amount: i64, available: i64) -> Offer {
+fn offer(store: &Store, name: &str, amount: i64, available: i64) -> OfferedVariant {
     let variant_id = VariantId::derive(&[name]);
     let location = store.online_locations.first().unwrap();
-    Offer {
+    OfferedVariant {
         sellable: Some(Sellable {
             store_id: store.id.clone(),
             variant_id: variant_id.clone(),
@@ -83,7 +83,7 @@ fn merge(named: impl IntoIterator<Item = LineInput>) -> Result<Vec<CartLine>, Pr
 fn price(
     store: &Store,
     lines: Vec<CartLine>,
-    offers: Vec<Offer>,
+    offers: Vec<OfferedVariant>,
     cards: Vec<GiftCard>,
     everything: bool,
 ) -> Result<Quote, Problem> {
@@ -94,7 +94,7 @@ fn price(
 fn price_by(
     store: &Store,
     lines: Vec<CartLine>,
-    offers: Vec<Offer>,
+    offers: Vec<OfferedVariant>,
     cards: Vec<GiftCard>,
     by: (&Rules, bool),
 ) -> Result<Quote, Problem> {
@@ -144,7 +144,7 @@ pub(crate) fn order_of(currency: &str, lines: &[(i64, i64)], cards: &[i64]) -> O
     let store = store(currency);
     let cards = cards.iter().enumerate();
     let cards = cards.map(|(n, balance)| card(&store, &n.to_string(), *balance)).collect();
-    let terms = Terms { expires_at: Some(NOW.plus(WINDOW)), ..Terms::default() };
+    let terms = OrderTerms { expires_at: Some(NOW.plus(WINDOW)), ..OrderTerms::default() };
     Order::place(&store, 1001, &quote_of(&store, lines, cards), Buyer::default(), terms, NOW)
 }
 

@@ -34,12 +34,12 @@ pub struct IncomingPayment<'a> {
 impl Order {
     /// Records an authorization. `None` if the order has this payment already.
     pub fn authorize(&self, receipt: IncomingPayment<'_>, now: Timestamp) -> Option<OrderChange> {
-        let known = self.payment(receipt.payment_id);
-        if known.is_some_and(|known| !known.voided || !known.captured.is_zero()) {
+        let entry = self.payment(receipt.payment_id);
+        if entry.is_some_and(|entry| !entry.voided || !entry.captured.is_zero()) {
             return None;
         }
         let mut next = self.clone();
-        next.payments.retain(|known| known.payment_id != *receipt.payment_id);
+        next.payments.retain(|entry| entry.payment_id != *receipt.payment_id);
         next.payments.push(OrderPayment {
             payment_id: receipt.payment_id.clone(),
             provider: receipt.provider.to_owned(),
@@ -62,12 +62,12 @@ impl Order {
         now: Timestamp,
     ) -> Result<Option<OrderChange>, Problem> {
         let mut next = self.clone();
-        let known = next.payments.iter_mut().find(|known| known.payment_id == *receipt.payment_id);
-        match known {
-            Some(known) if !known.captured.is_zero() => return Ok(None),
-            Some(known) => {
-                known.captured = receipt.amount.clone();
-                known.voided = false;
+        let entry = next.payments.iter_mut().find(|entry| entry.payment_id == *receipt.payment_id);
+        match entry {
+            Some(entry) if !entry.captured.is_zero() => return Ok(None),
+            Some(entry) => {
+                entry.captured = receipt.amount.clone();
+                entry.voided = false;
             }
             None => next.payments.push(OrderPayment {
                 payment_id: receipt.payment_id.clone(),
@@ -80,7 +80,8 @@ impl Order {
             }),
         }
         let sum = self.captured.plus(receipt.amount);
-        next.captured = sum.ok_or_else(|| Problem::internal("captured out of range"))?;
+        next.captured = sum
+            .ok_or_else(|| Problem::internal("the captured amount of an order is out of range"))?;
         let topic = if next.outstanding().is_zero() { &ORDER_PAID } else { &ORDER_UPDATED };
         Ok(Some(self.with_money(next, topic, now)))
     }
@@ -97,13 +98,13 @@ impl Order {
         if self.is_over() {
             return OrderChange::new(self, next.changed(now)).announced(&ORDER_UPDATED);
         }
-        let stock = next.firm_up();
+        let stock = next.make_firm();
         OrderChange::new(self, next.changed(now)).moving(stock).announced(topic)
     }
 
     /// Makes the order firm: it no longer expires, and its stock is committed. A draft whose hold has ended takes
     /// its stock again.
-    fn firm_up(&mut self) -> Option<StockMove> {
+    pub(super) fn make_firm(&mut self) -> Option<StockMove> {
         let was_draft = self.status == OrderStatus::Draft;
         if was_draft {
             self.status = OrderStatus::Open;
@@ -123,9 +124,9 @@ impl Order {
     /// awaits payment again, for its payment window. `None` if there is no open authorization.
     pub fn void_payment(&self, payment: &PaymentId, now: Timestamp) -> Option<OrderChange> {
         let mut next = self.clone();
-        let known = next.payments.iter_mut().find(|known| known.payment_id == *payment)?;
-        known.is_open_authorization().then_some(())?;
-        known.voided = true;
+        let entry = next.payments.iter_mut().find(|entry| entry.payment_id == *payment)?;
+        entry.is_open_authorization().then_some(())?;
+        entry.voided = true;
         let stock = next.await_payment(now);
         let change = OrderChange::new(self, next.changed(now)).moving(stock);
         Some(change.announced(&ORDER_UPDATED))
@@ -133,8 +134,8 @@ impl Order {
 
     /// Voids all authorizations.
     pub(super) fn void_authorizations(&mut self) {
-        let authorized = self.payments.iter_mut().filter(|known| known.is_open_authorization());
-        authorized.for_each(|known| known.voided = true);
+        let authorized = self.payments.iter_mut().filter(|entry| entry.is_open_authorization());
+        authorized.for_each(|entry| entry.voided = true);
     }
 
     /// Makes the order await payment again, unless something other than this authorization makes it firm:
@@ -145,24 +146,24 @@ impl Order {
             || self.confirmed
             || self.outstanding().is_zero()
             || self.items.iter().any(|item| item.fulfilled > 0);
-        let stands = matches!(self.status, OrderStatus::Open | OrderStatus::Closed);
-        (stands && self.is_firm() && !is_firm_otherwise).then_some(())?;
+        let is_active = matches!(self.status, OrderStatus::Open | OrderStatus::Closed);
+        (is_active && self.is_firm() && !is_firm_otherwise).then_some(())?;
         self.stock = StockState::Reserved;
-        self.expires_at = self.waits_until(now);
+        self.expires_at = self.new_expiry(now);
         Some(StockMove::Uncommit)
     }
 
     /// When an open order that is not firm expires, if it awaits payment from now on.
-    pub(super) fn waits_until(&self, now: Timestamp) -> Option<Timestamp> {
-        let waits = self.status == OrderStatus::Open && self.stock == StockState::Reserved;
-        let window = self.payment_window.map(Duration::from_secs).filter(|_| waits)?;
+    pub(super) fn new_expiry(&self, now: Timestamp) -> Option<Timestamp> {
+        let awaits_payment = self.status == OrderStatus::Open && self.stock == StockState::Reserved;
+        let window = self.payment_window.map(Duration::from_secs).filter(|_| awaits_payment)?;
         let least = if self.is_processing() { PROCESSING_WINDOW } else { Duration::ZERO };
         Some(now.plus(window.max(least)))
     }
 
     /// Extends the expiry to the payment window of the chosen provider; without a window it never expires.
     /// `None` if that is no extension, or the order does not expire.
-    pub fn waits_for(&self, window: Option<Duration>, now: Timestamp) -> Option<Self> {
+    pub fn with_payment_window(&self, window: Option<Duration>, now: Timestamp) -> Option<Self> {
         let present = self.expires_at.filter(|_| self.status == OrderStatus::Open)?;
         let until = window.map(|window| now.plus(window));
         let payment_window = window.map(|window| window.as_secs());
@@ -190,7 +191,7 @@ impl Order {
         let mut next = self.clone();
         next.processing.retain(|one| one != payment);
         if !next.is_processing() && next.expires_at.is_some() {
-            next.expires_at = next.waits_until(now).or(next.expires_at);
+            next.expires_at = next.new_expiry(now).or(next.expires_at);
         }
         Some(next)
     }
@@ -212,7 +213,7 @@ impl Order {
         self.ensure(OrderAction::Confirm)?;
         let mut next = self.clone();
         next.confirmed = true;
-        let stock = next.firm_up();
+        let stock = next.make_firm();
         let change = OrderChange::new(self, next.changed(now)).moving(stock);
         let change = change.announced(&ORDER_CONFIRMED);
         // Gift cards may cover a whole draft: confirming it makes it paid.
@@ -268,7 +269,7 @@ impl Order {
         next.cancelled_at = Some(now);
         // Authorizations end with the order; the provider is called afterwards.
         next.void_authorizations();
-        next.attend(now);
+        next.schedule_closing(now);
         let mut cards = Vec::new();
         // A paid order is refunded by a refund of its own.
         if !next.has_money() && !self.totals.due.is_zero() {
@@ -281,7 +282,7 @@ impl Order {
                 }
             }
         }
-        let uses = next.give_back_uses();
+        let uses = next.release_uses();
         next.stock = StockState::Released;
         // Reserved stock is released even if committed stock is written off.
         let is_written_off = how == StockMove::WriteOff && self.stock == StockState::Committed;

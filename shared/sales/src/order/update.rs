@@ -107,7 +107,7 @@ impl Order {
         self.ensure(OrderAction::Reopen)?;
         let status = OrderStatus::Open;
         let mut next = Self { status, closed_at: None, ..self.clone() };
-        next.expires_at = next.waits_until(now);
+        next.expires_at = next.new_expiry(now);
         Ok(next.changed(now))
     }
 }

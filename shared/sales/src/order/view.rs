@@ -48,7 +48,8 @@ core_types::view! {
         fulfillment_status: FulfillmentStatus,
         /// The lines: at most 40; those of one variant have different properties.
         items: Vec<OrderItemView> = order.items.iter().map(OrderItemView::from).collect(),
-        /// The amounts at placement, from the subtotal to the amount due.
+        /// The amounts of what is sold, from the subtotal to the amount due. Units that were cancelled or returned
+        /// before they were paid are not in them.
         totals: Totals,
         /// The place whose tax rates apply; null if the buyer pays no tax.
         taxed_at: Option<TaxLocation>,
@@ -140,9 +141,11 @@ core_types::view! {
         image_url: Option<String>,
         /// The units ordered.
         quantity: u32,
+        /// The units that were cancelled or returned before they were paid. The line's amounts are without them.
+        unsold: u32,
         /// The price of one unit.
         price: Money,
-        /// The price times the quantity.
+        /// The price times the units sold: `quantity` less `unsold`.
         subtotal: Money,
         /// The discount on the line.
         discount: Money,
@@ -177,7 +180,7 @@ core_types::view! {
         tracked: bool,
         /// Whether it needs shipping.
         requires_shipping: bool,
-        /// How its units differ from others of the variant, such as the text of an engraving.
+        /// Properties by which its units differ from others of the variant, such as the text of an engraving.
         properties: BTreeMap<String, String>,
         /// Key-value pairs of merchants and apps, and those that the shopper gave.
         metadata: BTreeMap<String, String>,

@@ -19,7 +19,7 @@ use super::manual::Manual;
 use super::manual_method::ManualMethod;
 use super::razorpay::Razorpay;
 use super::stripe::Stripe;
-use super::{Capabilities, CaptureMethod, Mode, Opening};
+use super::{Capabilities, CaptureMethod, Mode, NewPayment};
 
 /// A store's account with a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
@@ -77,7 +77,7 @@ impl ProviderAccount {
     /// Derives the id of the `nth` payment of an order through this account, so that concurrent requests create
     /// the same payment, at the provider too. The parameters of the provider's request are part of it,
     /// because a provider rejects different parameters with the same idempotency key.
-    pub fn payment_id(&self, input: &Opening, nth: usize) -> PaymentId {
+    pub fn payment_id(&self, input: &NewPayment, nth: usize) -> PaymentId {
         let words = [
             self.provider.as_str(),
             self.mode.as_str(),
@@ -130,7 +130,7 @@ impl ProviderAccount {
 
     /// The condition that the stored account has this version, so that of a new payment with it and its
     /// disconnection only one succeeds.
-    pub fn stands(&self) -> Condition {
+    pub fn version_condition(&self) -> Condition {
         Condition::is_at(self.version)
     }
 

@@ -6,16 +6,16 @@ use crypto::seal::SealKey;
 use primitives::clock::Timestamp;
 
 use super::account::ProviderAccount;
-use super::provider::Opened;
-use super::{Opening, Payment, PaymentStatus};
+use super::provider::CreatedPayment;
+use super::{NewPayment, Payment, PaymentStatus};
 
 impl Payment {
     /// Creates a payment that has been created with the account's provider.
     pub fn begun(
         id: PaymentId,
         account: &ProviderAccount,
-        input: Opening,
-        at_provider: Opened,
+        input: NewPayment,
+        at_provider: CreatedPayment,
         key: &SealKey,
         now: Timestamp,
     ) -> Self {

@@ -1,6 +1,6 @@
-//! How payment providers differ, as far as the rules of payments and orders depend on it.
+//! The capabilities of payment providers that the rules of payments and orders depend on.
 
-/// What a provider does. Each one states all of it.
+/// The capabilities of a provider. Each provider states all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one question")]
 pub struct Capabilities {

@@ -10,12 +10,12 @@ use services::Services;
 use super::capabilities::{Capabilities, Capable};
 use super::manual::Manual;
 use super::provider::{
-    CaptureResult, Client, Forged, Notice, Observed, Opened, Provider, ProviderFailure,
-    RefundResult, Returned,
+    CaptureResult, Client, CreatedPayment, Forged, Observed, Provider, ProviderFailure,
+    ProviderWebhookEvent, RedirectParameters, RefundResult,
 };
 use super::razorpay::Razorpay;
 use super::stripe::Stripe;
-use super::{Opening, Payment};
+use super::{NewPayment, Payment};
 use crate::dispute::evidence::Evidence;
 use crate::dispute::{Dispute, ObservedDispute};
 
@@ -61,8 +61,8 @@ impl Provider for Connected {
         &self,
         services: &Services,
         id: &PaymentId,
-        input: &Opening,
-    ) -> Result<Opened, ProviderFailure> {
+        input: &NewPayment,
+    ) -> Result<CreatedPayment, ProviderFailure> {
         each!(self, provider => provider.open(services, id, input).await)
     }
 
@@ -70,11 +70,20 @@ impl Provider for Connected {
         each!(self, provider => provider.client(payment, secret))
     }
 
-    fn verify_return(&self, payment: &Payment, returned: &Returned) -> Result<(), Forged> {
+    fn verify_return(
+        &self,
+        payment: &Payment,
+        returned: &RedirectParameters,
+    ) -> Result<(), Forged> {
         each!(self, provider => provider.verify_return(payment, returned))
     }
 
-    fn webhook(&self, headers: &HeaderMap, body: &[u8], now: Timestamp) -> Result<Notice, Forged> {
+    fn webhook(
+        &self,
+        headers: &HeaderMap,
+        body: &[u8],
+        now: Timestamp,
+    ) -> Result<ProviderWebhookEvent, Forged> {
         each!(self, provider => provider.webhook(headers, body, now))
     }
 
@@ -113,13 +122,13 @@ impl Provider for Connected {
         each!(self, provider => provider.refund(services, payment, id, amount).await)
     }
 
-    async fn look_up_refund(
+    async fn fetch_refund(
         &self,
         services: &Services,
         payment: &Payment,
         id: &RefundId,
     ) -> Result<Option<RefundResult>, ProviderFailure> {
-        each!(self, provider => provider.look_up_refund(services, payment, id).await)
+        each!(self, provider => provider.fetch_refund(services, payment, id).await)
     }
 
     async fn disputes(
@@ -130,12 +139,12 @@ impl Provider for Connected {
         each!(self, provider => provider.disputes(services, payment).await)
     }
 
-    async fn look_up_dispute(
+    async fn fetch_dispute(
         &self,
         services: &Services,
         dispute: &Dispute,
     ) -> Result<ObservedDispute, ProviderFailure> {
-        each!(self, provider => provider.look_up_dispute(services, dispute).await)
+        each!(self, provider => provider.fetch_dispute(services, dispute).await)
     }
 
     async fn send_evidence(

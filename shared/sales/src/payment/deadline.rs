@@ -11,8 +11,8 @@ use super::Capabilities;
 
 /// The most timeouts of the same provider in one sweep, of ten seconds each. The rest of its work is left to
 /// the next sweep.
-const MOST_TIMEOUTS: u32 = 8;
-/// How long after its start a sweep still calls providers: the last call has to end within the minute that
+const MAX_TIMEOUTS: u32 = 8;
+/// The time after its start in which a sweep still calls providers: the last call has to end within the minute that
 /// the sweep has.
 const CALL_WINDOW: Duration = Duration::from_secs(35);
 
@@ -26,7 +26,7 @@ pub struct ProviderDeadline {
 
 impl ProviderDeadline {
     /// The deadline of a sweep that began at `began`.
-    pub fn since(began: Timestamp) -> Self {
+    pub fn of_sweep(began: Timestamp) -> Self {
         let online = ProviderName::ALL.iter().filter(|name| Capabilities::of(**name).is_online);
         let timeouts = online.map(|name| (*name, AtomicU32::new(0))).collect();
         Self { until: began.plus(CALL_WINDOW), timeouts }
@@ -40,7 +40,7 @@ impl ProviderDeadline {
     /// Whether the sweep must not call this provider any more.
     pub fn has_passed(&self, provider: ProviderName, now: Timestamp) -> bool {
         self.timeouts(provider).is_some_and(|timeouts| {
-            self.until <= now || timeouts.load(Ordering::Relaxed) >= MOST_TIMEOUTS
+            self.until <= now || timeouts.load(Ordering::Relaxed) >= MAX_TIMEOUTS
         })
     }
 
@@ -64,9 +64,9 @@ mod tests {
     fn a_deadline_passes_by_timeouts_of_one_provider_or_by_time() {
         let (manual, razorpay, stripe) =
             (ProviderName::Manual, ProviderName::Razorpay, ProviderName::Stripe);
-        let deadline = ProviderDeadline::since(NOW);
+        let deadline = ProviderDeadline::of_sweep(NOW);
         deadline.note(stripe, &Code::ProviderNotConnected.into());
-        for _ in 0..MOST_TIMEOUTS {
+        for _ in 0..MAX_TIMEOUTS {
             assert!(!deadline.has_passed(stripe, NOW));
             deadline.note(stripe, &Code::ProviderTimeout.into());
             deadline.note(manual, &Code::ProviderTimeout.into());

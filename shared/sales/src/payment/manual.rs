@@ -10,10 +10,10 @@ use services::Services;
 
 use super::capabilities::{Capabilities, Capable};
 use super::provider::{
-    CaptureResult, Client, Forged, Notice, Opened, Provider, ProviderFailure, RefundResult,
-    Returned,
+    CaptureResult, Client, CreatedPayment, Forged, Provider, ProviderFailure, ProviderWebhookEvent,
+    RedirectParameters, RefundResult,
 };
-use super::{Observed, ObservedState, Opening, Payment};
+use super::{NewPayment, Observed, ObservedState, Payment};
 use crate::dispute::evidence::Evidence;
 use crate::dispute::{Dispute, ObservedDispute};
 
@@ -42,9 +42,9 @@ impl Provider for Manual {
         &self,
         _: &Services,
         id: &PaymentId,
-        _: &Opening,
-    ) -> Result<Opened, ProviderFailure> {
-        Ok(Opened { reference: id.to_string(), client_secret: None })
+        _: &NewPayment,
+    ) -> Result<CreatedPayment, ProviderFailure> {
+        Ok(CreatedPayment { reference: id.to_string(), client_secret: None })
     }
 
     fn client(&self, payment: &Payment, _: Option<String>) -> Client {
@@ -56,11 +56,16 @@ impl Provider for Manual {
     }
 
     /// Accepts any return: it does not prove that the payment was made.
-    fn verify_return(&self, _: &Payment, _: &Returned) -> Result<(), Forged> {
+    fn verify_return(&self, _: &Payment, _: &RedirectParameters) -> Result<(), Forged> {
         Ok(())
     }
 
-    fn webhook(&self, _: &HeaderMap, _: &[u8], _: Timestamp) -> Result<Notice, Forged> {
+    fn webhook(
+        &self,
+        _: &HeaderMap,
+        _: &[u8],
+        _: Timestamp,
+    ) -> Result<ProviderWebhookEvent, Forged> {
         Err(Forged)
     }
 
@@ -95,7 +100,7 @@ impl Provider for Manual {
         Ok(RefundResult::Done(id.to_string()))
     }
 
-    async fn look_up_refund(
+    async fn fetch_refund(
         &self,
         _: &Services,
         _: &Payment,
@@ -113,7 +118,7 @@ impl Provider for Manual {
         Ok(Vec::new())
     }
 
-    async fn look_up_dispute(
+    async fn fetch_dispute(
         &self,
         _: &Services,
         _: &Dispute,

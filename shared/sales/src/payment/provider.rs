@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 use services::Services;
 
-use super::{Opening, Payment};
+use super::{NewPayment, Payment};
 use crate::dispute::evidence::Evidence;
 use crate::dispute::{Dispute, ObservedDispute};
 
@@ -34,18 +34,24 @@ pub trait Provider {
         &self,
         services: &Services,
         id: &PaymentId,
-        input: &Opening,
-    ) -> impl Future<Output = Result<Opened, ProviderFailure>> + Send;
+        input: &NewPayment,
+    ) -> impl Future<Output = Result<CreatedPayment, ProviderFailure>> + Send;
 
     /// The parameters with which the customer's browser pays.
     fn client(&self, payment: &Payment, secret: Option<String>) -> Client;
 
     /// Verifies that the parameters of the customer's return are the provider's, for this payment. They do
     /// not prove that it was paid: that is for [`Provider::fetch`].
-    fn verify_return(&self, payment: &Payment, returned: &Returned) -> Result<(), Forged>;
+    fn verify_return(&self, payment: &Payment, returned: &RedirectParameters)
+    -> Result<(), Forged>;
 
     /// Verifies the signature of a webhook and parses it.
-    fn webhook(&self, headers: &HeaderMap, body: &[u8], now: Timestamp) -> Result<Notice, Forged>;
+    fn webhook(
+        &self,
+        headers: &HeaderMap,
+        body: &[u8],
+        now: Timestamp,
+    ) -> Result<ProviderWebhookEvent, Forged>;
 
     /// Loads the state of a payment.
     fn fetch(
@@ -79,7 +85,7 @@ pub trait Provider {
     ) -> impl Future<Output = Result<RefundResult, ProviderFailure>> + Send;
 
     /// Loads the result of a refund; none if the provider does not have it.
-    fn look_up_refund(
+    fn fetch_refund(
         &self,
         services: &Services,
         payment: &Payment,
@@ -94,7 +100,7 @@ pub trait Provider {
     ) -> impl Future<Output = Result<Vec<ObservedDispute>, ProviderFailure>> + Send;
 
     /// Loads a dispute.
-    fn look_up_dispute(
+    fn fetch_dispute(
         &self,
         services: &Services,
         dispute: &Dispute,
@@ -117,7 +123,7 @@ pub trait Provider {
 
 /// A payment that the provider has created.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Opened {
+pub struct CreatedPayment {
     /// The provider's reference.
     pub reference: String,
     /// The client secret for the customer's browser, if the provider has one.
@@ -139,7 +145,7 @@ pub struct Client {
 
 /// The parameters of the customer's return from the provider.
 #[derive(Debug, Clone, Default)]
-pub struct Returned {
+pub struct RedirectParameters {
     /// The id of Razorpay's order.
     pub razorpay_order_id: Option<String>,
     /// The id of Razorpay's payment.
@@ -152,7 +158,7 @@ pub struct Returned {
 
 /// A webhook whose signature was verified.
 #[derive(Debug, Clone)]
-pub struct Notice {
+pub struct ProviderWebhookEvent {
     /// The provider's event id.
     pub event_id: String,
     /// The provider's type of the event.

@@ -7,7 +7,7 @@ use primitives::clock::{DAY, Timestamp};
 use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
 
-/// How long a provider's events are stored: longer than any provider repeats one.
+/// The retention of a provider's events: longer than any provider repeats one.
 const EVENT_RETENTION: std::time::Duration = DAY.saturating_mul(30);
 
 /// A provider's event that was handled.

@@ -4,12 +4,12 @@
 //! signed with the key secret, a webhook with the webhook secret.
 
 mod disputes;
+mod objects;
 
 use std::fmt;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use core_types::fields::Currency;
 use core_types::id::{PaymentId, RefundId};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
@@ -17,19 +17,19 @@ use crypto::seal;
 use crypto::signature::{constant_time_eq, hmac_sha256_hex};
 use http::{HeaderMap, HeaderName, header};
 use primitives::clock::Timestamp;
-use primitives::fields::FromText;
 use serde_json::{Value, json};
 use services::Services;
 
+use self::objects::{best, observation, refund, refund_id, refund_result};
 use super::call::{Call, text};
 use super::capabilities::{Capabilities, Capable};
 use super::credentials::ProviderCredentials;
 use super::provider::{
-    CaptureResult, Client, Forged, Notice, Opened, Provider, ProviderFailure, RefundNotice,
-    RefundResult, Returned,
+    CaptureResult, Client, CreatedPayment, Forged, Provider, ProviderFailure, ProviderWebhookEvent,
+    RedirectParameters, RefundResult,
 };
 use super::units::ProviderUnits;
-use super::{CaptureMethod, Observed, ObservedState, Opening, Payment};
+use super::{CaptureMethod, NewPayment, Observed, ObservedState, Payment};
 use crate::dispute::evidence::Evidence;
 use crate::dispute::{Dispute, ObservedDispute};
 
@@ -115,8 +115,8 @@ impl Provider for Razorpay {
         &self,
         services: &Services,
         id: &PaymentId,
-        input: &Opening,
-    ) -> Result<Opened, ProviderFailure> {
+        input: &NewPayment,
+    ) -> Result<CreatedPayment, ProviderFailure> {
         let receipt: String = input.order_number.chars().take(MAX_RECEIPT).collect();
         let body = json!({
             "amount": units(&input.amount)?,
@@ -128,7 +128,7 @@ impl Provider for Razorpay {
         let answer = self.post(services, "/v1/orders", &body).send(services).await?;
         let reference =
             text(&answer, "/id").ok_or_else(|| ProviderFailure::Broken("no order".into()))?;
-        Ok(Opened { reference, client_secret: None })
+        Ok(CreatedPayment { reference, client_secret: None })
     }
 
     /// The options of Razorpay's checkout script.
@@ -145,7 +145,11 @@ impl Provider for Razorpay {
     }
 
     /// HMAC-SHA256, in hex, of `order_id|payment_id` under the key secret.
-    fn verify_return(&self, payment: &Payment, returned: &Returned) -> Result<(), Forged> {
+    fn verify_return(
+        &self,
+        payment: &Payment,
+        returned: &RedirectParameters,
+    ) -> Result<(), Forged> {
         let order = returned.razorpay_order_id.as_deref().ok_or(Forged)?;
         let paid = returned.razorpay_payment_id.as_deref().ok_or(Forged)?;
         let signature = returned.razorpay_signature.as_deref().ok_or(Forged)?;
@@ -156,7 +160,12 @@ impl Provider for Razorpay {
         if genuine && order == payment.provider_reference { Ok(()) } else { Err(Forged) }
     }
 
-    fn webhook(&self, headers: &HeaderMap, body: &[u8], _: Timestamp) -> Result<Notice, Forged> {
+    fn webhook(
+        &self,
+        headers: &HeaderMap,
+        body: &[u8],
+        _: Timestamp,
+    ) -> Result<ProviderWebhookEvent, Forged> {
         let text_of = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let secret = self.credentials.webhook_secret.as_deref().ok_or(Forged)?;
         let signature = text_of("x-razorpay-signature").ok_or(Forged)?;
@@ -177,7 +186,7 @@ impl Provider for Razorpay {
         let told_at = message.pointer("/created_at").and_then(disputes::time);
         let dispute = message.pointer("/payload/dispute/entity").and_then(disputes::dispute);
         let dispute = dispute.map(|dispute| ObservedDispute { told_at, ..dispute });
-        Ok(Notice { event_id, kind, observed, dispute })
+        Ok(ProviderWebhookEvent { event_id, kind, observed, dispute })
     }
 
     /// `GET /v1/orders/{id}/payments`, of which [`best`] selects one.
@@ -271,7 +280,7 @@ impl Provider for Razorpay {
     }
 
     /// `GET /v1/payments/{id}/refunds`.
-    async fn look_up_refund(
+    async fn fetch_refund(
         &self,
         services: &Services,
         payment: &Payment,
@@ -296,7 +305,7 @@ impl Provider for Razorpay {
     }
 
     /// `GET /v1/disputes/{id}`.
-    async fn look_up_dispute(
+    async fn fetch_dispute(
         &self,
         services: &Services,
         dispute: &Dispute,
@@ -326,87 +335,4 @@ impl Provider for Razorpay {
     async fn check(&self, services: &Services) -> Result<(), ProviderFailure> {
         self.get(services, "/v1/payments?count=1").await.map(drop)
     }
-}
-
-/// Selects the payment that counts among all payments of an order at Razorpay. Captured ones come first: the
-/// known one, else one that was not refunded, else the first. Then authorized ones: the known one, else the
-/// last. A payment that Razorpay refunded itself (a duplicate, or captured too late) hides no other.
-fn best(payment: &Payment, observed: Vec<(i64, Observed)>) -> Option<Observed> {
-    let is_ours = |observed: &Observed| {
-        payment.provider_payment.is_some() && observed.provider_payment == payment.provider_payment
-    };
-    let is_captured = !payment.captured.is_zero();
-    let rank = |(created, observed): &(i64, Observed)| {
-        let (ours, is_refunded) = (is_ours(observed), observed.has_all_gone_back());
-        let (state, when) = match observed.state {
-            ObservedState::Captured if ours && is_captured => (7, 0),
-            ObservedState::Captured if !is_refunded => (6, created.saturating_neg()),
-            ObservedState::Captured => (5, created.saturating_neg()),
-            ObservedState::Authorized => (4, *created),
-            ObservedState::Processing => (3, *created),
-            // The known authorization has ended.
-            ObservedState::Voided if ours => (3, *created),
-            ObservedState::Failed => (2, *created),
-            ObservedState::Voided => (1, *created),
-            ObservedState::Pending => (0, *created),
-        };
-        (state, ours, when)
-    };
-    observed.into_iter().max_by_key(rank).map(|(_, observed)| observed)
-}
-
-/// Parses a payment of Razorpay's; none if it belongs to no order. One that was refunded without a capture
-/// (it was late, a duplicate, or never captured) counts as voided.
-fn observation(entity: &Value) -> Option<Observed> {
-    let reference = text(entity, "/order_id")?;
-    let was_captured = entity.get("captured").and_then(Value::as_bool).unwrap_or(false);
-    let state = match entity.get("status")?.as_str()? {
-        "authorized" => ObservedState::Authorized,
-        "captured" => ObservedState::Captured,
-        "refunded" if was_captured => ObservedState::Captured,
-        "refunded" => ObservedState::Voided,
-        "failed" => ObservedState::Failed,
-        "created" => ObservedState::Pending,
-        unknown => {
-            // It may mean that money is on its way: the order waits for a status that is known.
-            tracing::error!(
-                status = unknown,
-                "Razorpay payment has an unknown status; treated as processing"
-            );
-            ObservedState::Processing
-        }
-    };
-    let currency = Currency::from_text(entity.get("currency")?.as_str()?).ok()?;
-    let units = ProviderUnits::of_razorpay(&currency);
-    let money = |name| Money::new(units.read(entity.get(name)?.as_i64()?)?, &currency);
-    let failed = state == ObservedState::Failed;
-    Some(Observed {
-        state,
-        provider_payment: text(entity, "/id"),
-        amount: money("amount"),
-        refunded: money("amount_refunded"),
-        method: text(entity, "/method"),
-        failure_code: failed.then(|| text(entity, "/error_code")).flatten(),
-        ..Observed::pending(&reference)
-    })
-}
-
-/// Parses the refund of an event; none if it is not one of ours.
-fn refund(entity: &Value) -> Option<RefundNotice> {
-    Some(RefundNotice { id: refund_id(entity)?, result: refund_result(entity)? })
-}
-
-/// The id of our refund, from the notes of Razorpay's.
-fn refund_id(refund: &Value) -> Option<RefundId> {
-    RefundId::from_text(refund.pointer("/notes/refund_id")?.as_str()?).ok()
-}
-
-/// Parses the state of a refund.
-fn refund_result(refund: &Value) -> Option<RefundResult> {
-    let reference = text(refund, "/id")?;
-    Some(match refund.get("status").and_then(Value::as_str) {
-        Some("processed") => RefundResult::Done(reference),
-        Some("failed") => RefundResult::Rejected("refund_failed".into()),
-        _ => RefundResult::Pending(reference),
-    })
 }

@@ -6,8 +6,8 @@ use core_types::money::{self, Money};
 use core_types::provider::ProviderName;
 
 use super::{
-    Action, CaptureMethod, Mode, Payment, PaymentAttempt, PaymentStatus, PaymentView, Receipt,
-    Source,
+    Action, CaptureMethod, Mode, Payment, PaymentAttempt, PaymentSource, PaymentStatus,
+    PaymentView, Receipt,
 };
 
 impl Payment {
@@ -42,7 +42,7 @@ impl Payment {
                 amount: amount.clone(),
                 provider_payment: Some(paid.clone()),
                 failure_code: None,
-                source: Source::Webhook,
+                source: PaymentSource::Webhook,
                 at: EXAMPLE_TIME,
             }],
             receipts: vec![Receipt {

@@ -1,105 +1,21 @@
 //! The state machine of a payment: pure transitions that only go forward.
 
+mod change;
 mod disputes;
 mod refunds;
 
-use core_types::event::Topic;
 use core_types::money::Money;
-use core_types::resource::Resource;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
-use table::Write;
 
+pub use change::{PaymentChange, Transition};
 pub(crate) use disputes::disputed;
 
 use super::{
     Action, Attention, MAX_RECORDS, Observed, ObservedState, Payment, PaymentAttempt,
-    PaymentStatus, PaymentView, Receipt, Source,
+    PaymentSource, PaymentStatus, Receipt,
 };
-use crate::payment::{
-    Capabilities, PAYMENT_AUTHORIZED, PAYMENT_CAPTURED, PAYMENT_FAILED, PAYMENT_PROCESSING,
-    PAYMENT_REFUNDED, PAYMENT_VOIDED, can_count,
-};
-
-/// A change of a payment's state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Transition {
-    /// The customer has paid, and the provider waits for their bank.
-    Processing,
-    /// The customer authorized it; the amount is held.
-    Authorized,
-    /// The amount was captured.
-    Captured,
-    /// Another amount than requested was authorized or captured.
-    Mismatched,
-    /// An attempt failed.
-    Failed,
-    /// It was voided.
-    Voided,
-    /// A refund succeeded.
-    Refunded,
-    /// A refund failed.
-    RefundFailed,
-    /// A refund began: its amount is reserved.
-    RefundBegun,
-    /// The provider has accepted a refund, and will report its result.
-    RefundAwaited,
-    /// The merchant accepted another amount than requested.
-    Accepted,
-    /// Its order was paid by other means.
-    Superseded,
-    /// A dispute of it changed, or evidence for one is being sent.
-    Disputed,
-}
-
-/// A payment at its next version, with its transition.
-#[derive(Debug, Clone)]
-pub struct PaymentChange {
-    /// The payment to write; new if its version is 1.
-    pub payment: Payment,
-    /// The transition.
-    pub transition: Transition,
-    /// Whether an external refund is recorded together with the capture, because the report of the capture
-    /// arrived late.
-    pub has_gone_back: bool,
-}
-
-impl PaymentChange {
-    /// Creates a change with this transition and no external refund.
-    pub fn of(payment: Payment, transition: Transition) -> Self {
-        Self { payment, transition, has_gone_back: false }
-    }
-
-    /// The topic of the event about the transition.
-    pub fn topic(&self) -> Option<&'static Topic<PaymentView>> {
-        match self.transition {
-            Transition::Processing => Some(&PAYMENT_PROCESSING),
-            Transition::Authorized => Some(&PAYMENT_AUTHORIZED),
-            Transition::Mismatched if self.payment.captured.is_zero() => Some(&PAYMENT_AUTHORIZED),
-            Transition::Captured | Transition::Mismatched => Some(&PAYMENT_CAPTURED),
-            Transition::Failed => Some(&PAYMENT_FAILED),
-            Transition::Voided => Some(&PAYMENT_VOIDED),
-            Transition::Refunded => Some(&PAYMENT_REFUNDED),
-            Transition::RefundFailed
-            | Transition::RefundBegun
-            | Transition::RefundAwaited
-            | Transition::Accepted
-            | Transition::Superseded
-            | Transition::Disputed => None,
-        }
-    }
-
-    /// Adds the payment and its events to a transaction.
-    pub fn write(&self, write: Write, now: Timestamp) -> Write {
-        let event = |topic| self.payment.event(topic, now);
-        let gone_back = self.has_gone_back.then_some(&PAYMENT_REFUNDED);
-        let write = match self.payment.version {
-            1 => write.create(&self.payment, Code::VersionConflict),
-            _ => write.replace(&self.payment, Code::VersionConflict),
-        };
-        write.also(self.topic().map(event), Write::emit).also(gone_back.map(event), Write::emit)
-    }
-}
+use crate::payment::{Capabilities, can_count};
 
 impl Payment {
     /// The payment at its next version.
@@ -124,7 +40,7 @@ impl Payment {
     pub fn observe(
         &self,
         observed: &Observed,
-        source: Source,
+        source: PaymentSource,
         now: Timestamp,
     ) -> Result<Option<PaymentChange>, Problem> {
         use PaymentStatus::{Authorized, Captured, PartiallyRefunded, Processing, Voided};
@@ -169,9 +85,9 @@ impl Payment {
 
     /// Whether another payment of the provider's order holds the authorization now. Only a response of the
     /// provider shows that the first one no longer does; an event is about one payment alone.
-    fn has_other_carrier(&self, observed: &Observed, source: Source) -> bool {
+    fn has_other_carrier(&self, observed: &Observed, source: PaymentSource) -> bool {
         self.status == PaymentStatus::Authorized
-            && source != Source::Webhook
+            && source != PaymentSource::Webhook
             && !self.is_carried_by(observed.provider_payment.as_deref())
     }
 
@@ -179,7 +95,7 @@ impl Payment {
         &self,
         action: Action,
         amount: &Money,
-        source: Source,
+        source: PaymentSource,
         now: Timestamp,
     ) -> PaymentAttempt {
         PaymentAttempt {
@@ -202,7 +118,7 @@ impl Payment {
         now: Timestamp,
     ) {
         let failure_code = Some(code.to_owned());
-        let attempt = self.attempt(action, amount, Source::Admin, now);
+        let attempt = self.attempt(action, amount, PaymentSource::Admin, now);
         self.record(PaymentAttempt { succeeded: false, failure_code, ..attempt });
     }
 
@@ -228,23 +144,23 @@ impl Payment {
     }
 
     /// Whether a webhook reports that an attempt is processed which has failed since: webhooks arrive late.
-    fn has_outlived(&self, observed: &Observed, source: Source) -> bool {
+    fn has_outlived(&self, observed: &Observed, source: PaymentSource) -> bool {
         let is_of_attempt = |attempt: &PaymentAttempt| {
             !attempt.succeeded
                 && attempt.action == Action::Authorize
                 && attempt.provider_payment == observed.provider_payment
         };
-        source == Source::Webhook
+        source == PaymentSource::Webhook
             && observed.provider_payment.is_some()
             && self.attempts.iter().any(is_of_attempt)
     }
 
     /// Whether a failure is that of the payment which is processed. A late webhook may report an earlier
     /// attempt, so a webhook has to name the payment; a response of the provider is about its present state.
-    fn is_returned(&self, observed: &Observed, source: Source) -> bool {
+    fn is_returned(&self, observed: &Observed, source: PaymentSource) -> bool {
         let is_named =
             self.provider_payment.is_none() || self.provider_payment == observed.provider_payment;
-        self.status == PaymentStatus::Processing && (source != Source::Webhook || is_named)
+        self.status == PaymentStatus::Processing && (source != PaymentSource::Webhook || is_named)
     }
 
     /// Marks the payment as processed by its provider. Its order waits for that.
@@ -255,7 +171,12 @@ impl Payment {
     }
 
     /// Records a failed attempt, once.
-    fn failed(&self, observed: &Observed, source: Source, now: Timestamp) -> Option<PaymentChange> {
+    fn failed(
+        &self,
+        observed: &Observed,
+        source: PaymentSource,
+        now: Timestamp,
+    ) -> Option<PaymentChange> {
         let mut next = self.with_carrier(observed, now);
         let attempt = PaymentAttempt {
             succeeded: false,
@@ -279,7 +200,7 @@ impl Payment {
     fn authorized_as(
         &self,
         observed: &Observed,
-        source: Source,
+        source: PaymentSource,
         now: Timestamp,
     ) -> Result<PaymentChange, Problem> {
         let amount = self.countable(observed)?;
@@ -304,11 +225,11 @@ impl Payment {
     /// Whether a captured amount matches the requested one. A smaller one matches only if the merchant chose
     /// to capture less; the limit is then the authorized amount, which may itself differ from the requested
     /// one.
-    fn matches_requested(&self, amount: &Money, source: Source) -> bool {
+    fn matches_requested(&self, amount: &Money, source: PaymentSource) -> bool {
         let is_within = |limit: &Money| limit.minus(amount).is_some();
         *amount == self.amount
             || (self.capture_method == super::CaptureMethod::Manual && is_within(&self.amount))
-            || (source == Source::Admin && is_within(&self.authorized))
+            || (source == PaymentSource::Admin && is_within(&self.authorized))
     }
 
     /// Marks a mismatched amount for the merchant's decision, or removes the mark.
@@ -324,7 +245,7 @@ impl Payment {
     fn captured_as(
         &self,
         observed: &Observed,
-        source: Source,
+        source: PaymentSource,
         now: Timestamp,
     ) -> Result<PaymentChange, Problem> {
         let amount = self.countable(observed)?;
@@ -354,7 +275,7 @@ impl Payment {
             && observed.provider_payment != self.provider_payment
     }
 
-    fn voided(&self, observed: &Observed, source: Source, now: Timestamp) -> PaymentChange {
+    fn voided(&self, observed: &Observed, source: PaymentSource, now: Timestamp) -> PaymentChange {
         let mut next = self.with_carrier(observed, now);
         next.record(next.attempt(Action::Void, &self.amount, source, now));
         next.authorized = Money::zero(&self.amount.currency);

@@ -23,11 +23,11 @@ use super::call::{Call, text};
 use super::capabilities::{Capabilities, Capable};
 use super::credentials::ProviderCredentials;
 use super::provider::{
-    CaptureResult, Client, Forged, Notice, Opened, Provider, ProviderFailure, RefundResult,
-    Returned,
+    CaptureResult, Client, CreatedPayment, Forged, Provider, ProviderFailure, ProviderWebhookEvent,
+    RedirectParameters, RefundResult,
 };
 use super::units::ProviderUnits;
-use super::{CaptureMethod, Observed, ObservedState, Opening, Payment};
+use super::{CaptureMethod, NewPayment, Observed, ObservedState, Payment};
 use crate::dispute::evidence::Evidence;
 use crate::dispute::{Dispute, ObservedDispute};
 
@@ -137,8 +137,8 @@ impl Provider for Stripe {
         &self,
         services: &Services,
         id: &PaymentId,
-        input: &Opening,
-    ) -> Result<Opened, ProviderFailure> {
+        input: &NewPayment,
+    ) -> Result<CreatedPayment, ProviderFailure> {
         let amount = units(&input.amount)?.to_string();
         let currency = input.amount.currency.as_str().to_ascii_lowercase();
         let fields = [
@@ -155,7 +155,7 @@ impl Provider for Stripe {
         let broken = || ProviderFailure::Broken("no payment intent".into());
         let reference = text(&answer, "/id").ok_or_else(broken)?;
         let client_secret = text(&answer, "/client_secret").ok_or_else(broken)?;
-        Ok(Opened { reference, client_secret: Some(client_secret) })
+        Ok(CreatedPayment { reference, client_secret: Some(client_secret) })
     }
 
     /// The options of Stripe's script.
@@ -168,14 +168,23 @@ impl Provider for Stripe {
         Client { key_id: Some(self.credentials.key_id.clone()), client_secret: secret, options }
     }
 
-    fn verify_return(&self, payment: &Payment, returned: &Returned) -> Result<(), Forged> {
+    fn verify_return(
+        &self,
+        payment: &Payment,
+        returned: &RedirectParameters,
+    ) -> Result<(), Forged> {
         let named = returned.payment_intent.as_deref().ok_or(Forged)?;
         let reference = payment.provider_reference.as_bytes();
         if constant_time_eq(named.as_bytes(), reference) { Ok(()) } else { Err(Forged) }
     }
 
     /// `Stripe-Signature: t=…,v1=…[,v1=…]` over `t.body`, at most 300 seconds old.
-    fn webhook(&self, headers: &HeaderMap, body: &[u8], now: Timestamp) -> Result<Notice, Forged> {
+    fn webhook(
+        &self,
+        headers: &HeaderMap,
+        body: &[u8],
+        now: Timestamp,
+    ) -> Result<ProviderWebhookEvent, Forged> {
         let secret = self.credentials.webhook_secret.as_deref().ok_or(Forged)?;
         let header = headers.get("stripe-signature").and_then(|value| value.to_str().ok());
         let header = header.ok_or(Forged)?;
@@ -199,13 +208,13 @@ impl Provider for Stripe {
             "payment_intent" => intent(object),
             "charge" => charge(object),
             "refund" => refund(object),
-            "dispute" => disputes::about(object),
+            "dispute" => disputes::parse(object),
             _ => None,
         });
         let told_at = message.get("created").and_then(disputes::time);
         let dispute = object.and_then(disputes::dispute);
         let dispute = dispute.map(|dispute| ObservedDispute { told_at, ..dispute });
-        Ok(Notice { event_id, kind, observed, dispute })
+        Ok(ProviderWebhookEvent { event_id, kind, observed, dispute })
     }
 
     /// `GET /v1/payment_intents/{id}`, with its charge.
@@ -280,7 +289,7 @@ impl Provider for Stripe {
     }
 
     /// `GET /v1/refunds?payment_intent=…`.
-    async fn look_up_refund(
+    async fn fetch_refund(
         &self,
         services: &Services,
         payment: &Payment,
@@ -303,7 +312,7 @@ impl Provider for Stripe {
         payment: &Payment,
     ) -> Result<Vec<ObservedDispute>, ProviderFailure> {
         let intent = segment(&payment.provider_reference);
-        let path = format!("/v1/disputes?payment_intent={intent}&limit={}", disputes::MOST);
+        let path = format!("/v1/disputes?payment_intent={intent}&limit={}", disputes::MAX_DISPUTES);
         let answer = self.get(services, &path).await?;
         let listed = answer.get("data").and_then(Value::as_array);
         let listed = listed.ok_or_else(|| ProviderFailure::Broken("no disputes".into()))?;
@@ -311,7 +320,7 @@ impl Provider for Stripe {
     }
 
     /// `GET /v1/disputes/{id}`.
-    async fn look_up_dispute(
+    async fn fetch_dispute(
         &self,
         services: &Services,
         dispute: &Dispute,

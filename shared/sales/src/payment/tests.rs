@@ -1,22 +1,20 @@
-//! The transitions of a payment, and the signatures of providers.
+//! The transitions of a payment.
 
 mod attempts;
+mod providers;
 
 use core_types::id::RefundId;
 use core_types::money::{self, Money};
 use core_types::provider::ProviderName;
-use crypto::seal::SealKey;
-use crypto::signature::hmac_sha256_hex;
-use http::{HeaderMap, HeaderValue};
 use primitives::clock::Timestamp;
 use primitives::problem::Code;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::credentials::ProviderCredentials;
-use super::provider::{Forged, Provider, Returned};
-use super::razorpay::Razorpay;
-use super::stripe::Stripe;
-use super::{CaptureMethod, Observed, ObservedState, Payment, PaymentStatus, Source, Transition};
+use self::providers::{razorpay, stripe, stripe_headers};
+use super::provider::Provider;
+use super::{
+    CaptureMethod, Observed, ObservedState, Payment, PaymentSource, PaymentStatus, Transition,
+};
 
 pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
@@ -53,14 +51,14 @@ pub(crate) fn captured(amount: i64) -> Payment {
 
 /// The status and transition after an event; none if it has nothing new.
 pub(crate) fn step(payment: &Payment, observed: &Observed) -> Option<(PaymentStatus, Transition)> {
-    let step = payment.observe(observed, Source::Webhook, NOW).unwrap()?;
+    let step = payment.observe(observed, PaymentSource::Webhook, NOW).unwrap()?;
     assert_eq!(step.payment.version, payment.version.saturating_add(1));
     Some((step.payment.status, step.transition))
 }
 
 /// The payment after an event.
 pub(crate) fn after(payment: &Payment, observed: &Observed) -> Payment {
-    payment.observe(observed, Source::Webhook, NOW).unwrap().unwrap().payment
+    payment.observe(observed, PaymentSource::Webhook, NOW).unwrap().unwrap().payment
 }
 
 #[test]
@@ -108,7 +106,7 @@ fn another_amount_is_recorded_and_awaits_a_decision_another_currency_is_not() {
     let usd: Money = serde_json::from_value(json!({"amount": 129_900, "currency": "USD"})).unwrap();
     for amount in [Some(usd), Some(money::sample(0)), None] {
         let observed = Observed { amount, ..observed(Captured, 0) };
-        let problem = open().observe(&observed, Source::Webhook, NOW).unwrap_err();
+        let problem = open().observe(&observed, PaymentSource::Webhook, NOW).unwrap_err();
         assert_eq!(problem.code, Code::AmountMismatch, "{observed:?}");
     }
     // A merchant can capture less than was authorized, even if that was another amount than requested.
@@ -116,7 +114,8 @@ fn another_amount_is_recorded_and_awaits_a_decision_another_currency_is_not() {
     let less = after(&manual, &observed(Captured, 1));
     assert_eq!((less.captured.clone(), less.awaits_decision()), (money::sample(1), false));
     let other = after(&open(), &observed(Authorized, 129_899));
-    let change = other.observe(&observed(Captured, 129_899), Source::Admin, NOW).unwrap().unwrap();
+    let change =
+        other.observe(&observed(Captured, 129_899), PaymentSource::Admin, NOW).unwrap().unwrap();
     assert!(!change.payment.awaits_decision());
 }
 
@@ -134,7 +133,7 @@ fn reports_of_other_payments_of_the_providers_order_are_ignored() {
     assert!(step(&held, &another(Voided, 129_900)).is_none(), "ours is still held");
     // A response has the payment that holds the authorization now; an event is about one payment alone.
     assert!(step(&held, &another(Authorized, 0)).is_none());
-    let moved = held.observe(&another(Authorized, 0), Source::Sync, NOW).unwrap().unwrap();
+    let moved = held.observe(&another(Authorized, 0), PaymentSource::Sync, NOW).unwrap().unwrap();
     assert_eq!(moved.payment.provider_payment.as_deref(), Some("pay_2"));
     assert!(step(&held, &another(Captured, 0)).is_some(), "money counts, whatever carries it");
 }
@@ -148,12 +147,12 @@ fn a_capture_and_refunds_since_then_are_one_transition() {
     for (refunded, status) in
         [(500, PaymentStatus::PartiallyRefunded), (129_900, PaymentStatus::Refunded)]
     {
-        let step = open().observe(&both(refunded), Source::Webhook, NOW).unwrap().unwrap();
+        let step = open().observe(&both(refunded), PaymentSource::Webhook, NOW).unwrap().unwrap();
         assert_eq!((step.transition, step.has_gone_back), (Transition::Captured, true));
         let payment = step.payment;
         assert_eq!((payment.version, payment.status), (open().version + 1, status));
         assert_eq!((payment.captured.amount, payment.refunded.amount), (129_900, refunded));
-        assert!(payment.observe(&both(refunded), Source::Sync, NOW).unwrap().is_none());
+        assert!(payment.observe(&both(refunded), PaymentSource::Sync, NOW).unwrap().is_none());
     }
 }
 
@@ -230,7 +229,7 @@ fn a_refund_is_awaited_and_may_fail_at_any_time_but_once() {
         ..observed(ObservedState::Captured, 129_900)
     };
     assert!(step(&back, &counted).is_none());
-    assert!(back.observe(&counted, Source::Sync, NOW).unwrap().is_some());
+    assert!(back.observe(&counted, PaymentSource::Sync, NOW).unwrap().is_some());
 }
 
 #[test]
@@ -263,178 +262,4 @@ fn only_an_authorized_amount_can_be_captured() {
     let cash = Payment { provider: ProviderName::Manual, ..open() };
     assert_eq!(cash.capturable(None).unwrap(), money::sample(129_900));
     assert_eq!(cash.allowed_actions(), ["capture", "void"]);
-}
-
-fn credentials(key_id: &str) -> ProviderCredentials {
-    ProviderCredentials {
-        key_id: key_id.into(),
-        secret: "the secret".into(),
-        webhook_secret: Some("the webhook secret".into()),
-    }
-}
-
-fn razorpay() -> Razorpay {
-    let credentials = credentials("rzp_test_1");
-    Razorpay { credentials, capture_method: CaptureMethod::Automatic }
-}
-
-fn stripe() -> Stripe {
-    Stripe { credentials: credentials("pk_test_1"), capture_method: CaptureMethod::Automatic }
-}
-
-fn headers(pairs: &[(&'static str, String)]) -> HeaderMap {
-    pairs
-        .iter()
-        .map(|(name, value)| {
-            (http::HeaderName::from_static(name), HeaderValue::try_from(value).unwrap())
-        })
-        .collect()
-}
-
-#[test]
-fn a_return_from_razorpay_is_signed_for_its_order_and_payment() {
-    let payment = open();
-    let sign = |secret: &str, order: &str, paid: &str| Returned {
-        razorpay_order_id: Some(order.into()),
-        razorpay_payment_id: Some(paid.into()),
-        razorpay_signature: Some(hmac_sha256_hex(
-            secret.as_bytes(),
-            &[order.as_bytes(), b"|", paid.as_bytes()],
-        )),
-        payment_intent: None,
-    };
-    let ours = payment.provider_reference.as_str();
-    let verify = |returned: &Returned| razorpay().verify_return(&payment, returned);
-    assert_eq!(verify(&sign("the secret", ours, "pay_1")), Ok(()));
-    let genuine = sign("the secret", ours, "pay_1");
-    let forged = [
-        sign("another secret", ours, "pay_1"),
-        sign("the secret", "order_another", "pay_1"),
-        Returned { razorpay_payment_id: Some("pay_2".into()), ..genuine.clone() },
-        Returned { razorpay_order_id: Some("order_another".into()), ..genuine.clone() },
-        Returned { razorpay_signature: Some(String::new()), ..genuine.clone() },
-        Returned { razorpay_signature: None, ..genuine },
-        Returned::default(),
-    ];
-    for returned in forged {
-        assert_eq!(verify(&returned), Err(Forged), "{returned:?}");
-    }
-}
-
-fn body() -> Vec<u8> {
-    json!({
-        "event": "payment.captured",
-        "payload": {"payment": {"entity": {
-            "id": "pay_1", "order_id": "order_1", "status": "captured", "amount": 100,
-            "currency": "INR", "amount_refunded": 0, "method": "upi",
-        }}},
-    })
-    .to_string()
-    .into_bytes()
-}
-
-#[test]
-fn a_razorpay_webhook_is_signed_over_its_body() {
-    let signature = hmac_sha256_hex(b"the webhook secret", &[&body()]);
-    let signed = headers(&[
-        ("x-razorpay-signature", signature.clone()),
-        ("x-razorpay-event-id", "evt_1".into()),
-    ]);
-    let notice = razorpay().webhook(&signed, &body(), NOW).unwrap();
-    assert_eq!((notice.event_id.as_str(), notice.kind.as_str()), ("evt_1", "payment.captured"));
-    let observed = notice.observed.unwrap();
-    assert_eq!((observed.state, observed.reference.as_str()), (ObservedState::Captured, "order_1"));
-    let altered = [body(), b" ".to_vec()].concat();
-    assert_eq!(razorpay().webhook(&signed, &altered, NOW).unwrap_err(), Forged);
-    assert_eq!(razorpay().webhook(&HeaderMap::new(), &body(), NOW).unwrap_err(), Forged);
-    let mut without = razorpay();
-    without.credentials.webhook_secret = None;
-    assert_eq!(without.webhook(&signed, &body(), NOW).unwrap_err(), Forged);
-    // Without an id in the header, the event's id is the digest of its body.
-    let bare = headers(&[("x-razorpay-signature", signature)]);
-    let id = |body: &[u8]| razorpay().webhook(&bare, body, NOW).unwrap().event_id;
-    assert_eq!(id(&body()), id(&body()));
-}
-
-fn stripe_headers(seconds: i64, body: &[u8]) -> HeaderMap {
-    let time = seconds.to_string();
-    let v1 = hmac_sha256_hex(b"the webhook secret", &[time.as_bytes(), b".", body]);
-    headers(&[("stripe-signature", format!("t={time},v1={},v1={v1}", "0".repeat(64)))])
-}
-
-#[test]
-fn a_stripe_webhook_is_signed_and_recent() {
-    let body = json!({
-        "id": "evt_1", "type": "payment_intent.succeeded",
-        "data": {"object": {
-            "object": "payment_intent", "id": "pi_1", "status": "succeeded", "amount": 100,
-            "amount_received": 100, "currency": "inr", "latest_charge": "ch_1",
-        }},
-    })
-    .to_string()
-    .into_bytes();
-    let validate = |headers: &HeaderMap, body: &[u8]| stripe().webhook(headers, body, NOW);
-    for age in [-300, 0, 300] {
-        let notice = validate(&stripe_headers(NOW.seconds() - age, &body), &body).unwrap();
-        assert_eq!(notice.observed.unwrap().amount, Some(money::sample(100)));
-    }
-    for age in [-301, 301, 86_400] {
-        let result = validate(&stripe_headers(NOW.seconds() - age, &body), &body);
-        assert_eq!(result.unwrap_err(), Forged, "{age} seconds old");
-    }
-    let signed = stripe_headers(NOW.seconds(), &body);
-    assert_eq!(validate(&signed, b"{}").unwrap_err(), Forged);
-    for header in ["", "t=1", "v1=abc", "t=x,v1=y", "t=1767225600,v0=abc"] {
-        let headers = headers(&[("stripe-signature", header.to_owned())]);
-        assert_eq!(validate(&headers, &body).unwrap_err(), Forged, "{header}");
-    }
-}
-
-#[test]
-fn an_amount_that_stripe_releases_at_a_capture_is_no_refund() {
-    // The example of Stripe's documentation: 203.00 captured of 206.75.
-    let of = |refunded: i64| {
-        let body = json!({
-            "id": "evt_1", "type": "charge.captured",
-            "data": {"object": {
-                "object": "charge", "id": "ch_1", "payment_intent": "pi_1", "captured": true,
-                "status": "succeeded",
-                "amount": 20_675, "amount_captured": 20_300, "amount_refunded": refunded,
-                "currency": "inr",
-            }},
-        });
-        let body = body.to_string().into_bytes();
-        let signed = stripe_headers(NOW.seconds(), &body);
-        stripe().webhook(&signed, &body, NOW).unwrap().observed.unwrap().refunded
-    };
-    assert_eq!(of(375), Some(money::sample(0)));
-    assert_eq!(of(0), Some(money::sample(0)));
-    assert_eq!(of(1_375), Some(money::sample(1_000)));
-}
-
-#[test]
-fn credentials_are_sealed_for_one_store_and_provider() {
-    let key = SealKey::generate();
-    let payment = open();
-    let account = json!({
-        "store_id": payment.store_id, "provider": "stripe", "mode": "test",
-        "capture_method": "automatic", "enabled": true, "created_at": NOW, "updated_at": NOW,
-        "version": 1,
-    });
-    let account: super::account::ProviderAccount = serde_json::from_value(account).unwrap();
-    let account = account.with_credentials(&key, &credentials("pk_test_1"));
-    let stored: Value = serde_json::to_value(&account).unwrap();
-    assert!(!stored.to_string().contains("the secret"), "{stored}");
-    assert_eq!(account.last4.as_deref(), Some("cret"));
-    assert_eq!(account.credentials(&key).unwrap().secret, "the secret");
-    let moved =
-        super::account::ProviderAccount { provider: ProviderName::Razorpay, ..account.clone() };
-    assert!(moved.credentials(&key).is_none(), "another provider");
-    let other = core_types::id::StoreId::mint(NOW);
-    assert!(
-        super::account::ProviderAccount { store_id: other, ..account }.credentials(&key).is_none()
-    );
-    for text in [format!("{:?}", credentials("pk")), format!("{:?}", stripe())] {
-        assert!(!text.contains("secret"), "{text}");
-    }
 }

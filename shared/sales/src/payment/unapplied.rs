@@ -1,9 +1,13 @@
 //! Unapplied payments: late or duplicate payments, which are not applied to their order.
 
 use core_types::id::RefundId;
+use core_types::money::Money;
 use primitives::clock::Timestamp;
 
-use super::{Attention, Payment, PaymentChange, PaymentStatus, RefundState, Transition};
+use super::{
+    Attention, Payment, PaymentChange, PaymentRefund, PaymentStatus, RefundState, Transition,
+};
+use crate::order::refund::{Refund, RefundReason, RefundStatus, RefundTransaction};
 
 impl Payment {
     /// Marks an authorization as a duplicate, because its order was paid by other means.
@@ -29,12 +33,53 @@ impl Payment {
     /// The id of the refund of an unapplied payment, the same for each attempt. After it has succeeded, an
     /// amount that became refundable again (because another refund failed) gets the next id.
     pub(crate) fn unapplied_refund(&self) -> RefundId {
-        // `surplus` is part of ids that are in use.
-        let nth = |n: usize| RefundId::derive(&[self.id.as_str(), "surplus", &n.to_string()]);
         // Among one more id than there are refunds, at least one has not succeeded.
-        let ids = (0..self.refunds.len()).map(nth);
+        let ids = (0..self.refunds.len()).map(|nth| self.nth_unapplied_refund(nth));
         let mut ids = ids.filter(|id| self.state_of(id) != Some(RefundState::Succeeded));
-        ids.next().unwrap_or_else(|| nth(self.refunds.len()))
+        ids.next().unwrap_or_else(|| self.nth_unapplied_refund(self.refunds.len()))
+    }
+
+    fn nth_unapplied_refund(&self, nth: usize) -> RefundId {
+        // `surplus` is part of ids that are in use.
+        RefundId::derive(&[self.id.as_str(), "surplus", &nth.to_string()])
+    }
+
+    /// Whether this is a refund that began by itself, because the payment is unapplied.
+    pub(super) fn is_unapplied_refund(&self, id: &RefundId) -> bool {
+        (0..=self.refunds.len()).any(|nth| self.nth_unapplied_refund(nth) == *id)
+    }
+
+    /// A refund of it that its order has no refund for, in the form of a refund of the order.
+    pub fn refund_of_unapplied(&self, entry: &PaymentRefund) -> Refund {
+        let status = match entry.status {
+            RefundState::Pending => RefundStatus::Pending,
+            RefundState::Succeeded => RefundStatus::Succeeded,
+            RefundState::Failed => RefundStatus::Failed,
+        };
+        Refund {
+            id: entry.id.clone(),
+            store_id: self.store_id.clone(),
+            order_id: self.order_id.clone(),
+            status,
+            amount: entry.amount.clone(),
+            items: Vec::new(),
+            shipping: Money::zero(&entry.amount.currency),
+            shipping_tax_lines: Vec::new(),
+            restocking_fee: None,
+            transactions: vec![RefundTransaction {
+                gift_card_id: None,
+                payment_id: Some(self.id.clone()),
+                manual: false,
+                amount: entry.amount.clone(),
+                status,
+                failure_code: entry.failure_code.clone(),
+            }],
+            reason: RefundReason::Other,
+            note: None,
+            created_at: entry.created_at,
+            updated_at: entry.updated_at,
+            version: entry.version,
+        }
     }
 
     /// Whether another refund of it is pending, which may still fail.
@@ -53,8 +98,8 @@ impl Payment {
 mod tests {
     use super::*;
     use crate::dispute::DisputeStatus;
+    use crate::payment::PaymentDispute;
     use crate::payment::tests::{NOW, open};
-    use crate::payment::{PaymentDispute, PaymentRefund};
     use core_types::id::DisputeId;
     use core_types::money;
 

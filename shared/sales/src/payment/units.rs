@@ -3,6 +3,7 @@
 use core_types::fields::Currency;
 use core_types::money::Money;
 use core_types::provider::ProviderName;
+use primitives::problem::{Code, Problem};
 
 /// The unit in which a provider counts a currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +88,32 @@ fn units(provider: ProviderName, currency: &Currency) -> ProviderUnits {
 /// Whether the amount can be expressed in the provider's unit.
 pub fn can_count(provider: ProviderName, amount: &Money) -> bool {
     units(provider, &amount.currency).count(amount).is_some()
+}
+
+/// Requires that the amount can be expressed in the provider's unit.
+///
+/// # Errors
+/// `amount_not_supported`; with the `step` between two amounts that can be, and the `nearest` ones.
+pub fn ensure_countable(provider: ProviderName, amount: &Money) -> Result<(), Problem> {
+    if can_count(provider, amount) {
+        return Ok(());
+    }
+    let problem = Code::AmountNotSupported.with("provider", provider.as_str());
+    let step = step(provider, &amount.currency);
+    let rest = amount.amount.checked_rem(step).unwrap_or(0);
+    if rest == 0 {
+        return Err(problem);
+    }
+    let of = |amount_of: i64| Money::new(amount_of, &amount.currency);
+    let below = of(amount.amount.saturating_sub(rest)).filter(|below| !below.is_zero());
+    let above = of(amount.amount.saturating_sub(rest).saturating_add(step));
+    let nearest: Vec<Money> = below.into_iter().chain(above).collect();
+    let to_json = |value: &Vec<Money>| serde_json::to_value(value).unwrap_or_default();
+    let problem = problem.with("nearest", to_json(&nearest));
+    Err(match of(step).and_then(|step| serde_json::to_value(step).ok()) {
+        Some(step) => problem.with("step", step),
+        None => problem,
+    })
 }
 
 /// The minor units between two amounts that the provider can express: 10 for the dinar at Stripe, 1 for most

@@ -8,11 +8,11 @@
 use std::time::Duration;
 
 use primitives::clock::{DAY, Timestamp};
-use table::outbox::Due;
+use table::outbox::DueKind;
 
 use super::{Payment, PaymentStatus};
 
-/// How often a payment that its provider processes is looked up (our choice): webhooks may be lost.
+/// The interval at which a payment that its provider processes is polled (our choice): webhooks may be lost.
 const PROCESSING_INTERVAL: Duration = DAY;
 
 impl Payment {
@@ -24,9 +24,9 @@ impl Payment {
     /// When the sweep processes it next; none without pending work.
     pub fn due_at(&self) -> Option<Timestamp> {
         let since = self.tried_at.unwrap_or(self.updated_at);
-        let work = self.has_work().then(|| since.plus(Due::wait(self.tries)));
-        let look_ups = self.asks_about_disputes_at().into_iter().chain(self.checks_processing_at());
-        work.into_iter().chain(look_ups).min()
+        let work = self.has_work().then(|| since.plus(DueKind::wait(self.tries)));
+        let polls = self.polls_disputes_at().into_iter().chain(self.checks_processing_at());
+        work.into_iter().chain(polls).min()
     }
 
     /// When its provider is next asked whether it still processes it; none if it does not.

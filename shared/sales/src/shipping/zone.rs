@@ -1,23 +1,25 @@
 //! Shipping zones: the addresses that they cover.
 
+use std::collections::HashSet;
+
 use core_types::event::EventSubject;
 use core_types::fields::Country;
-use core_types::fold::fold;
 use core_types::id::{ShippingZoneId, StoreId};
 use core_types::key;
+use identity::address;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 use table::item::Key;
 
 use super::{MAX_RATES_IN_ALL, MAX_ZONES, ShippingRate, ShippingZoneView};
-use crate::document::{self, Document, Entry};
 use crate::postal;
+use crate::pricing_document::{self, PricingDocument, PricingEntry};
 use crate::tax::TaxLocation;
 
 /// The addresses of a zone. Without countries: all addresses that no other zone covers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Places {
+pub struct ZoneArea {
     /// The countries, in ISO 3166-1.
     pub countries: Vec<Country>,
     /// The regions of the only country, in ISO 3166-2 without the country; all if empty.
@@ -39,7 +41,7 @@ pub struct ShippingZone {
     /// The merchant's name for it.
     pub name: String,
     /// The addresses that it covers.
-    pub places: Places,
+    pub places: ZoneArea,
     /// The shipping rates.
     pub rates: Vec<ShippingRate>,
     /// When it was created.
@@ -50,7 +52,7 @@ pub struct ShippingZone {
     pub version: u64,
 }
 
-impl Entry for ShippingZone {
+impl PricingEntry for ShippingZone {
     const KIND: &'static str = "shipping_zones";
     type View = ShippingZoneView;
 
@@ -59,7 +61,7 @@ impl Entry for ShippingZone {
     }
 
     fn event_subject(&self) -> EventSubject<'_> {
-        document::about(&self.store_id, self.id.as_str(), self.version)
+        pricing_document::subject_of(&self.store_id, self.id.as_str(), self.version)
     }
 
     fn changed(&self, now: Timestamp) -> Self {
@@ -68,7 +70,7 @@ impl Entry for ShippingZone {
 
     /// # Errors
     /// `zone_limit`, `zone_overlap`; `too_many` of its rates.
-    fn fits(&self, document: &Document<Self>) -> Result<(), Problem> {
+    fn ensure_fits(&self, document: &PricingDocument<Self>) -> Result<(), Problem> {
         let others = || document.others(self.id.as_str());
         if others().count() >= MAX_ZONES {
             return Err(Code::ZoneLimit.with("limit", MAX_ZONES));
@@ -88,18 +90,21 @@ impl Entry for ShippingZone {
     }
 }
 
-impl Places {
+impl ZoneArea {
     /// Normalizes the postal prefixes, and removes duplicates.
     #[must_use]
-    pub fn tidy(self) -> Self {
+    pub fn normalized(self) -> Self {
+        let Some(country) = self.country() else { return self };
+        let prefixes = self.postal_prefixes.iter();
         let mut prefixes: Vec<String> =
-            self.postal_prefixes.iter().map(|prefix| postal::normalized_prefix(prefix)).collect();
+            prefixes.map(|prefix| postal::prefix_of(country, prefix)).collect();
         prefixes.sort_unstable();
-        prefixes.dedup();
+        let mut seen = HashSet::new();
+        prefixes.retain(|prefix| seen.insert(postal::prefix_key(country, prefix)));
         Self { postal_prefixes: prefixes, ..self }
     }
 
-    /// How specific they are for an address, as a key to compare; none if they do not cover it.
+    /// Their specificity for an address, as a key to compare; none if they do not cover it.
     fn covers(&self, place: &TaxLocation) -> Option<(bool, usize, bool)> {
         let in_country = self.countries.contains(&place.country);
         if !in_country && !self.countries.is_empty() {
@@ -113,7 +118,8 @@ impl Places {
             .postal_prefixes
             .iter()
             .filter(|prefix| postal::has_prefix(&place.country, code, prefix));
-        let longest = prefixes.map(String::len).max();
+        let length = |prefix: &String| postal::prefix_key(&place.country, prefix).len();
+        let longest = prefixes.map(length).max();
         if !self.postal_prefixes.is_empty() && longest.is_none() {
             return None;
         }
@@ -122,15 +128,31 @@ impl Places {
 
     /// Whether these and the others are equally specific for some address.
     fn overlap(&self, others: &Self) -> bool {
-        fn meet<T: PartialEq>(ours: &[T], theirs: &[T]) -> bool {
+        fn intersects<T: PartialEq>(ours: &[T], theirs: &[T]) -> bool {
             (ours.is_empty() && theirs.is_empty()) || ours.iter().any(|one| theirs.contains(one))
         }
-        let folded = |places: &Self| -> Vec<String> {
-            places.regions.iter().map(|region| fold(region)).collect()
-        };
-        meet(&self.countries, &others.countries)
-            && meet(&folded(self), &folded(others))
-            && meet(&self.postal_prefixes, &others.postal_prefixes)
+        intersects(&self.countries, &others.countries)
+            && intersects(&self.region_keys(), &others.region_keys())
+            && intersects(&self.prefix_keys(), &others.prefix_keys())
+    }
+
+    /// The only country; none if there is not exactly one, and so no regions or prefixes.
+    fn country(&self) -> Option<&Country> {
+        let [country] = self.countries.as_slice() else { return None };
+        Some(country)
+    }
+
+    /// The regions for comparison.
+    fn region_keys(&self) -> Vec<String> {
+        let Some(country) = self.country() else { return Vec::new() };
+        let key = |region: &String| address::region_key(country.as_str(), region);
+        self.regions.iter().map(key).collect()
+    }
+
+    /// The postal prefixes for comparison.
+    fn prefix_keys(&self) -> Vec<String> {
+        let Some(country) = self.country() else { return Vec::new() };
+        self.postal_prefixes.iter().map(|prefix| postal::prefix_key(country, prefix)).collect()
     }
 }
 
@@ -148,7 +170,7 @@ mod tests {
 
     fn zone(name: &str, countries: &[&str], regions: &[&str], prefixes: &[&str]) -> ShippingZone {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        let places = Places {
+        let places = ZoneArea {
             countries: countries.iter().map(|country| sample(country)).collect(),
             regions: words(regions),
             postal_prefixes: words(prefixes),
@@ -157,7 +179,7 @@ mod tests {
             id: ShippingZoneId::derive(&[name]),
             store_id: StoreId::derive(&["store"]),
             name: name.into(),
-            places: places.tidy(),
+            places: places.normalized(),
             rates: Vec::new(),
             created_at: EXAMPLE_TIME,
             updated_at: EXAMPLE_TIME,
@@ -195,8 +217,8 @@ mod tests {
     #[test]
     fn equally_specific_zones_are_rejected() {
         let rejected = |ours: &ShippingZone, theirs: &ShippingZone| {
-            let document = Document::empty(ours.document()).with(theirs.clone());
-            ours.fits(&document).err().map(|problem| problem.code)
+            let document = PricingDocument::empty(ours.document()).with(theirs.clone());
+            ours.ensure_fits(&document).err().map(|problem| problem.code)
         };
         let europe = zone("Europe", &["DE", "FR"], &[], &[]);
         assert_eq!(rejected(&zone("A", &["FR"], &[], &[]), &europe), Some(Code::ZoneOverlap));
@@ -211,19 +233,31 @@ mod tests {
             Some(Code::ZoneOverlap)
         );
         assert_eq!(rejected(&zone("A", &["FR"], &[], &["751"]), &paris), None);
+        let riga = zone("Riga", &["LV"], &[], &["LV-10"]);
+        for prefix in ["10", "lv10", "LV 10"] {
+            let same = zone("A", &["LV"], &[], &[prefix]);
+            assert_eq!(rejected(&same, &riga), Some(Code::ZoneOverlap), "{prefix}");
+        }
+        assert_eq!(rejected(&zone("A", &["LV"], &[], &["101"]), &riga), None);
+        // Stored before names in Latin letters stood in for codes.
+        let kowloon = zone("Kowloon", &["HK"], &["九龍"], &[]);
+        let same = zone("A", &["HK"], &["Kowloon"], &[]);
+        assert_eq!(rejected(&same, &kowloon), Some(Code::ZoneOverlap));
+        assert!(find(&[kowloon], &place("HK", "Kowloon", "")).is_some());
         // A zone does not overlap itself.
         assert_eq!(rejected(&paris, &paris), None);
     }
 
     #[test]
     fn the_zones_of_a_store_are_limited() {
-        let mut document = Document::empty(key::shipping_zones(&StoreId::derive(&["store"])));
+        let mut document =
+            PricingDocument::empty(key::shipping_zones(&StoreId::derive(&["store"])));
         for n in 0..MAX_ZONES {
             document = document.with(zone(&n.to_string(), &["FR"], &[], &[&n.to_string()]));
         }
         let one_more = zone("more", &["DE"], &[], &[]);
-        assert_eq!(one_more.fits(&document).unwrap_err().code, Code::ZoneLimit);
+        assert_eq!(one_more.ensure_fits(&document).unwrap_err().code, Code::ZoneLimit);
         let known = document.entries[0].clone();
-        known.fits(&document).unwrap();
+        known.ensure_fits(&document).unwrap();
     }
 }

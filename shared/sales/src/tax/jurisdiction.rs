@@ -2,7 +2,7 @@
 
 use core_types::fields::Country;
 use core_types::fold::fold;
-use identity::address::PostalAddress;
+use identity::address::{self, PostalAddress};
 use identity::store::Store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,8 @@ pub struct TaxLocation {
 impl TaxLocation {
     /// Whether it is in this region, without case and accents: the regions of some countries are free text.
     pub fn is_in(&self, region: &str) -> bool {
-        self.region.as_ref().is_some_and(|own| fold(own) == fold(region))
+        let is_it = |own: &String| address::is_same_region(self.country.as_str(), own, region);
+        self.region.as_ref().is_some_and(is_it)
     }
 }
 
@@ -61,16 +62,16 @@ pub struct PostalCodes {
 }
 
 impl PostalCodes {
-    /// The codes that begin with this; none if the prefix has no letter or digit.
-    pub fn prefix(prefix: &str) -> Option<Self> {
-        let prefix = postal::normalized_prefix(prefix);
+    /// The codes of a country that begin with this; none if the prefix has no letter or digit.
+    pub fn prefix(country: &Country, prefix: &str) -> Option<Self> {
+        let prefix = postal::prefix_of(country, prefix);
         let codes = Self { prefix: Some(prefix.clone()), from: None, to: None };
         (!prefix.is_empty()).then_some(codes)
     }
 
     /// The codes from one to another; none if they have different lengths, or the first is after the last.
-    pub fn range(from: &str, to: &str) -> Option<Self> {
-        postal::range_prefix(from, to)?;
+    pub fn range(country: &Country, from: &str, to: &str) -> Option<Self> {
+        postal::range_key(country, (from, to))?;
         Some(Self { prefix: None, from: Some(from.to_owned()), to: Some(to.to_owned()) })
     }
 
@@ -83,16 +84,23 @@ impl PostalCodes {
         }
     }
 
-    /// How narrow they are: the length of what all of them begin with.
-    fn narrowness(&self) -> usize {
-        let of_range = || postal::range_prefix(self.from.as_deref()?, self.to.as_deref()?);
-        self.prefix.as_ref().map(String::len).or_else(of_range).unwrap_or(0)
+    /// Their specificity: the length of their common prefix.
+    fn narrowness(&self, country: &Country) -> usize {
+        let (prefix, range) = self.key(country);
+        prefix.map(|it| it.len()).or_else(|| range.as_ref().map(postal::common_length)).unwrap_or(0)
+    }
+
+    /// The prefix or the ends of the range, for comparison with others.
+    fn key(&self, country: &Country) -> (Option<String>, Option<(String, String)>) {
+        let prefix = self.prefix.as_ref().map(|prefix| postal::prefix_key(country, prefix));
+        let ends = self.from.as_deref().zip(self.to.as_deref());
+        (prefix, ends.and_then(|ends| postal::range_key(country, ends)))
     }
 }
 
-/// How narrow a jurisdiction is: postal codes are narrower than a region, and a region than its country.
+/// The specificity of a jurisdiction: postal codes are narrower than a region, and a region than its country.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Level {
+pub(super) struct Specificity {
     postal: Option<usize>,
     is_regional: bool,
 }
@@ -109,18 +117,21 @@ impl TaxRate {
             && self.postal_codes.as_ref().is_none_or(coded)
     }
 
-    /// How narrow its jurisdiction is.
-    pub(super) fn level(&self) -> Level {
-        let postal = self.postal_codes.as_ref().map(PostalCodes::narrowness);
-        Level { postal, is_regional: self.region.is_some() }
+    /// The specificity of its jurisdiction.
+    pub(super) fn specificity(&self) -> Specificity {
+        let postal = self.postal_codes.as_ref().map(|codes| codes.narrowness(&self.country));
+        Specificity { postal, is_regional: self.region.is_some() }
     }
 
     /// Whether both are levied at one jurisdiction, on one class, under one name.
     pub fn repeats(&self, other: &Self) -> bool {
-        let region = |rate: &Self| rate.region.as_deref().map(fold);
+        let country = self.country.as_str();
+        let region =
+            |rate: &Self| rate.region.as_ref().map(|region| address::region_key(country, region));
+        let codes = |rate: &Self| rate.postal_codes.as_ref().map(|codes| codes.key(&self.country));
         self.country == other.country
             && region(self) == region(other)
-            && self.postal_codes == other.postal_codes
+            && codes(self) == codes(other)
             && self.tax_class == other.tax_class
             && fold(&self.name) == fold(&other.name)
     }

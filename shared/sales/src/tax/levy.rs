@@ -8,7 +8,7 @@ use core_types::money::Money;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::jurisdiction::Level;
+use super::jurisdiction::Specificity;
 use super::{Percentage, TaxLocation, TaxRate};
 
 /// The rates of goods of a class at a place.
@@ -20,9 +20,9 @@ pub fn applicable<'a>(
     place: &TaxLocation,
     class: Option<&TaxClass>,
 ) -> Vec<&'a TaxRate> {
-    let mut levels: BTreeMap<Level, Vec<&TaxRate>> = BTreeMap::new();
+    let mut levels: BTreeMap<Specificity, Vec<&TaxRate>> = BTreeMap::new();
     for rate in rates.iter().filter(|rate| rate.covers(place)) {
-        levels.entry(rate.level()).or_default().push(rate);
+        levels.entry(rate.specificity()).or_default().push(rate);
     }
     let mut found: Vec<&TaxRate> = Vec::new();
     for level in levels.into_values().rev() {
@@ -61,13 +61,10 @@ pub struct LineTax {
 }
 
 impl LineTax {
-    /// The tax on the part of what it is levied on that goes from `start` to `end` of `whole`. The parts of a
-    /// division add up to it.
+    /// The tax on the part of what it is levied on that goes from `start` to `end` of `whole`: the difference of
+    /// what is levied up to each, half up. So the parts of a division add up to it.
     pub(crate) fn part(&self, (start, end, whole): (i64, i64, i64)) -> Self {
-        let up_to = |end: i64| {
-            let product = i128::from(self.amount.amount).saturating_mul(i128::from(end));
-            i64::try_from(product.checked_div(i128::from(whole)).unwrap_or(0)).unwrap_or(0)
-        };
+        let up_to = |end: i64| share(&self.amount, end, whole).amount;
         let amount = up_to(end).saturating_sub(up_to(start));
         let currency = self.amount.currency.clone();
         Self { amount: Money { amount, currency }, ..self.clone() }
@@ -94,25 +91,32 @@ pub struct TaxLine {
 /// `amount × rate ÷ (1 + all rates)`, so that equal rates have equal amounts, and the price without tax is the
 /// rest.
 pub fn levy(amount: &Money, rates: &[&TaxRate], is_included: bool) -> Vec<LineTax> {
-    let parts = |rate: &TaxRate| rate.percentage.parts();
-    let together = rates.iter().map(|rate| parts(rate)).fold(0_i64, i64::saturating_add);
+    let line = |rate: &&TaxRate| LineTax {
+        tax_rate_id: rate.id.clone(),
+        name: rate.name.clone(),
+        percentage: rate.percentage,
+        amount: Money::zero(&amount.currency),
+    };
+    let lines: Vec<LineTax> = rates.iter().map(line).collect();
+    levy_again(amount, &lines, is_included)
+}
+
+/// The tax on another amount by the rates of these lines ([`levy`]).
+pub(crate) fn levy_again(amount: &Money, lines: &[LineTax], is_included: bool) -> Vec<LineTax> {
+    let parts = |line: &LineTax| line.percentage.parts();
+    let together = lines.iter().map(parts).fold(0_i64, i64::saturating_add);
     let whole = Percentage::WHOLE.saturating_add(if is_included { together } else { 0 });
     let mut left = amount.clone();
-    let line = |rate: &&TaxRate| {
-        let mut tax = share(amount, parts(rate), whole);
+    let levied = |line: &LineTax| {
+        let mut tax = share(amount, parts(line), whole);
         if is_included {
             // Rounded parts of a few units may come to more than the price.
             tax = tax.min(&left);
             left = left.minus(&tax).unwrap_or_else(|| Money::zero(&amount.currency));
         }
-        LineTax {
-            tax_rate_id: rate.id.clone(),
-            name: rate.name.clone(),
-            percentage: rate.percentage,
-            amount: tax,
-        }
+        LineTax { amount: tax, ..line.clone() }
     };
-    rates.iter().map(line).collect()
+    lines.iter().map(levied).collect()
 }
 
 /// The fraction `parts / whole` of an amount, half up, capped at the range of `i64`.
@@ -150,6 +154,37 @@ pub fn by_rate<'a>(taxed: impl IntoIterator<Item = (Money, &'a [LineTax])>) -> V
         }
     }
     totals
+}
+
+/// An amount without tax, and the tax on it by rate.
+type NetAndTax<'a> = (Money, &'a [LineTax]);
+
+/// Totals by rate in which one amount has replaced another. A rate by which nothing is taxed any more is left out.
+pub(crate) fn replaced(
+    totals: &[TaxLine],
+    before: &NetAndTax<'_>,
+    after: &NetAndTax<'_>,
+) -> Vec<TaxLine> {
+    let less = |from: &Money, part: &Money| {
+        from.minus(part).unwrap_or_else(|| Money::zero(&from.currency))
+    };
+    let change = |total: &TaxLine| {
+        let of_rate = |lines: &[LineTax]| {
+            lines.iter().find(|line| line.tax_rate_id == total.tax_rate_id).cloned()
+        };
+        let mut total = total.clone();
+        if let Some(line) = of_rate(before.1) {
+            total.taxable = less(&total.taxable, &before.0);
+            total.amount = less(&total.amount, &line.amount);
+        }
+        if let Some(line) = of_rate(after.1) {
+            total.taxable = more(&total.taxable, &after.0);
+            total.amount = more(&total.amount, &line.amount);
+        }
+        total
+    };
+    let is_levied = |total: &TaxLine| !total.taxable.is_zero() || !total.amount.is_zero();
+    totals.iter().map(change).filter(is_levied).collect()
 }
 
 /// The taxes of the parts of one amount, by rate.

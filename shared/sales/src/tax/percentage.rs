@@ -13,12 +13,12 @@ const DECIMALS: usize = 4;
 
 /// A percentage from 0 to 100, with up to four decimals: Québec's sales tax is 9.975 %.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "Written")]
+#[serde(try_from = "PercentageJson", into = "PercentageJson")]
 pub struct Percentage(i64);
 
-/// How a percentage is written in JSON: exactly, and in basis points if it is a whole number of them.
+/// A percentage in JSON: exactly, and in basis points if it is a whole number of them.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-struct Written {
+struct PercentageJson {
     /// The percentage, as a decimal with up to four decimals: `"9.975"`.
     #[serde(default)]
     percent: Option<String>,
@@ -82,17 +82,17 @@ impl FromText for Percentage {
 
 primitives::text_field!(Percentage);
 
-impl From<Percentage> for Written {
+impl From<Percentage> for PercentageJson {
     fn from(percentage: Percentage) -> Self {
         let percent = Some(percentage.to_string());
         Self { percent, basis_points: percentage.basis_points() }
     }
 }
 
-impl TryFrom<Written> for Percentage {
+impl TryFrom<PercentageJson> for Percentage {
     type Error = &'static str;
 
-    fn try_from(written: Written) -> Result<Self, Self::Error> {
+    fn try_from(written: PercentageJson) -> Result<Self, Self::Error> {
         let exact = written.percent.and_then(|text| Self::from_text(&text).ok());
         let rounded = || written.basis_points.and_then(Self::of_basis_points);
         exact.or_else(rounded).ok_or("neither `percent` nor `basis_points` is a percentage")
@@ -110,7 +110,7 @@ impl JsonSchema for Percentage {
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        Written::json_schema(generator)
+        PercentageJson::json_schema(generator)
     }
 }
 

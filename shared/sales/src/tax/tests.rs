@@ -32,7 +32,7 @@ fn of_class(class: &str, rate: TaxRate) -> TaxRate {
 }
 
 fn at(prefix: &str, rate: TaxRate) -> TaxRate {
-    TaxRate { postal_codes: PostalCodes::prefix(prefix), ..rate }
+    TaxRate { postal_codes: PostalCodes::prefix(&rate.country, prefix), ..rate }
 }
 
 fn place(country: &str, region: &str, code: &str) -> TaxLocation {
@@ -94,7 +94,7 @@ fn combined_rates_are_levied_beside_those_of_wider_jurisdictions() {
         combined(at("902", rate("County", california, "0.25"))),
         combined(at("90210", rate("City", california, "2"))),
         TaxRate {
-            postal_codes: PostalCodes::range("94100", "94199"),
+            postal_codes: PostalCodes::range(&sample("US"), "94100", "94199"),
             ..combined(rate("San Francisco", california, "1.375"))
         },
     ];
@@ -161,6 +161,18 @@ fn a_rate_repeats_another_of_its_name_place_and_class() {
     assert!(!known.repeats(&of_class("food", known.clone())));
     assert!(!known.repeats(&rate("MwSt", ("DE", Some("BY")), "19")));
     assert!(!known.repeats(&at("10", known.clone())));
+    let riga = |codes: Option<PostalCodes>| TaxRate {
+        postal_codes: Some(codes.unwrap()),
+        ..rate("VAT", ("LV", None), "21")
+    };
+    let latvia = sample("LV");
+    let prefix = |prefix: &str| riga(PostalCodes::prefix(&latvia, prefix));
+    assert!(prefix("10").repeats(&prefix("LV-10")) && prefix("lv10").repeats(&prefix("LV 10")));
+    assert!(!prefix("10").repeats(&prefix("LV-101")));
+    assert_eq!(prefix("10").specificity(), prefix("LV-10").specificity());
+    let range = |from: &str, to: &str| riga(PostalCodes::range(&latvia, from, to));
+    assert!(range("LV-1001", "LV-1099").repeats(&range("1001", "LV1099")));
+    assert_eq!(range("1001", "1099").specificity(), range("LV-1001", "LV-1099").specificity());
 }
 
 #[test]

@@ -12,7 +12,7 @@ use services::Services;
 use table::{Completion, ReadConsistency, retry_attempts};
 
 use super::close_payments::close_payments_or_warn;
-use super::refund_order::{self, Earlier, NewRefund, Refunded, Reserved};
+use super::refund_order::{self, EarlierRefund, NewRefund, RefundReservation, Refunded};
 use crate::order::refund::{Refund, RefundReason, UnusableGiftCards, WantedRefund};
 use crate::order::{Order, PresentedToken, load};
 
@@ -25,7 +25,7 @@ pub struct CancelOrder {
     pub restock: bool,
     /// Whether payments are refunded. Gift cards of an unpaid order are refunded in any case.
     pub refund: bool,
-    /// Where the money of gift cards goes that cannot be used.
+    /// The destination of the money of gift cards that cannot be used.
     pub unusable_gift_cards: Option<UnusableGiftCards>,
     /// The refund's id is derived from this: the caller, the request and its idempotency key.
     pub seed: String,
@@ -75,15 +75,15 @@ async fn once<C: Completion<Cancelled>>(
     (store, id, consistency): (&StoreId, &OrderId, ReadConsistency),
     input: &CancelOrder,
     completion: &C,
-) -> Result<Reserved<C::Output>, Problem> {
+) -> Result<RefundReservation<C::Output>, Problem> {
     let aggregate = load::aggregate_as(services, store, id, consistency).await?;
     let now = services.clock.now();
-    let refund_id = match Earlier::of(&aggregate, &input.seed, now) {
-        Earlier::Stands(refund) => {
+    let refund_id = match EarlierRefund::of(&aggregate, &input.seed, now) {
+        EarlierRefund::Begun(refund) => {
             consistency.ensure_strong()?;
-            return Ok(Reserved::of(aggregate, refund, completion));
+            return Ok(RefundReservation::of(aggregate, refund, completion));
         }
-        Earlier::New(id) => id,
+        EarlierRefund::New(id) => id,
     };
     input.expected_version.check(aggregate.order.version)?;
     let cancelled = aggregate.order.cancel(input.reason.clone(), input.restock, now)?;
@@ -91,7 +91,7 @@ async fn once<C: Completion<Cancelled>>(
         let write = services.table.write();
         let write = cancelled.save(services, write, consistency.into(), now).await?;
         let outcome = Cancelled { order: cancelled.order, refund: None };
-        return completion.commit(write, &outcome, now).await.map(Reserved::Done);
+        return completion.commit(write, &outcome, now).await.map(RefundReservation::Done);
     }
     let unusable_gift_cards = input.unusable_gift_cards;
     let wanted = WantedRefund { unusable_gift_cards, ..WantedRefund::default() };

@@ -11,7 +11,7 @@ use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::Item;
-use table::outbox::Due;
+use table::outbox::DueKind;
 use table::{Change, CommitOnly};
 
 use super::record_payment::{self, PaymentUpdate};
@@ -22,14 +22,14 @@ use crate::payment::connected::Connected;
 use crate::payment::load::connect;
 use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::Provider;
-use crate::payment::{Observed, ObservedState, Payment, ProviderDeadline, Source};
+use crate::payment::{Observed, ObservedState, Payment, PaymentSource, ProviderDeadline};
 
 /// The wait before providers that were skipped, or did not answer, are called again.
 pub(super) const ASKED_AGAIN: Duration = MINUTE.saturating_mul(2);
 
 /// Closes the payments of an ended order. A failure is logged, and the sweep tries again.
 pub(super) async fn close_payments_or_warn(services: &Services, store: &StoreId, id: &OrderId) {
-    let deadline = ProviderDeadline::since(services.clock.now());
+    let deadline = ProviderDeadline::of_sweep(services.clock.now());
     if let Err(problem) = Box::pin(close_payments(services, store, id, &deadline)).await {
         tracing::warn!(
             cause = %problem, order = id.as_str(),
@@ -49,18 +49,26 @@ pub(super) async fn close_payments(
     if !aggregate.order.is_over() || aggregate.order.attend_at.is_none() {
         return Ok(true);
     }
-    let asked = ask_all(services, &aggregate, deadline).await;
+    let fetched = fetch_all(services, &aggregate, deadline).await;
     let (now, tries) = (services.clock.now(), aggregate.order.attend_tries);
-    if let Some(problem) = asked.failed {
+    if let Some(problem) = fetched.failed {
         let tries = tries.saturating_add(1);
-        remind(services, &aggregate.order, Some(now.plus(Due::wait(tries))), tries).await?;
+        remind(services, &aggregate.order, Some(now.plus(DueKind::wait(tries))), tries).await?;
         return Err(problem);
     }
-    if asked.is_cut_short {
+    if fetched.is_cut_short {
         remind(services, &aggregate.order, Some(now.plus(ASKED_AGAIN)), tries).await?;
         return Ok(false);
     }
-    remind(services, &aggregate.order, None, 0).await.map(|()| true)
+    let done = match remind(services, &aggregate.order, None, 0).await {
+        // A payment that came too late is recorded on the order.
+        Err(problem) if problem.code == Code::VersionConflict => {
+            let order = load::order(services, store, id).await?;
+            remind(services, &order, None, 0).await
+        }
+        done => done,
+    };
+    done.map(|()| true)
 }
 
 /// The outcome of calling the providers of an order's open payments.
@@ -79,7 +87,7 @@ impl AskedProviders {
 }
 
 /// Closes every open payment. One failure does not stop the others.
-pub(super) async fn ask_all(
+pub(super) async fn fetch_all(
     services: &Services,
     aggregate: &OrderAggregate,
     deadline: &ProviderDeadline,
@@ -116,7 +124,7 @@ async fn close_payment(
         }
         return void(services, &connected, payment).await;
     }
-    let observed = record_payment::look(services, &connected, payment).await?;
+    let observed = record_payment::fetch_and_capture(services, &connected, payment).await?;
     let may_bring_money = matches!(
         observed.state,
         ObservedState::Authorized | ObservedState::Captured | ObservedState::Processing
@@ -143,7 +151,7 @@ pub(super) async fn record(
     payment: &Payment,
     observed: &Observed,
 ) -> Result<(), Problem> {
-    let (lookup, source) = (PaymentLookup::from(payment), Source::Sync);
+    let (lookup, source) = (PaymentLookup::from(payment), PaymentSource::Sync);
     let update = PaymentUpdate { lookup: &lookup, observed, source, event: None };
     match record_payment::record(services, connected, update, &CommitOnly).await {
         // The payment is recorded; the merchant decides about the amount.
@@ -172,7 +180,7 @@ pub(super) async fn remind(
     let change = match at {
         None => Change::new("REMOVE attend_at, attend_tries, GSI3PK, GSI3SK"),
         Some(at) => {
-            let (_, mark) = Due::Order.mark(order.id.as_str(), at);
+            let (_, mark) = DueKind::Order.mark(order.id.as_str(), at);
             let set = "SET attend_at = :at, attend_tries = :tries, GSI3PK = :pk, GSI3SK = :sk";
             Change::new(set)
                 .value(":at", at)

@@ -27,8 +27,8 @@ pub async fn ensure(services: &Services, variants: Vec<Variant>) -> Result<(), P
     let (low, high) = (format!("{created}#"), format!("{}#~", services.clock.now()));
     let all = Query::list(key::list::orders_of_store(store));
     let query = all.between(low, high).newest_first().whole();
-    let most = MAX_SEARCHED.saturating_add(1);
-    let orders: Vec<Order> = services.table.all(&query, most).await?;
+    let limit = MAX_SEARCHED.saturating_add(1);
+    let orders: Vec<Order> = services.table.all(&query, limit).await?;
     let has = |order: &Order| {
         let mut items = order.items.iter();
         items.any(|item| variants.iter().any(|variant| variant.id == item.variant_id))

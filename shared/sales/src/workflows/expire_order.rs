@@ -17,11 +17,11 @@ use primitives::problem::Problem;
 use services::Services;
 use table::Attempt;
 
-use super::close_payments::{ASKED_AGAIN, ask_all, close_payments, open_payments, remind};
+use super::close_payments::{ASKED_AGAIN, close_payments, fetch_all, open_payments, remind};
 use crate::order::{Order, OrderChange, load};
 use crate::payment::ProviderDeadline;
 
-/// How long after its expiry time an order waits for providers that do not answer (our choice). Its stock
+/// The time after its expiry for which an order waits for providers that do not answer (our choice). Its stock
 /// stays reserved meanwhile.
 const LONGEST_WAIT: Duration = MINUTE.saturating_mul(30);
 
@@ -61,13 +61,13 @@ async fn expire(
         return Ok(false);
     }
     if open_payments(&aggregate).next().is_some() {
-        let asked = ask_all(services, &aggregate, deadline).await;
+        let fetched = fetch_all(services, &aggregate, deadline).await;
         aggregate = load::aggregate(services, &order.store_id, &order.id).await?;
         let latest = aggregate.order.expires_at.map(|at| at.plus(LONGEST_WAIT));
         let can_wait = latest.is_some_and(|latest| now < latest);
-        if !asked.is_complete() && can_wait && aggregate.order.expire(now).is_some() {
+        if !fetched.is_complete() && can_wait && aggregate.order.expire(now).is_some() {
             remind(services, &aggregate.order, Some(now.plus(ASKED_AGAIN)), 0).await?;
-            return asked.failed.map_or(Ok(false), Err);
+            return fetched.failed.map_or(Ok(false), Err);
         }
     }
     let Some(change) = aggregate.order.expire(now) else { return Ok(true) };

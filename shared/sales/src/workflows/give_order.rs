@@ -19,9 +19,13 @@ fn change(write: Write, order: &Order, now: Timestamp) -> Write {
 ///
 /// # Errors
 /// `version_conflict`; 503.
-pub(super) async fn give(write: Write, order: &Order, now: Timestamp) -> Result<bool, Problem> {
+pub(super) async fn assign_to_account(
+    write: Write,
+    order: &Order,
+    now: Timestamp,
+) -> Result<bool, Problem> {
     let Some(customer) = &order.customer_id else { return Ok(true) };
-    let counts = customer::counted_order(order.brought_in()).only_if("attribute_exists(PK)");
+    let counts = customer::counted_order(order.net_revenue()).only_if("attribute_exists(PK)");
     let account = key::customer(&order.store_id, customer);
     match change(write, order, now).update(&account, counts, Code::NotFound).commit().await {
         Ok(()) => Ok(true),

@@ -7,7 +7,7 @@ use services::Services;
 use table::item::Key;
 use table::{Write, retry};
 
-use super::give_order::{give, name};
+use super::give_order::{assign_to_account, name};
 use crate::discount::uses;
 use crate::order::Order;
 
@@ -26,7 +26,9 @@ pub async fn hand_over(
         let before: Option<Order> = services.table.get(order).await?;
         let after = before.as_ref().and_then(|order| order.handed_over(from, to, now));
         let (Some(before), Some(after)) = (before, after) else { return Ok(()) };
-        if !give(uses_of(&before, services.table.write(), from, to), &after, now).await? {
+        if !assign_to_account(uses_of(&before, services.table.write(), from, to), &after, now)
+            .await?
+        {
             name(uses_of(&before, services.table.write(), from, to), &after, now).await?;
         }
         Ok(())

@@ -13,7 +13,7 @@ use services::Services;
 use table::item::{Item, Key};
 use table::{Write, retry};
 
-use super::give_order::give;
+use super::give_order::assign_to_account;
 use crate::discount::uses;
 use crate::guest;
 use crate::order::guest::GuestOrders;
@@ -90,8 +90,8 @@ async fn join(services: &Services, work: &GuestOrders, order: &Key) -> Result<bo
     let order = order.filter(|order| order.store_id == work.store_id);
     let joined = order.as_ref().and_then(|it| it.joined(&work.customer_id, &work.guest, now));
     let (Some(order), Some(joined)) = (order, joined) else { return Ok(true) };
-    let write = guest::follow(services, services.table.write(), (&order, &joined)).await?;
-    give(uses_of(&joined, write), &joined, now).await
+    let write = guest::reassign(services, services.table.write(), (&order, &joined)).await?;
+    assign_to_account(uses_of(&joined, write), &joined, now).await
 }
 
 /// Counts the order's uses of discounts under its account.

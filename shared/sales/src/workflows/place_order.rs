@@ -23,7 +23,7 @@ use services::Services;
 use table::item::Item;
 use table::{Completion, ReadConsistency, Write, needs_strong_read};
 
-pub use input::{Cart, PlacedBy, Placing, Priced};
+pub use input::{Cart, OrderPlacement, PlacedBy, PricedCart};
 pub use price_cart::pickup::load_stock as load_pickup_stock;
 pub use price_cart::price;
 use price_cart::price_as;
@@ -32,12 +32,12 @@ use crate::discount::uses;
 use crate::gift_card;
 use crate::guest;
 use crate::order::number;
-use crate::order::pricing::{Quote, Terms, insufficient_stock};
+use crate::order::pricing::{OrderTerms, Quote, insufficient_stock};
 use crate::order::{ORDER_CREATED, ORDER_PAID, Order, StockState};
 use crate::payment::PaymentChange;
 use crate::payment::manual_method::{ChosenMethod, payment_window};
 
-/// How often a cart is priced again after its write lost a race.
+/// The number of times that a cart is priced again after its write lost a race.
 const ATTEMPTS: u32 = 12;
 /// The most actions of one transaction.
 const MAX_ACTIONS: usize = 100;
@@ -54,7 +54,7 @@ pub async fn place<C: Completion<Order>>(
     services: &Services,
     store: &Store,
     cart: &Cart,
-    placing: &Placing,
+    placement: &OrderPlacement,
     completion: &C,
 ) -> Result<C::Output, Problem> {
     let mut number = None;
@@ -65,7 +65,7 @@ pub async fn place<C: Completion<Order>>(
     let mut consistency =
         if is_plain { ReadConsistency::Eventual } else { ReadConsistency::Strong };
     loop {
-        let priced = match decide(services, store, cart, placing, consistency).await {
+        let priced = match decide(services, store, cart, placement, consistency).await {
             // Only a strongly consistent read may reject.
             Err(rejected)
                 if consistency == ReadConsistency::Eventual && needs_strong_read(&rejected) =>
@@ -81,7 +81,7 @@ pub async fn place<C: Completion<Order>>(
             None => services.table.next_number(&key::order_counter(&store.id)).await?,
         };
         number = Some(last);
-        let outcome = write(services, &priced, placing, last, completion).await;
+        let outcome = write(services, &priced, placement, last, completion).await;
         let again = |problem: &Problem| {
             matches!(problem.code, Code::InsufficientStock | Code::VersionConflict)
         };
@@ -100,11 +100,11 @@ async fn decide(
     services: &Services,
     store: &Store,
     cart: &Cart,
-    placing: &Placing,
+    placement: &OrderPlacement,
     consistency: ReadConsistency,
-) -> Result<Priced, Problem> {
+) -> Result<PricedCart, Problem> {
     let mut priced = price_as(services, store, cart, consistency).await?;
-    priced.field_errors.extend(priced.ensure_accepted(placing)?);
+    priced.field_errors.extend(priced.ensure_accepted(placement)?);
     priced.ensure_sound()?;
     priced.quote.ensure_total(cart.expected_total.as_ref())?;
     priced.quote.ensure_stock()?;
@@ -113,25 +113,25 @@ async fn decide(
 
 /// Builds the order of a priced cart, and its manual payment, if it was paid before.
 fn order_of(
-    priced: &Priced,
-    placing: &Placing,
+    priced: &PricedCart,
+    placement: &OrderPlacement,
     last: u64,
     now: Timestamp,
 ) -> Result<(Order, Vec<PaymentChange>), Problem> {
-    let provider = placing.buyer.payment.as_ref().map(|payment| payment.provider);
+    let provider = placement.buyer.payment.as_ref().map(|payment| payment.provider);
     let (checkout, method) = (&priced.settings.checkout, priced.method.as_ref());
     let window = payment_window(checkout, provider, method);
-    let terms = Terms {
-        draft: placing.draft,
-        expires_at: window.filter(|_| placing.expires).map(|window| now.plus(window)),
+    let terms = OrderTerms {
+        draft: placement.draft,
+        expires_at: window.filter(|_| placement.expires).map(|window| now.plus(window)),
         payment_method: method.map(ChosenMethod::from),
         payment_instructions: priced.instructions.clone(),
         stock_held_until: priced.settings.checkout.draft_hold().map(|hold| now.plus(hold)),
-        order_token_digest: placing.order_token_digest.clone(),
+        order_token_digest: placement.order_token_digest.clone(),
     };
-    let buyer = placing.buyer.clone();
+    let buyer = placement.buyer.clone();
     let placed = Order::place(&priced.store, serial(last), &priced.quote, buyer, terms, now);
-    match &placing.paid {
+    match &placement.paid {
         Some(method) if !placed.outstanding().is_zero() => {
             let change = placed.pay_manually(&[], method.clone(), now)?;
             Ok((Order { version: 1, ..change.order }, change.payments))
@@ -148,36 +148,37 @@ fn serial(last: u64) -> u64 {
 /// Attempts the transaction once.
 async fn write<C: Completion<Order>>(
     services: &Services,
-    priced: &Priced,
-    placing: &Placing,
+    priced: &PricedCart,
+    placement: &OrderPlacement,
     last: u64,
     completion: &C,
 ) -> Result<C::Output, Problem> {
     let (now, quote) = (services.clock.now(), &priced.quote);
-    let (order, payments) = order_of(priced, placing, last, now)?;
+    let (order, payments) = order_of(priced, placement, last, now)?;
     let write = services.table.write().create(&order, Code::VersionConflict);
-    let write = take_stock(write, &order, quote, now);
+    let write = reserve_stock(write, &order, quote, now);
     let write = mark_ordered(services, write, quote).await?;
     let write = quote.cards.iter().fold(write, |write, (card, pays)| {
         gift_card::debit(write, card, pays, &order.id, Code::VersionConflict, now)
     });
     let write = payments.iter().fold(write, |write, payment| payment.write(write, now));
     let discounts = order.discounts.iter().zip(&quote.discounts);
-    let write = discounts
-        .fold(write, |write, (counted, (discount, _))| uses::take(write, discount, &counted.used));
-    let write = guest::place(count_customer(write, &order, quote), &order);
+    let write = discounts.fold(write, |write, (counted, (discount, _))| {
+        uses::record(write, discount, &counted.used)
+    });
+    let write = guest::assign_placed(count_customer(write, &order, quote), &order);
     completion.commit(announce(write, priced, &order, now), &order, now).await
 }
 
 /// Whether the shopper gets a confirmation: only of a storefront order with an address, and if the store has
 /// it enabled.
-fn is_confirmed(priced: &Priced, order: &Order) -> bool {
+fn is_confirmed(priced: &PricedCart, order: &Order) -> bool {
     let is_shoppers = order.order_token_digest.is_some() && order.email.is_some();
     is_shoppers && priced.settings.notifications.order_confirmation
 }
 
 /// Reserves the stock of every line; commits it if the order is firm already.
-fn take_stock(write: Write, order: &Order, quote: &Quote, now: Timestamp) -> Write {
+fn reserve_stock(write: Write, order: &Order, quote: &Quote, now: Timestamp) -> Write {
     let is_firm = order.stock == StockState::Committed;
     let step = if is_firm { StockStep::CommitAtOnce } else { StockStep::Reserve };
     let mut steps = StockSteps::new(&order.store_id, &order.id);
@@ -218,7 +219,7 @@ async fn mark_ordered(services: &Services, write: Write, quote: &Quote) -> Resul
 /// none before.
 fn count_customer(write: Write, order: &Order, quote: &Quote) -> Write {
     let Some(customer) = &order.customer_id else { return write };
-    let change = identity::customer::counted_order(order.brought_in());
+    let change = identity::customer::counted_order(order.net_revenue());
     let customer = key::customer(&order.store_id, customer);
     if quote.discounts.iter().any(|(discount, _)| discount.first_order_only) {
         let first = change.only_if("orders_count = :none").value(":none", 0);
@@ -232,7 +233,7 @@ fn unknown_customer() -> Problem {
     Problem::field("/customer_id", "unknown_customer", "There is no such customer.")
 }
 
-fn announce(write: Write, priced: &Priced, order: &Order, now: Timestamp) -> Write {
+fn announce(write: Write, priced: &PricedCart, order: &Order, now: Timestamp) -> Write {
     let created = order.event(&ORDER_CREATED, now);
     let confirmed = is_confirmed(priced, order);
     let created = if confirmed { created.with_mail(Notice::OrderPlaced) } else { created };

@@ -31,20 +31,20 @@ pub async fn process(
         return Ok(false);
     }
     let is_due = |at: Option<Timestamp>| at.is_some_and(|at| at <= now);
-    let asks = is_due(payment.asks_about_disputes_at());
+    let polls_disputes = is_due(payment.polls_disputes_at());
     let checks = is_due(payment.checks_processing_at());
     let mut taken = payment.retried(now);
-    if asks {
+    if polls_disputes {
         taken.disputes_asked_at = Some(now);
     }
     services.table.write().replace(&taken, Code::VersionConflict).commit().await?;
-    let look_ups = LookUps { disputes: asks, processing: checks };
-    execute(services, &taken, look_ups, deadline).await.map(|()| true)
+    let polls = PaymentPolls { disputes: polls_disputes, processing: checks };
+    execute(services, &taken, polls, deadline).await.map(|()| true)
 }
 
 /// The daily look-ups of a payment that are due.
 #[derive(Debug, Clone, Copy)]
-struct LookUps {
+struct PaymentPolls {
     /// Its disputes.
     disputes: bool,
     /// Its own state, while its provider processes it.
@@ -56,7 +56,7 @@ struct LookUps {
 async fn execute(
     services: &Services,
     payment: &Payment,
-    look_ups: LookUps,
+    polls: PaymentPolls,
     deadline: &ProviderDeadline,
 ) -> Result<(), Problem> {
     let provider = payment.provider;
@@ -79,18 +79,18 @@ async fn execute(
         outcome = outcome.and(noted(submit_evidence::resume(services, payment, entry).await));
     }
     let is_to_go_back = pending.is_empty() && payment.is_to_go_back();
-    if has_passed() || !(look_ups.disputes || look_ups.processing || is_to_go_back) {
+    if has_passed() || !(polls.disputes || polls.processing || is_to_go_back) {
         return outcome;
     }
     let connected = connect(services, &payment.store_id, provider).await?;
     if is_to_go_back {
         outcome = outcome.and(noted(return_unapplied(services, &connected, payment).await));
     }
-    if look_ups.processing && !has_passed() {
+    if polls.processing && !has_passed() {
         outcome = outcome.and(noted(check_processing(services, &connected, payment).await));
     }
-    if look_ups.disputes && !has_passed() {
-        let fetched = record_disputes::look(services, &connected, payment).await;
+    if polls.disputes && !has_passed() {
+        let fetched = record_disputes::fetch_and_record(services, &connected, payment).await;
         outcome = outcome.and(noted(fetched.map(drop)));
     }
     outcome
@@ -103,7 +103,7 @@ async fn check_processing(
     connected: &Connected,
     payment: &Payment,
 ) -> Result<(), Problem> {
-    let observed = record_payment::look(services, connected, payment).await?;
+    let observed = record_payment::fetch_and_capture(services, connected, payment).await?;
     let since = payment.attempts.last().map_or(payment.created_at, |attempt| attempt.at);
     let is_overdue = since.plus(PROCESSING_WINDOW) < services.clock.now();
     if observed.state == ObservedState::Processing && is_overdue {

@@ -22,10 +22,10 @@ use crate::payment::connected::Connected;
 use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::Provider;
 use crate::payment::provider_event::ProviderEvent;
-use crate::payment::{Payment, Source};
+use crate::payment::{Payment, PaymentSource};
 
 /// The most disputes of one payment that are recorded at once, as they are read with it in one batch.
-const MOST: usize = 90;
+const MAX_DISPUTES: usize = 90;
 
 /// Records an event about a dispute. If the dispute is about another payment of the same provider order,
 /// only the event is recorded.
@@ -46,7 +46,7 @@ pub async fn receive(
         return Ok(());
     };
     let observed = &connected.fetch(services, &known).await?;
-    let update = PaymentUpdate { lookup, observed, source: Source::Sync, event: None };
+    let update = PaymentUpdate { lookup, observed, source: PaymentSource::Sync, event: None };
     // A mismatched amount is marked for the merchant; the dispute is recorded all the same.
     match record_payment::record(services, connected, update, &CommitOnly).await {
         Err(problem) if problem.code != Code::AmountMismatch => return Err(problem),
@@ -59,7 +59,7 @@ pub async fn receive(
 ///
 /// # Errors
 /// `provider_error`, `provider_timeout`.
-pub async fn look(
+pub async fn fetch_and_record(
     services: &Services,
     connected: &Connected,
     payment: &Payment,
@@ -111,7 +111,7 @@ async fn once(
     attempt: Attempt,
 ) -> Result<Option<Payment>, Problem> {
     let now = services.clock.now();
-    let Known { payment, order, disputes, is_handled } =
+    let DisputeContext { payment, order, disputes, is_handled } =
         read(services, lookup, report, event).await?;
     if is_handled {
         return Ok(None);
@@ -128,7 +128,7 @@ async fn once(
         return Ok(None);
     }
     let write = services.table.write();
-    let write = write.also(event, |write, event| write.create(event, Code::VersionConflict));
+    let write = write.when_some(event, |write, event| write.create(event, Code::VersionConflict));
     let write = changes.iter().fold(write, |write, change| change.write(write, now));
     let write = match payment.with_disputes(changes.iter().map(|one| &one.dispute), now) {
         None => write,
@@ -143,7 +143,7 @@ async fn once(
 }
 
 /// The stored items that a report is about.
-struct Known {
+struct DisputeContext {
     payment: Payment,
     order: Order,
     /// The known disputes, in the order of the report.
@@ -158,13 +158,17 @@ async fn read(
     lookup: &PaymentLookup,
     report: DisputeReport<'_>,
     event: Option<&ProviderEvent>,
-) -> Result<Known, Problem> {
+) -> Result<DisputeContext, Problem> {
     let PaymentLookup { store_id, order_id, payment_id } = lookup;
     let payment = key::payment(store_id, order_id, payment_id);
     let order = key::order(store_id, order_id);
     let id = |one: &ObservedDispute| Dispute::id_of(store_id, report.provider, &one.reference);
-    let disputes: Vec<Key> =
-        report.observed.iter().take(MOST).map(|one| key::dispute(store_id, &id(one))).collect();
+    let disputes: Vec<Key> = report
+        .observed
+        .iter()
+        .take(MAX_DISPUTES)
+        .map(|one| key::dispute(store_id, &id(one)))
+        .collect();
     let event = event.map(Item::key);
     let keys: Vec<&Key> = [&payment, &order].into_iter().chain(&disputes).chain(&event).collect();
     let mut found = services.table.get_many(&keys).await?;
@@ -174,7 +178,7 @@ async fn read(
     };
     let known: Result<Vec<Option<Dispute>>, Problem> =
         disputes.iter().map(|key| found.take(key)).collect();
-    Ok(Known {
+    Ok(DisputeContext {
         payment: found.take(&payment)?.ok_or(Code::NotFound)?,
         order: found.take(&order)?.ok_or(Code::NotFound)?,
         disputes: known?,

@@ -23,7 +23,7 @@ use table::item::Key;
 use table::{Attempt, Completion, Write, retry_attempts};
 
 pub use accept::accept;
-pub use capture::{capture, look};
+pub use capture::{capture, fetch_and_capture};
 
 use super::return_unapplied;
 use crate::order::aggregate::PaymentWithOrder;
@@ -33,8 +33,8 @@ use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::Provider;
 use crate::payment::provider_event::ProviderEvent;
 use crate::payment::{
-    Attention, Capabilities, Observed, Payment, PaymentChange, PaymentRefund, PaymentStatus,
-    Source, Transition,
+    Attention, Capabilities, Observed, Payment, PaymentChange, PaymentRefund, PaymentSource,
+    PaymentStatus, Transition,
 };
 
 /// An update about a payment.
@@ -45,14 +45,14 @@ pub struct PaymentUpdate<'a> {
     /// The payment as its provider reports it.
     pub observed: &'a Observed,
     /// The source of the report.
-    pub source: Source,
+    pub source: PaymentSource,
     /// The provider's event, if that is the source.
     pub event: Option<&'a ProviderEvent>,
 }
 
 /// The result of an attempt.
-struct Recorded<O> {
-    known: PaymentWithOrder,
+struct RecordingResult<O> {
+    current: PaymentWithOrder,
     output: O,
     /// Whether the update was new.
     is_new: bool,
@@ -60,14 +60,14 @@ struct Recorded<O> {
     superseded: Vec<Payment>,
 }
 
-impl<O> Recorded<O> {
+impl<O> RecordingResult<O> {
     /// Nothing has changed.
     fn unchanged(
-        known: PaymentWithOrder,
+        current: PaymentWithOrder,
         completion: &impl Completion<PaymentWithOrder, Output = O>,
     ) -> Self {
-        let output = completion.unchanged(&known);
-        Self { known, output, is_new: false, superseded: Vec::new() }
+        let output = completion.unchanged(&current);
+        Self { current, output, is_new: false, superseded: Vec::new() }
     }
 }
 
@@ -83,10 +83,11 @@ pub async fn record<C: Completion<PaymentWithOrder>>(
     update: PaymentUpdate<'_>,
     completion: &C,
 ) -> Result<C::Output, Problem> {
-    let Recorded { known, output, .. } = apply(services, connected, update, completion).await?;
-    let was_asked = matches!(update.source, Source::Verify | Source::Sync);
-    if was_asked && known.payment.awaits_decision() {
-        return Err(unexpected(&known.payment));
+    let RecordingResult { current, output, .. } =
+        apply(services, connected, update, completion).await?;
+    let was_requested = matches!(update.source, PaymentSource::Verify | PaymentSource::Sync);
+    if was_requested && current.payment.awaits_decision() {
+        return Err(unexpected(&current.payment));
     }
     Ok(output)
 }
@@ -94,8 +95,10 @@ pub async fn record<C: Completion<PaymentWithOrder>>(
 /// The error for an amount other than the requested one.
 fn unexpected(payment: &Payment) -> Problem {
     let observed = if payment.captured.is_zero() { &payment.authorized } else { &payment.captured };
-    let shown = |money| serde_json::to_value(money).unwrap_or_default();
-    Code::AmountMismatch.with("expected", shown(&payment.amount)).with("received", shown(observed))
+    let to_json = |money| serde_json::to_value(money).unwrap_or_default();
+    Code::AmountMismatch
+        .with("expected", to_json(&payment.amount))
+        .with("received", to_json(observed))
 }
 
 /// Applies an update, and returns money that the order does not accept.
@@ -104,13 +107,13 @@ async fn apply<C: Completion<PaymentWithOrder>>(
     connected: &Connected,
     update: PaymentUpdate<'_>,
     completion: &C,
-) -> Result<Recorded<C::Output>, Problem> {
+) -> Result<RecordingResult<C::Output>, Problem> {
     // Boxed: the future of every handler that records something contains it.
     let once = |attempt| Box::pin(once(services, update, attempt, completion));
     let recorded = retry_attempts(once).await?;
     Box::pin(async {
-        if recorded.known.payment.is_to_go_back() {
-            return_unapplied::return_or_warn(services, connected, &recorded.known.payment).await;
+        if recorded.current.payment.is_to_go_back() {
+            return_unapplied::return_or_warn(services, connected, &recorded.current.payment).await;
         }
         return_unapplied::return_all(services, &recorded.superseded).await;
     })
@@ -120,7 +123,7 @@ async fn apply<C: Completion<PaymentWithOrder>>(
 
 /// Completes a webhook's report. Usually that is the report itself.
 ///
-/// Where several payments can be made under one reference, a report of a full refund may be about the second
+/// If several payments can be made under one reference, a report of a full refund may be about the second
 /// one, of an order that the first one has paid. Only the provider knows, so the payment is fetched then.
 ///
 /// # Errors
@@ -148,42 +151,43 @@ async fn once<C: Completion<PaymentWithOrder>>(
     update: PaymentUpdate<'_>,
     attempt: Attempt,
     completion: &C,
-) -> Result<Recorded<C::Output>, Problem> {
+) -> Result<RecordingResult<C::Output>, Problem> {
     let now = services.clock.now();
-    let (known, is_handled) =
+    let (current, is_handled) =
         load::payment_and_event(services, update.lookup, update.event).await?;
     if is_handled {
-        return Ok(Recorded::unchanged(known, completion));
+        return Ok(RecordingResult::unchanged(current, completion));
     }
     let write = services.table.write();
-    let write = write.also(update.event, |write, event| write.create(event, Code::VersionConflict));
-    match known.payment.observe(update.observed, update.source, now) {
-        Err(mismatch) => record_mismatch(write, update, known, mismatch, completion, now).await,
+    let write =
+        write.when_some(update.event, |write, event| write.create(event, Code::VersionConflict));
+    match current.payment.observe(update.observed, update.source, now) {
+        Err(mismatch) => record_mismatch(write, update, current, mismatch, completion, now).await,
         Ok(None) => {
             if update.event.is_some() {
                 write.commit().await?;
             }
-            Ok(Recorded::unchanged(known, completion))
+            Ok(RecordingResult::unchanged(current, completion))
         }
         Ok(Some(change)) => {
             let others = match change.transition {
-                Transition::Captured => other_authorizations(services, &known).await?,
+                Transition::Captured => other_authorizations(services, &current).await?,
                 _ => Vec::new(),
             };
             let DecidedUpdate { change, payment, superseded } =
-                decide(&known, change, &others, now)?;
+                decide(&current, change, &others, now)?;
             let write = change.save(services, write, attempt, now).await?;
             let next = PaymentWithOrder { payment, order: change.order };
             // An update that ends in an error is not the end of its workflow.
             let is_rejected = next.payment.awaits_decision()
-                || (update.source == Source::Admin && next.payment.is_to_go_back());
+                || (update.source == PaymentSource::Admin && next.payment.is_to_go_back());
             let output = if is_rejected {
                 write.commit().await?;
                 completion.unchanged(&next)
             } else {
                 completion.commit(write, &next, now).await?
             };
-            Ok(Recorded { known: next, output, is_new: true, superseded })
+            Ok(RecordingResult { current: next, output, is_new: true, superseded })
         }
     }
 }
@@ -191,12 +195,12 @@ async fn once<C: Completion<PaymentWithOrder>>(
 /// Loads the order's open authorizations other than this payment. Makes a read only if there are any.
 async fn other_authorizations(
     services: &Services,
-    known: &PaymentWithOrder,
+    current: &PaymentWithOrder,
 ) -> Result<Vec<Payment>, Problem> {
-    let open = known.order.payments.iter().filter(|promise| {
-        promise.is_open_authorization() && promise.payment_id != known.payment.id
+    let open = current.order.payments.iter().filter(|promise| {
+        promise.is_open_authorization() && promise.payment_id != current.payment.id
     });
-    let (store, order) = (&known.order.store_id, &known.order.id);
+    let (store, order) = (&current.order.store_id, &current.order.id);
     let keys: Vec<Key> =
         open.map(|promise| key::payment(store, order, &promise.payment_id)).collect();
     if keys.is_empty() {
@@ -212,20 +216,20 @@ async fn other_authorizations(
 async fn record_mismatch<C: Completion<PaymentWithOrder>>(
     write: Write,
     update: PaymentUpdate<'_>,
-    known: PaymentWithOrder,
+    current: PaymentWithOrder,
     mismatch: Problem,
     completion: &C,
     now: Timestamp,
-) -> Result<Recorded<C::Output>, Problem> {
-    let flagged = known.payment.flagged(Attention::AmountMismatch, now);
-    let payment = flagged.clone().unwrap_or_else(|| known.payment.clone());
+) -> Result<RecordingResult<C::Output>, Problem> {
+    let flagged = current.payment.flagged(Attention::AmountMismatch, now);
+    let payment = flagged.clone().unwrap_or_else(|| current.payment.clone());
     let write =
-        write.also(flagged, |write, payment| write.replace(&payment, Code::VersionConflict));
+        write.when_some(flagged, |write, payment| write.replace(&payment, Code::VersionConflict));
     write.commit().await?;
-    if update.source != Source::Webhook {
+    if update.source != PaymentSource::Webhook {
         return Err(mismatch);
     }
-    Ok(Recorded::unchanged(PaymentWithOrder { payment, ..known }, completion))
+    Ok(RecordingResult::unchanged(PaymentWithOrder { payment, ..current }, completion))
 }
 
 /// The writes that an update leads to.
@@ -240,27 +244,27 @@ struct DecidedUpdate {
 impl DecidedUpdate {
     /// Combines a payment's change with a change of its order.
     fn of(change: OrderChange, payment: PaymentChange) -> Self {
-        let known = payment.payment.clone();
+        let current = payment.payment.clone();
         // A dispute may have been reported before its capture.
-        let change = change.with_payment(payment).and_disputed(&known, known.updated_at);
-        Self { change, payment: known, superseded: Vec::new() }
+        let change = change.with_payment(payment).and_disputed(&current, current.updated_at);
+        Self { change, payment: current, superseded: Vec::new() }
     }
 }
 
 /// Decides how a payment's change affects its order, and which authorizations it supersedes.
 fn decide(
-    known: &PaymentWithOrder,
+    current: &PaymentWithOrder,
     change: PaymentChange,
     others: &[Payment],
     now: Timestamp,
 ) -> Result<DecidedUpdate, Problem> {
-    let before = &known.order;
-    let settled = match change.transition {
+    let before = &current.order;
+    let completed = match change.transition {
         Transition::Processing => None,
         _ => before.without_processing(&change.payment.id, now),
     };
-    let order = settled.as_ref().unwrap_or(before);
-    let unchanged = || match &settled {
+    let order = completed.as_ref().unwrap_or(before);
+    let unchanged = || match &completed {
         Some(next) => OrderChange::new(before, next.changed(now)).announced(&ORDER_UPDATED),
         None => OrderChange::none(before),
     };
@@ -284,7 +288,7 @@ fn decide(
             let next = next.map(|next| next.announced(&ORDER_UPDATED));
             return Ok(DecidedUpdate::of(next.unwrap_or_else(unchanged), change));
         }
-        Transition::Refunded => return Ok(externally_refunded(known, change, now)),
+        Transition::Refunded => return Ok(externally_refunded(current, change, now)),
         _ => None,
     };
     let Some(next) = next else { return Ok(DecidedUpdate::of(unchanged(), change)) };
@@ -292,7 +296,7 @@ fn decide(
     let brings_money = !matches!(change.transition, Transition::Voided | Transition::Processing);
     change.payment.is_applied |= brings_money;
     let (next, superseded) = supersede(next, others, now);
-    let external = change.has_gone_back.then(|| external_refund(&known.payment, &change.payment));
+    let external = change.has_gone_back.then(|| external_refund(&current.payment, &change.payment));
     let next = match external.flatten() {
         Some(external) => {
             next.and_externally_refunded(&payment_id, &external.id, &external.amount, now)
@@ -334,12 +338,12 @@ fn rejected(order: &Order, next: OrderChange, mut change: PaymentChange) -> Deci
 
 /// Records a refund. If it was made directly at the provider, the order records it too.
 fn externally_refunded(
-    known: &PaymentWithOrder,
+    current: &PaymentWithOrder,
     change: PaymentChange,
     now: Timestamp,
 ) -> DecidedUpdate {
-    let external = external_refund(&known.payment, &change.payment);
-    let unchanged = OrderChange::none(&known.order);
+    let external = external_refund(&current.payment, &change.payment);
+    let unchanged = OrderChange::none(&current.order);
     let next = match external.filter(|_| change.payment.is_applied) {
         Some(external) => unchanged.and_externally_refunded(
             &change.payment.id,

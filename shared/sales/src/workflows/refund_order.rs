@@ -36,7 +36,7 @@ use crate::payment::provider::{Provider, ProviderFailure, RefundNotice, RefundRe
 use crate::payment::{Payment, PaymentRefund, RefundState};
 
 pub use self::reserve::has_begun;
-pub(super) use self::reserve::{Earlier, NewRefund, Reserved, begin};
+pub(super) use self::reserve::{EarlierRefund, NewRefund, RefundReservation, begin};
 
 /// A refund reserved longer ago than this is looked up before it is requested again, as providers forget the
 /// ids that they deduplicate on.
@@ -90,12 +90,12 @@ pub async fn refund<C: Completion<Refunded>>(
 /// order itself, or what it is a part of.
 pub(super) async fn finish<T: From<Refunded>, C: Completion<T>>(
     services: &Services,
-    reserved: Reserved<C::Output>,
+    reserved: RefundReservation<C::Output>,
     completion: &C,
 ) -> Result<C::Output, Problem> {
     let (aggregate, refund, at_hand) = match reserved {
-        Reserved::Done(output) => return Ok(output),
-        Reserved::Pending(aggregate, refund, at_hand) => (aggregate, refund, at_hand),
+        RefundReservation::Done(output) => return Ok(output),
+        RefundReservation::Pending(aggregate, refund, at_hand) => (aggregate, refund, at_hand),
     };
     let mut results = Vec::new();
     for (id, amount) in refund.pending() {
@@ -149,7 +149,7 @@ async fn request(
             || entry.created_at.plus(LOOKED_UP_AFTER) <= services.clock.now()
     };
     if entry.is_some_and(is_old)
-        && let Some(result) = connected.look_up_refund(services, payment, id).await?
+        && let Some(result) = connected.fetch_refund(services, payment, id).await?
     {
         return Ok(result);
     }

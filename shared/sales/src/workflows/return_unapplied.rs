@@ -11,7 +11,7 @@ use crate::payment::connected::Connected;
 use crate::payment::load::connect;
 use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::Provider;
-use crate::payment::{Attention, Payment, PaymentStatus, Source};
+use crate::payment::{Attention, Payment, PaymentSource, PaymentStatus};
 
 /// Returns an amount other than the requested one after the order has ended, when nobody can accept it any
 /// more.
@@ -85,8 +85,10 @@ async fn void(
     let observed = connected.void(services, payment).await?;
     retry(|| async {
         let now = services.clock.now();
-        let known = load::payment(services, &lookup).await?.payment;
-        let Some(change) = known.observe(&observed, Source::Sync, now)? else { return Ok(known) };
+        let current = load::payment(services, &lookup).await?.payment;
+        let Some(change) = current.observe(&observed, PaymentSource::Sync, now)? else {
+            return Ok(current);
+        };
         change.write(services.table.write(), now).commit().await?;
         Ok(change.payment)
     })

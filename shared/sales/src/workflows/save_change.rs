@@ -60,10 +60,11 @@ impl OrderChange {
         now: Timestamp,
     ) -> Result<Write, Problem> {
         let (before, after) = (&self.before, &self.order);
-        let more = after.brought_in().saturating_sub(before.brought_in());
+        let more = after.net_revenue().saturating_sub(before.net_revenue());
         let store = &after.store_id;
         match (&after.customer_id, &after.guest) {
-            _ if more == 0 => Ok(write),
+            // Who moves to another guest brings the spending along.
+            _ if more == 0 || before.guest != after.guest => Ok(write),
             (Some(id), _)
                 if is_there::<Customer>(services, &key::customer(store, id), attempt).await? =>
             {
@@ -80,7 +81,8 @@ impl OrderChange {
 
     fn write(&self, write: Write, now: Timestamp) -> Write {
         let changed = self.is_order_changed().then_some(&self.order);
-        let write = write.also(changed, |write, order| write.replace(order, Code::VersionConflict));
+        let write =
+            write.when_some(changed, |write, order| write.replace(order, Code::VersionConflict));
         let write = self.stock_steps().write(write, now);
         let write = self.payments.iter().fold(write, |write, payment| payment.write(write, now));
         let write = self.cards.iter().fold(write, |write, (card, amount)| {
@@ -89,11 +91,11 @@ impl OrderChange {
             gift_card::credit(write, card, amount, order, missing, now)
         });
         let write = self.uses.iter().fold(write, |write, discount| {
-            uses::give_back(write, &self.order.store_id, &discount.discount_id, &discount.used)
+            uses::release(write, &self.order.store_id, &discount.discount_id, &discount.used)
         });
         let write = write
-            .also(self.refund.as_ref(), |write, refund| refund.write(write, &self.order, now))
-            .also(self.lines.clone(), Write::emit);
+            .when_some(self.refund.as_ref(), |write, refund| refund.write(write, &self.order, now))
+            .when_some(self.lines.clone(), Write::emit);
         self.topics.iter().fold(write, |write, topic| write.emit(self.event_of(topic, now)))
     }
 
@@ -120,8 +122,9 @@ impl OrderChange {
             _ => None,
         };
         let notice = notice.filter(|_| self.order.has_listener());
-        let asks = topic.name == ORDER_CONFIRMED.name && self.order.asks_to_be_paid(now);
-        match notice.or_else(|| asks.then_some(Notice::PaymentRequested)) {
+        let requests_payment =
+            topic.name == ORDER_CONFIRMED.name && self.order.requires_payment(now);
+        match notice.or_else(|| requests_payment.then_some(Notice::PaymentRequested)) {
             Some(notice) => event.with_mail(notice),
             None => event,
         }

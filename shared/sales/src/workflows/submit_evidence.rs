@@ -69,15 +69,15 @@ pub async fn submit<C: Completion<Dispute>>(
         retry_attempts(|attempt| Box::pin(record(services, known, &outcome, attempt, completion)));
     let recorded = recorded.await;
     recorded.and_then(|output| match outcome {
-        Outcome::Rejected(code) => Err(rejected(&evidence.id, Some(code))),
-        Outcome::Accepted(_) => {
+        ProviderAnswer::Rejected(code) => Err(rejected(&evidence.id, Some(code))),
+        ProviderAnswer::Accepted(_) => {
             output.ok_or_else(|| Problem::internal("the dispute of accepted evidence is missing"))
         }
     })
 }
 
 /// The provider's response.
-enum Outcome {
+enum ProviderAnswer {
     /// It has accepted the evidence: the dispute at the provider.
     Accepted(Box<ObservedDispute>),
     /// It has rejected the evidence, with this code.
@@ -164,20 +164,20 @@ async fn send(
     dispute: &Dispute,
     evidence: &Evidence,
     is_new: bool,
-) -> Result<Outcome, Problem> {
+) -> Result<ProviderAnswer, Problem> {
     if !is_new {
-        let observed = connected.look_up_dispute(services, dispute).await?;
-        if observed.has_gone_on() {
+        let observed = connected.fetch_dispute(services, dispute).await?;
+        if observed.is_past_evidence() {
             return Ok(if observed.is_submitted || !observed.status.is_over() {
-                Outcome::Accepted(Box::new(observed))
+                ProviderAnswer::Accepted(Box::new(observed))
             } else {
-                Outcome::Rejected("dispute_closed".to_owned())
+                ProviderAnswer::Rejected("dispute_closed".to_owned())
             });
         }
     }
     match connected.send_evidence(services, dispute, evidence).await {
-        Ok(observed) => Ok(Outcome::Accepted(Box::new(observed))),
-        Err(ProviderFailure::Rejected(code)) => Ok(Outcome::Rejected(code)),
+        Ok(observed) => Ok(ProviderAnswer::Accepted(Box::new(observed))),
+        Err(ProviderFailure::Rejected(code)) => Ok(ProviderAnswer::Rejected(code)),
         Err(failure) => Err(failure.into()),
     }
 }
@@ -186,15 +186,15 @@ async fn send(
 async fn record<C: Completion<Dispute>>(
     services: &Services,
     (dispute, id): (&Dispute, &DisputeEvidenceId),
-    outcome: &Outcome,
+    outcome: &ProviderAnswer,
     attempt: Attempt,
     completion: &C,
 ) -> Result<Option<C::Output>, Problem> {
     let now = services.clock.now();
     let known = load::dispute(services, &dispute.store_id, &dispute.id).await?;
     let rejection = match outcome {
-        Outcome::Rejected(code) => Some(code.as_str()),
-        Outcome::Accepted(_) => None,
+        ProviderAnswer::Rejected(code) => Some(code.as_str()),
+        ProviderAnswer::Accepted(_) => None,
     };
     let Some(answered) = known.answered(id, rejection, now) else {
         // Another process has recorded it.
@@ -202,7 +202,7 @@ async fn record<C: Completion<Dispute>>(
     };
     let aggregate = order::load::payment(services, &lookup_of(dispute)).await?;
     let mut change = DisputeChange { dispute: answered, topics: vec![&DISPUTE_UPDATED] };
-    if let Outcome::Accepted(observed) = outcome
+    if let ProviderAnswer::Accepted(observed) = outcome
         && let Some(told) = Dispute::after(Some(&change.dispute), observed, &aggregate.payment, now)
     {
         let version = change.dispute.version;

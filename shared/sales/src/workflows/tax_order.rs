@@ -11,19 +11,26 @@ use primitives::problem::Problem;
 use services::Services;
 use table::item::Key;
 
-use crate::document::Document;
-use crate::order::Order;
 use crate::order::pricing::TaxRules;
+use crate::order::{ORDER_UPDATED, Order, OrderChange};
+use crate::pricing_document::PricingDocument;
 use crate::tax::{TaxLocation, TaxRate};
 
-/// The order with the tax of its shipping address, if that is in another place and nothing is paid; otherwise the
-/// order as it is. Takes one round trip if it is taxed again, else none.
+/// The change to an order with another shipping address: with the tax of it, if that is in another place and nothing
+/// is paid; otherwise with the tax as it is. Takes one round trip if it is taxed again, else none.
 ///
 /// # Errors
 /// 503.
-pub async fn taxed(services: &Services, store: &Store, order: Order) -> Result<Order, Problem> {
+pub async fn taxed(
+    services: &Services,
+    store: &Store,
+    before: &Order,
+    order: Order,
+) -> Result<OrderChange, Problem> {
     let place = order.other_tax_place().filter(|_| order.can_be_taxed_anew());
-    let Some(place) = place else { return Ok(order) };
+    let Some(place) = place else {
+        return Ok(OrderChange::new(before, order).announced(&ORDER_UPDATED));
+    };
     let settings_key = Settings::key_of(&store.id);
     let rates_key = key::tax_rates(&store.id, place.country.as_str());
     let home_key = key::tax_rates(&store.id, store.country.as_str());
@@ -42,7 +49,7 @@ pub async fn taxed(services: &Services, store: &Store, order: Order) -> Result<O
     let settings: Settings = found.take(&settings_key)?.unwrap_or_else(|| Settings::of(store));
     let mut rates = Vec::new();
     for key in [&rates_key, &home_key] {
-        let document: Option<Document<TaxRate>> = found.take(key)?;
+        let document: Option<PricingDocument<TaxRate>> = found.take(key)?;
         rates.extend(document.into_iter().flat_map(|document| document.entries));
     }
     let mut sellables = HashMap::new();
@@ -57,5 +64,7 @@ pub async fn taxed(services: &Services, store: &Store, order: Order) -> Result<O
         home: Some(TaxLocation::from(store)),
         settings: settings.taxes,
     };
-    Ok(order.taxed_by(rules, &sellables).unwrap_or(order))
+    let (order, cards) =
+        order.taxed_by(rules, &sellables).unwrap_or_else(|| (order.clone(), Vec::new()));
+    Ok(OrderChange::of_new_tax(before, order, cards))
 }

@@ -1,12 +1,12 @@
 //! The families that requests are counted by.
 
-/// The family that redeems authorization codes: those that come again are counted with its requests.
+/// The family that redeems authorization codes. Replays of codes are counted with its requests.
 pub const CODE_FAMILY: &str = "app-store";
 
-/// The family that has what is below `/v1` and no other's.
+/// The family of the paths below `/v1` that belong to no other family.
 const REST: &str = "products";
 
-/// The families, by what their paths begin with below `/v1`; what is not below it is the first's.
+/// The families, by the first segments of their paths below `/v1`. Other paths belong to the first family.
 const FAMILIES: &[(&str, &[&str])] = &[
     ("health", &["openapi.json"]),
     ("auth", &["auth"]),
@@ -25,7 +25,7 @@ pub fn families() -> impl Iterator<Item = &'static str> {
     FAMILIES.iter().map(|(name, _)| *name)
 }
 
-/// The family that a request of this path is led to.
+/// The family that serves a request of this path.
 pub fn family_of(path: &str) -> &'static str {
     let below = path.strip_prefix("/v1/").filter(|below| !below.is_empty());
     let Some(first) = below.and_then(|below| below.split('/').next()) else { return "health" };

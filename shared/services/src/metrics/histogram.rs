@@ -1,5 +1,5 @@
-//! Durations as they were, in fixed buckets: what processes count apart adds up. They are in whichever unit
-//! whoever counts them has chosen.
+//! Durations in fixed buckets, so that the counts of several processes can be added. The caller chooses
+//! the unit.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ const EXACT: u64 = 16;
 const PER_OCTAVE: u32 = 8;
 /// The exponent of the first octave: `2^4` is [`EXACT`].
 const FIRST: u32 = 4;
-/// The longest duration that is told from longer ones: a day and a half of milliseconds, two minutes of
-/// microseconds. Beyond it nothing lasts here.
+/// The longest duration with a bucket of its own: a day and a half of milliseconds, two minutes of
+/// microseconds. Longer ones are counted with it.
 const LONGEST: u64 = (1 << 27) - 1;
 
-/// How many durations fell into which bucket.
+/// The number of durations in each bucket.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<(u32, u64)>", into = "Vec<(u32, u64)>")]
 pub struct Histogram(BTreeMap<u32, u64>);
@@ -52,25 +52,25 @@ impl Histogram {
         self.add(bucket(duration), 1);
     }
 
-    /// Counts as many of a bucket.
+    /// Adds to the count of a bucket.
     pub fn add(&mut self, bucket: u32, count: u64) {
         let slot = self.0.entry(bucket).or_default();
         *slot = slot.saturating_add(count);
     }
 
-    /// Counts what another has counted.
+    /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Self) {
         for (bucket, count) in &other.0 {
             self.add(*bucket, *count);
         }
     }
 
-    /// The buckets that hold something, in ascending order.
+    /// The buckets that are not empty, in ascending order.
     pub fn buckets(&self) -> impl Iterator<Item = (u32, u64)> {
         self.0.iter().map(|(bucket, count)| (*bucket, *count))
     }
 
-    /// The end of the bucket of the nearest rank; none of nothing.
+    /// The end of the bucket of the nearest rank; none without durations.
     pub fn percentile(&self, percent: u64) -> Option<u64> {
         let all = self.0.values().fold(0, |all: u64, count| all.saturating_add(*count));
         let rank = all.saturating_mul(percent).div_ceil(100).max(1);
@@ -81,7 +81,7 @@ impl Histogram {
         })
     }
 
-    /// The percentiles that are shown.
+    /// The reported percentiles.
     pub fn percentiles(&self) -> Percentiles {
         let [p50, p95, p99] = [50, 95, 99].map(|percent| self.percentile(percent));
         Percentiles { p50, p95, p99 }
@@ -139,7 +139,7 @@ mod tests {
         let expected = Percentiles { p50: Some(1), p95: Some(255), p99: Some(3_071) };
         assert_eq!(all.percentiles(), expected);
         assert_eq!(all.percentile(100), Some(3_071));
-        let kept = serde_json::to_value(&all).unwrap();
-        assert_eq!(serde_json::from_value::<Histogram>(kept).unwrap(), all);
+        let stored = serde_json::to_value(&all).unwrap();
+        assert_eq!(serde_json::from_value::<Histogram>(stored).unwrap(), all);
     }
 }

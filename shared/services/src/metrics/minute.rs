@@ -1,4 +1,4 @@
-//! What is written down: a minute of a subject, and the marks of subjects of whom something failed.
+//! The stored metrics: a subject's counts in a minute, and marks of subjects with failures.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use primitives::problem::Problem;
 use table::item::{Item, Key};
 use table::{Query, Table};
 
-/// What all processes have counted of a subject in a minute.
+/// The counts of a subject in a minute, from all processes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
 #[item(kind = "minute", key = key(&self.subject, self.at))]
 #[item(forget_at = Some(self.at.plus(RETENTION)))]
@@ -20,13 +20,13 @@ pub struct Minute {
     pub subject: String,
     /// When the minute began.
     pub at: Timestamp,
-    /// What was counted.
+    /// The counts.
     pub tally: Tally,
-    /// One more with each process that added to it.
+    /// The version, incremented by each process that added to it.
     pub version: u64,
 }
 
-/// A minute as it is stored: each bucket is an attribute, which `ADD` can make.
+/// The stored form of a minute: each bucket is an attribute, which `ADD` can create.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Stored {
     subject: String,
@@ -71,7 +71,7 @@ impl From<Minute> for Stored {
     }
 }
 
-/// That something of a subject failed in a minute.
+/// The mark that a subject had a failure in a minute.
 #[derive(Debug, Clone, Serialize, Deserialize, Item)]
 #[item(kind = "failing", key = failing_key(&self.list, &self.subject, self.at))]
 pub struct Failing {
@@ -81,7 +81,7 @@ pub struct Failing {
     pub subject: String,
     /// When the minute began.
     pub at: Timestamp,
-    /// One more with each process that saw it.
+    /// The version, incremented by each process that had a failure.
     pub version: u64,
 }
 
@@ -89,7 +89,7 @@ fn partition(subject: &str, at: Timestamp) -> String {
     format!("MET#RUN#{subject}#{}", at.day())
 }
 
-/// The place of a minute in its day: `hhmm`.
+/// The sort key of a minute in its day: `hhmm`.
 fn place(at: Timestamp) -> String {
     at.to_string().chars().skip(11).take(5).filter(|c| *c != ':').collect()
 }
@@ -102,14 +102,13 @@ pub(super) fn failing_key(list: &str, subject: &str, at: Timestamp) -> Key {
     Key::new(partition(&format!("{list}.failing"), at), format!("{}#{subject}", place(at)))
 }
 
-/// The minute that holds an instant.
+/// The minute that contains an instant.
 pub fn minute_of(at: Timestamp) -> Timestamp {
     let minute = i64::try_from(MINUTE.as_millis()).unwrap_or(60_000);
     Timestamp::from_millis(at.millis().saturating_sub(at.millis().rem_euclid(minute)))
 }
 
-/// What a minute's partition is asked for, a day each: from the minute that holds `since` to that which holds
-/// `until`.
+/// The queries of a subject's minutes, one for each day: from the minute of `since` to that of `until`.
 pub(super) fn ranges(name: &str, since: Timestamp, until: Timestamp, after: &str) -> Vec<Query> {
     let mut queries = Vec::new();
     let (mut from, until) = (minute_of(since), minute_of(until));
@@ -127,7 +126,7 @@ pub(super) fn ranges(name: &str, since: Timestamp, until: Timestamp, after: &str
     }
 }
 
-/// The minutes of a subject from that which holds `since` to that which holds `until`.
+/// The minutes of a subject from that of `since` to that of `until`.
 ///
 /// # Errors
 /// 503.
@@ -145,7 +144,7 @@ pub async fn minutes(
     Ok(found)
 }
 
-/// The subjects of a list of whom something failed between these instants, once each; stops at `most` marks.
+/// The subjects of a list with a failure between these instants, once each; stops at `most` marks.
 ///
 /// # Errors
 /// 503.

@@ -1,54 +1,54 @@
-//! What is counted of a subject in a minute.
+//! The counts of a subject in a minute.
 
 use std::time::Duration;
 
 use super::Histogram;
 
-/// How something went.
+/// The outcome of a request or a delivery.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// How long it took.
+pub struct RequestOutcome {
+    /// The duration.
     pub took: Duration,
-    /// Whether it failed, and the asker is not to blame: 5xx.
+    /// Whether it failed by an error of the service: 5xx.
     pub is_error: bool,
-    /// Whether it was rejected: 4xx, but for 429.
+    /// Whether it was rejected: 4xx, except 429.
     pub is_rejection: bool,
-    /// Whether the asker's budget was spent: 429.
+    /// Whether it was rate-limited: 429.
     pub is_throttled: bool,
-    /// How often the table rejected a call for now.
+    /// The number of calls that the table throttled.
     pub table_throttles: u32,
 }
 
-impl Outcome {
-    /// How a request went, by the status of its answer.
-    pub fn answered(status: u16, took: Duration, table_throttles: u32) -> Self {
+impl RequestOutcome {
+    /// The outcome of a request, by the status of its response.
+    pub fn of_response(status: u16, took: Duration, table_throttles: u32) -> Self {
         let is_throttled = status == 429;
         let is_rejection = (400..500).contains(&status) && !is_throttled;
         Self { took, is_error: status >= 500, is_rejection, is_throttled, table_throttles }
     }
 }
 
-/// What was counted.
+/// The counts of outcomes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
     /// All.
     pub count: u64,
-    /// Those that failed: 5xx.
+    /// The failed ones: 5xx.
     pub errors: u64,
-    /// Those that were rejected: 4xx, but for 429.
+    /// The rejected ones: 4xx, except 429.
     pub rejections: u64,
-    /// Those whose asker's budget was spent: 429.
+    /// The rate-limited ones: 429.
     pub throttled: u64,
-    /// How often the table rejected a call for now.
+    /// The number of calls that the table throttled.
     pub table_throttles: u64,
-    /// Authorization codes that came a second time.
+    /// The authorization codes that were presented again.
     pub code_replays: u64,
-    /// How long each took, in milliseconds.
+    /// The durations, in milliseconds.
     pub latency: Histogram,
 }
 
 impl Tally {
-    pub(super) fn note(&mut self, outcome: Outcome) {
+    pub(super) fn note(&mut self, outcome: RequestOutcome) {
         self.count = self.count.saturating_add(1);
         self.errors = self.errors.saturating_add(u64::from(outcome.is_error));
         self.rejections = self.rejections.saturating_add(u64::from(outcome.is_rejection));
@@ -58,7 +58,7 @@ impl Tally {
         self.latency.note(u64::try_from(outcome.took.as_millis()).unwrap_or(u64::MAX));
     }
 
-    /// Adds what another has counted.
+    /// Adds the counts of another tally.
     pub fn merge(&mut self, other: &Self) {
         let Self { latency, .. } = other;
         self.count = self.count.saturating_add(other.count);
@@ -70,7 +70,7 @@ impl Tally {
         self.latency.merge(latency);
     }
 
-    /// What is added to a minute's item, by attribute.
+    /// The counts to add to a minute's item, by attribute.
     pub(super) fn fields(&self) -> Vec<(String, u64)> {
         let counts = [
             ("count", self.count),

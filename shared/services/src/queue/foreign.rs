@@ -1,10 +1,10 @@
-//! Queues of others: where events go for consumers who would rather poll than be called.
+//! Queues of other AWS accounts, for consumers that prefer to poll for events.
 //!
-//! A queue is named by its URL, and validated by that alone: `https://sqs.<region>.amazonaws.com/`, an
-//! account, a name. It belongs to another account than the stack's own. Within one account IAM lets a
-//! role send to a queue that says nothing of it, so that whoever named one of ours would write to it;
-//! another account's queue takes nothing but from whom its own policy admits
-//! (docs/decisions.md §11).
+//! A queue is named by its URL, and validated by the URL alone: `https://sqs.<region>.amazonaws.com/`, an
+//! account, a name. It must belong to another account than the stack's own. Within one account, IAM lets a
+//! role send to a queue without a policy, so that whoever names one of ours would write to it. Another
+//! account's queue accepts messages only from principals that its own policy admits (docs/decisions.md
+//! §11).
 
 use std::fmt;
 use std::time::Duration;
@@ -22,9 +22,9 @@ use serde_json::json;
 
 /// The longest name of a queue, with its `.fifo`.
 const MAX_NAME: usize = 80;
-/// What the name of a FIFO queue ends in.
+/// The suffix of a FIFO queue's name.
 const FIFO: &str = ".fifo";
-/// Attributes that a message may have.
+/// The most attributes of a message.
 pub const MAX_ATTRIBUTES: usize = 10;
 
 /// Why a queue is rejected.
@@ -32,14 +32,14 @@ pub const MAX_ATTRIBUTES: usize = 10;
 pub enum QueueRejection {
     /// Not the URL of a queue.
     Malformed,
-    /// In another partition of AWS, which knows no role of this one.
+    /// In another partition of AWS, where roles of this one are unknown.
     Partition,
-    /// Of the account that the stack is in.
+    /// In the account of the stack.
     Own,
 }
 
 impl QueueRejection {
-    /// The code of the fault.
+    /// The code of the field error.
     pub const fn code(self) -> &'static str {
         match self {
             Self::Malformed | Self::Partition => "invalid_queue_url",
@@ -60,12 +60,12 @@ impl fmt::Display for QueueRejection {
     }
 }
 
-/// A queue's URL in its parts.
+/// The parts of a queue's URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct QueueUrl<'a> {
-    /// `https://sqs.<region>.amazonaws.com`; an emulator's is another.
+    /// `https://sqs.<region>.amazonaws.com`, or the origin of an emulator.
     origin: &'a str,
-    /// None of an emulator's.
+    /// The region; none for an emulator.
     region: Option<&'a str>,
     account: &'a str,
     name: &'a str,
@@ -85,7 +85,7 @@ impl<'a> QueueUrl<'a> {
     }
 }
 
-/// The region of a queue's host, if that is one of AWS.
+/// The region of a queue's host, if it is a region of AWS.
 fn region(origin: &str) -> Option<&str> {
     let rest = origin.strip_prefix("https://sqs.")?;
     let (region, suffix) = rest.split_once('.')?;
@@ -94,7 +94,8 @@ fn region(origin: &str) -> Option<&str> {
     (is_region && suffix == partition(region).1).then_some(region)
 }
 
-/// The partition of a region, and what its hosts end in. Credentials of one mean nothing in another.
+/// The partition of a region, and the suffix of its hosts. Credentials of one partition are invalid in
+/// another.
 fn partition(region: &str) -> (&'static str, &'static str) {
     match region.split('-').next() {
         Some("cn") => ("aws-cn", "amazonaws.com.cn"),
@@ -112,14 +113,14 @@ fn validate<'a>(text: &'a str, own: &str) -> Result<QueueUrl<'a>, QueueRejection
             return Err(QueueRejection::Partition);
         }
         (Some(_), Some(_)) => {}
-        // An emulator has all of its queues in one place.
+        // An emulator has all of its queues at one origin.
         (None, None) if queue.origin == own.origin => {}
         _ => return Err(QueueRejection::Malformed),
     }
     if queue.account == own.account { Err(QueueRejection::Own) } else { Ok(queue) }
 }
 
-/// A queue of another account. To hold one is the proof that it was validated.
+/// A queue of another account, whose URL was validated.
 #[derive(Debug, Clone)]
 pub struct ForeignQueue {
     client: Client,
@@ -128,34 +129,34 @@ pub struct ForeignQueue {
     is_fifo: bool,
 }
 
-/// A message for a queue of others.
+/// A message for a queue of another account.
 #[derive(Debug, Clone)]
 pub struct ForeignMessage {
-    /// Its body, to the byte.
+    /// Its body, byte by byte.
     pub body: String,
     /// Its attributes by name, at most [`MAX_ATTRIBUTES`].
     pub attributes: Vec<(String, String)>,
-    /// What a FIFO queue keeps in order.
+    /// The message group, within which a FIFO queue preserves the order.
     pub group_id: String,
-    /// What a FIFO queue takes once within five minutes.
+    /// The deduplication id: a FIFO queue accepts it once within five minutes.
     pub deduplication_id: String,
 }
 
-/// What a queue answered, good or bad.
+/// The answer of a queue, good or bad.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueAnswer {
     /// The HTTP status.
     pub status: u16,
     /// The message's id as JSON, or the code and the text of the rejection.
-    pub said: String,
+    pub body: String,
 }
 
-/// Why a queue did not take a message.
+/// The failure of sending a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueError {
     /// The class of the failure.
     pub class: &'static str,
-    /// What was answered, if anything was.
+    /// The answer, if there was one.
     pub answer: Option<QueueAnswer>,
 }
 
@@ -165,18 +166,18 @@ impl QueueError {
     }
 }
 
-/// Whether a queue of this URL is a FIFO queue: SQS tells it by the name.
+/// Whether the queue of this URL is a FIFO queue, which SQS names by a suffix.
 pub fn is_fifo(url: &str) -> bool {
     url.ends_with(FIFO)
 }
 
-/// Whether SQS takes this text: what XML 1.0 has characters for. JSON has escapes for the two others.
+/// Whether SQS accepts this text: the characters of XML 1.0. JSON has escapes for the two others.
 pub fn is_sendable(text: &str) -> bool {
     !text.contains(['\u{fffe}', '\u{ffff}'])
 }
 
 impl ForeignQueue {
-    /// The queue of this URL, if events may go there; `own` is the URL of any queue of the stack.
+    /// The queue of this URL, if events may be sent to it; `own` is the URL of any queue of the stack.
     ///
     /// # Errors
     /// Why not.
@@ -186,8 +187,8 @@ impl ForeignQueue {
         Ok(Self { client, url: text.to_owned(), region, is_fifo })
     }
 
-    /// Sends a message, once, within this time: what came of it is recorded, and whoever records it
-    /// tries again. A message whose answer is lost may have been taken.
+    /// Sends a message once, within this time. The caller records the outcome, and retries. A message
+    /// whose answer is lost may have been accepted.
     ///
     /// # Errors
     /// The class of the failure, with what was answered.
@@ -209,17 +210,17 @@ impl ForeignQueue {
         let limits = TimeoutConfig::builder().operation_timeout(deadline);
         let limits = limits.operation_attempt_timeout(deadline).build();
         let mut here = Builder::new().retry_config(RetryConfig::disabled()).timeout_config(limits);
-        // An emulator is where it is whatever the region, and none given would take away the client's own.
+        // An emulator ignores the region, and without one the client's own stays.
         if let Some(region) = &self.region {
             here.set_region(Some(Region::new(region.clone())));
         }
         let sent = input.customize().config_override(here).send().boxed().await;
         let sent = sent.map_err(|error| rejected(&error))?;
-        let said = json!({
+        let body = json!({
             "message_id": sent.message_id,
             "sequence_number": sent.sequence_number,
         });
-        Ok(QueueAnswer { status: 200, said: said.to_string() })
+        Ok(QueueAnswer { status: 200, body: body.to_string() })
     }
 }
 
@@ -234,15 +235,15 @@ fn rejected(error: &SdkError<SendMessageError, HttpResponse>) -> QueueError {
             let status = answered.raw().status().as_u16();
             let code = error.code().unwrap_or("unknown");
             let text = error.message().unwrap_or_default();
-            let said = format!("{code}: {text}");
-            let answer = Some(QueueAnswer { status, said });
+            let body = format!("{code}: {text}");
+            let answer = Some(QueueAnswer { status, body });
             QueueError { class: class(status, code, text), answer }
         }
         _ => QueueError::unanswered("protocol"),
     }
 }
 
-/// What a rejection means, by the code that SQS gives it; where it has no code of its own, by the text.
+/// The class of a rejection, by its code in SQS, or by its text if it has no code of its own.
 fn class(status: u16, code: &str, text: &str) -> &'static str {
     let is = |part: &str| code.contains(part);
     if is("NonExistentQueue") || is("QueueDoesNotExist") {

@@ -1,5 +1,5 @@
-//! The documents that the secrets hold: made and rotated where an environment is set up, so that no
-//! function needs the right to write one.
+//! The documents of the secrets. They are generated and rotated where an environment is set up, so that no
+//! function needs the permission to write one.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -11,9 +11,9 @@ use crypto::token::{KeyError, KeySet, PublicKeys};
 pub const SIGNING_KEYS: &str = "signing-keys";
 /// The private keys that sign receipts and reports.
 pub const RECEIPT_KEYS: &str = "receipt-keys";
-/// The public halves of both, and the key of cursors, kept answers and preview tokens.
+/// The public halves of both, and the key of cursors, stored responses and preview tokens.
 pub const SHARED_KEYS: &str = "shared-keys";
-/// The key of mails on their way.
+/// The key of stored mails.
 pub const MAIL_SEALING_KEY: &str = "mail-key";
 /// The key of second factors' secrets.
 pub const MFA_KEY: &str = "mfa-key";
@@ -21,12 +21,12 @@ pub const MFA_KEY: &str = "mfa-key";
 pub const PROVIDER_CREDENTIALS_KEY: &str = "payment-key";
 /// The key of webhook subscriptions' secrets.
 pub const WEBHOOK_KEY: &str = "webhook-key";
-/// The key that gift cards are found by.
+/// The key of gift-card codes.
 pub const GIFT_CARD_KEY: &str = "gift-card-key";
-/// The mail server: `{"url": "smtps://user:password@host"}`. Nobody can make that one up.
+/// The mail server: `{"url": "smtps://user:password@host"}`. It cannot be generated.
 pub const MAIL_SERVER: &str = "mail-server";
 
-/// What can be made from nothing: every secret but the mail server's.
+/// The secrets that can be generated: every one but the mail server's.
 pub const GENERATED: [&str; 8] = [
     SIGNING_KEYS,
     RECEIPT_KEYS,
@@ -38,20 +38,20 @@ pub const GENERATED: [&str; 8] = [
     GIFT_CARD_KEY,
 ];
 
-/// The shared keys as they are stored.
+/// The stored form of the shared keys.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StoredKeys {
-    /// The public half of the signing keys, as a JWK Set: what app tokens verify with.
+    /// The public half of the signing keys, as a JWK Set, which verifies app tokens.
     jwks: Value,
-    /// The public half of the receipt keys, and of every receipt key before them: a receipt is
-    /// verified long after it was signed.
+    /// The public half of the receipt keys, and of all earlier ones: a receipt is verified long after it
+    /// was signed.
     receipt_jwks: Value,
     /// Base64 of 32 bytes.
     pub(super) request_key: String,
 }
 
-/// A key as it is stored.
+/// The stored form of a key.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StoredKey {
@@ -59,7 +59,8 @@ pub(super) struct StoredKey {
     pub(super) key: String,
 }
 
-/// Every document by its name, what is missing made anew: from nothing, those of a new environment.
+/// Every document by its name, with new ones for those that are missing: all of them for a new
+/// environment.
 ///
 /// # Errors
 /// A document that is known and does not fit.
@@ -93,9 +94,9 @@ pub fn complete(mut known: Map<String, Value>) -> Result<Map<String, Value>, Key
     Ok(known)
 }
 
-/// The documents one rotation later: next becomes current, current stays verifiable as previous.
+/// The documents after one rotation: next becomes current, current stays verifiable as previous.
 ///
-/// The keys of what is sealed stay: it would otherwise never open again.
+/// Sealing keys do not change, because sealed values could not be opened again.
 ///
 /// # Errors
 /// Without both sets of private keys, or where a document does not fit.
@@ -131,7 +132,7 @@ impl StoredKeys {
         json!({"keys": keys.collect::<Vec<_>>()})
     }
 
-    /// These, after a rotation of the private ones.
+    /// The shared keys after a rotation of the private ones.
     fn of(mut self, signing: &KeySet, receipts: &KeySet) -> Self {
         self.jwks = signing.jwks();
         let now = receipts.jwks();

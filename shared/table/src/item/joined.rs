@@ -1,4 +1,4 @@
-//! Two parts of an item read as one: the packed members, as they stand in their JSON, and those beside them.
+//! Two parts of an item read as one: the packed members, read from their JSON, and the plain ones.
 
 use std::fmt;
 
@@ -14,8 +14,8 @@ use primitives::members::Name;
 /// A member with JSON of its own.
 pub(super) type Made = (String, Box<RawValue>);
 
-/// A JSON object with these members beside it, which count: they were written later, in place. The member that
-/// names a text is none.
+/// A JSON object with plain members in addition. These take precedence: they were written later, in place.
+/// The member that names a text is left out.
 pub(super) struct Joined<'a, 'de> {
     pub(super) packed: &'a mut serde_json::Deserializer<StrRead<'de>>,
     pub(super) alongside: &'de [Made],
@@ -34,7 +34,7 @@ impl<'de> Deserializer<'de> for Joined<'_, 'de> {
     }
 }
 
-/// Shows the visitor of an item the members of both.
+/// Passes the members of both parts to the visitor of an item.
 struct Joining<'de, V> {
     visitor: V,
     alongside: &'de [Made],
@@ -56,7 +56,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Joining<'de, V> {
 struct All<'de, A> {
     packed: A,
     alongside: &'de [Made],
-    /// Those beside that are still to come, after the packed ones.
+    /// The plain attributes that are still to come, after the packed ones.
     left: std::slice::Iter<'de, Made>,
     /// The value of the last of them.
     value: Option<&'de RawValue>,

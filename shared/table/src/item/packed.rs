@@ -1,10 +1,10 @@
-//! Packed items: all that nobody asks the table about is one attribute, deflated.
+//! Packed items: all attributes that no expression uses are one attribute, deflated.
 //!
-//! A write is paid for by the kilobyte, twice in a transaction, and most of an item's bytes are the
-//! names of its attributes. Packed, an order of a few lines is one kilobyte where it was three. What
-//! conditions, updates and filters name stays as it is: [`Packing::plain`].
+//! A write is charged by the kilobyte, twice in a transaction, and most of an item's bytes are the names
+//! of its attributes. Packed, an order of a few lines is one kilobyte instead of three. Attributes that
+//! conditions, updates and filters name stay plain: [`Packing::plain`].
 //!
-//! An item says of itself whether it is packed, so that items of before and after are read alike.
+//! An item has a mark whether it is packed, so that items from before and after packing are read alike.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -22,29 +22,29 @@ use primitives::problem::Problem;
 const PACKED: &str = "packed";
 /// The member that names the text behind them.
 pub(super) const TEXT: &str = "_text";
-/// What an item unpacks to at most: more than any item of 400 KB holds.
+/// The maximum unpacked size of an item: more than any item of 400 KB holds.
 const MAX_UNPACKED: usize = 16 << 20;
 
-/// How an item is packed.
+/// The packing of an item.
 #[derive(Debug, Clone, Copy)]
 pub struct Packing {
     /// The attributes that stay as they are, besides keys, `version` and `ttl`.
     pub plain: &'static [&'static str],
-    /// The attribute whose text is kept to the byte, and may itself be JSON: not quoted, it says
-    /// what the vocabulary says.
+    /// The attribute whose text is preserved byte by byte, and may itself be JSON. It is stored unquoted,
+    /// so that the vocabulary matches it.
     pub text: Option<&'static str>,
 }
 
 impl Packing {
-    /// All of it but keys and version.
+    /// Packs everything but keys and version.
     pub const WHOLE: Self = Self { plain: &[], text: None };
 
-    pub(crate) fn keeps(&self, name: &str) -> bool {
+    pub(crate) fn is_plain(&self, name: &str) -> bool {
         name == "version" || self.plain.contains(&name)
     }
 }
 
-/// An item's attributes, packed, and the names of those beside them that it does not have now.
+/// An item's attributes, packed, and the names of its plain attributes that are absent.
 pub(super) fn attributes(
     item: &impl Serialize,
     packing: Packing,
@@ -55,13 +55,13 @@ pub(super) fn attributes(
 
 fn pack(members: Value, packing: Packing) -> Result<(Attributes, Vec<String>), Problem> {
     let Value::Object(members) = members else {
-        return Err(Problem::internal("an item without members"));
+        return Err(Problem::internal("an item to be packed is no JSON object"));
     };
     let (there, absent): (Map<_, _>, Map<_, _>) =
         members.into_iter().partition(|(_, value)| !value.is_null());
-    let absent = absent.into_iter().map(|(name, _)| name).filter(|name| packing.keeps(name));
+    let absent = absent.into_iter().map(|(name, _)| name).filter(|name| packing.is_plain(name));
     let (plain, mut packed): (Map<_, _>, Map<_, _>) =
-        there.into_iter().partition(|(name, _)| packing.keeps(name));
+        there.into_iter().partition(|(name, _)| packing.is_plain(name));
     let mut text = String::new();
     if let Some(name) = packing.text
         && let Some(Value::String(found)) = packed.remove(name)
@@ -76,8 +76,8 @@ fn pack(members: Value, packing: Packing) -> Result<(Attributes, Vec<String>), P
     Ok((all, absent.collect()))
 }
 
-/// The item that attributes hold, packed or not. What is packed is read where it stands, in one go: on the way
-/// to an item, nothing is made of it that the item does not have.
+/// Reads an item from attributes, packed or not. Packed members are read from their JSON in one pass,
+/// without an intermediate value.
 pub(super) fn read<T: DeserializeOwned>(mut attributes: Attributes) -> Result<T, Problem> {
     let packed = match attributes.remove(PACKED) {
         Some(AttributeValue::B(packed)) => inflate(packed.as_ref(), MAX_UNPACKED)?,
@@ -102,7 +102,7 @@ pub fn unpacked(attributes: Attributes) -> Result<Map<String, Value>, Problem> {
     read(attributes)
 }
 
-/// The text that stands behind the packed members, if one of these names it.
+/// The text that follows the packed members, if one of them names it.
 fn text(packed: &str) -> Result<Option<Made>, Problem> {
     #[derive(Deserialize)]
     struct Named {
@@ -116,7 +116,7 @@ fn text(packed: &str) -> Result<Option<Made>, Problem> {
     Ok(Some((name, to_raw_value(text).map_err(Problem::internal)?)))
 }
 
-/// What stands beside the packed attributes.
+/// The plain attributes alongside the packed ones.
 fn alongside(attributes: Attributes) -> Result<Vec<Made>, Problem> {
     let made = |(name, value)| {
         let json = match value {
@@ -173,12 +173,12 @@ mod tests {
     #[test]
     fn an_item_is_packed_but_for_what_the_table_is_asked_about() {
         let packing = Packing { plain: &["state"], text: Some("body") };
-        let (kept, absent) = attributes(&note(), packing).unwrap();
+        let (packed, absent) = attributes(&note(), packing).unwrap();
         assert!(absent.is_empty());
-        let mut names: Vec<&str> = kept.keys().map(String::as_str).collect();
+        let mut names: Vec<&str> = packed.keys().map(String::as_str).collect();
         names.sort_unstable();
         assert_eq!(names, [PACKED, "state", "version"]);
-        assert_eq!(back(kept), note());
+        assert_eq!(back(packed), note());
     }
 
     #[test]
@@ -186,31 +186,34 @@ mod tests {
         for body in ["", "{}", "no JSON", "{\"a\":1}{\"a\":2}", " 1", "[1.0,1e2]"] {
             let note = Note { body: body.into(), ..note() };
             for text in [Some("body"), Some("why"), None] {
-                let (kept, _) = attributes(&note, Packing { plain: &[], text }).unwrap();
-                assert_eq!(back(kept), note, "{body:?} {text:?}");
+                let (packed, _) = attributes(&note, Packing { plain: &[], text }).unwrap();
+                assert_eq!(back(packed), note, "{body:?} {text:?}");
             }
         }
     }
 
     #[test]
     fn what_is_written_in_place_counts() {
-        let (mut kept, _) = attributes(&note(), Packing::WHOLE).unwrap();
-        kept.insert("state".into(), AttributeValue::S("closed".into()));
-        kept.insert("version".into(), AttributeValue::N("7".into()));
+        let (mut packed, _) = attributes(&note(), Packing::WHOLE).unwrap();
+        packed.insert("state".into(), AttributeValue::S("closed".into()));
+        packed.insert("version".into(), AttributeValue::N("7".into()));
         let pair = [AttributeValue::S("c".into()), AttributeValue::N("-5".into())];
-        kept.insert("parts".into(), AttributeValue::L(vec![AttributeValue::L(pair.into())]));
-        kept.insert("why".into(), AttributeValue::Null(true));
-        kept.insert("words".into(), AttributeValue::Ss(vec!["w".into()]));
+        packed.insert("parts".into(), AttributeValue::L(vec![AttributeValue::L(pair.into())]));
+        packed.insert("why".into(), AttributeValue::Null(true));
+        packed.insert("words".into(), AttributeValue::Ss(vec!["w".into()]));
         let (parts, words) = (vec![("c".into(), -5)], vec!["w".into()]);
-        assert_eq!(back(kept), Note { state: "closed".into(), version: 7, parts, words, ..note() });
+        assert_eq!(
+            back(packed),
+            Note { state: "closed".into(), version: 7, parts, words, ..note() }
+        );
     }
 
     #[test]
     fn items_of_before_are_read_as_they_are_and_what_is_broken_is_not() {
         let plain: Attributes = serde_dynamo::to_item(note()).unwrap();
         assert_eq!(back(plain), note());
-        let (mut broken, _) = attributes(&note(), Packing::WHOLE).unwrap();
-        broken.insert(PACKED.into(), AttributeValue::B(Blob::new(vec![1, 2, 3])));
-        assert!(read::<Note>(broken).is_err());
+        let (mut corrupted, _) = attributes(&note(), Packing::WHOLE).unwrap();
+        corrupted.insert(PACKED.into(), AttributeValue::B(Blob::new(vec![1, 2, 3])));
+        assert!(read::<Note>(corrupted).is_err());
     }
 }

@@ -1,5 +1,5 @@
-//! Pages of lists: what passes a filter, and where the next page goes on, which may be inside an item
-//! that holds several of what is listed.
+//! Pages of lists: the items that pass a filter, and the position of the next page, which may be inside an
+//! item with several elements.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
@@ -12,7 +12,8 @@ use crate::item::{Attributes, Element, Key};
 use primitives::context::Context;
 use primitives::problem::{Code, Problem};
 
-/// How much a request may read for one page. It is stored in the [`Context`]; without it there is no limit.
+/// The maximum reads of a request for one page. It is stored in the [`Context`]; without it there is no
+/// limit.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadLimit {
     /// The page ends once the request has read more, in tenths of a capacity unit.
@@ -23,66 +24,66 @@ impl ReadLimit {
     /// Whether the page of the current request has to end.
     pub fn is_reached() -> bool {
         let Some(context) = Context::current() else { return false };
-        let Some(limit) = context.kept::<Self>() else { return false };
-        context.kept().is_some_and(|used: TableUse| used.capacity_tenths > limit.capacity_tenths)
+        let Some(limit) = context.get::<Self>() else { return false };
+        context.get().is_some_and(|used: TableUse| used.capacity_tenths > limit.capacity_tenths)
     }
 }
 
-/// What a position calls how much of its item was shown, where a page ended inside it.
+/// The attribute of a position that counts the elements returned of its item, if the page ended inside
+/// it.
 const WITHIN: &str = "within";
 
-/// What a page of a list found.
+/// The result of reading a page of a list.
 #[derive(Debug)]
 pub struct Scanned<T> {
-    /// The items that passed the filter, at most as many as asked for.
+    /// The items that passed the filter, at most `limit`.
     pub items: Vec<T>,
-    /// Where to go on, when there may be more.
+    /// The position at which to continue, if there may be more.
     pub next: Option<Attributes>,
-    /// For each of the items where to go on after it, should the page have to end there: none where
-    /// the list does.
+    /// The position after each item, if the page has to end there; none at the end of the list.
     after: Vec<Option<Attributes>>,
 }
 
 impl<T> Scanned<T> {
-    /// Nothing yet of a list that begins here.
+    /// An empty result of a list that begins here.
     pub fn at(start: Option<Attributes>) -> Self {
         Self { items: Vec::new(), next: start, after: Vec::new() }
     }
 
-    /// One item more, and where to go on after it.
+    /// Adds an item, with the position after it.
     pub fn push(&mut self, item: T, after: Option<Attributes>) {
         self.items.push(item);
         self.after.push(after.clone());
         self.next = after;
     }
 
-    /// What was found further on.
+    /// Appends the result of a later query.
     pub fn extend(&mut self, more: Self) {
         self.items.extend(more.items);
         self.after.extend(more.after);
         self.next = more.next;
     }
 
-    /// What becomes of the items; not all of them may be shown.
+    /// Maps the items; those without a result are left out.
     pub fn filter_map<U>(self, mut change: impl FnMut(T) -> Option<U>) -> Scanned<U> {
         let next = self.next.clone();
-        let kept = self.into_pairs().filter_map(|(item, after)| Some((change(item)?, after)));
-        let (items, after) = kept.unzip();
+        let mapped = self.into_pairs().filter_map(|(item, after)| Some((change(item)?, after)));
+        let (items, after) = mapped.unzip();
         Scanned { items, next, after }
     }
 
-    /// Adds what an item holds, in the order of a list, but for what was `shown` before, until the
-    /// page is full: then it answers whether something of the item is left.
+    /// Adds the elements of an item, except for those already `returned`, until the page is full. Returns
+    /// whether the item has more elements.
     fn fill(
         &mut self,
         held: Vec<T>,
-        shown: usize,
+        returned: usize,
         after: &Attributes,
         limit: usize,
         filter: impl Fn(&T) -> bool,
     ) -> Option<bool> {
         let all = held.len();
-        for (count, element) in (1..).zip(held).skip(shown) {
+        for (count, element) in (1..).zip(held).skip(returned) {
             if !filter(&element) {
                 continue;
             }
@@ -98,14 +99,14 @@ impl<T> Scanned<T> {
         None
     }
 
-    /// The items, each with where to go on after it.
+    /// The items, each with the position after it.
     pub fn into_pairs(self) -> impl Iterator<Item = (T, Option<Attributes>)> {
         self.items.into_iter().zip(self.after)
     }
 }
 
 impl Query {
-    /// What an item holds, in the order of the list.
+    /// The elements of an item, in the order of the list.
     fn listed<T: Element>(&self, holder: Option<T::Container>) -> Vec<T> {
         let mut held = holder.map(T::held_by).unwrap_or_default();
         if self.newest_first {
@@ -116,8 +117,8 @@ impl Query {
 }
 
 impl Table {
-    /// A page: up to `limit` items, or what they hold, that pass `filter`, from `start` on. What is
-    /// looked at for it counts for what the list costs.
+    /// A page: up to `limit` items or elements that pass `filter`, from `start` on. Its reads count for
+    /// the cost of the list.
     pub async fn page<T: Element>(
         &self,
         query: &Query,
@@ -129,9 +130,8 @@ impl Table {
         self.page_within(query, limit, start, filter, &mut left).await
     }
 
-    /// As [`Table::page`], with at most as many queries as `left` says, of which it takes what it
-    /// makes: several partitions share one budget. Without any left it finds nothing, and goes on
-    /// where it was to start.
+    /// As [`Table::page`], with at most `left` queries, which it subtracts from: several partitions share
+    /// one budget. Without any left it returns nothing, and its next position is `start`.
     pub async fn page_within<T: Element>(
         &self,
         query: &Query,
@@ -180,7 +180,7 @@ impl Table {
         Ok(scanned)
     }
 
-    /// What is left of an item that the page before ended in: whether the page is full with it.
+    /// Adds the rest of an item that the previous page ended in. Returns whether the page is full with it.
     async fn rest<T: Element>(
         &self,
         query: &Query,
@@ -190,14 +190,14 @@ impl Table {
         left: &mut u32,
     ) -> Result<bool, Problem> {
         let Some(after) = &mut scanned.next else { return Ok(false) };
-        let Some(AttributeValue::S(shown)) = after.remove(WITHIN) else { return Ok(false) };
-        let (Ok(shown), Some(key)) = (shown.parse(), Key::of(after)) else {
+        let Some(AttributeValue::S(returned)) = after.remove(WITHIN) else { return Ok(false) };
+        let (Ok(returned), Some(key)) = (returned.parse(), Key::of(after)) else {
             return Err(Code::InvalidCursor.into());
         };
         let after = after.clone();
         Listed::count(1, 1);
         let held = query.listed(self.get_many_eventually(&[&key]).await?.take(&key)?);
-        let Some(rest) = scanned.fill(held, shown, &after, limit, filter) else {
+        let Some(rest) = scanned.fill(held, returned, &after, limit, filter) else {
             scanned.next = Some(after);
             return Ok(false);
         };
@@ -214,22 +214,22 @@ impl Table {
 mod tests {
     use super::*;
 
-    /// Pages over items that hold so many elements each: how many each page shows, as they are
-    /// numbered, and whether it says that there is more of the item it ends in.
+    /// Pages over items with this many elements each: the numbers of the elements of each page, and
+    /// whether the last item has more.
     fn pages(items: &[&[u32]], limit: usize) -> Vec<(Vec<u32>, bool)> {
         let after = |item: usize| [("PK".to_owned(), AttributeValue::S(item.to_string()))].into();
-        let (mut found, mut item, mut shown) = (Vec::new(), 0_usize, 0);
+        let (mut found, mut item, mut returned) = (Vec::new(), 0_usize, 0);
         while item < items.len() {
             let mut page = Scanned::at(None);
             let mut rest = None;
             while rest.is_none() && item < items.len() {
-                rest = page.fill(items[item].to_vec(), shown, &after(item), limit, |n| *n != 0);
-                shown = 0;
+                rest = page.fill(items[item].to_vec(), returned, &after(item), limit, |n| *n != 0);
+                returned = 0;
                 item = item.saturating_add(1);
             }
             if rest == Some(true) {
                 let position = page.next.as_ref().unwrap();
-                shown = position[WITHIN].as_s().unwrap().parse().unwrap();
+                returned = position[WITHIN].as_s().unwrap().parse().unwrap();
                 item = position["PK"].as_s().unwrap().parse().unwrap();
             }
             found.push((page.items, rest == Some(true)));

@@ -1,6 +1,6 @@
-//! Items as they were last read out of their attributes. Who asks, and of which store, is read with every
-//! request and is mostly as it was: the table is asked for it as ever, and what came back as it did before
-//! is not inflated and parsed again.
+//! A cache of parsed items. The caller's and the store's items are read with every request and rarely
+//! change. They are read as ever; attributes that are the same as before are not inflated and parsed
+//! again.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -10,17 +10,17 @@ use crate::item;
 use crate::item::{Attributes, Item, Key};
 use primitives::problem::Problem;
 
-/// Items that are remembered; of one more all are forgotten (our choice): some ten kilobytes each.
+/// The size of the cache (our choice): some ten kilobytes an item. A full cache is cleared.
 const MOST: usize = 250;
 
-/// What a process remembers. Cheap to clone.
+/// The memory of a process for recently read items. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Recent(Arc<Mutex<Items>>);
 
 type Items = HashMap<(TypeId, Key), (Attributes, Arc<dyn Any + Send + Sync>)>;
 
 impl Recent {
-    /// The item that these attributes of this key hold.
+    /// Parses the attributes of an item, or returns the item that they were parsed to before.
     pub(super) fn parse<T>(&self, key: &Key, attributes: Attributes) -> Result<T, Problem>
     where
         T: Item + Clone + 'static,
@@ -60,7 +60,7 @@ mod tests {
     use crate::item::attributes;
 
     thread_local! {
-        /// Notes that were parsed; each test has a thread of its own.
+        /// The number of notes parsed; each test has a thread of its own.
         static PARSED: Cell<usize> = const { Cell::new(0) };
     }
 

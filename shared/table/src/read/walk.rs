@@ -1,4 +1,4 @@
-//! Walks over several partitions that go on where they stopped, in another process perhaps.
+//! Walks over several partitions, which continue where they stopped, perhaps in another process.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use crate::Table;
 use crate::item::{Attributes, Element};
 use primitives::problem::Problem;
 
-/// Queries that one page of a walk makes, at most: then it ends early, with a place.
-const MOST_QUERIES: u32 = 40;
+/// The most queries of one page of a walk; then the page ends early, with a position.
+const MAX_QUERIES: u32 = 40;
 
-/// Where a walk goes on: a partition, and in it the item after which. To be kept with whatever walks.
+/// The position of a walk: a partition, and the last item in it. It is stored with the work that walks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Place(BTreeMap<String, String>);
+pub struct WalkPosition(BTreeMap<String, String>);
 
-impl Place {
+impl WalkPosition {
     /// The beginning of a partition.
     fn beginning(query: &Query) -> Self {
         let name = query.partition_name().to_owned();
@@ -33,8 +33,7 @@ impl Place {
         Self(position.iter().filter_map(text).collect())
     }
 
-    /// The sort key, in its index, of the last item that was looked at; none at the beginning of a
-    /// partition.
+    /// The sort key, in its index, of the last item read; none at the beginning of a partition.
     pub fn last(&self) -> Option<&str> {
         let is_sort_key = |name: &str| name.starts_with("GSI") && name.ends_with("SK");
         let found = self.0.iter().find(|(name, _)| is_sort_key(name));
@@ -45,7 +44,7 @@ impl Place {
         self.0.get(query.partition_name()).is_some_and(|name| name == query.partition_key())
     }
 
-    /// The key from which a query goes on; none at the beginning of its partition.
+    /// The key after which a query continues; none at the beginning of its partition.
     fn start(&self) -> Option<Attributes> {
         let text =
             |(name, text): (&String, &String)| (name.clone(), AttributeValue::S(text.clone()));
@@ -55,7 +54,8 @@ impl Place {
 
 impl Table {
     /// A page of a walk over queries, in their order: up to `limit` elements that pass `filter`, from
-    /// `place` on, and where to go on; none at the walk's end. It may be empty and not be the last.
+    /// `place` on, and the next position; none at the walk's end. A page that is not the last may be
+    /// empty.
     ///
     /// # Errors
     /// 503 when the table cannot be reached; `internal` of a place in another walk.
@@ -63,24 +63,24 @@ impl Table {
         &self,
         queries: &[Query],
         limit: usize,
-        place: Option<&Place>,
+        place: Option<&WalkPosition>,
         filter: impl Fn(&T) -> bool,
-    ) -> Result<(Vec<T>, Option<Place>), Problem> {
+    ) -> Result<(Vec<T>, Option<WalkPosition>), Problem> {
         let first = place.map_or(Some(0), |place| queries.iter().position(|it| place.is_in(it)));
         let first =
             first.ok_or_else(|| Problem::internal("a cursor position belongs to another walk"))?;
-        let (mut start, mut left) = (place.and_then(Place::start), MOST_QUERIES);
+        let (mut start, mut left) = (place.and_then(WalkPosition::start), MAX_QUERIES);
         let mut found = Vec::new();
         for query in queries.iter().skip(first) {
             let wanted = limit.saturating_sub(found.len());
             if wanted == 0 || left == 0 {
-                return Ok((found, Some(Place::beginning(query))));
+                return Ok((found, Some(WalkPosition::beginning(query))));
             }
             let query = query.clone().whole();
             let page = self.page_within(&query, wanted, start.take(), &filter, &mut left).await?;
             found.extend(page.items);
             if let Some(next) = page.next {
-                return Ok((found, Some(Place::after(&next))));
+                return Ok((found, Some(WalkPosition::after(&next))));
             }
         }
         Ok((found, None))

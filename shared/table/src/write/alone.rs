@@ -1,11 +1,9 @@
-//! Writes of one item alone, each one conditional call: half of what a transaction of one action
-//! costs.
+//! Writes of a single item by one conditional call, at half the cost of a transaction of one action.
 //!
-//! A transaction has a request token, so that what the SDK sends again after a lost reply is done
-//! once and reported as done. A call of its own has none: its first try rejects its second. So a
-//! rejected call looks at the item as it is, and finding what it was to write there is its success.
-//! Two writers that would write the same, to the byte, are both told that they did; who must know that
-//! it was alone writes something that is only its own.
+//! A transaction has a request token, so that a request that the SDK sends again after a lost reply is
+//! applied once and succeeds. A single call has none: its first try rejects its second. So a rejected
+//! call compares the current item with its own, and succeeds if they are equal. Two writers of equal
+//! bytes both succeed; a writer that must know that it was the only one writes an id of its own.
 
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
@@ -26,17 +24,17 @@ use crate::item::{Attributes, Item, Key};
 use crate::unavailable;
 use primitives::problem::Problem;
 
-/// What became of [`Table::change`].
+/// The outcome of [`Table::change`].
 #[derive(Debug)]
 pub enum Changed<T> {
-    /// Done; the item as it is then.
+    /// The change was made; the changed item.
     Done(T),
-    /// Its condition does not hold; the item as it is, if there is one.
+    /// Its condition does not hold; the current item, if there is one.
     Rejected(Option<T>),
 }
 
 impl Table {
-    /// Puts an item, unless there is one under its key. Whether this call, or one that would have
+    /// Puts an item, unless one exists under its key. Returns whether this call, or one that would have
     /// put the same, made it.
     ///
     /// # Errors
@@ -45,8 +43,8 @@ impl Table {
         self.put_alone(item, Condition::new("attribute_not_exists(PK)")).await
     }
 
-    /// Puts an item in place of its version before: optimistic locking. Whether this call, or one
-    /// that would have put the same, did it.
+    /// Replaces the item's previous version: optimistic locking. Returns whether this call, or one that
+    /// would have put the same, did it.
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
@@ -94,7 +92,7 @@ impl Table {
         }
     }
 
-    /// Changes one item, and answers with all of it.
+    /// Changes one item, and returns all of it.
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
@@ -142,7 +140,7 @@ impl Table {
     }
 }
 
-/// Waits, when a transaction of somebody else's held the item, which the SDK does not try again
+/// Waits before a retry, if another transaction held the item. The SDK does not retry that
 /// (docs/platform.md §1).
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Conditions and changes, and how the SDK takes them.
+//! Conditions and changes, and their form in the SDK.
 
 use std::collections::HashMap;
 
@@ -73,7 +73,7 @@ impl Change {
         self
     }
 
-    /// The condition under which it happens, with what that binds.
+    /// The condition under which it happens, with its bindings.
     #[must_use]
     pub fn under(mut self, condition: Condition) -> Self {
         self.condition.text = condition.text;

@@ -1,4 +1,4 @@
-//! A whole item written in place, without the attributes that others count in.
+//! Writes of a whole item in place, without the attributes that other writes count in.
 
 use super::{Change, Condition};
 use crate::item;

@@ -2,7 +2,7 @@
 
 use rawzip::ZipSliceArchive;
 
-use super::entry::Entry;
+use super::entry::ZipEntry;
 use super::little_endian::{u16_at, u32_at};
 use crate::finding::{Code, Finding};
 use crate::findings::Findings;
@@ -41,7 +41,7 @@ pub(super) fn validate_end(
     } else if remark.windows(END_SIGNATURE.len()).any(|bytes| bytes == END_SIGNATURE) {
         problems.push((
             Code::ArchiveMalformed,
-            "The archive's comment contains an end-of-central-directory record.",
+            "The archive's comment contains the signature of an archive's end.",
         ));
     }
     let directory_end = usize::try_from(size)
@@ -61,12 +61,12 @@ pub(super) fn validate_end(
 
 /// Reports entries that overlap, and bytes that belong to no entry.
 pub(super) fn validate_extents(
-    entries: &[Entry<'_>],
+    entries: &[ZipEntry<'_>],
     directory: u64,
     is_complete: bool,
     findings: &mut Findings,
 ) {
-    let mut extents: Vec<(u64, u64, &Entry<'_>)> = entries
+    let mut extents: Vec<(u64, u64, &ZipEntry<'_>)> = entries
         .iter()
         .filter_map(|entry| entry.extent.map(|(start, end)| (start, end, entry)))
         .collect();
@@ -75,17 +75,17 @@ pub(super) fn validate_extents(
     let is_complete = is_complete && extents.len() == entries.len();
     let mut reached = 0;
     for (start, end, entry) in extents {
-        let shown = entry.printable_name();
+        let printable = entry.printable_name();
         if start < reached || end > directory {
             let detail = "The entry's data overlaps another entry.";
-            findings.push(Finding::new(Code::EntriesOverlap, &shown, detail));
+            findings.push(Finding::new(Code::EntriesOverlap, &printable, detail));
         } else if start > reached && is_complete {
             findings.push(if reached == 0 {
                 Finding::new(Code::DataBeforeArchive, "", "There are bytes before the archive.")
             } else {
                 Finding::new(
                     Code::HiddenData,
-                    &shown,
+                    &printable,
                     "The bytes before the entry belong to no entry.",
                 )
             });

@@ -34,7 +34,7 @@ const EMPTY_STREAM: u64 = 2;
 type Problem = (Code, &'static str);
 
 /// An entry of an archive.
-pub(super) struct Entry<'a> {
+pub(super) struct ZipEntry<'a> {
     /// The name, as in the directory.
     pub(super) name: &'a [u8],
     /// The declared unpacked size, in bytes.
@@ -47,7 +47,7 @@ pub(super) struct Entry<'a> {
     problems: Vec<Problem>,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> ZipEntry<'a> {
     /// Reads and validates both headers.
     pub(super) fn new(
         zip: &'a [u8],
@@ -87,9 +87,9 @@ impl<'a> Entry<'a> {
 
     /// Adds its problems to the findings.
     pub(super) fn validate(&self, findings: &mut Findings) {
-        let shown = self.printable_name();
+        let printable = self.printable_name();
         findings.extend(
-            self.problems.iter().map(|(code, detail)| Finding::new(*code, &shown, *detail)),
+            self.problems.iter().map(|(code, detail)| Finding::new(*code, &printable, *detail)),
         );
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::entry::Entry;
+use super::entry::ZipEntry;
 use crate::finding::{Code, Finding};
 use crate::findings::Findings;
 
@@ -15,28 +15,32 @@ const DEVICES: &[&str] = &["con", "prn", "aux", "nul", "com", "lpt"];
 
 /// Returns the valid file names by the index of their entries, and reports problems of the others. Files
 /// of operating systems and editors are left out with a warning.
-pub(super) fn accepted(entries: &[Entry<'_>], findings: &mut Findings) -> BTreeMap<usize, String> {
+pub(super) fn accepted(
+    entries: &[ZipEntry<'_>],
+    findings: &mut Findings,
+) -> BTreeMap<usize, String> {
     let mut names = BTreeMap::new();
     let mut used = UsedNames::default();
     for (index, entry) in entries.iter().enumerate() {
-        let shown = entry.printable_name();
+        let printable = entry.printable_name();
         let problems = validate(entry.name);
         let is_good = problems.is_empty();
-        findings
-            .extend(problems.into_iter().map(|(code, detail)| Finding::new(code, &shown, detail)));
+        findings.extend(
+            problems.into_iter().map(|(code, detail)| Finding::new(code, &printable, detail)),
+        );
         if !is_good {
             continue;
         }
-        let clash = used.claim(shown.trim_end_matches('/'), entry.is_directory());
+        let clash = used.claim(printable.trim_end_matches('/'), entry.is_directory());
         if let Some((code, detail)) = clash {
-            findings.push(Finding::new(code, &shown, detail));
-        } else if is_system_file(&shown) {
+            findings.push(Finding::new(code, &printable, detail));
+        } else if is_system_file(&printable) {
             if !entry.is_directory() {
                 let detail = "A file of an operating system or an editor; it was ignored.";
-                findings.push(Finding::new(Code::IgnoredFile, &shown, detail));
+                findings.push(Finding::new(Code::IgnoredFile, &printable, detail));
             }
         } else if !entry.is_directory() {
-            names.insert(index, shown);
+            names.insert(index, printable);
         }
     }
     names

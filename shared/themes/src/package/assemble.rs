@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::json;
 use super::layout::{Files, ending, stem};
 use crate::canonical_json::canonical;
-use crate::finding::{Code, Finding, Report, below};
+use crate::finding::{Code, FileFindings, Finding, below};
 use crate::findings::Findings;
 use crate::schema::{BlockType, Schema, SectionType, read, section};
 use crate::settings::{Content, MAX_CONTENT, Validator};
@@ -24,20 +24,20 @@ const NO_SETTINGS: &[&str] =
 pub(super) fn schema(files: &Files, findings: &mut Findings) -> Schema {
     let mut schema = Schema { locales: locales(files, findings), ..Schema::default() };
     if let Some(value) = value(files, read::PATH, findings) {
-        let mut report = Report::about(read::PATH, findings);
+        let mut report = FileFindings::new(read::PATH, findings);
         (schema.theme_info, schema.settings_schema) = read::theme(&value, &mut report);
     }
-    let mut room = MAX_SCHEMAS;
-    schema.blocks = blocks(files, &mut room, findings);
-    let sections = sections(files, &mut room, findings);
+    let mut bytes_left = MAX_SCHEMAS;
+    schema.blocks = blocks(files, &mut bytes_left, findings);
+    let sections = sections(files, &mut bytes_left, findings);
     schema.sections = sections.iter().map(|(_, _, section)| section.clone()).collect();
     // Presets are read last: they may have blocks that other files declare.
-    let mut room = MAX_PRESETS;
+    let mut bytes_left = MAX_PRESETS;
     let presets: Vec<_> = sections
         .iter()
         .map(|(path, value, kind)| {
-            let mut report = Report::about(path, findings);
-            section::presets(&kind.kind, value, (&schema, &mut room), &mut report)
+            let mut report = FileFindings::new(path, findings);
+            section::presets(&kind.kind, value, (&schema, &mut bytes_left), &mut report)
         })
         .collect();
     for (section, presets) in schema.sections.iter_mut().zip(presets) {
@@ -71,10 +71,10 @@ fn texts<'a>(
     })
 }
 
-fn blocks(files: &Files, room: &mut usize, findings: &mut Findings) -> Vec<BlockType> {
+fn blocks(files: &Files, bytes_left: &mut usize, findings: &mut Findings) -> Vec<BlockType> {
     let read = |(path, kind, text): (&String, &str, &str)| {
-        let mut report = Report::about(path, findings);
-        let value = section::embedded(text, room, &mut report)?;
+        let mut report = FileFindings::new(path, findings);
+        let value = section::embedded(text, bytes_left, &mut report)?;
         Some(section::block(kind, &value, &mut report))
     };
     texts(files, "blocks").filter_map(read).collect()
@@ -82,14 +82,14 @@ fn blocks(files: &Files, room: &mut usize, findings: &mut Findings) -> Vec<Block
 
 fn sections<'a>(
     files: &'a Files,
-    room: &mut usize,
+    bytes_left: &mut usize,
     findings: &mut Findings,
 ) -> Vec<(&'a String, Value, SectionType)> {
     let read = |(path, bytes): (&'a String, &'a Option<Vec<u8>>)| {
         let kind = stem(path, "sections", "liquid")?;
-        let mut report = Report::about(path, findings);
+        let mut report = FileFindings::new(path, findings);
         let text = bytes.as_ref().and_then(|bytes| std::str::from_utf8(bytes).ok());
-        let value = text.and_then(|text| section::embedded(text, room, &mut report));
+        let value = text.and_then(|text| section::embedded(text, bytes_left, &mut report));
         // An unreadable section still exists, so that pages with it are not reported as well.
         Some(match value {
             Some(value) => {
@@ -133,7 +133,7 @@ fn locales(files: &Files, findings: &mut Findings) -> Vec<String> {
 /// Reads the initial content of the theme.
 fn initial(files: &Files, schema: &Schema, findings: &mut Findings) -> Content {
     let data = value(files, SETTINGS_DATA, findings);
-    let mut report = Report::about(SETTINGS_DATA, findings);
+    let mut report = FileFindings::new(SETTINGS_DATA, findings);
     let (pointer, current) = data.map(|data| current(&data, &mut report)).unwrap_or_default();
     let mut validate = Validator::default();
     let settings = validate.settings(schema.settings(), &current, &pointer);
@@ -143,7 +143,7 @@ fn initial(files: &Files, schema: &Schema, findings: &mut Findings) -> Content {
             let member = |name: &str| index.get(name).unwrap_or(&Value::Null);
             let mut validate = Validator::default();
             let page = validate.page(schema, (member("sections"), member("order")), "");
-            report_findings(validate, &mut Report::about(INDEX, findings));
+            report_findings(validate, &mut FileFindings::new(INDEX, findings));
             page
         }
         None => Default::default(),
@@ -157,7 +157,7 @@ fn initial(files: &Files, schema: &Schema, findings: &mut Findings) -> Content {
 }
 
 /// Finds the current settings and their pointer: under `current`, or in the preset that it names.
-fn current(data: &Value, report: &mut Report<'_>) -> (String, Value) {
+fn current(data: &Value, report: &mut FileFindings<'_>) -> (String, Value) {
     let (pointer, found) = match data.get("current") {
         Some(Value::String(name)) => {
             let preset = data.get("presets").and_then(|presets| presets.get(name));
@@ -192,7 +192,7 @@ fn validate_pages(files: &Files, schema: &Schema, findings: &mut Findings) {
     let paths: Vec<&String> = files.keys().filter(is_page).collect();
     for path in paths {
         let Some(page) = value(files, path, findings) else { continue };
-        let mut report = Report::about(path, findings);
+        let mut report = FileFindings::new(path, findings);
         if !page.is_object() {
             report.say(Code::JsonShape, "", "Must be an object.");
             continue;
@@ -205,7 +205,7 @@ fn validate_pages(files: &Files, schema: &Schema, findings: &mut Findings) {
 }
 
 /// Reports the errors and warnings of content as findings.
-fn report_findings(validate: Validator, report: &mut Report<'_>) {
+fn report_findings(validate: Validator, report: &mut FileFindings<'_>) {
     report.count(Code::SettingValueInvalid, validate.field_errors.more());
     report.count(Code::SettingUnknown, validate.more_unknown);
     for violation in validate.field_errors.iter() {

@@ -8,7 +8,7 @@ use primitives::clock::{HOUR, Timestamp};
 use primitives::problem::{Code, Problem};
 use sales::payment::account::ProviderAccount;
 use sales::payment::provider::{Client, Provider};
-use sales::payment::{Capabilities, CaptureMethod, Opening, Payment, PaymentStatus};
+use sales::payment::{Capabilities, CaptureMethod, NewPayment, Payment, PaymentStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
 use services::Services;
@@ -62,7 +62,7 @@ impl ThemePurchase {
         let connected = at_once.connect(&key)?;
         let now = services.clock.now();
         let id = ThemePurchaseId::mint(now);
-        let opening = Opening {
+        let opening = NewPayment {
             store_id: sale.seller.clone(),
             order_id: OrderId::derive(&["theme purchase", id.as_str()]),
             order_number: id.to_string(),
@@ -90,7 +90,7 @@ impl ThemePurchase {
             .write()
             .create(&purchase, Code::VersionConflict)
             .create(&purchase.reference(), Code::VersionConflict)
-            .check(&account.key(), account.stands(), Code::VersionConflict);
+            .check(&account.key(), account.version_condition(), Code::VersionConflict);
         completion.commit(write, &OpenedPurchase::of(&purchase, client), now).await
     }
 }

@@ -11,7 +11,7 @@ use sales::payment::connected::Connected;
 use sales::payment::load::connect;
 use sales::payment::provider::Provider;
 use sales::payment::provider_event::ProviderEvent;
-use sales::payment::{Observed, ObservedState, Payment, ProviderDeadline, Source};
+use sales::payment::{Observed, ObservedState, Payment, PaymentSource, ProviderDeadline};
 use services::Services;
 use table::item::{Item, Key};
 use table::{Condition, Write, retry};
@@ -31,7 +31,7 @@ pub struct PurchaseUpdate<'a> {
     /// The state at the provider.
     pub observed: &'a Observed,
     /// The source of the observation.
-    pub source: Source,
+    pub source: PaymentSource,
     /// The provider's event, if a webhook brought it.
     pub event: Option<&'a ProviderEvent>,
 }
@@ -77,9 +77,9 @@ impl PurchaseWithLicense {
             _ if !payment.captured.is_zero()
                 && !is_settled_by(&payment.amount, &payment.captured) =>
             {
-                let shown = |money| serde_json::to_value(money).unwrap_or_default();
-                let problem = Code::AmountMismatch.with("expected", shown(&payment.amount));
-                Err(problem.with("received", shown(&payment.captured)))
+                let json = |money| serde_json::to_value(money).unwrap_or_default();
+                let problem = Code::AmountMismatch.with("expected", json(&payment.amount));
+                Err(problem.with("received", json(&payment.captured)))
             }
             Some(_) if !payment.captured.is_zero() => Err(Code::AlreadyLicensed.into()),
             _ => Err(Problem::state(payment.status.as_str(), &[])),
@@ -116,7 +116,8 @@ async fn record_once(
         return Ok(known);
     }
     let write = services.table.write();
-    let write = write.also(update.event, |write, event| write.create(event, Code::VersionConflict));
+    let write =
+        write.when_some(update.event, |write, event| write.create(event, Code::VersionConflict));
     let observed = known.purchase.payment.observe(update.observed, update.source, now);
     let change = match observed {
         Ok(change) => change,
@@ -181,7 +182,7 @@ async fn refund_unapplied(services: &Services, connected: &Connected, purchase: 
 ///
 /// # Errors
 /// `provider_error`, `provider_timeout`.
-pub async fn look(
+pub async fn fetch_payment(
     services: &Services,
     connected: &Connected,
     purchase: &ThemePurchase,
@@ -247,7 +248,7 @@ async fn sync_with_provider(
 ) -> Result<(), Problem> {
     let payment = &purchase.payment;
     let connected = connect(services, &payment.store_id, payment.provider).await?;
-    let mut observed = look(services, &connected, purchase).await?;
+    let mut observed = fetch_payment(services, &connected, purchase).await?;
     let is_paid = matches!(observed.state, ObservedState::Captured | ObservedState::Processing);
     if purchase.is_over(now) && !is_paid {
         // If it is paid at this moment, the provider's answer says so.
@@ -257,7 +258,7 @@ async fn sync_with_provider(
         store_id: &purchase.store_id,
         purchase_id: &purchase.id,
         observed: &observed,
-        source: Source::Sync,
+        source: PaymentSource::Sync,
         event: None,
     };
     record(services, &connected, &purchase.slug, update).await.map(drop)

@@ -6,13 +6,13 @@ use serde_json::{Map, Value};
 
 use super::setting::{self, text};
 use super::{Group, MAX_SETTINGS, Setting, ThemeInfo};
-use crate::finding::{Code, Report, below};
+use crate::finding::{Code, FileFindings, below};
 
 /// Its path in a package.
 pub(crate) const PATH: &str = "config/settings_schema.json";
 
 /// Reads the theme's description and its groups of settings, as far as they are valid.
-pub(crate) fn theme(value: &Value, report: &mut Report<'_>) -> (ThemeInfo, Vec<Group>) {
+pub(crate) fn theme(value: &Value, report: &mut FileFindings<'_>) -> (ThemeInfo, Vec<Group>) {
     let Some(elements) = value.as_array() else {
         report.say(Code::JsonShape, "", "Must be an array.");
         return (ThemeInfo::default(), Vec::new());
@@ -42,7 +42,7 @@ pub(crate) fn theme(value: &Value, report: &mut Report<'_>) -> (ThemeInfo, Vec<G
     (theme_info, groups)
 }
 
-fn theme_info(info: &Map<String, Value>, report: &mut Report<'_>) -> ThemeInfo {
+fn theme_info(info: &Map<String, Value>, report: &mut FileFindings<'_>) -> ThemeInfo {
     let member = |name: &str| info.get(name).and_then(Value::as_str).map(str::to_owned);
     if member("theme_name").is_none_or(|name| name.trim().is_empty()) {
         report.say(Code::ThemeInfoMissing, "/0/theme_name", "Must be a string.");
@@ -61,7 +61,7 @@ fn group(
     element: &Value,
     pointer: &str,
     ids: &mut BTreeSet<String>,
-    report: &mut Report<'_>,
+    report: &mut FileFindings<'_>,
 ) -> Option<Group> {
     let name = element.get("name").and_then(text);
     if name.is_none() {

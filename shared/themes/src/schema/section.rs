@@ -10,7 +10,7 @@ use super::setting::{self, text};
 use super::{
     BlockType, Label, MAX_BLOCKS, MAX_SECTION_SETTINGS, Preset, Schema, SectionType, Setting,
 };
-use crate::finding::{Code, Report, below};
+use crate::finding::{Code, FileFindings, below};
 use crate::settings::Validator;
 
 /// The largest `limit` that a section type can declare.
@@ -43,9 +43,13 @@ static OPENING: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{%-?\s*schema\s
 static CLOSING: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\{%-?\s*endschema\s*-?%\}").unwrap());
 
-/// Extracts the JSON of a file's schema, if there is one. `room` is the number of bytes left for the
+/// Extracts the JSON of a file's schema, if there is one. `left` is the number of bytes left for the
 /// theme's schemas.
-pub(crate) fn embedded(liquid: &str, room: &mut usize, report: &mut Report<'_>) -> Option<Value> {
+pub(crate) fn embedded(
+    liquid: &str,
+    bytes_left: &mut usize,
+    report: &mut FileFindings<'_>,
+) -> Option<Value> {
     let mut openings = OPENING.find_iter(liquid);
     let Some(opening) = openings.next() else {
         let detail = "The section has no schema: merchants cannot add it, and it has no settings.";
@@ -62,12 +66,12 @@ pub(crate) fn embedded(liquid: &str, room: &mut usize, report: &mut Report<'_>) 
         return None;
     };
     let json = rest.get(..closing.start()).unwrap_or_default();
-    let Some(less) = room.checked_sub(json.len()) else {
+    let Some(less) = bytes_left.checked_sub(json.len()) else {
         report
             .say_of_file(Code::TooManySettings, "The schemas of a theme must have at most 2 MiB.");
         return None;
     };
-    *room = less;
+    *bytes_left = less;
     match serde_json::from_str(json) {
         Ok(value) => Some(value),
         Err(error) => {
@@ -80,7 +84,7 @@ pub(crate) fn embedded(liquid: &str, room: &mut usize, report: &mut Report<'_>) 
 }
 
 /// Reads a section type without its presets, which need all block types.
-pub(crate) fn section(kind: &str, value: &Value, report: &mut Report<'_>) -> SectionType {
+pub(crate) fn section(kind: &str, value: &Value, report: &mut FileFindings<'_>) -> SectionType {
     let mut section = bare(kind);
     let Some(object) = value.as_object() else {
         report.say(Code::JsonShape, "", "Must be an object.");
@@ -113,7 +117,7 @@ pub(crate) fn bare(kind: &str) -> SectionType {
 }
 
 /// Reads a block type from its own file.
-pub(crate) fn block(kind: &str, value: &Value, report: &mut Report<'_>) -> BlockType {
+pub(crate) fn block(kind: &str, value: &Value, report: &mut FileFindings<'_>) -> BlockType {
     let empty = Map::new();
     let object = value.as_object().unwrap_or_else(|| {
         report.say(Code::JsonShape, "", "Must be an object.");
@@ -129,13 +133,13 @@ pub(crate) fn block(kind: &str, value: &Value, report: &mut Report<'_>) -> Block
     }
 }
 
-/// Reads the presets of a section type as validated content. `room` is the number of bytes left for the
+/// Reads the presets of a section type as validated content. `left` is the number of bytes left for the
 /// theme's presets.
 pub(crate) fn presets(
     kind: &str,
     value: &Value,
-    (schema, room): (&Schema, &mut usize),
-    report: &mut Report<'_>,
+    (schema, bytes_left): (&Schema, &mut usize),
+    report: &mut FileFindings<'_>,
 ) -> Vec<Preset> {
     let list = match value.get("presets") {
         None | Some(Value::Null) => return Vec::new(),
@@ -152,10 +156,10 @@ pub(crate) fn presets(
             report.say(Code::PresetInvalid, &below(&pointer, "name"), "A preset must have a name.");
             continue;
         };
-        let mut validate = Validator::with_room(*room);
+        let mut validate = Validator::with_bytes_left(*bytes_left);
         let given = as_content(kind, preset);
         let section = validate.section(schema, &given, &pointer);
-        *room = validate.room();
+        *bytes_left = validate.capacity_left();
         for violation in validate.field_errors.iter() {
             report.say(Code::PresetInvalid, &violation.pointer, violation.violation.detail.clone());
         }
@@ -216,7 +220,11 @@ fn named_blocks(preset: &Value) -> Map<String, Value> {
     members
 }
 
-fn blocks(object: &Map<String, Value>, pointer: &str, report: &mut Report<'_>) -> Vec<BlockType> {
+fn blocks(
+    object: &Map<String, Value>,
+    pointer: &str,
+    report: &mut FileFindings<'_>,
+) -> Vec<BlockType> {
     let at = below(pointer, "blocks");
     let list = match object.get("blocks") {
         None | Some(Value::Null) => return Vec::new(),
@@ -254,7 +262,11 @@ fn blocks(object: &Map<String, Value>, pointer: &str, report: &mut Report<'_>) -
     list.iter().enumerate().filter_map(read).collect()
 }
 
-fn settings(object: &Map<String, Value>, pointer: &str, report: &mut Report<'_>) -> Vec<Setting> {
+fn settings(
+    object: &Map<String, Value>,
+    pointer: &str,
+    report: &mut FileFindings<'_>,
+) -> Vec<Setting> {
     let Some(list) = object.get("settings") else { return Vec::new() };
     let at = below(pointer, "settings");
     let most = (at.as_str(), MAX_SECTION_SETTINGS);
@@ -269,7 +281,11 @@ fn settings(object: &Map<String, Value>, pointer: &str, report: &mut Report<'_>)
     settings
 }
 
-fn name(object: &Map<String, Value>, pointer: &str, report: &mut Report<'_>) -> Option<Label> {
+fn name(
+    object: &Map<String, Value>,
+    pointer: &str,
+    report: &mut FileFindings<'_>,
+) -> Option<Label> {
     let name = object.get("name").and_then(text);
     if name.is_none() {
         report.say(Code::SectionInvalid, &below(pointer, "name"), "Must be a string.");
@@ -280,7 +296,7 @@ fn name(object: &Map<String, Value>, pointer: &str, report: &mut Report<'_>) -> 
 fn member(
     object: &Map<String, Value>,
     name: &str,
-    report: &mut Report<'_>,
+    report: &mut FileFindings<'_>,
     is_good: impl Fn(&str) -> bool,
 ) -> Option<String> {
     let value = object.get(name).filter(|value| !value.is_null())?;
@@ -297,7 +313,7 @@ fn integer(
     name: &str,
     (min, max): (u32, u32),
     pointer: &str,
-    report: &mut Report<'_>,
+    report: &mut FileFindings<'_>,
 ) -> Option<u32> {
     let value = object.get(name).filter(|value| !value.is_null())?;
     let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
@@ -309,7 +325,12 @@ fn integer(
     number
 }
 
-fn unknown(object: &Map<String, Value>, known: &[&str], pointer: &str, report: &mut Report<'_>) {
+fn unknown(
+    object: &Map<String, Value>,
+    known: &[&str],
+    pointer: &str,
+    report: &mut FileFindings<'_>,
+) {
     for member in object.keys().filter(|member| !known.contains(&member.as_str())) {
         report.say(
             Code::SettingUnknownMember,

@@ -6,7 +6,7 @@ use primitives::fields::FromText;
 use serde_json::{Map, Number, Value};
 
 use super::{Choice, Label, MAX_SECTION_SETTINGS, MAX_STEPS, Setting, SettingKind};
-use crate::finding::{Code, Report, below};
+use crate::finding::{Code, FileFindings, below};
 use crate::settings::{Validator, decimal};
 
 /// The known members of a setting.
@@ -43,7 +43,7 @@ pub(super) fn list(
     value: &Value,
     (pointer, most): (&str, usize),
     ids: &mut BTreeSet<String>,
-    report: &mut Report<'_>,
+    report: &mut FileFindings<'_>,
 ) -> Vec<Setting> {
     let Some(list) = value.as_array() else {
         report.say(Code::JsonShape, pointer, "Must be an array of settings.");
@@ -61,7 +61,7 @@ pub(super) fn list(
 }
 
 struct Reader<'a, 'b> {
-    report: &'a mut Report<'b>,
+    report: &'a mut FileFindings<'b>,
     pointer: String,
 }
 

@@ -123,8 +123,9 @@ pub(super) fn video_url(text: &str, accept: &[String]) -> Result<(), Violation> 
         let youtube = ["youtube.com", "www.youtube.com", "youtu.be", "www.youtube-nocookie.com"];
         let vimeo = ["vimeo.com", "www.vimeo.com", "player.vimeo.com"];
         let last = url.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default();
-        let asked = url.query_pairs().find(|(name, _)| name == "v").map(|(_, id)| id.into_owned());
-        let id = asked.unwrap_or_else(|| last.to_owned());
+        let query_id =
+            url.query_pairs().find(|(name, _)| name == "v").map(|(_, id)| id.into_owned());
+        let id = query_id.unwrap_or_else(|| last.to_owned());
         VIDEO.is_match(&id)
             && ((takes("youtube") && is_of(&youtube, &url))
                 || (takes("vimeo") && is_of(&vimeo, &url)))

@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{
-    Change, ChangeKind, Content, Draft, MAX_CONTENT, check, defaults, difference, upgrade,
+    Change, ChangeKind, Content, MAX_CONTENT, UnvalidatedContent, check, defaults, difference,
+    upgrade,
 };
-use crate::finding::{Code, Report};
+use crate::finding::{Code, FileFindings};
 use crate::findings::Findings;
 use crate::schema::{Schema, read, section};
 
@@ -14,12 +15,12 @@ fn schema(settings: &Value, hero: &Value) -> Schema {
     let theme =
         json!([{"name": "theme_info", "theme_name": "x"}, {"name": "A", "settings": settings}]);
     let mut findings = Findings::default();
-    let mut report = Report::about("x", &mut findings);
+    let mut report = FileFindings::new("x", &mut findings);
     let (theme_info, settings_schema) = read::theme(&theme, &mut report);
     let sections = vec![section::section("hero", hero, &mut report)];
     let mut schema = Schema { theme_info, settings_schema, sections, ..Schema::default() };
     assert!(!findings.has_errors(), "{findings:#?}");
-    schema.initial = check(&schema, &Draft::default()).unwrap().0;
+    schema.initial = check(&schema, &UnvalidatedContent::default()).unwrap().0;
     schema
 }
 
@@ -35,8 +36,8 @@ fn of(settings: &Value) -> Schema {
     schema(settings, &hero())
 }
 
-fn draft(settings: Value) -> Draft {
-    Draft { settings, ..Draft::default() }
+fn draft(settings: Value) -> UnvalidatedContent {
+    UnvalidatedContent { settings, ..UnvalidatedContent::default() }
 }
 
 /// Validates a value of a setting: returns the result and its warnings, or the code of its error.
@@ -175,7 +176,8 @@ fn every_bad_setting_has_its_pointer() {
     });
     let settings = json!({"color_primary": "blue", "on": 1, "gone": true});
     let field_errors =
-        check(&schema, &Draft { settings, sections, order: json!(["a", "b"]) }).unwrap_err();
+        check(&schema, &UnvalidatedContent { settings, sections, order: json!(["a", "b"]) })
+            .unwrap_err();
     let mut found: Vec<(&str, &str)> = field_errors
         .iter()
         .map(|violation| (violation.pointer.as_str(), violation.violation.code))
@@ -198,7 +200,7 @@ fn every_bad_setting_has_its_pointer() {
             ("/settings/on", "invalid_type"),
         ]
     );
-    let odd = Draft { settings: json!([]), sections: json!(1), order: json!({}) };
+    let odd = UnvalidatedContent { settings: json!([]), sections: json!(1), order: json!({}) };
     let pointers: Vec<String> = check(&schema, &odd)
         .unwrap_err()
         .iter()
@@ -217,7 +219,7 @@ fn sections_and_blocks_are_limited_by_the_schema() {
             .into()
     };
     let field_errors = |sections: Value| -> Vec<(String, &'static str)> {
-        let draft = Draft { sections, ..Draft::default() };
+        let draft = UnvalidatedContent { sections, ..UnvalidatedContent::default() };
         let field_errors = check(&schema, &draft).err().unwrap_or_default();
         field_errors
             .iter()
@@ -260,7 +262,10 @@ fn omitted_values_have_defaults_and_unknown_ones_are_left_out() {
     let found: Vec<_> =
         findings.iter().map(|found| (found.code, found.pointer.as_deref())).collect();
     assert_eq!(found, [(Code::SettingUnknown, Some("/settings/old"))]);
-    let again = Draft { settings: content.settings.clone().into(), ..Draft::default() };
+    let again = UnvalidatedContent {
+        settings: content.settings.clone().into(),
+        ..UnvalidatedContent::default()
+    };
     assert_eq!(
         check(&schema, &again).unwrap(),
         (content, vec![]),
@@ -295,11 +300,11 @@ fn defaults_count_towards_the_size_of_a_draft() {
     let hero =
         json!({"name": "Hero", "blocks": [{"type": "slide", "name": "S", "settings": slide}]});
     let schema = schema(&json!([]), &hero);
-    let blocks = |count: usize| -> Draft {
+    let blocks = |count: usize| -> UnvalidatedContent {
         let slides = (0..count).map(|n| (format!("s{n}"), json!({"type": "slide"})));
         let slides: serde_json::Map<_, _> = slides.collect();
         let sections = json!({"a": {"type": "hero", "blocks": slides}});
-        Draft { sections, ..Draft::default() }
+        UnvalidatedContent { sections, ..UnvalidatedContent::default() }
     };
     assert!(check(&schema, &blocks(1)).is_ok());
     let field_errors = check(&schema, &blocks(50)).unwrap_err();
@@ -308,8 +313,8 @@ fn defaults_count_towards_the_size_of_a_draft() {
     let content = check(&short, &blocks(2)).unwrap().0;
     let upgrade = upgrade(&short, &schema, &content);
     assert_eq!(upgrade.content.sections["a"].block_order, ["s0"], "there is room for one");
-    let gone = ["/sections/a/settings/heading", "/sections/a/blocks/s0/settings/link"];
-    assert_eq!(upgrade.dropped, [gone[0], gone[1], "/sections/a/blocks/s1"]);
+    let dropped = ["/sections/a/settings/heading", "/sections/a/blocks/s0/settings/link"];
+    assert_eq!(upgrade.dropped, [dropped[0], dropped[1], "/sections/a/blocks/s1"]);
 }
 
 fn old_and_new() -> (Schema, Schema) {
@@ -365,7 +370,7 @@ fn a_difference_names_every_change_and_no_label() {
 fn an_upgrade_carries_accepted_values_and_lists_the_others() {
     let (old, new) = old_and_new();
     let slide = || json!({"type": "slide", "settings": {"link": "/a"}});
-    let sent = Draft {
+    let sent = UnvalidatedContent {
         settings: json!({"same": "mine", "gone": "x", "other_type": "y", "chosen": "#222", "narrow": 9}),
         sections: json!({
             "one": {"type": "hero", "settings": {"heading": "Mine"}, "blocks": {"a": slide(), "b": slide()}, "block_order": ["b", "a"]},
@@ -398,7 +403,7 @@ fn an_upgrade_carries_accepted_values_and_lists_the_others() {
     assert_eq!(upgrade.content.order, ["one"]);
     assert_eq!(upgrade.content.sections["one"].block_order, ["b"]);
     let content = &upgrade.content;
-    let sent = Draft {
+    let sent = UnvalidatedContent {
         settings: content.settings.clone().into(),
         sections: serde_json::to_value(&content.sections).unwrap(),
         order: json!(content.order),

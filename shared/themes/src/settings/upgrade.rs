@@ -34,11 +34,11 @@ pub struct Upgrade {
 /// Migrates `content` from the old schema to the new one.
 pub fn upgrade(old: &Schema, new: &Schema, content: &Content) -> Upgrade {
     let mut migration =
-        SettingsMigration { old, new, room: MAX_CONTENT, upgrade: Upgrade::default() };
+        SettingsMigration { old, new, bytes_left: MAX_CONTENT, upgrade: Upgrade::default() };
     let before: Vec<&Setting> = old.settings().collect();
     let after: Vec<&Setting> = new.settings().collect();
     let settings = migration.settings(&before, &after, &content.settings, "/settings");
-    // If the values exceed the room together with new defaults, all become the new version's.
+    // If the values exceed the limit together with new defaults, all become the new version's.
     let settings = settings.unwrap_or_else(|| new.initial.settings.clone());
     let (sections, order) = migration.sections(content);
     let content = Content { settings, sections, order };
@@ -49,7 +49,7 @@ struct SettingsMigration<'a> {
     old: &'a Schema,
     new: &'a Schema,
     /// The number of bytes left: defaults of the new version can be longer.
-    room: usize,
+    bytes_left: usize,
     upgrade: Upgrade,
 }
 
@@ -90,7 +90,7 @@ impl SettingsMigration<'_> {
             }
             let value = moved.unwrap_or(default);
             let bytes = id.len().saturating_add(weight(&value));
-            self.room = self.room.checked_sub(bytes)?;
+            self.bytes_left = self.bytes_left.checked_sub(bytes)?;
             settings.insert(id.clone(), value);
         }
         let removed = values.keys().filter(|id| !settings.contains_key(id.as_str()));
@@ -106,7 +106,7 @@ impl SettingsMigration<'_> {
             let Some(section) = content.sections.get(name) else { continue };
             let pointer = below("/sections", name);
             let limit = self.new.section(&section.kind).map(|kind| kind.limit.unwrap_or(u32::MAX));
-            if order.len() >= MAX_SECTIONS || !has_room(&mut counts, &section.kind, limit) {
+            if order.len() >= MAX_SECTIONS || !is_below_limit(&mut counts, &section.kind, limit) {
                 self.upgrade.dropped.push(pointer);
                 continue;
             }
@@ -141,7 +141,7 @@ impl SettingsMigration<'_> {
         most: u32,
         pointer: &str,
     ) -> (BTreeMap<String, Element>, Vec<String>) {
-        let mut kept = BTreeMap::new();
+        let mut retained = BTreeMap::new();
         let mut order = Vec::new();
         let mut counts = BTreeMap::new();
         for name in block_order {
@@ -151,7 +151,8 @@ impl SettingsMigration<'_> {
             let kind = block_type(schema, new, &block.kind);
             let limit = kind.map(|kind| kind.limit.unwrap_or(u32::MAX));
             let is_full = u32::try_from(order.len()).map_or(true, |count| count >= most);
-            let Some(kind) = kind.filter(|_| !is_full && has_room(&mut counts, &block.kind, limit))
+            let Some(kind) =
+                kind.filter(|_| !is_full && is_below_limit(&mut counts, &block.kind, limit))
             else {
                 self.upgrade.dropped.push(pointer);
                 continue;
@@ -161,10 +162,10 @@ impl SettingsMigration<'_> {
                 self.upgrade.dropped.push(pointer);
                 continue;
             };
-            kept.insert(name.clone(), block);
+            retained.insert(name.clone(), block);
             order.push(name.clone());
         }
-        (kept, order)
+        (retained, order)
     }
 
     fn block(
@@ -189,8 +190,8 @@ fn default_of(setting: &Setting) -> Value {
     setting.default.clone().unwrap_or_else(|| value::blank(setting))
 }
 
-/// Counts one more element of this kind, if the limit allows it. An unknown kind has no limit and no room.
-fn has_room(counts: &mut BTreeMap<String, u32>, kind: &str, limit: Option<u32>) -> bool {
+/// Counts one more element of this kind, if the limit allows it. An unknown kind allows none.
+fn is_below_limit(counts: &mut BTreeMap<String, u32>, kind: &str, limit: Option<u32>) -> bool {
     let count = counts.entry(kind.to_owned()).or_default();
     let has_room = limit.is_some_and(|limit| *count < limit);
     *count = count.saturating_add(u32::from(has_room));

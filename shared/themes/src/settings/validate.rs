@@ -31,8 +31,8 @@ pub(crate) struct Note {
 pub(crate) struct Validator {
     /// The number of bytes left for values. Defaults are filled in, so that a short page of many blocks
     /// could have a very long result.
-    room: usize,
-    /// Whether the room was exceeded: that is reported once, and no more values are accepted.
+    bytes_left: usize,
+    /// Whether the values exceeded the limit: that is reported once, and no more values are accepted.
     is_full: bool,
     /// The errors of invalid values.
     pub(crate) field_errors: FieldErrors,
@@ -44,15 +44,15 @@ pub(crate) struct Validator {
 
 impl Default for Validator {
     fn default() -> Self {
-        Self::with_room(MAX_CONTENT)
+        Self::with_bytes_left(MAX_CONTENT)
     }
 }
 
 impl Validator {
-    /// A validator of values of at most `room` bytes.
-    pub(crate) fn with_room(room: usize) -> Self {
+    /// A validator of values of at most `bytes_left` bytes.
+    pub(crate) fn with_bytes_left(bytes_left: usize) -> Self {
         Self {
-            room,
+            bytes_left,
             is_full: false,
             more_unknown: 0,
             field_errors: FieldErrors::default(),
@@ -61,17 +61,17 @@ impl Validator {
     }
 
     /// The number of bytes left.
-    pub(crate) const fn room(&self) -> usize {
-        self.room
+    pub(crate) const fn capacity_left(&self) -> usize {
+        self.bytes_left
     }
 
-    /// Reserves room for values. Returns whether there was enough; the first lack is reported as an error.
+    /// Reserves bytes for values. Returns whether there were enough; the first lack is reported as an error.
     fn take(&mut self, bytes: usize) -> bool {
         if self.is_full {
             return false;
         }
-        if let Some(room) = self.room.checked_sub(bytes) {
-            self.room = room;
+        if let Some(bytes_left) = self.bytes_left.checked_sub(bytes) {
+            self.bytes_left = bytes_left;
             return true;
         }
         self.is_full = true;

@@ -1,6 +1,6 @@
 //! Validates and sanitizes the value of a setting.
 
-use primitives::fields::Violation;
+use primitives::fields::{Violation, counted};
 use serde_json::Value;
 
 use super::{decimal, formats, html};
@@ -114,7 +114,10 @@ pub(super) fn name(text: &str) -> Result<(), Violation> {
 
 pub(super) fn line(text: &str, most: usize, many: bool) -> Result<(), Violation> {
     if text.chars().count() > most {
-        return Err(Violation::new("too_long", format!("Must have at most {most} characters.")));
+        return Err(Violation::new(
+            "too_long",
+            format!("Must have at most {}.", counted(most, "character")),
+        ));
     }
     let is_allowed = |c: char| !c.is_control() || (many && matches!(c, '\n' | '\r' | '\t'));
     if text.chars().all(is_allowed) {
@@ -149,19 +152,20 @@ fn number(setting: &Setting, value: &Value) -> Result<Value, Violation> {
     let bound = |bound: &Option<serde_json::Number>| bound.as_ref().and_then(decimal::millionths);
     let (min, max) = (bound(&setting.min), bound(&setting.max));
     if min.is_some_and(|min| scaled < min) || max.is_some_and(|max| scaled > max) {
-        let shown = |bound: &Option<serde_json::Number>| {
+        let text = |bound: &Option<serde_json::Number>| {
             bound.as_ref().map_or_else(|| "…".to_owned(), ToString::to_string)
         };
-        let detail = format!("Must be from {} to {}.", shown(&setting.min), shown(&setting.max));
+        let detail = format!("Must be from {} to {}.", text(&setting.min), text(&setting.max));
         return Err(Violation::new("out_of_range", detail));
     }
     let step = bound(&setting.step).zip(min);
     let rest = step.and_then(|(step, min)| scaled.saturating_sub(min).checked_rem(step));
     if rest.is_some_and(|rest| rest != 0) {
         let step = setting.step.as_ref().map(ToString::to_string).unwrap_or_default();
+        let min = setting.min.as_ref().map(ToString::to_string).unwrap_or_default();
         return Err(Violation::new(
             "off_step",
-            format!("Must be `min` plus a multiple of {step}."),
+            format!("Must be {min} plus a multiple of {step}."),
         ));
     }
     Ok(decimal::normal(number).into())
@@ -173,7 +177,13 @@ fn list(setting: &Setting, value: &Value) -> Result<Value, Violation> {
     };
     let most = setting.limit.unwrap_or(MAX_LIST).min(MAX_LIST);
     if u32::try_from(items.len()).is_ok_and(|count| count > most) || items.len() > 50 {
-        return Err(Violation::new("too_many", format!("Must have at most {most} handles.")));
+        return Err(Violation::new(
+            "too_many",
+            format!(
+                "Must have at most {}.",
+                counted(usize::try_from(most).unwrap_or(usize::MAX), "handle")
+            ),
+        ));
     }
     let all =
         items.iter().all(|item| item.as_str().is_some_and(|item| formats::handle(item).is_ok()));
@@ -182,6 +192,6 @@ fn list(setting: &Setting, value: &Value) -> Result<Value, Violation> {
     }
     Err(Violation::new(
         "invalid_handle",
-        "Must be handles: lower-case letters, digits and hyphens.",
+        "Each element must be a handle: lower-case letters, digits and hyphens.",
     ))
 }

@@ -4,12 +4,12 @@ use std::fmt::Display;
 
 /// A row under construction.
 #[derive(Debug, Clone)]
-pub(super) struct Row {
+pub(super) struct ExportRow {
     columns: &'static [&'static str],
     cells: Vec<String>,
 }
 
-impl Row {
+impl ExportRow {
     /// An empty row of these columns.
     pub(super) fn of(columns: &'static [&'static str]) -> Self {
         Self { columns, cells: vec![String::new(); columns.len()] }

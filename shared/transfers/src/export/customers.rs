@@ -6,7 +6,7 @@ use identity::address::{Address, PostalAddress};
 use identity::customer::{Customer, CustomerView};
 use serde::Serialize;
 
-use super::columns::Row;
+use super::columns::ExportRow;
 
 /// The columns.
 pub(super) const COLUMNS: &[&str] = &[
@@ -41,14 +41,14 @@ pub(super) const COLUMNS: &[&str] = &[
 
 /// A customer with their addresses, the default one first, as a JSON line.
 #[derive(Debug, Serialize)]
-pub(super) struct Line<'a> {
+pub(super) struct CustomerLine<'a> {
     #[serde(flatten)]
     customer: CustomerView,
     address: Option<&'a PostalAddress>,
     addresses: Vec<&'a PostalAddress>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> CustomerLine<'a> {
     pub(super) fn of(customer: &Customer, addresses: &'a [Address]) -> Self {
         let mut postal = addresses.iter().map(|address| &address.postal);
         let address = postal.next();
@@ -59,12 +59,12 @@ impl<'a> Line<'a> {
 /// The rows of a customer with their addresses, the default one first.
 pub(super) fn rows(customer: &Customer, addresses: &[Address]) -> Vec<Vec<String>> {
     let further = addresses.iter().skip(1);
-    let further =
-        further.map(|address| place(identified(Row::of(COLUMNS), customer), &address.postal));
-    let further = further.map(Row::cells);
+    let further = further
+        .map(|address| with_address(identified(ExportRow::of(COLUMNS), customer), &address.postal));
+    let further = further.map(ExportRow::cells);
     let first = identified(head(customer), customer);
     let first = match addresses.first() {
-        Some(address) => place(first, &address.postal),
+        Some(address) => with_address(first, &address.postal),
         None => first,
     };
     std::iter::once(first.cells()).chain(further).collect()
@@ -72,19 +72,19 @@ pub(super) fn rows(customer: &Customer, addresses: &[Address]) -> Vec<Vec<String
 
 /// A row with what identifies its customer. A number alone is written with its country code, so that it is the
 /// same number in a store of another country.
-fn identified(row: Row, customer: &Customer) -> Row {
+fn identified(row: ExportRow, customer: &Customer) -> ExportRow {
     match (&customer.email, &customer.phone_e164) {
         (Some(email), _) => row.text("Email", email.as_str()),
         (None, phone) => row.code("Phone", phone.as_ref().map(E164::as_str)),
     }
 }
 
-fn head(customer: &Customer) -> Row {
+fn head(customer: &Customer) -> ExportRow {
     let name = customer.name.as_deref().unwrap_or_default();
     let (first, last) = name.split_once(' ').unwrap_or((name, ""));
     let consent = customer.marketing_consent.as_ref();
     let yes = |flag: bool| if flag { "yes" } else { "no" };
-    Row::of(COLUMNS)
+    ExportRow::of(COLUMNS)
         .value("Customer ID", &customer.id)
         .text("First Name", first)
         .text("Last Name", last)
@@ -103,7 +103,7 @@ fn head(customer: &Customer) -> Row {
         .value("Created At", customer.created_at)
 }
 
-fn place(row: Row, address: &PostalAddress) -> Row {
+fn with_address(row: ExportRow, address: &PostalAddress) -> ExportRow {
     row.some("Default Address First Name", address.first_name.as_deref())
         .some("Default Address Last Name", address.last_name.as_deref())
         .some("Default Address Company", address.company.as_deref())

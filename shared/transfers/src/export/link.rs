@@ -9,7 +9,7 @@ use crypto::seal::MacKey;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 
-/// How long a link is valid.
+/// The lifetime of a link.
 const VALIDITY: Duration = Duration::from_mins(15);
 
 /// A signed link: whoever has it can download one part, until it expires.

@@ -3,7 +3,7 @@
 use catalogue::inventory::Movement;
 use catalogue::product::{Product, Variant};
 
-use super::columns::Row;
+use super::columns::ExportRow;
 
 /// The columns.
 pub(super) const COLUMNS: &[&str] = &[
@@ -31,7 +31,7 @@ pub(super) fn row(
     variant: Option<&Variant>,
 ) -> Vec<String> {
     let delta = movement.delta;
-    Row::of(COLUMNS)
+    ExportRow::of(COLUMNS)
         .value("Movement ID", &movement.id)
         .value("Created At", movement.created_at)
         .value("Handle", product.handle.as_str())

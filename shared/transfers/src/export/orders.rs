@@ -1,12 +1,12 @@
 //! Orders as rows, one per line item, in the columns of Shopify's order files.
 
-use core_types::fields::{Email, Phone};
+use core_types::fields::{Email, Phone, TaxNumber};
 use core_types::money::Money;
 use identity::address::PostalAddress;
 use sales::discount::DiscountCode;
 use sales::order::{Order, OrderItem};
 
-use super::columns::Row;
+use super::columns::ExportRow;
 
 /// The taxes that have columns.
 const TAXES: usize = 5;
@@ -65,6 +65,8 @@ pub(super) const COLUMNS: &[&str] = &[
     "Shipping Province",
     "Shipping Country",
     "Shipping Phone",
+    "Tax Number",
+    "Store Tax Number",
     "Tax 1 Name",
     "Tax 1 Value",
     "Tax 2 Name",
@@ -83,14 +85,14 @@ pub(super) const COLUMNS: &[&str] = &[
 /// The rows of an order, one per line item.
 pub(super) fn rows(order: &Order) -> Vec<Vec<String>> {
     let row = |(number, item): (usize, &OrderItem)| {
-        let row = Row::of(COLUMNS).text("Name", &order.number);
+        let row = ExportRow::of(COLUMNS).text("Name", &order.number);
         let row = if number == 0 { head(row, order) } else { row };
         line(row, item).cells()
     };
     order.items.iter().enumerate().map(row).collect()
 }
 
-fn head(row: Row, order: &Order) -> Row {
+fn head(row: ExportRow, order: &Order) -> ExportRow {
     let totals = &order.totals;
     let codes = order.discounts.iter().filter_map(|discount| discount.code.as_ref());
     let codes: Vec<&str> = codes.map(DiscountCode::as_str).collect();
@@ -119,6 +121,9 @@ fn head(row: Row, order: &Order) -> Row {
         .some("Notes", order.note.as_deref())
         .text("Tags", &order.tags.join(", "))
         .text("Source", &order.source);
+    let row = row
+        .code("Tax Number", order.tax_number.as_ref().map(TaxNumber::as_str))
+        .code("Store Tax Number", order.store_tax_number.as_ref().map(TaxNumber::as_str));
     let row = paid(taxes(row, order), order);
     let row = address(row, "Billing", order.billing_address.as_ref());
     address(row, "Shipping", order.shipping_address.as_ref())
@@ -131,9 +136,9 @@ fn subtotal(order: &Order) -> Money {
     left.unwrap_or_else(|| order.totals.subtotal.clone())
 }
 
-/// What paid for the order: its payments, as the captured amounts at their providers, and its gift cards.
+/// Adds the payments of an order, as the captured amounts at their providers, and its gift cards.
 /// Shopify joins several by ` + `.
-fn paid(row: Row, order: &Order) -> Row {
+fn paid(row: ExportRow, order: &Order) -> ExportRow {
     let payments = || order.payments.iter().filter(|payment| !payment.voided);
     let cards = order.gift_cards.iter();
     let joined = |parts: Vec<String>| parts.join(" + ");
@@ -146,17 +151,17 @@ fn paid(row: Row, order: &Order) -> Row {
 }
 
 /// The taxes of the order, each by name with its percentage, as Shopify's export has them: five at most.
-fn taxes(row: Row, order: &Order) -> Row {
+fn taxes(row: ExportRow, order: &Order) -> ExportRow {
     order.totals.tax_lines.iter().take(TAXES).zip(1..).fold(row, |row, (line, n): (_, u32)| {
         row.text(&format!("Tax {n} Name"), &format!("{} {}%", line.name, line.percentage))
             .value(&format!("Tax {n} Value"), line.amount.decimal())
     })
 }
 
-fn line(row: Row, item: &OrderItem) -> Row {
+fn line(row: ExportRow, item: &OrderItem) -> ExportRow {
     let variant = item.variant_title.as_deref().filter(|title| !title.is_empty());
     let name = variant.map_or_else(|| item.title.clone(), |it| format!("{} - {it}", item.title));
-    row.value("Lineitem quantity", item.quantity)
+    row.value("Lineitem quantity", item.sold())
         .text("Lineitem name", &name)
         .value("Lineitem price", item.price.decimal())
         .value("Lineitem discount", item.discount.decimal())
@@ -174,7 +179,7 @@ fn properties(item: &OrderItem) -> Option<String> {
     serde_json::to_string(properties).ok()
 }
 
-fn address(row: Row, whose: &str, address: Option<&PostalAddress>) -> Row {
+fn address(row: ExportRow, whose: &str, address: Option<&PostalAddress>) -> ExportRow {
     let Some(address) = address else { return row };
     let names = [address.first_name.as_deref(), address.last_name.as_deref()];
     let name: Vec<&str> = names.into_iter().flatten().collect();

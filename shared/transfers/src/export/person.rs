@@ -20,13 +20,13 @@ use sales::payment::PaymentView;
 use serde::{Deserialize, Serialize};
 use services::Services;
 use table::item::Item;
-use table::{Query, WalkPlace};
+use table::{Query, WalkPosition};
 
 use super::Export;
-use super::step::Written;
+use super::step::ExportOutput;
 
 /// The most addresses, wishes or sessions of one person.
-const MOST: usize = 1_000;
+const MAX_ITEMS: usize = 1_000;
 
 /// The person whose data is exported, and the part that is read next.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ pub struct ExportedPerson {
 }
 
 #[derive(Serialize)]
-struct Line<'a, T> {
+struct PersonLine<'a, T> {
     kind: &'a str,
     data: T,
 }
@@ -58,25 +58,25 @@ struct SessionLine {
     expires_at: Timestamp,
 }
 
-fn add(written: &mut Written, kind: &str, data: impl Serialize) {
-    written.add_line(&Line { kind, data });
+fn add(output: &mut ExportOutput, kind: &str, data: impl Serialize) {
+    output.add_line(&PersonLine { kind, data });
 }
 
 /// Reads a page of the current part, and advances the export. Returns whether it was the last page.
 pub(super) async fn page(
     services: &Services,
     export: &mut Export,
-    written: &mut Written,
+    output: &mut ExportOutput,
 ) -> Result<bool, Problem> {
     let Some(ExportedPerson { mut person, part }) = export.about.clone() else { return Ok(true) };
     let place = export.place.clone();
     let place = place.as_ref();
     let next = match part {
-        Part::Account => account(services, &person, written).await?,
+        Part::Account => account(services, &person, output).await?,
         Part::Orders => {
             let (found, next) = person.orders(services, place).await?;
             for order in &found {
-                add_order(services, order, written).await?;
+                add_order(services, order, output).await?;
             }
             person.learn_from(&found);
             next
@@ -84,12 +84,12 @@ pub(super) async fn page(
         Part::GuestOrders => {
             if place.is_none() {
                 for guest in person.guests(services).await? {
-                    add(written, "guest", GuestView::from(&guest));
+                    add(output, "guest", GuestView::from(&guest));
                 }
             }
             let (found, next) = person.guest_orders(services, place).await?;
             for order in &found {
-                add_order(services, order, written).await?;
+                add_order(services, order, output).await?;
             }
             next
         }
@@ -97,21 +97,21 @@ pub(super) async fn page(
             let (found, next) = person.gift_cards(services, place).await?;
             let now = services.clock.now();
             for summary in &found {
-                add(written, "gift_card", GiftCardView::of(summary, now));
+                add(output, "gift_card", GiftCardView::of(summary, now));
             }
             next
         }
         Part::Reviews => {
             let (found, next) = person.reviews(services, place).await?;
             for review in &found {
-                add(written, "review", ReviewView::from(review));
+                add(output, "review", ReviewView::from(review));
             }
             next
         }
         Part::Forms => {
             let (found, next) = person.forms(services, place).await?;
             for form in &found {
-                add(written, "form_submission", FormSubmissionView::from(form));
+                add(output, "form_submission", FormSubmissionView::from(form));
             }
             next
         }
@@ -127,24 +127,26 @@ pub(super) async fn page(
 async fn account(
     services: &Services,
     person: &Person,
-    written: &mut Written,
-) -> Result<Option<WalkPlace>, Problem> {
+    output: &mut ExportOutput,
+) -> Result<Option<WalkPosition>, Problem> {
     let Some(customer) = &person.customer_id else { return Ok(None) };
     let key = key::customer(&person.store_id, customer);
     let Some(account) = services.table.get::<Customer>(&key).await? else { return Ok(None) };
-    add(written, "customer", CustomerView::from(&account));
+    add(output, "customer", CustomerView::from(&account));
     let alongside = |prefix: &str| Query::partition(account.key().pk).begins_with(prefix);
-    for address in services.table.all::<Address>(&alongside(key::ADDRESSES), MOST).await? {
+    for address in services.table.all::<Address>(&alongside(key::ADDRESSES), MAX_ITEMS).await? {
         let default = account.default_address_id.as_ref();
-        add(written, "address", AddressView::of(&address, default));
+        add(output, "address", AddressView::of(&address, default));
     }
-    for wish in services.table.all::<Wish>(&alongside(key::WISHES), MOST).await? {
+    for wish in services.table.all::<Wish>(&alongside(key::WISHES), MAX_ITEMS).await? {
         let Wish { product_id, variant_id, created_at, .. } = wish;
-        add(written, "wish", WishLine { product_id, variant_id, created_at });
+        add(output, "wish", WishLine { product_id, variant_id, created_at });
     }
-    for session in services.table.all::<CustomerSession>(&alongside(key::SESSIONS), MOST).await? {
+    for session in
+        services.table.all::<CustomerSession>(&alongside(key::SESSIONS), MAX_ITEMS).await?
+    {
         let CustomerSession { created_via, ip_prefix, created_at, expires_at, .. } = session;
-        add(written, "session", SessionLine { created_via, ip_prefix, created_at, expires_at });
+        add(output, "session", SessionLine { created_via, ip_prefix, created_at, expires_at });
     }
     Ok(None)
 }
@@ -152,14 +154,14 @@ async fn account(
 async fn add_order(
     services: &Services,
     order: &Order,
-    written: &mut Written,
+    output: &mut ExportOutput,
 ) -> Result<(), Problem> {
     let whole = load::aggregate(services, &order.store_id, &order.id).await?;
-    add(written, "order", OrderView::from(&whole.order));
+    add(output, "order", OrderView::from(&whole.order));
     for fulfillment in &whole.fulfillments {
-        add(written, "fulfillment", FulfillmentView::from(fulfillment));
+        add(output, "fulfillment", FulfillmentView::from(fulfillment));
     }
-    whole.refunds.iter().for_each(|refund| add(written, "refund", RefundView::from(refund)));
-    whole.payments.iter().for_each(|payment| add(written, "payment", PaymentView::from(payment)));
+    whole.refunds.iter().for_each(|refund| add(output, "refund", RefundView::from(refund)));
+    whole.payments.iter().for_each(|payment| add(output, "payment", PaymentView::from(payment)));
     Ok(())
 }

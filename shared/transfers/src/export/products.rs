@@ -2,11 +2,11 @@
 
 use catalogue::category::Tree;
 use catalogue::product::{Product, ProductStatus, ProductView, Variant};
-use core_types::fields::TaxClass;
+use core_types::fields::{Country, HsCode, TaxClass};
 use identity::store::InventoryPolicy;
 use serde::Serialize;
 
-use super::columns::Row;
+use super::columns::ExportRow;
 
 /// The columns. Those of the product itself are filled in its first row only.
 pub(super) const COLUMNS: &[&str] = &[
@@ -32,6 +32,8 @@ pub(super) const COLUMNS: &[&str] = &[
     "Variant Requires Shipping",
     "Variant Taxable",
     "Variant Barcode",
+    "Variant HS Code",
+    "Variant Country of Origin",
     "Image Src",
     "Image Position",
     "Image Alt Text",
@@ -46,14 +48,14 @@ pub(super) const COLUMNS: &[&str] = &[
 /// A product as a JSON line. Its category has the names of those above it and its own, because another store
 /// has other ids.
 #[derive(Debug, Serialize)]
-pub(super) struct Line<'a> {
+pub(super) struct ProductLine<'a> {
     #[serde(flatten)]
     product: ProductView,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     category: Vec<&'a str>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> ProductLine<'a> {
     pub(super) fn of(product: &Product, variants: &[Variant], tree: &'a Tree) -> Self {
         let category = product.category_id.as_ref().and_then(|id| tree.get(id));
         let path = category.map(|own| tree.ancestors(own).into_iter().chain([own]));
@@ -71,7 +73,7 @@ const TRACKER: &str = "shopify";
 pub(super) fn rows(product: &Product, variants: &[Variant]) -> Vec<Vec<String>> {
     let count = variants.len().max(product.images.len());
     let row = |number: usize| {
-        let mut row = Row::of(COLUMNS).value("Handle", product.handle.as_str());
+        let mut row = ExportRow::of(COLUMNS).value("Handle", product.handle.as_str());
         if number == 0 {
             row = head(row, product);
         }
@@ -89,20 +91,20 @@ pub(super) fn rows(product: &Product, variants: &[Variant]) -> Vec<Vec<String>> 
     (0..count).map(row).collect()
 }
 
-fn head(row: Row, product: &Product) -> Row {
+fn head(row: ExportRow, product: &Product) -> ExportRow {
     row.text("Title", &product.title)
         .text("Body (HTML)", &product.description)
         .some("Vendor", product.vendor.as_deref())
         .some("Type", product.product_type.as_deref())
         .text("Tags", &product.tags.join(", "))
-        .value("Published", truth(product.status == ProductStatus::Active))
+        .value("Published", yes_or_no(product.status == ProductStatus::Active))
         .some("SEO Title", product.seo.title.as_deref())
         .some("SEO Description", product.seo.description.as_deref())
         .some("Variant Tax Code", product.tax_class.as_ref().map(TaxClass::as_str))
         .value("Status", product.status)
 }
 
-fn variant(row: Row, variant: &Variant, product: &Product, is_first: bool) -> Row {
+fn variant(row: ExportRow, variant: &Variant, product: &Product, is_first: bool) -> ExportRow {
     let mut row = row;
     for (place, option) in product.options.iter().enumerate() {
         let number = place.saturating_add(1);
@@ -129,13 +131,18 @@ fn variant(row: Row, variant: &Variant, product: &Product, is_first: bool) -> Ro
             "Variant Compare At Price",
             variant.compare_at.as_ref().map(amount).unwrap_or_default(),
         )
-        .value("Variant Requires Shipping", truth(variant.requires_shipping))
-        .value("Variant Taxable", truth(variant.taxable))
-        .value("Variant Discontinued", truth(variant.discontinued))
+        .value("Variant Requires Shipping", yes_or_no(variant.requires_shipping))
+        .value("Variant Taxable", yes_or_no(variant.taxable))
+        .value("Variant Discontinued", yes_or_no(variant.discontinued))
         .code("Variant Barcode", variant.barcode.as_deref())
+        .code("Variant HS Code", variant.hs_code.as_ref().map(HsCode::as_str))
+        .value(
+            "Variant Country of Origin",
+            variant.country_of_origin.as_ref().map_or("", Country::as_str),
+        )
         .some("Variant Image", variant.image_url.as_deref())
 }
 
-fn truth(flag: bool) -> &'static str {
+fn yes_or_no(flag: bool) -> &'static str {
     if flag { "TRUE" } else { "FALSE" }
 }

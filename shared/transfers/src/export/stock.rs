@@ -3,10 +3,11 @@
 use catalogue::inventory::Level;
 use catalogue::location::Location;
 use catalogue::product::{Product, Variant};
+use core_types::fields::{Country, HsCode};
 use core_types::id::{LocationId, VariantId};
 use serde::Serialize;
 
-use super::columns::Row;
+use super::columns::ExportRow;
 
 /// The columns.
 pub(super) const COLUMNS: &[&str] = &[
@@ -19,6 +20,8 @@ pub(super) const COLUMNS: &[&str] = &[
     "Option3 Name",
     "Option3 Value",
     "SKU",
+    "HS Code",
+    "COO",
     "Item ID",
     "Location",
     "Location ID",
@@ -33,17 +36,19 @@ const ONLY_OPTION: (&str, &str) = ("Title", "Default Title");
 
 /// The stock of a variant at a location, as a JSON line.
 #[derive(Debug, Serialize)]
-pub(super) struct Line<'a> {
+pub(super) struct LevelLine<'a> {
     item_id: &'a VariantId,
     sku: Option<&'a str>,
     product_handle: &'a str,
     option_values: &'a [String],
+    hs_code: Option<&'a HsCode>,
+    country_of_origin: Option<&'a Country>,
     location_id: &'a LocationId,
     location: Option<&'a str>,
     available: i64,
 }
 
-impl<'a> Line<'a> {
+impl<'a> LevelLine<'a> {
     pub(super) fn of(
         (product, variant): (&'a Product, &'a Variant),
         level: &'a Level,
@@ -54,6 +59,8 @@ impl<'a> Line<'a> {
             sku: variant.sku.as_deref(),
             product_handle: product.handle.as_str(),
             option_values: &variant.options,
+            hs_code: variant.hs_code.as_ref(),
+            country_of_origin: variant.country_of_origin.as_ref(),
             location_id: &level.location_id,
             location: location.map(|location| location.name.as_str()),
             available: level.available.max(0),
@@ -67,10 +74,12 @@ pub(super) fn row(
     level: &Level,
     location: Option<&Location>,
 ) -> Vec<String> {
-    let mut row = Row::of(COLUMNS)
+    let mut row = ExportRow::of(COLUMNS)
         .value("Handle", product.handle.as_str())
         .text("Title", &product.title)
         .code("SKU", variant.sku.as_deref())
+        .code("HS Code", variant.hs_code.as_ref().map(HsCode::as_str))
+        .value("COO", variant.country_of_origin.as_ref().map_or("", Country::as_str))
         .value("Item ID", &variant.id)
         .some("Location", location.map(|location| location.name.as_str()))
         .value("Location ID", &level.location_id)

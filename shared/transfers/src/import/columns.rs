@@ -100,18 +100,18 @@ impl Columns {
 
     /// The columns without those of these names, which are not read.
     pub(super) fn without(self, names: &[String]) -> Self {
-        let kept = |(name, slot): (String, Option<Slot>)| {
+        let unread = |(name, slot): (String, Option<Slot>)| {
             let is_read = !names.contains(&name);
             (name, slot.filter(|_| is_read))
         };
-        Self { all: self.all.into_iter().map(kept).collect(), ..self }
+        Self { all: self.all.into_iter().map(unread).collect(), ..self }
     }
 
     /// The names that are stored with an import: only those of columns that are read, which bounds their
     /// length.
-    pub(super) fn kept(&self) -> Vec<String> {
-        let kept = |(name, slot): &(String, Option<Slot>)| slot.map(|_| name.clone());
-        self.all.iter().map(|column| kept(column).unwrap_or_default()).collect()
+    pub(super) fn header_names(&self) -> Vec<String> {
+        let read_name = |(name, slot): &(String, Option<Slot>)| slot.map(|_| name.clone());
+        self.all.iter().map(|column| read_name(column).unwrap_or_default()).collect()
     }
 
     /// The first of the ignored columns, and the number of all.

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use services::Services;
 
 use super::Import;
-use crate::chunk::{self, CHUNK, Chunk};
+use crate::chunk::{self, CHUNK, FileChunk};
 
 /// The number of chunks read at once.
 const READ_AT_ONCE: usize = 4;
 
 /// A part of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct UploadedPart {
     /// SHA-256 of its bytes, in hex.
     pub sha256: String,
     /// The size of the part, in bytes.
@@ -25,7 +25,7 @@ pub struct Part {
     pub upload: Option<String>,
 }
 
-impl Part {
+impl UploadedPart {
     /// A part of these bytes, uploaded at this time.
     pub fn of(bytes: &[u8], now: Timestamp) -> Self {
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
@@ -33,7 +33,7 @@ impl Part {
         Self { sha256: seal::digest_of(bytes), bytes: length, upload }
     }
 
-    fn place(&self, number: u32, chunk: usize) -> String {
+    fn chunk_name(&self, number: u32, chunk: usize) -> String {
         let name = self.upload.as_ref().unwrap_or(&self.sha256);
         format!("{number:02}#{name}#{chunk:03}")
     }
@@ -42,8 +42,8 @@ impl Part {
     pub async fn discard(&self, services: &Services, (import, number): (&Import, u32)) {
         let count = self.bytes.div_ceil(u64::try_from(CHUNK).unwrap_or(u64::MAX));
         let count = usize::try_from(count).unwrap_or(usize::MAX);
-        let places: Vec<String> = (0..count).map(|chunk| self.place(number, chunk)).collect();
-        chunk::discard(services, import.id.as_str(), &places).await;
+        let names: Vec<String> = (0..count).map(|chunk| self.chunk_name(number, chunk)).collect();
+        chunk::discard(services, import.id.as_str(), &names).await;
     }
 
     /// Writes its chunks.
@@ -57,16 +57,16 @@ impl Part {
         bytes: &[u8],
     ) -> Result<(), Problem> {
         let chunk = |(count, bytes): (usize, &[u8])| {
-            let place = self.place(number, count);
-            Chunk::new(import.id.as_str(), place, bytes.to_vec(), import.created_at)
+            let name = self.chunk_name(number, count);
+            FileChunk::new(import.id.as_str(), name, bytes.to_vec(), import.created_at)
         };
-        let chunks: Vec<Chunk> = bytes.chunks(CHUNK).enumerate().map(chunk).collect();
+        let chunks: Vec<FileChunk> = bytes.chunks(CHUNK).enumerate().map(chunk).collect();
         chunk::write(services, &chunks).await
     }
 }
 
 /// A source of a file's bytes.
-pub(super) trait Source {
+pub(super) trait ByteSource {
     /// Reads the next bytes; none at the end of the file.
     ///
     /// # Errors
@@ -92,12 +92,12 @@ impl<'a> Chunks<'a> {
     }
 }
 
-impl Source for Chunks<'_> {
+impl ByteSource for Chunks<'_> {
     /// # Errors
     /// 503; `internal` when a chunk is missing.
     async fn next(&mut self) -> Result<Vec<u8>, Problem> {
-        let (places, offset, reached) = self.import.places(self.byte, self.at_once);
-        let found = chunk::read(self.services, self.import.id.as_str(), &places).await?;
+        let (names, offset, reached) = self.import.next_chunks(self.byte, self.at_once);
+        let found = chunk::read(self.services, self.import.id.as_str(), &names).await?;
         let mut bytes =
             found.ok_or_else(|| Problem::internal("a chunk of an import's file is missing"))?;
         bytes.drain(..offset.min(bytes.len()));
@@ -113,25 +113,25 @@ impl Source for Chunks<'_> {
 impl Import {
     /// The keys of the next chunks from an offset on, the offset within the first of them, and the offset
     /// at which they end.
-    fn places(&self, byte: u64, at_once: usize) -> (Vec<String>, usize, u64) {
+    fn next_chunks(&self, byte: u64, at_once: usize) -> (Vec<String>, usize, u64) {
         let size = u64::try_from(CHUNK).unwrap_or(u64::MAX);
-        let (mut places, mut offset, mut begin) = (Vec::new(), 0, 0_u64);
+        let (mut names, mut offset, mut begin) = (Vec::new(), 0, 0_u64);
         for (number, part) in &self.parts {
             let count = part.bytes.div_ceil(size);
             for chunk in 0..count {
                 let length = size.min(part.bytes.saturating_sub(chunk.saturating_mul(size)));
                 let end = begin.saturating_add(length);
-                if end > byte && places.len() < at_once {
-                    if places.is_empty() {
+                if end > byte && names.len() < at_once {
+                    if names.is_empty() {
                         offset = usize::try_from(byte.saturating_sub(begin)).unwrap_or(0);
                     }
-                    places.push(part.place(*number, usize::try_from(chunk).unwrap_or(0)));
+                    names.push(part.chunk_name(*number, usize::try_from(chunk).unwrap_or(0)));
                 } else if end > byte {
-                    return (places, offset, begin);
+                    return (names, offset, begin);
                 }
                 begin = end;
             }
         }
-        (places, offset, begin)
+        (names, offset, begin)
     }
 }

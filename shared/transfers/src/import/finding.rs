@@ -181,8 +181,8 @@ mod tests {
             assert!(serde_json::to_vec(page).unwrap().len() < 300_000);
         }
         assert_eq!(pages.concat(), all);
-        let kept = paged((0..100_000).map(|number| finding(&number.to_string())).collect());
-        assert_eq!(kept.len(), PAGES);
+        let pages = paged((0..100_000).map(|number| finding(&number.to_string())).collect());
+        assert_eq!(pages.len(), PAGES);
         assert_eq!(paged(Vec::new()), Vec::<Vec<Finding>>::new());
     }
 }

@@ -2,6 +2,7 @@
 
 mod categories;
 mod customers;
+mod declarations;
 mod order;
 mod products;
 mod stock;
@@ -11,10 +12,10 @@ use primitives::problem::Problem;
 
 use super::ImportKind;
 use super::records::Record;
-use super::seen::Seen;
+use super::seen::SeenValues;
 
 pub(super) use stock::unknown_locations;
-pub(super) use work::{Done, Outcome, Work};
+pub(super) use work::{RecordOutcome, RecordResult, Work};
 
 impl Work<'_> {
     /// Writes the records; in a dry run, returns their outcomes without writing.
@@ -24,8 +25,8 @@ impl Work<'_> {
     pub(super) async fn apply(
         &self,
         records: Vec<Record>,
-        seen: &mut Seen,
-    ) -> Result<Vec<Outcome>, Problem> {
+        seen: &mut SeenValues,
+    ) -> Result<Vec<RecordOutcome>, Problem> {
         match self.import.kind {
             ImportKind::Products => products::apply(self, records, seen).await,
             ImportKind::Customers => customers::apply(self, records, seen).await,

@@ -1,11 +1,9 @@
 //! Rows that later rows of a file belong to: WooCommerce's variable products, whose variations may be anywhere
 //! below them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-
-use super::rows::Row;
 
 /// The most rows that are known.
 const MAX_PARENTS: usize = 500;
@@ -23,7 +21,7 @@ pub struct Parent {
     pub has_children: bool,
 }
 
-/// The rows so far that others may belong to, by what those name.
+/// The rows so far that others may belong to, by what those name: a row may have several names.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Parents(BTreeMap<String, Parent>);
@@ -34,23 +32,29 @@ impl Parents {
         self.0.is_empty()
     }
 
-    /// Adds a row, as far as there is room.
-    pub(super) fn add(&mut self, key: String, row: &Row, has_children: bool) {
-        if self.0.len() < MAX_PARENTS && key.len() <= MAX_KEY {
-            self.0.insert(key, Parent { byte: row.begin, row: row.number, has_children });
+    /// Adds a row under its keys, as far as there is room.
+    pub(super) fn add(&mut self, keys: Vec<String>, parent: Parent) {
+        let limit = MAX_PARENTS.saturating_mul(keys.len());
+        if self.0.len() >= limit {
+            return;
+        }
+        for key in keys.into_iter().filter(|key| key.len() <= MAX_KEY) {
+            self.0.insert(key, parent);
         }
     }
 
     /// The row of this key, to which a row belongs, as it was before.
     pub(super) fn of_child(&mut self, key: &str) -> Option<Parent> {
-        let parent = self.0.get_mut(key)?;
-        let before = *parent;
-        parent.has_children = true;
+        let before = *self.0.get(key)?;
+        for parent in self.0.values_mut().filter(|parent| parent.row == before.row) {
+            parent.has_children = true;
+        }
         Some(before)
     }
 
     /// The numbers of the rows to which no row belongs.
     pub(super) fn childless(&self) -> impl Iterator<Item = u64> {
-        self.0.values().filter(|parent| !parent.has_children).map(|parent| parent.row)
+        let childless = self.0.values().filter(|parent| !parent.has_children);
+        childless.map(|parent| parent.row).collect::<BTreeSet<u64>>().into_iter()
     }
 }

@@ -16,7 +16,7 @@ use core_types::key;
 use egress::SendError;
 use futures_util::future::join_all;
 use identity::store::Store;
-use platform::authority::Standing;
+use platform::authority::AuthorityCheck;
 use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::{Code, FieldError, Problem};
 use serde::{Deserialize, Serialize};
@@ -27,16 +27,16 @@ use tokio::time::Instant;
 use super::file::Chunks;
 use super::finding::{Finding, Severity};
 use super::records::Record;
-use super::sheet::{Read, Sheet};
-use super::step::{self, Found};
-use super::{Import, OnExisting, Place};
+use super::sheet::{ReadOutcome, Sheet};
+use super::step::{self, PageFindings};
+use super::{Import, ImportPosition, OnExisting};
 use crate::chunk;
 
 /// The most pictures that one import fetches.
 const MAX_PICTURES: u64 = 10_000;
 /// The most bytes of all of them.
 const MAX_BYTES: u64 = 2 << 30;
-/// How long one message fetches pictures.
+/// The time for which one message fetches pictures.
 const STAY: Duration = Duration::from_secs(10);
 /// The maximum time to fetch a picture.
 const DEADLINE: Duration = Duration::from_secs(8);
@@ -53,7 +53,7 @@ const MAX_HOSTS: usize = 20;
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Pictures {
     /// The place in the file where it goes on.
-    pub place: Place,
+    pub place: ImportPosition,
     /// The number of pictures of the next record that were tried.
     pub tried: usize,
     /// The number of pictures that were fetched.
@@ -71,7 +71,10 @@ pub struct Pictures {
 impl Pictures {
     /// The progress before the first record.
     pub(super) fn begin() -> Self {
-        Self { place: Place { row: 1, blank: Some(0), ..Place::default() }, ..Self::default() }
+        Self {
+            place: ImportPosition { row: 1, blank: Some(0), ..ImportPosition::default() },
+            ..Self::default()
+        }
     }
 
     fn is_full(&self) -> bool {
@@ -121,16 +124,17 @@ pub(super) async fn step(
     let Some(pictures) = import.pictures.clone() else { return Ok(None) };
     let from = Import { place: pictures.place.clone(), ..import.clone() };
     let mut sheet = Sheet::of(&from, Chunks::of(services, &from)).one_by_one();
-    let mut standing = Standing::of(import.authority.as_ref());
-    let setting = step::setting(store, &import);
-    let mut work = Fetching { services, store, import: &import, began: Instant::now(), pictures };
-    let mut found = Found::default();
+    let mut authority = AuthorityCheck::of(import.authority.as_ref());
+    let settings = step::cell_settings(store, &import);
+    let mut work =
+        PictureFetch { services, store, import: &import, began: Instant::now(), pictures };
+    let mut found = PageFindings::default();
     for _ in 0..RECORDS {
-        if standing.lost(services).await?.is_some() || work.pictures.is_full() {
+        if authority.revocation(services).await?.is_some() || work.pictures.is_full() {
             work.pictures.is_over = true;
             break;
         }
-        let Read::Page(page) = sheet.page(&setting).await? else {
+        let ReadOutcome::Page(page) = sheet.page(&settings).await? else {
             work.pictures.is_over = true;
             break;
         };
@@ -159,7 +163,7 @@ pub(super) async fn step(
 }
 
 /// The fetching of one step.
-struct Fetching<'a> {
+struct PictureFetch<'a> {
     services: &'a Services,
     store: &'a Store,
     import: &'a Import,
@@ -168,14 +172,14 @@ struct Fetching<'a> {
 }
 
 /// An image of a record.
-struct Wanted {
+struct RecordImage {
     /// Its number among the images of the record.
     number: usize,
     url: String,
     alt: Option<String>,
 }
 
-impl Fetching<'_> {
+impl PictureFetch<'_> {
     /// Fetches the pictures of a record's product. Returns the findings, and whether all were tried.
     async fn record(&mut self, record: &Record) -> Result<(Vec<Finding>, bool), Problem> {
         let wanted = wanted(record);
@@ -183,11 +187,11 @@ impl Fetching<'_> {
         let Some(product) = self.product(record, wanted.is_empty()).await? else {
             return Ok((findings, true));
         };
-        let is_elsewhere = |wanted: &&Wanted| {
+        let is_elsewhere = |wanted: &&RecordImage| {
             let mut images = product.images.iter();
             images.any(|image| image.media_id.is_none() && image.url == wanted.url)
         };
-        let left: Vec<&Wanted> = wanted
+        let left: Vec<&RecordImage> = wanted
             .iter()
             .filter(is_elsewhere)
             .filter(|wanted| wanted.number >= self.pictures.tried)
@@ -237,7 +241,7 @@ impl Fetching<'_> {
         &mut self,
         record: &Record,
         product: &ProductId,
-        some: &[&Wanted],
+        some: &[&RecordImage],
     ) -> Result<Vec<Finding>, Problem> {
         let fetches = some.iter().map(|wanted| self.one(record, wanted));
         let results = join_all(fetches).await;
@@ -273,7 +277,7 @@ impl Fetching<'_> {
     async fn one(
         &self,
         record: &Record,
-        wanted: &Wanted,
+        wanted: &RecordImage,
     ) -> Result<Result<Media, (&'static str, String)>, Problem> {
         if self.pictures.is_given_up(&wanted.url) {
             let detail = "The host has failed to answer several times.";
@@ -298,15 +302,15 @@ impl Fetching<'_> {
 }
 
 /// The images of a record, each address once.
-fn wanted(record: &Record) -> Vec<Wanted> {
+fn wanted(record: &Record) -> Vec<RecordImage> {
     let images = record.body.get("images").and_then(Value::as_array);
-    let mut all: Vec<Wanted> = Vec::new();
+    let mut all: Vec<RecordImage> = Vec::new();
     for (number, image) in images.into_iter().flatten().enumerate() {
         let text = |name: &str| image.get(name).and_then(Value::as_str).map(str::to_owned);
         let Some(url) = text("url") else { continue };
         if !all.iter().any(|known| known.url == url) {
             let alt = text("alt").filter(|alt| !alt.is_empty());
-            all.push(Wanted { number, url, alt });
+            all.push(RecordImage { number, url, alt });
         }
     }
     all
@@ -323,7 +327,7 @@ fn code_of(error: FetchError) -> &'static str {
 /// A warning at the cell of an image.
 fn finding(
     record: &Record,
-    wanted: Option<&&Wanted>,
+    wanted: Option<&&RecordImage>,
     code: &'static str,
     detail: &str,
 ) -> Option<Finding> {
@@ -348,8 +352,8 @@ impl Import {
 
     /// The import without the pictures that are left.
     pub(super) fn without_pictures(&self, now: Timestamp) -> Self {
-        let over = |pictures: &Pictures| Pictures { is_over: true, ..pictures.clone() };
-        Self { pictures: self.pictures.as_ref().map(over), due_at: None, ..self.changed(now) }
+        let ended = |pictures: &Pictures| Pictures { is_over: true, ..pictures.clone() };
+        Self { pictures: self.pictures.as_ref().map(ended), due_at: None, ..self.changed(now) }
     }
 }
 

@@ -14,23 +14,27 @@ mod stock;
 use super::ImportKind;
 use super::columns::{Columns, Layout};
 use super::finding::Finding;
-use super::rows::Row;
+use super::rows::SheetRow;
 use products::woocommerce;
 
 pub(super) use notation::{Decimals, has_decimal_comma};
-pub(super) use record::{Record, Relation, Setting};
+pub(super) use record::{CellSettings, Record, Relation};
 
 /// The column names of a kind of import, and the conversion of rows to records.
 #[derive(Debug)]
 pub(super) struct Format<'a> {
     kind: ImportKind,
     columns: &'a Columns,
-    setting: &'a Setting,
+    settings: &'a CellSettings,
 }
 
 impl<'a> Format<'a> {
-    pub(super) const fn of(kind: ImportKind, columns: &'a Columns, setting: &'a Setting) -> Self {
-        Self { kind, columns, setting }
+    pub(super) const fn of(
+        kind: ImportKind,
+        columns: &'a Columns,
+        settings: &'a CellSettings,
+    ) -> Self {
+        Self { kind, columns, settings }
     }
 
     /// The columns of these names.
@@ -76,33 +80,42 @@ impl<'a> Format<'a> {
         }
     }
 
-    /// What the rows of one record share; none where each row is a record.
-    pub(super) fn shared_key(kind: ImportKind, columns: &Columns, row: &Row) -> Option<String> {
+    /// The keys of which the rows of one record share one; empty where each row is a record.
+    pub(super) fn shared_keys(kind: ImportKind, columns: &Columns, row: &SheetRow) -> Vec<String> {
         match kind {
-            ImportKind::Products => products::handle(columns, row),
-            ImportKind::Customers => customers::identifier(columns, row),
-            ImportKind::Inventory => None,
+            ImportKind::Products => products::names(columns, row),
+            ImportKind::Customers => customers::identifier(columns, row).into_iter().collect(),
+            ImportKind::Inventory => Vec::new(),
         }
     }
 
-    /// How a row belongs to others of the file.
-    pub(super) fn relation(kind: ImportKind, columns: &Columns, row: &Row) -> Option<Relation> {
+    /// The relation of a row to other rows of the file.
+    pub(super) fn relation(
+        kind: ImportKind,
+        columns: &Columns,
+        row: &SheetRow,
+    ) -> Option<Relation> {
         let is_woocommerce = columns.layout() == Layout::WooCommerce;
         (kind == ImportKind::Products && is_woocommerce)
             .then(|| woocommerce::relation(columns, row))
             .flatten()
     }
 
-    /// Whether a row belongs to the record whose rows share this key.
-    pub(super) fn continues(kind: ImportKind, columns: &Columns, key: &str, row: &Row) -> bool {
-        let is_same = Self::shared_key(kind, columns, row).as_deref() == Some(key);
+    /// Whether a row belongs to the record whose rows share one of these keys.
+    pub(super) fn continues(
+        kind: ImportKind,
+        columns: &Columns,
+        keys: &[String],
+        row: &SheetRow,
+    ) -> bool {
+        let is_same = Self::shared_keys(kind, columns, row).iter().any(|key| keys.contains(key));
         is_same && (kind != ImportKind::Customers || customers::is_further_address(columns, row))
     }
 
     /// The records of these rows: one, but for stock with a column for each location.
-    pub(super) fn records(&self, rows: &[Row]) -> Vec<Record> {
+    pub(super) fn records(&self, rows: &[SheetRow]) -> Vec<Record> {
         let record = match (self.kind, rows.first()) {
-            (ImportKind::Products, _) => products::record(self.columns, rows, self.setting),
+            (ImportKind::Products, _) => products::record(self.columns, rows, self.settings),
             (ImportKind::Customers, _) => customers::record(self.columns, rows),
             (ImportKind::Inventory, Some(row)) => return stock::records(self.columns, row),
             (ImportKind::Inventory, None) => None,

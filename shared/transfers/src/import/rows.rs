@@ -3,7 +3,7 @@
 
 mod quotes;
 
-use super::Place;
+use super::ImportPosition;
 use super::columns::Columns;
 use crate::FileFormat;
 use quotes::Quotes;
@@ -61,7 +61,7 @@ pub(super) struct Cell {
 
 /// A row.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Row {
+pub(super) struct SheetRow {
     /// The number, from 1; the first row of CSV is the header.
     pub(super) number: u64,
     /// The non-empty cells of the columns that are read.
@@ -70,6 +70,8 @@ pub(super) struct Row {
     pub(super) line: Vec<u8>,
     /// Why it cannot be read.
     pub(super) error: Option<RowError>,
+    /// The place of the first column whose cell has text after its closing quote.
+    pub(super) reopened: Option<usize>,
     /// The number of cells read.
     pub(super) width: usize,
     /// The number of bytes read.
@@ -86,7 +88,7 @@ pub(super) struct Row {
 
 /// A reader of rows from bytes that arrive in chunks of any length.
 #[derive(Debug)]
-pub(super) struct Rows {
+pub(super) struct RowReader {
     /// None for JSON lines.
     csv: Option<csv_core::Reader>,
     output: Vec<u8>,
@@ -94,9 +96,9 @@ pub(super) struct Rows {
     ends: Vec<usize>,
     ended: usize,
     /// A row with an error, whose rest is passed over.
-    rejected: Option<Row>,
+    rejected: Option<SheetRow>,
     /// A row that has ended with a carriage return, to which a line feed may belong.
-    ended_row: Option<Row>,
+    ended_row: Option<SheetRow>,
     /// Whether the last byte was a carriage return, to which a line feed may belong.
     is_after_return: bool,
     is_within: bool,
@@ -108,9 +110,9 @@ pub(super) struct Rows {
     byte: u64,
 }
 
-impl Rows {
+impl RowReader {
     /// A reader from a place of a file on.
-    pub(super) fn from(format: FileFormat, place: &Place) -> Self {
+    pub(super) fn from(format: FileFormat, place: &ImportPosition) -> Self {
         let delimiter = place.delimiter.and_then(|one| u8::try_from(one).ok()).unwrap_or(b',');
         let csv = (format == FileFormat::Csv)
             .then(|| csv_core::ReaderBuilder::new().delimiter(delimiter).build());
@@ -137,7 +139,7 @@ impl Rows {
 
     /// Reads to the end of a row at most. Returns how many bytes it has used, and the row that ended
     /// there. An empty input means the end of the file.
-    pub(super) fn read(&mut self, input: &[u8], columns: &Columns) -> (usize, Option<Row>) {
+    pub(super) fn read(&mut self, input: &[u8], columns: &Columns) -> (usize, Option<SheetRow>) {
         match self.csv.take() {
             Some(mut csv) => {
                 let read = self.record(&mut csv, input, columns);
@@ -153,12 +155,12 @@ impl Rows {
         csv: &mut csv_core::Reader,
         input: &[u8],
         columns: &Columns,
-    ) -> (usize, Option<Row>) {
+    ) -> (usize, Option<SheetRow>) {
         use csv_core::ReadRecordResult as Found;
 
         let (mut used, is_end) = (self.skip_line_ends(input), input.is_empty());
         if let Some(row) = self.ended_row.take() {
-            return (used, Some(Row { end: self.byte, ..row }));
+            return (used, Some(SheetRow { end: self.byte, ..row }));
         }
         loop {
             let rest = input.get(used..).unwrap_or_default();
@@ -196,7 +198,7 @@ impl Rows {
                     }
                     used = used.saturating_add(self.skip_line_end(rest));
                     let row = self.ended_row.take();
-                    return (used, row.map(|row| Row { end: self.byte, ..row }));
+                    return (used, row.map(|row| SheetRow { end: self.byte, ..row }));
                 }
                 Found::InputEmpty if is_end => return (used, None),
                 Found::InputEmpty => {}
@@ -236,7 +238,7 @@ impl Rows {
     }
 
     /// Reads a line; the last one may end with the file.
-    fn line(&mut self, input: &[u8]) -> (usize, Option<Row>) {
+    fn line(&mut self, input: &[u8]) -> (usize, Option<SheetRow>) {
         let end = input.iter().position(|byte| *byte == b'\n');
         let text = end.and_then(|end| input.get(..end)).unwrap_or(input);
         let used = text.len().saturating_add(usize::from(end.is_some()));
@@ -261,18 +263,19 @@ impl Rows {
 
     /// Rejects the row and passes over its rest; the cells read so far stay.
     fn reject(&mut self, error: RowError, columns: &Columns) {
-        let row = Row { error: Some(error), line: Vec::new(), ..self.row(columns) };
+        let row = SheetRow { error: Some(error), line: Vec::new(), ..self.row(columns) };
         self.rejected.get_or_insert(row);
         (self.filled, self.ended) = (0, 0);
     }
 
-    fn finish(&mut self, columns: &Columns) -> Row {
+    fn finish(&mut self, columns: &Columns) -> SheetRow {
         let row = match self.rejected.take() {
             Some(row) => row,
             None => self.row(columns),
         };
         (self.filled, self.ended, self.is_within) = (0, 0, false);
         let misplaced = self.quotes.take_misplaced().then_some(RowError::MisplacedQuote);
+        let reopened = self.quotes.take_reopened();
         let unclosed = self.quotes.is_open().then_some(RowError::UnclosedQuote);
         let error = unclosed.or(row.error).or(misplaced);
         let is_blank = row.is_blank && error.is_none();
@@ -280,17 +283,17 @@ impl Rows {
         let (number, blank) = (self.number, self.blank);
         let (begin, end) = (self.begin, self.byte);
         self.number = self.number.saturating_add(1);
-        Row { number, error, is_blank, blank, begin, end, ..row }
+        SheetRow { number, error, reopened, is_blank, blank, begin, end, ..row }
     }
 
     /// The row read so far.
-    fn row(&self, columns: &Columns) -> Row {
+    fn row(&self, columns: &Columns) -> SheetRow {
         let bytes = self.output.get(..self.filled).unwrap_or_default();
         if self.ends.is_empty() {
             let is_first = self.number == 1;
             let bytes = bytes.strip_prefix(MARK).filter(|_| is_first).unwrap_or(bytes);
             let (is_blank, size) = (bytes.trim_ascii().is_empty(), bytes.len());
-            return Row { line: bytes.to_vec(), is_blank, size, ..Row::default() };
+            return SheetRow { line: bytes.to_vec(), is_blank, size, ..SheetRow::default() };
         }
         let ends = self.ends.get(..self.ended).unwrap_or_default();
         let (cells, is_text) = columns.cells(bytes, ends);
@@ -301,7 +304,7 @@ impl Rows {
         };
         let is_blank = bytes.trim_ascii().is_empty();
         let (width, size) = (ends.len(), bytes.len());
-        Row { cells, error, width, size, is_blank, ..Row::default() }
+        SheetRow { cells, error, width, size, is_blank, ..SheetRow::default() }
     }
 }
 

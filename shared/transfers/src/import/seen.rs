@@ -11,29 +11,29 @@ use primitives::problem::Problem;
 use services::Services;
 
 use super::Import;
-use crate::chunk::{self, Chunk};
+use crate::chunk::{self, FileChunk};
 
 /// The size of a digest, in bytes.
 const DIGEST: usize = 8;
 
 /// The values seen.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct SeenValues {
     before: HashSet<[u8; DIGEST]>,
     new: Vec<u8>,
 }
 
-impl Seen {
+impl SeenValues {
     /// Loads the values that earlier steps have seen.
     ///
     /// # Errors
     /// 503.
     pub(super) async fn read(services: &Services, import: &Import) -> Result<Self, Problem> {
-        let places: Vec<String> = (0..import.seen_pages).map(|page| place(import, page)).collect();
+        let names: Vec<String> =
+            (0..import.seen_pages).map(|page| page_name(import, page)).collect();
         let mut before = HashSet::new();
-        for places in places.chunks(50) {
-            let bytes =
-                chunk::read(services, import.id.as_str(), places).await?.unwrap_or_default();
+        for names in names.chunks(50) {
+            let bytes = chunk::read(services, import.id.as_str(), names).await?.unwrap_or_default();
             before
                 .extend(bytes.chunks_exact(DIGEST).filter_map(|one| <[u8; 8]>::try_from(one).ok()));
         }
@@ -70,13 +70,13 @@ impl Seen {
             return Ok(import.seen_pages);
         }
         let bytes = std::mem::take(&mut self.new);
-        let place = place(import, import.seen_pages);
-        let page = Chunk::new(import.id.as_str(), place, bytes, import.created_at);
+        let name = page_name(import, import.seen_pages);
+        let page = FileChunk::new(import.id.as_str(), name, bytes, import.created_at);
         chunk::write_of(services, import, &[page]).await?;
         Ok(import.seen_pages.saturating_add(1))
     }
 }
 
-fn place(import: &Import, page: u64) -> String {
+fn page_name(import: &Import, page: u64) -> String {
     format!("SEEN#{:06}#{page:06}", import.runs)
 }

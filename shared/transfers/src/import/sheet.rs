@@ -1,17 +1,19 @@
 //! Pages of a file: some records, and the place of the next ones.
 
+mod header;
+
 use std::collections::VecDeque;
 
 use primitives::problem::Problem;
 use serde_json::Value;
 
 use super::columns::Columns;
-use super::file::Source;
+use super::file::ByteSource;
 use super::finding::Finding;
 use super::parents::Parent;
-use super::records::{Decimals, Format, Record, Relation, Setting, has_decimal_comma};
-use super::rows::{MARK, MAX_COLUMNS, MAX_ROW, Row, RowError, Rows};
-use super::{Import, ImportKind, MAX_ROWS, Place};
+use super::records::{CellSettings, Decimals, Format, Record, Relation};
+use super::rows::{MAX_COLUMNS, MAX_ROW, RowError, RowReader, SheetRow};
+use super::{Import, ImportKind, ImportPosition, MAX_ROWS};
 use crate::FileFormat;
 
 /// The most records of one page.
@@ -24,18 +26,12 @@ const CELLS: usize = 100_000;
 const BYTES: usize = MAX_ROW;
 /// The most rows of one product.
 const ROWS_OF_RECORD: usize = 1_000;
-/// The supported delimiters.
-const DELIMITERS: [char; 3] = [',', ';', '\t'];
-/// The bytes of the first row from which the delimiter is detected.
-const SAMPLE: usize = 1 << 16;
-/// The bytes behind it in which decimal commas are looked for.
-const BEGINNING: usize = 1 << 20;
 
 /// Some records, and the place of the next ones.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct RecordPage {
     pub(super) records: Vec<Record>,
-    pub(super) place: Place,
+    pub(super) place: ImportPosition,
     /// The first ignored columns and the number of all, on the page of the header.
     pub(super) ignored: Option<(Vec<String>, u64)>,
     /// Warnings about columns, on the page of the header.
@@ -46,8 +42,8 @@ pub(super) struct Page {
     pub(super) is_last: bool,
 }
 
-impl Page {
-    fn of(records: Vec<Record>, place: Place) -> Self {
+impl RecordPage {
+    fn of(records: Vec<Record>, place: ImportPosition) -> Self {
         let (warnings, locations) = (Vec::new(), Vec::new());
         Self { records, place, ignored: None, warnings, locations, is_last: false }
     }
@@ -55,10 +51,10 @@ impl Page {
 
 /// The result of reading.
 #[derive(Debug)]
-pub(super) enum Read {
-    Page(Page),
+pub(super) enum ReadOutcome {
+    Page(RecordPage),
     /// The rest of the file cannot be read.
-    Broken(Vec<Finding>),
+    Unreadable(Vec<Finding>),
 }
 
 /// A file that is being read. It holds the rows of one page at most.
@@ -73,20 +69,20 @@ pub(super) struct Sheet<S> {
     total: u64,
     kind: ImportKind,
     format: FileFormat,
-    place: Place,
+    place: ImportPosition,
     columns: Columns,
-    rows: Rows,
+    rows: RowReader,
     /// Rows read ahead to find the end of a record.
-    ahead: VecDeque<Row>,
+    ahead: VecDeque<SheetRow>,
     is_one_by_one: bool,
 }
 
-impl<S: Source> Sheet<S> {
+impl<S: ByteSource> Sheet<S> {
     /// The file of an import, from the import's place on.
     pub(super) fn of(import: &Import, source: S) -> Self {
         let (kind, format, place) = (import.kind, import.format, import.place.clone());
         let columns = Format::columns(kind, &place.header).with_decimals(decimals(&place));
-        let rows = Rows::from(format, &place);
+        let rows = RowReader::from(format, &place);
         Self {
             source,
             bytes: Vec::new(),
@@ -112,12 +108,12 @@ impl<S: Source> Sheet<S> {
     ///
     /// # Errors
     /// Those of the source.
-    pub(super) async fn page(&mut self, setting: &Setting) -> Result<Read, Problem> {
+    pub(super) async fn page(&mut self, settings: &CellSettings) -> Result<ReadOutcome, Problem> {
         if self.format == FileFormat::Csv && self.place.header.is_empty() {
             return self.header().await;
         }
         let (mut records, mut cells, mut bytes) = (Vec::new(), 0_usize, 0_usize);
-        while records.len() < self.most() && cells < CELLS && bytes < BYTES {
+        while records.len() < self.page_size() && cells < CELLS && bytes < BYTES {
             let rows = self.record().await?;
             let Some(last) = rows.last() else {
                 return Ok(match self.too_many() {
@@ -131,9 +127,10 @@ impl<S: Source> Sheet<S> {
             cells = rows.iter().fold(cells, |sum, row| sum.saturating_add(row.width));
             bytes = rows.iter().fold(bytes, |sum, row| sum.saturating_add(row.size));
             let (rows, parent) = self.with_parent(rows).await?;
-            let told = parent.filter(|parent| parent.has_children).map(|parent| parent.row);
-            let own = self.read(&rows, setting).into_iter();
-            records.extend(own.map(|it| it.adding(parent.map(|_| last)).told(told)));
+            let warned_row = parent.filter(|parent| parent.has_children).map(|parent| parent.row);
+            let own = self.read(&rows, settings).into_iter();
+            records
+                .extend(own.map(|it| it.adding(parent.map(|_| last)).with_warnings_of(warned_row)));
         }
         Ok(self.full(records))
     }
@@ -142,14 +139,15 @@ impl<S: Source> Sheet<S> {
     /// that one, as it was before.
     async fn with_parent(
         &mut self,
-        mut rows: Vec<Row>,
-    ) -> Result<(Vec<Row>, Option<Parent>), Problem> {
+        mut rows: Vec<SheetRow>,
+    ) -> Result<(Vec<SheetRow>, Option<Parent>), Problem> {
         let first = rows.first().filter(|_| self.format == FileFormat::Csv);
         match first.and_then(|row| Format::relation(self.kind, &self.columns, row)) {
-            Some(Relation::Parent(key)) => {
+            Some(Relation::Parent(keys)) => {
                 let has_children = rows.len() > 1;
                 if let Some(row) = rows.first() {
-                    self.place.parents.add(key, row, has_children);
+                    let parent = Parent { byte: row.begin, row: row.number, has_children };
+                    self.place.parents.add(keys, parent);
                 }
             }
             Some(Relation::ChildOf(key)) => {
@@ -167,11 +165,11 @@ impl<S: Source> Sheet<S> {
     }
 
     /// Reads a row that was read before.
-    async fn row_at(&self, parent: Parent) -> Result<Option<Row>, Problem> {
+    async fn row_at(&self, parent: Parent) -> Result<Option<SheetRow>, Problem> {
         let Parent { byte, row, .. } = parent;
         let (delimiter, blank) = (self.place.delimiter, Some(0));
-        let place = Place { byte, row, delimiter, blank, ..Place::default() };
-        let (mut source, mut rows) = (self.source.at(byte), Rows::from(self.format, &place));
+        let place = ImportPosition { byte, row, delimiter, blank, ..ImportPosition::default() };
+        let (mut source, mut rows) = (self.source.at(byte), RowReader::from(self.format, &place));
         loop {
             let bytes = source.next().await?;
             let mut used = 0_usize;
@@ -186,13 +184,13 @@ impl<S: Source> Sheet<S> {
         }
     }
 
-    fn go_on_after(&mut self, row: &Row) {
+    fn go_on_after(&mut self, row: &SheetRow) {
         self.place.byte = row.end;
         self.place.row = row.number.saturating_add(1);
         self.place.blank = Some(row.blank);
     }
 
-    const fn most(&self) -> usize {
+    const fn page_size(&self) -> usize {
         match self.kind {
             _ if self.is_one_by_one => 1,
             ImportKind::Inventory => QUANTITIES,
@@ -200,30 +198,34 @@ impl<S: Source> Sheet<S> {
         }
     }
 
-    fn full(&self, records: Vec<Record>) -> Read {
+    fn full(&self, records: Vec<Record>) -> ReadOutcome {
         let place = self.place.clone();
-        Read::Page(Page::of(records, place))
+        ReadOutcome::Page(RecordPage::of(records, place))
     }
 
-    fn last(&self, mut records: Vec<Record>) -> Read {
+    fn last(&self, mut records: Vec<Record>) -> ReadOutcome {
         records.extend(self.place.parents.childless().map(Record::childless));
-        let place = Place { byte: self.total, ..self.place.clone() };
-        Read::Page(Page { is_last: true, ..Page::of(records, place) })
+        let place = ImportPosition { byte: self.total, ..self.place.clone() };
+        ReadOutcome::Page(RecordPage { is_last: true, ..RecordPage::of(records, place) })
     }
 
-    fn too_many(&self) -> Option<Read> {
+    fn too_many(&self) -> Option<ReadOutcome> {
         let row = self.ahead.front().filter(|row| self.is_beyond(row))?;
         let detail = format!("A file must have at most {MAX_ROWS} rows, not counting blank ones.");
-        Some(Read::Broken(vec![Finding::error((row.number, None), "too_many_rows", &detail)]))
+        Some(ReadOutcome::Unreadable(vec![Finding::error(
+            (row.number, None),
+            "too_many_rows",
+            &detail,
+        )]))
     }
 
-    fn is_beyond(&self, row: &Row) -> bool {
-        let most = MAX_ROWS.saturating_add(u64::from(self.format == FileFormat::Csv));
-        row.number.saturating_sub(row.blank) > most
+    fn is_beyond(&self, row: &SheetRow) -> bool {
+        let max_rows = MAX_ROWS.saturating_add(u64::from(self.format == FileFormat::Csv));
+        row.number.saturating_sub(row.blank) > max_rows
     }
 
     /// The records of these rows.
-    fn read(&self, rows: &[Row], setting: &Setting) -> Vec<Record> {
+    fn read(&self, rows: &[SheetRow], settings: &CellSettings) -> Vec<Record> {
         let Some(first) = rows.first() else { return Vec::new() };
         let mut records = match (self.format, first.error) {
             (FileFormat::Jsonl, None) => {
@@ -232,30 +234,42 @@ impl<S: Source> Sheet<S> {
             (FileFormat::Jsonl, Some(_)) => vec![Record::rejected(first.number)],
             // A truncated row does not tell its whole request.
             (FileFormat::Csv, _) if rows.iter().any(is_cut) => vec![Record::rejected(first.number)],
-            (FileFormat::Csv, _) => Format::of(self.kind, &self.columns, setting).records(rows),
+            (FileFormat::Csv, _) => Format::of(self.kind, &self.columns, settings).records(rows),
         };
-        let fault = |row: &Row| {
+        let finding = |row: &SheetRow| {
             let (code, detail) = row.error?.text();
             Some(Finding::error((row.number, None), code, detail))
         };
-        let faults: Vec<Finding> = rows.iter().filter_map(fault).collect();
+        let findings: Vec<Finding> = rows.iter().filter_map(finding).collect();
         // A row that cannot be read is none of several records.
-        records.truncate(if faults.is_empty() { records.len() } else { 1 });
+        records.truncate(if findings.is_empty() { records.len() } else { 1 });
+        let reopened: Vec<Finding> = rows.iter().filter_map(|row| self.reopened(row)).collect();
         for record in &mut records {
-            record.faults.extend(faults.clone());
+            record.findings.extend(findings.iter().chain(&reopened).cloned());
         }
         records
     }
 
+    /// The warning about a cell of the row that goes on after its closing quote.
+    fn reopened(&self, row: &SheetRow) -> Option<Finding> {
+        let place = row.reopened.filter(|place| self.columns.slot(*place).is_some())?;
+        let detail = "Text follows the closing quote of the cell. It was imported without quotes.";
+        let at = (row.number, Some(self.columns.name(place)));
+        Some(Finding::warning(at, "misplaced_quote", detail))
+    }
+
     /// Reads the rows of the next record; none at the end. Rows beyond the limits of a record are passed
     /// over.
-    async fn record(&mut self) -> Result<Vec<Row>, Problem> {
+    async fn record(&mut self) -> Result<Vec<SheetRow>, Problem> {
         let Some(first) = self.row().await? else { return Ok(Vec::new()) };
         let mut rows = vec![first];
-        let Some(key) = self.shared_key(&rows) else { return Ok(rows) };
+        let keys = self.shared_keys(&rows);
+        if keys.is_empty() {
+            return Ok(rows);
+        }
         let mut size = rows.iter().fold(0_usize, |sum, row| sum.saturating_add(row.size));
         while let Some(row) = self.row().await? {
-            if !Format::continues(self.kind, &self.columns, &key, &row) {
+            if !Format::continues(self.kind, &self.columns, &keys, &row) {
                 self.ahead.push_back(row);
                 break;
             }
@@ -270,26 +284,26 @@ impl<S: Source> Sheet<S> {
         Ok(rows)
     }
 
-    /// What the rows of one product or customer share.
-    fn shared_key(&self, rows: &[Row]) -> Option<String> {
-        let first = rows.first().filter(|_| self.format == FileFormat::Csv)?;
-        Format::shared_key(self.kind, &self.columns, first)
+    /// The keys of which the rows of one product or customer share one.
+    fn shared_keys(&self, rows: &[SheetRow]) -> Vec<String> {
+        let first = rows.first().filter(|_| self.format == FileFormat::Csv);
+        first.map(|row| Format::shared_keys(self.kind, &self.columns, row)).unwrap_or_default()
     }
 
     /// Reads the next row within the limit of rows; blank ones are skipped.
-    async fn row(&mut self) -> Result<Option<Row>, Problem> {
+    async fn row(&mut self) -> Result<Option<SheetRow>, Problem> {
         if let Some(row) = self.ahead.pop_front() {
-            return Ok(self.within(row));
+            return Ok(self.or_put_back(row));
         }
         while let Some(row) = self.next(false).await? {
             if !row.is_blank {
-                return Ok(self.within(row));
+                return Ok(self.or_put_back(row));
             }
         }
         Ok(None)
     }
 
-    fn within(&mut self, row: Row) -> Option<Row> {
+    fn or_put_back(&mut self, row: SheetRow) -> Option<SheetRow> {
         if !self.is_beyond(&row) {
             return Some(row);
         }
@@ -298,14 +312,14 @@ impl<S: Source> Sheet<S> {
     }
 
     /// Reads the next row of the file.
-    async fn next(&mut self, is_header: bool) -> Result<Option<Row>, Problem> {
+    async fn next(&mut self, is_header: bool) -> Result<Option<SheetRow>, Problem> {
         let unknown = Columns::unknown();
         loop {
             let columns = if is_header { &unknown } else { &self.columns };
             let rest = self.bytes.get(self.used..).unwrap_or_default();
             // The reader takes an empty input for the end of the file.
             if rest.is_empty() && !self.is_end {
-                self.further().await?;
+                self.read_more().await?;
                 continue;
             }
             let is_over = rest.is_empty();
@@ -318,7 +332,7 @@ impl<S: Source> Sheet<S> {
     }
 
     /// Reads more of the file, behind the bytes not read yet.
-    async fn further(&mut self) -> Result<(), Problem> {
+    async fn read_more(&mut self) -> Result<(), Problem> {
         let more = self.source.next().await?;
         self.is_end = more.is_empty();
         if self.used >= self.bytes.len() {
@@ -331,121 +345,21 @@ impl<S: Source> Sheet<S> {
         Ok(())
     }
 
-    /// Reads the first row: the names of the columns.
-    async fn header(&mut self) -> Result<Read, Problem> {
-        while !self.is_end && self.bytes.len() < SAMPLE && !self.bytes.contains(&b'\n') {
-            self.further().await?;
-        }
-        self.begin();
-        let Some(row) = self.next(true).await? else {
-            let empty = Finding::error((1, None), "empty_file", "The file is empty.");
-            return Ok(Read::Broken(vec![empty]));
-        };
-        if let Some(broken) = unreadable(&row) {
-            return Ok(Read::Broken(vec![broken]));
-        }
-        self.go_on_after(&row);
-        let names: Vec<String> = row.cells.into_iter().map(|cell| cell.text).collect();
-        self.columns = Format::columns(self.kind, &names);
-        self.place.has_decimal_commas =
-            self.place.delimiter == Some(';') || self.has_decimal_commas().await?;
-        self.columns = std::mem::take(&mut self.columns).with_decimals(decimals(&self.place));
-        let found = Format::findings(self.kind, &self.columns, &names, row.number);
-        if found.iter().any(Finding::is_error) {
-            return Ok(Read::Broken(found));
-        }
-        self.place.header = self.columns.kept();
-        let (ignored, count) = self.columns.ignored();
-        let warnings = found.into_iter().chain(ignored_columns(&ignored, count, row.number));
-        let warnings = warnings.collect();
-        let (ignored, locations) = (Some((ignored, count)), Format::locations(&self.columns));
-        let page = Page::of(Vec::new(), self.place.clone());
-        Ok(Read::Page(Page { ignored, warnings, locations, ..page }))
-    }
-
-    /// Whether a cell in the beginning of the file, behind the header, has a decimal comma.
-    async fn has_decimal_commas(&mut self) -> Result<bool, Problem> {
-        while !self.is_end && self.bytes.len().saturating_sub(self.used) < BEGINNING {
-            self.further().await?;
-        }
-        let mut rest = self.bytes.get(self.used..).unwrap_or_default();
-        rest = rest.get(..BEGINNING).unwrap_or(rest);
-        let mut rows = Rows::from(self.format, &self.place);
-        while !rest.is_empty() {
-            let (used, row) = rows.read(rest, &self.columns);
-            rest = rest.get(used..).unwrap_or_default();
-            let cells = row.map(|row| row.cells).unwrap_or_default();
-            if cells.iter().any(|cell| has_decimal_comma(crate::csv::plain_code(&cell.text))) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
     /// Leaves out the columns of these names. The page is that of the header.
-    pub(super) fn leave_out(&mut self, names: &[String], page: &mut Page) {
+    pub(super) fn leave_out(&mut self, names: &[String], page: &mut RecordPage) {
         self.columns = std::mem::take(&mut self.columns).without(names);
-        self.place.header = self.columns.kept();
+        self.place.header = self.columns.header_names();
         page.place = self.place.clone();
     }
-
-    /// Finds the delimiter of cells: the one that a first line `sep=;` names, as spreadsheets write it, or
-    /// the one that occurs most in the first row.
-    fn begin(&mut self) {
-        self.used = if self.bytes.starts_with(MARK) { MARK.len() } else { 0 };
-        let rest = self.bytes.get(self.used..).unwrap_or_default();
-        let (line, end) = match rest.iter().position(|byte| *byte == b'\n') {
-            Some(end) => (rest.get(..end).unwrap_or_default(), end.saturating_add(1)),
-            None => (rest, rest.len()),
-        };
-        if let Some(delimiter) = named_delimiter(line) {
-            self.place.delimiter = Some(delimiter);
-            self.place.row = self.place.row.saturating_add(1);
-            self.place.blank = self.place.blank.map(|blank| blank.saturating_add(1));
-            self.used = self.used.saturating_add(end);
-        } else {
-            let sample = rest.get(..SAMPLE).unwrap_or(rest);
-            self.place.delimiter = Some(delimiter(sample));
-        }
-        self.place.byte = u64::try_from(self.used).unwrap_or(u64::MAX);
-        self.rows = Rows::from(self.format, &self.place);
-    }
-}
-
-/// The finding about a first row that cannot be read.
-fn unreadable(row: &Row) -> Option<Finding> {
-    let error = row.error.or((row.width > MAX_COLUMNS).then_some(RowError::TooManyCells))?;
-    let at = (row.number, None);
-    Some(match error {
-        RowError::TooManyCells => {
-            let detail = format!("A file must have at most {MAX_COLUMNS} columns.");
-            Finding::error(at, "too_many_columns", &detail)
-        }
-        _ => Finding::error(at, error.text().0, error.text().1),
-    })
-}
-
-/// Warnings that name the ignored columns, the last one with the number of those that are not named.
-fn ignored_columns(names: &[String], count: u64, row: u64) -> Vec<Finding> {
-    let named = names.iter().filter(|name| !name.is_empty()).map(|name| {
-        let detail = "The column is not imported.";
-        Finding::warning((row, Some(name)), "ignored_column", detail)
-    });
-    let rest = count.saturating_sub(u64::try_from(names.len()).unwrap_or(u64::MAX));
-    let rest = (rest > 0).then(|| {
-        let detail = format!("{rest} more columns are not imported.");
-        Finding::warning((row, None), "ignored_column", &detail)
-    });
-    named.chain(rest).collect()
 }
 
 /// The sign before decimals in a file that is read from this place on.
-fn decimals(place: &Place) -> Decimals {
+fn decimals(place: &ImportPosition) -> Decimals {
     if place.has_decimal_commas { Decimals::Comma } else { Decimals::Point }
 }
 
 /// Whether a part of the row, or a row after it of the same record, was passed over.
-fn is_cut(row: &Row) -> bool {
+fn is_cut(row: &SheetRow) -> bool {
     let cut = [
         RowError::TooLarge,
         RowError::RecordTooLarge,
@@ -453,23 +367,6 @@ fn is_cut(row: &Row) -> bool {
         RowError::MisplacedQuote,
     ];
     row.error.is_some_and(|error| cut.contains(&error)) || row.width > MAX_COLUMNS
-}
-
-/// The delimiter that a line `sep=;` names.
-fn named_delimiter(line: &[u8]) -> Option<char> {
-    let text = std::str::from_utf8(line).ok()?.trim_end_matches('\r').trim_matches('"');
-    let (name, delimiter) = text.split_at_checked("sep=".len())?;
-    let is_named = |known: &char| delimiter == known.to_string();
-    DELIMITERS.into_iter().find(is_named).filter(|_| name.eq_ignore_ascii_case("sep="))
-}
-
-/// The delimiter that occurs most in the first row that is not blank.
-fn delimiter(sample: &[u8]) -> char {
-    let line = sample.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
-    let line = line.unwrap_or_default();
-    let count =
-        |delimiter: &char| line.iter().filter(|byte| char::from(**byte) == *delimiter).count();
-    DELIMITERS.into_iter().rev().max_by_key(count).unwrap_or(',')
 }
 
 fn json(line: &[u8]) -> Result<Value, String> {

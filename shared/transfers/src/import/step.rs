@@ -9,7 +9,7 @@ use core_types::key;
 use futures_util::FutureExt;
 use http::HeaderMap;
 use identity::store::{Store, StoreStatus};
-use platform::authority::Standing;
+use platform::authority::AuthorityCheck;
 use primitives::clock::{MINUTE, Timestamp};
 use primitives::context::Context;
 use primitives::problem::{Code, Problem};
@@ -17,16 +17,16 @@ use services::Services;
 use table::Write;
 use tokio::time::Instant;
 
-use super::file::{Chunks, Source};
+use super::file::{ByteSource, Chunks};
 use super::finding::{Finding, Findings, paged};
-use super::kinds::{Done, Work, unknown_locations};
-use super::records::Setting;
-use super::seen::Seen;
-use super::sheet::{Page, Read, Sheet};
+use super::kinds::{RecordResult, Work, unknown_locations};
+use super::records::CellSettings;
+use super::seen::SeenValues;
+use super::sheet::{ReadOutcome, RecordPage, Sheet};
 use super::{Import, ImportStatus, MAX_FINDINGS, Pictures, pictures};
 use crate::chunk;
 
-/// How long one message works on an import.
+/// The time for which one message works on an import.
 const STAY: Duration = Duration::from_secs(5);
 /// The most findings of one record that are stored; further ones are only counted.
 const FINDINGS_OF_RECORD: usize = 100;
@@ -63,7 +63,7 @@ async fn end(services: &Services, import: &Import, reason: EndReason) -> Result<
     let write = if import.is_fetching() {
         write.replace(&import.without_pictures(now), Code::VersionConflict)
     } else {
-        import.broken(reason, now).save(import, write)
+        import.failed_permanently(reason, now).save(import, write)
     };
     write.commit().await
 }
@@ -75,28 +75,33 @@ async fn run(
 ) -> Result<Option<Timestamp>, Problem> {
     let whole = import.clone();
     let (mut import, mut sheet) = (import, Sheet::of(&whole, Chunks::of(services, &whole)));
-    let mut seen =
-        if import.dry_run { Seen::read(services, &import).await? } else { Seen::default() };
-    let mut standing = Standing::of(import.authority.as_ref());
-    let setting = setting(store, &import);
+    let mut seen = if import.dry_run {
+        SeenValues::read(services, &import).await?
+    } else {
+        SeenValues::default()
+    };
+    let mut authority = AuthorityCheck::of(import.authority.as_ref());
+    let settings = cell_settings(store, &import);
     let began = Instant::now();
     while import.status == ImportStatus::Running {
-        if let Some(reason) = standing.lost(services).await? {
-            let over = import.revoked(reason, services.clock.now());
-            over.save(&import, services.table.write()).commit().await?;
-            import = over;
+        if let Some(reason) = authority.revocation(services).await? {
+            let ended = import.revoked(reason, services.clock.now());
+            ended.save(&import, services.table.write()).commit().await?;
+            import = ended;
             break;
         }
         if began.elapsed() >= STAY {
             return Ok(Some(services.clock.now()));
         }
-        let read = match sheet.page(&setting).await? {
-            Read::Page(page) => at_locations(services, store, &mut sheet, page).await?,
-            broken @ Read::Broken(_) => broken,
+        let read = match sheet.page(&settings).await? {
+            ReadOutcome::Page(page) => at_locations(services, store, &mut sheet, page).await?,
+            unreadable @ ReadOutcome::Unreadable(_) => unreadable,
         };
         import = match read {
-            Read::Broken(findings) => broken(services, &import, findings).await?,
-            Read::Page(page) => process(services, store, (&import, page), &mut seen).await?,
+            ReadOutcome::Unreadable(findings) => {
+                end_unreadable(services, &import, findings).await?
+            }
+            ReadOutcome::Page(page) => process(services, store, (&import, page), &mut seen).await?,
         };
     }
     if import.status.is_over() && !import.is_fetching() {
@@ -114,22 +119,22 @@ async fn run(
     Ok(import.is_fetching().then(|| services.clock.now()))
 }
 
-/// What the cells of an import are converted by.
-pub(super) fn setting(store: &Store, import: &Import) -> Setting {
+/// The settings by which the cells of an import are converted.
+pub(super) fn cell_settings(store: &Store, import: &Import) -> CellSettings {
     let today = store.timezone.day(import.started_at.unwrap_or(import.created_at));
-    Setting { currency: store.currency.clone(), today }
+    CellSettings { currency: store.currency.clone(), today }
 }
 
 /// The page of the header of a file with a column for each location, without those that the store does not
 /// have: each is a finding. Without any known location, the file cannot be read.
-async fn at_locations<S: Source>(
+async fn at_locations<S: ByteSource>(
     services: &Services,
     store: &Store,
     sheet: &mut Sheet<S>,
-    mut page: Page,
-) -> Result<Read, Problem> {
+    mut page: RecordPage,
+) -> Result<ReadOutcome, Problem> {
     if page.locations.is_empty() {
-        return Ok(Read::Page(page));
+        return Ok(ReadOutcome::Page(page));
     }
     let mut unknown = unknown_locations(services, store, &page.locations).await?;
     let is_none_known = unknown.len() == page.locations.len();
@@ -142,12 +147,12 @@ async fn at_locations<S: Source>(
     };
     let findings: Vec<Finding> = unknown.iter().map(finding).collect();
     if is_none_known {
-        return Ok(Read::Broken(findings));
+        return Ok(ReadOutcome::Unreadable(findings));
     }
     sheet.leave_out(&unknown, &mut page);
     // Before the warnings, of which only the first ones are stored.
     page.warnings.splice(0..0, findings);
-    Ok(Read::Page(page))
+    Ok(ReadOutcome::Page(page))
 }
 
 /// Ends an import after a permanent error, which admits another on the store.
@@ -168,27 +173,27 @@ pub async fn give_up(services: &Services, id: &ImportId) -> Result<(), Problem> 
 async fn process(
     services: &Services,
     store: &Store,
-    (import, page): (&Import, Page),
-    seen: &mut Seen,
+    (import, page): (&Import, RecordPage),
+    seen: &mut SeenValues,
 ) -> Result<Import, Problem> {
     let work = Work { services, store, import };
     let has_images: Vec<bool> = page.records.iter().map(pictures::has_images).collect();
     let outcomes = work.apply(page.records, seen).boxed().await?;
     let now = services.clock.now();
     let mut next = import.changed(now);
-    let mut findings = Found::default();
+    let mut findings = PageFindings::default();
     findings.add(page.warnings, FINDINGS_OF_HEADER);
     for (outcome, has_images) in outcomes.into_iter().zip(has_images) {
-        let is_written = matches!(outcome.result, Done::Created | Done::Updated);
+        let is_written = matches!(outcome.result, RecordResult::Created | RecordResult::Updated);
         if has_images && is_written && !import.dry_run {
             next.pictures.get_or_insert_with(Pictures::begin);
         }
         let counts = &mut next.counts;
         let count = match outcome.result {
-            Done::Created => &mut counts.created,
-            Done::Updated => &mut counts.updated,
-            Done::Skipped => &mut counts.skipped,
-            Done::Failed => &mut counts.failed,
+            RecordResult::Created => &mut counts.created,
+            RecordResult::Updated => &mut counts.updated,
+            RecordResult::Skipped => &mut counts.skipped,
+            RecordResult::Failed => &mut counts.failed,
         };
         *count = count.saturating_add(1);
         findings.add(outcome.findings, FINDINGS_OF_RECORD);
@@ -215,13 +220,13 @@ async fn process(
 
 /// The findings of a page: the first of each record, the number of all, and the number of warnings.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct PageFindings {
     first: Vec<Finding>,
     count: u64,
     warnings: u64,
 }
 
-impl Found {
+impl PageFindings {
     fn add(&mut self, found: Vec<Finding>, most: usize) {
         let count = |found: usize| u64::try_from(found).unwrap_or(u64::MAX);
         let errors = found.iter().filter(|finding| finding.is_error()).count();
@@ -242,24 +247,24 @@ impl Found {
 }
 
 /// Adds findings about a record.
-pub(super) fn add(found: &mut Found, findings: Vec<Finding>) {
+pub(super) fn add(found: &mut PageFindings, findings: Vec<Finding>) {
     found.add(findings, FINDINGS_OF_RECORD);
 }
 
 /// Ends an import whose file cannot be read any further.
-async fn broken(
+async fn end_unreadable(
     services: &Services,
     import: &Import,
     found: Vec<Finding>,
 ) -> Result<Import, Problem> {
-    let mut findings = Found::default();
+    let mut findings = PageFindings::default();
     findings.add(found, FINDINGS_OF_RECORD);
-    let over = Import {
+    let ended = Import {
         findings_count: import.findings_count,
         warnings_count: import.warnings_count,
         ..findings.counted_in(import.clone()).read(services.clock.now())
     };
-    save(services, import, over, findings).await
+    save(services, import, ended, findings).await
 }
 
 /// Saves an import with its findings: both, or neither.
@@ -267,7 +272,7 @@ async fn save(
     services: &Services,
     import: &Import,
     next: Import,
-    findings: Found,
+    findings: PageFindings,
 ) -> Result<Import, Problem> {
     let (next, pages) = with_findings(import, next, findings);
     let write = next.save(import, services.table.write());
@@ -283,7 +288,7 @@ pub(super) async fn save_progress(
     services: &Services,
     import: &Import,
     next: Import,
-    findings: Found,
+    findings: PageFindings,
 ) -> Result<(), Problem> {
     let (next, pages) = with_findings(import, next, findings);
     let write = services.table.write().replace(&next, Code::VersionConflict);
@@ -295,7 +300,11 @@ fn create(write: Write, pages: &[Findings]) -> Write {
 }
 
 /// The import with the number of its findings, and the pages that have them.
-fn with_findings(import: &Import, mut next: Import, findings: Found) -> (Import, Vec<Findings>) {
+fn with_findings(
+    import: &Import,
+    mut next: Import,
+    findings: PageFindings,
+) -> (Import, Vec<Findings>) {
     let remaining = MAX_FINDINGS.saturating_sub(next.findings_count);
     let remaining = usize::try_from(remaining).unwrap_or(usize::MAX);
     next = findings.counted_in(next);

@@ -7,7 +7,7 @@ use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Import, ImportInput, ImportKind, ImportStatus, OnExisting, Part, Pictures};
+use super::{Import, ImportInput, ImportKind, ImportStatus, OnExisting, Pictures, UploadedPart};
 use crate::FileFormat;
 
 core_types::topics! {
@@ -109,7 +109,7 @@ core_types::view! {
 
 impl Import {
     fn part_views(&self) -> Vec<ImportPart> {
-        let part = |(number, part): (&u32, &Part)| ImportPart {
+        let part = |(number, part): (&u32, &UploadedPart)| ImportPart {
             number: *number,
             bytes: part.bytes,
             sha256: part.sha256.clone(),
@@ -159,7 +159,7 @@ impl Example for ImportView {
         let import = Import::new(input, &store, "mer_example", EXAMPLE_TIME);
         let import = Import { id: ImportId::derive(&["example"]), ..import };
         let (parts, counts) = (
-            [(1, Part::of(b"Handle,Title\nmug,Mug\n", EXAMPLE_TIME))].into(),
+            [(1, UploadedPart::of(b"Handle,Title\nmug,Mug\n", EXAMPLE_TIME))].into(),
             super::Counts { created: 1, ..super::Counts::default() },
         );
         let started = Import { parts, counts, started_at: Some(EXAMPLE_TIME), ..import };

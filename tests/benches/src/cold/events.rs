@@ -115,7 +115,7 @@ pub(super) fn plans(owner: &Owner, one: &One) -> Result<Vec<Plan>, AnyError> {
         family("storefront", as_anybody(GOODS), "/v1/storefront/demo-store/customers/me"),
         alongside("storefront, one", "storefront", as_anybody(&one.page)),
         alongside(
-            "storefront, kept",
+            "storefront, cached",
             "storefront",
             Box::new(|number| request(GOODS, &[], number / READS_OF_A_NETWORK)),
         ),

@@ -64,7 +64,7 @@ pub const LIST: Operation = Operation {
 };
 /// The same list, from the response cache.
 pub const KEPT_LIST: Operation = Operation {
-    name: "product list of 20, kept",
+    name: "product list of 20, cached",
     reads: 0,
     hottest_reads: 0,
     runs: Run::of(512, 2),

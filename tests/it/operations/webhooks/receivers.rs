@@ -61,7 +61,7 @@ async fn redirects_are_not_followed_and_410_disables_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn misbehaving_receivers_are_cut_off() {
+async fn a_misbehaving_receiver_is_cut_off_or_read_no_further() {
     let watched = Watched::by(Behaviour::Drip(Duration::from_millis(100))).await;
     let hanging = Receiver::that(Behaviour::Hang).await;
     let flooding = Receiver::that(Behaviour::BigBody(4 << 20)).await;

@@ -87,7 +87,7 @@ async fn stocked() -> Market {
         "options": [{"name": "Size", "values": ["S", "M", "L"]}],
         "variants": [
             {"sku": "'T-S", "price": inr(99_950), "options": ["S"], "weight_grams": 180,
-             "barcode": "0036", "taxable": false, "metadata": {"shelf": "A"},
+             "barcode": "0036", "hs_code": "010121", "country_of_origin": "IN", "taxable": false, "metadata": {"shelf": "A"},
              "inventory": {"policy": "deny", "levels": [{"quantity": 3}, {"location_id": depot, "quantity": 4}]}},
             {"price": inr(5), "compare_at": inr(10), "options": ["M"], "requires_shipping": false,
              "image_url": "https://images.example.com/2.png",
@@ -209,6 +209,54 @@ async fn exported_orders_show_gift_card_payments() {
     let last = row["Gift Card"].as_str().unwrap();
     assert!(last.len() >= 4 && code.ends_with(last), "{last}");
     assert_eq!(row["Outstanding Balance"], "5.00");
+}
+
+#[tokio::test]
+async fn exported_orders_have_no_tax_of_units_cancelled_unpaid() {
+    let market = Market::open().await;
+    let variant = market.stock(10_000, 5).await;
+    let path = format!("/v1/stores/{}/tax-rates", market.store.id);
+    let gst = json!({"name": "GST", "country": "IN", "percent": "18"});
+    market.owner.post(&path).json(gst).await.expect(201);
+    let mut input = cart(&[(&variant, 3)]);
+    input["shipping_address"] = address();
+    let placed = market.order(input).await;
+    market.act(&placed.id, "confirm", json!({})).await.expect(200);
+    let line =
+        |quantity: i64| json!({"items": [{"order_item_id": placed.line(0), "quantity": quantity}]});
+    market.act(&placed.id, "lines/cancel", line(1)).await.expect(200);
+    market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
+    market.act(&placed.id, "refund", line(2)).await.expect(201);
+    let all = rows(&exported(&market, "orders", "csv").await);
+    for (column, value) in [
+        ("Subtotal", "200.00"),
+        ("Taxes", "36.00"),
+        ("Tax 1 Value", "36.00"),
+        ("Total", "236.00"),
+        ("Refunded Amount", "236.00"),
+        ("Refunded Tax", "36.00"),
+        ("Lineitem quantity", "2"),
+        ("Lineitem total", "236.00"),
+    ] {
+        assert_eq!(all[0][column], value, "{column}");
+    }
+}
+
+#[tokio::test]
+async fn exported_orders_have_both_tax_numbers() {
+    let market = Market::open().await;
+    let own = json!({"tax_number": "29AAGCB7383J1Z4"});
+    market.owner.patch(&format!("/v1/stores/{}", market.store.id)).json(own).await.expect(200);
+    let variant = market.stock(2_000, 5).await;
+    let mut input = cart(&[(&variant, 1)]);
+    input["tax_number"] = json!("29ABCDE1234F1Z5");
+    let order = market.order(input).await.id;
+    let all = rows(&exported(&market, "orders", "csv").await);
+    let row = all.iter().find(|row| row["Id"] == order).unwrap();
+    assert_eq!(
+        (&row["Tax Number"], &row["Store Tax Number"]),
+        (&json!("29ABCDE1234F1Z5"), &json!("29AAGCB7383J1Z4"))
+    );
 }
 
 #[tokio::test]

@@ -42,6 +42,7 @@ async fn the_ledger_records_adjust_set_and_move_changes() {
     let silent = json!([{"item_id": item, "location_id": stock.main, "quantity": 1}]);
     let silent = stock.change("set", silent).await.expect(422);
     assert_eq!(silent.str("/errors/0/pointer"), "/changes/0/compare_quantity");
+    assert_eq!(silent.str("/errors/0/code"), "required");
     let across = json!([{
         "item_id": item, "from_location": stock.main, "to_location": second, "quantity": 21,
     }]);

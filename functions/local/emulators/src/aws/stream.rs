@@ -9,24 +9,48 @@ use dynoxide::{AttributeValue, Database, Item};
 use serde_json::{Value, json};
 
 use super::account::REGION;
+use super::tables::Tables;
 use crate::error::EmulatorError;
 
-/// The streams of a database, listed at the first read, each with its position.
+/// What a public sequence number is more than the stored one.
+const OFFSET: u128 = 100_000_000_000_000_000_000;
+/// Records that are read before those are deleted: one write for many, which holds up others for a millisecond.
+const TRIM_AFTER: usize = 128;
+
+/// The streams of a database, listed at the first read, each with its position. What this has read is deleted.
 pub(super) struct Stream {
+    tables: Tables,
     database: Database,
     readings: Mutex<Vec<Reading>>,
 }
 
 /// The position of a stream.
 struct Reading {
+    table: String,
     arn: String,
     /// The shard iterator of the next read.
     position: String,
+    /// The stored sequence number of the last record that was read.
+    last: i64,
+    /// Records read that are not deleted yet.
+    read: usize,
 }
 
 impl Stream {
-    pub(super) fn of(database: Database) -> Self {
-        Self { database, readings: Mutex::default() }
+    pub(super) fn of(tables: &Tables) -> Self {
+        let (tables, database) = (tables.clone(), tables.of_stream());
+        Self { tables, database, readings: Mutex::default() }
+    }
+
+    /// Deletes what was read of each stream, if that is much.
+    fn trim(&self, readings: &mut [Reading]) {
+        for reading in readings.iter_mut().filter(|reading| reading.read >= TRIM_AFTER) {
+            // A writer may hold the table for long; then the next read tries again.
+            match self.tables.trim_stream(&reading.table, reading.last) {
+                Ok(()) => reading.read = 0,
+                Err(cause) => tracing::warn!(%cause, "what was read of the stream not deleted"),
+            }
+        }
     }
 
     /// Reads the next records that are `wanted`, by the name of the change and the kind of the item. Other
@@ -49,7 +73,7 @@ impl Stream {
             let room = limit.saturating_sub(records.len());
             let before = records.len();
             while room > 0 && records.len() == before {
-                let page = self.page(&mut reading.position, room)?;
+                let page = self.page(reading, room)?;
                 for record in page.iter().filter(|record| is_wanted(record)) {
                     records.push(lambda_record(record, &reading.arn)?);
                 }
@@ -58,16 +82,22 @@ impl Stream {
                 }
             }
         }
+        self.trim(&mut readings);
         Ok(records)
     }
 
     /// Reads the next page, and moves the position.
-    fn page(&self, position: &mut String, limit: usize) -> Result<Vec<Record>, EmulatorError> {
-        let input = GetRecordsRequest { shard_iterator: position.clone(), limit: Some(limit) };
+    fn page(&self, reading: &mut Reading, limit: usize) -> Result<Vec<Record>, EmulatorError> {
+        let position = reading.position.clone();
+        let input = GetRecordsRequest { shard_iterator: position, limit: Some(limit) };
         let page = self.database.get_records(input);
         let page = page.map_err(EmulatorError::while_trying("read the table's stream"))?;
         if let Some(next) = page.next_shard_iterator {
-            *position = next;
+            reading.position = next;
+        }
+        if let Some(last) = page.records.last() {
+            reading.last = stored(&last.dynamodb.sequence_number).unwrap_or(reading.last);
+            reading.read = reading.read.saturating_add(page.records.len());
         }
         Ok(page.records)
     }
@@ -91,8 +121,14 @@ impl Stream {
             self.database.get_shard_iterator(input).map_err(EmulatorError::while_trying(TRIED))?;
         let iterator = found.shard_iterator.ok_or("no iterator came back");
         let position = iterator.map_err(EmulatorError::while_trying(TRIED))?;
-        Ok(Reading { arn: stream.stream_arn, position })
+        Ok(Reading { table: stream.table_name, arn: stream.stream_arn, position, last: 0, read: 0 })
     }
+}
+
+/// The stored number of a public one.
+fn stored(sequence_number: &str) -> Option<i64> {
+    let public: u128 = sequence_number.parse().ok()?;
+    i64::try_from(public.checked_sub(OFFSET)?).ok()
 }
 
 /// The kind of an item.

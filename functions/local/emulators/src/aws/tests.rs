@@ -129,6 +129,74 @@ async fn unwanted_records_of_the_stream_are_skipped() -> Tested {
 }
 
 #[tokio::test]
+async fn a_backup_is_made_while_the_table_is_written() -> Tested {
+    let (scratch, copy) = (Scratch::new(), Scratch::new());
+    let emulators = Emulators::start(Some(&scratch.0)).await?;
+    let client = with_table(&emulators).await?;
+    put(&client, "before").await?;
+    back_up(&scratch.0, &copy.0)?;
+    put(&client, "after").await?;
+    assert!(back_up(&scratch.0, &copy.0).is_err(), "there is one");
+    assert!(back_up(&copy.0.join("none"), &scratch.0.join("none")).is_err(), "no table");
+    emulators.stop().await;
+
+    let restored = Emulators::start(Some(&copy.0)).await?;
+    let client = aws_sdk_dynamodb::Client::new(&config(restored.dynamodb_endpoint()));
+    let items = client.scan().table_name("commerce").send().await?.items.unwrap_or_default();
+    let found: Vec<_> = items.iter().filter_map(|item| item.get("PK")?.as_s().ok()).collect();
+    assert_eq!(found, ["before"]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_stream_of_a_file_keeps_little_of_what_was_read() -> Tested {
+    let scratch = Scratch::new();
+    let emulators = Emulators::start(Some(&scratch.0)).await?;
+    let client = with_table(&emulators).await?;
+    for round in 0..3 {
+        for number in 0..200 {
+            put(&client, &format!("{round}-{number}")).await?;
+        }
+        let mut read = 0;
+        while let count @ 1.. = emulators.stream_records(100)?.len() {
+            read += count;
+        }
+        assert_eq!(read, 200, "each once");
+        assert!(emulators.stream_length()? < 200, "{}", emulators.stream_length()?);
+    }
+    emulators.stop().await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_stream_records_what_it_is_told_to() -> Tested {
+    let scratch = Scratch::new();
+    let recorded = [("INSERT", "event"), ("REMOVE", "order"), ("MODIFY", "level")];
+    let recorded = recorded.map(|(change, kind)| (change.to_owned(), kind.to_owned())).into();
+    for data in [Some(scratch.0.as_path()), None] {
+        let emulators = Emulators::start_on(data, Ports::default(), Some(&recorded)).await?;
+        emulators.create_table(&crate::table::table_definition("commerce"))?;
+        let client = aws_sdk_dynamodb::Client::new(&config(emulators.dynamodb_endpoint()));
+        let text = |text: &str| AttributeValue::S(text.to_owned());
+        for kind in ["order", "event", "level"] {
+            for value in ["before", "after"] {
+                let input = client.put_item().table_name("commerce").item("PK", text(kind));
+                let input = input.item("SK", text("A")).item("value", text(value));
+                input.item("entity", text(kind)).send().await?;
+            }
+            let delete = client.delete_item().table_name("commerce").key("PK", text(kind));
+            delete.key("SK", text("A")).send().await?;
+        }
+        let records = emulators.stream_records(100)?;
+        let changes: Vec<_> =
+            records.iter().filter_map(|record| record.get("eventName")?.as_str()).collect();
+        assert_eq!(changes, ["REMOVE", "INSERT", "MODIFY"]);
+        emulators.stop().await;
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_restart_keeps_the_items_and_begins_a_new_stream() -> Tested {
     let scratch = Scratch::new();
     let emulators = Emulators::start(Some(&scratch.0)).await?;

@@ -24,11 +24,11 @@ struct Call {
     expression_attribute_values: BTreeMap<String, Text>,
     queue_url: String,
     secret_id: String,
-    request_items: BTreeMap<String, Wanted>,
+    request_items: BTreeMap<String, Batch>,
     transact_items: Vec<BTreeMap<String, Part>>,
 }
 
-/// A part of a transaction.
+/// A part of a transaction or of a batch of writes.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 struct Part {
@@ -37,11 +37,38 @@ struct Part {
     item: PrimaryKey,
 }
 
+/// What a batch writes or reads in one table.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Batch {
+    Writes(Vec<BTreeMap<String, Part>>),
+    Reads(Wanted),
+}
+
+impl Batch {
+    /// The partition of each item.
+    fn partitions(self) -> Vec<Option<String>> {
+        match self {
+            Self::Writes(writes) => {
+                let writes = writes.into_iter().flat_map(BTreeMap::into_values);
+                writes.map(Part::partition).collect()
+            }
+            Self::Reads(wanted) => wanted.keys.into_iter().map(|key| key.partition.text).collect(),
+        }
+    }
+}
+
 /// The keys of a batch in one table.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 struct Wanted {
     keys: Vec<PrimaryKey>,
+}
+
+impl Part {
+    fn partition(self) -> Option<String> {
+        self.key.partition.text.or(self.item.partition.text)
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -135,20 +162,17 @@ fn items(operation: &str, call: Call) -> Vec<Done> {
         "TransactWriteItems" | "TransactGetItems" => {
             let parts = call.transact_items.into_iter().flatten();
             let done = |(kind, part): (String, Part)| {
-                let key = part.key.partition.text.or(part.item.partition.text);
-                (format!("{kind}Item"), (part.table_name, None), key)
+                let table = part.table_name.clone();
+                (format!("{kind}Item"), (table, None), part.partition())
             };
             parts.map(done).collect()
         }
-        "BatchGetItem" => {
-            let tables = call.request_items.into_iter();
-            let done = |(table, wanted): (String, Wanted)| {
-                let one = move |key: PrimaryKey| {
-                    (operation.to_owned(), (table.clone(), None), key.partition.text)
-                };
-                wanted.keys.into_iter().map(one)
+        "BatchGetItem" | "BatchWriteItem" => {
+            let done = |(table, batch): (String, Batch)| {
+                let one = move |key| (operation.to_owned(), (table.clone(), None), key);
+                batch.partitions().into_iter().map(one)
             };
-            tables.flat_map(done).collect()
+            call.request_items.into_iter().flat_map(done).collect()
         }
         "Query" => {
             let place = (call.table_name.clone(), call.index_name.clone());

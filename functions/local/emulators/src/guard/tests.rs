@@ -20,6 +20,7 @@ fn guard() -> Guard {
         statement(&READS, &["Table"], &["STO#sto_?", "STO#*#ORD#*", "APP#*", "HEALTH"]),
         statement(&["dynamodb:Query"], &["Table/index/GSI5"], &["STO#*#ORD"]),
         statement(&WRITES, &["Table"], &["STO#*", "EVT#*"]),
+        statement(&["dynamodb:BatchWriteItem"], &["Table"], &["DLV#*"]),
         statement(&["dynamodb:Scan"], &["Table"], &["STO#*"]),
         statement(&["sqs:SendMessage"], &["Queue", "Both", FOREIGN_QUEUES], &[]),
         Statement { denies: true, ..statement(&["sqs:SendMessage"], &["Mails", "Both"], &[]) },
@@ -150,6 +151,20 @@ fn a_query_reads_the_partition_of_its_index() {
     assert!(!dynamodb(&guard, "Query", &query(Some("GSI5"), "GSI5PK", "STO#s#ORD#o")));
     assert!(!dynamodb(&guard, "Query", &query(Some("GSI6"), "GSI6PK", "STO#s#ORD")));
     assert!(!dynamodb(&guard, "Query", &query(Some("GSI5"), "PK", "STO#s#ORD")), "no partition");
+}
+
+#[test]
+fn a_batch_of_writes_needs_the_permission_of_each_partition() {
+    let guard = guard();
+    let writes = |partitions: &[&str]| {
+        let put = |partition: &&str| json!({"PutRequest": {"Item": key(partition)}});
+        let mut writes: Vec<_> = partitions.iter().map(put).collect();
+        writes.push(json!({"DeleteRequest": {"Key": key("DLV#gone")}}));
+        dynamodb(&guard, "BatchWriteItem", &json!({"RequestItems": {"commerce": writes}}))
+    };
+    assert!(writes(&["DLV#a", "DLV#b"]));
+    assert!(!writes(&["DLV#a", "STO#s"]), "may be put, but in no batch");
+    assert!(!dynamodb(&guard, "BatchWriteItem", &json!({"RequestItems": {"commerce": []}})));
 }
 
 #[test]

@@ -21,13 +21,13 @@ pub enum SummaryOrder {
     /// The oldest first.
     Oldest,
     /// By lowest price, the cheapest first.
-    Cheapest,
+    PriceAscending,
     /// By lowest price, the dearest first.
-    Dearest,
+    PriceDescending,
     /// By title, regardless of case and accents.
     Title,
     /// The best rated first.
-    Best,
+    BestRated,
 }
 
 impl SummaryOrder {
@@ -35,16 +35,20 @@ impl SummaryOrder {
     pub const fn index(self) -> Index {
         match self {
             Self::Newest | Self::Oldest => Index::Gsi1,
-            Self::Cheapest | Self::Dearest => Index::Gsi2,
+            Self::PriceAscending | Self::PriceDescending => Index::Gsi2,
             Self::Title => Index::Gsi4,
-            Self::Best => Index::Gsi7,
+            Self::BestRated => Index::Gsi7,
         }
     }
 
     /// The query for a store's active products, in this order.
     pub fn query(self, store: &StoreId) -> Query {
         let query = Query::index(self.index(), key::summaries_in(store));
-        if matches!(self, Self::Newest | Self::Dearest) { query.newest_first() } else { query }
+        if matches!(self, Self::Newest | Self::PriceDescending) {
+            query.newest_first()
+        } else {
+            query
+        }
     }
 
     /// The sort key of a summary: text that ascends in this order.
@@ -53,13 +57,13 @@ impl SummaryOrder {
         match self {
             Self::Newest => newest_first(id),
             Self::Oldest => id.digits().to_owned(),
-            Self::Cheapest => format!("{price:011}#{}", id.digits()),
-            Self::Dearest => {
+            Self::PriceAscending => format!("{price:011}#{}", id.digits()),
+            Self::PriceDescending => {
                 format!("{:011}#{}", MAX_AMOUNT.saturating_sub(price), newest_first(id))
             }
             // No title has two blanks, so a title comes before those that it is a prefix of.
             Self::Title => format!("{}  {}", words::sort_key(&summary.title, TITLE), id.digits()),
-            Self::Best => {
+            Self::BestRated => {
                 format!("{:05}#{}", 10_000_u64.saturating_sub(score(summary)), id.digits())
             }
         }
@@ -127,10 +131,10 @@ mod tests {
         for (order, expected) in [
             (SummaryOrder::Oldest, ["Éclair", "eclair 2", "Zebra", "apple"]),
             (SummaryOrder::Newest, ["apple", "Zebra", "eclair 2", "Éclair"]),
-            (SummaryOrder::Cheapest, ["apple", "eclair 2", "Éclair", "Zebra"]),
-            (SummaryOrder::Dearest, ["Zebra", "Éclair", "eclair 2", "apple"]),
+            (SummaryOrder::PriceAscending, ["apple", "eclair 2", "Éclair", "Zebra"]),
+            (SummaryOrder::PriceDescending, ["Zebra", "Éclair", "eclair 2", "apple"]),
             (SummaryOrder::Title, ["apple", "Éclair", "eclair 2", "Zebra"]),
-            (SummaryOrder::Best, ["Zebra", "eclair 2", "Éclair", "apple"]),
+            (SummaryOrder::BestRated, ["Zebra", "eclair 2", "Éclair", "apple"]),
         ] {
             let mut sorted: Vec<&ProductSummary> = summaries.iter().collect();
             sorted.sort_by_key(|summary| order.key(summary));

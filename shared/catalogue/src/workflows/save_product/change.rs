@@ -138,7 +138,7 @@ fn rechosen(
             field_errors.add("/options", "options_in_use", detail);
         }
     }
-    field_errors.done().map(|()| after)
+    field_errors.into_result().map(|()| after)
 }
 
 /// The topic that announces a change of a product.
@@ -167,7 +167,7 @@ pub async fn change<C: Completion<ProductView>>(
     let own = input.images.as_ref().map(|images| media(store, &images.0)).unwrap_or_default();
     let mut field_errors = FieldErrorList::default();
     validate_references(services, own, &mut field_errors).await?;
-    field_errors.done()?;
+    field_errors.into_result()?;
     retry(|| async {
         let (before, variants) =
             product::load(services, &store.id, id).await?.ok_or(Code::NotFound)?;
@@ -182,8 +182,8 @@ pub async fn change<C: Completion<ProductView>>(
             rechosen(&wanted.options, &variants, now)?
         };
         let after = pictured(&wanted.images, after, now);
-        let product = wanted.changed(now).over(&after);
-        product.fits()?;
+        let product = wanted.changed(now).with_prices_of(&after);
+        product.ensure_size()?;
         let revision = Revision { before: (&before, &variants), after: (&product, &after) };
         let nothing = (Vec::new(), Vec::new());
         revision.write(services, nothing, topic(&before, &product), completion, now).await

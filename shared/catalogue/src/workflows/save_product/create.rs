@@ -22,8 +22,8 @@ use table::Completion;
 use table::item::Key;
 
 use super::input::{
-    Draft, GivenFlags, VariantInput, at_home, images, locations, media, placed, validate_pictures,
-    validate_references,
+    GivenFlags, NewVariant, VariantInput, at_home, images, locations, media, validate_pictures,
+    validate_references, with_pointers,
 };
 use super::write::{self, WriteStep, release_orphans};
 
@@ -105,11 +105,12 @@ pub async fn create<C: Completion<ProductView>>(
     completion: &C,
 ) -> Result<C::Output, Problem> {
     let is_named = input.handle.is_some();
-    let (mut product, drafts) = plan(services, store, (id, input), now).await?;
-    let variants: Vec<Variant> = drafts.iter().map(|draft| draft.variant.clone()).collect();
+    let (mut product, new_variants) = plan(services, store, (id, input), now).await?;
+    let variants: Vec<Variant> =
+        new_variants.iter().map(|new_variant| new_variant.variant.clone()).collect();
     let mut tries: u32 = 0;
     loop {
-        let (all, steps) = ((&product, &*variants), steps(&product, &drafts));
+        let (all, steps) = ((&product, &*variants), steps(&product, &new_variants));
         let topic = &PRODUCT_CREATED;
         let written = write::create((services, store), all, steps, topic, completion, now).await;
         tries = tries.saturating_add(1);
@@ -133,12 +134,16 @@ pub async fn create<C: Completion<ProductView>>(
     }
 }
 
-fn steps(product: &Product, drafts: &[Draft]) -> Vec<WriteStep> {
-    let add = |draft: &Draft| {
-        let sellable = product.sellable(&draft.variant);
-        WriteStep::Add(Box::new(draft.variant.clone()), Box::new(sellable), draft.levels.clone())
+fn steps(product: &Product, new_variants: &[NewVariant]) -> Vec<WriteStep> {
+    let add = |new_variant: &NewVariant| {
+        let sellable = product.sellable(&new_variant.variant);
+        WriteStep::Add(
+            Box::new(new_variant.variant.clone()),
+            Box::new(sellable),
+            new_variant.levels.clone(),
+        )
     };
-    drafts.iter().map(add).collect()
+    new_variants.iter().map(add).collect()
 }
 
 /// Validates a request, and returns the product and the variants to create.
@@ -150,18 +155,18 @@ pub async fn plan(
     store: &Store,
     (id, mut input): (ProductId, CreateRequest),
     now: Timestamp,
-) -> Result<(Product, Vec<Draft>), Problem> {
+) -> Result<(Product, Vec<NewVariant>), Problem> {
     let mut field_errors = FieldErrorList::default();
     let options: Vec<ProductOption> = input.options.take().map(list).unwrap_or_default();
     field_errors.validate_options(&options);
-    let drafts = match input.variants.take() {
+    let new_variants = match input.variants.take() {
         Some(mut variants) if !variants.0.is_empty() => {
             at_home(services, store, &mut variants.0).await?;
             several(&id, &options, variants.0, (store, &mut field_errors), now)
         }
         _ if options.is_empty() => {
             let (variant, given) = (only(&id, store, now), GivenFlags::default());
-            vec![Draft { variant, levels: vec![], given }]
+            vec![NewVariant { variant, levels: vec![], given }]
         }
         _ => {
             let detail = "A product with options must have at least one variant.";
@@ -170,18 +175,19 @@ pub async fn plan(
         }
     };
     let image_inputs = input.images.take().map(|images| images.0).unwrap_or_default();
-    let mut references = locations(&drafts, |index| format!("/variants/{index}"));
+    let mut references = locations(&new_variants, |index| format!("/variants/{index}"));
     references.extend(media(store, &image_inputs));
     validate_references(services, references, &mut field_errors).await?;
     let pictures = images(services, store, image_inputs);
-    validate_pictures(&pictures, placed(&drafts), &mut field_errors);
-    field_errors.done()?;
-    let variants: Vec<Variant> = drafts.iter().map(|draft| draft.variant.clone()).collect();
+    validate_pictures(&pictures, with_pointers(&new_variants), &mut field_errors);
+    field_errors.into_result()?;
+    let variants: Vec<Variant> =
+        new_variants.iter().map(|new_variant| new_variant.variant.clone()).collect();
     let status = input.status.unwrap_or(ProductStatus::Draft);
     let product = Product { options, images: pictures, ..input.product(id, store, now)? };
-    let product = product.in_status(status, now).over(&variants);
-    product.fits()?;
-    Ok((product, drafts))
+    let product = product.in_status(status, now).with_prices_of(&variants);
+    product.ensure_size()?;
+    Ok((product, new_variants))
 }
 
 impl CreateRequest {
@@ -261,10 +267,10 @@ pub(super) fn several(
     inputs: Vec<VariantInput>,
     (store, field_errors): (&Store, &mut FieldErrorList),
     now: Timestamp,
-) -> Vec<Draft> {
+) -> Vec<NewVariant> {
     let choices: Vec<Vec<String>> = inputs.iter().map(VariantInput::choice).collect();
     let pointer = |index: usize| format!("/variants/{index}");
-    let (mut skus, mut drafts) = (HashSet::new(), Vec::new());
+    let (mut skus, mut new_variants) = (HashSet::new(), Vec::new());
     for (index, input) in inputs.into_iter().enumerate() {
         let pointer = pointer(index);
         if let Some(choice) = choices.get(index) {
@@ -276,12 +282,18 @@ pub(super) fn several(
             field_errors.add(format!("{pointer}/sku"), "duplicate_sku", detail);
         }
         let position = u32::try_from(index.saturating_add(1)).unwrap_or(u32::MAX);
-        drafts.push(input.draft(product, position, &pointer, (store, &mut *field_errors), now));
+        new_variants.push(input.new_variant(
+            product,
+            position,
+            &pointer,
+            (store, &mut *field_errors),
+            now,
+        ));
     }
     let chosen = choices.iter().enumerate();
     field_errors
         .validate_distinct(chosen.map(|(index, choice)| (choice.as_slice(), Some(pointer(index)))));
-    drafts
+    new_variants
 }
 
 /// The variant of a product that is created without options and variants.

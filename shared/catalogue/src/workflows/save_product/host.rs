@@ -46,8 +46,8 @@ pub async fn host_images<S: BuildHasher + Sync>(
             }
         };
         let after: Vec<Variant> = variants.iter().map(variant).collect();
-        let product = Product { images, ..before.changed(now) }.over(&after);
-        product.fits()?;
+        let product = Product { images, ..before.changed(now) }.with_prices_of(&after);
+        product.ensure_size()?;
         let revision = Revision { before: (&before, &variants), after: (&product, &after) };
         revision.commit(services, &PRODUCT_UPDATED, now).await
     })

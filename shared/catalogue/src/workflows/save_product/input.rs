@@ -85,7 +85,7 @@ pub struct LevelInput {
 
 /// A variant that is not stored yet, with its first stock.
 #[derive(Debug, Clone)]
-pub struct Draft {
+pub struct NewVariant {
     /// The variant.
     pub variant: Variant,
     /// Its stock.
@@ -112,7 +112,7 @@ pub fn amount(
     input: &MoneyInput,
     store: &Store,
 ) -> Option<Money> {
-    field_errors.take(format!("{pointer}/currency"), input.in_currency(&store.currency))
+    field_errors.collect(format!("{pointer}/currency"), input.in_currency(&store.currency))
 }
 
 impl VariantInput {
@@ -124,14 +124,14 @@ impl VariantInput {
 
     /// The draft of this variant of a product, at a position. `pointer` is the JSON pointer of the
     /// variant, for field errors.
-    pub fn draft(
+    pub fn new_variant(
         self,
         product: &ProductId,
         position: u32,
         pointer: &str,
         (store, field_errors): (&Store, &mut FieldErrorList),
         now: Timestamp,
-    ) -> Draft {
+    ) -> NewVariant {
         let id = VariantId::mint(now);
         let options = self.choice();
         let price = amount(field_errors, &format!("{pointer}/price"), &self.price, store);
@@ -190,7 +190,7 @@ impl VariantInput {
             updated_at: now,
             version: 1,
         };
-        Draft { variant, levels: opened, given }
+        NewVariant { variant, levels: opened, given }
     }
 }
 
@@ -224,7 +224,7 @@ pub async fn at_home(
 /// An item of any kind, read to check that it exists.
 #[derive(Debug, Serialize, Deserialize, Item)]
 #[item(kind = "present", key = Key::new(&self.pk, &self.sk))]
-struct Present {
+struct ExistingItem {
     #[serde(rename = "PK")]
     pk: String,
     #[serde(rename = "SK")]
@@ -236,7 +236,7 @@ struct Present {
     version: u64,
 }
 
-impl Present {
+impl ExistingItem {
     /// Whether stock may be added, as [`Location::is_open`](crate::location::Location::is_open).
     fn is_open(&self) -> bool {
         self.active != Some(false) && self.closing != Some(true)
@@ -258,12 +258,17 @@ pub async fn validate_references(
     for keys in distinct.chunks(100) {
         let mut batch = services.table.get_many(keys).await?;
         for key in keys {
-            present.extend(batch.take::<Present>(key)?.map(|one| ((*key).clone(), one.is_open())));
+            present.extend(
+                batch.take::<ExistingItem>(key)?.map(|one| ((*key).clone(), one.is_open())),
+            );
         }
     }
     for (key, pointer, code) in &references {
         match present.get(key) {
-            None => field_errors.add(pointer, code, "There is no such object in the store."),
+            None => {
+                let noun = code.strip_prefix("unknown_").unwrap_or("object");
+                field_errors.add(pointer, code, format!("There is no such {noun} in the store."));
+            }
             Some(false) => {
                 field_errors.add(pointer, "location_inactive", "The location is not active.");
             }
@@ -275,13 +280,13 @@ pub async fn validate_references(
 
 /// The references of first stock to locations. `pointer` gives the JSON pointer of a draft.
 pub fn locations(
-    drafts: &[Draft],
+    new_variants: &[NewVariant],
     pointer: impl Fn(usize) -> String,
 ) -> Vec<(Key, String, &'static str)> {
     let mut references = Vec::new();
-    for (draft_index, draft) in drafts.iter().enumerate() {
-        for (index, level) in draft.levels.iter().enumerate() {
-            let at = format!("{}/inventory/levels/{index}/location_id", pointer(draft_index));
+    for (variant_index, new_variant) in new_variants.iter().enumerate() {
+        for (index, level) in new_variant.levels.iter().enumerate() {
+            let at = format!("{}/inventory/levels/{index}/location_id", pointer(variant_index));
             let key = core_types::key::location(&level.store_id, &level.location_id);
             references.push((key, at, "unknown_location"));
         }
@@ -315,9 +320,9 @@ pub fn images(services: &Services, store: &Store, inputs: Vec<ImageInput>) -> Ve
 }
 
 /// The variants of drafts, each with the JSON pointer of its input.
-pub fn placed(drafts: &[Draft]) -> impl Iterator<Item = (&Variant, String)> {
-    let place = |(index, draft): (usize, _)| (draft, format!("/variants/{index}"));
-    drafts.iter().map(|draft| &draft.variant).enumerate().map(place)
+pub fn with_pointers(new_variants: &[NewVariant]) -> impl Iterator<Item = (&Variant, String)> {
+    let place = |(index, new_variant): (usize, _)| (new_variant, format!("/variants/{index}"));
+    new_variants.iter().map(|new_variant| &new_variant.variant).enumerate().map(place)
 }
 
 /// Validates that the image of each variant is among the product's.

@@ -10,8 +10,8 @@ use table::{Completion, Write, retry};
 use super::change::topic;
 use super::create::{CreateRequest, list, several};
 use super::input::{
-    Draft, at_home, images, locations, media, pictured, placed, validate_pictures,
-    validate_references,
+    NewVariant, at_home, images, locations, media, pictured, validate_pictures,
+    validate_references, with_pointers,
 };
 use super::write::{Revision, WriteStep};
 use crate::product::{
@@ -43,26 +43,26 @@ pub async fn overwrite<C: Completion<ProductView>>(
         let (before, variants) =
             product::load(services, &store.id, id).await?.ok_or(Code::NotFound)?;
         let mut field_errors = FieldErrorList::default();
-        let (wanted, drafts) =
+        let (wanted, new_variants) =
             wanted(services, store, (&before, input.clone()), &mut field_errors, now);
-        validate_pictures(&wanted.images, placed(&drafts), &mut field_errors);
-        let (after, added) = arranged(&wanted, &variants, drafts, now);
+        validate_pictures(&wanted.images, with_pointers(&new_variants), &mut field_errors);
+        let (after, added) = arranged(&wanted, &variants, new_variants, now);
         let after = pictured(&wanted.images, after, now);
         let mut references = own.clone();
         references.extend(locations(&added, |index| format!("/variants/{index}")));
         validate_references(services, references, &mut field_errors).await?;
-        field_errors.done()?;
+        field_errors.into_result()?;
         if after.len() > MAX_VARIANTS {
             return Err(Code::VariantLimit.with("limit", MAX_VARIANTS));
         }
         if wanted == before && after == variants {
             return Ok(completion.unchanged(&ProductView::of(&before, &variants)));
         }
-        let product = wanted.changed(now).over(&after);
-        product.fits()?;
-        let add = |draft: Draft| {
-            let sellable = Box::new(product.sellable(&draft.variant));
-            WriteStep::Add(Box::new(draft.variant), sellable, draft.levels)
+        let product = wanted.changed(now).with_prices_of(&after);
+        product.ensure_size()?;
+        let add = |new_variant: NewVariant| {
+            let sellable = Box::new(product.sellable(&new_variant.variant));
+            WriteStep::Add(Box::new(new_variant.variant), sellable, new_variant.levels)
         };
         let steps = added.into_iter().map(add).collect();
         let revision = Revision { before: (&before, &variants), after: (&product, &after) };
@@ -79,10 +79,10 @@ fn wanted(
     (before, input): (&Product, CreateRequest),
     field_errors: &mut FieldErrorList,
     now: Timestamp,
-) -> (Product, Vec<Draft>) {
+) -> (Product, Vec<NewVariant>) {
     let given: Vec<ProductOption> = input.options.map(list).unwrap_or_default();
     let options = united(&before.options, given, field_errors);
-    let drafts = input
+    let new_variants = input
         .variants
         .map(|inputs| several(&before.id, &options, inputs.0, (store, &mut *field_errors), now));
     let mut wanted = Product {
@@ -113,7 +113,7 @@ fn wanted(
     if let Some(status) = input.status {
         wanted = wanted.in_status(status, now);
     }
-    (wanted, drafts.unwrap_or_default())
+    (wanted, new_variants.unwrap_or_default())
 }
 
 /// The options with the values of the given ones appended. The names must be the same, regardless of
@@ -154,14 +154,14 @@ fn owned((name, text): (&String, &String)) -> (String, String) {
 fn arranged(
     product: &Product,
     before: &[Variant],
-    drafts: Vec<Draft>,
+    new_variants: Vec<NewVariant>,
     now: Timestamp,
-) -> (Vec<Variant>, Vec<Draft>) {
+) -> (Vec<Variant>, Vec<NewVariant>) {
     let (mut after, mut added) = (before.to_vec(), Vec::new());
-    for mut draft in drafts {
-        let found = after.iter_mut().find(|variant| variant.options == draft.variant.options);
+    for mut new_variant in new_variants {
+        let found = after.iter_mut().find(|variant| variant.options == new_variant.variant.options);
         if let Some(variant) = found {
-            let (given, flags) = (draft.variant, draft.given);
+            let (given, flags) = (new_variant.variant, new_variant.given);
             let wanted = Variant {
                 sku: given.sku.or_else(|| variant.sku.clone()),
                 price: given.price,
@@ -186,10 +186,10 @@ fn arranged(
             }
         } else {
             let position = after.len().saturating_add(1);
-            draft.variant.position = u32::try_from(position).unwrap_or(u32::MAX);
-            draft.variant.product_id = product.id.clone();
-            after.push(draft.variant.clone());
-            added.push(draft);
+            new_variant.variant.position = u32::try_from(position).unwrap_or(u32::MAX);
+            new_variant.variant.product_id = product.id.clone();
+            after.push(new_variant.variant.clone());
+            added.push(new_variant);
         }
     }
     (after, added)

@@ -39,7 +39,7 @@ use table::{CommitOnly, Completion, Condition, Write};
 
 use super::input::stocked_at;
 pub use steps::{Chore, WriteStep};
-use steps::{MovedSkus, ROOM, cost, cut, own_images};
+use steps::{MAX_ACTIONS, MovedSkus, action_count, cut, own_images};
 
 /// The subject of events about a product.
 fn event_subject(product: &Product) -> EventSubject<'_> {
@@ -49,7 +49,7 @@ fn event_subject(product: &Product) -> EventSubject<'_> {
 
 /// Ensures that the product's category exists.
 fn categorized(write: Write, product: &Product) -> Write {
-    write.also(product.category_id.as_ref(), |write, id| {
+    write.when_some(product.category_id.as_ref(), |write, id| {
         let detail = "There is no such category in the store.";
         let unknown = Problem::field("/category_id", "unknown_category", detail);
         let exists = Condition::new("attribute_exists(PK)");
@@ -60,10 +60,10 @@ fn categorized(write: Write, product: &Product) -> Write {
 /// The summary of a new product that is created by these steps. Stock of discontinued variants is none that
 /// shoppers see.
 fn summary((product, variants): (&Product, &[Variant]), steps: &[WriteStep]) -> ProductSummary {
-    let gone = |level: &&Level| {
+    let is_removed = |level: &&Level| {
         variants.iter().any(|variant| variant.id == level.variant_id && variant.discontinued)
     };
-    let levels = steps.iter().flat_map(WriteStep::levels).filter(|level| !gone(level));
+    let levels = steps.iter().flat_map(WriteStep::levels).filter(|level| !is_removed(level));
     ProductSummary::of(product, variants).stocked(stocked_at(levels))
 }
 
@@ -81,7 +81,7 @@ pub async fn create<C: Completion<ProductView>>(
     let words =
         search::rows(&ProductSummary::of(product, variants)).into_iter().map(WriteStep::Word);
     let all: Vec<WriteStep> = images.chain(steps).chain(words).collect();
-    let (ahead, last) = cut(all.clone(), ROOM);
+    let (ahead, last) = cut(all.clone(), MAX_ACTIONS);
     let no_moves = MovedSkus::default();
     let absent = Condition::new("attribute_not_exists(PK)");
     let mut done: usize = 0;
@@ -119,7 +119,7 @@ pub async fn create<C: Completion<ProductView>>(
             // The product may exist after all, if only the reply of its transaction was lost.
             let write =
                 app.table.write().check(&product.key(), absent.clone(), Code::VersionConflict);
-            let write = part.iter().fold(write, |write, step| step.take_back(write));
+            let write = part.iter().fold(write, |write, step| step.revert(write));
             if let Err(problem) = write.commit().await {
                 let product = product.id.as_str();
                 tracing::warn!(
@@ -173,7 +173,7 @@ impl Revision<'_> {
         released.chain(refreshed).chain(self.words())
     }
 
-    /// Where variants that are offered again are available; none if no variant was discontinued or is offered
+    /// The locations of variants that are offered again; none if no variant was discontinued or is offered
     /// again.
     fn reoffered(&self) -> Option<Vec<LocationId>> {
         let (before, after) = (self.before.1, self.after.1);
@@ -230,13 +230,13 @@ impl Revision<'_> {
         }
         let steps: Vec<WriteStep> = steps.into_iter().chain(self.steps()).collect();
         let mut chores: Vec<Chore> = chores.into_iter().chain(self.chores()).collect();
-        let room = ROOM.saturating_sub(cost(&steps)).min(chores.len());
-        let later = chores.split_off(room);
+        let free_actions = MAX_ACTIONS.saturating_sub(action_count(&steps)).min(chores.len());
+        let later = chores.split_off(free_actions);
         // The summary still has the stock of variants that shoppers do not see any more.
         let removes = steps.iter().any(|step| matches!(step, WriteStep::Drop(..)));
         let reoffered = self.reoffered();
         let stock_went = removes || reoffered.is_some();
-        if cost(&steps) > ROOM {
+        if action_count(&steps) > MAX_ACTIONS {
             return Err(Code::ChangeTooLarge.into());
         }
         let moved = MovedSkus::of(&steps);
@@ -253,7 +253,7 @@ impl Revision<'_> {
         });
         let view = ProductView::of(product, variants);
         let write = write
-            .also(deferred.as_ref(), |write, work| write.create(work, Code::VersionConflict))
+            .when_some(deferred.as_ref(), |write, work| write.create(work, Code::VersionConflict))
             .emit(Event::new(topic, event_subject(product), &view, now));
         Ok((write, deferred, view))
     }
@@ -325,7 +325,7 @@ fn drops(variants: &[Variant], released: &Released) -> Vec<WriteStep> {
 /// Whether a product with these variants can be deleted in one transaction; otherwise it must be
 /// archived first.
 pub fn go_at_once(variants: &[Variant]) -> bool {
-    cost(&drops(variants, &Released::new())) <= ROOM
+    action_count(&drops(variants, &Released::new())) <= MAX_ACTIONS
 }
 
 /// Deletes a product with all of its items. Unless its variants [`go_at_once`], it must be archived, with

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use table::item::Index;
 
 use super::*;
-use crate::event::{Entry, EventSubject, Topic};
+use crate::event::{EventSubject, Topic, TopicDeclaration};
 
 const NOW: Timestamp = Timestamp::from_millis(1_795_244_400_000);
 
@@ -20,8 +20,8 @@ impl crate::event::Example for Changed {
 const CHANGED: Topic<Changed> = Topic::new("thing.changed", "thing", None, "A thing changed.");
 
 fn event(store: Option<&StoreId>, app: Option<&AppId>, entity: &str, data: &Value) -> Event {
-    let about = EventSubject { store, app, entity, version: 3 };
-    Event::untyped(&Entry::of(&CHANGED), about, data.clone(), NOW)
+    let subject = EventSubject { store, app, entity, version: 3 };
+    Event::untyped(&TopicDeclaration::of(&CHANGED), subject, data.clone(), NOW)
 }
 
 fn store() -> StoreId {
@@ -54,7 +54,7 @@ fn what_happens_together_in_one_timeline_is_one_item_under_ids_in_a_row() {
     // However the transaction was put together, they stay in the order in which they were made.
     let mut shuffled = made.clone();
     shuffled.rotate_left(1);
-    let groups = EventGroup::gather(shuffled);
+    let groups = EventGroup::of_events(shuffled);
     assert_eq!(entities(&groups), [["a", "b", "c"]]);
     let group = &groups[0];
     assert_eq!(group.events[0].id, first, "the first keeps its id");
@@ -75,7 +75,7 @@ fn events_that_lists_show_apart_are_apart_and_what_no_list_shows_goes_with_any()
     let (store, app) = (store(), AppId::derive(&["app"]));
     let elsewhere = StoreId::derive(&["elsewhere"]);
     let data = json!({});
-    let groups = EventGroup::gather(vec![
+    let groups = EventGroup::of_events(vec![
         event(None, None, "merchant", &data),
         event(Some(&store), None, "a", &data),
         event(Some(&elsewhere), None, "a", &data),
@@ -94,7 +94,7 @@ fn events_that_lists_show_apart_are_apart_and_what_no_list_shows_goes_with_any()
     assert_eq!(entities(&groups), expected);
     let listed = Event::held_by(groups[0].clone());
     assert_eq!(listed.len(), 2, "nobody lists what is of no store and no app");
-    let alone = EventGroup::gather(vec![event(None, None, "merchant", &data)]);
+    let alone = EventGroup::of_events(vec![event(None, None, "merchant", &data)]);
     let due: Vec<Index> = alone[0].indexes().into_iter().map(|(index, _)| index).collect();
     assert_eq!(due, [Index::Gsi3]);
 }
@@ -102,10 +102,10 @@ fn events_that_lists_show_apart_are_apart_and_what_no_list_shows_goes_with_any()
 #[test]
 fn a_group_has_at_most_256_events_and_350_kb() {
     let sizes = |events: Vec<Event>| -> Vec<usize> {
-        EventGroup::gather(events).iter().map(|group| group.events().len()).collect()
+        EventGroup::of_events(events).iter().map(|group| group.events().len()).collect()
     };
     let events: Vec<Event> = (0..300).map(|_| of_store("a")).collect();
-    let groups = EventGroup::gather(events.clone());
+    let groups = EventGroup::of_events(events.clone());
     let ids: BTreeSet<&EventId> =
         groups.iter().flat_map(|group| &group.events).map(|event| &event.id).collect();
     assert_eq!((sizes(events), ids.len()), (vec![256, 44], 300));
@@ -121,10 +121,10 @@ fn what_is_stored_is_read_as_it_was_and_bodies_to_the_byte() {
     events[1].app_id = Some(AppId::derive(&["app"]));
     let data = json!({"text": "\u{1f600} \"quoted\" \\ {}", "number": 1.50});
     events.push(event(Some(&store()), None, "a", &data));
-    let group = EventGroup::gather(events).remove(0);
-    let kept = stored(&group);
-    assert_eq!(kept.get("progress"), None, "as they were made");
-    let back = read(kept);
+    let group = EventGroup::of_events(events).remove(0);
+    let attributes = stored(&group);
+    assert_eq!(attributes.get("progress"), None, "as they were made");
+    let back = read(attributes);
     assert_eq!(format!("{back:?}"), format!("{group:?}"));
     // One that lost its body still says what it was.
     let removed = group.with([group.events[1].expunged()]);
@@ -137,24 +137,24 @@ fn what_is_stored_is_read_as_it_was_and_bodies_to_the_byte() {
 
 #[test]
 fn what_is_broken_is_not_read() {
-    let group = EventGroup::gather(vec![of_store("a"), of_store("a")]).remove(0);
+    let group = EventGroup::of_events(vec![of_store("a"), of_store("a")]).remove(0);
     let whole = stored(&group);
-    let broken = |member: &str, value: Value| {
-        let mut broken = whole.clone();
-        broken[member] = value;
-        serde_json::from_value::<EventGroup>(broken).is_err()
+    let corrupted = |member: &str, value: Value| {
+        let mut corrupted = whole.clone();
+        corrupted[member] = value;
+        serde_json::from_value::<EventGroup>(corrupted).is_err()
     };
     let bodies = whole["bodies"].as_str().unwrap();
-    assert!(broken("bodies", json!(bodies[1..])), "cut");
-    assert!(broken("bodies", json!(format!("{bodies} "))), "too long");
-    assert!(broken("bodies", json!(" ".repeat(bodies.len()))), "nothing");
-    assert!(broken("events", json!([])), "none");
-    assert!(broken("version", json!("x")));
+    assert!(corrupted("bodies", json!(bodies[1..])), "cut");
+    assert!(corrupted("bodies", json!(format!("{bodies} "))), "too long");
+    assert!(corrupted("bodies", json!(" ".repeat(bodies.len()))), "nothing");
+    assert!(corrupted("events", json!([])), "none");
+    assert!(corrupted("version", json!("x")));
 }
 
 #[test]
 fn they_move_on_together_and_one_by_one() {
-    let group = EventGroup::gather(vec![of_store("a"), of_store("a")]).remove(0);
+    let group = EventGroup::of_events(vec![of_store("a"), of_store("a")]).remove(0);
     let due = |group: &EventGroup| group.indexes().iter().any(|(index, _)| *index == Index::Gsi3);
     let published = |event: &Event| event.moved_to(OutboxState::Published, None, NOW);
     let together = group.with(group.pending().map(published));

@@ -106,9 +106,9 @@ fn public_keys_reject_private_foreign_and_mislabelled_keys() {
 fn private_keys_do_not_show_in_debug_output() {
     let keys = KeySet::generate();
     let secret: Value = serde_json::from_str(&keys.reveal()).unwrap();
-    let shown = format!("{keys:?} {:?}", keys.public_keys());
+    let text = format!("{keys:?} {:?}", keys.public_keys());
     for pointer in ["/current/d", "/next/d"] {
-        assert!(!shown.contains(secret.pointer(pointer).unwrap().as_str().unwrap()));
+        assert!(!text.contains(secret.pointer(pointer).unwrap().as_str().unwrap()));
     }
-    assert!(shown.contains("[redacted]"));
+    assert!(text.contains("[redacted]"));
 }

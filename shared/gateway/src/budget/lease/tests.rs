@@ -44,7 +44,7 @@ impl Row {
     }
 }
 
-/// What was paid for, and when.
+/// A paid charge, and its time.
 #[derive(Debug, Clone, Copy)]
 struct Use {
     at: i64,
@@ -56,13 +56,13 @@ struct Use {
 #[derive(Debug)]
 struct Process {
     lease: Lease,
-    asking: Option<Plan>,
+    pending: Option<Plan>,
     uses: Vec<Use>,
 }
 
 impl Process {
     fn new() -> Self {
-        Self { lease: Lease::new(TIER), asking: None, uses: Vec::new() }
+        Self { lease: Lease::new(TIER), pending: None, uses: Vec::new() }
     }
 
     fn paid(&mut self, at: i64, amount: i64, mark: i64) {
@@ -70,21 +70,21 @@ impl Process {
     }
 
     /// A charge, up to where it asks the table.
-    fn charge(&mut self, row: &mut Row, now: i64, amount: i64) -> Option<Verdict> {
+    fn charge(&mut self, row: &mut Row, now: i64, amount: i64) -> Option<LeaseDecision> {
         let verdict = self.lease.validate(now, amount);
-        if let Some(Verdict::Paid(mark)) = verdict {
+        if let Some(LeaseDecision::Paid(mark)) = verdict {
             self.paid(now, amount, mark);
         }
-        if verdict.is_none() && self.asking.is_none() {
+        if verdict.is_none() && self.pending.is_none() {
             self.end(row, now);
-            self.asking = Some(self.lease.plan(now, amount));
+            self.pending = Some(self.lease.plan(now, amount));
         }
         verdict
     }
 
-    /// What asks is answered.
+    /// Answers the waiting request to the table.
     fn answer(&mut self, row: &mut Row) {
-        let Some(plan) = self.asking.take() else { return };
+        let Some(plan) = self.pending.take() else { return };
         match row.take(&plan) {
             Ok(tat) => {
                 let mark = self.lease.granted(&plan, tat);
@@ -95,10 +95,10 @@ impl Process {
     }
 
     /// A charge, to its end; says whether it was admitted.
-    fn settle(&mut self, row: &mut Row, now: i64, amount: i64) -> bool {
+    fn try_charge(&mut self, row: &mut Row, now: i64, amount: i64) -> bool {
         for _ in 0..4 {
             if let Some(verdict) = self.charge(row, now, amount) {
-                return matches!(verdict, Verdict::Paid(_));
+                return matches!(verdict, LeaseDecision::Paid(_));
             }
             let before = self.uses.len();
             self.answer(row);
@@ -176,7 +176,7 @@ proptest! {
                 }
                 Event::Answer(process) => processes[process].answer(&mut row),
                 Event::Refund(process, nth, part) => processes[process].refund(now, nth, part),
-                Event::End(process) if processes[process].asking.is_none() => {
+                Event::End(process) if processes[process].pending.is_none() => {
                     processes[process].end(&mut row, now);
                 }
                 Event::End(_) => {}
@@ -197,10 +197,10 @@ proptest! {
             let amount = points * point();
             let after = plain.max(now) + amount;
             let fits = after <= now + TIER.burst();
-            prop_assert_eq!(process.settle(&mut row, now, amount), fits);
+            prop_assert_eq!(process.try_charge(&mut row, now, amount), fits);
             plain = if fits { after } else { plain };
-            let room = TIER.points(TIER.burst() - (plain - now).max(0));
-            prop_assert_eq!(process.lease.available(now), room);
+            let available = TIER.points(TIER.burst() - (plain - now).max(0));
+            prop_assert_eq!(process.lease.available(now), available);
         }
     }
 }
@@ -208,10 +208,10 @@ proptest! {
 #[test]
 fn the_first_charge_takes_no_more_than_it_costs_and_a_busy_bucket_is_written_ever_less_often() {
     let (mut row, mut process, now) = (Row::default(), Process::new(), 1_000_000_000);
-    assert!(process.settle(&mut row, now, 3 * point()));
+    assert!(process.try_charge(&mut row, now, 3 * point()));
     assert_eq!((row.writes, row.tat), (1, Some(now + 3 * point())));
     for count in 2..=100 {
-        assert!(process.settle(&mut row, now, point()));
+        assert!(process.try_charge(&mut row, now, point()));
         assert_eq!(process.lease.available(now), 300 - 2 - count);
     }
     // Blocks of 3, 6, 12, 24; and then of a tenth of what is there: 25, 22, 20.
@@ -222,25 +222,25 @@ fn the_first_charge_takes_no_more_than_it_costs_and_a_busy_bucket_is_written_eve
 fn a_bucket_is_spent_to_its_end_and_then_rejected_without_the_table() {
     let (mut row, mut process, now) = (Row::default(), Process::new(), 1_000_000_000);
     for _ in 0..150 {
-        assert!(process.settle(&mut row, now, 2 * point()));
+        assert!(process.try_charge(&mut row, now, 2 * point()));
     }
     assert_eq!((row.tat, process.lease.available(now)), (Some(now + 300 * point()), 0));
     let writes = row.writes;
     for _ in 0..50 {
         let verdict = process.charge(&mut row, now, 2 * point());
-        assert_eq!(verdict, Some(Verdict::Rejected(2 * point())));
+        assert_eq!(verdict, Some(LeaseDecision::Rejected(2 * point())));
     }
     let verdict = process.charge(&mut row, now + 1, point());
-    assert_eq!((verdict, row.writes), (Some(Verdict::Rejected(point() - 1)), writes));
+    assert_eq!((verdict, row.writes), (Some(LeaseDecision::Rejected(point() - 1)), writes));
     // It ends when it said it would.
-    assert!(process.settle(&mut row, now + 2 * point(), 2 * point()));
+    assert!(process.try_charge(&mut row, now + 2 * point(), 2 * point()));
 }
 
 /// A process that has spent so many points one by one, at this moment.
 fn busy(row: &mut Row, now: i64, points: usize) -> Process {
     let mut process = Process::new();
     for _ in 0..points {
-        assert!(process.settle(row, now, point()));
+        assert!(process.try_charge(row, now, point()));
     }
     process
 }
@@ -260,7 +260,7 @@ fn what_is_left_after_a_second_goes_back_unless_somebody_took_after_it() {
     let mut row = Row::default();
     let mut process = busy(&mut row, now, 90);
     let mut other = Process::new();
-    assert!(other.settle(&mut row, now, point()));
+    assert!(other.try_charge(&mut row, now, point()));
     process.end(&mut row, now + LIFE);
     assert_eq!(row.tat, Some(taken + point()), "it is restored in its time");
     assert_eq!(process.lease.ends(now + LIFE), None);
@@ -269,11 +269,11 @@ fn what_is_left_after_a_second_goes_back_unless_somebody_took_after_it() {
 #[test]
 fn what_a_charge_did_not_need_pays_for_the_next_one() {
     let (mut row, mut process, now) = (Row::default(), Process::new(), 1_000_000_000);
-    assert!(process.settle(&mut row, now, 11 * point()));
+    assert!(process.try_charge(&mut row, now, 11 * point()));
     let mark = process.uses[0].mark;
     process.lease.refund(now, 10 * point(), mark);
     assert_eq!(process.lease.available(now), 299);
-    assert!(process.settle(&mut row, now, 10 * point()));
+    assert!(process.try_charge(&mut row, now, 10 * point()));
     assert_eq!((row.writes, process.lease.available(now)), (1, 289));
     // What has been restored meanwhile does not come back twice.
     let later = now + 11 * point();
@@ -284,21 +284,21 @@ fn what_a_charge_did_not_need_pays_for_the_next_one() {
 #[test]
 fn what_is_owed_is_taken_though_it_is_not_there_and_nobody_is_admitted_before_it_is_restored() {
     let (mut row, mut process, now) = (Row::default(), Process::new(), 1_000_000_000);
-    assert!(process.settle(&mut row, now, 290 * point()));
+    assert!(process.try_charge(&mut row, now, 290 * point()));
     let plan = process.lease.plan(now, 40 * point()).owed();
     assert_eq!(plan.increment, 40 * point(), "no block beside it");
     let tat = row.take(&plan).unwrap();
     process.lease.granted(&plan, tat);
     assert_eq!((tat, process.lease.held(now)), (now + 330 * point(), 0));
     assert_eq!(process.lease.available(now), 0);
-    assert_eq!(process.lease.validate(now, point()), Some(Verdict::Rejected(31 * point())));
-    assert!(process.settle(&mut row, now + 31 * point(), point()));
+    assert_eq!(process.lease.validate(now, point()), Some(LeaseDecision::Rejected(31 * point())));
+    assert!(process.try_charge(&mut row, now + 31 * point(), point()));
 }
 
 #[test]
 fn a_table_that_does_not_answer_costs_the_lease_nothing() {
     let (mut row, mut process, now) = (Row::default(), Process::new(), 1_000_000_000);
-    assert!(process.settle(&mut row, now, 11 * point()));
+    assert!(process.try_charge(&mut row, now, 11 * point()));
     process.refund(now, 0, 5);
     let held = process.lease.held(now);
     assert_eq!(held, 11 * point() / 2);
@@ -308,15 +308,15 @@ fn a_table_that_does_not_answer_costs_the_lease_nothing() {
     assert_eq!(process.lease.validate(now, point()), None);
     process.lease.failed();
     assert_eq!(process.lease.held(now), held);
-    assert!(matches!(process.lease.validate(now, point()), Some(Verdict::Paid(_))));
+    assert!(matches!(process.lease.validate(now, point()), Some(LeaseDecision::Paid(_))));
 }
 
 #[test]
 fn it_remembers_few_spans() {
     let (mut row, mut process, mut other) = (Row::default(), Process::new(), Process::new());
     for _ in 0..20 {
-        process.settle(&mut row, 1_000_000_000, 3 * point());
-        other.settle(&mut row, 1_000_000_000, 3 * point());
+        process.try_charge(&mut row, 1_000_000_000, 3 * point());
+        other.try_charge(&mut row, 1_000_000_000, 3 * point());
     }
     assert!(process.lease.spans.len() <= MAX_SPANS);
 }

@@ -1,15 +1,20 @@
-//! What countries need, and what is taken for it.
+//! Required parts of an address by country, and accepted spellings.
 
 use super::*;
 
 type Kept = (Option<String>, Option<String>);
 
-fn kept(country: &str, region: &str, postal_code: &str) -> Result<Kept, Vec<String>> {
+fn normalized(country: &str, region: &str, postal_code: &str) -> Result<Kept, Vec<String>> {
     let given = |text: &'static str| (!text.is_empty()).then_some(text);
     let (region, postal_code) = (region.to_owned().leak(), postal_code.to_owned().leak());
     let validated = validate(country, given(region), given(postal_code));
     let named = |(field, violation): (&str, Violation)| format!("{field}: {}", violation.code);
     validated.map_err(|field_errors| field_errors.into_iter().map(named).collect())
+}
+
+/// Whether people who write in Latin letters read it.
+fn latin(c: char) -> bool {
+    c < '\u{250}'
 }
 
 #[test]
@@ -30,9 +35,10 @@ fn the_table_reads_and_its_own_examples_pass() {
                 let found = format.region(country, Some(name));
                 assert!(matches!(found, Ok(Some(_))), "{country}: {name}");
             }
-            let shown = names.first().unwrap_or(code);
-            let found = format.region(country, Some(shown)).unwrap();
-            assert_eq!(found.as_ref(), Some(code), "{country}: {shown}");
+            let name = names.first().unwrap_or(code);
+            let found = format.region(country, Some(name)).unwrap();
+            assert_eq!(found.as_ref(), Some(code), "{country}: {name}");
+            assert!(code.chars().all(|c| !c.is_alphabetic() || latin(c)), "{country}: {code}");
             let iso = format!("{country}-{code}");
             assert_eq!(format.region(country, Some(&iso)).unwrap().as_ref(), Some(code));
         }
@@ -45,26 +51,26 @@ fn addresses_need_what_their_country_needs() {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         Ok((some(region), some(postal_code)))
     };
-    assert_eq!(kept("US", "california", "95014-1234"), ok("CA", "95014-1234"));
-    assert_eq!(kept("CA", "Québec", "h3z 2y7"), ok("QC", "H3Z 2Y7"));
-    assert_eq!(kept("IN", "Karnataka", "560001"), ok("KA", "560001"));
-    assert_eq!(kept("IN", "TG", " 500 001 "), ok("TS", "500001"));
-    assert_eq!(kept("GB", "", "sw1a 1aa"), ok("", "SW1A 1AA"));
-    assert_eq!(kept("GB", "Kent", "ME1 1AA"), ok("Kent", "ME1 1AA"));
-    assert_eq!(kept("AU", "nsw", "2060"), ok("NSW", "2060"));
-    assert_eq!(kept("DE", "", "53225"), ok("", "53225"));
-    assert_eq!(kept("AE", "Dubai", ""), ok("DU", ""));
+    assert_eq!(normalized("US", "california", "95014-1234"), ok("CA", "95014-1234"));
+    assert_eq!(normalized("CA", "Québec", "h3z 2y7"), ok("QC", "H3Z 2Y7"));
+    assert_eq!(normalized("IN", "Karnataka", "560001"), ok("KA", "560001"));
+    assert_eq!(normalized("IN", "TG", " 500 001 "), ok("TS", "500001"));
+    assert_eq!(normalized("GB", "", "sw1a 1aa"), ok("", "SW1A 1AA"));
+    assert_eq!(normalized("GB", "Kent", "ME1 1AA"), ok("Kent", "ME1 1AA"));
+    assert_eq!(normalized("AU", "nsw", "2060"), ok("NSW", "2060"));
+    assert_eq!(normalized("DE", "", "53225"), ok("", "53225"));
+    assert_eq!(normalized("AE", "Dubai", ""), ok("DU", ""));
     let wrong = |field_errors: &[&str]| Err(field_errors.iter().map(|f| (*f).to_owned()).collect());
     let both = ["region: required", "postal_code: required"];
     for country in ["US", "CA", "IN", "AU"] {
-        assert_eq!(kept(country, "", ""), wrong(&both), "{country}");
+        assert_eq!(normalized(country, "", ""), wrong(&both), "{country}");
     }
     let both = ["region: invalid_region", "postal_code: invalid_postal_code"];
-    assert_eq!(kept("US", "Bavaria", "9501"), wrong(&both));
-    assert_eq!(kept("CA", "TX", "H3Z 2Y"), wrong(&both));
-    assert_eq!(kept("IN", "Punjabi", "5600012"), wrong(&both));
-    assert_eq!(kept("GB", "", "95014"), wrong(&both[1..]));
-    assert_eq!(kept("DE", "", ""), wrong(&["postal_code: required"]));
+    assert_eq!(normalized("US", "Bavaria", "9501"), wrong(&both));
+    assert_eq!(normalized("CA", "TX", "H3Z 2Y"), wrong(&both));
+    assert_eq!(normalized("IN", "Punjabi", "5600012"), wrong(&both));
+    assert_eq!(normalized("GB", "", "95014"), wrong(&both[1..]));
+    assert_eq!(normalized("DE", "", ""), wrong(&["postal_code: required"]));
 }
 
 #[test]
@@ -118,7 +124,9 @@ fn a_region_is_taken_by_any_of_its_names() {
         ("CA", &["Quebec", "Québec", "Province of Quebec", "PQ"], "QC"),
         ("CA", &["Newfoundland", "Labrador", "Newfoundland & Labrador", "NL", "NF"], "NL"),
         ("US", &["california", "US-CA", "State of California", "CA State"], "CA"),
-        ("HK", &["Kowloon", "九龍"], "九龍"),
+        ("HK", &["Kowloon", "九龍", "KL"], "Kowloon"),
+        ("HK", &["Hong Kong Island", "香港島", "HK"], "Hong Kong Island"),
+        ("TW", &["Kinmen", "Kinmen County", "金門縣", "金門"], "KIN"),
     ] {
         for name in names {
             let found = region_of(country, name).map_err(|violation| violation.code);
@@ -153,7 +161,8 @@ fn a_postal_code_is_stored_as_its_country_writes_it() {
         ("XK", &["10000"], "10000"),
     ] {
         for text in given {
-            let found = kept(country, "", text).map_err(|field_errors| field_errors.join(", "));
+            let found =
+                normalized(country, "", text).map_err(|field_errors| field_errors.join(", "));
             let code = match found {
                 Ok((_, code)) => code,
                 // The region is missing.
@@ -164,12 +173,37 @@ fn a_postal_code_is_stored_as_its_country_writes_it() {
     }
     let wrong = Err(vec!["postal_code: invalid_postal_code".to_owned()]);
     for (country, text) in [("DE", "F-10115"), ("DE", "1011"), ("PL", "0095"), ("GB", "1A 1AA")] {
-        assert_eq!(kept(country, "", text), wrong, "{country}: {text}");
+        assert_eq!(normalized(country, "", text), wrong, "{country}: {text}");
     }
 }
 
 #[test]
 fn hong_kong_needs_no_region() {
-    assert_eq!(kept("HK", "", ""), Ok((None, None)));
-    assert_eq!(kept("HK", "Kowloon", ""), Ok((Some("九龍".to_owned()), None)));
+    assert_eq!(normalized("HK", "", ""), Ok((None, None)));
+    assert_eq!(normalized("HK", "Kowloon", ""), Ok((Some("Kowloon".to_owned()), None)));
+    assert!(is_same_region("HK", "九龍", "Kowloon") && !is_same_region("HK", "九龍", "新界"));
+    assert!(is_same_region("GB", "Kent", "KENT") && !is_same_region("GB", "Kent", "Essex"));
+}
+
+#[test]
+fn the_nearest_region_is_named() {
+    let detail = |country: &str, given: &str| region_of(country, given).unwrap_err().detail;
+    for (country, given, nearest) in [
+        ("ES", "Girrona", "GI (Girona)"),
+        ("ES", "Provincia de Barcellona", "B (Barcelona)"),
+        ("US", "Kalifornia", "CA (California)"),
+        ("US", "Massachussets", "MA (Massachusetts)"),
+        ("IN", "Karnatak", "KA (Karnataka)"),
+        ("JP", "Hokaido", "01 (Hokkaido)"),
+    ] {
+        let detail = detail(country, given);
+        assert!(detail.ends_with(&format!("; the nearest is {nearest}.")), "{detail}");
+    }
+    let none = "Must be a region of ES, by its name or its code of ISO 3166-2.";
+    assert_eq!(detail("ES", "Canarias"), none);
+    assert_eq!(detail("ES", &"Girona".repeat(20_000)), none);
+    let all = detail("HK", "九龍塘x");
+    assert!(all.contains("Kowloon (九龍)") && all.contains("New Territories"), "{all}");
+    let missing = validate("AU", None, Some("2060")).unwrap_err();
+    assert!(missing[0].1.detail.contains(": ACT (Australian Capital Territory), "), "{missing:?}");
 }

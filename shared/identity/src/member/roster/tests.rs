@@ -19,8 +19,8 @@ fn account(address: &str, now: Timestamp) -> Merchant {
     Merchant { email_verified: true, ..Merchant::register(registration, now) }
 }
 
-fn of(role: Role) -> Grant {
-    Grant { role, scopes: core_types::scope::Scopes::NONE }
+fn of(role: Role) -> RoleGrant {
+    RoleGrant { role, scopes: core_types::scope::Scopes::NONE }
 }
 
 struct World {
@@ -111,8 +111,8 @@ fn the_last_owner_stays_and_the_longest_member_inherits_the_store() {
     let (ann, ann_as) = world.join("ann", Role::Owner);
     let (_, bob_as) = world.join("bob", Role::Owner);
     let (roster, store) = (&world.roster, &world.store);
-    let gone = roster.remove(store, &opened, world.now).unwrap();
-    assert_eq!((gone.heir.as_ref(), gone.roster.members.len()), (Some(&ann.id), 2));
+    let removed = roster.remove(store, &opened, world.now).unwrap();
+    assert_eq!((removed.heir.as_ref(), removed.roster.members.len()), (Some(&ann.id), 2));
     let less = roster.regrant(store, &opened, &of(Role::Staff), world.now).unwrap();
     assert_eq!((less.heir.as_ref(), less.roster.members.len()), (Some(&ann.id), 3));
     let other = roster.remove(store, &bob_as, world.now).unwrap();
@@ -131,12 +131,12 @@ fn a_leaving_member_loses_their_open_invitations() {
     };
     let roster = invite(&world.roster, &admin.id, "alias@example.com");
     let roster = invite(&roster, &world.owner.id, "carl@example.com");
-    let gone = roster.remove(&store, &admin_as, now).unwrap();
+    let removed = roster.remove(&store, &admin_as, now).unwrap();
     let addresses = |members: &[Member]| {
         members.iter().map(|member| member.email.as_str().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(addresses(&gone.revoked), ["alias@example.com"]);
-    assert_eq!(addresses(&gone.roster.members), ["owner@example.com", "carl@example.com"]);
+    assert_eq!(addresses(&removed.revoked), ["alias@example.com"]);
+    assert_eq!(addresses(&removed.roster.members), ["owner@example.com", "carl@example.com"]);
     let less = roster.regrant(&store, &admin_as, &of(Role::ReadOnly), now).unwrap();
     assert_eq!((less.revoked.len(), less.roster.members.len()), (1, 3));
     let same = roster.regrant(&store, &admin_as, &of(Role::Admin), now).unwrap();

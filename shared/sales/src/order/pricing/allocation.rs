@@ -24,12 +24,12 @@ pub(super) fn allocate_all(
     for (line, sellable, subtotal, levels) in lines {
         let left = less_taken(&levels, &sellable.variant_id, &priced);
         let oversells = sellable.continues_selling(store);
-        let most = spare.saturating_add(1);
+        let max_sites = spare.saturating_add(1);
         let pickup = pickup.filter(|_| sellable.requires_shipping);
         let locations = pickup.map_or(&*store.online_locations, std::slice::from_ref);
         let found = sellable
             .tracked
-            .then(|| inventory::allocate(&left, locations, line.quantity, oversells, most))
+            .then(|| inventory::allocate(&left, locations, line.quantity, oversells, max_sites))
             .flatten();
         let is_available = !sellable.tracked || oversells || found.is_some();
         let unit = |(location_id, quantity)| Units { location_id, quantity };

@@ -153,7 +153,7 @@ pub struct LineAvailability {
     pub title: String,
     /// The variant's title.
     pub variant_title: String,
-    /// How the units differ from others of the variant.
+    /// Properties by which the units differ from others of the variant.
     pub properties: BTreeMap<String, String>,
     /// The units requested.
     pub quantity: u32,

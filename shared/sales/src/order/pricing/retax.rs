@@ -6,7 +6,7 @@ use core_types::money::Money;
 use super::quote::PricedLine;
 use super::rules::Rules;
 use super::sums::{shipping_line, totals};
-use super::taxes::Taxed;
+use super::taxes::TaxedAmount;
 use crate::order::{DiscountAllocation, ShippingLine, Totals};
 use crate::shipping::ShippingRate;
 
@@ -32,10 +32,10 @@ pub fn retax(
         let before = line.subtotal.clone();
         line.subtotal = line.sellable.price.times(line.line.quantity)?;
         line.deduct_tax(rules, rate)?;
-        line.discounts = scaled(&line.discounts, &before, &line.subtotal);
+        line.discounts = DiscountAllocation::scaled(&line.discounts, &before, &line.subtotal);
         line.set_total(rules, rate)?;
     }
-    let shipped: Option<(ShippingLine, Taxed)> = match shipping {
+    let shipped: Option<(ShippingLine, TaxedAmount)> = match shipping {
         Some((before, rate)) => {
             let price = rules.taxes.net_shipping(rate.price.clone(), rate, lines);
             // Shipping is discounted as a whole or not at all.
@@ -49,16 +49,4 @@ pub fn retax(
     let parts = shipped.as_ref().map(|(line, taxed)| (line, taxed));
     let totals = totals(lines, subtotal, parts, rules, currency)?;
     Some(Retaxed { shipping: shipped.map(|(line, _)| line), totals })
-}
-
-/// The parts of discounts on a price that is another one now, in proportion.
-fn scaled(parts: &[DiscountAllocation], before: &Money, after: &Money) -> Vec<DiscountAllocation> {
-    let scale = |part: &DiscountAllocation| {
-        let product = i128::from(part.amount.amount).saturating_mul(i128::from(after.amount));
-        let amount = product.checked_div(i128::from(before.amount)).unwrap_or(0);
-        let amount = i64::try_from(amount).unwrap_or(0);
-        let amount = Money { amount, currency: part.amount.currency.clone() };
-        DiscountAllocation { amount, ..part.clone() }
-    };
-    if before == after { parts.to_vec() } else { parts.iter().map(scale).collect() }
 }

@@ -44,10 +44,11 @@ impl Rules {
         chosen.and_then(ShippingRate::pickup_location)
     }
 
-    /// Validates the chosen rate, except for the conditions on the parcel.
+    /// Validates the chosen rate, except for the conditions on the parcel. `is_sent` is none if it is not known
+    /// whether any of the goods are shipped.
     pub(super) fn rate(
         &self,
-        is_sent: bool,
+        is_sent: Option<bool>,
         errors: &mut Vec<FieldError>,
     ) -> Option<&ShippingRate> {
         let mut reject = |field: &str, code, detail: &'static str| {
@@ -63,12 +64,12 @@ impl Rules {
                 let detail = "There is no such shipping rate in the store.";
                 return reject("shipping_rate_id", "unknown_shipping_rate", detail);
             }
-            (Some(_), _) if !is_sent => {
+            (Some(_), _) if is_sent == Some(false) => {
                 let detail = "Not allowed: the cart has nothing to ship.";
                 return reject("shipping_rate_id", "not_applicable", detail);
             }
             (Some(_), Some(rate)) if rate.kind == ShippingRateKind::Pickup => return Some(rate),
-            (None, _) if !is_sent => return None,
+            (None, _) if is_sent != Some(true) => return None,
             _ => {}
         }
         let zone = place.and_then(|place| shipping::find(&self.zones, place));
@@ -99,15 +100,13 @@ impl Rules {
 pub(super) const UNAVAILABLE: &str = "shipping_rate_unavailable";
 
 /// The price of a rate for a parcel.
-pub(super) fn charge(
-    rate: &ShippingRate,
-    parcel: &Parcel,
-    errors: &mut Vec<FieldError>,
-) -> Option<Money> {
+///
+/// # Errors
+/// `shipping_rate_unavailable`.
+pub(super) fn charge(rate: &ShippingRate, parcel: &Parcel) -> Result<Money, FieldError> {
     let price = rate.price_of(parcel).filter(|_| rate.is_in(&parcel.goods.currency));
-    if price.is_none() {
+    price.ok_or_else(|| {
         let detail = "The rate does not apply to the goods in the cart.";
-        errors.push(violation("/shipping_rate_id", UNAVAILABLE, detail));
-    }
-    price
+        violation("/shipping_rate_id", UNAVAILABLE, detail)
+    })
 }

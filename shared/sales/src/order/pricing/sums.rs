@@ -8,8 +8,8 @@ use primitives::problem::FieldError;
 use super::quote::PricedLine;
 use super::rules::Rules;
 use super::rules::charge;
-use super::taxes::Taxed;
-use crate::discount::{Discount, DiscountClass, DiscountRejection, Goods, Saving};
+use super::taxes::TaxedAmount;
+use crate::discount::{Discount, DiscountClass, DiscountRejection, DiscountableLine, Saving};
 use crate::order::cart::violation;
 use crate::order::{DiscountAllocation, ShippingLine, Totals};
 use crate::shipping::{Parcel, ShippingRate, ShippingService};
@@ -24,28 +24,30 @@ pub(super) struct Sums {
 }
 
 /// Sets the discounts, tax and totals of the lines, and the totals of the cart. None if an amount is out of
-/// the range of money.
+/// the range of money. Without `is_whole`, lines of the cart are missing: they may be what a discount or a rate
+/// requires, so that only errors of the rest are added.
 pub(super) fn sum_up(
     lines: &mut [PricedLine],
-    rules: &Rules,
+    (rules, is_whole): (&Rules, bool),
     currency: &Currency,
     errors: &mut Vec<FieldError>,
 ) -> Option<Sums> {
     let is_sent = lines.iter().any(|line| line.sellable.requires_shipping);
-    let rate = rules.rate(is_sent, errors);
+    let rate = rules.rate(Some(is_sent).filter(|is_sent| *is_sent || is_whole), errors);
     lines.iter_mut().try_for_each(|line| line.deduct_tax(rules, rate))?;
     let subtotal = Money::sum(lines.iter().map(|line| &line.subtotal), currency)?;
-    let mut cart = Cart::of(lines, rules, rate, currency);
+    let mut cart = DiscountedCart::of(lines, rules, rate, currency);
     if let Some((position, discount)) = &rules.named {
         match cart.saving(discount) {
             Ok(saving) => cart.apply_discount(discount, &saving),
+            Err(rejection) if !is_whole && rejection.is_of_goods() => {}
             Err(rejection) => errors.push(rejected(*position, rejection)),
         }
     }
     if let Some((discount, saving)) = cart.best(&rules.automatic) {
         cart.apply_discount(discount, &saving);
     }
-    let Cart { applied, free_by, .. } = &cart;
+    let DiscountedCart { applied, free_by, .. } = &cart;
     for (at, line) in lines.iter_mut().enumerate() {
         let of_line = |(id, saving): &(Discount, Saving)| {
             let amount = saving.lines.get(at).filter(|amount| !amount.is_zero())?;
@@ -55,7 +57,11 @@ pub(super) fn sum_up(
         line.set_total(rules, rate)?;
     }
     let parcel = cart.parcel();
-    let charged = rate.and_then(|rate| Some((rate, charge(rate, &parcel, errors)?)));
+    let charged = rate.and_then(|rate| {
+        let price = charge(rate, &parcel);
+        errors.extend(price.as_ref().err().filter(|_| is_whole).cloned());
+        Some((rate, price.ok()?))
+    });
     let (shipping, taxed) = match charged {
         Some((rate, price)) => {
             let net = rules.taxes.net_shipping(price.clone(), rate, lines);
@@ -93,8 +99,8 @@ fn rejected(position: usize, why: DiscountRejection) -> FieldError {
 }
 
 /// A cart while discounts are applied.
-struct Cart<'a> {
-    goods: Vec<Goods>,
+struct DiscountedCart<'a> {
+    goods: Vec<DiscountableLine>,
     grams: i64,
     rate: Option<&'a ShippingRate>,
     currency: &'a Currency,
@@ -103,14 +109,14 @@ struct Cart<'a> {
     free_by: Option<DiscountId>,
 }
 
-impl<'a> Cart<'a> {
+impl<'a> DiscountedCart<'a> {
     fn of(
         lines: &[PricedLine],
         rules: &Rules,
         rate: Option<&'a ShippingRate>,
         currency: &'a Currency,
     ) -> Self {
-        let goods = lines.iter().map(|line| Goods {
+        let goods = lines.iter().map(|line| DiscountableLine {
             product_id: line.sellable.product_id.clone(),
             collection_ids: rules
                 .collections
@@ -229,7 +235,7 @@ pub(super) fn shipping_line(
     free_by: Option<&DiscountId>,
     rules: &Rules,
     lines: &[PricedLine],
-) -> Option<(ShippingLine, Taxed)> {
+) -> Option<(ShippingLine, TaxedAmount)> {
     let zero = Money::zero(&price.currency);
     let discount = if free_by.is_some() { price.clone() } else { zero };
     let off = free_by.filter(|_| !discount.is_zero());
@@ -253,7 +259,7 @@ pub(super) fn shipping_line(
 pub(super) fn totals(
     lines: &[PricedLine],
     subtotal: Money,
-    shipped: Option<(&ShippingLine, &Taxed)>,
+    shipped: Option<(&ShippingLine, &TaxedAmount)>,
     rules: &Rules,
     currency: &Currency,
 ) -> Option<Totals> {

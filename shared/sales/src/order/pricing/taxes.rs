@@ -27,7 +27,7 @@ pub struct TaxRules {
 
 /// An amount with its tax.
 #[derive(Debug, Clone)]
-pub(super) struct Taxed {
+pub(super) struct TaxedAmount {
     /// The tax.
     pub(super) tax: Money,
     /// The tax by rate.
@@ -81,7 +81,7 @@ impl TaxRules {
         left: Money,
         rate: Option<&ShippingRate>,
         goods: &Sellable,
-    ) -> Option<Taxed> {
+    ) -> Option<TaxedAmount> {
         let lines = tax::levy(&left, &self.rates(rate, goods), self.is_included());
         self.with_tax(vec![(left, lines)])
     }
@@ -94,7 +94,7 @@ impl TaxRules {
         left: &Money,
         rate: &ShippingRate,
         lines: &[PricedLine],
-    ) -> Option<Taxed> {
+    ) -> Option<TaxedAmount> {
         let parts = self.by_goods(left, Some(rate), lines);
         let levied = |(part, rates): (Money, Vec<&TaxRate>)| {
             let taxes = tax::levy(&part, &rates, self.is_included());
@@ -145,8 +145,8 @@ impl TaxRules {
             groups.push((Vec::new(), 0));
         }
         if self.settings.shipping == ShippingTax::Dominant {
-            let most = groups.iter().map(|(_, weight)| *weight).max();
-            let first = groups.iter().position(|(_, weight)| Some(*weight) == most);
+            let largest = groups.iter().map(|(_, weight)| *weight).max();
+            let first = groups.iter().position(|(_, weight)| Some(*weight) == largest);
             groups = first.map(|at| groups.swap_remove(at)).into_iter().collect();
         }
         let weights: Vec<i64> = groups.iter().map(|(_, weight)| *weight).collect();
@@ -155,7 +155,7 @@ impl TaxRules {
     }
 
     /// Sums up parts with their taxes. None if an amount is out of the range of money.
-    fn with_tax(&self, parts: Vec<(Money, Vec<LineTax>)>) -> Option<Taxed> {
+    fn with_tax(&self, parts: Vec<(Money, Vec<LineTax>)>) -> Option<TaxedAmount> {
         let currency: Currency = parts.first().map(|(part, _)| part.currency.clone())?;
         let lines = tax::merged(parts.iter().flat_map(|(_, lines)| lines));
         let tax = tax::sum(&lines, &currency)?;
@@ -166,6 +166,6 @@ impl TaxRules {
             let net = tax.and_then(|tax| part.minus(&tax)).unwrap_or(part);
             (net, lines)
         };
-        Some(Taxed { tax, lines, total, parts: parts.into_iter().map(net).collect() })
+        Some(TaxedAmount { tax, lines, total, parts: parts.into_iter().map(net).collect() })
     }
 }

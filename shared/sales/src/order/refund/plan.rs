@@ -2,17 +2,19 @@
 
 use core_types::id::PaymentId;
 use core_types::money::Money;
+use core_types::provider::ProviderName;
 use primitives::clock::Timestamp;
+use primitives::fields::FromText;
 use primitives::problem::{Code, Problem};
 use serde_json::{Value, json};
 
 use super::{
-    Plan, Refund, RefundLine, RefundStatus, RestockType, UnusableGiftCard, UnusableGiftCards,
+    Refund, RefundLine, RefundPlan, RefundStatus, RestockType, UnusableGiftCard, UnusableGiftCards,
     WantedLine, WantedRefund, WantedShipping,
 };
 use crate::order::restock::RestockLocations;
 use crate::order::{GiftCardUse, Order, OrderItem, Units};
-use crate::payment::disputed as payment_disputed;
+use crate::payment::{disputed as payment_disputed, ensure_countable};
 use crate::tax::LineTax;
 
 impl Order {
@@ -20,22 +22,22 @@ impl Order {
     ///
     /// # Errors
     /// As [`Order::plan_refund_without`].
-    pub fn plan_refund(&self, wanted: &WantedRefund) -> Result<Plan, Problem> {
+    pub fn plan_refund(&self, wanted: &WantedRefund) -> Result<RefundPlan, Problem> {
         self.plan_refund_without(wanted, &[])
     }
 
-    /// Plans a requested refund. The money of `unusable` gift cards goes to payments, as far as these have taken
-    /// enough, and for the rest to where the request says.
+    /// Plans a requested refund. The money of `unusable` gift cards goes to them if the request says so; otherwise to
+    /// payments, as far as these have taken enough, and for the rest to the merchant, if the request says that.
     ///
     /// # Errors
     /// `payment_not_captured`, `nothing_to_refund`, `payment_disputed`, `refund_exceeds_captured`,
-    /// `quantity_exceeds_remaining`, `gift_card_unusable`; `unknown_order_item`, `duplicate`, `unknown_payment` and
-    /// `out_of_range` as errors of their fields.
+    /// `quantity_exceeds_remaining`, `gift_card_unusable`, `amount_not_supported`; `unknown_order_item`,
+    /// `duplicate`, `unknown_payment` and `out_of_range` as errors of their fields.
     pub fn plan_refund_without(
         &self,
         wanted: &WantedRefund,
         unusable: &[UnusableGiftCard],
-    ) -> Result<Plan, Problem> {
+    ) -> Result<RefundPlan, Problem> {
         if !self.is_over() && !self.is_firm() {
             return Err(
                 Code::PaymentNotCaptured.with("financial_status", self.financial_status.as_str())
@@ -80,7 +82,7 @@ impl Order {
         let shipping_tax_lines = self.shipping_tax_of(&shipping);
         let restocking_fee = wanted.restocking_fee.clone().filter(|fee| !fee.is_zero());
         let (to_gift_cards, by_hand, to_payments) = (Vec::new(), Vec::new(), Vec::new());
-        let plan = Plan {
+        let plan = RefundPlan {
             amount,
             items,
             shipping,
@@ -93,14 +95,17 @@ impl Order {
         self.divide(plan, wanted, unusable)
     }
 
-    /// Divides the amount of a plan: to usable gift cards first, then through payments, then in place of the
-    /// gift cards that cannot be used.
+    /// Divides the amount of a plan: to usable gift cards first, and to unusable ones that are to be credited; then
+    /// through payments, then in place of the gift cards that cannot be used.
+    ///
+    /// # Errors
+    /// `gift_card_unusable`; `amount_not_supported`.
     fn divide(
         &self,
-        plan: Plan,
+        plan: RefundPlan,
         wanted: &WantedRefund,
         unusable: &[UnusableGiftCard],
-    ) -> Result<Plan, Problem> {
+    ) -> Result<RefundPlan, Problem> {
         let mut left = plan.amount.clone();
         let mut take = |from: Money| {
             let part = from.min(&left);
@@ -111,24 +116,24 @@ impl Order {
             unusable.iter().find(|one| one.id == card.card_id).map(|one| one.status)
         };
         let cards = || self.gift_cards.iter().filter(|_| wanted.payment_id.is_none());
+        let is_credited = wanted.unusable_gift_cards == Some(UnusableGiftCards::Credit);
         let usable = cards().filter(|card| status_of(card).is_none());
-        let mut to_gift_cards: Vec<_> = usable
+        let credited = cards().filter(|card| is_credited && status_of(card).is_some());
+        let to_gift_cards: Vec<_> = usable
+            .chain(credited)
             .filter_map(|card| Some((card.card_id.clone(), take(card.refundable())?)))
             .collect();
         let wanted_payment =
             |id: &PaymentId| wanted.payment_id.as_ref().is_none_or(|wanted| wanted == id);
         let payments = self.payments.iter().filter(|payment| wanted_payment(&payment.payment_id));
-        let to_payments = payments
-            .filter_map(|payment| Some((payment.payment_id.clone(), take(payment.refundable())?)))
-            .collect();
+        let to_payments: Vec<_> =
+            payments.filter_map(|payment| Some((payment, take(payment.refundable())?))).collect();
         let (mut by_hand, mut open) = (Vec::new(), Vec::new());
-        for (card, status) in cards().filter_map(|card| Some((card, status_of(card)?))) {
+        let unusable = cards().filter(|_| !is_credited);
+        for (card, status) in unusable.filter_map(|card| Some((card, status_of(card)?))) {
             let Some(part) = take(card.refundable()) else { continue };
             match wanted.unusable_gift_cards {
-                Some(UnusableGiftCards::Credit) => {
-                    to_gift_cards.push((card.card_id.clone(), part));
-                }
-                Some(UnusableGiftCards::Manual) => by_hand.push((card.card_id.clone(), part)),
+                Some(_) => by_hand.push((card.card_id.clone(), part)),
                 None => open.push(json!({
                     "gift_card_id": card.card_id, "last_characters": card.last_characters,
                     "status": status, "amount": part,
@@ -140,27 +145,37 @@ impl Order {
                 UnusableGiftCards::ALL.iter().map(|one| one.as_str()).collect();
             return Err(Code::GiftCardUnusable.with("gift_cards", open).with("choices", choices));
         }
-        Ok(Plan { to_gift_cards, by_hand, to_payments, ..plan })
+        // Amounts that follow from lines are rounded to what providers count.
+        let is_free = wanted.amount.is_some() || wanted.restocking_fee.is_some();
+        for (payment, part) in to_payments.iter().filter(|_| is_free) {
+            if let Ok(provider) = ProviderName::from_text(&payment.provider) {
+                ensure_countable(provider, part)?;
+            }
+        }
+        let to_payments = to_payments.into_iter();
+        let to_payments =
+            to_payments.map(|(payment, part)| (payment.payment_id.clone(), part)).collect();
+        Ok(RefundPlan { to_gift_cards, by_hand, to_payments, ..plan })
     }
 
     /// The refundable and the disputed amounts of the order, or of this payment alone.
     fn refundable_through(&self, payment: Option<&PaymentId>) -> Result<(Money, Money), Problem> {
         let Some(id) = payment else { return Ok((self.refundable(), self.disputed())) };
-        let known = self.payment(id).ok_or_else(|| {
+        let found = self.payment(id).ok_or_else(|| {
             let detail = "There is no such captured payment in the order.";
             Problem::field("/payment_id", "unknown_payment", detail)
         })?;
-        if known.captured.is_zero() {
+        if found.captured.is_zero() {
             return Err(
                 Code::PaymentNotCaptured.with("financial_status", self.financial_status.as_str())
             );
         }
-        Ok((known.refundable(), known.disputed()))
+        Ok((found.refundable(), found.disputed()))
     }
 
     fn refund_lines(&self, wanted: &[WantedLine]) -> Result<Vec<RefundLine>, Problem> {
-        let known = self.items_named(wanted.iter().map(|line| &line.order_item_id))?;
-        let pairs = || wanted.iter().zip(&known);
+        let found = self.requested_items(wanted.iter().map(|line| &line.order_item_id))?;
+        let pairs = || wanted.iter().zip(&found);
         let excess: Vec<Value> = pairs()
             .filter(|(line, item)| line.quantity > self.refundable_units(item, line.restock_type))
             .map(|(line, item)| {
@@ -227,7 +242,7 @@ impl Order {
     ///
     /// # Errors
     /// `refund_exceeds_captured`.
-    pub fn reserve_refund(&self, plan: &Plan, now: Timestamp) -> Result<Self, Problem> {
+    pub fn reserve_refund(&self, plan: &RefundPlan, now: Timestamp) -> Result<Self, Problem> {
         let over = || exceeds(&self.unreturned());
         self.unreturned().minus(&plan.amount).ok_or_else(over)?;
         let mut next = self.clone();
@@ -239,7 +254,7 @@ impl Order {
             }
         }
         for (id, part) in &plan.to_payments {
-            for payment in next.payments.iter_mut().filter(|known| known.payment_id == *id) {
+            for payment in next.payments.iter_mut().filter(|found| found.payment_id == *id) {
                 payment.refunded = payment.refunded.plus(part).ok_or_else(over)?;
             }
         }
@@ -277,7 +292,7 @@ impl Order {
                 continue;
             };
             next.refunded = next.refunded.minus(&part.amount).unwrap_or_else(zero);
-            for payment in next.payments.iter_mut().filter(|known| known.payment_id == *id) {
+            for payment in next.payments.iter_mut().filter(|found| found.payment_id == *id) {
                 payment.refunded = payment.refunded.minus(&part.amount).unwrap_or_else(zero);
             }
         }
@@ -306,7 +321,7 @@ impl Order {
     }
 }
 
-impl Plan {
+impl RefundPlan {
     /// The locations where units of its lines are put back.
     pub fn restock_locations(&self) -> RestockLocations {
         let lines = self.items.iter();

@@ -6,7 +6,7 @@ use core_types::money::Money;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 
-use super::{Plan, Refund, RefundStatus, RestockType};
+use super::{Refund, RefundPlan, RefundStatus, RestockType};
 use crate::order::aggregate::OrderAggregate;
 use crate::order::{ORDER_REFUNDED, ORDER_UPDATED, Order, OrderChange, RefundChange, Units};
 use crate::payment::provider::RefundResult;
@@ -21,7 +21,7 @@ impl OrderAggregate {
     pub fn begin_refund(
         &self,
         change: OrderChange,
-        plan: &Plan,
+        plan: &RefundPlan,
         mut refund: Refund,
         now: Timestamp,
     ) -> Result<OrderChange, Problem> {
@@ -34,7 +34,7 @@ impl OrderAggregate {
         }
         let is_done = refund.status == RefundStatus::Succeeded;
         if is_done && !self.has_pending_refund(&refund.id) {
-            change.uses.extend(change.order.give_back_uses());
+            change.uses.extend(change.order.release_uses());
         }
         change.refund = Some(RefundChange { refund, before: None });
         Ok(change.announced(if is_done { &ORDER_REFUNDED } else { &ORDER_UPDATED }))
@@ -55,43 +55,43 @@ impl OrderAggregate {
         amount: &Money,
         now: Timestamp,
     ) -> Result<PaymentChange, Problem> {
-        let known = self.payment(id)?;
-        let reserved = known.begin_refund(&refund.id, amount, now)?;
-        if Capabilities::of(known.provider).is_online {
+        let found = self.payment(id)?;
+        let reserved = found.begin_refund(&refund.id, amount, now)?;
+        if Capabilities::of(found.provider).is_online {
             return Ok(PaymentChange::of(reserved, Transition::RefundBegun));
         }
         let done = Ok(refund.id.to_string());
         refund.mark(id, &done);
         let change = reserved.finish_refund(&refund.id, &done, now);
         let mut change = change
-            .ok_or_else(|| Problem::internal("a refund was applied that was not reserved"))?;
+            .ok_or_else(|| Problem::internal("the refund to be completed was not reserved"))?;
         change.payment.version = reserved.version;
         Ok(change)
     }
 
-    /// The last step: records the providers' results. `None` if all of them are known. A refund of unapplied
-    /// money changes only the payment, as the order has no refund for it.
+    /// The last step: records the providers' results. `None` if all of them are known. The order has no refund for
+    /// unapplied money; its entry of the payment changes if the refund failed.
     pub fn record_refund(
         &self,
         id: &RefundId,
         results: &[(PaymentId, RefundResult)],
         now: Timestamp,
     ) -> Option<OrderChange> {
-        let known = self.refunds.iter().find(|refund| refund.id == *id);
-        let mut refund = known.map(|known| known.changed(now));
+        let found = self.refunds.iter().find(|refund| refund.id == *id);
+        let mut refund = found.map(|found| found.changed(now));
         let (mut payments, mut rejected) = (Vec::new(), Vec::new());
         let mut is_final = false;
         for (payment, result) in results {
-            let Ok(known) = self.payment(payment) else { continue };
+            let Ok(found) = self.payment(payment) else { continue };
             let outcome = match result {
                 RefundResult::Pending(reference) => {
-                    payments.extend(known.await_refund(id, reference, now));
+                    payments.extend(found.await_refund(id, reference, now));
                     continue;
                 }
                 RefundResult::Done(reference) => Ok(reference.clone()),
                 RefundResult::Rejected(code) => Err(code.clone()),
             };
-            let Some(change) = known.finish_refund(id, &outcome, now) else { continue };
+            let Some(change) = found.finish_refund(id, &outcome, now) else { continue };
             payments.push(change);
             is_final = true;
             if let Some(refund) = &mut refund {
@@ -105,13 +105,14 @@ impl OrderAggregate {
             return None;
         }
         let change = OrderChange { payments, ..OrderChange::none(&self.order) };
-        Some(match refund.zip(known).filter(|_| is_final) {
-            Some((refund, known)) => {
-                let is_last = !self.has_pending_refund(&refund.id);
-                let change = change.with_refund(refund, known.status, &rejected, now);
-                if is_last { change.giving_back_uses(now) } else { change }
-            }
-            None => change,
+        Some(if let Some((refund, found)) = refund.zip(found).filter(|_| is_final) {
+            let is_last = !self.has_pending_refund(&refund.id);
+            let change = change.with_refund(refund, found.status, &rejected, now);
+            if is_last { change.giving_back_uses(now) } else { change }
+        } else {
+            let unapplied: Vec<_> =
+                change.payments.iter().map(|change| change.payment.clone()).collect();
+            unapplied.iter().fold(change, |change, payment| change.and_unapplied(payment, now))
         })
     }
 }
@@ -146,7 +147,7 @@ impl OrderChange {
             return self;
         }
         let mut order = self.order.clone();
-        let uses = order.give_back_uses();
+        let uses = order.release_uses();
         if !uses.is_empty() {
             self.order = if self.is_order_changed() { order } else { order.changed(now) };
             self.uses.extend(uses);
@@ -155,7 +156,7 @@ impl OrderChange {
     }
 }
 
-impl Plan {
+impl RefundPlan {
     /// The stock movements of its cancelled and returned units.
     fn units(&self) -> Vec<(StockStep, OrderItemId, Vec<Units>)> {
         let units = self.items.iter().filter_map(|line| {

@@ -6,7 +6,7 @@ use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Plan, Refund, RefundLine, RefundReason, RefundStatus, RefundTransaction};
+use super::{Refund, RefundLine, RefundPlan, RefundReason, RefundStatus, RefundTransaction};
 use crate::order::{FinancialStatus, Order};
 use crate::tax::LineTax;
 
@@ -108,8 +108,8 @@ pub struct ReturnedMoney {
 }
 
 impl ReturnedMoney {
-    /// Where the money of a cancelled order went: by its refund, back to the gift cards of an unpaid order, and by
-    /// voided authorizations.
+    /// The destinations of a cancelled order's money: by its refund, back to the gift cards of an unpaid order,
+    /// and by voided authorizations.
     pub fn of(order: &Order, refund: Option<&Refund>) -> Vec<Self> {
         let refunded = refund.into_iter().flat_map(|refund| &refund.transactions).map(Self::part);
         let is_unpaid = refund.is_none() && order.financial_status == FinancialStatus::Voided;
@@ -150,7 +150,7 @@ impl ReturnedMoney {
 
 impl PlanView {
     /// The preview of a plan for an order.
-    pub fn of(order: &Order, plan: &Plan) -> Self {
+    pub fn of(order: &Order, plan: &RefundPlan) -> Self {
         let to_cards = plan.to_gift_cards.iter().map(|part| (part, false));
         let by_hand = plan.by_hand.iter().map(|part| (part, true));
         let cards = to_cards.chain(by_hand).map(|((id, amount), manual)| SuggestedTransaction {

@@ -130,7 +130,7 @@ impl Rebate {
                 get_quantity: self.get_quantity.unwrap(),
                 basis_points: self.basis_points.unwrap(),
                 get: targets(&self.get),
-                most: self.uses_per_order,
+                max_uses: self.uses_per_order,
             },
             other => panic!("no kind of discount: {other}"),
         };
@@ -153,13 +153,14 @@ impl CartPlace {
 impl Rate {
     fn tax_rate(&self) -> TaxRate {
         let at = (&*self.country, self.region.as_deref());
-        let of_range =
-            || self.range.as_ref().map(|(from, to)| PostalCodes::range(from, to).unwrap());
+        let country = text(&self.country);
+        let range = |(from, to): &(String, String)| PostalCodes::range(&country, from, to).unwrap();
+        let of_range = || self.range.as_ref().map(range);
         TaxRate {
             postal_codes: self
                 .prefix
                 .as_deref()
-                .map(|prefix| PostalCodes::prefix(prefix).unwrap())
+                .map(|prefix| PostalCodes::prefix(&country, prefix).unwrap())
                 .or_else(of_range),
             percentage: text(&self.percent),
             combines: self.combines,

@@ -13,7 +13,7 @@ use super::*;
 use crate::discount::{Discount, DiscountValue, Targets};
 use crate::order::pricing::TaxRules;
 use crate::order::refund::{RestockType, WantedLine, WantedRefund, WantedShipping};
-use crate::shipping::{Places, ShippingRate, ShippingRateKind, ShippingZone};
+use crate::shipping::{ShippingRate, ShippingRateKind, ShippingZone, ZoneArea};
 use crate::tax::{Percentage, TaxLocation, TaxRate};
 
 pub(super) fn place() -> TaxLocation {
@@ -49,7 +49,7 @@ pub(super) fn zone(rate: ShippingRate) -> ShippingZone {
         id: ShippingZoneId::derive(&["zone"]),
         store_id: StoreId::derive(&["store"]),
         name: "Everywhere".into(),
-        places: Places::default(),
+        places: ZoneArea::default(),
         rates: vec![rate],
         created_at: NOW,
         updated_at: NOW,
@@ -103,8 +103,8 @@ fn value(currency: &'static str) -> impl Strategy<Value = DiscountValue> {
             amount: Money { amount, currency: text(currency) }
         }),
         Just(DiscountValue::FreeShipping { max_amount: None, shipping_rate_ids: Vec::new() }),
-        bundle.prop_map(|(buy_quantity, get_quantity, basis_points, get, most)| {
-            DiscountValue::BuyXGetY { buy_quantity, get_quantity, basis_points, get, most }
+        bundle.prop_map(|(buy_quantity, get_quantity, basis_points, get, max_uses)| {
+            DiscountValue::BuyXGetY { buy_quantity, get_quantity, basis_points, get, max_uses }
         }),
     ]
 }
@@ -192,7 +192,7 @@ fn quoted(case: &Case) -> (Store, Quote) {
         sellable.tax_class = class.map(text::<TaxClass>);
         offer
     });
-    let offers: Vec<Offer> = offers.collect();
+    let offers: Vec<OfferedVariant> = offers.collect();
     let mut rules = case.rules.clone();
     if !case.lines.iter().any(|(_, _, is_sent, _)| *is_sent) {
         rules.shipping_rate_id = None;
@@ -207,7 +207,7 @@ fn quoted(case: &Case) -> (Store, Quote) {
 }
 
 fn order_by(store: &Store, quote: &Quote) -> Order {
-    Order::place(store, 1, quote, Buyer::default(), Terms::default(), NOW)
+    Order::place(store, 1, quote, Buyer::default(), OrderTerms::default(), NOW)
 }
 
 fn sum<'a>(parts: impl Iterator<Item = &'a Money>) -> i64 {

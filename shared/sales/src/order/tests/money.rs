@@ -4,7 +4,9 @@ use core_types::id::RefundId;
 use primitives::problem::Code;
 
 use super::*;
-use crate::order::refund::{Plan, Refund, RefundReason, RestockType, WantedLine, WantedRefund};
+use crate::order::refund::{
+    Refund, RefundPlan, RefundReason, RestockType, WantedLine, WantedRefund,
+};
 
 fn amount(order: &Order, amount: i64) -> Money {
     Money::new(amount, &order.currency).unwrap()
@@ -39,7 +41,7 @@ fn a_variant_that_is_not_on_sale_is_unknown() {
         sellable.status = ProductStatus::Draft;
     }
     let lines = || merge([line("a", 1), line("b", 1)]).unwrap();
-    let offers = || vec![hidden.clone(), Offer::default()];
+    let offers = || vec![hidden.clone(), OfferedVariant::default()];
     let problem = price(&store, lines(), offers(), Vec::new(), false).unwrap_err();
     let codes: Vec<_> = problem.errors().iter().map(|error| error.violation.code).collect();
     assert_eq!(codes, ["unknown_variant", "unknown_variant"]);
@@ -157,7 +159,7 @@ fn gift_cards_are_refunded_first() {
     let order = paid(&order_of("INR", &[(1_000, 1)], &[300]));
     let wanted = WantedRefund { amount: Some(amount(&order, 500)), ..WantedRefund::default() };
     let plan = order.plan_refund(&wanted).unwrap();
-    let parts = |plan: &crate::order::refund::Plan| {
+    let parts = |plan: &crate::order::refund::RefundPlan| {
         let cards: Vec<_> = plan.to_gift_cards.iter().map(|(_, part)| part.amount).collect();
         let payments: Vec<_> = plan.to_payments.iter().map(|(_, part)| part.amount).collect();
         (cards, payments)
@@ -248,7 +250,7 @@ fn a_repeated_refund_moves_no_stock_twice() {
         }],
         ..WantedRefund::default()
     };
-    let reject = |order: &Order, plan: &Plan| {
+    let reject = |order: &Order, plan: &RefundPlan| {
         let reserved = order.reserve_refund(plan, NOW).unwrap();
         let reason = (RefundReason::Other, None);
         let mut refund = Refund::of(order, RefundId::mint(NOW), plan, reason, NOW);
@@ -256,7 +258,7 @@ fn a_repeated_refund_moves_no_stock_twice() {
         refund.mark(&payment, &Err("no".into()));
         reserved.refund_rejected(&refund, &[payment], NOW)
     };
-    let moved = |plan: &Plan| plan.items.first().unwrap().restocked;
+    let moved = |plan: &RefundPlan| plan.items.first().unwrap().restocked;
     let plan = order.plan_refund(&wanted(1)).unwrap();
     assert_eq!(moved(&plan), 1);
     let next = reject(&order, &plan);

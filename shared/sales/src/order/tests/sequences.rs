@@ -186,7 +186,8 @@ fn check(order: &Order) {
     for item in &order.items {
         assert!(item.fulfilled.saturating_add(item.cancelled) <= item.quantity, "{item:?}");
         assert!(item.refunded_amount.amount <= item.total.amount, "{item:?}");
-        assert!(item.refunded <= item.quantity && item.returned <= item.fulfilled, "{item:?}");
+        assert!(item.unsold.saturating_add(item.waived) <= item.quantity, "{item:?}");
+        assert!(item.refunded <= item.sold() && item.returned <= item.fulfilled, "{item:?}");
         assert!(item.discarded <= item.cancelled.saturating_add(item.returned), "{item:?}");
         assert!(item.waived <= item.cancelled.saturating_add(item.returned), "{item:?}");
         let at =

@@ -80,7 +80,7 @@ fn a_confirmed_order_commits_its_stock_before_payment() {
 #[test]
 fn a_draft_opens_when_it_is_paid() {
     let store = store("INR");
-    let terms = Terms { draft: true, ..Terms::default() };
+    let terms = OrderTerms { draft: true, ..OrderTerms::default() };
     let quote = quote_of(&store, &[(100, 1)], Vec::new());
     let draft = Order::place(&store, 7, &quote, Buyer::default(), terms, NOW);
     assert_eq!(actions(&draft), ["update", "confirm", "mark_paid", "cancel"]);

@@ -44,7 +44,7 @@ impl Payment {
     }
 
     /// When its disputes are next loaded from the provider; none without an open dispute.
-    pub(crate) fn asks_about_disputes_at(&self) -> Option<Timestamp> {
+    pub(crate) fn polls_disputes_at(&self) -> Option<Timestamp> {
         let since = self.disputes_asked_at.unwrap_or(self.updated_at);
         self.has_open_dispute().then(|| since.plus(RELOAD_INTERVAL))
     }

@@ -8,8 +8,8 @@ use primitives::problem::{Code, Problem};
 use super::disputes::disputed;
 use super::{PaymentChange, Transition};
 use crate::payment::{
-    Action, Attention, Observed, Payment, PaymentAttempt, PaymentRefund, PaymentStatus,
-    RefundState, Source, can_count,
+    Action, Attention, Observed, Payment, PaymentAttempt, PaymentRefund, PaymentSource,
+    PaymentStatus, RefundState, ensure_countable,
 };
 
 impl Payment {
@@ -62,9 +62,7 @@ impl Payment {
             return Err(Code::PaymentNotCaptured.with("current", self.status.as_str()));
         }
         self.ensure_refundable(amount)?;
-        if !can_count(self.provider, amount) {
-            return Err(Code::AmountNotSupported.with("provider", self.provider.as_str()));
-        }
+        ensure_countable(self.provider, amount)?;
         let mut next = self.changed(now);
         next.refunds.push(PaymentRefund {
             id: id.clone(),
@@ -94,7 +92,12 @@ impl Payment {
         refund.updated_at = now;
         refund.version = refund.version.saturating_add(1);
         let amount = refund.amount.clone();
-        let attempt = self.attempt(Action::Refund, &amount, Source::Admin, now);
+        let source = if self.is_unapplied_refund(id) {
+            PaymentSource::Automatic
+        } else {
+            PaymentSource::Admin
+        };
+        let attempt = self.attempt(Action::Refund, &amount, source, now);
         match outcome {
             Ok(reference) if before == RefundState::Pending => {
                 refund.status = RefundState::Succeeded;
@@ -143,7 +146,7 @@ impl Payment {
     pub(super) fn externally_refunded(
         &self,
         observed: &Observed,
-        source: Source,
+        source: PaymentSource,
         now: Timestamp,
     ) -> Option<PaymentChange> {
         let mut next = self.changed(now);
@@ -155,7 +158,7 @@ impl Payment {
     pub(super) fn count_external_refund(
         &mut self,
         observed: &Observed,
-        source: Source,
+        source: PaymentSource,
         now: Timestamp,
     ) -> bool {
         let Some((id, amount)) = self.external_refund(observed, source) else { return false };
@@ -176,11 +179,16 @@ impl Payment {
     }
 
     /// The refunded amount that no refund of ours accounts for, with the id of a refund of it.
-    fn external_refund(&self, observed: &Observed, source: Source) -> Option<(RefundId, Money)> {
+    fn external_refund(
+        &self,
+        observed: &Observed,
+        source: PaymentSource,
+    ) -> Option<(RefundId, Money)> {
         let observed = observed.refunded.clone()?;
         let ours = self.refunded.plus(&self.pending())?;
         // An event may be older than the failure of a refund that it includes.
-        let ours = if source == Source::Webhook { ours.plus(&self.bounced())? } else { ours };
+        let ours =
+            if source == PaymentSource::Webhook { ours.plus(&self.bounced())? } else { ours };
         let external = observed.minus(&ours).filter(|external| !external.is_zero())?;
         let id = RefundId::derive(&[self.id.as_str(), "elsewhere", &observed.amount.to_string()]);
         Some((id, external))

@@ -14,7 +14,7 @@ use crate::dispute::evidence::Evidence;
 use crate::dispute::{DisputeStatus, DisputeType, ObservedDispute};
 
 /// The most disputes of one payment that are read: Stripe's longest page.
-pub(super) const MOST: usize = 100;
+pub(super) const MAX_DISPUTES: usize = 100;
 
 /// Parses a time in seconds; 0 is none.
 pub(super) fn time(seconds: &Value) -> Option<Timestamp> {
@@ -61,7 +61,7 @@ pub(super) fn dispute(object: &Value) -> Option<ObservedDispute> {
 }
 
 /// The payment that a dispute is about, without a report of its state.
-pub(super) fn about(object: &Value) -> Option<Observed> {
+pub(super) fn parse(object: &Value) -> Option<Observed> {
     let reference = text(object, "/payment_intent")?;
     Some(Observed { provider_payment: text(object, "/charge"), ..Observed::pending(&reference) })
 }
@@ -127,7 +127,7 @@ mod tests {
         closed["evidence_details"] = json!({"due_by": 0, "submission_count": 1});
         let read = dispute(&closed).unwrap();
         assert_eq!((read.due_by, read.is_submitted), (None, true), "the bank takes no answer");
-        assert_eq!(about(&closed).unwrap().reference, "pi_1");
-        assert_eq!(about(&json!({"object": "dispute", "payment_intent": null})), None);
+        assert_eq!(parse(&closed).unwrap().reference, "pi_1");
+        assert_eq!(parse(&json!({"object": "dispute", "payment_intent": null})), None);
     }
 }

@@ -1,6 +1,7 @@
 //! The records, events and allowed actions of a payment's transitions.
 
 use super::*;
+use crate::payment::provider::{Forged, RedirectParameters};
 use crate::payment::{
     Action, Attention, PaymentAttempt, PaymentChange, PaymentRefund, RefundState,
 };
@@ -106,11 +107,11 @@ fn only_the_fifty_newest_receipts_and_attempts_are_stored() {
 fn a_smaller_amount_matches_only_if_a_merchant_captures_it() {
     let held = after(&open(), &observed(ObservedState::Authorized, 129_899));
     for (amount, source, fits) in [
-        (129_899, Source::Admin, true),
-        (1, Source::Admin, true),
-        (129_899, Source::Webhook, false),
-        (129_898, Source::Sync, false),
-        (129_901, Source::Admin, false),
+        (129_899, PaymentSource::Admin, true),
+        (1, PaymentSource::Admin, true),
+        (129_899, PaymentSource::Webhook, false),
+        (129_898, PaymentSource::Sync, false),
+        (129_901, PaymentSource::Admin, false),
     ] {
         let step = held.observe(&observed(ObservedState::Captured, amount), source, NOW);
         let payment = step.unwrap().unwrap().payment;
@@ -210,7 +211,7 @@ fn a_payment_is_fully_refunded_when_refunds_equal_the_capture() {
 #[test]
 fn a_forged_return_is_rejected_by_every_provider() {
     use crate::payment::connected::Connected;
-    let nothing = Returned::default();
+    let nothing = RedirectParameters::default();
     for connected in [Connected::Razorpay(razorpay()), Connected::Stripe(stripe())] {
         assert_eq!(connected.verify_return(&open(), &nothing), Err(Forged), "{connected:?}");
     }

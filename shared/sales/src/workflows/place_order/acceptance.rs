@@ -2,18 +2,21 @@
 
 use primitives::problem::{Code, FieldError, Problem};
 
-use super::input::{PlacedBy, Placing, Priced};
+use super::input::{OrderPlacement, PlacedBy, PricedCart};
 use crate::order::cart::violation;
 
-impl Priced {
+impl PricedCart {
     /// Ensures that the store accepts the order. Returns the field errors of what the store requires and the
     /// shopper has not given. The merchant's own orders are not restricted.
     ///
     /// # Errors
     /// `store_not_accepting_orders`, `account_required`.
-    pub(super) fn ensure_accepted(&self, placing: &Placing) -> Result<Vec<FieldError>, Problem> {
-        let (buyer, settings) = (&placing.buyer, &self.settings.checkout);
-        if placing.by == PlacedBy::Merchant {
+    pub(super) fn ensure_accepted(
+        &self,
+        placement: &OrderPlacement,
+    ) -> Result<Vec<FieldError>, Problem> {
+        let (buyer, settings) = (&placement.buyer, &self.settings.checkout);
+        if placement.by == PlacedBy::Merchant {
             return Ok(Vec::new());
         }
         self.store.ensure_takes_orders()?;

@@ -1,4 +1,4 @@
-//! What is ordered, on which terms, and what the store's data make of it.
+//! The cart of an order, the terms of its placement, and the cart priced at the store's current data.
 
 use core_types::id::ShippingRateId;
 use core_types::money::Money;
@@ -48,8 +48,8 @@ pub struct Cart {
 
 /// The terms on which a cart is ordered.
 #[derive(Debug, Clone)]
-pub struct Placing {
-    /// Who places it.
+pub struct OrderPlacement {
+    /// The party that places it.
     pub by: PlacedBy,
     /// The buyer.
     pub buyer: Buyer,
@@ -63,7 +63,7 @@ pub struct Placing {
     pub paid: Option<Option<String>>,
 }
 
-/// Who places an order.
+/// The party that places an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlacedBy {
     /// The merchant, for a buyer.
@@ -74,7 +74,7 @@ pub enum PlacedBy {
 
 /// A cart priced at the store's current data.
 #[derive(Debug, Clone)]
-pub struct Priced {
+pub struct PricedCart {
     /// The store.
     pub store: Store,
     /// Its settings.
@@ -91,7 +91,7 @@ pub struct Priced {
     pub field_errors: Vec<FieldError>,
 }
 
-impl Priced {
+impl PricedCart {
     /// Rejects a cart that has field errors.
     ///
     /// # Errors

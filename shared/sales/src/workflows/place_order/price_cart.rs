@@ -16,16 +16,16 @@ use services::Services;
 use table::item::{Item, Key};
 use table::{Batch, ReadConsistency};
 
-use super::input::{Cart, Priced};
+use super::input::{Cart, PricedCart};
 use crate::discount::{Discount, DiscountCode, Shopper, UniqueDiscountCode};
-use crate::document::{Document, Entry};
 use crate::gift_card::{self, GiftCard, GiftCardStatus};
 use crate::order::cart;
 use crate::order::payable;
-use crate::order::pricing::{self, Offer, Rules, TaxRules};
+use crate::order::pricing::{self, OfferedVariant, Rules, TaxRules};
 use crate::payment::account::ProviderAccount;
 use crate::payment::load;
 use crate::payment::step;
+use crate::pricing_document::{PricingDocument, PricingEntry};
 use crate::shipping::ShippingZone;
 use crate::tax::{TaxLocation, TaxRate};
 use discounts::Candidates;
@@ -42,7 +42,7 @@ const BATCH: usize = 100;
 ///
 /// # Errors
 /// `too_many_attempts` if the shopper has tried too many unknown codes.
-pub async fn price(services: &Services, store: &Store, cart: &Cart) -> Result<Priced, Problem> {
+pub async fn price(services: &Services, store: &Store, cart: &Cart) -> Result<PricedCart, Problem> {
     // Each lookup of unknown gift card codes counts towards a limit, so the first one is strongly
     // consistent.
     if cart.gift_card_codes.is_empty() {
@@ -60,7 +60,7 @@ pub(super) async fn price_as(
     store: &Store,
     cart: &Cart,
     consistency: ReadConsistency,
-) -> Result<Priced, Problem> {
+) -> Result<PricedCart, Problem> {
     let mut context = load_context(services, store, cart, consistency).await?;
     if context.store.online_locations != store.online_locations {
         // Its locations changed a moment ago: the levels at other locations apply.
@@ -119,7 +119,15 @@ pub(super) async fn price_as(
     field_errors.extend(violation);
     field_errors.extend(of_cards);
     let (method, instructions) = payable::manual_method(&accounts, cart.payment.as_ref());
-    Ok(Priced { store, settings, quote, zones: rules.zones, method, instructions, field_errors })
+    Ok(PricedCart {
+        store,
+        settings,
+        quote,
+        zones: rules.zones,
+        method,
+        instructions,
+        field_errors,
+    })
 }
 
 impl Cart {
@@ -148,7 +156,7 @@ impl Cart {
 struct PricingContext {
     store: Store,
     settings: Settings,
-    offers: Vec<Offer>,
+    offers: Vec<OfferedVariant>,
     accounts: Vec<ProviderAccount>,
     zones: Vec<ShippingZone>,
     tax_rates: Vec<TaxRate>,
@@ -201,10 +209,10 @@ async fn load_context(
         [&store_key, &settings_key, &account_key, &documents.0, &documents.1, &documents.2];
     let wanted =
         of_store.into_iter().chain(&at_home).chain(&codes).chain(account.as_ref()).chain(of_lines);
-    let mut found = Found::read(services, &wanted.collect::<Vec<_>>(), consistency).await?;
+    let mut found = LoadedItems::read(services, &wanted.collect::<Vec<_>>(), consistency).await?;
     let mut known = HashMap::new();
     for (variant, sellable, levels) in &keys {
-        let mut offer = Offer { sellable: found.take(sellable)?, levels: Vec::new() };
+        let mut offer = OfferedVariant { sellable: found.take(sellable)?, levels: Vec::new() };
         for level in levels {
             offer.levels.extend(found.take(level)?);
         }
@@ -242,9 +250,9 @@ async fn load_context(
 }
 
 /// Items that were read together.
-pub(super) struct Found(Vec<Batch>);
+pub(super) struct LoadedItems(Vec<Batch>);
 
-impl Found {
+impl LoadedItems {
     /// Reads items, a hundred in a round trip.
     pub(super) async fn read(
         services: &Services,
@@ -276,8 +284,11 @@ impl Found {
     }
 
     /// The entries of the document at a key.
-    fn entries<E: Entry>(&mut self, key: &Key) -> Result<Vec<E>, Problem> {
-        Ok(self.take::<Document<E>>(key)?.map(|document| document.entries).unwrap_or_default())
+    fn entries<E: PricingEntry>(&mut self, key: &Key) -> Result<Vec<E>, Problem> {
+        Ok(self
+            .take::<PricingDocument<E>>(key)?
+            .map(|document| document.entries)
+            .unwrap_or_default())
     }
 }
 

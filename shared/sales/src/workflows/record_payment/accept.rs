@@ -26,14 +26,14 @@ pub async fn accept<C: Completion<PaymentWithOrder>>(
 ) -> Result<C::Output, Problem> {
     let (output, superseded) = retry_attempts(|attempt| async move {
         let now = services.clock.now();
-        let known = load::payment(services, lookup).await?;
-        expected.check(known.payment.version)?;
-        let (payment, amount) = known.payment.accepted(now)?;
-        known.order.ensure_room(&amount)?;
+        let current = load::payment(services, lookup).await?;
+        expected.check(current.payment.version)?;
+        let (payment, amount) = current.payment.accepted(now)?;
+        current.order.ensure_room(&amount)?;
         let (payment_id, provider) = (payment.id.clone(), payment.provider.as_str());
         let receipt = IncomingPayment { payment_id: &payment_id, provider, amount: &amount };
-        let change = known.order.apply_payment(receipt, now)?.ok_or(Code::OrderAlreadyPaid)?;
-        let others = other_authorizations(services, &known).await?;
+        let change = current.order.apply_payment(receipt, now)?.ok_or(Code::OrderAlreadyPaid)?;
+        let others = other_authorizations(services, &current).await?;
         let (change, superseded) = supersede(change, &others, now);
         let change = change.with_payment(PaymentChange::of(payment.clone(), Transition::Accepted));
         let write = change.save(services, services.table.write(), attempt, now).await?;

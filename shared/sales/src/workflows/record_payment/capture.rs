@@ -5,20 +5,22 @@ use primitives::problem::{Code, Problem};
 use services::Services;
 use table::{CommitOnly, Completion, retry};
 
-use super::{PaymentUpdate, Recorded, apply, unexpected};
+use super::{PaymentUpdate, RecordingResult, apply, unexpected};
 use crate::order::aggregate::PaymentWithOrder;
 use crate::order::load;
 use crate::payment::connected::Connected;
 use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::{Provider, ProviderFailure};
-use crate::payment::{Capabilities, CaptureMethod, Observed, ObservedState, Payment, Source};
+use crate::payment::{
+    Capabilities, CaptureMethod, Observed, ObservedState, Payment, PaymentSource,
+};
 
 /// Fetches a payment from its provider, and captures an authorization if its capture method is automatic and
 /// the order still accepts it.
 ///
 /// # Errors
 /// `provider_error`, `provider_timeout`.
-pub async fn look(
+pub async fn fetch_and_capture(
     services: &Services,
     connected: &Connected,
     payment: &Payment,
@@ -31,10 +33,10 @@ pub async fn look(
     if !is_to_be_captured {
         return Ok(observed);
     }
-    let known = load::payment(services, &PaymentLookup::from(payment)).await?;
+    let current = load::payment(services, &PaymentLookup::from(payment)).await?;
     let provider_payment = observed.provider_payment.clone();
-    let carried = Payment { provider_payment, captured: payment.amount.clone(), ..known.payment };
-    if known.order.rejection(&carried).is_some() {
+    let carried = Payment { provider_payment, captured: payment.amount.clone(), ..current.payment };
+    if current.order.rejection(&carried).is_some() {
         return Ok(observed);
     }
     match connected.capture(services, &carried, &payment.amount).await {
@@ -76,15 +78,15 @@ pub async fn capture<C: Completion<PaymentWithOrder>>(
     };
     // A capture before this call was an earlier call of ours only if one of those got no response.
     let is_foreign = !taken.is_ours && !payment.has_unanswered_capture();
-    let (observed, source) = (&taken.observed, Source::Admin);
+    let (observed, source) = (&taken.observed, PaymentSource::Admin);
     let update = PaymentUpdate { lookup: &lookup, observed, source, event: None };
     if is_foreign {
         let recorded = apply(services, connected, update, &CommitOnly).await?;
-        return Err(not_capturable(&recorded.known.payment));
+        return Err(not_capturable(&recorded.current.payment));
     }
-    let Recorded { known, output, is_new, .. } =
+    let RecordingResult { current, output, is_new, .. } =
         apply(services, connected, update, completion).await?;
-    let PaymentWithOrder { payment, order } = &known;
+    let PaymentWithOrder { payment, order } = &current;
     // A payment by hand has no provider to decide: the first caller to record it has captured it.
     let is_certain = taken.is_ours && Capabilities::of(payment.provider).is_online;
     if !is_new && !is_certain {
@@ -125,7 +127,7 @@ async fn note_unanswered(
     if let Err(problem) = noted.await {
         tracing::warn!(
             cause = %problem, payment = lookup.payment_id.as_str(),
-            "unanswered capture of a payment not recorded"
+            "unanswered capture not stored with its payment"
         );
     }
 }

@@ -6,11 +6,11 @@ use core_types::provider::ProviderName;
 use primitives::clock::{DAY, Timestamp};
 use primitives::problem::Problem;
 use services::Services;
-use table::{Attempt, Completion, ReadConsistency, retry};
+use table::{Attempt, Completion, ReadConsistency, retry_attempts};
 
 use super::{RefundOrder, Refunded};
-use crate::order::aggregate::OrderAggregate;
-use crate::order::refund::{Plan, Refund, RefundReason, RefundStatus, WantedRefund};
+use crate::order::aggregate::{OrderAggregate, PaymentWithOrder};
+use crate::order::refund::{Refund, RefundPlan, RefundReason, RefundStatus, WantedRefund};
 use crate::order::{Order, OrderChange, load};
 use crate::payment::connected::Connected;
 use crate::payment::load::connect;
@@ -21,7 +21,7 @@ use crate::payment::{Capabilities, Payment, PaymentChange, RefundState, Transiti
 const ATTEMPTS: u32 = 20;
 
 /// The result of the first step.
-pub(in crate::workflows) enum Reserved<O> {
+pub(in crate::workflows) enum RefundReservation<O> {
     /// It was the last step, with this output: no provider needs to be called.
     Done(O),
     /// The order with a refund that its payments' providers still have to perform, and the connected
@@ -29,7 +29,7 @@ pub(in crate::workflows) enum Reserved<O> {
     Pending(Box<OrderAggregate>, Box<Refund>, Vec<Connected>),
 }
 
-impl<O> Reserved<O> {
+impl<O> RefundReservation<O> {
     /// The result for a refund that the same request began before.
     pub(in crate::workflows) fn of<T: From<Refunded>>(
         aggregate: OrderAggregate,
@@ -58,15 +58,15 @@ pub(super) async fn reserve<C: Completion<Refunded>>(
     (store, id, consistency): (&StoreId, &OrderId, ReadConsistency),
     input: &RefundOrder,
     completion: &C,
-) -> Result<Reserved<C::Output>, Problem> {
+) -> Result<RefundReservation<C::Output>, Problem> {
     let aggregate = load::aggregate_as(services, store, id, consistency).await?;
     let now = services.clock.now();
-    let id = match Earlier::of(&aggregate, &input.seed, now) {
-        Earlier::Stands(refund) => {
+    let id = match EarlierRefund::of(&aggregate, &input.seed, now) {
+        EarlierRefund::Begun(refund) => {
             consistency.ensure_strong()?;
-            return Ok(Reserved::of(aggregate, refund, completion));
+            return Ok(RefundReservation::of(aggregate, refund, completion));
         }
-        Earlier::New(id) => id,
+        EarlierRefund::New(id) => id,
     };
     input.expected_version.check(aggregate.order.version)?;
     let refund = NewRefund { id, wanted: &input.wanted, why: (input.reason, input.note.clone()) };
@@ -83,7 +83,7 @@ pub(in crate::workflows) async fn begin<T: From<Refunded>, C: Completion<T>>(
     attempt: Attempt,
     completion: &C,
     now: Timestamp,
-) -> Result<Reserved<C::Output>, Problem> {
+) -> Result<RefundReservation<C::Output>, Problem> {
     let unusable = load::unusable_gift_cards(services, &change.order, refund.wanted, now).await?;
     let plan = change.order.plan_refund_without(refund.wanted, &unusable)?;
     let connected = connect_providers(services, &change.order, &plan).await?;
@@ -95,14 +95,14 @@ pub(in crate::workflows) async fn begin<T: From<Refunded>, C: Completion<T>>(
     let write =
         unchanged.ensure(change.save(services, services.table.write(), attempt, now).await?);
     let refund = change.refund.as_ref().map(|begun| begun.refund.clone());
-    let refund = refund.ok_or_else(|| Problem::internal("a refund that was not begun"))?;
+    let refund = refund.ok_or_else(|| Problem::internal("the planned refund is missing"))?;
     if refund.status == RefundStatus::Pending {
         write.commit().await?;
         let aggregate = Box::new(aggregate.after(&change));
-        return Ok(Reserved::Pending(aggregate, Box::new(refund), connected));
+        return Ok(RefundReservation::Pending(aggregate, Box::new(refund), connected));
     }
     let outcome = Refunded { order: change.order, refund };
-    completion.commit(write, &outcome.into(), now).await.map(Reserved::Done)
+    completion.commit(write, &outcome.into(), now).await.map(RefundReservation::Done)
 }
 
 /// Connects to the providers of a plan, so that nothing is reserved for one that is not connected. Manual
@@ -113,7 +113,7 @@ pub(in crate::workflows) async fn begin<T: From<Refunded>, C: Completion<T>>(
 async fn connect_providers(
     services: &Services,
     order: &Order,
-    plan: &Plan,
+    plan: &RefundPlan,
 ) -> Result<Vec<Connected>, Problem> {
     let through = |provider: &&ProviderName| {
         let mut payments = plan.to_payments.iter().filter_map(|(id, _)| order.payment(id));
@@ -135,17 +135,19 @@ pub(super) async fn reserve_unapplied(
     id: &RefundId,
     amount: Option<&Money>,
 ) -> Result<Payment, Problem> {
-    retry(|| async {
+    retry_attempts(|attempt| async move {
         let now = services.clock.now();
-        let known = load::payment(services, lookup).await?.payment;
+        let PaymentWithOrder { payment: known, order } = load::payment(services, lookup).await?;
         if known.refund(id).is_some() {
             return Ok(known);
         }
         let amount = amount.cloned().unwrap_or_else(|| known.refundable());
         let next = known.begin_refund(id, &amount, now)?;
-        let change = PaymentChange::of(next, Transition::RefundBegun);
-        change.write(services.table.write(), now).commit().await?;
-        Ok(change.payment)
+        let begun = PaymentChange::of(next.clone(), Transition::RefundBegun);
+        let change = OrderChange::none(&order).and_unapplied(&next, now).with_payment(begun);
+        let write = change.save(services, services.table.write(), attempt, now).await?;
+        write.commit().await?;
+        Ok(next)
     })
     .await
 }
@@ -163,14 +165,14 @@ pub fn has_begun(payment: &Payment, seed: &str) -> bool {
 }
 
 /// The result of the same request before.
-pub(in crate::workflows) enum Earlier {
+pub(in crate::workflows) enum EarlierRefund {
     /// It has begun a refund that is pending or has succeeded.
-    Stands(Box<Refund>),
+    Begun(Box<Refund>),
     /// No such refund; a new one has this id.
     New(RefundId),
 }
 
-impl Earlier {
+impl EarlierRefund {
     /// Finds the refund of the request with this seed.
     pub(in crate::workflows) fn of(aggregate: &OrderAggregate, seed: &str, now: Timestamp) -> Self {
         for attempt in 0..ATTEMPTS {
@@ -183,7 +185,7 @@ impl Earlier {
                 RefundStatus::Failed => false,
             };
             if stands {
-                return Self::Stands(Box::new(refund.clone()));
+                return Self::Begun(Box::new(refund.clone()));
             }
         }
         Self::New(RefundId::mint(now))
@@ -220,9 +222,9 @@ mod tests {
                 .position(|attempt| id_of(&aggregate.order.id, "k", attempt) == *id)
                 .unwrap()
         };
-        match Earlier::of(aggregate, "k", now) {
-            Earlier::Stands(refund) => (refund.status.as_str(), nth(&refund.id)),
-            Earlier::New(id) => ("new", nth(&id)),
+        match EarlierRefund::of(aggregate, "k", now) {
+            EarlierRefund::Begun(refund) => (refund.status.as_str(), nth(&refund.id)),
+            EarlierRefund::New(id) => ("new", nth(&id)),
         }
     }
 

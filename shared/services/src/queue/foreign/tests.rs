@@ -12,9 +12,9 @@ use super::*;
 
 /// SQS, as far as it takes every message, and remembers where it was asked for what.
 #[derive(Debug, Clone, Default)]
-struct Asked(Arc<Mutex<Vec<(String, String, Value)>>>);
+struct RecordedCalls(Arc<Mutex<Vec<(String, String, Value)>>>);
 
-impl HttpConnector for Asked {
+impl HttpConnector for RecordedCalls {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
         let signature = request.headers().get("authorization").unwrap_or_default().to_owned();
         let body = serde_json::from_slice(request.body().bytes().unwrap()).unwrap();
@@ -24,7 +24,7 @@ impl HttpConnector for Asked {
     }
 }
 
-impl Asked {
+impl RecordedCalls {
     fn client(&self) -> Client {
         let connector = SharedHttpConnector::new(self.clone());
         let credentials = Credentials::new("key", "secret", None, None, "test");
@@ -36,10 +36,10 @@ impl Asked {
 
 #[tokio::test]
 async fn a_queue_is_asked_in_its_own_region_and_a_fifo_queue_by_group() {
-    let asked = Asked::default();
+    let calls = RecordedCalls::default();
     for name in ["plain", "ordered.fifo"] {
         let url = format!("https://sqs.us-east-1.amazonaws.com/222222222222/{name}");
-        let queue = ForeignQueue::new(asked.client(), &url, OWN).unwrap();
+        let queue = ForeignQueue::new(calls.client(), &url, OWN).unwrap();
         let message = ForeignMessage {
             body: "{}".to_owned(),
             attributes: vec![("webhook-id".to_owned(), "evt_1".to_owned())],
@@ -49,15 +49,15 @@ async fn a_queue_is_asked_in_its_own_region_and_a_fifo_queue_by_group() {
         let answer = queue.send(message, Duration::from_secs(5)).await.unwrap();
         assert_eq!(answer.status, 200);
     }
-    let asked = asked.0.lock().unwrap().clone();
-    for (uri, signature, body) in &asked {
+    let calls = calls.0.lock().unwrap().clone();
+    for (uri, signature, body) in &calls {
         assert!(uri.starts_with("https://sqs.us-east-1.amazonaws.com/"), "{uri}");
         assert!(signature.contains("/us-east-1/sqs/aws4_request"), "{signature}");
         assert_eq!(body["MessageAttributes"]["webhook-id"]["StringValue"], "evt_1");
     }
-    let groups: Vec<_> = asked.iter().map(|(_, _, body)| &body["MessageGroupId"]).collect();
+    let groups: Vec<_> = calls.iter().map(|(_, _, body)| &body["MessageGroupId"]).collect();
     assert_eq!(groups, [&Value::Null, &json!("ord_1")]);
-    assert_eq!(asked[1].2["MessageDeduplicationId"], "evt_1");
+    assert_eq!(calls[1].2["MessageDeduplicationId"], "evt_1");
 }
 
 const OWN: &str = "https://sqs.ap-south-1.amazonaws.com/111111111111/commerce-WebhookQueue-x";

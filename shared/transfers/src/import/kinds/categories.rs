@@ -50,7 +50,9 @@ async fn at_path(
         let Some(name) = missing.first() else { return Ok((found, None)) };
         let name = match Text::<1, 100>::from_text(name) {
             Ok(name) => String::from(name),
-            Err(fault) => return Ok((found, Some(left_out(fault.code, &fault.detail)))),
+            Err(violation) => {
+                return Ok((found, Some(left_out(violation.code, &violation.detail))));
+            }
         };
         let input = CategoryInput { name, handle: None, parent_id: found.clone(), position: 0 };
         let added = if work.import.dry_run {
@@ -65,8 +67,8 @@ async fn at_path(
                 return Ok((found, Some(error)));
             }
             Err(problem) if problem.code == Code::ValidationFailed => {
-                let fault = problem.errors().first().map(|error| &error.violation);
-                let (code, detail) = fault
+                let violation = problem.errors().first().map(|error| &error.violation);
+                let (code, detail) = violation
                     .map_or((problem.code.as_str(), problem.text()), |it| (it.code, &it.detail));
                 return Ok((found, Some(left_out(code, detail))));
             }

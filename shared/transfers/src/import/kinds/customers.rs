@@ -11,26 +11,29 @@ use primitives::problem::{Code, Problem};
 use primitives::version::ExpectedVersion;
 use table::CommitOnly;
 
-use super::order::{Keys, in_order, is_done, last_row};
-use super::work::{Asked, Done, Outcome, Work, findings_of, found_at, read, read_all, rejected};
+use super::order::{RecordLocks, in_order, is_done, last_row};
+use super::work::{
+    ParsedRecords, RecordOutcome, RecordResult, Work, findings_of, found_at, read, read_all,
+    rejected,
+};
 use crate::import::OnExisting;
 use crate::import::records::Record;
-use crate::import::seen::Seen;
+use crate::import::seen::SeenValues;
 
 pub(super) async fn apply(
     work: &Work<'_>,
     records: Vec<Record>,
-    seen: &mut Seen,
-) -> Result<Vec<Outcome>, Problem> {
+    seen: &mut SeenValues,
+) -> Result<Vec<RecordOutcome>, Problem> {
     let now = work.services.clock.now();
-    let read: Asked<CreateRequest> = read_all(records);
+    let read: ParsedRecords<CreateRequest> = read_all(records);
     let read = read.into_iter().map(|(record, request)| validated(record, request, now)).collect();
     if work.import.dry_run {
         return check(work, read, seen).await;
     }
     let keys = |request: &CreateRequest| {
         let own = request.identifier(work.store).ok();
-        Keys { own: own.iter().map(Identifier::text).collect(), shared: Vec::new() }
+        RecordLocks { own: own.iter().map(Identifier::text).collect(), shared: Vec::new() }
     };
     let create =
         |record: Record, request| async move { create(work, record, request).await }.boxed();
@@ -46,7 +49,7 @@ fn validated(
     let Some(Err(problem)) = request.as_ref().map(|request| request.validate(now)) else {
         return (record, request);
     };
-    if !record.spare(problem.errors()) {
+    if !record.leave_out_members(problem.errors()) {
         record.reject(findings_of(&record, &problem));
         return (record, None);
     }
@@ -59,7 +62,7 @@ async fn create(
     work: &Work<'_>,
     record: Record,
     request: CreateRequest,
-) -> Result<Outcome, Problem> {
+) -> Result<RecordOutcome, Problem> {
     let Work { services, store, import } = work;
     let parts = [import.id.as_str(), &record.row.to_string()];
     let id = CustomerId::derive_at(import.time_of(record.row), &parts);
@@ -69,14 +72,14 @@ async fn create(
     };
     let (planned, now) = ((id.clone(), request), services.clock.now());
     let made = customer::create(services, store, planned, now, &CommitOnly).await;
-    let Err(problem) = made else { return Ok(Outcome::of(record, Done::Created)) };
+    let Err(problem) = made else { return Ok(RecordOutcome::of(record, RecordResult::Created)) };
     match (problem.code, import.on_existing) {
         // Created by an interrupted step.
         (Code::VersionConflict, _) if is_there(work, &id).await? => {
-            Ok(Outcome::of(record, Done::Created))
+            Ok(RecordOutcome::of(record, RecordResult::Created))
         }
         (code, OnExisting::Skip) if code == identifier.taken() => {
-            Ok(Outcome::of(record, Done::Skipped))
+            Ok(RecordOutcome::of(record, RecordResult::Skipped))
         }
         (code, OnExisting::Update) if code == identifier.taken() => {
             update(work, record, &identifier).await
@@ -99,10 +102,12 @@ async fn update(
     work: &Work<'_>,
     record: Record,
     identifier: &Identifier,
-) -> Result<Outcome, Problem> {
+) -> Result<RecordOutcome, Problem> {
     let Work { services, store, .. } = work;
     let holder = identifier.holder(services, &store.id).await?;
-    let holder = holder.ok_or_else(|| Problem::unavailable("an address or number was given up"))?;
+    let holder = holder.ok_or_else(|| {
+        Problem::unavailable("the address or number of a customer was released meanwhile")
+    })?;
     let mut body = record.body.clone();
     if let Some(members) = body.as_object_mut() {
         members.retain(|name, _| !matches!(name.as_str(), "email" | "address" | "addresses"));
@@ -116,8 +121,8 @@ async fn update(
     let last = last_row(work, &text, record.row);
     let (at, any) = ((*store, &key), ExpectedVersion::ANY);
     match customer::update_with(services, at, any, request, last, &CommitOnly).await {
-        Ok(()) => Ok(Outcome::of(record, Done::Updated)),
-        Err(problem) if is_done(&problem) => Ok(Outcome::of(record, Done::Updated)),
+        Ok(()) => Ok(RecordOutcome::of(record, RecordResult::Updated)),
+        Err(problem) if is_done(&problem) => Ok(RecordOutcome::of(record, RecordResult::Updated)),
         Err(problem) => rejected(record, &problem),
     }
 }
@@ -125,9 +130,9 @@ async fn update(
 /// Returns the outcomes of a dry run.
 async fn check(
     work: &Work<'_>,
-    read: Asked<CreateRequest>,
-    seen: &mut Seen,
-) -> Result<Vec<Outcome>, Problem> {
+    read: ParsedRecords<CreateRequest>,
+    seen: &mut SeenValues,
+) -> Result<Vec<RecordOutcome>, Problem> {
     let (services, store) = (work.services, work.store);
     let identifiers =
         read.iter().filter_map(|(_, request)| request.as_ref()?.identifier(store).ok());
@@ -145,7 +150,9 @@ async fn check(
         }
     }
     let outcome = |(record, request): (Record, Option<CreateRequest>)| {
-        let Some(request) = request else { return Ok(Outcome::of(record, Done::Failed)) };
+        let Some(request) = request else {
+            return Ok(RecordOutcome::of(record, RecordResult::Failed));
+        };
         let identifier = match request.identifier(store) {
             Ok(identifier) => identifier,
             Err(problem) => return rejected(record, &problem),
@@ -153,9 +160,9 @@ async fn check(
         let text = identifier.text();
         let is_new = seen.is_new(&text);
         Ok(match (taken.contains(&text) || !is_new, work.import.on_existing) {
-            (false, _) => Outcome::of(record, Done::Created),
-            (true, OnExisting::Skip) => Outcome::of(record, Done::Skipped),
-            (true, OnExisting::Update) => Outcome::of(record, Done::Updated),
+            (false, _) => RecordOutcome::of(record, RecordResult::Created),
+            (true, OnExisting::Skip) => RecordOutcome::of(record, RecordResult::Skipped),
+            (true, OnExisting::Update) => RecordOutcome::of(record, RecordResult::Updated),
             (true, OnExisting::Fail) => found_at(record, identifier.pointer(), identifier.taken()),
         })
     };

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use table::item::Item;
 use table::{Condition, Write};
 
-use super::work::{Asked, Done, Outcome, Work};
+use super::work::{ParsedRecords, RecordOutcome, RecordResult, Work};
 use crate::import::records::Record;
 
 /// The number of records written at once.
@@ -23,7 +23,7 @@ const AT_ONCE: usize = 8;
 
 /// The keys that a record locks while it is written.
 #[derive(Debug, Default)]
-pub(super) struct Keys {
+pub(super) struct RecordLocks {
     /// Keys that it locks exclusively.
     pub(super) own: Vec<String>,
     /// Keys that it locks for sharing.
@@ -32,19 +32,19 @@ pub(super) struct Keys {
 
 /// The locked keys of records that can be written at once.
 #[derive(Debug, Default)]
-struct Batch {
+struct LockedKeys {
     /// Each key, and whether it is locked exclusively.
     keys: HashMap<String, bool>,
 }
 
-impl Batch {
-    fn has_room(&self, keys: &Keys) -> bool {
+impl LockedKeys {
+    fn can_add(&self, keys: &RecordLocks) -> bool {
         let is_free = |key: &String| !self.keys.contains_key(key);
         let is_shared = |key: &String| self.keys.get(key) != Some(&true);
         keys.own.iter().all(is_free) && keys.shared.iter().all(is_shared)
     }
 
-    fn take(&mut self, keys: Keys) {
+    fn lock(&mut self, keys: RecordLocks) {
         self.keys.extend(keys.shared.into_iter().map(|key| (key, false)));
         self.keys.extend(keys.own.into_iter().map(|key| (key, true)));
     }
@@ -55,33 +55,33 @@ impl Batch {
 /// # Errors
 /// Those of `make`.
 pub(super) async fn in_order<'a, T>(
-    read: Asked<T>,
-    keys: impl Fn(&T) -> Keys,
-    make: impl Fn(Record, T) -> BoxFuture<'a, Result<Outcome, Problem>>,
-) -> Result<Vec<Outcome>, Problem> {
+    read: ParsedRecords<T>,
+    keys: impl Fn(&T) -> RecordLocks,
+    make: impl Fn(Record, T) -> BoxFuture<'a, Result<RecordOutcome, Problem>>,
+) -> Result<Vec<RecordOutcome>, Problem> {
     let mut outcomes = Vec::new();
     for batch in batches(read, keys) {
         let make = |(record, asked): (Record, Option<T>)| match asked {
             Some(asked) => make(record, asked),
-            None => ready(Ok(Outcome::of(record, Done::Failed))).boxed(),
+            None => ready(Ok(RecordOutcome::of(record, RecordResult::Failed))).boxed(),
         };
         let all: Vec<_> = batch.into_iter().map(make).collect();
-        let done: Vec<Outcome> = stream::iter(all).buffered(AT_ONCE).try_collect().await?;
+        let done: Vec<RecordOutcome> = stream::iter(all).buffered(AT_ONCE).try_collect().await?;
         outcomes.extend(done);
     }
     Ok(outcomes)
 }
 
 /// The records in order, split before each whose keys conflict with its batch.
-fn batches<T>(read: Asked<T>, keys: impl Fn(&T) -> Keys) -> Vec<Asked<T>> {
-    let (mut all, mut batch) = (vec![Vec::new()], Batch::default());
+fn batches<T>(read: ParsedRecords<T>, keys: impl Fn(&T) -> RecordLocks) -> Vec<ParsedRecords<T>> {
+    let (mut all, mut batch) = (vec![Vec::new()], LockedKeys::default());
     for (record, asked) in read {
         let own = asked.as_ref().map(&keys).unwrap_or_default();
-        if !batch.has_room(&own) {
-            batch = Batch::default();
+        if !batch.can_add(&own) {
+            batch = LockedKeys::default();
             all.push(Vec::new());
         }
-        batch.take(own);
+        batch.lock(own);
         if let Some(last) = all.last_mut() {
             last.push((record, asked));
         }
@@ -138,11 +138,11 @@ mod tests {
 
     fn rows(all: &[(&[&str], &[&str])]) -> Vec<Vec<u64>> {
         let texts = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        let read: Asked<(Vec<String>, Vec<String>)> = (0..)
+        let read: ParsedRecords<(Vec<String>, Vec<String>)> = (0..)
             .zip(all)
             .map(|(row, (own, shared))| (Record::rejected(row), Some((texts(own), texts(shared)))))
             .collect();
-        let keys = |(own, shared): &(Vec<String>, Vec<String>)| Keys {
+        let keys = |(own, shared): &(Vec<String>, Vec<String>)| RecordLocks {
             own: own.clone(),
             shared: shared.clone(),
         };

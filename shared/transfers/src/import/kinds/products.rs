@@ -1,6 +1,6 @@
 //! Import of products.
 
-use std::collections::HashMap;
+mod dry_run;
 
 use catalogue::product::{self, Product, Sku, UniqueProductHandle, UniqueSku};
 use catalogue::workflows::save_product::{self, CreateRequest};
@@ -13,68 +13,27 @@ use table::CommitOnly;
 use table::item::Key;
 
 use super::categories;
-use super::order::{Keys, in_order, is_done, last_row, part_of_row};
+use super::order::{RecordLocks, in_order, is_done, last_row, part_of_row};
 use super::work::{
-    Asked, Done, Outcome, ROUNDS, Work, field_error, found_at, read, read_all, rejected,
+    ParsedRecords, ROUNDS, RecordOutcome, RecordResult, Work, field_error, found_at, read,
+    read_all, rejected,
 };
 use crate::import::OnExisting;
 use crate::import::records::Record;
-use crate::import::seen::Seen;
+use crate::import::seen::SeenValues;
 
-/// The highest number that is appended to the handle of a product without one, as at its creation.
-const NUMBERED: u32 = 50;
 /// The variants that one transaction updates, where all of a product's are too many: each has up to five
 /// actions, and its stock.
 const VARIANTS_AT_ONCE: usize = 12;
 
-/// The handles and SKUs of a page that products of the store already have.
-#[derive(Debug, Default)]
-struct Taken {
-    handles: HashMap<String, ProductId>,
-    skus: HashMap<String, ProductId>,
-}
-
-impl Taken {
-    /// Loads them, a hundred in one round trip.
-    async fn of(work: &Work<'_>, requests: &[CreateRequest]) -> Result<Self, Problem> {
-        let (services, store) = (work.services, &work.store.id);
-        let handles = requests.iter().map(handle_of);
-        let handles = handles.map(|handle| key::unique_product_handle(store, &handle));
-        let skus = requests.iter().flat_map(CreateRequest::skus).flatten();
-        let skus = skus.map(|sku: &Sku| UniqueSku::key_of(store, &String::from(sku.clone())));
-        let (handles, skus): (Vec<Key>, Vec<Key>) = (handles.collect(), skus.collect());
-        let mut taken = Self::default();
-        for keys in distinct(&handles).chunks(100) {
-            let mut batch = services.table.get_many_eventually(keys).await?;
-            for key in keys {
-                let claim: Option<UniqueProductHandle> = batch.take(key)?;
-                taken.handles.extend(claim.map(|it| (it.handle.to_string(), it.product_id)));
-            }
-        }
-        for keys in distinct(&skus).chunks(100) {
-            let mut batch = services.table.get_many_eventually(keys).await?;
-            for key in keys {
-                let claim: Option<UniqueSku> = batch.take(key)?;
-                taken.skus.extend(claim.map(|it| (it.sku.to_lowercase(), it.product_id)));
-            }
-        }
-        Ok(taken)
-    }
-}
-
-fn distinct(keys: &[Key]) -> Vec<&Key> {
-    let mut seen = std::collections::HashSet::new();
-    keys.iter().filter(|key| seen.insert(*key)).collect()
-}
-
 pub(super) async fn apply(
     work: &Work<'_>,
     records: Vec<Record>,
-    seen: &mut Seen,
-) -> Result<Vec<Outcome>, Problem> {
-    let read: Asked<CreateRequest> = read_all(categories::assigned(work, records).await?);
+    seen: &mut SeenValues,
+) -> Result<Vec<RecordOutcome>, Problem> {
+    let read: ParsedRecords<CreateRequest> = read_all(categories::assigned(work, records).await?);
     if work.import.dry_run {
-        return check(work, read, seen).await;
+        return dry_run::check(work, read, seen).await;
     }
     let create =
         |record: Record, request| async move { create(work, record, request).await }.boxed();
@@ -83,13 +42,13 @@ pub(super) async fn apply(
 
 /// The handle of a product: the given one, or the one that its title makes.
 fn handle_of(request: &CreateRequest) -> String {
-    let said = request.handle().map(|handle| handle.as_str().to_owned());
-    said.unwrap_or_else(|| Handle::made_of(request.title(), "product"))
+    let own_handle = request.handle().map(|handle| handle.as_str().to_owned());
+    own_handle.unwrap_or_else(|| Handle::made_of(request.title(), "product"))
 }
 
 /// The keys that a product locks. One without a handle gets a number appended when its handle is taken, so
 /// it locks all numbers.
-fn keys(request: &CreateRequest) -> Keys {
+fn keys(request: &CreateRequest) -> RecordLocks {
     let handle = handle_of(request);
     let numbered = |text: &str| {
         let digits = |c: char| c.is_ascii_digit();
@@ -106,9 +65,9 @@ fn keys(request: &CreateRequest) -> Keys {
     let skus = request.skus().flatten().map(|sku| format!("sku {}", lower(sku)));
     let handle = format!("handle {handle}");
     if request.handle().is_some() {
-        return Keys { own: skus.chain([handle]).collect(), shared: vec![base] };
+        return RecordLocks { own: skus.chain([handle]).collect(), shared: vec![base] };
     }
-    Keys { own: skus.chain([handle, base]).collect(), shared: Vec::new() }
+    RecordLocks { own: skus.chain([handle, base]).collect(), shared: Vec::new() }
 }
 
 fn lower(sku: &Sku) -> String {
@@ -121,7 +80,7 @@ async fn create(
     work: &Work<'_>,
     mut record: Record,
     mut request: CreateRequest,
-) -> Result<Outcome, Problem> {
+) -> Result<RecordOutcome, Problem> {
     let Work { services, store, .. } = work;
     let id = work.import.product_id(record.row);
     let handle = request.handle().cloned();
@@ -129,7 +88,9 @@ async fn create(
         let planned = (id.clone(), request.clone());
         let now = services.clock.now();
         let made = save_product::create(services, store, planned, now, &CommitOnly).await;
-        let Err(problem) = made else { return Ok(Outcome::of(record, Done::Created)) };
+        let Err(problem) = made else {
+            return Ok(RecordOutcome::of(record, RecordResult::Created));
+        };
         // A large product claims SKUs before its handle: those of the product with the same handle are no
         // conflict.
         let code = match (&problem.code, &handle) {
@@ -144,16 +105,16 @@ async fn create(
             }
             // Created by an interrupted step.
             Code::VersionConflict if is_there(work, &id).await? => {
-                return Ok(Outcome::of(record, Done::Created));
+                return Ok(RecordOutcome::of(record, RecordResult::Created));
             }
             Code::HandleTaken => return existing(work, record, request).await,
-            _ => match again(work, record, (&request, &id), &problem).await? {
-                Again::Request(without) => (record, request) = *without,
-                Again::Outcome(outcome) => return Ok(outcome),
+            _ => match retry_decision(work, record, (&request, &id), &problem).await? {
+                RetryDecision::Request(without) => (record, request) = *without,
+                RetryDecision::Outcome(outcome) => return Ok(outcome),
             },
         }
     }
-    Err(Problem::unavailable("a product is being changed"))
+    Err(Problem::unavailable(format!("the product {id} is being changed")))
 }
 
 /// Treats a product whose handle is taken as `on_existing` says.
@@ -161,51 +122,51 @@ async fn existing(
     work: &Work<'_>,
     record: Record,
     request: CreateRequest,
-) -> Result<Outcome, Problem> {
+) -> Result<RecordOutcome, Problem> {
     match work.import.on_existing {
-        OnExisting::Skip => Ok(Outcome::of(record, Done::Skipped)),
+        OnExisting::Skip => Ok(RecordOutcome::of(record, RecordResult::Skipped)),
         OnExisting::Update => update(work, record, request).await,
         OnExisting::Fail => Ok(found_at(record, "/handle", Code::HandleTaken)),
     }
 }
 
-/// What follows a rejection.
-enum Again {
+/// The decision after a rejection.
+enum RetryDecision {
     /// The record and its request, without the cells that were rejected.
     Request(Box<(Record, CreateRequest)>),
-    Outcome(Outcome),
+    Outcome(RecordOutcome),
 }
 
 /// The request without the cells for which it was rejected, or the failure of the record. A SKU of another
 /// product is left out, and so are all others of the record that other products have.
-async fn again(
+async fn retry_decision(
     work: &Work<'_>,
     mut record: Record,
     (request, id): (&CreateRequest, &ProductId),
     problem: &Problem,
-) -> Result<Again, Problem> {
-    let is_spared = if problem.code == Code::SkuTaken {
+) -> Result<RetryDecision, Problem> {
+    let may_leave_out = if problem.code == Code::SkuTaken {
         let named = position_of(request, &taken_sku(problem));
         let mut taken = skus_of_others(work, request, id).await?;
         if taken.is_empty() {
             taken.push(named);
         }
         let at = |number: usize| field_error(&format!("/variants/{number}/sku"), Code::SkuTaken);
-        record.spare(&taken.into_iter().map(at).collect::<Vec<_>>())
+        record.leave_out_members(&taken.into_iter().map(at).collect::<Vec<_>>())
     } else {
-        record.spare(problem.errors())
+        record.leave_out_members(problem.errors())
     };
-    if is_spared {
+    if may_leave_out {
         return Ok(match read(&mut record) {
-            Some(request) => Again::Request(Box::new((record, request))),
-            None => Again::Outcome(Outcome::of(record, Done::Failed)),
+            Some(request) => RetryDecision::Request(Box::new((record, request))),
+            None => RetryDecision::Outcome(RecordOutcome::of(record, RecordResult::Failed)),
         });
     }
     if problem.code == Code::SkuTaken {
         let pointer = format!("/variants/{}/sku", position_of(request, &taken_sku(problem)));
-        return Ok(Again::Outcome(found_at(record, &pointer, Code::SkuTaken)));
+        return Ok(RetryDecision::Outcome(found_at(record, &pointer, Code::SkuTaken)));
     }
-    rejected(record, problem).map(Again::Outcome)
+    rejected(record, problem).map(RetryDecision::Outcome)
 }
 
 /// The variants of a request whose SKUs other products have.
@@ -243,7 +204,7 @@ async fn update(
     work: &Work<'_>,
     record: Record,
     request: CreateRequest,
-) -> Result<Outcome, Problem> {
+) -> Result<RecordOutcome, Problem> {
     let Work { services, store, .. } = work;
     let Some(handle) = request.handle().cloned() else {
         return Ok(found_at(record, "/handle", Code::HandleTaken));
@@ -251,7 +212,9 @@ async fn update(
     let claim = key::unique_product_handle(&store.id, handle.as_str());
     let holder: Option<UniqueProductHandle> = services.table.get(&claim).await?;
     // The handle was released meanwhile: the next attempt creates the product.
-    let holder = holder.ok_or_else(|| Problem::unavailable("a handle was given up"))?;
+    let holder = holder.ok_or_else(|| {
+        Problem::unavailable(format!("the handle {} was released", handle.as_str()))
+    })?;
     overwrite(work, record, request, holder.product_id).await
 }
 
@@ -261,27 +224,31 @@ async fn overwrite(
     mut record: Record,
     mut request: CreateRequest,
     id: ProductId,
-) -> Result<Outcome, Problem> {
+) -> Result<RecordOutcome, Problem> {
     let Work { services, store, .. } = work;
     let id = &id;
     if record.has_unpriced() {
         let (_, variants) =
             product::load(services, &store.id, id).await?.ok_or(Code::Unavailable)?;
         record.price_as(&variants);
-        let Some(priced) = read(&mut record) else { return Ok(Outcome::of(record, Done::Failed)) };
+        let Some(priced) = read(&mut record) else {
+            return Ok(RecordOutcome::of(record, RecordResult::Failed));
+        };
         request = priced;
     }
     for _ in 0..ROUNDS {
         match write_over(work, id, &record, &request).await {
-            Ok(()) => return Ok(Outcome::of(record, Done::Updated)),
-            Err(problem) if is_done(&problem) => return Ok(Outcome::of(record, Done::Updated)),
-            Err(problem) => match again(work, record, (&request, id), &problem).await? {
-                Again::Request(without) => (record, request) = *without,
-                Again::Outcome(outcome) => return Ok(outcome),
+            Ok(()) => return Ok(RecordOutcome::of(record, RecordResult::Updated)),
+            Err(problem) if is_done(&problem) => {
+                return Ok(RecordOutcome::of(record, RecordResult::Updated));
+            }
+            Err(problem) => match retry_decision(work, record, (&request, id), &problem).await? {
+                RetryDecision::Request(without) => (record, request) = *without,
+                RetryDecision::Outcome(outcome) => return Ok(outcome),
             },
         }
     }
-    Err(Problem::unavailable("a product is being changed"))
+    Err(Problem::unavailable(format!("the product {id} is being changed")))
 }
 
 /// Overwrites a product in one transaction, or in several if its change is too large for one.
@@ -320,106 +287,4 @@ fn taken_sku(problem: &Problem) -> String {
 fn position_of(request: &CreateRequest, taken: &str) -> usize {
     let is_it = |sku: &Sku| String::from(sku.clone()).to_lowercase() == taken;
     request.skus().position(|sku| sku.is_some_and(is_it)).unwrap_or(0)
-}
-
-/// Returns the outcomes of a dry run, one after the other in the order of creation.
-async fn check(
-    work: &Work<'_>,
-    read: Asked<CreateRequest>,
-    seen: &mut Seen,
-) -> Result<Vec<Outcome>, Problem> {
-    let sound: Vec<CreateRequest> = read.iter().filter_map(|(_, it)| it.clone()).collect();
-    let taken = Taken::of(work, &sound).await?;
-    let mut outcomes = Vec::new();
-    for (record, request) in read {
-        outcomes.push(match request {
-            Some(request) => check_one(work, record, request, (&taken, seen)).await?,
-            None => Outcome::of(record, Done::Failed),
-        });
-    }
-    Ok(outcomes)
-}
-
-/// Returns the outcome of one product in a dry run. Its handle and SKUs are recorded as taken for later
-/// ones, unless it fails.
-async fn check_one(
-    work: &Work<'_>,
-    mut record: Record,
-    mut request: CreateRequest,
-    (taken, seen): (&Taken, &mut Seen),
-) -> Result<Outcome, Problem> {
-    let id = work.import.product_id(record.row);
-    for _ in 0..ROUNDS {
-        let planned = (id.clone(), request.clone());
-        let now = work.services.clock.now();
-        match save_product::plan(work.services, work.store, planned, now).await {
-            Ok(_) => break,
-            Err(problem) => match again(work, record, (&request, &id), &problem).await? {
-                Again::Request(without) => (record, request) = *without,
-                Again::Outcome(outcome) => return Ok(outcome),
-            },
-        }
-    }
-    let handle = match request.handle() {
-        Some(handle) => handle.as_str().to_owned(),
-        None => free_handle(work, (record.row, &request), taken, seen).await?,
-    };
-    let holder = taken.handles.get(&handle).filter(|_| request.handle().is_some());
-    let own = format!("row {}", record.row);
-    let is_own = record.is_addition() && seen.has(&own);
-    let exists = holder.is_some() || seen.has(&format!("handle {handle}"));
-    match work.import.on_existing {
-        _ if is_own => {}
-        OnExisting::Skip if exists => return Ok(Outcome::of(record, Done::Skipped)),
-        OnExisting::Fail if exists => {
-            return Ok(found_at(record, "/handle", Code::HandleTaken));
-        }
-        _ => {}
-    }
-    let mut words = vec![format!("handle {handle}"), own];
-    for (number, sku) in request.skus().enumerate() {
-        let Some(sku) = sku.map(lower) else { continue };
-        let (any, own) = (format!("sku {sku}"), format!("sku {sku} of {handle}"));
-        let owner = taken.skus.get(&sku);
-        let is_anothers = owner.is_some() && owner != holder;
-        if is_anothers || (seen.has(&any) && !seen.has(&own)) {
-            let pointer = format!("/variants/{number}/sku");
-            if !record.spare(&[field_error(&pointer, Code::SkuTaken)]) {
-                return Ok(found_at(record, &pointer, Code::SkuTaken));
-            }
-            continue;
-        }
-        words.extend([any, own]);
-    }
-    for word in words {
-        seen.is_new(&word);
-    }
-    Ok(Outcome::of(record, if exists { Done::Updated } else { Done::Created }))
-}
-
-/// The handle that a product without one would get.
-async fn free_handle(
-    work: &Work<'_>,
-    (row, request): (u64, &CreateRequest),
-    taken: &Taken,
-    seen: &Seen,
-) -> Result<String, Problem> {
-    let made = handle_of(request);
-    let is_seen = |handle: &str| seen.has(&format!("handle {handle}"));
-    if !taken.handles.contains_key(&made) && !is_seen(&made) {
-        return Ok(made);
-    }
-    let numbered: Vec<String> =
-        (2..=NUMBERED).map(|number| format!("{made}-{number}")).filter(|it| !is_seen(it)).collect();
-    let key = |handle: &String| key::unique_product_handle(&work.store.id, handle);
-    let keys: Vec<Key> = numbered.iter().map(key).collect();
-    let mut batch =
-        work.services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
-    for (handle, key) in numbered.iter().zip(&keys) {
-        if batch.take::<UniqueProductHandle>(key)?.is_none() {
-            return Ok(handle.clone());
-        }
-    }
-    // It would get a unique handle of another form.
-    Ok(format!("{made} {row}"))
 }

@@ -9,36 +9,36 @@ use crate::import::Import;
 use crate::import::finding::Finding;
 use crate::import::records::Record;
 
-/// How often a record is read anew without the cells that its fields rejected. Each time up to a hundred
-/// of them are left out.
+/// The number of times that a record is parsed again without the cells that its fields rejected. Each time up
+/// to a hundred of them are left out.
 pub(super) const ROUNDS: usize = 20;
 
-/// What became of a record.
+/// The result of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::import) enum Done {
+pub(in crate::import) enum RecordResult {
     Created,
     Updated,
     Skipped,
     Failed,
 }
 
-/// What became of a record, and all findings about it.
+/// The result of a record, and all findings about it.
 #[derive(Debug)]
-pub(in crate::import) struct Outcome {
-    pub(in crate::import) result: Done,
+pub(in crate::import) struct RecordOutcome {
+    pub(in crate::import) result: RecordResult,
     pub(in crate::import) findings: Vec<Finding>,
 }
 
-impl Outcome {
+impl RecordOutcome {
     /// A record that was treated in this way, with the warnings about its cells.
-    pub(super) fn of(record: Record, result: Done) -> Self {
+    pub(super) fn of(record: Record, result: RecordResult) -> Self {
         Self { result, findings: record.into_findings() }
     }
 
     /// A record that failed, for these reasons and for those that it has already.
     pub(super) fn failed(record: Record, reasons: Vec<Finding>) -> Self {
         let findings = record.into_findings().into_iter().chain(reasons).collect();
-        Self { result: Done::Failed, findings }
+        Self { result: RecordResult::Failed, findings }
     }
 }
 
@@ -50,10 +50,10 @@ pub(in crate::import) struct Work<'a> {
     pub(in crate::import) import: &'a Import,
 }
 
-/// Records, each with its request; none when it is rejected, with the reasons among its faults.
-pub(super) type Asked<T> = Vec<(Record, Option<T>)>;
+/// Records, each with its request; none when it is rejected, with the reasons among its findings.
+pub(super) type ParsedRecords<T> = Vec<(Record, Option<T>)>;
 
-pub(super) fn read_all<T: deserr::Deserr<FieldErrors>>(records: Vec<Record>) -> Asked<T> {
+pub(super) fn read_all<T: deserr::Deserr<FieldErrors>>(records: Vec<Record>) -> ParsedRecords<T> {
     let read = |mut record: Record| {
         let read = read(&mut record);
         (record, read)
@@ -70,14 +70,14 @@ pub(super) fn read<T: deserr::Deserr<FieldErrors>>(record: &mut Record) -> Optio
         }
         match primitives::input::read::<T>(record.body.clone()) {
             Ok(read) => return (!record.is_rejected()).then_some(read),
-            Err(problem) if record.spare(problem.errors()) => {}
+            Err(problem) if record.leave_out_members(problem.errors()) => {}
             Err(problem) => {
                 record.reject(findings_of(record, &problem));
                 return None;
             }
         }
     }
-    record.reject(vec![record.wrong("more_findings", "The row has too many errors.")]);
+    record.reject(vec![record.error("more_findings", "The row has too many errors.")]);
     None
 }
 
@@ -85,7 +85,7 @@ pub(super) fn read<T: deserr::Deserr<FieldErrors>>(record: &mut Record) -> Optio
 ///
 /// # Errors
 /// The problem itself if it is `internal`; 503 if it is transient, so that the step is repeated.
-pub(super) fn rejected(record: Record, problem: &Problem) -> Result<Outcome, Problem> {
+pub(super) fn rejected(record: Record, problem: &Problem) -> Result<RecordOutcome, Problem> {
     if problem.code == Code::Internal {
         return Err(problem.clone());
     }
@@ -94,9 +94,9 @@ pub(super) fn rejected(record: Record, problem: &Problem) -> Result<Outcome, Pro
     }
     let mut findings = findings_of(&record, problem);
     if findings.is_empty() {
-        findings.push(record.wrong(problem.code.as_str(), problem.text()));
+        findings.push(record.error(problem.code.as_str(), problem.text()));
     }
-    Ok(Outcome::failed(record, findings))
+    Ok(RecordOutcome::failed(record, findings))
 }
 
 /// The findings from a problem's field errors. Errors that it only counts are one finding with their
@@ -105,18 +105,21 @@ pub(super) fn findings_of(record: &Record, problem: &Problem) -> Vec<Finding> {
     let errors = problem.errors();
     let named = errors.iter().filter_map(|error| record.finding(error));
     let more = (errors.more() > 0).then(|| {
-        let detail = format!("{} more errors of this row are not listed.", errors.more());
-        record.wrong("more_findings", &detail)
+        let detail = match errors.more() {
+            1 => "One more error of this row is not listed.".to_owned(),
+            more => format!("{more} more errors of this row are not listed."),
+        };
+        record.error("more_findings", &detail)
     });
     named.chain(more).collect()
 }
 
 /// A failure with a finding at a member of the body.
-pub(super) fn found_at(record: Record, pointer: &str, code: Code) -> Outcome {
+pub(super) fn found_at(record: Record, pointer: &str, code: Code) -> RecordOutcome {
     let error = field_error(pointer, code);
     let found = record.finding(&error);
-    let found = found.unwrap_or_else(|| record.wrong(code.as_str(), &error.violation.detail));
-    Outcome::failed(record, vec![found])
+    let found = found.unwrap_or_else(|| record.error(code.as_str(), &error.violation.detail));
+    RecordOutcome::failed(record, vec![found])
 }
 
 /// The field error at a member of the body that stands for a problem of this code.

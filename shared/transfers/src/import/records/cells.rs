@@ -5,17 +5,17 @@ use core_types::money::Money;
 use serde_json::{Map, Value, json};
 
 use super::notation::{Decimals, Number};
-use super::record::{Record, Source, Unpriced};
+use super::record::{FieldSource, Record, Unpriced};
 use crate::import::columns::{Columns, Slot};
 use crate::import::finding::{Finding, Severity};
-use crate::import::rows::Row;
+use crate::import::rows::SheetRow;
 
 /// A record under construction.
 #[derive(Debug)]
 pub(super) struct Reading<'a> {
     columns: &'a Columns,
-    faults: Vec<Finding>,
-    sources: Vec<Source>,
+    findings: Vec<Finding>,
+    sources: Vec<FieldSource>,
     pub(super) unpriced: Unpriced,
     /// The names of the record's category and of those above it.
     pub(super) category: Vec<String>,
@@ -23,30 +23,30 @@ pub(super) struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     pub(super) fn of(columns: &'a Columns) -> Self {
-        let (faults, sources, category) = (Vec::new(), Vec::new(), Vec::new());
-        Self { columns, faults, sources, unpriced: Unpriced::default(), category }
+        let (findings, sources, category) = (Vec::new(), Vec::new(), Vec::new());
+        Self { columns, findings, sources, unpriced: Unpriced::default(), category }
     }
 
     /// The text of a row in a column, with the column's name; none when the cell is empty.
-    pub(super) fn cell<'r>(&self, row: &'r Row, column: Slot) -> Option<(&'r str, &'a str)> {
+    pub(super) fn cell<'r>(&self, row: &'r SheetRow, column: Slot) -> Option<(&'r str, &'a str)> {
         let (text, name) = self.raw(row, column)?;
         Some((crate::csv::plain(text), name))
     }
 
     /// As [`Self::cell`], of a column of codes and numbers.
-    pub(super) fn code<'r>(&self, row: &'r Row, column: Slot) -> Option<(&'r str, &'a str)> {
+    pub(super) fn code<'r>(&self, row: &'r SheetRow, column: Slot) -> Option<(&'r str, &'a str)> {
         let (text, name) = self.raw(row, column)?;
         Some((crate::csv::plain_code(text), name))
     }
 
-    fn raw<'r>(&self, row: &'r Row, column: Slot) -> Option<(&'r str, &'a str)> {
+    fn raw<'r>(&self, row: &'r SheetRow, column: Slot) -> Option<(&'r str, &'a str)> {
         self.all(row, column).next()
     }
 
     /// The texts of a row in all columns with this slot, with their names.
     pub(super) fn all<'r>(
         &self,
-        row: &'r Row,
+        row: &'r SheetRow,
         column: Slot,
     ) -> impl Iterator<Item = (&'r str, &'a str)> {
         let columns = self.columns;
@@ -94,24 +94,24 @@ impl<'a> Reading<'a> {
 
     /// Adds a warning about a cell that is left out or changed.
     pub(super) fn warn(&mut self, row: u64, column: &str, code: &str, detail: &str) {
-        self.faults.push(Finding::warning((row, Some(column)), code, detail));
+        self.findings.push(Finding::warning((row, Some(column)), code, detail));
     }
 
     /// Adds a warning about a whole row.
     pub(super) fn warn_of_row(&mut self, row: u64, code: &str, detail: &str) {
-        self.faults.push(Finding::warning((row, None), code, detail));
+        self.findings.push(Finding::warning((row, None), code, detail));
     }
 
     /// Makes errors of the warnings so far: the record cannot do without these cells.
     pub(super) fn escalate(&mut self) {
-        for fault in &mut self.faults {
-            fault.severity = Severity::Error;
+        for finding in &mut self.findings {
+            finding.severity = Severity::Error;
         }
     }
 
     /// Adds an error about a row, or about a cell of it.
     pub(super) fn reject(&mut self, row: u64, column: Option<&str>, code: &str, detail: &str) {
-        self.faults.push(Finding::error((row, column), code, detail));
+        self.findings.push(Finding::error((row, column), code, detail));
     }
 
     /// Reads a boolean: `true` or `false`, `yes` or `no`, `1` or `0`.
@@ -167,7 +167,7 @@ impl<'a> Reading<'a> {
         Number::of(cell, self.columns.decimals())
     }
 
-    /// What a detail says of a cell that may be either of two numbers.
+    /// The detail of a finding about a cell that may be either of two numbers.
     fn unclear(&self, cell: &str) -> &'static str {
         let is_number = |sign: char| Number::of(&cell.replace(sign, ""), Decimals::Point).is_some();
         let is_one = self.read(cell).is_none() && (is_number(',') || is_number('.'));
@@ -218,7 +218,7 @@ impl<'a> Reading<'a> {
         &mut self,
         body: &mut Map<String, Value>,
         member: (&str, &str),
-        row: &Row,
+        row: &SheetRow,
         column: Slot,
     ) {
         let cell = self.cell(row, column);
@@ -230,7 +230,7 @@ impl<'a> Reading<'a> {
         &mut self,
         body: &mut Map<String, Value>,
         member: (&str, &str),
-        row: &Row,
+        row: &SheetRow,
         column: Slot,
     ) {
         let cell = self.code(row, column);
@@ -241,7 +241,7 @@ impl<'a> Reading<'a> {
         &mut self,
         body: &mut Map<String, Value>,
         (at, member): (&str, &str),
-        row: &Row,
+        row: &SheetRow,
         (column, cell): (Slot, Option<(&str, &str)>),
     ) {
         let pointer = format!("{at}/{member}");
@@ -256,17 +256,17 @@ impl<'a> Reading<'a> {
 
     /// The record of rows of which nothing can be imported.
     pub(super) fn rejected(self, row: u64) -> Record {
-        Record { faults: self.faults, ..Record::rejected(row) }
+        Record { findings: self.findings, ..Record::rejected(row) }
     }
 
     /// The record.
     pub(super) fn record(self, row: u64, body: Map<String, Value>) -> Record {
-        let Self { faults, mut sources, unpriced, category, .. } = self;
+        let Self { findings, mut sources, unpriced, category, .. } = self;
         // A member without a column is reported for the row.
         sources.push((String::new(), row, String::new()));
         let body = Value::Object(body);
         let rejected = Record::rejected(row);
-        Record { body, faults, sources, is_spared: true, unpriced, category, ..rejected }
+        Record { body, findings, sources, may_leave_out: true, unpriced, category, ..rejected }
     }
 }
 

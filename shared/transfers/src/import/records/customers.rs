@@ -6,7 +6,7 @@ use super::cells::{self, Reading};
 use super::record::Record;
 use crate::import::columns::{Columns, Slot};
 use crate::import::finding::Finding;
-use crate::import::rows::Row;
+use crate::import::rows::SheetRow;
 
 /// A column that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,8 +92,8 @@ pub(super) fn missing(columns: &Columns, row: u64) -> Vec<Finding> {
     country.into_iter().collect()
 }
 
-/// What identifies the customer of a row: the e-mail address, in lower case, or else the telephone number.
-pub(super) fn identifier(columns: &Columns, row: &Row) -> Option<String> {
+/// The identifier of the customer of a row: the e-mail address, in lower case, or else the telephone number.
+pub(super) fn identifier(columns: &Columns, row: &SheetRow) -> Option<String> {
     let reading = Reading::of(columns);
     let email = reading.cell(row, slot(Column::Email)).map(|(email, _)| email.to_lowercase());
     email.or_else(|| {
@@ -104,7 +104,7 @@ pub(super) fn identifier(columns: &Columns, row: &Row) -> Option<String> {
 
 /// Whether a row has a further address of the customer before it: what identifies the customer, a postal
 /// address, and nothing else.
-pub(super) fn is_further_address(columns: &Columns, row: &Row) -> bool {
+pub(super) fn is_further_address(columns: &Columns, row: &SheetRow) -> bool {
     let reading = Reading::of(columns);
     let has_email = reading.cell(row, slot(Column::Email)).is_some();
     let is_of_address = |(column, _): &(Column, &[&str])| match column {
@@ -118,7 +118,7 @@ pub(super) fn is_further_address(columns: &Columns, row: &Row) -> bool {
 }
 
 /// The record of a customer's rows: a body of `POST /v1/customers`.
-pub(super) fn record(columns: &Columns, rows: &[Row]) -> Option<Record> {
+pub(super) fn record(columns: &Columns, rows: &[SheetRow]) -> Option<Record> {
     let row = rows.first()?;
     let mut reading = Reading::of(columns);
     let mut body = Map::new();
@@ -179,7 +179,7 @@ pub(super) fn record(columns: &Columns, rows: &[Row]) -> Option<Record> {
 }
 
 /// The address of a row; none without a column for the country.
-fn address(reading: &mut Reading<'_>, at: &str, row: &Row) -> Map<String, Value> {
+fn address(reading: &mut Reading<'_>, at: &str, row: &SheetRow) -> Map<String, Value> {
     let mut address = Map::new();
     let members = if reading.has(slot(COUNTRY)) { ADDRESS } else { &[] };
     for member in members {

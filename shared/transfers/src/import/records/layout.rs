@@ -15,11 +15,6 @@ const KINDS: &[(Option<ImportKind>, &[&str], &str)] = &[
         "This is a file of gift cards, which cannot be imported.",
     ),
     (
-        Some(ImportKind::Inventory),
-        &["SKU", "COO", "HS Code"],
-        "This is a file of stock: import it with the kind `inventory`.",
-    ),
-    (
         Some(ImportKind::Customers),
         &["Email", "First Name", "Last Name"],
         "This is a file of customers: import it with the kind `customers`.",
@@ -39,9 +34,15 @@ const KINDS: &[(Option<ImportKind>, &[&str], &str)] = &[
         &["Type", "Name", "Regular price"],
         "This is a file of products: import it with the kind `products`.",
     ),
+    // Behind those of products, which may have these columns besides their prices.
+    (
+        Some(ImportKind::Inventory),
+        &["SKU", "COO", "HS Code"],
+        "This is a file of stock: import it with the kind `inventory`.",
+    ),
 ];
 
-/// What a file of these columns is, unless it may be of the given kind.
+/// The kind of file that has these columns, unless it may be of the given kind.
 pub(super) fn other_kind(kind: ImportKind, names: &[String]) -> Option<&'static str> {
     let has = |wanted: &&str| names.iter().any(|name| name.trim().eq_ignore_ascii_case(wanted));
     let found = KINDS.iter().find(|(_, columns, _)| columns.iter().all(&has))?;
@@ -64,6 +65,8 @@ mod tests {
             assert_eq!(other_kind(kind, &stock).is_none(), kind == ImportKind::Inventory);
             assert_eq!(other_kind(kind, &customers).is_none(), kind == ImportKind::Customers);
             assert!(other_kind(kind, &names("Title,SKU,Email")).is_none());
+            let priced = names("Title,Option1 Name,SKU,Price,HS Code,COO");
+            assert_eq!(other_kind(kind, &priced).is_none(), kind == ImportKind::Products);
         }
     }
 }

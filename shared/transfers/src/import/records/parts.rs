@@ -11,22 +11,22 @@ use crate::import::finding::{Finding, Severity};
 const NEEDED: [&str; 5] = ["/title", "/handle", "/email", "/options", "/variants"];
 /// Members of a variant that it cannot do without.
 const NEEDED_OF_VARIANT: [&str; 2] = ["price", "options"];
-/// What a warning says of a cell that is left out.
+/// The detail of a warning about a cell that is left out.
 const LEFT_OUT: &str = "The value was ignored.";
-/// What it says of one without which there is no address.
+/// The detail of a warning about a cell without which the address is left out.
 const NO_ADDRESS: &str = "The address was not imported:";
 
 impl Record {
     /// Leaves out the members with these errors, and adds a warning for each. Returns false, and changes
     /// nothing, if the record cannot do without one of them. A JSON line that is a request is rejected as one.
-    pub(in crate::import) fn spare(&mut self, errors: &[FieldError]) -> bool {
-        if !self.is_spared || errors.is_empty() {
+    pub(in crate::import) fn leave_out_members(&mut self, errors: &[FieldError]) -> bool {
+        if !self.may_leave_out || errors.is_empty() {
             return false;
         }
         let parts: Option<Vec<String>> = errors.iter().map(|error| self.part(error)).collect();
         let Some(mut parts) = parts else { return false };
         for (error, part) in errors.iter().zip(&parts) {
-            self.tell(error, part);
+            self.warn_of_part(error, part);
         }
         // From the last one on, so that those before it keep their numbers.
         parts.sort_by_cached_key(|part| std::cmp::Reverse(numbered(part)));
@@ -39,7 +39,7 @@ impl Record {
 
     /// Adds a warning about a part that is left out because of an error. Where that is a whole address, the
     /// warning about the cell that caused it says so.
-    fn tell(&mut self, error: &FieldError, part: &str) {
+    fn warn_of_part(&mut self, error: &FieldError, part: &str) {
         let text = |detail: &str| {
             if is_address(part) {
                 format!("{NO_ADDRESS} {detail}")
@@ -49,12 +49,12 @@ impl Record {
         };
         if let Some(found) = self.finding(error) {
             let (severity, detail) = (Severity::Warning, text(&found.detail));
-            self.faults.push(Finding { severity, detail, ..found });
+            self.findings.push(Finding { severity, detail, ..found });
             return;
         }
-        let (row, column) = self.place(error);
+        let (row, column) = self.source_of(error);
         let is_cause = |known: &&mut Finding| known.row == row && known.column == column;
-        for known in self.faults.iter_mut().filter(is_cause).filter(|_| is_address(part)) {
+        for known in self.findings.iter_mut().filter(is_cause).filter(|_| is_address(part)) {
             if let Some(detail) = known.detail.strip_suffix(LEFT_OUT) {
                 known.detail = format!("{NO_ADDRESS} {}", detail.trim_end());
             }
@@ -200,7 +200,7 @@ mod tests {
             ((*pointer).to_owned(), *row, (*column).to_owned())
         };
         let sources = sources.iter().map(source).collect();
-        Record { body, sources, is_spared: true, ..Record::rejected(2) }
+        Record { body, sources, may_leave_out: true, ..Record::rejected(2) }
     }
 
     fn error(pointer: &str, code: &'static str) -> FieldError {
@@ -224,14 +224,15 @@ mod tests {
             error("/address/country", "required"),
             error("/seo/title", "too_long"),
         ];
-        assert!(record.spare(&errors));
+        assert!(record.leave_out_members(&errors));
         let expected = json!({
             "tags": ["a", "b"], "seo": {}, "images": [{"url": "c"}], "variants": [{}],
         });
         assert_eq!(record.body, expected);
-        assert!(record.faults.iter().all(|fault| !fault.is_error()));
-        let of_address = |fault: &&Finding| fault.detail == "The address was not imported: Wrong.";
-        assert_eq!(record.faults.iter().filter(of_address).count(), 1);
+        assert!(record.findings.iter().all(|finding| !finding.is_error()));
+        let of_address =
+            |finding: &&Finding| finding.detail == "The address was not imported: Wrong.";
+        assert_eq!(record.findings.iter().filter(of_address).count(), 1);
         let found = record.finding(&error("/images/0/alt", "too_long")).unwrap();
         assert_eq!((found.row, found.column.as_deref()), (4, Some("Image Src")));
     }
@@ -246,9 +247,9 @@ mod tests {
             ["/title", "/variants/0/options/0", "/variants/0/price/amount", "/variants/0", ""]
         {
             let errors = [error("/tags/0", "too_long"), error(pointer, "too_short")];
-            assert!(!record.spare(&errors), "{pointer}");
+            assert!(!record.leave_out_members(&errors), "{pointer}");
         }
-        assert!(!record.spare(&[error("/email", "required")]));
-        assert_eq!((record.body, record.faults.len()), (before, 0));
+        assert!(!record.leave_out_members(&[error("/email", "required")]));
+        assert_eq!((record.body, record.findings.len()), (before, 0));
     }
 }

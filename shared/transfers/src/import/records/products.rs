@@ -10,13 +10,14 @@ pub(super) mod woocommerce;
 use serde_json::{Value, json};
 
 use super::cells::Reading;
-use super::record::{Record, Setting};
+use super::record::{CellSettings, Record};
 use crate::import::columns::{Columns, Layout};
 use crate::import::finding::Finding;
-use crate::import::rows::Row;
-use assembly::Product;
+use crate::import::rows::SheetRow;
+use assembly::ProductBody;
 pub(super) use columns::Column;
 use columns::{ONLY_OPTION, OPTIONS, slot};
+pub(super) use variants::customs;
 
 /// The required columns that are missing, and a warning for a column without which no product has a price.
 pub(super) fn missing(columns: &Columns, row: u64) -> Vec<Finding> {
@@ -36,29 +37,34 @@ pub(super) fn missing(columns: &Columns, row: u64) -> Vec<Finding> {
     title.into_iter().chain(price).collect()
 }
 
-/// The handle of a row: consecutive rows with one handle are one product.
-pub(super) fn handle(columns: &Columns, row: &Row) -> Option<String> {
+/// The handle of a row, or what else names its product: consecutive rows with one of them are one product.
+pub(super) fn names(columns: &Columns, row: &SheetRow) -> Vec<String> {
     if columns.layout() == Layout::WooCommerce {
-        return woocommerce::product_of(columns, row);
+        return woocommerce::products_of(columns, row);
     }
     let reading = Reading::of(columns);
-    reading.cell(row, slot(Column::Handle)).map(|(handle, _)| handle.to_owned())
+    let handle = reading.cell(row, slot(Column::Handle));
+    handle.map(|(handle, _)| handle.to_owned()).into_iter().collect()
 }
 
 /// The record of a product's rows: a body of `POST /v1/products`.
-pub(super) fn record(columns: &Columns, rows: &[Row], setting: &Setting) -> Option<Record> {
+pub(super) fn record(
+    columns: &Columns,
+    rows: &[SheetRow],
+    settings: &CellSettings,
+) -> Option<Record> {
     if columns.layout() == Layout::WooCommerce {
-        return woocommerce::record(columns, rows, setting);
+        return woocommerce::record(columns, rows, settings);
     }
     let first = rows.first()?;
     let mut reading = Reading::of(columns);
-    let mut product = Product::of(head::head(&mut reading, first));
+    let mut product = ProductBody::of(head::head(&mut reading, first));
     product.options = option_names(&mut reading, first);
     for row in rows {
         let is_variant = row.number == first.number || is_variant(&reading, row);
         if is_variant && product.has_room_for_variant(&mut reading, row.number) {
             let at = product.next_variant();
-            let variant = variants::variant(&mut reading, &at, row, &setting.currency);
+            let variant = variants::variant(&mut reading, &at, row, &settings.currency);
             let values = option_values(&mut reading, &at, row, product.options.len());
             product.add_variant(&mut reading, row.number, variant, values);
         }
@@ -70,7 +76,7 @@ pub(super) fn record(columns: &Columns, rows: &[Row], setting: &Setting) -> Opti
 }
 
 /// The names of the options; none for a product with a single variant.
-fn option_names(reading: &mut Reading<'_>, row: &Row) -> Vec<String> {
+fn option_names(reading: &mut Reading<'_>, row: &SheetRow) -> Vec<String> {
     let mut names = Vec::new();
     for number in 0..OPTIONS {
         let Some((name, column)) = reading.cell(row, slot(Column::OptionName(number))) else {
@@ -87,7 +93,7 @@ fn option_names(reading: &mut Reading<'_>, row: &Row) -> Vec<String> {
 }
 
 /// Whether a further row has a variant, and not just an image.
-fn is_variant(reading: &Reading<'_>, row: &Row) -> bool {
+fn is_variant(reading: &Reading<'_>, row: &SheetRow) -> bool {
     let columns = [Column::OptionValue(0), Column::Sku, Column::Price];
     columns.into_iter().any(|column| reading.cell(row, slot(column)).is_some())
 }
@@ -96,7 +102,7 @@ fn is_variant(reading: &Reading<'_>, row: &Row) -> bool {
 fn option_values(
     reading: &mut Reading<'_>,
     at: &str,
-    row: &Row,
+    row: &SheetRow,
     options: usize,
 ) -> Vec<(String, String)> {
     let mut option_values = Vec::new();
@@ -111,7 +117,11 @@ fn option_values(
 }
 
 /// The image of a row, if it has one, with its position.
-fn image(reading: &mut Reading<'_>, product: &Product, row: &Row) -> Option<(Option<i64>, Value)> {
+fn image(
+    reading: &mut Reading<'_>,
+    product: &ProductBody,
+    row: &SheetRow,
+) -> Option<(Option<i64>, Value)> {
     let (url, column) = reading.cell(row, slot(Column::ImageUrl))?;
     reading.source(&product.next_image(), row.number, column);
     let position = reading.code(row, slot(Column::ImagePosition));

@@ -16,11 +16,11 @@ pub(in crate::import) struct Record {
     /// The body of the equivalent request.
     pub(in crate::import) body: Value,
     /// The findings about it so far.
-    pub(in crate::import) faults: Vec<Finding>,
+    pub(in crate::import) findings: Vec<Finding>,
     /// The sources of members of the body: a pointer, a row, a column. None in a file of JSON lines.
-    pub(super) sources: Vec<Source>,
+    pub(super) sources: Vec<FieldSource>,
     /// Whether a member that its field rejects is left out: in rows, and in lines of an export.
-    pub(super) is_spared: bool,
+    pub(super) may_leave_out: bool,
     /// Variants that the file has no price for.
     pub(super) unpriced: Unpriced,
     /// The last of its rows, if it adds to the product of a row further up.
@@ -30,29 +30,29 @@ pub(in crate::import) struct Record {
     /// The names of its category and of those above it, the topmost first.
     pub(in crate::import) category: Vec<String>,
     /// A row whose warnings another record has told.
-    pub(super) told: Option<u64>,
+    pub(super) warned_row: Option<u64>,
 }
 
-/// What the conversion of cells depends on, besides the columns.
+/// The settings that the conversion of cells depends on, besides the columns.
 #[derive(Debug, Clone)]
-pub(in crate::import) struct Setting {
+pub(in crate::import) struct CellSettings {
     /// The store's currency.
     pub(in crate::import) currency: Currency,
     /// The day on which the import was started, in the store's time zone: `2027-12-31`.
     pub(in crate::import) today: String,
 }
 
-/// How a row belongs to others of the file.
+/// The relation of a row to other rows of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::import) enum Relation {
-    /// Later rows may belong to it, and name this key.
-    Parent(String),
+    /// Later rows may belong to it, and name one of these keys.
+    Parent(Vec<String>),
     /// It belongs to the row of this key, which is above it.
     ChildOf(String),
 }
 
 /// The source of a member of the body: its pointer, and the row and the column that it comes from.
-pub(super) type Source = (String, u64, String);
+pub(super) type FieldSource = (String, u64, String);
 
 /// Variants that the file has no price for. They are created with the price 0, in a product that is a draft.
 #[derive(Debug, Clone, Default)]
@@ -65,38 +65,38 @@ pub(super) struct Unpriced {
 impl Record {
     /// The record of a JSON line; its findings have pointers in place of columns.
     pub(in crate::import) fn line(kind: ImportKind, row: u64, read: Result<Value, String>) -> Self {
-        let fault = |detail: &String| Finding::error((row, None), "invalid_json", detail);
-        let faults = read.as_ref().err().map(fault).into_iter().collect();
-        let (mut body, is_spared) =
+        let finding = |detail: &String| Finding::error((row, None), "invalid_json", detail);
+        let findings = read.as_ref().err().map(finding).into_iter().collect();
+        let (mut body, may_leave_out) =
             read.map(|line| response::request_of(kind, line)).unwrap_or_default();
-        let category = if is_spared { response::category_of(&mut body) } else { Vec::new() };
-        Self { body, faults, is_spared, category, ..Self::rejected(row) }
+        let category = if may_leave_out { response::category_of(&mut body) } else { Vec::new() };
+        Self { body, findings, may_leave_out, category, ..Self::rejected(row) }
     }
 
     /// The record of rows that cannot be read at all.
     pub(in crate::import) fn rejected(row: u64) -> Self {
         let unpriced = Unpriced { variants: Vec::new(), status: None };
-        let (faults, sources) = (Vec::new(), Vec::new());
+        let (findings, sources) = (Vec::new(), Vec::new());
         let (body, category) = (Value::Null, Vec::new());
         Self {
             row,
             body,
-            faults,
+            findings,
             sources,
-            is_spared: false,
+            may_leave_out: false,
             unpriced,
             addition: None,
             number: 0,
             category,
-            told: None,
+            warned_row: None,
         }
     }
 
     /// The record of a row to which others should belong, and none does.
     pub(in crate::import) fn childless(row: u64) -> Self {
         let detail = "The file has no variation of this product.";
-        let fault = Finding::error((row, None), "variations_missing", detail);
-        Self { faults: vec![fault], ..Self::rejected(row) }
+        let finding = Finding::error((row, None), "variations_missing", detail);
+        Self { findings: vec![finding], ..Self::rejected(row) }
     }
 
     /// The record, which adds to the product of a row further up if this last row of it is given.
@@ -105,14 +105,14 @@ impl Record {
     }
 
     /// The record, of which the warnings about a row were told by another one.
-    pub(in crate::import) fn told(self, row: Option<u64>) -> Self {
-        Self { told: row, ..self }
+    pub(in crate::import) fn with_warnings_of(self, row: Option<u64>) -> Self {
+        Self { warned_row: row, ..self }
     }
 
     /// All findings about it.
     pub(in crate::import) fn into_findings(self) -> Vec<Finding> {
-        let is_new = |fault: &Finding| fault.is_error() || Some(fault.row) != self.told;
-        self.faults.into_iter().filter(is_new).collect()
+        let is_new = |finding: &Finding| finding.is_error() || Some(finding.row) != self.warned_row;
+        self.findings.into_iter().filter(is_new).collect()
     }
 
     /// Adds a member to the body.
@@ -126,7 +126,7 @@ impl Record {
     pub(in crate::import) fn warn(&mut self, error: &FieldError) {
         let found = self.finding(error);
         let warning = |found: Finding| Finding { severity: Severity::Warning, ..found };
-        self.faults.extend(found.map(warning));
+        self.findings.extend(found.map(warning));
     }
 
     /// Whether it adds to the product of a row further up.
@@ -141,7 +141,7 @@ impl Record {
 
     /// Whether it cannot be imported.
     pub(in crate::import) fn is_rejected(&self) -> bool {
-        self.body.is_null() || self.faults.iter().any(Finding::is_error)
+        self.body.is_null() || self.findings.iter().any(Finding::is_error)
     }
 
     /// Rejects it for these reasons. A cell whose only finding is a warning is among them.
@@ -149,11 +149,11 @@ impl Record {
         let is_same = |one: &Finding, other: &Finding| {
             (one.row, &one.column, &one.code) == (other.row, &other.column, &other.code)
         };
-        self.faults.retain(|known| !reasons.iter().any(|reason| is_same(known, reason)));
-        self.faults.extend(reasons);
-        if !self.faults.iter().any(Finding::is_error) {
-            for fault in &mut self.faults {
-                fault.severity = Severity::Error;
+        self.findings.retain(|known| !reasons.iter().any(|reason| is_same(known, reason)));
+        self.findings.extend(reasons);
+        if !self.findings.iter().any(Finding::is_error) {
+            for finding in &mut self.findings {
+                finding.severity = Severity::Error;
             }
         }
     }
@@ -161,8 +161,9 @@ impl Record {
     /// The finding for a field error of the body, at its place in the file. None when that cell already
     /// has a finding.
     pub(in crate::import) fn finding(&self, error: &FieldError) -> Option<Finding> {
-        let (row, column) = self.place(error);
-        let known = self.faults.iter().any(|fault| (fault.row, &fault.column) == (row, &column));
+        let (row, column) = self.source_of(error);
+        let known =
+            self.findings.iter().any(|finding| (finding.row, &finding.column) == (row, &column));
         let column = column.filter(|column| !column.is_empty());
         let found =
             Finding::error((row, column.as_deref()), error.violation.code, &error.violation.detail);
@@ -171,8 +172,8 @@ impl Record {
 
     /// The row and the column that a field error of the body is about; the column is empty where the file has
     /// none.
-    pub(super) fn place(&self, error: &FieldError) -> (u64, Option<String>) {
-        let holds = |(pointer, ..): &&Source| {
+    pub(super) fn source_of(&self, error: &FieldError) -> (u64, Option<String>) {
+        let holds = |(pointer, ..): &&FieldSource| {
             let rest = error.pointer.strip_prefix(pointer.as_str());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
@@ -185,7 +186,7 @@ impl Record {
     }
 
     /// A finding about the whole record.
-    pub(in crate::import) fn wrong(&self, code: &str, detail: &str) -> Finding {
+    pub(in crate::import) fn error(&self, code: &str, detail: &str) -> Finding {
         Finding::error((self.row, None), code, detail)
     }
 }

@@ -4,10 +4,11 @@
 use serde_json::{Map, Value};
 
 use super::cells::{self, Reading};
+use super::products;
 use super::record::Record;
 use crate::import::columns::{Columns, Layout, Slot};
 use crate::import::finding::Finding;
-use crate::import::rows::Row;
+use crate::import::rows::SheetRow;
 
 /// A column that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub(super) enum Column {
     OptionValue(usize),
     Location,
     LocationId,
+    HsCode,
+    Origin,
     Available,
     OnHand,
     OnHandNew,
@@ -33,6 +36,8 @@ const NAMES: &[(Column, &[&str])] = &[
     (Column::OptionValue(2), &["Option3 Value"]),
     (Column::Location, &["Location"]),
     (Column::LocationId, &["Location ID"]),
+    (Column::HsCode, &["HS Code"]),
+    (Column::Origin, &["COO"]),
     (Column::Available, &["Available", "Available (not editable)"]),
     (Column::OnHand, &["On hand", "On hand (current)"]),
     (Column::OnHandNew, &["On hand (new)"]),
@@ -46,7 +51,7 @@ const NOT_STOCKED: &str = "not stocked";
 /// Columns that a file with a column for each location has besides. They tell people what a row is.
 const TOLD: [&str; 2] = ["Title", "Option1 Name"];
 /// Columns of such a file that are no locations either.
-const UNREAD: [&str; 4] = ["Option2 Name", "Option3 Name", "HS Code", "COO"];
+const UNREAD: [&str; 2] = ["Option2 Name", "Option3 Name"];
 const TOLD_SLOT: Slot = Slot { index: NAMES.len(), is_repeated: true };
 const LOCATION_SLOT: Slot = Slot { index: NAMES.len() + 1, is_repeated: true };
 /// The most characters of a location's name.
@@ -84,7 +89,12 @@ pub(super) fn has_locations(names: &[String]) -> bool {
     let is_single = |(column, own): &(Column, &[&str])| {
         let is_of_rows = !matches!(
             column,
-            Column::Sku | Column::ItemId | Column::Handle | Column::OptionValue(_)
+            Column::Sku
+                | Column::ItemId
+                | Column::Handle
+                | Column::OptionValue(_)
+                | Column::HsCode
+                | Column::Origin
         );
         is_of_rows && own.iter().any(&has)
     };
@@ -117,7 +127,7 @@ pub(super) fn missing(columns: &Columns, row: u64) -> Vec<Finding> {
 }
 
 /// The records of a row: one for each location that stocks the item.
-pub(super) fn records(columns: &Columns, row: &Row) -> Vec<Record> {
+pub(super) fn records(columns: &Columns, row: &SheetRow) -> Vec<Record> {
     if columns.layout() != Layout::StockByLocation {
         return record(columns, row).into_iter().collect();
     }
@@ -128,7 +138,7 @@ pub(super) fn records(columns: &Columns, row: &Row) -> Vec<Record> {
 }
 
 /// The record of what a location has available.
-fn at_location(columns: &Columns, row: &Row, (cell, location): (&str, &str)) -> Record {
+fn at_location(columns: &Columns, row: &SheetRow, (cell, location): (&str, &str)) -> Record {
     let mut reading = Reading::of(columns);
     let mut body = item(&mut reading, row);
     reading.source("/location", row.number, location);
@@ -139,7 +149,7 @@ fn at_location(columns: &Columns, row: &Row, (cell, location): (&str, &str)) -> 
 }
 
 /// The record of a row; none for an item that its location does not stock.
-fn record(columns: &Columns, row: &Row) -> Option<Record> {
+fn record(columns: &Columns, row: &SheetRow) -> Option<Record> {
     let mut reading = Reading::of(columns);
     let mut body = item(&mut reading, row);
     reading.text(&mut body, ("", "location"), row, slot(Column::Location));
@@ -166,7 +176,7 @@ fn is_stocked(cell: &str) -> bool {
 }
 
 /// The members by which the item of a row is found.
-fn item(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
+fn item(reading: &mut Reading<'_>, row: &SheetRow) -> Map<String, Value> {
     let mut body = Map::new();
     reading.code_text(&mut body, ("", "sku"), row, slot(Column::Sku));
     reading.code_text(&mut body, ("", "item_id"), row, slot(Column::ItemId));
@@ -175,6 +185,8 @@ fn item(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
         body.insert("product_handle".into(), handle.into());
         body.insert("option_values".into(), option_values(reading, row));
     }
+    let columns = (slot(Column::HsCode), slot(Column::Origin));
+    products::customs(reading, ("", &mut body), row, columns);
     body
 }
 
@@ -182,7 +194,7 @@ fn item(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
 fn quantity(
     reading: &mut Reading<'_>,
     body: &mut Map<String, Value>,
-    row: &Row,
+    row: &SheetRow,
     (cell, member): ((&str, &str), &str),
 ) {
     reading.source(&format!("/{member}"), row.number, cell.1);
@@ -195,7 +207,7 @@ fn quantity(
 }
 
 /// The values by which a product's variant is found.
-fn option_values(reading: &mut Reading<'_>, row: &Row) -> Value {
+fn option_values(reading: &mut Reading<'_>, row: &SheetRow) -> Value {
     let mut values = Vec::new();
     for number in 0..OPTIONS {
         let Some((value, column)) = reading.cell(row, slot(Column::OptionValue(number))) else {

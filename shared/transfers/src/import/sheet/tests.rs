@@ -11,10 +11,10 @@ use super::*;
 use crate::import::{ImportInput, OnExisting};
 
 /// The most memory that reading may take, in MB, for any file. The function has 512.
-const MOST: u64 = 128;
+const MAX_MEGABYTES: u64 = 128;
 
 /// The peak memory of the process so far, in MB, as Linux counts it.
-fn most_memory() -> Option<u64> {
+fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(line.trim().trim_end_matches(" kB").parse::<u64>().ok()? / 1_024)
@@ -37,7 +37,7 @@ impl Repeated {
     }
 }
 
-impl Source for Repeated {
+impl ByteSource for Repeated {
     async fn next(&mut self) -> Result<Vec<u8>, Problem> {
         let mut bytes = Vec::new();
         while bytes.len() < self.size {
@@ -62,12 +62,15 @@ fn import(kind: ImportKind, format: FileFormat) -> Import {
     let input = ImportInput { kind, format, dry_run: false, on_existing: OnExisting::Fail };
     let now = Timestamp::from_millis(0);
     let import = Import::new(input, &StoreId::derive(&[]), "mer_", now);
-    Import { place: Place { row: 1, blank: Some(0), ..Place::default() }, ..import }
+    Import {
+        place: ImportPosition { row: 1, blank: Some(0), ..ImportPosition::default() },
+        ..import
+    }
 }
 
-fn setting() -> Setting {
+fn cell_settings() -> CellSettings {
     let currency = Currency::from_text("EUR").unwrap();
-    Setting { currency, today: "2026-07-01".to_owned() }
+    CellSettings { currency, today: "2026-07-01".to_owned() }
 }
 
 /// The result of reading a file: the numbers of records and pages, and the findings.
@@ -75,25 +78,25 @@ fn setting() -> Setting {
 struct Sum {
     records: usize,
     pages: usize,
-    faults: Vec<(u64, String)>,
+    findings: Vec<(u64, String)>,
 }
 
 async fn read_as(kind: ImportKind, format: FileFormat, source: Repeated) -> Sum {
-    let setting = setting();
+    let settings = cell_settings();
     let mut sheet = Sheet::of(&import(kind, format), source);
     let mut sum = Sum::default();
     loop {
-        let (records, is_last) = match sheet.page(&setting).await.unwrap() {
-            Read::Page(page) => (page.records, page.is_last),
-            Read::Broken(findings) => {
-                sum.faults.extend(findings.into_iter().map(|it| (it.row, it.code)));
+        let (records, is_last) = match sheet.page(&settings).await.unwrap() {
+            ReadOutcome::Page(page) => (page.records, page.is_last),
+            ReadOutcome::Unreadable(findings) => {
+                sum.findings.extend(findings.into_iter().map(|it| (it.row, it.code)));
                 return sum;
             }
         };
         sum.pages = sum.pages.saturating_add(1);
         sum.records = sum.records.saturating_add(records.len());
-        let faults = records.iter().flat_map(|record| &record.faults);
-        sum.faults.extend(faults.map(|it| (it.row, it.code.clone())).take(10));
+        let findings = records.iter().flat_map(|record| &record.findings);
+        sum.findings.extend(findings.map(|it| (it.row, it.code.clone())).take(10));
         if is_last {
             return sum;
         }
@@ -135,11 +138,11 @@ async fn memory_is_bounded_for_any_file() {
         ("arrays", kind, lines, vec![("{\"title\":[", 1), ("[],", 330_000), ("1]}\n", 1)]),
         ("empty lines", kind, lines, vec![("\n", LARGE)]),
     ];
-    let before = most_memory().unwrap_or(0);
+    let before = peak_memory().unwrap_or(0);
     for (name, kind, format, parts) in cases {
         let sum = read_as(kind, format, Repeated::of(&parts)).await;
-        let taken = most_memory().unwrap_or(0).saturating_sub(before);
-        assert!(taken < MOST, "{name}: {taken} MB, {sum:?}");
+        let taken = peak_memory().unwrap_or(0).saturating_sub(before);
+        assert!(taken < MAX_MEGABYTES, "{name}: {taken} MB, {sum:?}");
         println!("{name}: {taken} MB, {sum:?}");
     }
 }
@@ -151,8 +154,8 @@ async fn a_stored_header_fits_into_the_imports_item() {
     let header = format!("{known}{unknown}Title\n");
     let source = Repeated::of(&[(header.as_str(), 1), ("a\n", 1)]);
     let mut sheet = Sheet::of(&import(ImportKind::Products, FileFormat::Csv), source);
-    let setting = setting();
-    let Read::Page(page) = sheet.page(&setting).await.unwrap() else { panic!("no header") };
+    let settings = cell_settings();
+    let ReadOutcome::Page(page) = sheet.page(&settings).await.unwrap() else { panic!("no header") };
     let (ignored, count) = page.ignored.unwrap();
     assert_eq!((ignored.len(), count), (100, 249));
     let kept = serde_json::to_vec(&(page.place, ignored)).unwrap();
@@ -163,27 +166,27 @@ async fn a_stored_header_fits_into_the_imports_item() {
 async fn a_row_that_is_too_large_is_reported_and_the_others_are_read() {
     let parts = [("Handle,Price,Title\na,1,A\nb,1,", 1), ("x", 2_000_000), ("\nc,1,C\n", 1)];
     let sum = read(Repeated::of(&parts)).await;
-    assert_eq!((sum.records, sum.faults), (3, vec![at(3, "row_too_large")]));
+    assert_eq!((sum.records, sum.findings), (3, vec![at(3, "row_too_large")]));
     let parts = [("Title,Price\nA,1\nB", 1), (",", 2_000), ("\nC,1\nD,1,more\nE,1,,\n", 1)];
     let sum = read(Repeated::of(&parts)).await;
     let expected = vec![at(3, "too_many_cells"), at(5, "too_many_cells")];
-    assert_eq!((sum.records, sum.faults), (5, expected));
+    assert_eq!((sum.records, sum.findings), (5, expected));
     let parts = [("x,", 600), ("\n", 1)];
-    assert_eq!(read(Repeated::of(&parts)).await.faults, [at(1, "too_many_columns")]);
+    assert_eq!(read(Repeated::of(&parts)).await.findings, [at(1, "too_many_columns")]);
     let parts = [("{}\n", 1), ("x", 2_000_000), ("\n{}", 1)];
     let sum = read_as(ImportKind::Customers, FileFormat::Jsonl, Repeated::of(&parts)).await;
-    assert_eq!((sum.records, sum.faults), (3, vec![at(2, "row_too_large")]));
+    assert_eq!((sum.records, sum.findings), (3, vec![at(2, "row_too_large")]));
 }
 
 #[tokio::test]
 async fn a_product_of_too_many_rows_is_one_failed_record() {
     let parts = [("Handle,Title\n", 1), ("a,A\n", 1_500), ("b,B\n", 1)];
     let sum = read(Repeated::of(&parts)).await;
-    assert_eq!((sum.records, sum.faults), (2, vec![at(1_501, "record_too_large")]));
+    assert_eq!((sum.records, sum.findings), (2, vec![at(1_501, "record_too_large")]));
     let row = format!("a,{}\n", "x".repeat(100_000));
     let parts = [("Handle,Title\n", 1), (row.as_str(), 20), ("b,B\n", 1)];
     let sum = read(Repeated::of(&parts)).await;
-    assert_eq!((sum.records, sum.faults), (2, vec![at(21, "record_too_large")]));
+    assert_eq!((sum.records, sum.findings), (2, vec![at(21, "record_too_large")]));
 }
 
 #[tokio::test]
@@ -197,7 +200,7 @@ async fn a_page_is_limited_in_records_cells_and_bytes() {
     let cells = format!("a{}\n", ",".repeat(400));
     let parts = [(header.as_str(), 1), (cells.as_str(), 1_000)];
     let sum = read_as(ImportKind::Inventory, FileFormat::Csv, Repeated::of(&parts)).await;
-    assert_eq!(sum.faults, [at(1, "missing_column"), at(1, "missing_column")]);
+    assert_eq!(sum.findings, [at(1, "missing_column"), at(1, "missing_column")]);
     let header = header.replace("Title", "Email");
     let cells = format!("a{}\n", ",".repeat(400));
     let parts = [(header.as_str(), 1), (cells.as_str(), 1_000)];
@@ -213,10 +216,10 @@ async fn a_page_is_limited_in_records_cells_and_bytes() {
 async fn a_file_has_at_most_a_hundred_thousand_rows() {
     let parts = [("Email\n", 1), ("a\n", 100_000)];
     let sum = read_as(ImportKind::Customers, FileFormat::Csv, Repeated::of(&parts)).await;
-    assert_eq!((sum.records, sum.faults.len()), (100_000, 0));
+    assert_eq!((sum.records, sum.findings.len()), (100_000, 0));
     let parts = [("Email\n", 1), ("a\n", 100_050)];
     let sum = read_as(ImportKind::Customers, FileFormat::Csv, Repeated::of(&parts)).await;
-    assert_eq!((sum.records, sum.faults), (100_000, vec![at(100_002, "too_many_rows")]));
+    assert_eq!((sum.records, sum.findings), (100_000, vec![at(100_002, "too_many_rows")]));
 }
 
 #[tokio::test]
@@ -226,10 +229,14 @@ async fn a_file_is_read_the_same_for_any_size_of_its_pieces() {
     for size in [1, 2, 3, 7, 1_000] {
         let parts: Vec<(Vec<u8>, usize)> = text.bytes().map(|byte| (vec![byte], 1)).collect();
         let source = Repeated { all: parts.clone(), parts, size };
-        let setting = setting();
+        let settings = cell_settings();
         let mut sheet = Sheet::of(&import(ImportKind::Products, FileFormat::Csv), source);
-        let Read::Page(_) = sheet.page(&setting).await.unwrap() else { panic!("no header") };
-        let Read::Page(page) = sheet.page(&setting).await.unwrap() else { panic!("no rows") };
+        let ReadOutcome::Page(_) = sheet.page(&settings).await.unwrap() else {
+            panic!("no header")
+        };
+        let ReadOutcome::Page(page) = sheet.page(&settings).await.unwrap() else {
+            panic!("no rows")
+        };
         assert!(page.is_last);
         let titles = page.records.iter().map(|it| it.body["title"].clone()).collect::<Vec<_>>();
         assert_eq!(titles, ["A;\"1\"\nx", "B \u{1f375}", "C"], "{size}");
@@ -241,21 +248,21 @@ async fn a_file_is_read_the_same_for_any_size_of_its_pieces() {
 
 /// The rows of the records of a file, and its findings.
 async fn rows_of(text: &str) -> (Vec<u64>, Vec<(u64, String)>) {
-    let setting = setting();
+    let settings = cell_settings();
     let source = Repeated::of(&[(text, 1)]);
     let mut sheet = Sheet::of(&import(ImportKind::Customers, FileFormat::Csv), source);
     let (mut rows, mut found) = (Vec::new(), Vec::new());
     loop {
-        let page = match sheet.page(&setting).await.unwrap() {
-            Read::Page(page) => page,
-            Read::Broken(findings) => {
+        let page = match sheet.page(&settings).await.unwrap() {
+            ReadOutcome::Page(page) => page,
+            ReadOutcome::Unreadable(findings) => {
                 found.extend(findings.into_iter().map(|it| (it.row, it.code)));
                 return (rows, found);
             }
         };
         rows.extend(page.records.iter().map(|record| record.row));
-        let faults = page.records.iter().flat_map(|record| &record.faults);
-        found.extend(faults.map(|it| (it.row, it.code.clone())));
+        let findings = page.records.iter().flat_map(|record| &record.findings);
+        found.extend(findings.map(|it| (it.row, it.code.clone())));
         if page.is_last {
             return (rows, found);
         }
@@ -280,7 +287,7 @@ async fn rows_are_counted_as_a_spreadsheet_shows_them() {
 async fn blank_rows_cost_nothing() {
     let parts = [("Email,Note\n", 1), (",\n", 200_000), ("\n", 200_000), ("a@b.co,\n", 100_000)];
     let sum = read_as(ImportKind::Customers, FileFormat::Csv, Repeated::of(&parts)).await;
-    assert_eq!((sum.records, sum.faults), (100_000, vec![]));
+    assert_eq!((sum.records, sum.findings), (100_000, vec![]));
 }
 
 #[tokio::test]
@@ -296,16 +303,16 @@ async fn a_quote_that_is_not_closed_is_an_error_of_its_row() {
     }
     let parts = [("Email,Note\na@b.co,\"", 1), ("x", 2_000_000), ("\nc@d.co,\n", 1)];
     let sum = read_as(ImportKind::Customers, FileFormat::Csv, Repeated::of(&parts)).await;
-    assert_eq!(sum.faults, [at(2, "unclosed_quote")]);
+    assert_eq!(sum.findings, [at(2, "unclosed_quote")]);
 }
 
 #[tokio::test]
 async fn reading_goes_on_after_any_row_with_the_same_numbers() {
     let text = "Email,Note\r\na@b.co,\r\n\r\n,\r\nc@d.co,x\r\n\r\ne@f.co,\r\n";
-    let setting = setting();
+    let settings = cell_settings();
     let mut whole = import(ImportKind::Customers, FileFormat::Csv);
     let mut sheet = Sheet::of(&whole, Repeated::of(&[(text, 1)]));
-    let Read::Page(page) = sheet.page(&setting).await.unwrap() else { panic!("no header") };
+    let ReadOutcome::Page(page) = sheet.page(&settings).await.unwrap() else { panic!("no header") };
     whole.place = page.place;
     let mut rows = Vec::new();
     // One row at a time, each by a reader that begins there.
@@ -331,17 +338,17 @@ async fn variations_find_their_product_anywhere_above_them() {
                 10,variation,X,X,5,id:70,Size,S\r\n\
                 11,variation,TEE-M,Tee - M,6,id:7,Size,M\r\n\
                 12,variable,HAT,Hat,,,Size,S\r\n";
-    let setting = setting();
+    let settings = cell_settings();
     let source = Repeated::of(&[(text, 1)]);
     let mut sheet = Sheet::of(&import(ImportKind::Products, FileFormat::Csv), source);
-    let Read::Page(_) = sheet.page(&setting).await.unwrap() else { panic!("no header") };
-    let Read::Page(page) = sheet.page(&setting).await.unwrap() else { panic!("no rows") };
+    let ReadOutcome::Page(_) = sheet.page(&settings).await.unwrap() else { panic!("no header") };
+    let ReadOutcome::Page(page) = sheet.page(&settings).await.unwrap() else { panic!("no rows") };
     let told: Vec<(u64, u64, &str, Option<&str>)> = page
         .records
         .iter()
         .map(|it| {
-            let fault = it.faults.iter().find(|fault| fault.is_error()).map(|it| &*it.code);
-            (it.row, it.order(), it.body["title"].as_str().unwrap_or_default(), fault)
+            let finding = it.findings.iter().find(|finding| finding.is_error()).map(|it| &*it.code);
+            (it.row, it.order(), it.body["title"].as_str().unwrap_or_default(), finding)
         })
         .collect();
     let expected = [
@@ -361,15 +368,19 @@ async fn the_columns_of_locations_are_known_again_after_an_interruption() {
     let text = "Handle,Title,Option1 Name,Option1 Value,SKU,COO,Main,Gone,Yard\n\
                 tee,Tee,Title,Default Title,T,PT,1,2,3\ncup,Cup,Title,Default Title,C,,not stocked,,4\n";
     let whole = import(ImportKind::Inventory, FileFormat::Csv);
-    let setting = setting();
+    let settings = cell_settings();
     let mut sheet = Sheet::of(&whole, Repeated::of(&[(text, 1)]));
-    let Read::Page(mut page) = sheet.page(&setting).await.unwrap() else { panic!("no header") };
+    let ReadOutcome::Page(mut page) = sheet.page(&settings).await.unwrap() else {
+        panic!("no header")
+    };
     assert_eq!(page.locations, ["Main", "Gone", "Yard"]);
     sheet.leave_out(&["Gone".to_owned()], &mut page);
     let source = Repeated::of(&[(text, 1)]).at(page.place.byte);
     let mut resumed = Sheet::of(&Import { place: page.place, ..whole }, source);
     for sheet in [&mut sheet, &mut resumed] {
-        let Read::Page(page) = sheet.page(&setting).await.unwrap() else { panic!("no rows") };
+        let ReadOutcome::Page(page) = sheet.page(&settings).await.unwrap() else {
+            panic!("no rows")
+        };
         let told = page.records.iter().map(|it| {
             let place = it.body["location"].as_str().unwrap();
             (it.row, it.number, place, it.body["available"].as_i64().unwrap())

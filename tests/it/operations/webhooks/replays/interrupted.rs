@@ -93,7 +93,7 @@ async fn a_replay_resumes_after_a_restart() {
     assert!(made_by(&second, &id).await.len() < 60, "it was interrupted");
     second.advance(3 * MINUTE);
     let report = second.sweep().await;
-    assert_eq!(report.runs, 1, "{report:?}");
+    assert_eq!(report.long_work, 1, "{report:?}");
     let replay = eventually(Duration::from_mins(1), || async {
         second.sweep().await;
         let replay = owner.elsewhere().get(&format!("{REPLAYS}/{id}")).await.expect(200).json;

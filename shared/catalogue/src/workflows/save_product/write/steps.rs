@@ -23,7 +23,7 @@ pub(super) const ACTIONS: usize = 100;
 /// the row of an import.
 const RESERVED: usize = 9;
 /// The actions left for steps and chores.
-pub(super) const ROOM: usize = ACTIONS.saturating_sub(RESERVED);
+pub(super) const MAX_ACTIONS: usize = ACTIONS.saturating_sub(RESERVED);
 
 /// A part of a change that may be rejected; its actions are in the same transaction.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ impl WriteStep {
     }
 
     /// The number of its actions.
-    pub(super) fn cost(&self) -> usize {
+    pub(super) fn action_count(&self) -> usize {
         match self {
             Self::Add(variant, _, levels) => {
                 let claims = [variant.sku.is_some(), variant.barcode.is_some()];
@@ -93,7 +93,7 @@ impl WriteStep {
                     .create(sellable.as_ref(), Code::VersionConflict);
                 let write = moved
                     .claim(write, variant, now)
-                    .also(Barcode::of(variant), |write, barcode| write.put(&barcode));
+                    .when_some(Barcode::of(variant), |write, barcode| write.put(&barcode));
                 let create = |write: Write, level| write.create(level, Code::VersionConflict);
                 levels.iter().fold(write, create)
             }
@@ -132,15 +132,15 @@ impl WriteStep {
             }
             Self::Show(store, id) => {
                 let detail = "One of the images has been deleted.";
-                let gone = Problem::field("/images", "unknown_media", detail);
-                image::hold(write, store, id, gone)
+                let unknown_media = Problem::field("/images", "unknown_media", detail);
+                image::hold(write, store, id, unknown_media)
             }
             Self::Word(token) => write.put(token),
         }
     }
 
     /// Reverts the writes of this step; steps that change existing variants are not reverted.
-    pub(super) fn take_back(&self, write: Write) -> Write {
+    pub(super) fn revert(&self, write: Write) -> Write {
         let (variant, sellable, levels) = match self {
             Self::Show(store, id) => return image::release(write, store, id),
             Self::Word(token) => return write.delete(&token.key()),
@@ -219,7 +219,7 @@ impl MovedSkus {
 
     /// Claims the variant's SKU, if it has one.
     fn claim(&self, write: Write, variant: &Variant, now: Timestamp) -> Write {
-        write.also(UniqueSku::of(variant, now), |write, claim| {
+        write.when_some(UniqueSku::of(variant, now), |write, claim| {
             let taken = Code::SkuTaken.with("sku", claim.sku.as_str());
             match self.owner(variant) {
                 Some(owner) => write.put_if(&claim, held_by(owner), taken),
@@ -240,7 +240,7 @@ fn held_by(variant: &VariantId) -> Condition {
 
 /// Releases the variant's SKU, if it has one.
 fn release(write: Write, variant: &Variant) -> Write {
-    write.also(variant.sku.as_ref(), |write, sku| {
+    write.when_some(variant.sku.as_ref(), |write, sku| {
         let key = UniqueSku::key_of(&variant.store_id, sku);
         write.delete_if(&key, held_by(&variant.id), Code::VersionConflict)
     })
@@ -252,13 +252,13 @@ fn relabel(write: Write, variant: &Variant, before: &Variant) -> Write {
     if was == is {
         return write;
     }
-    let write = write.also(was, |write, barcode| write.delete(&barcode.key()));
-    write.also(is, |write, barcode| write.put(&barcode))
+    let write = write.when_some(was, |write, barcode| write.delete(&barcode.key()));
+    write.when_some(is, |write, barcode| write.put(&barcode))
 }
 
 /// Deletes the lookup item of a variant's barcode.
 fn unlabel(write: Write, variant: &Variant) -> Write {
-    write.also(Barcode::of(variant), |write, barcode| write.delete(&barcode.key()))
+    write.when_some(Barcode::of(variant), |write, barcode| write.delete(&barcode.key()))
 }
 
 /// The media of the store that the product uses as images.
@@ -273,7 +273,7 @@ pub(super) fn cut(steps: Vec<WriteStep>, room: usize) -> (Vec<Vec<WriteStep>>, V
     let mut fill = |room: usize| {
         let (mut part, mut used) = (Vec::new(), 0_usize);
         while let Some(step) = steps.pop_front() {
-            used = used.saturating_add(step.cost());
+            used = used.saturating_add(step.action_count());
             if used > room && !part.is_empty() {
                 steps.push_front(step);
                 break;
@@ -294,8 +294,8 @@ pub(super) fn cut(steps: Vec<WriteStep>, room: usize) -> (Vec<Vec<WriteStep>>, V
 }
 
 /// The number of actions of these steps.
-pub(super) fn cost(steps: &[WriteStep]) -> usize {
-    steps.iter().map(WriteStep::cost).fold(0, usize::saturating_add)
+pub(super) fn action_count(steps: &[WriteStep]) -> usize {
+    steps.iter().map(WriteStep::action_count).fold(0, usize::saturating_add)
 }
 
 #[cfg(test)]

@@ -13,10 +13,11 @@ use table::ReadConsistency;
 use table::item::Key;
 
 use super::super::input::Cart;
-use super::Found;
+use super::LoadedItems;
 use crate::discount::uses::UseCounter;
 use crate::discount::{
-    self, Discount, DiscountRejection, DiscountStatus, Shopper, Standing, UniqueDiscountCode, Who,
+    self, Discount, DiscountRejection, DiscountStatus, DiscountUsage, Shopper, ShopperIds,
+    UniqueDiscountCode,
 };
 use crate::order::cart::violation;
 
@@ -29,7 +30,7 @@ pub(super) struct Candidates {
 
 /// The usable discounts, before conditions on the lines are evaluated.
 #[derive(Default)]
-pub(super) struct Given {
+pub(super) struct UsableDiscounts {
     pub(super) named: Option<(usize, Discount)>,
     pub(super) automatic: Vec<Discount>,
     pub(super) collections: HashMap<ProductId, Vec<CollectionId>>,
@@ -48,7 +49,7 @@ pub(super) async fn validate(
     products: &[ProductId],
     consistency: ReadConsistency,
     field_errors: &mut Vec<FieldError>,
-) -> Result<Given, Problem> {
+) -> Result<UsableDiscounts, Problem> {
     let now = services.clock.now();
     throttle(services, &store.id, cart, &found.codes, consistency).await?;
     let (codes, usable) =
@@ -56,13 +57,19 @@ pub(super) async fn validate(
     let automatic: Vec<Discount> =
         found.automatic.iter().filter(|one| usable(one)).cloned().collect();
     if codes.is_empty() && automatic.is_empty() {
-        return Ok(Given::default());
+        return Ok(UsableDiscounts::default());
     }
-    let who = shopper.who(&store.id);
+    let shopper_ids = shopper.ids(&store.id);
     let is_counted = cart.dry_run || consistency == ReadConsistency::Strong;
-    let reader = DiscountReader { services, store: &store.id, who: &who, consistency, is_counted };
-    let (named, automatic) = reader.standings(codes, automatic).await?;
-    let mut given = Given::default();
+    let reader = DiscountReader {
+        services,
+        store: &store.id,
+        shopper_ids: &shopper_ids,
+        consistency,
+        is_counted,
+    };
+    let (named, automatic) = reader.usages(codes, automatic).await?;
+    let mut given = UsableDiscounts::default();
     let mut seen = HashSet::new();
     for (position, standing) in named.into_iter().enumerate() {
         let code = cart.discount_codes.get(position);
@@ -119,7 +126,7 @@ async fn throttle(
 struct DiscountReader<'a> {
     services: &'a Services,
     store: &'a StoreId,
-    who: &'a Who,
+    shopper_ids: &'a ShopperIds,
     consistency: ReadConsistency,
     /// Whether the use counters of named discounts are read: in a dry run, and after a rejection. Otherwise
     /// the order's transaction checks them.
@@ -129,25 +136,33 @@ struct DiscountReader<'a> {
 impl DiscountReader<'_> {
     /// Loads the discounts of these codes and the uses of those and the automatic ones. Takes one round
     /// trip; none if no code is given and no automatic discount is limited.
-    async fn standings(
+    async fn usages(
         &self,
         codes: &[Option<UniqueDiscountCode>],
         automatic: Vec<Discount>,
-    ) -> Result<(Vec<Option<Standing>>, Vec<Standing>), Problem> {
+    ) -> Result<(Vec<Option<DiscountUsage>>, Vec<DiscountUsage>), Problem> {
         let named = codes.iter().flatten().map(|code| &code.discount_id);
         let limited = automatic.iter().filter(|discount| is_limited(discount));
         let counted = named.clone().filter(|_| self.is_counted);
         let counted = counted.chain(limited.map(|discount| &discount.id));
         let counters = counted.flat_map(|id| {
-            let theirs = self.who.0.iter().map(|who| key::discount_uses_by(self.store, id, who));
+            let theirs = self
+                .shopper_ids
+                .0
+                .iter()
+                .map(|shopper_ids| key::discount_uses_by(self.store, id, shopper_ids));
             std::iter::once(key::discount_uses(self.store, id, 0)).chain(theirs)
         });
         let discounts = named.map(|id| key::discount(self.store, id));
         let keys: Vec<Key> = discounts.chain(counters).collect();
-        let mut found = Found(Vec::new());
+        let mut found = LoadedItems(Vec::new());
         if !keys.is_empty() {
-            found = Found::read(self.services, &keys.iter().collect::<Vec<_>>(), self.consistency)
-                .await?;
+            found = LoadedItems::read(
+                self.services,
+                &keys.iter().collect::<Vec<_>>(),
+                self.consistency,
+            )
+            .await?;
         }
         let mut of_codes = Vec::new();
         for code in codes {
@@ -158,24 +173,25 @@ impl DiscountReader<'_> {
             let discount: Option<Discount> =
                 found.take(&key::discount(self.store, &code.discount_id))?;
             of_codes.push(match discount {
-                Some(discount) => Some(self.standing(&mut found, discount)?),
+                Some(discount) => Some(self.usage(&mut found, discount)?),
                 None => None,
             });
         }
-        let standings = automatic.into_iter().map(|one| self.standing(&mut found, one));
+        let standings = automatic.into_iter().map(|one| self.usage(&mut found, one));
         Ok((of_codes, standings.collect::<Result<_, _>>()?))
     }
 
-    fn standing(&self, found: &mut Found, discount: Discount) -> Result<Standing, Problem> {
+    fn usage(&self, found: &mut LoadedItems, discount: Discount) -> Result<DiscountUsage, Problem> {
         let mut used = |key: &Key| {
             Ok::<_, Problem>(found.take::<UseCounter>(key)?.map_or(0, |counter| counter.used()))
         };
         let all = used(&key::discount_uses(self.store, &discount.id, 0))?;
         let mut theirs = 0;
-        for who in &self.who.0 {
-            theirs = theirs.max(used(&key::discount_uses_by(self.store, &discount.id, who))?);
+        for shopper_ids in &self.shopper_ids.0 {
+            theirs =
+                theirs.max(used(&key::discount_uses_by(self.store, &discount.id, shopper_ids))?);
         }
-        Ok(Standing { discount, used: all, used_by_shopper: theirs })
+        Ok(DiscountUsage { discount, used: all, used_by_shopper: theirs })
     }
 
     /// Finds the collections of each product, among the given ones. Manual collections list their products;
@@ -194,7 +210,7 @@ impl DiscountReader<'_> {
         };
         let wanted: Vec<Key> = collections.iter().flat_map(keys).collect();
         let mut found =
-            Found::read(self.services, &wanted.iter().collect::<Vec<_>>(), self.consistency)
+            LoadedItems::read(self.services, &wanted.iter().collect::<Vec<_>>(), self.consistency)
                 .await?;
         let mut automated = Vec::new();
         for id in collections {
@@ -216,12 +232,12 @@ impl DiscountReader<'_> {
         let wanted: HashSet<Key> =
             products.iter().map(|product| key::product(self.store, product)).collect();
         let mut found =
-            Found::read(self.services, &wanted.iter().collect::<Vec<_>>(), self.consistency)
+            LoadedItems::read(self.services, &wanted.iter().collect::<Vec<_>>(), self.consistency)
                 .await?;
         for at in &wanted {
             let Some(product) = found.take::<Product>(at)? else { continue };
             let held = automated.iter().filter(|collection| {
-                collection::holds(&collection.rules, collection.mode, &product)
+                collection::matches_rules(&collection.rules, collection.mode, &product)
             });
             let ids = held.map(|collection| collection.id.clone());
             inside.entry(product.id.clone()).or_default().extend(ids);

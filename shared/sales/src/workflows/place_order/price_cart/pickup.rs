@@ -10,10 +10,10 @@ use services::Services;
 use table::ReadConsistency;
 use table::item::Key;
 
-use super::super::input::{Cart, Priced};
-use super::Found;
-use crate::document::Document;
-use crate::order::pricing::{Offer, TaxRules};
+use super::super::input::{Cart, PricedCart};
+use super::LoadedItems;
+use crate::order::pricing::{OfferedVariant, TaxRules};
+use crate::pricing_document::PricingDocument;
 use crate::shipping::{ShippingRate, ShippingRateKind, ShippingZone};
 use crate::tax::{TaxLocation, TaxRate};
 
@@ -33,7 +33,7 @@ pub(super) async fn load(
     (store, rate): (&Store, &ShippingRate),
     cart: &Cart,
     taxes: TaxRules,
-    offers: &mut [Offer],
+    offers: &mut [OfferedVariant],
 ) -> Result<TaxRules, Problem> {
     let Some(id) = &rate.location_id else {
         return Ok(TaxRules { pickup: Some(TaxLocation::from(store)), ..taxes });
@@ -48,7 +48,7 @@ pub(super) async fn load(
         }
     }
     let wanted: Vec<&Key> = keys.iter().collect();
-    let mut found = Found::read(services, &wanted, ReadConsistency::Strong).await?;
+    let mut found = LoadedItems::read(services, &wanted, ReadConsistency::Strong).await?;
     let location: Option<Location> = found.take(&location_key)?;
     let mut levels = Vec::new();
     for key in keys.iter().skip(1) {
@@ -72,7 +72,7 @@ pub(super) async fn load(
     let mut rates = taxes.rates;
     if !is_loaded {
         let key = key::tax_rates(&store.id, place.country.as_str());
-        rates.extend(Document::<TaxRate>::load(services, key).await?.entries);
+        rates.extend(PricingDocument::<TaxRate>::load(services, key).await?.entries);
     }
     Ok(TaxRules { rates, pickup: Some(place), ..taxes })
 }
@@ -84,7 +84,7 @@ pub(super) async fn load(
 /// 503.
 pub async fn load_stock(
     services: &Services,
-    priced: &mut Priced,
+    priced: &mut PricedCart,
     rates: &[ShippingRate],
 ) -> Result<(), Problem> {
     let is_read = |id: &&LocationId| priced.store.online_locations.contains(id);
@@ -98,7 +98,7 @@ pub async fn load_stock(
         }
     }
     let wanted: Vec<&Key> = keys.iter().collect();
-    let mut found = Found::read(services, &wanted, ReadConsistency::Eventual).await?;
+    let mut found = LoadedItems::read(services, &wanted, ReadConsistency::Eventual).await?;
     for key in &keys {
         let Some(level) = found.take::<Level>(key)? else { continue };
         let lines = priced.quote.lines.iter_mut();

@@ -13,13 +13,13 @@ const MAX_VALUE: usize = 60;
 
 /// The values of an option.
 #[derive(Debug, Default)]
-struct Values {
+struct OptionValues {
     all: Vec<String>,
     /// Values that are too long, with what stands for them.
     shortened: Vec<(String, String)>,
 }
 
-impl Values {
+impl OptionValues {
     /// The value as it is imported: short enough, and spelt as before.
     fn add(&mut self, value: &str) -> String {
         // A missing value is the variant's error, not the option's.
@@ -49,8 +49,8 @@ impl Values {
         }
         let number = self.shortened.len().saturating_add(1);
         let end = format!("\u{2026} {number}");
-        let room = MAX_VALUE.saturating_sub(end.chars().count());
-        let start: String = value.chars().take(room).collect();
+        let available = MAX_VALUE.saturating_sub(end.chars().count());
+        let start: String = value.chars().take(available).collect();
         let short = format!("{}{end}", start.trim_end());
         self.shortened.push((value.to_owned(), short.clone()));
         short
@@ -59,16 +59,16 @@ impl Values {
 
 /// A product under construction.
 #[derive(Debug)]
-pub(super) struct Product {
+pub(super) struct ProductBody {
     body: Map<String, Value>,
     /// The names of its options.
     pub(super) options: Vec<String>,
-    values: Vec<Values>,
+    values: Vec<OptionValues>,
     variants: Vec<Map<String, Value>>,
     images: Vec<(Option<i64>, Value)>,
 }
 
-impl Product {
+impl ProductBody {
     pub(super) fn of(body: Map<String, Value>) -> Self {
         let (values, variants, images) = (Vec::new(), Vec::new(), Vec::new());
         Self { body, options: Vec::new(), values, variants, images }
@@ -116,7 +116,7 @@ impl Product {
         mut variant: Map<String, Value>,
         values: Vec<(String, String)>,
     ) {
-        self.values.resize_with(self.options.len(), Values::default);
+        self.values.resize_with(self.options.len(), OptionValues::default);
         let chosen = self.values.iter_mut().zip(values).map(|(known, (value, column))| {
             let short = known.add(&value);
             if value.chars().count() > MAX_VALUE {
@@ -164,8 +164,7 @@ impl Product {
         let mut images: Vec<Value> = order.iter().filter_map(image).collect();
         add_pictures(&mut images, &variants);
         if !options.is_empty() {
-            let option =
-                |(name, values): (String, Values)| json!({"name": name, "values": values.all});
+            let option = |(name, values): (String, OptionValues)| json!({"name": name, "values": values.all});
             body.insert("options".into(), options.into_iter().zip(values).map(option).collect());
         }
         if !reading.unpriced.variants.is_empty() {
@@ -195,7 +194,7 @@ mod tests {
 
     #[test]
     fn values_are_cut_and_spelt_in_one_way() {
-        let mut values = Values::default();
+        let mut values = OptionValues::default();
         let long = "x".repeat(80);
         let first = values.add(&format!("{long}a"));
         let second = values.add(&format!("{long}b"));

@@ -4,13 +4,13 @@ use serde_json::{Map, Value};
 
 use super::super::cells::{self, Reading};
 use super::columns::{Column, slot};
-use crate::import::rows::Row;
+use crate::import::rows::SheetRow;
 
 /// The most tags of one product.
 const MAX_TAGS: usize = 250;
 
 /// The members of the product that its first row has.
-pub(super) fn head(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
+pub(super) fn head(reading: &mut Reading<'_>, row: &SheetRow) -> Map<String, Value> {
     let mut body = Map::new();
     for (member, column) in [
         ("title", Column::Title),
@@ -65,15 +65,15 @@ pub(super) fn tags(
 
 /// The status of the product; none if the row has neither a status nor whether it is published. What is not
 /// published, is not for everybody, or is no ordinary product, is not put on sale.
-fn status(reading: &mut Reading<'_>, row: &Row) -> Option<&'static str> {
+fn status(reading: &mut Reading<'_>, row: &SheetRow) -> Option<&'static str> {
     let published = reading.cell(row, slot(Column::Published));
     let is_hidden = published.map(|cell| reading.flag(row.number, cell) != Some(true));
-    let said = reading.cell(row, slot(Column::Status));
-    let said = said.map(|cell| known_status(reading, row.number, cell));
-    let status = match (said, is_hidden) {
+    let status = reading.cell(row, slot(Column::Status));
+    let status = status.map(|cell| imported_status(reading, row.number, cell));
+    let status = match (status, is_hidden) {
         (Some("active"), Some(true)) => Some("draft"),
         (None, Some(is_hidden)) => Some(if is_hidden { "draft" } else { "active" }),
-        (said, _) => said,
+        (status, _) => status,
     };
     let gift_card = reading.cell(row, slot(Column::GiftCard));
     match gift_card.map(|cell| (reading.flag(row.number, cell), cell.1)) {
@@ -87,7 +87,11 @@ fn status(reading: &mut Reading<'_>, row: &Row) -> Option<&'static str> {
     }
 }
 
-fn known_status(reading: &mut Reading<'_>, row: u64, (cell, column): (&str, &str)) -> &'static str {
+fn imported_status(
+    reading: &mut Reading<'_>,
+    row: u64,
+    (cell, column): (&str, &str),
+) -> &'static str {
     match cell.to_ascii_lowercase().as_str() {
         "active" => "active",
         "archived" => "archived",

@@ -6,26 +6,27 @@ use serde_json::{Map, Value, json};
 use super::super::cells::Reading;
 use super::columns::{Column, slot};
 use crate::import::columns::Slot;
-use crate::import::rows::Row;
+use crate::import::rows::SheetRow;
 
-/// What becomes of a product with an unreadable price.
+/// The consequence for a product with an unreadable price.
 const UNPRICED: &str = "A new product is imported as a draft, with the price 0.";
-/// What becomes of a variant of which it is unclear whether it is discontinued.
+/// The consequence for a variant of which it is unclear whether it is discontinued.
 const DISCONTINUED: &str = "The variant is imported as discontinued.";
-/// What becomes of another cell that is no amount.
+/// The consequence for another cell that is no amount.
 const LEFT_OUT: &str = "The value was ignored.";
 
 /// The variant of a row.
 pub(super) fn variant(
     reading: &mut Reading<'_>,
     at: &str,
-    row: &Row,
+    row: &SheetRow,
     currency: &Currency,
 ) -> Map<String, Value> {
     let mut body = Map::new();
     reading.source(at, row.number, "");
     sku(reading, (at, &mut body), row, slot(Column::Sku));
     barcode(reading, (at, &mut body), row, slot(Column::Barcode));
+    customs(reading, (at, &mut body), row, (slot(Column::HsCode), slot(Column::Origin)));
     reading.text(&mut body, (at, "image_url"), row, slot(Column::VariantImage));
     price(reading, (at, &mut body), row, (slot(Column::Price), currency));
     if let Some(cell) = reading.code(row, slot(Column::CompareAt)) {
@@ -61,7 +62,7 @@ pub(super) fn variant(
 pub(super) fn price(
     reading: &mut Reading<'_>,
     (at, body): (&str, &mut Map<String, Value>),
-    row: &Row,
+    row: &SheetRow,
     (column, currency): (Slot, &Currency),
 ) {
     let cell = reading.code(row, column);
@@ -87,7 +88,7 @@ pub(super) fn price(
 pub(super) fn sku(
     reading: &mut Reading<'_>,
     (at, body): (&str, &mut Map<String, Value>),
-    row: &Row,
+    row: &SheetRow,
     column: Slot,
 ) {
     reading.code_text(body, (at, "sku"), row, column);
@@ -103,7 +104,7 @@ pub(super) fn sku(
 pub(super) fn barcode(
     reading: &mut Reading<'_>,
     (at, body): (&str, &mut Map<String, Value>),
-    row: &Row,
+    row: &SheetRow,
     column: Slot,
 ) {
     reading.code_text(body, (at, "barcode"), row, column);
@@ -112,6 +113,20 @@ pub(super) fn barcode(
         body.remove("barcode");
         let detail = "A spreadsheet has rounded this number. The value was ignored.";
         reading.warn(row.number, name, "rounded_number", detail);
+    }
+}
+
+/// Adds what customs ask for: the HS code, and the country of origin.
+pub(in crate::import::records) fn customs(
+    reading: &mut Reading<'_>,
+    (at, body): (&str, &mut Map<String, Value>),
+    row: &SheetRow,
+    (code, origin): (Slot, Slot),
+) {
+    reading.code_text(body, (at, "hs_code"), row, code);
+    if let Some((cell, column)) = reading.code(row, origin) {
+        reading.source(&format!("{at}/country_of_origin"), row.number, column);
+        body.insert("country_of_origin".into(), cell.to_uppercase().into());
     }
 }
 
@@ -125,7 +140,7 @@ fn is_power_of_ten(text: &str) -> bool {
 
 /// The inventory of a variant; none when the tracker cell is empty: its stock is not tracked then. A file
 /// without trackers tracks what it has a quantity for.
-fn inventory(reading: &mut Reading<'_>, at: &str, row: &Row) -> Option<Value> {
+fn inventory(reading: &mut Reading<'_>, at: &str, row: &SheetRow) -> Option<Value> {
     let at = format!("{at}/inventory");
     let tracker =
         if reading.has(slot(Column::Tracker)) { Column::Tracker } else { Column::Quantity };

@@ -11,11 +11,11 @@ use core_types::fields::Handle;
 use serde_json::{Map, Value, json};
 
 use super::super::cells::{self, Reading};
-use super::super::record::{Record, Relation, Setting};
-use super::assembly::Product;
+use super::super::record::{CellSettings, Record, Relation};
+use super::assembly::ProductBody;
 use super::{head, variants};
 use crate::import::columns::{Columns, Slot};
-use crate::import::rows::Row;
+use crate::import::rows::SheetRow;
 use columns::{Column, list, slot};
 
 /// The decimals with which weights are converted.
@@ -42,40 +42,46 @@ pub(in crate::import) fn has_columns(names: &[String]) -> bool {
     has("Type") && has("Name") && has("Regular price") && !has("Title")
 }
 
-/// The product that a row belongs to: the SKU of a variable product, or its id.
-pub(super) fn product_of(columns: &Columns, row: &Row) -> Option<String> {
+/// The names of the product that a row belongs to: a variation has the one that it names, and a product its SKU and
+/// its id.
+pub(super) fn products_of(columns: &Columns, row: &SheetRow) -> Vec<String> {
     let reading = Reading::of(columns);
     let text = |column| reading.code(row, slot(column)).map(|(text, _)| text.to_owned());
     if is_variation(&reading, row) {
-        return text(Column::Parent);
+        return text(Column::Parent).into_iter().collect();
     }
-    let id = || Some(format!("id:{}", text(Column::Id)?));
-    text(Column::Sku).or_else(id)
+    let id = text(Column::Id).map(|id| format!("id:{id}"));
+    text(Column::Sku).into_iter().chain(id).collect()
 }
 
-/// How a row belongs to others: a variable product, or a variation of one.
-pub(in crate::import) fn relation(columns: &Columns, row: &Row) -> Option<Relation> {
-    let key = product_of(columns, row)?;
+/// The relation of a row to others: a variable product, or a variation of one.
+pub(in crate::import) fn relation(columns: &Columns, row: &SheetRow) -> Option<Relation> {
+    let mut keys = products_of(columns, row);
     let kinds = kinds(&Reading::of(columns), row);
     let has = |wanted: &str| kinds.iter().any(|kind| kind == wanted);
     if has("variation") {
-        return Some(Relation::ChildOf(key));
+        return keys.pop().map(Relation::ChildOf);
     }
-    (has("variable") || has("variable-subscription")).then_some(Relation::Parent(key))
+    let is_parent = has("variable") || has("variable-subscription");
+    (is_parent && !keys.is_empty()).then_some(Relation::Parent(keys))
 }
 
-fn is_variation(reading: &Reading<'_>, row: &Row) -> bool {
+fn is_variation(reading: &Reading<'_>, row: &SheetRow) -> bool {
     kinds(reading, row).iter().any(|kind| kind == "variation")
 }
 
 /// The words of a row's type: `simple`, `variable`, `simple, virtual`, …
-fn kinds(reading: &Reading<'_>, row: &Row) -> Vec<String> {
+fn kinds(reading: &Reading<'_>, row: &SheetRow) -> Vec<String> {
     let cell = reading.cell(row, slot(Column::Type)).map_or("", |(cell, _)| cell);
     cells::words(cell).map(str::to_ascii_lowercase).collect()
 }
 
 /// The record of a product's rows: a body of `POST /v1/products`.
-pub(super) fn record(columns: &Columns, rows: &[Row], setting: &Setting) -> Option<Record> {
+pub(super) fn record(
+    columns: &Columns,
+    rows: &[SheetRow],
+    settings: &CellSettings,
+) -> Option<Record> {
     let first = rows.first()?;
     let mut reading = Reading::of(columns);
     if is_variation(&reading, first) {
@@ -88,7 +94,7 @@ pub(super) fn record(columns: &Columns, rows: &[Row], setting: &Setting) -> Opti
     if own.is_empty() && matches!(relation(columns, first), Some(Relation::Parent(_))) {
         return None;
     }
-    let mut product = Product::of(product_head(&mut reading, first));
+    let mut product = ProductBody::of(product_head(&mut reading, first));
     product.options = attributes::options(&mut reading, first, own);
     let metadata = attributes::metadata(&mut reading, first, &product.options);
     product.add_metadata(metadata);
@@ -106,7 +112,7 @@ pub(super) fn record(columns: &Columns, rows: &[Row], setting: &Setting) -> Opti
             continue;
         }
         let at = product.next_variant();
-        let variant = variant(&mut reading, &at, (row, first), setting);
+        let variant = variant(&mut reading, &at, (row, first), settings);
         let values = attributes::values(&mut reading, &at, row, &product.options);
         product.add_variant(&mut reading, row.number, variant, values);
     }
@@ -114,7 +120,7 @@ pub(super) fn record(columns: &Columns, rows: &[Row], setting: &Setting) -> Opti
 }
 
 /// The members of the product itself.
-fn product_head(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
+fn product_head(reading: &mut Reading<'_>, row: &SheetRow) -> Map<String, Value> {
     let mut body = Map::new();
     reading.text(&mut body, ("", "title"), row, slot(Column::Name));
     if let Some((name, column)) = reading.cell(row, slot(Column::Name)) {
@@ -154,7 +160,7 @@ fn product_head(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
 }
 
 /// The status: what is private, hidden, or sold in another way than as goods is not put on sale.
-fn status(reading: &mut Reading<'_>, row: &Row) -> &'static str {
+fn status(reading: &mut Reading<'_>, row: &SheetRow) -> &'static str {
     const SOLD: [&str; 5] = ["simple", "variable", "virtual", "downloadable", "variation"];
     let is_published = reading.code(row, slot(Column::Published)).is_some_and(|it| it.0 == "1");
     let column = reading.name(slot(Column::Type));
@@ -183,7 +189,7 @@ fn status(reading: &mut Reading<'_>, row: &Row) -> &'static str {
 }
 
 /// Whether a variation is disabled: it is left out, with a warning.
-fn is_disabled(reading: &mut Reading<'_>, row: &Row, first: &Row) -> bool {
+fn is_disabled(reading: &mut Reading<'_>, row: &SheetRow, first: &SheetRow) -> bool {
     let published = reading.code(row, slot(Column::Published));
     let is_off = row.number != first.number && published.is_some_and(|(cell, _)| cell != "1");
     if is_off {
@@ -195,7 +201,7 @@ fn is_disabled(reading: &mut Reading<'_>, row: &Row, first: &Row) -> bool {
 }
 
 /// The addresses of the images.
-fn images<'r>(reading: &Reading<'_>, row: &'r Row) -> Vec<&'r str> {
+fn images<'r>(reading: &Reading<'_>, row: &'r SheetRow) -> Vec<&'r str> {
     let cell = reading.cell(row, slot(Column::Images));
     cell.map(|(cell, _)| cells::words(cell).collect()).unwrap_or_default()
 }
@@ -204,14 +210,14 @@ fn images<'r>(reading: &Reading<'_>, row: &'r Row) -> Vec<&'r str> {
 fn variant(
     reading: &mut Reading<'_>,
     at: &str,
-    (row, first): (&Row, &Row),
-    setting: &Setting,
+    (row, first): (&SheetRow, &SheetRow),
+    settings: &CellSettings,
 ) -> Map<String, Value> {
     let mut body = Map::new();
     reading.source(at, row.number, "");
     variants::sku(reading, (at, &mut body), row, slot(Column::Sku));
     variants::barcode(reading, (at, &mut body), row, slot(Column::Barcode));
-    prices::add(reading, (at, &mut body), row, setting);
+    prices::add(reading, (at, &mut body), row, settings);
     let weight = weight(reading, row).or_else(|| weight(reading, first));
     body.extend(weight.map(|grams| ("weight_grams".to_owned(), grams.into())));
     let is_virtual = kinds(reading, row).iter().any(|kind| kind == "virtual");
@@ -229,7 +235,7 @@ fn variant(
 }
 
 /// The weight in grams.
-fn weight(reading: &mut Reading<'_>, row: &Row) -> Option<i64> {
+fn weight(reading: &mut Reading<'_>, row: &SheetRow) -> Option<i64> {
     let unit = |(column, unit)| reading.code(row, slot(column)).map(|cell| (cell, unit));
     let (cell, unit) = UNITS.into_iter().find_map(unit)?;
     let number = i128::from(reading.rounded(row.number, cell, DECIMALS)?);
@@ -239,7 +245,7 @@ fn weight(reading: &mut Reading<'_>, row: &Row) -> Option<i64> {
 }
 
 /// Whether tax is levied: `taxable`, `shipping` (on it alone) or `none`.
-fn is_taxable(reading: &mut Reading<'_>, row: &Row, first: &Row) -> bool {
+fn is_taxable(reading: &mut Reading<'_>, row: &SheetRow, first: &SheetRow) -> bool {
     let cell = reading.cell(row, slot(Column::TaxStatus));
     let cell = cell.or_else(|| reading.cell(first, slot(Column::TaxStatus)));
     if let Some(("shipping", column)) = cell {
@@ -251,7 +257,7 @@ fn is_taxable(reading: &mut Reading<'_>, row: &Row, first: &Row) -> bool {
 }
 
 /// The inventory: a quantity is tracked, and so is that there is none.
-fn inventory(reading: &mut Reading<'_>, at: &str, row: &Row) -> Option<Value> {
+fn inventory(reading: &mut Reading<'_>, at: &str, row: &SheetRow) -> Option<Value> {
     let stock = reading.code(row, slot(Column::Stock)).filter(|(cell, _)| *cell != "parent");
     let is_out = reading.code(row, slot(Column::InStock)).is_some_and(|(cell, _)| cell == "0");
     if stock.is_none() && !is_out {

@@ -7,7 +7,7 @@ use super::super::super::cells::Reading;
 use super::super::columns::OPTIONS;
 use super::columns::{NAMES, list};
 use crate::import::columns::Slot;
-use crate::import::rows::Row;
+use crate::import::rows::SheetRow;
 
 /// The most attributes that are read.
 const ATTRIBUTES: usize = 50;
@@ -42,7 +42,11 @@ pub(super) fn slot_of(name: &str) -> Option<Slot> {
 }
 
 /// The names of the attributes in which the variations differ.
-pub(super) fn options(reading: &mut Reading<'_>, first: &Row, own: &[Row]) -> Vec<String> {
+pub(super) fn options(
+    reading: &mut Reading<'_>,
+    first: &SheetRow,
+    own: &[SheetRow],
+) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for row in own {
         for number in 0..ATTRIBUTES {
@@ -64,7 +68,7 @@ pub(super) fn options(reading: &mut Reading<'_>, first: &Row, own: &[Row]) -> Ve
 pub(super) fn values(
     reading: &mut Reading<'_>,
     at: &str,
-    row: &Row,
+    row: &SheetRow,
     options: &[String],
 ) -> Vec<(String, String)> {
     let mut values = Vec::new();
@@ -86,7 +90,7 @@ pub(super) fn values(
 /// The product's own attributes as metadata, several values of one between commas.
 pub(super) fn metadata(
     reading: &mut Reading<'_>,
-    row: &Row,
+    row: &SheetRow,
     options: &[String],
 ) -> Map<String, Value> {
     let mut metadata = Map::new();

@@ -2,14 +2,14 @@
 
 use super::super::super::cells::Reading;
 use super::columns::{Column, list, slot};
-use crate::import::rows::Row;
+use crate::import::rows::SheetRow;
 
 /// The category of products that have none.
 const NONE: &str = "uncategorized";
 
 /// The names of the product's category and of those above it. Of several categories it is the deepest, or the
 /// first one of these; that others are left out is a warning.
-pub(super) fn category(reading: &mut Reading<'_>, row: &Row) -> Vec<String> {
+pub(super) fn category(reading: &mut Reading<'_>, row: &SheetRow) -> Vec<String> {
     let Some((cell, column)) = reading.cell(row, slot(Column::Categories)) else {
         return Vec::new();
     };

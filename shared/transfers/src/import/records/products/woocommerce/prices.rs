@@ -7,10 +7,10 @@ use sales::gift_card::LastDay;
 use serde_json::{Map, Value};
 
 use super::super::super::cells::Reading;
-use super::super::super::record::Setting;
+use super::super::super::record::CellSettings;
 use super::super::variants;
 use super::columns::{Column, slot};
-use crate::import::rows::Row;
+use crate::import::rows::SheetRow;
 
 /// The code of a sale that was not taken as it is.
 const NOT_TAKEN: &str = "sale_not_supported";
@@ -19,12 +19,12 @@ const NOT_TAKEN: &str = "sale_not_supported";
 pub(super) fn add(
     reading: &mut Reading<'_>,
     (at, body): (&str, &mut Map<String, Value>),
-    row: &Row,
-    setting: &Setting,
+    row: &SheetRow,
+    settings: &CellSettings,
 ) {
-    let currency = &setting.currency;
+    let currency = &settings.currency;
     let is_on =
-        reading.code(row, slot(Column::SalePrice)).is_some() && is_on(reading, row, setting);
+        reading.code(row, slot(Column::SalePrice)).is_some() && is_on(reading, row, settings);
     if !is_on {
         variants::price(reading, (at, body), row, (slot(Column::RegularPrice), currency));
         return;
@@ -38,7 +38,7 @@ pub(super) fn add(
 }
 
 /// Whether the sale is on. That it begins or ends is a warning: prices here do not change by themselves.
-fn is_on(reading: &mut Reading<'_>, row: &Row, setting: &Setting) -> bool {
+fn is_on(reading: &mut Reading<'_>, row: &SheetRow, settings: &CellSettings) -> bool {
     for (column, early, code) in [
         (Column::SaleStarts, Ordering::Greater, "begins on"),
         (Column::SaleEnds, Ordering::Less, "ended on"),
@@ -49,7 +49,7 @@ fn is_on(reading: &mut Reading<'_>, row: &Row, setting: &Setting) -> bool {
             reading.warn(row.number, name, "invalid_date", detail);
             return false;
         };
-        if day.cmp(setting.today.as_str()) == early {
+        if day.cmp(settings.today.as_str()) == early {
             let detail = format!("The sale {code} {day}: the regular price was imported.");
             reading.warn(row.number, name, NOT_TAKEN, &detail);
             return false;

@@ -21,16 +21,24 @@ fn minutes(minutes: u64) -> Duration {
 #[test]
 fn an_order_accepts_at_most_its_total_while_an_amount_is_outstanding() {
     let open = order();
-    assert!(open.takes(&money(0)) && open.takes(&money(25_000)) && !open.takes(&money(25_001)));
+    assert!(
+        open.accepts_amount(&money(0))
+            && open.accepts_amount(&money(25_000))
+            && !open.accepts_amount(&money(25_001))
+    );
     let paid = paid(&open);
-    assert!(paid.takes(&money(0)) && !paid.takes(&money(1)));
+    assert!(paid.accepts_amount(&money(0)) && !paid.accepts_amount(&money(1)));
     let confirmed = open.confirm(NOW).unwrap().order;
     let line = CancelledLine { order_item_id: open.items[0].id.clone(), quantity: 1 };
     let fewer = confirmed.cancel_lines(Some(&[line]), true, None, NOW).unwrap().0.order;
     assert_eq!(fewer.outstanding(), money(15_000));
-    assert!(fewer.takes(&money(25_000)), "somebody may be paying all of it");
+    assert!(fewer.accepts_amount(&money(25_000)), "somebody may be paying all of it");
     let none = confirmed.cancel_lines(None, true, None, NOW).unwrap().0.order;
-    assert!(none.outstanding().is_zero() && none.takes(&money(0)) && !none.takes(&money(1)));
+    assert!(
+        none.outstanding().is_zero()
+            && none.accepts_amount(&money(0))
+            && !none.accepts_amount(&money(1))
+    );
     assert_eq!(none.financial_status, FinancialStatus::Voided);
 }
 
@@ -131,7 +139,7 @@ fn only_a_voided_uncaptured_payment_can_be_authorized_again() {
 fn the_expiry_is_extended_and_never_shortened() {
     let order = order();
     let wait = |window: Option<Duration>, after: u64| {
-        order.waits_for(window, NOW.plus(minutes(after))).map(|next| {
+        order.with_payment_window(window, NOW.plus(minutes(after))).map(|next| {
             assert_eq!(next.version, order.version + 1);
             (next.expires_at, next.payment_window)
         })
@@ -144,9 +152,9 @@ fn the_expiry_is_extended_and_never_shortened() {
     assert_eq!(wait(Some(minutes(20)), 11), Some((until(31), Some(1_200))));
     assert_eq!(wait(Some(minutes(30)), 5), None, "it waits for that already");
     assert_eq!(wait(None, 0), Some((None, None)), "for ever");
-    assert!(paid(&order).waits_for(None, NOW).is_none());
+    assert!(paid(&order).with_payment_window(None, NOW).is_none());
     let draft = Order { status: OrderStatus::Draft, ..order.clone() };
-    assert!(draft.waits_for(None, NOW).is_none());
+    assert!(draft.with_payment_window(None, NOW).is_none());
 }
 
 #[test]
@@ -165,15 +173,15 @@ fn a_failed_payment_is_recorded_once_while_payment_is_awaited() {
 #[test]
 fn gift_cards_of_an_unpaid_order_are_no_revenue() {
     let with_card = order_of("INR", &[(1_000, 1)], &[300]);
-    assert_eq!((with_card.captured.amount, with_card.brought_in()), (300, 0));
-    assert_eq!(paid(&with_card).brought_in(), 1_000);
-    assert_eq!(order_of("INR", &[(1_000, 1)], &[1_000]).brought_in(), 1_000);
+    assert_eq!((with_card.captured.amount, with_card.net_revenue()), (300, 0));
+    assert_eq!(paid(&with_card).net_revenue(), 1_000);
+    assert_eq!(order_of("INR", &[(1_000, 1)], &[1_000]).net_revenue(), 1_000);
     let confirmed = with_card.confirm(NOW).unwrap().order;
-    assert_eq!(confirmed.brought_in(), 0);
+    assert_eq!(confirmed.net_revenue(), 0);
     let id = PaymentId::derive(&["part"]);
     let receipt = IncomingPayment { payment_id: &id, provider: "stripe", amount: &money(200) };
     let partly = with_card.apply_payment(receipt, NOW).unwrap().unwrap().order;
-    assert_eq!(partly.brought_in(), 500);
+    assert_eq!(partly.net_revenue(), 500);
 }
 
 #[test]

@@ -59,6 +59,11 @@ impl DiscountRejection {
         }
     }
 
+    /// Whether other goods in the cart could make the discount usable.
+    pub const fn is_of_goods(self) -> bool {
+        matches!(self, Self::MinimumNotMet | Self::NotApplicable | Self::NotForShippingRate)
+    }
+
     /// The detail of the field error.
     pub const fn detail(self) -> &'static str {
         match self {
@@ -93,7 +98,7 @@ pub struct Shopper {
 /// The ids that the uses of a person are counted under: the account and a digest of the address that it has
 /// proven, or a digest of a guest's address. So an account and the guests of its address share a limit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Who(pub Vec<String>);
+pub struct ShopperIds(pub Vec<String>);
 
 impl Shopper {
     /// The shopper of an account, or else the guest of an address.
@@ -108,16 +113,16 @@ impl Shopper {
     }
 
     /// The ids that the shopper's uses are counted under.
-    pub fn who(&self, store: &StoreId) -> Who {
+    pub fn ids(&self, store: &StoreId) -> ShopperIds {
         let account = self.account.iter().map(|(account, _)| account.to_string());
         let digest = |email: &Email| seal::digest(&format!("{store}\n{}", email.normalized()));
-        Who(account.chain(self.email.iter().map(digest)).collect())
+        ShopperIds(account.chain(self.email.iter().map(digest)).collect())
     }
 }
 
 /// A discount with the numbers of its uses.
 #[derive(Debug, Clone)]
-pub struct Standing {
+pub struct DiscountUsage {
     /// The discount.
     pub discount: Discount,
     /// The number of orders that use it; 0 if that is not limited.
@@ -126,7 +131,7 @@ pub struct Standing {
     pub used_by_shopper: u64,
 }
 
-impl Standing {
+impl DiscountUsage {
     /// Ensures that this shopper can use the discount now.
     ///
     /// # Errors

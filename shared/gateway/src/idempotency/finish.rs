@@ -1,7 +1,7 @@
-//! What becomes of a record when its handler has answered, and has not completed it.
+//! Completion of an idempotency record whose handler answered without completing it.
 
 use super::record::{find, replay};
-use super::{Claim, is_kept};
+use super::{Claim, is_stored};
 use crate::answer::Answer;
 use primitives::problem::{Code, Problem};
 use services::Services;
@@ -9,26 +9,26 @@ use table::Condition;
 
 /// Whether an answer was stored under its key.
 enum Stored {
-    /// It was, or there is nothing more to do about it.
+    /// It was, or nothing more can be done about it.
     Done,
     /// The key has the record of another request.
-    Taken,
+    KeyTaken,
 }
 
 impl Claim {
-    /// Keeps an answer that had no effect, or lets the record go, so that the request can be tried
-    /// again at once. What is to be answered instead, when the request was answered before: only
-    /// where nothing was claimed is that not known by now.
-    pub(crate) async fn settle(
+    /// Stores an answer that had no effect, or releases the claim, so that the request can be retried at
+    /// once. Returns the earlier response, if the request was answered before; that is only unknown until
+    /// now if nothing was claimed.
+    pub(crate) async fn finish(
         self,
         services: &Services,
         answer: &Answer,
         code: Option<&Code>,
     ) -> Option<Result<Answer, Problem>> {
         let status = answer.status().as_u16();
-        if is_kept(status, code) {
-            return match self.keep(services, answer).await {
-                Stored::Taken => self.first(services).await,
+        if is_stored(status, code) {
+            return match self.store(services, answer).await {
+                Stored::KeyTaken => self.earlier_response(services).await,
                 Stored::Done => None,
             };
         }
@@ -36,16 +36,16 @@ impl Claim {
             self.release(services).await;
             return None;
         }
-        // What the service could not do says nothing about what was done.
-        if status < 500 { self.first(services).await } else { None }
+        // A failure of the service does not tell whether there was an effect.
+        if status < 500 { self.earlier_response(services).await } else { None }
     }
 
-    /// Keeps an answer. Where nothing was claimed, another request may have used the key.
-    async fn keep(&self, services: &Services, answer: &Answer) -> Stored {
+    /// Stores an answer. If nothing was claimed, another request may have used the key.
+    async fn store(&self, services: &Services, answer: &Answer) -> Stored {
         let write = self.complete(services.table.write(), answer, services.clock.now());
         match write.commit().await {
             Err(problem) if !self.is_ahead && problem.code == Code::RequestInProgress => {
-                return Stored::Taken;
+                return Stored::KeyTaken;
             }
             Err(problem) => tracing::warn!(cause = %problem, "idempotent response not stored"),
             Ok(()) => {}
@@ -67,8 +67,8 @@ impl Claim {
         }
     }
 
-    /// What the record says that is in the way; nothing, where there is none.
-    async fn first(&self, services: &Services) -> Option<Result<Answer, Problem>> {
+    /// The response of the record that exists under the key; none if there is none.
+    async fn earlier_response(&self, services: &Services) -> Option<Result<Answer, Problem>> {
         match find(services, self).await {
             Ok(found) => found.map(|record| replay(self, &record)),
             Err(problem) => Some(Err(problem)),

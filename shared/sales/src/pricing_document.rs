@@ -16,7 +16,7 @@ use table::item::{Item, Key, Packing};
 use table::{Completion, Write, retry};
 
 /// An entry of a document.
-pub trait Entry: Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync {
+pub trait PricingEntry: Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync {
     /// The `entity` attribute of the document.
     const KIND: &'static str;
     /// The representation in responses and events.
@@ -34,7 +34,7 @@ pub trait Entry: Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync 
     ///
     /// # Errors
     /// The entry's own.
-    fn fits(&self, _document: &Document<Self>) -> Result<(), Problem> {
+    fn ensure_fits(&self, _document: &PricingDocument<Self>) -> Result<(), Problem> {
         Ok(())
     }
 
@@ -46,8 +46,8 @@ pub trait Entry: Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync 
 
 /// All entries of a document, stored in one item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(bound = "E: Entry")]
-pub struct Document<E> {
+#[serde(bound = "E: PricingEntry")]
+pub struct PricingDocument<E> {
     /// Partition key.
     pk: String,
     /// Sort key.
@@ -58,7 +58,7 @@ pub struct Document<E> {
     version: u64,
 }
 
-impl<E: Entry> Item for Document<E> {
+impl<E: PricingEntry> Item for PricingDocument<E> {
     const KIND: &'static str = E::KIND;
     const PACKING: Option<Packing> = Some(Packing::WHOLE);
     fn key(&self) -> Key {
@@ -69,7 +69,7 @@ impl<E: Entry> Item for Document<E> {
     }
 }
 
-impl<E: Entry> Document<E> {
+impl<E: PricingEntry> PricingDocument<E> {
     /// An empty document, which is not stored yet.
     pub fn empty(key: Key) -> Self {
         Self { pk: key.pk, sk: key.sk, entries: Vec::new(), version: 0 }
@@ -125,8 +125,8 @@ impl<E: Entry> Document<E> {
 /// Adds an entry to its document.
 ///
 /// # Errors
-/// Those of [`Entry::fits`].
-pub async fn add<E: Entry, C: Completion<E>>(
+/// Those of [`PricingEntry::ensure_fits`].
+pub async fn add<E: PricingEntry, C: Completion<E>>(
     services: &Services,
     entry: E,
     topic: &Topic<E::View>,
@@ -135,8 +135,8 @@ pub async fn add<E: Entry, C: Completion<E>>(
     let entry = &entry;
     retry(|| async move {
         let now = services.clock.now();
-        let document = Document::load(services, entry.document()).await?;
-        entry.fits(&document)?;
+        let document = PricingDocument::load(services, entry.document()).await?;
+        entry.ensure_fits(&document)?;
         let write = document.with(entry.clone()).write(services.table.write());
         completion.commit(write.emit(entry.event(topic, now)), entry, now).await
     })
@@ -146,8 +146,8 @@ pub async fn add<E: Entry, C: Completion<E>>(
 /// Replaces an entry with the result of `next`; writes nothing if that is equal.
 ///
 /// # Errors
-/// `not_found`, `precondition_failed`; those of `next` and [`Entry::fits`].
-pub async fn change<E: Entry, C: Completion<E>>(
+/// `not_found`, `precondition_failed`; those of `next` and [`PricingEntry::ensure_fits`].
+pub async fn change<E: PricingEntry, C: Completion<E>>(
     services: &Services,
     (key, id): (Key, &str),
     expected: ExpectedVersion,
@@ -158,7 +158,7 @@ pub async fn change<E: Entry, C: Completion<E>>(
     let (key, next) = (&key, &next);
     retry(|| async move {
         let now = services.clock.now();
-        let document = Document::<E>::load(services, key.clone()).await?;
+        let document = PricingDocument::<E>::load(services, key.clone()).await?;
         let before = document.entry(id)?;
         expected.check(before.event_subject().version)?;
         let wanted = next(before)?;
@@ -166,7 +166,7 @@ pub async fn change<E: Entry, C: Completion<E>>(
             return Ok(completion.unchanged(before));
         }
         let after = wanted.changed(now);
-        after.fits(&document)?;
+        after.ensure_fits(&document)?;
         let write = document.with(after.clone()).write(services.table.write());
         completion.commit(write.emit(after.event(topic, now)), &after, now).await
     })
@@ -177,7 +177,7 @@ pub async fn change<E: Entry, C: Completion<E>>(
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
-pub async fn remove<E: Entry, C: Completion<E>>(
+pub async fn remove<E: PricingEntry, C: Completion<E>>(
     services: &Services,
     (key, id): (Key, &str),
     expected: ExpectedVersion,
@@ -187,7 +187,7 @@ pub async fn remove<E: Entry, C: Completion<E>>(
     let key = &key;
     retry(|| async move {
         let now = services.clock.now();
-        let document = Document::<E>::load(services, key.clone()).await?;
+        let document = PricingDocument::<E>::load(services, key.clone()).await?;
         let before = document.entry(id)?;
         expected.check(before.event_subject().version)?;
         let removed = before.changed(now);
@@ -198,6 +198,10 @@ pub async fn remove<E: Entry, C: Completion<E>>(
 }
 
 /// The event subject of a store's entry.
-pub(crate) fn about<'a>(store: &'a StoreId, entity: &'a str, version: u64) -> EventSubject<'a> {
+pub(crate) fn subject_of<'a>(
+    store: &'a StoreId,
+    entity: &'a str,
+    version: u64,
+) -> EventSubject<'a> {
     EventSubject { store: Some(store), app: None, entity, version }
 }

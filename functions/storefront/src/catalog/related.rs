@@ -20,7 +20,7 @@ use primitives::problem::Problem;
 use services::Services;
 use table::item::Key;
 
-/// How long a store's candidates are cached (our choice): a new product may become related this much later.
+/// The time for which a store's candidates are cached (our choice): a new product may become related this much later.
 const CANDIDATES: Duration = Duration::from_secs(30);
 /// The maximum number of related products of a product.
 const MAX_RELATED: usize = 4;
@@ -35,17 +35,17 @@ const MAX_HANDLES: usize = 500;
 type CachedSummary = (Timestamp, Option<Arc<ProductSummary>>);
 
 /// The probable product of a handle, and the attributes by which related products are found.
-pub type Hint = (ProductId, Outline);
+pub type ProductHint = (ProductId, Outline);
 
 /// A store's candidates for related products, with cached summaries and handles.
 #[derive(Debug)]
-pub struct Shelf {
+pub struct RelatedProductsCache {
     candidates: RelatedProducts,
     summaries: Mutex<HashMap<ProductId, CachedSummary>>,
-    handles: Mutex<HashMap<Handle, Hint>>,
+    handles: Mutex<HashMap<Handle, ProductHint>>,
 }
 
-impl Shelf {
+impl RelatedProductsCache {
     /// Loads a store's shelf: half a read unit, if it is not cached.
     pub async fn of(services: &Services, store: &StoreId) -> Result<Arc<Self>, Problem> {
         let now = services.clock.now();
@@ -57,22 +57,22 @@ impl Shelf {
             services.table.get_many_eventually(&[&key]).await?.take(&key)?;
         let candidates = found.unwrap_or_else(|| RelatedProducts::empty(store));
         let (summaries, handles) = (Mutex::default(), Mutex::default());
-        let shelf = Arc::new(Self { candidates, summaries, handles });
-        services.cache.keep(store.as_str(), Arc::clone(&shelf), now, CANDIDATES);
-        Ok(shelf)
+        let cache = Arc::new(Self { candidates, summaries, handles });
+        services.cache.insert(store.as_str(), Arc::clone(&cache), now, CANDIDATES);
+        Ok(cache)
     }
 
     /// Returns the probable product of a handle: half a read unit, if it is not cached.
-    pub async fn named(
+    pub async fn find_by_handle(
         &self,
         services: &Services,
         handle: &Handle,
-    ) -> Result<Option<Hint>, Problem> {
-        if let Some(known) = self.candidates.named(handle) {
-            return Ok(Some((known.id.clone(), known.outline.clone())));
+    ) -> Result<Option<ProductHint>, Problem> {
+        if let Some(cached) = self.candidates.find_by_handle(handle) {
+            return Ok(Some((cached.id.clone(), cached.outline.clone())));
         }
-        if let Some(known) = self.handles().get(handle) {
-            return Ok(Some(known.clone()));
+        if let Some(cached) = self.handles().get(handle) {
+            return Ok(Some(cached.clone()));
         }
         let key = key::unique_product_handle(&self.candidates.store_id, handle.as_str());
         let claim: Option<UniqueProductHandle> =
@@ -88,19 +88,19 @@ impl Shelf {
         Ok(hint)
     }
 
-    fn handles(&self) -> MutexGuard<'_, HashMap<Handle, Hint>> {
+    fn handles(&self) -> MutexGuard<'_, HashMap<Handle, ProductHint>> {
         self.handles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the visible products that have most in common with this one.
-    pub async fn alongside(
+    pub async fn related_to(
         &self,
         services: &Services,
         product: &ProductId,
         outline: &Outline,
     ) -> Result<Vec<Arc<ProductSummary>>, Problem> {
-        let most = MAX_RELATED.saturating_mul(MAX_BATCHES);
-        let closest = self.candidates.closest_to(product, outline, most);
+        let limit = MAX_RELATED.saturating_mul(MAX_BATCHES);
+        let closest = self.candidates.closest_to(product, outline, limit);
         let mut related = Vec::new();
         for part in closest.chunks(MAX_RELATED) {
             related.extend(
@@ -126,20 +126,20 @@ impl Shelf {
     ) -> Result<Vec<Arc<ProductSummary>>, Problem> {
         let now = services.clock.now();
         let unknown: Vec<&ProductId> = {
-            let known = self.summaries.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_known = |id: &ProductId| known.get(id).is_some_and(|(until, _)| now < *until);
+            let cached = self.summaries.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_known = |id: &ProductId| cached.get(id).is_some_and(|(until, _)| now < *until);
             of.iter().map(|candidate| &candidate.id).filter(|id| !is_known(id)).collect()
         };
         let store = &self.candidates.store_id;
         let keys: Vec<Key> = unknown.iter().map(|id| key::summary(store, id)).collect();
         let mut found =
             services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
-        let mut known = self.summaries.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cached = self.summaries.lock().unwrap_or_else(PoisonError::into_inner);
         for (id, key) in unknown.into_iter().zip(&keys) {
             let summary: Option<ProductSummary> = found.take(key)?;
-            known.insert(id.clone(), (now.plus(CACHE_TIME), summary.map(Arc::new)));
+            cached.insert(id.clone(), (now.plus(CACHE_TIME), summary.map(Arc::new)));
         }
-        let summary = |candidate: &&Candidate| known.get(&candidate.id)?.1.clone();
+        let summary = |candidate: &&Candidate| cached.get(&candidate.id)?.1.clone();
         Ok(of.iter().filter_map(summary).collect())
     }
 }

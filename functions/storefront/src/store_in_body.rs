@@ -19,35 +19,35 @@ use serde_json::Value;
 use services::Services;
 
 /// The members of a body that name the store.
-const NAMES: [&str; 2] = ["store_id", "subdomain"];
+const MEMBERS: [&str; 2] = ["store_id", "subdomain"];
 
 /// An anonymous caller at the store that the body names.
 #[derive(Debug, Clone)]
-pub(crate) struct StoreByName {
+pub(crate) struct StoreInBody {
     /// The store.
     pub(crate) store: Store,
     identity: Identity,
 }
 
-gateway::caller_argument!(StoreByName);
+gateway::caller_argument!(StoreInBody);
 
-impl Caller for StoreByName {
+impl Caller for StoreInBody {
     fn access() -> Access {
         Access::Public
     }
 
     async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let named = |name: &str| match inbound.json().ok()?.get(name)? {
+        let member = |name: &str| match inbound.json().ok()?.get(name)? {
             Value::String(text) => Some(text.clone()),
             _ => None,
         };
-        let store = match NAMES.map(named) {
+        let store = match MEMBERS.map(member) {
             [Some(id), _] => by_id(services, &id).await?,
             [None, Some(subdomain)] => open_store(services, &subdomain).await?.store.clone(),
             // A body that is not JSON is rejected as such.
             [None, None] => {
-                let unnamed = || Code::StoreRequired.detail("Send `store_id` or `subdomain`.");
-                return Err(inbound.json().err().unwrap_or_else(unnamed));
+                let missing = || Code::StoreRequired.detail("Send `store_id` or `subdomain`.");
+                return Err(inbound.json().err().unwrap_or_else(missing));
             }
         };
         let identity = anonymous_at(&store.id, inbound);
@@ -76,7 +76,7 @@ pub(crate) struct StoreBody<T>(pub(crate) T);
 #[request]
 #[derive(Debug)]
 #[allow(dead_code, reason = "only its schema is used")]
-struct StoreNames {
+struct StoreMembers {
     /// The store's id.
     store_id: Option<StoreId>,
     /// The store's subdomain.
@@ -86,15 +86,15 @@ struct StoreNames {
 impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for StoreBody<T> {
     const READS: Reads = Reads::BODY;
 
-    gateway::describes! { |operation| { operation.takes_body_with::<T, StoreNames>(); } }
+    gateway::describes! { |operation| { operation.takes_body_with::<T, StoreMembers>(); } }
 
     async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let mut fields = case.body()?;
         if let Value::Object(object) = &mut fields {
-            object.retain(|name, _| !NAMES.contains(&name.as_str()));
+            object.retain(|name, _| !MEMBERS.contains(&name.as_str()));
         }
         let read = case.read(fields).map(Self);
-        case.keep(read);
+        case.insert(read);
         Ok(())
     }
 }
