@@ -25,6 +25,16 @@ const QUEUES: [QueueName; 4] = [
     delivery::run::QUEUE,
 ];
 
+/// A due mark.
+#[derive(Debug)]
+pub(crate) struct Due {
+    pub(crate) at: Timestamp,
+    /// The partition of its kind: `DUE#EVT…`.
+    pub(crate) kind: String,
+    /// The key of the item that has it.
+    key: [String; 2],
+}
+
 impl World {
     /// The stream's new records reach the dispatcher, but the first `lost` ones. Returns how many there were.
     pub(crate) async fn stream(&self, lost: u64, is_doubled: bool, trouble: Trouble) -> usize {
@@ -129,11 +139,25 @@ impl World {
 
     /// Whether any work is due now.
     pub(crate) async fn is_due(&self) -> bool {
-        self.due().await.iter().any(|(due, _)| *due <= self.clock.now())
+        self.due().await.iter().any(|due| due.at <= self.clock.now())
     }
 
-    /// The work that is due at some time: when, and of which kind.
-    pub(crate) async fn due(&self) -> Vec<(Timestamp, String)> {
+    /// The redaction that has this due mark, if it waits for orders that people must finish.
+    pub(crate) async fn waiting_redaction(&self, due: &Due) -> Option<Value> {
+        if !due.kind.starts_with("DUE#RUN") {
+            return None;
+        }
+        let mut get = self.embedded.dynamodb().get_item().table_name(TABLE).consistent_read(true);
+        for (name, value) in ["PK", "SK"].into_iter().zip(&due.key) {
+            get = get.key(name, AttributeValue::S(value.clone()));
+        }
+        let item = get.send().await.ok()?.item?;
+        let item = Value::from(table::item::unpacked(item).ok()?);
+        (item.get("waits_for_orders") == Some(&Value::Bool(true))).then_some(item)
+    }
+
+    /// The work that is due at some time.
+    pub(crate) async fn due(&self) -> Vec<Due> {
         let (partition, place) = Index::Gsi3.key_names();
         let scanned = self
             .embedded
@@ -152,7 +176,11 @@ impl World {
             let at = item.get(place)?.as_s().ok()?;
             // Nobody sends mails here.
             let at = Timestamp::parse(at.split('#').next()?)?;
-            (!kind.starts_with("DUE#MAI")).then(|| (at, kind.clone()))
+            let key = ["PK", "SK"].map(|name| match item.get(name) {
+                Some(AttributeValue::S(text)) => text.clone(),
+                _ => String::new(),
+            });
+            (!kind.starts_with("DUE#MAI")).then(|| Due { at, kind: kind.clone(), key })
         });
         marks.collect()
     }

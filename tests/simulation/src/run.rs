@@ -83,6 +83,13 @@ pub async fn run(base: &Base, sequence: &Sequence, plant: Option<Plant>) -> Resu
     Ok(ran)
 }
 
+/// A time until something is due.
+struct Wait {
+    time: Duration,
+    /// Whether all that is due waits for orders that people must finish.
+    is_for_people: bool,
+}
+
 impl Run<'_> {
     /// Takes steps at once.
     async fn group(&self, steps: &[&Step]) {
@@ -172,6 +179,8 @@ impl Run<'_> {
         self.world.calm();
         self.world.receiver.fail(0);
         self.end_at_providers();
+        // Whether redactions have looked for open orders since anything has happened.
+        let mut has_asked = false;
         for _ in 0..ROUNDS {
             self.collect();
             let events = std::mem::take(&mut self.model.borrow_mut().mailbag);
@@ -191,31 +200,36 @@ impl Run<'_> {
             self.end_at_providers();
             self.collect();
             if worked > 0 || !self.model.borrow().mailbag.is_empty() {
+                has_asked = false;
                 continue;
             }
             let Some(wait) = self.wait().await else { return };
-            self.world.advance(wait);
+            if has_asked && wait.is_for_people {
+                return;
+            }
+            has_asked = wait.is_for_people;
+            self.world.advance(wait.time);
             self.world.sweep(Trouble::None).await;
         }
-        // A redaction waits for open orders as long as they are, and looks once a day.
-        let mut due = self.world.due().await;
-        due.retain(|(_, kind)| !kind.starts_with("DUE#RUN"));
-        if !due.is_empty() {
-            self.fail(format!("never at rest; still due: {due:?}"));
-        }
+        self.fail(format!("never at rest; still due: {:?}", self.world.due().await));
     }
 
     /// How long to wait for what is due next, and within a day of it; none if nobody waits for it.
-    async fn wait(&self) -> Option<Duration> {
+    async fn wait(&self) -> Option<Wait> {
         let now = self.world.clock.now();
         let due = self.world.due().await;
-        let first = due.iter().map(|(at, _)| *at).min()?;
+        let first = due.iter().map(|one| one.at).min()?;
         if now.until(first) > LONG {
             return None;
         }
+        let mut is_for_people = true;
+        for one in &due {
+            is_for_people &= self.world.waiting_redaction(one).await.is_some();
+        }
         let day = first.plus(Duration::from_secs(A_DAY.into()));
-        let last = due.iter().map(|(at, _)| *at).filter(|at| *at < day).max()?;
-        Some(now.until(last).saturating_add(Duration::from_secs(1)))
+        let last = due.iter().map(|one| one.at).filter(|at| *at < day).max()?;
+        let time = now.until(last).saturating_add(Duration::from_secs(1));
+        Some(Wait { time, is_for_people })
     }
 
     /// Refunds, debits and disputes that are under way at the providers end well.

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::Router;
@@ -75,8 +75,10 @@ impl World {
         let receiver = Arc::new(Receiver::default());
         let network = Network { providers: providers.router(), receiver: Arc::clone(&receiver) };
         let faults = Faults::drawn("0%:0".parse::<Plan>()?);
+        let filters = filters()?;
         let embedded = Embedded::start(emulators::Options {
             data: Some(directory.to_owned()),
+            recorded: filters.changes(),
             clock: clock.clone(),
             egress: Egress::new(Policy::development()).with_transport(Arc::new(network)),
             trust_proxy: true,
@@ -85,11 +87,6 @@ impl World {
             ..emulators::Options::default()
         })
         .await?;
-        let listener = local::template::functions()?
-            .into_iter()
-            .find(|function| function.binary == "dispatcher")
-            .and_then(|function| function.stream);
-        let filters = listener.ok_or("the dispatcher listens to no stream")?;
         let processes = RefCell::new(Processes::of(&embedded, &faults));
         Ok(Self { embedded, clock, providers, receiver, filters, faults, processes })
     }
@@ -132,6 +129,19 @@ impl World {
     pub fn advance(&self, by: Duration) {
         self.clock.advance(by);
     }
+}
+
+/// What the dispatcher takes of the stream; the template is read once.
+fn filters() -> Result<Filters, AnyError> {
+    static FILTERS: OnceLock<Filters> = OnceLock::new();
+    if let Some(filters) = FILTERS.get() {
+        return Ok(filters.clone());
+    }
+    let mut functions = local::template::functions()?.into_iter();
+    let dispatcher = functions.find(|function| function.binary == "dispatcher");
+    let filters = dispatcher.and_then(|function| function.stream);
+    let filters = filters.ok_or("the dispatcher listens to no stream")?;
+    Ok(FILTERS.get_or_init(|| filters).clone())
 }
 
 impl Processes {
