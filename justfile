@@ -80,6 +80,12 @@ import:
 costs:
     cargo run --quiet -p benches --bin costs
 
+# Run random sequences of commerce against what must be true of money, stock, codes and events:
+# `just simulate --seeds 10000`, `just simulate --seed 42`.
+simulate *options:
+    cargo build --release -p simulation
+    {{ target }}/release/simulate {{ options }}
+
 # Run the tests while calls of the table go wrong as they do in a deployment: `just faults`, `just faults orders::`.
 faults *options:
     .ci/faults.py {{ options }}

@@ -22,7 +22,7 @@ mod webhook;
 mod webhook_sender;
 
 use std::net::Ipv4Addr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
@@ -30,7 +30,7 @@ use primitives::clock::Clock;
 use serde_json::Value;
 use services::config::PaymentBaseUrls;
 use tokio::net::TcpListener;
-use tokio::sync::mpsc;
+use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::task::JoinSet;
 
 pub use call::{ProviderCall, ProviderRejection};
@@ -39,6 +39,7 @@ pub use keys::{RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_KEY_ID, STRIPE_SECRET, W
 pub use ledger::Trouble;
 use server::ServerState;
 pub use webhook::{Event, Provider, Webhook};
+use webhook_sender::QueuedEvents;
 
 /// The options of a server.
 #[derive(Debug, Clone)]
@@ -69,6 +70,9 @@ pub struct Providers {
     url: String,
     deadline: Duration,
     state: Arc<ServerState>,
+    router: Router,
+    /// The events that nobody has taken yet, if nothing posts them.
+    queued: Option<Mutex<UnboundedReceiver<QueuedEvents>>>,
     _tasks: JoinSet<()>,
 }
 
@@ -98,7 +102,38 @@ impl Providers {
                 }
             });
         }
-        Ok(Self { url, deadline: options.deadline, state, _tasks: tasks })
+        let deadline = options.deadline;
+        Ok(Self { url, deadline, state, router, queued: None, _tasks: tasks })
+    }
+
+    /// The same without a port: requests come through [`Providers::router`], and events are taken with
+    /// [`Providers::take_events`] instead of being posted.
+    pub fn in_process(options: Options) -> Self {
+        let (queue, queued) = mpsc::unbounded_channel();
+        let state = Arc::new(ServerState::open(options.clock, options.latency, queue));
+        let router = Router::new().fallback(server::receive).with_state(Arc::clone(&state));
+        Self {
+            url: format!("http://{}:{}", Ipv4Addr::LOCALHOST, options.port),
+            deadline: options.deadline,
+            state,
+            router,
+            queued: Some(Mutex::new(queued)),
+            _tasks: JoinSet::new(),
+        }
+    }
+
+    /// What the server answers its requests with.
+    pub fn router(&self) -> Router {
+        self.router.clone()
+    }
+
+    /// The events for registered endpoints since this was last called, the oldest first; none if the server
+    /// posts them itself.
+    pub fn take_events(&self) -> Vec<Event> {
+        let Some(queued) = &self.queued else { return Vec::new() };
+        let mut queued = queued.lock().unwrap_or_else(PoisonError::into_inner);
+        let each = std::iter::from_fn(|| queued.try_recv().ok());
+        each.flat_map(|queued| queued.events).collect()
     }
 
     /// The base URL of the server, without a slash at the end.

@@ -15,7 +15,7 @@
 //!
 //! ```text
 //! pending ─► delivering ─► succeeded
-//!    ▲           │ ├─────► exhausted   10 attempts failed, or it waited for 5 days
+//!    ▲           │ ├─────► exhausted   10 attempts failed, or it waited for its receiver for 5 days
 //!    │           │ └─────► blocked     the URL leads to a private address
 //!    └ retrying ◄┘                     cancelled: the subscription or the payload was deleted
 //! ```
@@ -74,8 +74,9 @@ const LEASE: Duration = MINUTE;
 const QUEUE_GRACE: Duration = MINUTE.saturating_add(LEASE);
 /// The time for which the sweep leaves a delivery alone after it has queued it again.
 const SWEPT_GRACE: Duration = MINUTE.saturating_mul(2);
-/// A delivery ends without success after this long in any case (our choice). The schedule takes 104 hours
-/// at most, when every slot is doubled; the rest is time to wait for the circuit of a failing receiver.
+/// A delivery that was attempted, or waits for its receiver, ends without success after this long (our choice).
+/// The schedule takes 104 hours at most, when every slot is doubled; the rest is time to wait for the circuit of
+/// a failing receiver.
 const LIFETIME: Duration = DAY.saturating_mul(5);
 primitives::string_enum! {
     /// The status of a delivery.
@@ -263,10 +264,14 @@ impl Delivery {
         }
     }
 
-    /// Whether it has no attempt left, or has exceeded its lifetime.
+    /// Whether it has no attempt left, or has exceeded its lifetime. The lifetime does not end a delivery that was
+    /// never attempted, unless its receiver's circuit or its rate limit is why: a service that stood still for days
+    /// has not come to it, and its receiver is not at fault.
     pub fn is_spent(&self, now: Timestamp) -> bool {
         let max_attempts = if self.test { 1 } else { MAX_ATTEMPTS };
-        self.attempt >= max_attempts || self.created_at.plus(LIFETIME) <= now
+        let is_held = matches!(self.held_by, Some(Hold::Circuit | Hold::Rate));
+        let is_old = self.created_at.plus(LIFETIME) <= now;
+        self.attempt >= max_attempts || (is_old && (self.attempt > 0 || is_held))
     }
 
     /// The status under which a delivery in trouble is listed. During a later attempt it stays listed as

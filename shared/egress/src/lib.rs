@@ -23,6 +23,7 @@ pub mod connector;
 mod destination;
 mod resolve;
 mod tls;
+mod transport;
 mod txt;
 
 use std::{
@@ -41,6 +42,7 @@ use connection_pool::ConnectionPool;
 pub use destination::{Destination, DestinationRejection, Policy, Ports, address_is_allowed};
 use resolve::Guard;
 pub use resolve::{Resolve, Resolving, SystemResolver};
+pub use transport::{Sending, Transport};
 pub use txt::{NameServers, ResolveTxt, Texts};
 
 /// Time for the TCP and TLS handshakes (docs/conventions.md §10).
@@ -54,6 +56,8 @@ pub struct Egress {
     client: Arc<OnceLock<reqwest::Client>>,
     tls: Arc<OnceLock<rustls::ClientConfig>>,
     connections: Arc<ConnectionPool>,
+    /// What carries requests instead of the network.
+    transport: Option<Arc<dyn Transport>>,
     /// Made at the first query, so that other functions have no resolver.
     names: Arc<OnceLock<Arc<dyn ResolveTxt>>>,
 }
@@ -188,8 +192,15 @@ impl Egress {
             client: Arc::default(),
             tls: Arc::default(),
             connections: Arc::default(),
+            transport: None,
             names: Arc::default(),
         }
+    }
+
+    /// The same client, whose requests this carries instead of the network: for a system that is one process.
+    #[must_use]
+    pub fn with_transport(self, transport: Arc<dyn Transport>) -> Self {
+        Self { transport: Some(transport), ..self }
     }
 
     /// The same client with another source of TXT records: a file, in development.
@@ -229,7 +240,12 @@ impl Egress {
         request.destination.validate(self.policy())?;
         let deadline = request.deadline;
         // Dropping the exchange closes its connection, whatever state that is in.
-        let exchange = async { exchange(self.client()?, request).await };
+        let exchange = async {
+            match &self.transport {
+                Some(transport) => transport.send(request).await,
+                None => exchange(self.client()?, request).await,
+            }
+        };
         tokio::time::timeout(deadline, exchange).await.map_err(|_| SendError::Timeout)?
     }
 
@@ -239,6 +255,9 @@ impl Egress {
         request.destination.validate(self.policy())?;
         let deadline = request.deadline;
         let exchange = async {
+            if let Some(transport) = &self.transport {
+                return transport.send(request).await;
+            }
             let client = self.pooled_client(&request.destination).await?;
             exchange(&client, request).await
         };

@@ -147,6 +147,11 @@ pub struct Clock {
 }
 
 impl Clock {
+    /// A clock that is stopped at this time: a simulation moves it.
+    pub fn stopped_at(time: Timestamp) -> Self {
+        Self { offset: Arc::default(), stopped_at: Arc::new(AtomicI64::new(time.millis())) }
+    }
+
     /// The current time.
     #[expect(clippy::disallowed_methods, reason = "the one place that reads the system clock")]
     pub fn now(&self) -> Timestamp {

@@ -51,7 +51,7 @@ impl fmt::Debug for Rejected {
 
 #[derive(Debug)]
 struct Inner {
-    plan: Option<Plan>,
+    plan: Mutex<Option<Plan>>,
     is_held: AtomicBool,
     /// The planned faults, each with its operation, in order.
     planned: Mutex<VecDeque<(&'static str, Fault)>>,
@@ -83,7 +83,7 @@ impl Faults {
     fn new(plan: Option<Plan>) -> Self {
         let late = Late::by(if plan.is_some() { BEHIND } else { FAR_BEHIND });
         Self(Arc::new(Inner {
-            plan,
+            plan: Mutex::new(plan),
             is_held: AtomicBool::new(false),
             planned: Mutex::default(),
             rejecting: Mutex::default(),
@@ -97,6 +97,12 @@ impl Faults {
     /// Suspends or resumes all faults, for the setup of a system.
     pub fn hold(&self, is_held: bool) {
         self.0.is_held.store(is_held, Ordering::Relaxed);
+    }
+
+    /// Draws from this plan from now on, as if no call had come before.
+    pub fn redraw(&self, plan: Plan) {
+        *lock(&self.0.plan) = Some(plan);
+        self.0.calls.store(0, Ordering::Relaxed);
     }
 
     /// Plans faults for the next calls of these operations, in this order.
@@ -160,7 +166,7 @@ impl Faults {
             let is_due = planned.front().is_some_and(|(operation, _)| *operation == call.operation);
             if is_due { planned.pop_front().map(|(_, fault)| fault) } else { None }
         };
-        match (planned, &self.0.plan) {
+        match (planned, &*lock(&self.0.plan)) {
             (Some(fault), _) => (Some(fault).filter(|fault| fault.suits(call)), mix(number)),
             (None, Some(plan)) => plan.draw(number, call),
             (None, None) => (None, 0),
@@ -177,7 +183,7 @@ impl Faults {
     /// Whether reads may be stale: only then are old items recorded.
     fn may_be_stale(&self) -> bool {
         let is_planned = || lock(&self.0.planned).iter().any(|(_, fault)| *fault == Fault::Stale);
-        self.0.plan.as_ref().is_some_and(|plan| plan.has(Fault::Stale)) || is_planned()
+        lock(&self.0.plan).as_ref().is_some_and(|plan| plan.has(Fault::Stale)) || is_planned()
     }
 
     /// Waits until this many calls of this operation have come.
@@ -190,7 +196,7 @@ impl Faults {
 
 impl fmt::Display for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0.plan {
+        match &*lock(&self.0.plan) {
             Some(plan) => plan.fmt(f),
             None => f.write_str("as planned"),
         }

@@ -307,6 +307,11 @@ impl Embedded {
         )
     }
 
+    /// An app like this system's after a restart: with caches of its own, and without faults.
+    pub fn app_restarted(&self) -> App {
+        self.another(&self.sdk, &self.endpoints, ResponseCache::default())
+    }
+
     /// As [`Self::app_alongside`], with these faults between it and the table.
     pub fn app_over(&self, faults: &Faults) -> App {
         self.another(&self.sdk_with(Some(faults)), &self.endpoints, ResponseCache::default())

@@ -169,10 +169,18 @@ fn a_replay_creates_one_new_delivery_with_a_schedule_of_its_own() {
 }
 
 #[test]
-fn a_delivery_that_only_waits_ends_after_five_days() {
-    let delivery = delivery();
-    assert!(!delivery.is_spent(NOW.plus(LIFETIME).minus(Duration::from_secs(1))));
-    assert!(delivery.is_spent(NOW.plus(LIFETIME)));
+fn a_delivery_that_waits_for_its_receiver_ends_after_five_days() {
+    let deferred = delivery().deferred(NOW, NOW);
+    for waiting in [deferred, delivery().paced(NOW, NOW, NOW), delivery().claimed(NOW)] {
+        assert!(!waiting.is_spent(NOW.plus(LIFETIME).minus(Duration::from_secs(1))));
+        assert!(waiting.is_spent(NOW.plus(LIFETIME)));
+    }
+}
+
+#[test]
+fn a_delivery_that_nobody_has_come_to_is_attempted_at_any_age() {
+    assert!(!delivery().is_spent(NOW.plus(LIFETIME)));
+    assert!(!delivery().crowded(0, NOW).is_spent(NOW.plus(LIFETIME)));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use support::clock::MINUTE;
+use support::clock::{DAY, MINUTE};
 use support::{Behaviour, Gateway, Merchant, Names, Receiver, Value, eventually, json, outgoing};
 
 use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched, verify};
@@ -39,6 +39,32 @@ async fn a_failing_delivery_is_retried_by_schedule_until_exhausted() {
     for (number, request) in requests.iter().enumerate() {
         assert_eq!(request.header("x-service-attempt"), (number + 1).to_string());
         verify(request, watched.secret());
+    }
+}
+
+/// A service that stood still for a week, with its queues emptied: its receivers are not at fault.
+#[tokio::test]
+async fn a_delivery_that_was_never_attempted_is_attempted_after_an_outage_of_any_length() {
+    for fields in [json!({}), json!({"ordering": "entity"})] {
+        let gateway = Gateway::start_with(|options| options.has_stream = false).await;
+        let watched = Watched::with(gateway, Behaviour::Status(200), fields).await;
+        for name in ["First", "Second"] {
+            watched.rename(name).await;
+        }
+        watched.gateway.advance(2 * MINUTE);
+        watched.gateway.process_without_queues().sweep().await;
+        assert_eq!(watched.receiver.requests().len(), 0);
+        watched.gateway.advance(7 * DAY);
+        watched.gateway.sweep().await;
+        let received = watched.receiver.wait_for(2).await;
+        let mut names: Vec<_> =
+            received.iter().map(|one| one.json()["data"]["name"].to_string()).collect();
+        names.sort();
+        assert_eq!(names, ["\"First\"", "\"Second\""]);
+        let owner = watched.merchant.sign_in_again().await.at(&watched.store);
+        let path = format!("{SUBSCRIPTIONS}/{}", watched.subscription["id"].as_str().unwrap());
+        let shown = owner.get(&path).await.expect(200);
+        assert_eq!(shown.json["health"], "healthy");
     }
 }
 

@@ -1,0 +1,386 @@
+//! Sequences: what sixteen people and machines do, one step after another or at once.
+
+use std::fmt;
+
+use crate::random::Random;
+
+/// The shortest and the longest sequence.
+const LENGTHS: (i64, i64) = (5, 60);
+/// The people and machines of a sequence: twelve shoppers, the merchant, a provider, a bank and the platform.
+pub const SHOPPERS: u64 = 12;
+
+/// Something that one of the actors does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// The step's place in its sequence, which it keeps when others are dropped: its faults and its keys follow
+    /// from it.
+    pub number: u32,
+    /// What is done.
+    pub action: Action,
+    /// Whether it is done at once with the step before.
+    pub at_once: bool,
+    /// What goes wrong meanwhile.
+    pub trouble: Trouble,
+    /// The seconds that pass afterwards.
+    pub seconds: u32,
+}
+
+/// What goes wrong during a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trouble {
+    /// Nothing.
+    None,
+    /// So many percent of the table's calls.
+    Table(u8),
+    /// The process ends at its n-th call of the table.
+    Kill(u32),
+}
+
+/// A thing that earlier steps have made: the n-th, counted round.
+pub type Pick = u64;
+
+/// How an order is paid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Outside the platform.
+    Manual,
+    /// Through Razorpay, which takes the money at once.
+    Razorpay,
+    /// Through Stripe, which holds it until it is captured.
+    Stripe,
+}
+
+impl Method {
+    /// The name in paths.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Manual => "manual",
+            Self::Razorpay => "razorpay",
+            Self::Stripe => "stripe",
+        }
+    }
+}
+
+/// What a refund is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// All that is left.
+    Rest,
+    /// An amount.
+    Amount(i64),
+    /// Units of the first line, that come back or were never sent.
+    Units(i64, bool),
+}
+
+/// How a customer's payment ends at the provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paying {
+    /// It is paid.
+    Pays,
+    /// It is declined.
+    Fails,
+    /// It is a debit, which takes days (Stripe).
+    Debits,
+    /// It is paid twice (Razorpay), and the second payment is refunded.
+    Twice,
+}
+
+/// What is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// A shopper orders.
+    Checkout {
+        shopper: u64,
+        lines: Vec<(u64, i64)>,
+        code: Option<Pick>,
+        card: Option<Pick>,
+        method: Method,
+    },
+    /// The merchant makes an order for a customer.
+    Draft { customer: Pick, line: (u64, i64), card: Option<Pick> },
+    /// The merchant confirms an order.
+    Confirm { order: Pick },
+    /// A shopper opens a payment.
+    Open { order: Pick, method: Method },
+    /// A customer pays at the provider.
+    Pay { payment: Pick, how: Paying },
+    /// A customer's debit is paid, or returned.
+    EndDebit { payment: Pick, is_paid: bool },
+    /// A provider sends its n-th event that is on its way, perhaps twice.
+    Tell { event: Pick, is_doubled: bool },
+    /// A provider sends an event again that it has sent before.
+    TellAgain { event: Pick },
+    /// A shopper comes back from the provider.
+    Return { payment: Pick },
+    /// The merchant asks the provider about a payment.
+    Sync { payment: Pick },
+    /// The merchant captures a payment.
+    Capture { payment: Pick },
+    /// The merchant voids a payment.
+    Void { payment: Pick },
+    /// The merchant has the money.
+    MarkPaid { order: Pick },
+    /// The merchant sends units.
+    Fulfill { order: Pick, quantity: Option<i64> },
+    /// The merchant takes a parcel back before it leaves.
+    Unfulfill { order: Pick },
+    /// The merchant cancels an order.
+    Cancel { order: Pick, is_refunded: bool },
+    /// A shopper cancels an order.
+    GiveUp { order: Pick },
+    /// The merchant refunds.
+    Refund { order: Pick, of: Of },
+    /// The merchant cancels units.
+    CancelUnits { order: Pick, quantity: i64 },
+    /// Units come back.
+    ReturnUnits { order: Pick, quantity: i64 },
+    /// The merchant closes an order, or opens it again.
+    Close { order: Pick, is_reopened: bool },
+    /// A bank disputes a payment.
+    Dispute { payment: Pick, amount: Option<i64> },
+    /// A bank decides a dispute.
+    Decide { dispute: Pick, is_won: bool },
+    /// The merchant refunds at the provider's own dashboard.
+    Dashboard { payment: Pick, amount: i64 },
+    /// A provider's next refund stays pending, its next answer is lost, or its next call fails.
+    ProviderTrouble { kind: u64 },
+    /// A provider ends a pending refund.
+    EndRefund { refund: Pick, has_succeeded: bool },
+    /// The merchant issues a gift card.
+    Issue { value: i64 },
+    /// The merchant changes a gift card's balance.
+    Adjust { card: Pick, amount: i64 },
+    /// The merchant disables or enables a gift card.
+    SwitchCard { card: Pick, is_enabled: bool },
+    /// The merchant disables or enables a discount.
+    SwitchCode { code: Pick, is_enabled: bool },
+    /// The merchant counts stock.
+    Stock { variant: u64, location: u64, delta: i64 },
+    /// The merchant sets stock with compare-and-set.
+    SetStock { variant: u64, location: u64, quantity: i64 },
+    /// The merchant moves stock from one state to another.
+    MoveStock { variant: u64, location: u64, quantity: i64, is_back: bool },
+    /// A guest or a customer is to be forgotten.
+    Redact { shopper: u64, customer: Option<Pick> },
+    /// Two customers become one.
+    Merge { one: Pick, other: Pick },
+    /// The merchant imports products.
+    Import { products: i64 },
+    /// The table's stream reaches the dispatcher; `lost` records never do, others come twice.
+    Stream { lost: u64, is_doubled: bool },
+    /// The queues' messages are worked on; lost ones never are, others come twice.
+    Queues { is_lost: bool, is_doubled: bool },
+    /// The receiver of webhooks fails so many times.
+    Receiver { failures: u64 },
+    /// Minutes pass, and the schedule runs.
+    Sweep { minutes: u64 },
+    /// The process is started anew.
+    Restart,
+}
+
+/// A sequence of steps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sequence {
+    /// What it follows from.
+    pub seed: u64,
+    /// What is done.
+    pub steps: Vec<Step>,
+}
+
+impl Sequence {
+    /// The sequence of a seed.
+    pub fn of(seed: u64) -> Self {
+        let mut random = Random::of(seed);
+        // Most are short: what is wrong between two steps is found by any sequence that has both.
+        let (low, high) = LENGTHS;
+        let length = random.between(low, high).min(random.between(low, high));
+        let is_troubled = random.chance(40);
+        let steps = (0..u32::try_from(length).unwrap_or(0))
+            .map(|number| Step::draw(&mut random, number, is_troubled))
+            .collect();
+        Self { seed, steps }
+    }
+
+    /// The steps in groups that are done at once.
+    pub fn groups(&self) -> Vec<Vec<&Step>> {
+        let mut groups: Vec<Vec<&Step>> = Vec::new();
+        for step in &self.steps {
+            match groups.last_mut() {
+                Some(group) if step.at_once && group.len() < 4 => group.push(step),
+                _ => groups.push(vec![step]),
+            }
+        }
+        groups
+    }
+}
+
+impl fmt::Display for Sequence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for step in &self.steps {
+            let at_once = if step.at_once { " at once" } else { "" };
+            write!(f, "  {:>2}{at_once} {:?}", step.number, step.action)?;
+            match step.trouble {
+                Trouble::None => {}
+                trouble => write!(f, " with {trouble:?}")?,
+            }
+            writeln!(f, ", then {} s", step.seconds)?;
+        }
+        Ok(())
+    }
+}
+
+impl Step {
+    fn draw(random: &mut Random, number: u32, is_troubled: bool) -> Self {
+        let trouble = match random.below(100) {
+            0..20 if is_troubled => {
+                Trouble::Table(u8::try_from(random.between(3, 25)).unwrap_or(3))
+            }
+            20..35 if is_troubled => {
+                Trouble::Kill(u32::try_from(random.between(1, 16)).unwrap_or(1))
+            }
+            _ => Trouble::None,
+        };
+        let seconds = match random.below(20) {
+            0 => random.between(600, 4_000),
+            1 => random.between(86_400, 200_000),
+            _ => random.between(1, 20),
+        };
+        Self {
+            number,
+            action: if number < 2 { Action::checkout(random) } else { Action::draw(random) },
+            at_once: number > 0 && random.chance(15),
+            trouble,
+            seconds: u32::try_from(seconds).unwrap_or(1),
+        }
+    }
+}
+
+impl Action {
+    fn checkout(random: &mut Random) -> Self {
+        let lines =
+            (0..=random.below(2)).map(|_| (random.below(3), random.between(1, 4))).collect();
+        let methods = [Method::Manual, Method::Razorpay, Method::Stripe];
+        Self::Checkout {
+            shopper: random.below(SHOPPERS),
+            lines,
+            code: random.chance(40).then(|| random.number()),
+            card: random.chance(30).then(|| random.number()),
+            method: random.one_of(&methods).unwrap_or(Method::Manual),
+        }
+    }
+
+    fn draw(random: &mut Random) -> Self {
+        let pick = random.number();
+        match random.below(100) {
+            0..14 => Self::checkout(random),
+            14..25 => {
+                let method = if random.chance(50) { Method::Razorpay } else { Method::Stripe };
+                Self::Open { order: pick, method }
+            }
+            25..36 => {
+                let how = match random.below(10) {
+                    0 => Paying::Fails,
+                    1 => Paying::Debits,
+                    2 => Paying::Twice,
+                    _ => Paying::Pays,
+                };
+                Self::Pay { payment: pick, how }
+            }
+            36..44 => Self::Tell { event: pick, is_doubled: random.chance(30) },
+            44..56 => Self::of_order(random, pick),
+            56..64 => Self::of_money(random, pick),
+            64..72 => Self::of_payment(random, pick),
+            72..86 => Self::of_store(random, pick),
+            _ => Self::of_platform(random),
+        }
+    }
+
+    fn of_order(random: &mut Random, order: Pick) -> Self {
+        match random.below(10) {
+            0..3 => Self::MarkPaid { order },
+            3..5 => {
+                let quantity = random.chance(60).then(|| random.between(1, 3));
+                Self::Fulfill { order, quantity }
+            }
+            5 => Self::Unfulfill { order },
+            6 => Self::ReturnUnits { order, quantity: random.between(1, 2) },
+            7 => Self::CancelUnits { order, quantity: random.between(1, 2) },
+            8 => Self::Confirm { order },
+            _ => Self::Close { order, is_reopened: random.chance(40) },
+        }
+    }
+
+    fn of_money(random: &mut Random, order: Pick) -> Self {
+        match random.below(10) {
+            0..3 => Self::Cancel { order, is_refunded: random.chance(80) },
+            3 => Self::GiveUp { order },
+            _ => {
+                let of = match random.below(3) {
+                    0 => Of::Rest,
+                    1 => Of::Amount(random.between(1, 3_000)),
+                    _ => Of::Units(random.between(1, 2), random.chance(50)),
+                };
+                Self::Refund { order, of }
+            }
+        }
+    }
+
+    fn of_payment(random: &mut Random, payment: Pick) -> Self {
+        match random.below(12) {
+            0 => Self::Return { payment },
+            1 | 2 => Self::Sync { payment },
+            3 | 4 => Self::Capture { payment },
+            5 => Self::Void { payment },
+            6 => {
+                let amount = random.chance(50).then(|| random.between(100, 2_000));
+                Self::Dispute { payment, amount }
+            }
+            7 => Self::Decide { dispute: payment, is_won: random.chance(50) },
+            8 => Self::Dashboard { payment, amount: random.between(1, 1_500) },
+            9 => Self::EndDebit { payment, is_paid: random.chance(60) },
+            10 => Self::EndRefund { refund: payment, has_succeeded: random.chance(70) },
+            _ => Self::TellAgain { event: payment },
+        }
+    }
+
+    fn of_store(random: &mut Random, pick: Pick) -> Self {
+        let (variant, location) = (random.below(3), random.below(2));
+        match random.below(16) {
+            0 => Self::Issue { value: random.between(100, 5_000) },
+            1 | 2 => Self::Adjust { card: pick, amount: random.between(-800, 800) },
+            3 => Self::SwitchCard { card: pick, is_enabled: random.chance(60) },
+            4 => Self::SwitchCode { code: pick, is_enabled: random.chance(70) },
+            5 | 6 => Self::Stock { variant, location, delta: random.between(-3, 6) },
+            7 => Self::SetStock { variant, location, quantity: random.between(0, 12) },
+            8 | 9 => {
+                let quantity = random.between(1, 4);
+                Self::MoveStock { variant, location, quantity, is_back: random.chance(50) }
+            }
+            10 => Self::Redact {
+                shopper: random.below(SHOPPERS),
+                customer: random.chance(50).then_some(pick),
+            },
+            11 => Self::Merge { one: pick, other: random.number() },
+            12 => Self::Import { products: random.between(1, 4) },
+            13 | 14 => {
+                let line = (variant, random.between(1, 3));
+                Self::Draft {
+                    customer: pick,
+                    line,
+                    card: random.chance(30).then(|| random.number()),
+                }
+            }
+            _ => Self::ProviderTrouble { kind: random.below(4) },
+        }
+    }
+
+    fn of_platform(random: &mut Random) -> Self {
+        match random.below(10) {
+            0..3 => Self::Stream { lost: random.below(3), is_doubled: random.chance(40) },
+            3..6 => Self::Queues { is_lost: random.chance(25), is_doubled: random.chance(40) },
+            6 => Self::Receiver { failures: random.below(4).saturating_add(1) },
+            7 | 8 => Self::Sweep { minutes: random.below(45) },
+            _ => Self::Restart,
+        }
+    }
+}
