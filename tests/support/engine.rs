@@ -16,10 +16,27 @@ use crate::documented;
 /// Access keys that rest before the oldest is used again: a call of the system before may still be on its way.
 const RESTING: usize = 16;
 /// Tests whose systems stay on the embedded engine, by a part of their names, and why.
-const EMBEDDED: [(&str, &[&str]); 1] = [(
-    "is about the embedded engine's file",
-    &["growth::the_stream_of_the_table_does_not_grow_with_orders"],
-)];
+const EMBEDDED: [(&str, &[&str]); 2] = [
+    (
+        "is about the embedded engine's file",
+        &["growth::the_stream_of_the_table_does_not_grow_with_orders"],
+    ),
+    (
+        "counts units of writes, or of reads that find nothing (docs/platform.md §9)",
+        &[
+            "cross::costs::an_idle_minute_costs_the_documented_capacity_units",
+            "cross::costs::an_order_of_one_line_costs_known_capacity_units",
+            "cross::costs::deliveries::fan_out_costs_three_write_units_per_subscription",
+            "cross::costs::events_of_one_transaction_share_an_item_without_list_keys",
+            "cross::costs::notifications_add_no_cost_to_the_request",
+            "cross::costs::sign_up_and_app_authorization_cost_known_capacity_units",
+            "cross::costs::themes::storefront_theme_reads_have_fixed_unit_costs",
+            "cross::costs::themes::theme_operations_have_fixed_unit_costs",
+            "payments::costs::a_dispute_costs_one_write_and_its_repetition_none",
+            "payments::costs::a_provider_refund_costs_known_capacity_units",
+        ],
+    ),
+];
 
 static ENDPOINT: LazyLock<Option<String>> = LazyLock::new(|| endpoint("SERVICE_TABLE"));
 static SHADOW: LazyLock<Option<String>> = LazyLock::new(|| endpoint("SERVICE_SHADOW"));

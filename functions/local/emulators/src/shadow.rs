@@ -112,7 +112,7 @@ impl Calls {
     /// Writes down how two answers differ.
     fn note(&self, operation: &str, input: &Value, embedded: &Answer, shadow: &Answer) {
         self.count.fetch_add(1, Ordering::Relaxed);
-        for kind in differences(operation, embedded, shadow) {
+        for kind in differences(operation, input, embedded, shadow) {
             self.write(&json!({
                 "operation": operation, "kind": kind, "input": input,
                 "embedded": [embedded.status, embedded.json], "shadow": [shadow.status, shadow.json],
