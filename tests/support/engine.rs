@@ -52,6 +52,11 @@ pub fn engine_endpoint() -> Option<String> {
     ENDPOINT.clone()
 }
 
+/// Whether calls go to another engine, too.
+pub(crate) fn is_used() -> bool {
+    ENDPOINT.is_some() || SHADOW.is_some()
+}
+
 /// A database of the engine, until it is dropped.
 pub(crate) struct Database {
     key: String,
