@@ -90,6 +90,14 @@ simulate *options:
 faults *options:
     .ci/faults.py {{ options }}
 
+# Run the tests over Amazon's own engine of the table; needs Java 17 and npm: `just engine`, `just engine orders::`.
+engine *options:
+    .ci/engine SERVICE_TABLE cargo test --test it -- {{ options }}
+
+# Make every call of the table to both engines while the tests run, and list how they differ.
+shadow *options:
+    .ci/engine SERVICE_SHADOW .ci/shadow.py {{ options }}
+
 # Kill a running release build two hundred times while it is written to, and look for what is lost; an hour.
 crash *options:
     cargo build --release -p local

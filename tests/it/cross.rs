@@ -22,6 +22,7 @@ mod reference;
 mod requests;
 mod rules;
 mod samples;
+mod several_processes;
 mod smoke;
 mod startup;
 mod strangers;

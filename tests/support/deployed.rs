@@ -140,10 +140,9 @@ impl Deployed {
     pub async fn hand_on_stream(&self) -> usize {
         let filters = self.parts.functions.iter().find_map(|it| it.function.stream.as_ref());
         let filters = filters.expect("the template has a listener");
-        let emulators = self.parts.embedded.emulators();
         let may_be_taken = |change: &str, kind: &str| filters.may_take(change, kind);
-        let mut records =
-            emulators.stream_records_of(100, may_be_taken).expect("the stream is read");
+        let read = self.parts.embedded.stream_records(100, may_be_taken).await;
+        let mut records = read.expect("the stream is read").records;
         records.retain(|record| filters.takes(record));
         let count = records.len();
         if count > 0 {
@@ -187,14 +186,14 @@ impl Deployed {
 /// The template's, over these emulators. Receivers on loopback may be reached.
 fn environment(function: &template::Function, embedded: &Embedded) -> BTreeMap<String, String> {
     let mut environment = function.environment(&embedded.references()).expect("all is there");
-    let emulators = embedded.emulators();
+    let endpoints = embedded.endpoints();
     for (name, value) in [
-        ("AWS_ENDPOINT_URL_DYNAMODB", emulators.dynamodb_endpoint()),
-        ("AWS_ENDPOINT_URL_SQS", emulators.sqs_endpoint()),
-        ("AWS_ENDPOINT_URL_SECRETS_MANAGER", emulators.secrets_endpoint()),
-        ("SERVICE_ENVIRONMENT", "development"),
+        ("AWS_ENDPOINT_URL_DYNAMODB", &endpoints.dynamodb),
+        ("AWS_ENDPOINT_URL_SQS", &endpoints.sqs),
+        ("AWS_ENDPOINT_URL_SECRETS_MANAGER", &endpoints.secrets_manager),
+        ("SERVICE_ENVIRONMENT", &Some("development".to_owned())),
     ] {
-        let declared = environment.insert(name.to_owned(), value.to_owned());
+        let declared = environment.insert(name.to_owned(), value.clone().unwrap_or_default());
         assert!(declared.is_some(), "template.yaml declares no {name}");
     }
     environment

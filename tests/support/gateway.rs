@@ -15,6 +15,7 @@ use services::config::MailConfig;
 use table::item::Attributes;
 use tokio::task::JoinSet;
 
+use crate::engine::Database;
 use crate::{Client, Mailbox, Process, Reply, documented, eventually, trouble};
 
 /// The account that is an operator once its address is proven.
@@ -26,6 +27,8 @@ pub struct Gateway {
     system: System,
     http: reqwest::Client,
     mails: PathBuf,
+    /// The last field: another system uses it afterwards.
+    _database: Option<Database>,
 }
 
 /// An instance beside a [`Gateway`], until it is dropped.
@@ -68,6 +71,10 @@ impl Gateway {
             ..Options::default()
         };
         change(&mut options);
+        let database = Database::open(options.embedded.data.as_deref()).await;
+        if let Some(database) = &database {
+            database.serve(&mut options.embedded);
+        }
         let system = System::start(options).await.expect("the system starts");
         let http = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
@@ -76,7 +83,7 @@ impl Gateway {
             .build()
             .expect("a client");
         trouble::meet(system.url(), system.embedded().faults());
-        Self { system, http, mails }
+        Self { system, http, mails, _database: database }
     }
 
     /// Somebody on a network of their own, without a credential.

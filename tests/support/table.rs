@@ -49,6 +49,21 @@ impl Gateway {
         delete.send().await.expect("it is deleted");
     }
 
+    /// The partition keys of every write to the table since this was called last, whosever it is.
+    pub async fn written_keys(&self) -> Vec<String> {
+        let mut keys = Vec::new();
+        loop {
+            let read = self.system().embedded().stream_records(1_000, |_, _| true).await;
+            let records = read.expect("the stream is read").records;
+            if records.is_empty() {
+                return keys;
+            }
+            let key =
+                |record: &Value| record["dynamodb"]["Keys"]["PK"]["S"].as_str().unwrap().to_owned();
+            keys.extend(records.iter().map(key));
+        }
+    }
+
     /// Deletes an event, and those that happened with it, as their time to live would.
     pub async fn forget_event(&self, id: &str) {
         let id = EventId::parse(id).expect("an event's id");

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
+use emulators::Elsewhere;
 use emulators::aws::Ports;
 use emulators::faults::Plan;
 use lexopt::Arg::{Long, Short};
@@ -48,6 +49,12 @@ Usage: cargo run -p local -- [options]
                          Linux. Whoever reaches them reads and writes everything
   --dynamodb-port <port>, --sqs-port <port>, --secrets-port <port>
                          where those listen; 0 takes any free port
+  --dynamodb <url>, --sqs <url>, --secrets <url>
+                         use the service at this endpoint instead of an emulator: anything that speaks
+                         the API. The table, the queues and the secrets that are missing are created.
+                         Several processes over one table are one platform: name all three for each,
+                         and a directory of its own. AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
+                         AWS_REGION are used where they are set (docs/deploy.md)
   --backup <directory>   copy the table and the secrets there, while a system may be running, and end
   --generate-keys        print fresh documents for a deployment's secrets, by name, and end
   --rotate-keys <file>   print the documents of that file (- for standard input) with the keys that
@@ -95,6 +102,8 @@ pub(crate) struct Run {
     pub(crate) aws: NamedPorts,
     pub(crate) log: Form,
     pub(crate) faults: Option<Plan>,
+    /// The services that are not emulated.
+    pub(crate) elsewhere: Elsewhere,
 }
 
 #[derive(Default)]
@@ -133,6 +142,7 @@ pub(crate) fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::
         aws: NamedPorts::default(),
         log: Form::default_for_stdout(),
         faults: None,
+        elsewhere: Elsewhere { is_shared: true, ..Elsewhere::from_env() },
     };
     let mut backup = None;
     while let Some(argument) = arguments.next()? {
@@ -147,6 +157,13 @@ pub(crate) fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::
             Long("dynamodb-port") => run.aws.dynamodb = Some(arguments.value()?.parse()?),
             Long("sqs-port") => run.aws.sqs = Some(arguments.value()?.parse()?),
             Long("secrets-port") => run.aws.secrets = Some(arguments.value()?.parse()?),
+            Long("dynamodb") => {
+                run.elsewhere.dynamodb = Some(arguments.value()?.parse_with(endpoint)?)
+            }
+            Long("sqs") => run.elsewhere.sqs = Some(arguments.value()?.parse_with(endpoint)?),
+            Long("secrets") => {
+                run.elsewhere.secrets = Some(arguments.value()?.parse_with(endpoint)?)
+            }
             Long("log") => run.log = arguments.value()?.parse()?,
             Long("data") => run.data = arguments.value()?.into(),
             Long("faults") => run.faults = Some(arguments.value()?.parse()?),
@@ -177,4 +194,13 @@ fn public_url(text: &str) -> Result<String, &'static str> {
     let host = url.strip_prefix("https://").ok_or("an https URL, please")?;
     let is_origin = !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ']);
     is_origin.then(|| url.to_owned()).ok_or("an origin without a path, please")
+}
+
+/// The endpoint of a service, without a slash at the end.
+fn endpoint(text: &str) -> Result<String, &'static str> {
+    let url = text.trim_end_matches('/');
+    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    rest.filter(|host| !host.is_empty())
+        .map(|_| url.to_owned())
+        .ok_or("an http or https URL, please")
 }

@@ -122,6 +122,7 @@ fn options(run: &Run, payment_base_urls: PaymentBaseUrls) -> Result<Options, Any
             drills_allowed: run.public.is_none(),
             faults: run.faults.clone(),
             egress: names(Egress::new(policy), run),
+            elsewhere: run.elsewhere.clone(),
             ..emulators::Options::default()
         },
         has_stream: true,
@@ -172,7 +173,7 @@ async fn play(host: Ipv4Addr, port: u16) -> Result<(Option<Providers>, PaymentBa
 /// The greeting: the URLs, the demo accounts, and requests to try.
 fn greeting(system: &System, run: &Run, providers: Option<&Providers>) -> String {
     let url = system.url();
-    let aws = system.embedded().emulators();
+    let aws = system.embedded().endpoints();
     let mut text = String::new();
     if run.with_api {
         let _ = writeln!(text, "The API is at {url}\nIts start page is at {url}{}", local::START);
@@ -189,9 +190,9 @@ fn greeting(system: &System, run: &Run, providers: Option<&Providers>) -> String
          AWS_ENDPOINT_URL_SECRETS_MANAGER={}\n",
         run.data.display(),
         run.data.join("mail").display(),
-        aws.dynamodb_endpoint(),
-        aws.sqs_endpoint(),
-        aws.secrets_endpoint(),
+        aws.dynamodb.as_deref().unwrap_or_default(),
+        aws.sqs.as_deref().unwrap_or_default(),
+        aws.secrets_manager.as_deref().unwrap_or_default(),
     );
     if providers.is_some() {
         let PaymentBaseUrls { razorpay, stripe, .. } = &system.app().config.payment_base_urls;

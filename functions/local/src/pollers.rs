@@ -303,7 +303,7 @@ async fn schedule(embedded: Arc<Embedded>, dispatcher: App, every: Duration) {
             let swept = contain(async move { dispatcher::sweep(&app).await }).await;
             tracing::debug!(?swept, "expired items deleted");
         }
-        if let Err(cause) = embedded.emulators().sweep_ttl().await {
+        if let Err(cause) = embedded.sweep_ttl().await {
             tracing::error!(%cause, "expired items not deleted");
         }
     }

@@ -23,7 +23,7 @@ use sales::order::{
 use sales::payment::load::connect;
 use sales::workflows::record_payment;
 use services::Services;
-use table::retry_eventual_first;
+use table::{retry, retry_eventual_first};
 
 /// `POST /v1/orders/{id}/close` (`closeOrder`): Close an order.
 ///
@@ -183,20 +183,24 @@ pub async fn capture(
     _: idempotency::Required,
     Body(_): Body<NoFields>,
 ) -> Result<Json<OrderView>, Problem> {
-    let aggregate = load::aggregate(&app, &caller.store.id, &id).await?;
-    let order = &aggregate.order;
-    if_match.check(order.version)?;
-    if !order.allows(OrderAction::Capture) {
-        return Err(Code::NotCapturable
-            .with("current", order.financial_status.as_str())
-            .with("allowed_actions", order.allowed_actions()));
-    }
-    let authorized = order.payments.iter().find(|payment| payment.is_open_authorization());
-    let payment = authorized
-        .ok_or_else(|| Problem::internal("the authorized payment of an order is missing"))?;
-    let payment = aggregate.payment(&payment.payment_id)?;
-    let amount = order.capturable(payment, None)?;
-    let connected = connect(&app, &order.store_id, payment.provider).await?;
+    let (payment, amount) = retry(|| async {
+        let aggregate = load::aggregate(&app, &caller.store.id, &id).await?;
+        let order = &aggregate.order;
+        if_match.check(order.version)?;
+        if !order.allows(OrderAction::Capture) {
+            return Err(Code::NotCapturable
+                .with("current", order.financial_status.as_str())
+                .with("allowed_actions", order.allowed_actions()));
+        }
+        let authorized = order.payments.iter().find(|payment| payment.is_open_authorization());
+        let payment = authorized
+            .ok_or_else(|| Problem::internal("the authorized payment of an order is missing"))?;
+        let payment = aggregate.payment(&payment.payment_id)?;
+        let amount = order.capturable(payment, None)?;
+        Ok((payment.clone(), amount))
+    })
+    .await?;
+    let connected = connect(&app, &caller.store.id, payment.provider).await?;
     let to_response = |known: &PaymentWithOrder| known.order.to_response();
-    record_payment::capture(&app, &connected, payment, &amount, &answering(to_response)).await
+    record_payment::capture(&app, &connected, &payment, &amount, &answering(to_response)).await
 }

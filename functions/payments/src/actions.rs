@@ -23,7 +23,7 @@ use sales::payment::{Observed, ObservedState, PaymentSource, PaymentView};
 use sales::workflows::record_disputes;
 use sales::workflows::record_payment::{self, PaymentUpdate};
 use services::Services;
-use table::CommitOnly;
+use table::{CommitOnly, retry};
 
 /// A capture to make.
 #[request]
@@ -50,17 +50,18 @@ pub async fn capture(
     _: idempotency::Required,
     Body(input): Body<CaptureRequest>,
 ) -> Result<Json<PaymentView>, Problem> {
-    let (_, current, connected) = load(&app, &caller, &id).await?;
-    if_match.check(current.payment.version)?;
-    let wanted = match &input.amount {
-        None => None,
-        Some(amount) => {
-            Some(amount.in_currency(&current.payment.amount.currency).map_err(|violation| {
-                Problem::invalid(vec![FieldError::at("/amount/currency", violation)])
-            })?)
-        }
-    };
-    let amount = current.order.capturable(&current.payment, wanted.as_ref())?;
+    let (current, connected, amount) = retry(|| async {
+        let (_, current, connected) = load(&app, &caller, &id).await?;
+        if_match.check(current.payment.version)?;
+        let currency = &current.payment.amount.currency;
+        let wanted = input.amount.as_ref().map(|amount| amount.in_currency(currency)).transpose();
+        let wanted = wanted.map_err(|violation| {
+            Problem::invalid(vec![FieldError::at("/amount/currency", violation)])
+        })?;
+        let amount = current.order.capturable(&current.payment, wanted.as_ref())?;
+        Ok((current, connected, amount))
+    })
+    .await?;
     let completion = answering(to_response);
     record_payment::capture(&app, &connected, &current.payment, &amount, &completion).await
 }

@@ -57,7 +57,16 @@ async fn part_of_a_step(gateway: &Gateway, id: &str) -> usize {
         () = step(gateway, of_import(id)) => {}
         () = something => {}
     }
-    made(gateway).await
+    // What was on its way is still done by an engine with a process of its own.
+    let mut last = made(gateway).await;
+    loop {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let now = made(gateway).await;
+        if now == last {
+            return now;
+        }
+        last = now;
+    }
 }
 
 fn of_import(id: &str) -> RunMessage {

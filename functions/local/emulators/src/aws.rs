@@ -49,9 +49,10 @@ use vault::{Vault, answer_secrets};
 
 use crate::error::AnyError;
 pub use crate::error::EmulatorError;
+use crate::remote::Elsewhere;
 
 /// Receives after which a message moves to the dead-letter queue (docs/platform.md §2).
-const MAX_RECEIVE_COUNT: u32 = 5;
+pub(crate) const MAX_RECEIVE_COUNT: u32 = 5;
 /// How long [`Emulators::stop`] waits for requests that are already running.
 const GRACE: Duration = Duration::from_secs(3);
 
@@ -88,16 +89,37 @@ pub struct Queue {
 ///
 /// Dropping it stops them too, but does not wait for requests that are still running.
 pub struct Emulators {
-    stream: Stream,
-    tables: Tables,
-    queues: Arc<Queues>,
+    /// None of those that run elsewhere.
+    table: Option<EmulatedTable>,
+    queues: Option<(Arc<Queues>, Server)>,
+    secrets: Option<Server>,
     /// The emulators for clients of this process, which fail once it is dropped.
     services: Arc<Services>,
-    dynamodb: Server,
-    sqs: Server,
-    secrets: Server,
     /// Held open for its lock: one process per data directory.
     _lock: Option<File>,
+}
+
+/// `DynamoDB`, with the table's stream.
+struct EmulatedTable {
+    stream: Stream,
+    tables: Tables,
+    server: Server,
+}
+
+impl EmulatedTable {
+    async fn start(
+        data: Option<&Path>,
+        ports: Ports,
+        recorded: Option<&BTreeSet<(String, String)>>,
+    ) -> Result<Self, EmulatorError> {
+        let tables = Tables::open(data, recorded)?;
+        let (listener, endpoint) = listen(ports.host, ports.dynamodb, "--dynamodb-port").await?;
+        let database = tables.primary();
+        let server = Server::run(endpoint, |stop| {
+            dynoxide::server::serve_with_shutdown(listener, database, stop)
+        });
+        Ok(Self { stream: Stream::of(&tables), tables, server })
+    }
 }
 
 impl Emulators {
@@ -105,45 +127,38 @@ impl Emulators {
     /// the table is in `table.db` and the secrets are in `secrets.json` of that directory, which
     /// is created (owner only) if it is absent.
     pub async fn start(data: Option<&Path>) -> Result<Self, EmulatorError> {
-        Self::start_on(data, Ports::default(), None).await
+        Self::start_on(data, Ports::default(), None, &Elsewhere::default()).await
     }
 
-    /// [`Self::start`], on chosen ports, and with a stream that records these changes alone: each the name of
-    /// a change (`INSERT`) and the kind of an item.
+    /// [`Self::start`], on chosen ports, without those that run elsewhere, and with a stream that records these changes
+    /// alone: each the name of a change (`INSERT`) and the kind of an item.
     pub async fn start_on(
         data: Option<&Path>,
         ports: Ports,
         recorded: Option<&BTreeSet<(String, String)>>,
+        elsewhere: &Elsewhere,
     ) -> Result<Self, EmulatorError> {
         let lock = data.map(claim).transpose()?;
-        let tables = Tables::open(data, recorded)?;
-        let (listener, endpoint) = listen(ports.host, ports.dynamodb, "--dynamodb-port").await?;
-        let dynamodb = {
-            let database = tables.primary();
-            Server::run(endpoint, |stop| {
-                dynoxide::server::serve_with_shutdown(listener, database, stop)
-            })
+        let table = match elsewhere.dynamodb {
+            Some(_) => None,
+            None => Some(EmulatedTable::start(data, ports, recorded).await?),
         };
-        let (listener, endpoint) = listen(ports.host, ports.sqs, "--sqs-port").await?;
-        let queues = Arc::new(Queues::at(&listener)?);
-        let sqs = Server::run(endpoint, {
-            let router = Router::new().fallback(answer_sqs).with_state(Arc::clone(&queues));
-            |stop| serve(listener, router, stop)
-        });
-        let vault = Arc::new(Vault::open(data)?);
-        let (listener, endpoint) = listen(ports.host, ports.secrets, "--secrets-port").await?;
-        let secrets = Server::run(endpoint, {
-            let router = Router::new().fallback(answer_secrets).with_state(Arc::clone(&vault));
-            |stop| serve(listener, router, stop)
-        });
+        let queues = match elsewhere.sqs {
+            Some(_) => None,
+            None => Some(start_queues(ports).await?),
+        };
+        let vault = match elsewhere.secrets {
+            Some(_) => None,
+            None => Some(start_vault(data, ports).await?),
+        };
         let services = Arc::new(Services {
-            dynamodb: (dynamodb.endpoint.clone(), tables.clone()),
-            sqs: (sqs.endpoint.clone(), Arc::clone(&queues)),
-            secrets: (secrets.endpoint.clone(), vault),
+            dynamodb: table.as_ref().map(|it| (it.server.endpoint.clone(), it.tables.clone())),
+            sqs: queues.as_ref().map(|(it, server)| (server.endpoint.clone(), Arc::clone(it))),
+            secrets: vault.as_ref().map(|(it, server)| (server.endpoint.clone(), Arc::clone(it))),
             writes: Arc::default(),
         });
-        let stream = Stream::of(&tables);
-        Ok(Self { stream, tables, queues, services, dynamodb, sqs, secrets, _lock: lock })
+        let secrets = vault.map(|(_, server)| server);
+        Ok(Self { table, queues, secrets, services, _lock: lock })
     }
 
     /// An HTTP client for the SDKs that calls these emulators without a connection, and other hosts as usual.
@@ -154,25 +169,30 @@ impl Emulators {
         in_process::client(&self.services)
     }
 
-    /// Notified after each write of a client of [`Self::http_client`], when the table's stream may have new
+    /// Notified after each write of a client of [`Self::http_client`], wherever the table is: its stream may have new
     /// records.
     pub fn writes(&self) -> Arc<Notify> {
         Arc::clone(&self.services.writes)
     }
 
     /// The value of `AWS_ENDPOINT_URL_DYNAMODB`, without a trailing slash.
-    pub fn dynamodb_endpoint(&self) -> &str {
-        &self.dynamodb.endpoint
+    pub fn dynamodb_endpoint(&self) -> Option<&str> {
+        self.table.as_ref().map(|table| table.server.endpoint.as_str())
     }
 
     /// The value of `AWS_ENDPOINT_URL_SQS`, without a trailing slash.
-    pub fn sqs_endpoint(&self) -> &str {
-        &self.sqs.endpoint
+    pub fn sqs_endpoint(&self) -> Option<&str> {
+        self.queues.as_ref().map(|(_, server)| server.endpoint.as_str())
     }
 
     /// The value of `AWS_ENDPOINT_URL_SECRETS_MANAGER`, without a trailing slash.
-    pub fn secrets_endpoint(&self) -> &str {
-        &self.secrets.endpoint
+    pub fn secrets_endpoint(&self) -> Option<&str> {
+        self.secrets.as_ref().map(|server| server.endpoint.as_str())
+    }
+
+    fn table(&self) -> Result<&EmulatedTable, EmulatorError> {
+        let table = self.table.as_ref().ok_or("it is elsewhere");
+        table.map_err(EmulatorError::while_trying("use the emulated table"))
     }
 
     /// Creates a table, unless it exists. The definition has the members of `CreateTable` and
@@ -186,7 +206,7 @@ impl Emulators {
     fn create_table_unless_there(&self, definition: &Value) -> Result<(), AnyError> {
         let name = definition.get("TableName").and_then(Value::as_str);
         let name = name.ok_or("it has no name")?;
-        let database = self.tables.primary();
+        let database = self.table()?.tables.primary();
         let Some(there) = database.get_table_metadata(name)? else {
             database.create_table(serde_json::from_value(definition.clone())?)?;
             database.update_time_to_live(serde_json::from_value(definition.clone())?)?;
@@ -229,7 +249,12 @@ impl Emulators {
         let tried = format!("create the queue {name}");
         let input = queues::creation(name, &attributes);
         let input = input.map_err(EmulatorError::while_trying(tried.clone()))?;
-        let made = self.queues.own().create_queue(input).await;
+        let (queues, _) = self
+            .queues
+            .as_ref()
+            .ok_or("the queues are elsewhere")
+            .map_err(EmulatorError::while_trying(tried.clone()))?;
+        let made = queues.own().create_queue(input).await;
         let made = made.map_err(EmulatorError::while_trying(tried.clone()))?;
         made.queue_url.ok_or("no URL came back").map_err(EmulatorError::while_trying(tried))
     }
@@ -241,7 +266,7 @@ impl Emulators {
     /// It is not `async` on purpose: a call that is cancelled between the read and its return would lose the
     /// records.
     pub fn stream_records(&self, limit: usize) -> Result<Vec<Value>, EmulatorError> {
-        self.stream.records(limit, |_, _| true)
+        self.table()?.stream.records(limit, |_, _| true)
     }
 
     /// As [`Self::stream_records`], but only those that are `wanted`, by the name of the change and the kind
@@ -251,19 +276,19 @@ impl Emulators {
         limit: usize,
         wanted: impl Fn(&str, &str) -> bool,
     ) -> Result<Vec<Value>, EmulatorError> {
-        self.stream.records(limit, wanted)
+        self.table()?.stream.records(limit, wanted)
     }
 
     /// The number of records in the table's stream that were not deleted yet; 0 in memory.
     pub fn stream_length(&self) -> Result<u64, EmulatorError> {
-        self.tables.stream_length()
+        self.table()?.tables.stream_length()
     }
 
     /// Deletes the items whose time to live has passed, as `DynamoDB` does within days, and returns their
     /// number. Each deletion is in the stream. It uses the real clock, not the test's.
     pub async fn sweep_ttl(&self) -> Result<usize, EmulatorError> {
         const TRIED: &str = "sweep the expired items";
-        let database = self.tables.primary();
+        let database = self.table()?.tables.primary();
         tokio::task::spawn_blocking(move || database.sweep_ttl())
             .await
             .map_err(EmulatorError::while_trying(TRIED))?
@@ -273,13 +298,40 @@ impl Emulators {
     /// Stops listening, lets running requests finish (3 s at most) and closes the files.
     pub async fn stop(self) {
         drop(self.services);
+        let stop = |server: Option<Server>| async move {
+            if let Some(server) = server {
+                server.stop().await;
+            }
+        };
         // The queues come first: a long poll would otherwise hold its connection for 20 s.
-        let emptied = tokio::time::timeout(GRACE, self.queues.shut_down()).await;
-        if emptied.is_err() {
+        if let Some((queues, _)) = &self.queues
+            && tokio::time::timeout(GRACE, queues.shut_down()).await.is_err()
+        {
             tracing::warn!("queue emulator did not stop in time");
         }
-        tokio::join!(self.dynamodb.stop(), self.sqs.stop(), self.secrets.stop());
+        tokio::join!(
+            stop(self.table.map(|table| table.server)),
+            stop(self.queues.map(|(_, server)| server)),
+            stop(self.secrets),
+        );
     }
+}
+
+async fn start_queues(ports: Ports) -> Result<(Arc<Queues>, Server), EmulatorError> {
+    let (listener, endpoint) = listen(ports.host, ports.sqs, "--sqs-port").await?;
+    let queues = Arc::new(Queues::at(&listener)?);
+    let router = Router::new().fallback(answer_sqs).with_state(Arc::clone(&queues));
+    Ok((queues, Server::run(endpoint, |stop| serve(listener, router, stop))))
+}
+
+async fn start_vault(
+    data: Option<&Path>,
+    ports: Ports,
+) -> Result<(Arc<Vault>, Server), EmulatorError> {
+    let vault = Arc::new(Vault::open(data)?);
+    let (listener, endpoint) = listen(ports.host, ports.secrets, "--secrets-port").await?;
+    let router = Router::new().fallback(answer_secrets).with_state(Arc::clone(&vault));
+    Ok((vault, Server::run(endpoint, |stop| serve(listener, router, stop))))
 }
 
 /// One listening emulator.

@@ -8,6 +8,10 @@ mod error;
 pub mod faults;
 pub mod forgeries;
 pub mod guard;
+mod remote;
+mod resources;
+mod shadow;
+mod stream;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,25 +19,28 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use aws_credential_types::Credentials;
+pub use aws_credential_types::Credentials;
 use aws_sdk_dynamodb::config::SharedInterceptor;
-use aws_sdk_secretsmanager::operation::get_secret_value::GetSecretValueError;
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use aws_smithy_types::retry::{ReconnectMode, RetryConfig};
 use aws_smithy_types::timeout::TimeoutConfig;
 use aws_types::SdkConfig;
-use serde_json::{Map, json};
 
 pub use error::AnyError;
+pub use remote::Elsewhere;
+pub use shadow::Shadow;
+pub use stream::{StreamRecords, Unhandled};
 pub use table::{TTL_ATTRIBUTE, table_definition};
 
-use aws::{Emulators, Ports};
+use aws::{EmulatorError, Emulators, Ports};
 use egress::{Egress, Policy};
 use faults::Faults;
 use gateway::app::App;
 use gateway::response_cache::ResponseCache;
 use guard::Guard;
 use primitives::clock::Clock;
+use remote::RemoteTable;
+use resources::{Queues, create_secrets};
 use services::Endpoints;
 use services::config::{Config, MailConfig, PaymentBaseUrls};
 use services::secrets::documents;
@@ -128,6 +135,10 @@ pub struct Options {
     pub faults: Option<faults::Plan>,
     /// Faults that a test plans, instead of drawn ones.
     pub planned: Option<Faults>,
+    /// The services that run elsewhere, and are not emulated.
+    pub elsewhere: Elsewhere,
+    /// The engine that every call of the table goes to as well.
+    pub shadow: Option<Shadow>,
 }
 
 impl Default for Options {
@@ -150,6 +161,8 @@ impl Default for Options {
             drills_allowed: true,
             faults: None,
             planned: None,
+            elsewhere: Elsewhere::default(),
+            shadow: None,
         }
     }
 }
@@ -161,6 +174,8 @@ pub struct Embedded {
     parameters: BTreeMap<&'static str, String>,
     settings: Settings,
     emulators: Emulators,
+    /// The table, unless it is emulated.
+    remote: Option<RemoteTable>,
     sdk: SdkConfig,
     endpoints: Endpoints,
     /// The faults between the functions and the table.
@@ -175,6 +190,7 @@ struct Settings {
     mail: MailConfig,
     payment_base_urls: PaymentBaseUrls,
     response_cache: ResponseCache,
+    region: String,
 }
 
 impl Settings {
@@ -190,7 +206,7 @@ impl Settings {
         config.egress = self.egress.policy().clone();
         config.mail = self.mail.clone();
         config.payment_base_urls = self.payment_base_urls.clone();
-        aws::REGION.clone_into(&mut config.region);
+        config.region.clone_from(&self.region);
         App::new(
             config,
             self.clock.clone(),
@@ -203,24 +219,41 @@ impl Settings {
 }
 
 impl Embedded {
-    /// Starts the emulators, and creates the table, queues and secrets that do not exist.
+    /// Starts the emulators, and creates the table, queues and secrets that do not exist, here or elsewhere.
     pub async fn start(options: Options) -> Result<Self, AnyError> {
-        let emulators =
-            Emulators::start_on(options.data.as_deref(), options.ports, options.recorded.as_ref())
-                .await?;
-        emulators.create_table(&table_definition(TABLE))?;
-        let webhooks = emulators.create_queue(WEBHOOK_QUEUE, options.visibility).await?;
-        let slow = emulators.create_queue(SLOW_WEBHOOK_QUEUE, options.visibility).await?;
-        let mail = emulators.create_queue(MAIL_QUEUE, options.visibility).await?;
-        let due = emulators.create_queue(DUE_QUEUE, options.visibility).await?;
-        let runner = emulators.create_queue(RUNNER_QUEUE, options.visibility).await?;
+        let elsewhere = &options.elsewhere;
+        let (data, recorded) = (options.data.as_deref(), options.recorded.as_ref());
+        let emulators = Emulators::start_on(data, options.ports, recorded, elsewhere).await?;
+        let emulated = |endpoint: Option<&str>| endpoint.map(str::to_owned);
         let endpoints = Endpoints {
-            dynamodb: Some(emulators.dynamodb_endpoint().to_owned()),
-            sqs: Some(emulators.sqs_endpoint().to_owned()),
-            secrets_manager: Some(emulators.secrets_endpoint().to_owned()),
+            dynamodb: elsewhere.dynamodb.clone().or(emulated(emulators.dynamodb_endpoint())),
+            sqs: elsewhere.sqs.clone().or(emulated(emulators.sqs_endpoint())),
+            secrets_manager: elsewhere.secrets.clone().or(emulated(emulators.secrets_endpoint())),
             guard: None,
         };
-        let sdk = patient_sdk(emulators.http_client());
+        let mut sdk = patient_sdk(emulators.http_client(), elsewhere);
+        if let Some(shadow) = &options.shadow {
+            remote::create_table(&sdk, &shadow.endpoint, TABLE).await?;
+            let client = shadow::before(shadow, &emulators.http_client());
+            sdk = sdk.into_builder().http_client(client).build();
+        }
+        let remote = match &elsewhere.dynamodb {
+            Some(endpoint) => {
+                Some(RemoteTable::open(&sdk, endpoint, TABLE, elsewhere.is_shared).await?)
+            }
+            None => {
+                emulators.create_table(&table_definition(TABLE))?;
+                None
+            }
+        };
+        let make =
+            Queues { emulators: &emulators, sdk: &sdk, elsewhere, visibility: options.visibility };
+        let webhooks = make.queue(WEBHOOK_QUEUE).await?;
+        let slow = make.queue(SLOW_WEBHOOK_QUEUE).await?;
+        let mail = make.queue(MAIL_QUEUE).await?;
+        let due = make.queue(DUE_QUEUE).await?;
+        let runner = make.queue(RUNNER_QUEUE).await?;
+        let region = elsewhere.region().to_owned();
         create_secrets(&sdk, &endpoints, options.mail_server.as_deref()).await?;
         let mut resources = BTreeMap::from([
             ("Table", TABLE.to_owned()),
@@ -250,6 +283,7 @@ impl Embedded {
             mail: options.mail,
             payment_base_urls: options.payment_base_urls,
             response_cache: ResponseCache::default(),
+            region,
         };
         let everything = EVERYTHING.iter().filter_map(|(variable, reference)| {
             let value = resources.get(reference).or_else(|| parameters.get(reference))?;
@@ -257,7 +291,7 @@ impl Embedded {
         });
         let app = settings.app(everything.collect(), &sdk, &endpoints);
         let faults = options.planned.or_else(|| options.faults.map(Faults::drawn));
-        Ok(Self { app, resources, parameters, settings, emulators, sdk, endpoints, faults })
+        Ok(Self { app, resources, parameters, settings, emulators, remote, sdk, endpoints, faults })
     }
 
     /// The values of the template's references: its resources and parameters by their names.
@@ -285,7 +319,8 @@ impl Embedded {
 
     fn sdk_with(&self, faults: Option<&Faults>) -> SdkConfig {
         let Some(faults) = faults else { return self.sdk.clone() };
-        let client = faults.before(&self.emulators.http_client());
+        let client = self.sdk.http_client().unwrap_or_else(|| self.emulators.http_client());
+        let client = faults.before(&client);
         // There are no connections that a failed call could have broken.
         let retry = self.sdk.retry_config().cloned().unwrap_or_else(RetryConfig::standard);
         let retry = retry.with_reconnect_mode(ReconnectMode::ReuseAllConnections);
@@ -329,6 +364,40 @@ impl Embedded {
         App::new(config, clock, self.app.egress.clone(), sdk, endpoints, cache)
     }
 
+    /// The endpoints of the services, wherever they run.
+    pub fn endpoints(&self) -> &Endpoints {
+        &self.endpoints
+    }
+
+    /// The client that calls the services: credentials, region, time limits.
+    pub fn sdk(&self) -> &SdkConfig {
+        &self.sdk
+    }
+
+    /// Reads the records of the table's stream since the last call, the oldest first, at most `limit` of a shard: those
+    /// that are `wanted`, by the name of the change and the kind of the new item. Empty when there are no more.
+    pub async fn stream_records(
+        &self,
+        limit: usize,
+        wanted: impl Fn(&str, &str) -> bool,
+    ) -> Result<StreamRecords, EmulatorError> {
+        match &self.remote {
+            Some(table) => table.stream.records(limit, wanted).await,
+            None => {
+                let records = self.emulators.stream_records_of(limit, wanted)?;
+                Ok(StreamRecords { records, unhandled: Unhandled::default() })
+            }
+        }
+    }
+
+    /// Deletes the items of an emulated table whose time to live has passed, as other tables do by themselves.
+    pub async fn sweep_ttl(&self) -> Result<usize, EmulatorError> {
+        match &self.remote {
+            Some(_) => Ok(0),
+            None => self.emulators.sweep_ttl().await,
+        }
+    }
+
     /// The emulators.
     pub fn emulators(&self) -> &Emulators {
         &self.emulators
@@ -365,59 +434,12 @@ impl Embedded {
 
 /// SDK settings with longer timeouts than a Lambda's: two cores that run a compiler, a database and 200
 /// concurrent requests miss a deadline of one second.
-fn patient_sdk(http: SharedHttpClient) -> SdkConfig {
-    let credentials = Credentials::new("local", "local", None, None, "embedded");
+fn patient_sdk(http: SharedHttpClient, elsewhere: &Elsewhere) -> SdkConfig {
     let limits = TimeoutConfig::builder()
         .connect_timeout(Duration::from_secs(5))
         .operation_attempt_timeout(Duration::from_secs(30))
         .operation_timeout(Duration::from_mins(1))
         .build();
-    let sdk = services::aws(credentials, aws::REGION).into_builder();
+    let sdk = services::aws(elsewhere.credentials(), elsewhere.region()).into_builder();
     sdk.timeout_config(limits).http_client(http).build()
-}
-
-/// Creates the missing secrets, to fit the existing ones.
-async fn create_secrets(
-    sdk: &SdkConfig,
-    endpoints: &Endpoints,
-    mail_server: Option<&str>,
-) -> Result<(), AnyError> {
-    let mut config = aws_sdk_secretsmanager::config::Builder::from(sdk);
-    config.set_endpoint_url(endpoints.secrets_manager.clone());
-    let client = aws_sdk_secretsmanager::Client::from_conf(config.build());
-    let mut known = Map::new();
-    for name in documents::GENERATED {
-        if let Some(text) = secret(&client, &format!("{SECRETS}{name}")).await? {
-            known.insert(name.to_owned(), serde_json::from_str(&text)?);
-        }
-    }
-    let mut wanted = documents::complete(known.clone())?;
-    if let Some(url) = mail_server {
-        wanted.insert(documents::MAIL_SERVER.to_owned(), json!({"url": url}));
-    }
-    for (name, document) in wanted.iter().filter(|(name, new)| known.get(*name) != Some(*new)) {
-        let (id, text) = (format!("{SECRETS}{name}"), document.to_string());
-        match secret(&client, &id).await? {
-            Some(_) => {
-                client.put_secret_value().secret_id(id).secret_string(text).send().await?;
-            }
-            None => {
-                client.create_secret().name(id).secret_string(text).send().await?;
-            }
-        }
-    }
-    Ok(())
-}
-
-async fn secret(
-    client: &aws_sdk_secretsmanager::Client,
-    id: &str,
-) -> Result<Option<String>, AnyError> {
-    match client.get_secret_value().secret_id(id).send().await {
-        Ok(found) => Ok(found.secret_string),
-        Err(error) => match error.into_service_error() {
-            GetSecretValueError::ResourceNotFoundException(_) => Ok(None),
-            other => Err(other.into()),
-        },
-    }
 }

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
-use emulators::Embedded;
+use emulators::{Embedded, StreamRecords, Unhandled};
 use gateway::app::App;
 use serde_json::{Value, json};
 use services::Services;
@@ -23,6 +23,14 @@ const STREAM_BATCH: usize = 100;
 const STREAM_ASLEEP: Duration = Duration::from_millis(500);
 /// Attempts of a stream batch before it is left to the sweep.
 const STREAM_TRIES: u32 = 3;
+
+/// A record of the stream.
+struct Read {
+    record: Value,
+    since: Instant,
+    /// Until the dispatcher has handled it.
+    _unhandled: Unhandled,
+}
 
 /// Gives the table's stream to the dispatcher: records of one partition in order, others concurrently.
 pub(super) async fn poll(
@@ -43,19 +51,20 @@ pub(super) async fn poll(
         .collect();
     let may_be_news = |change: &str, kind: &str| filters.may_take(change, kind);
     loop {
-        match embedded.emulators().stream_records_of(STREAM_BATCH, may_be_news) {
-            Ok(records) if records.is_empty() => {
+        match embedded.stream_records(STREAM_BATCH, may_be_news).await {
+            Ok(read) if read.records.is_empty() => {
                 // A write between the read and this wait is not missed: it has left a permit.
                 let _ = tokio::time::timeout(STREAM_ASLEEP, writes.notified()).await;
             }
-            Ok(records) => {
-                let read = Instant::now();
+            Ok(StreamRecords { records, unhandled }) => {
+                let since = Instant::now();
                 for record in records.into_iter().filter(|record| filters.takes(record)) {
                     let Some(worker) = workers.get(worker_of(&record)) else {
                         return;
                     };
+                    let read = Read { record, since, _unhandled: unhandled.clone() };
                     // Waits while the channel is full.
-                    if worker.send((read, record)).await.is_err() {
+                    if worker.send(read).await.is_err() {
                         return tracing::error!("shard of the stream ended");
                     }
                 }
@@ -77,12 +86,12 @@ fn worker_of(record: &Value) -> usize {
 }
 
 /// Hands records on, the first as long as it takes before the next.
-async fn work_in_order(dispatcher: App, mut next: mpsc::Receiver<(Instant, Value)>, since: Since) {
-    let mut records = Vec::new();
-    while next.recv_many(&mut records, STREAM_BATCH).await > 0 {
-        since.set(records.first().map(|(read, _)| *read));
-        let batch = records.drain(..).map(|(_, record)| record).collect();
-        hand_on(&dispatcher, batch).await;
+async fn work_in_order(dispatcher: App, mut next: mpsc::Receiver<Read>, since: Since) {
+    let mut batch = Vec::new();
+    while next.recv_many(&mut batch, STREAM_BATCH).await > 0 {
+        since.set(batch.first().map(|read| read.since));
+        hand_on(&dispatcher, batch.iter_mut().map(|read| read.record.take()).collect()).await;
+        batch.clear();
         since.set(None);
     }
 }

@@ -154,3 +154,12 @@ pub fn replays_of_store(store: &StoreId, at: Timestamp, id: &ReplayId) -> IndexK
 pub fn mail(id: &MailId) -> Key {
     Key::new(format!("MAI#{id}"), "A")
 }
+
+// The table's stream, where several processes read it.
+
+/// The partition of the leases of the stream's shards.
+pub const STREAM_LEASES: &str = "STREAM#LEASES";
+/// The lease of a shard of the table's stream: which process reads it, and how far it has come.
+pub fn stream_lease(shard: &str) -> Key {
+    Key::new(STREAM_LEASES, shard)
+}

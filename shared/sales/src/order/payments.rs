@@ -41,11 +41,22 @@ impl Order {
         })
     }
 
+    /// Whether the order has more of this payment's money than the payment says. A batch reads each of its items at a
+    /// moment of its own, and between the two the payment was captured.
+    fn is_ahead_of(&self, payment: &Payment) -> bool {
+        let more = self.payment(&payment.id).and_then(|it| it.captured.minus(&payment.captured));
+        more.is_some_and(|more| !more.is_zero())
+    }
+
     /// The amount of a payment that can be captured now, which is at most the outstanding amount.
     ///
     /// # Errors
-    /// `not_capturable`, `amount_exceeds_authorized`, `order_already_paid`; a field error of `/amount`.
+    /// `not_capturable`, `amount_exceeds_authorized`, `order_already_paid`; a field error of `/amount`;
+    /// `version_conflict` if payment and order are to be read again.
     pub fn capturable(&self, payment: &Payment, wanted: Option<&Money>) -> Result<Money, Problem> {
+        if self.is_ahead_of(payment) {
+            return Err(Code::VersionConflict.into());
+        }
         if self.is_over() {
             let current = Code::NotCapturable.with("current", payment.status.as_str());
             return Err(current.with("order_status", self.status.as_str()));
@@ -106,6 +117,7 @@ mod tests {
     use crate::payment::tests::{NOW, open};
     use core_types::id::PaymentId;
     use core_types::money;
+    use core_types::provider::ProviderName;
 
     fn with(authorized: i64, captured: i64) -> Payment {
         let (authorized, captured) = (money::sample(authorized), money::sample(captured));
@@ -146,6 +158,18 @@ mod tests {
             let found = order.rejection(&payment);
             assert_eq!(found, expected, "{held} held, {taken} taken, {:?}", order.payments);
         }
+    }
+
+    #[test]
+    fn a_payment_that_was_read_before_its_order_is_read_again() {
+        let held = Payment { provider: ProviderName::Manual, ..with(0, 0) };
+        let behind = |order: &Order| order.capturable(&held, None).map_err(|problem| problem.code);
+        let mut other = paid(&order());
+        assert_eq!(behind(&other), Err(Code::OrderAlreadyPaid), "by another payment");
+        for known in &mut other.payments {
+            known.payment_id = held.id.clone();
+        }
+        assert_eq!(behind(&other), Err(Code::VersionConflict));
     }
 
     #[test]

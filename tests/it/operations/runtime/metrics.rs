@@ -132,36 +132,23 @@ async fn request_metrics_are_written_once_a_minute() {
     gateway.advance(2 * MINUTE);
     visitor.get("/health").await.expect(200);
     owner.get(&path).await.expect(200);
-    let emulators = gateway.system().embedded().emulators();
-    // Every write to the table, whosever it is.
-    let written = || {
-        let mut keys = Vec::new();
-        loop {
-            let records = emulators.stream_records(1_000).unwrap();
-            if records.is_empty() {
-                return keys;
-            }
-            let key =
-                |record: &Value| record["dynamodb"]["Keys"]["PK"]["S"].as_str().unwrap().to_owned();
-            keys.extend(records.iter().map(key));
-        }
-    };
-    written();
+    let written = async || gateway.written_keys().await;
+    written().await;
     for _ in 0..500 {
         visitor.get("/health").await.expect(200);
     }
-    assert_eq!(written(), Vec::<String>::new());
+    assert_eq!(written().await, Vec::<String>::new());
     for _ in 0..500 {
         owner.get(&path).await.expect(200);
     }
-    let others = written();
+    let others = written().await;
     assert!(others.iter().all(|key| key.starts_with("RLB#")), "budgets alone: {others:?}");
     // When the minute is over: one write for each process.
     gateway.advance(MINUTE);
     visitor.get("/health").await.expect(200);
     visitor.get("/health").await.expect(200);
     let day = gateway.now().minus(MINUTE).day();
-    assert_eq!(written(), [format!("MET#RUN#health#{day}")]);
+    assert_eq!(written().await, [format!("MET#RUN#health#{day}")]);
     let minutes = gateway.items_of("minute", "MET#RUN#health").await;
     let latest = minutes.iter().max_by_key(|minute| minute["at"].as_str().unwrap().to_owned());
     let latest = latest.unwrap();

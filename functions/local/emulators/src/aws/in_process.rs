@@ -25,11 +25,11 @@ use crate::error::AnyError;
 /// The prefix of the operation in `X-Amz-Target`.
 const TARGET: &str = "DynamoDB_20120810.";
 
-/// The emulators, each with its endpoint.
+/// The emulators, each with its endpoint; none of those that run elsewhere.
 pub(super) struct Services {
-    pub(super) dynamodb: (String, Tables),
-    pub(super) sqs: (String, Arc<Queues>),
-    pub(super) secrets: (String, Arc<Vault>),
+    pub(super) dynamodb: Option<(String, Tables)>,
+    pub(super) sqs: Option<(String, Arc<Queues>)>,
+    pub(super) secrets: Option<(String, Arc<Vault>)>,
     /// Notified after each write of the table.
     pub(super) writes: Arc<Notify>,
 }
@@ -47,13 +47,14 @@ impl Services {
         let is_at = |endpoint: &str| {
             uri.strip_prefix(endpoint).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        if is_at(&self.dynamodb.0) {
-            return Some(Service::Tables(self.dynamodb.1.clone()));
+        if let Some((_, tables)) = self.dynamodb.as_ref().filter(|(endpoint, _)| is_at(endpoint)) {
+            return Some(Service::Tables(tables.clone()));
         }
-        if is_at(&self.sqs.0) {
-            return Some(Service::Queues(Arc::clone(&self.sqs.1)));
+        if let Some((_, queues)) = self.sqs.as_ref().filter(|(endpoint, _)| is_at(endpoint)) {
+            return Some(Service::Queues(Arc::clone(queues)));
         }
-        is_at(&self.secrets.0).then(|| Service::Vault(Arc::clone(&self.secrets.1)))
+        let secrets = self.secrets.as_ref().filter(|(endpoint, _)| is_at(endpoint));
+        secrets.map(|(_, vault)| Service::Vault(Arc::clone(vault)))
     }
 }
 
@@ -85,7 +86,7 @@ impl HttpConnector for Connector {
             return HttpConnectorFuture::ready(Err(cause));
         };
         let Some(service) = services.at(request.uri()) else {
-            return self.elsewhere.call(request);
+            return self.call_elsewhere(request, &services.writes);
         };
         let (writes, elsewhere) = (Arc::clone(&services.writes), self.elsewhere.clone());
         HttpConnectorFuture::new(async move {
@@ -110,14 +111,34 @@ impl HttpConnector for Connector {
     }
 }
 
+impl Connector {
+    fn call_elsewhere(&self, request: HttpRequest, writes: &Arc<Notify>) -> HttpConnectorFuture {
+        let is_write = operation(&request).is_some_and(Tables::is_write);
+        let called = self.elsewhere.call(request);
+        if !is_write {
+            return called;
+        }
+        let writes = Arc::clone(writes);
+        HttpConnectorFuture::new(async move {
+            let answer = called.await;
+            writes.notify_one();
+            answer
+        })
+    }
+}
+
 fn answer(tables: &Tables, request: &HttpRequest, writes: &Notify) -> Option<HttpResponse> {
-    let operation = request.headers().get("x-amz-target")?.strip_prefix(TARGET)?;
-    let answer = tables.answer(operation, request.body().bytes()?)?;
+    let answer = tables.answer(operation(request)?, request.body().bytes()?)?;
     if answer.has_written {
         writes.notify_one();
     }
     let status = answer.status.try_into().ok()?;
     Some(HttpResponse::new(status, SdkBody::from(answer.body)))
+}
+
+/// The table's operation that a request is of.
+fn operation(request: &HttpRequest) -> Option<&str> {
+    request.headers().get("x-amz-target")?.strip_prefix(TARGET)
 }
 
 /// The headers and the body, as the servers' handlers take them.

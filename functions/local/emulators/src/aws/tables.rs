@@ -102,6 +102,14 @@ impl Tables {
         self.readers.get(place).unwrap_or(&self.primary)
     }
 
+    /// Whether an operation may change a table.
+    pub(super) fn is_write(operation: &str) -> bool {
+        matches!(
+            operation,
+            "PutItem" | "UpdateItem" | "DeleteItem" | "BatchWriteItem" | "TransactWriteItems"
+        )
+    }
+
     /// Handles a call like the server. `None`, without an effect, leaves it to the server: rare operations,
     /// and malformed calls, which the server rejects with `DynamoDB`'s messages.
     pub(super) fn answer(&self, operation: &str, body: &[u8]) -> Option<Answer> {

@@ -13,6 +13,8 @@ use aws_types::region::Region;
 use std::fs;
 use std::path::PathBuf;
 
+use crate::remote::Elsewhere;
+
 use super::*;
 
 type Tested = Result<(), AnyError>;
@@ -49,7 +51,7 @@ impl Drop for Scratch {
 }
 
 async fn with_table(emulators: &Emulators) -> Result<aws_sdk_dynamodb::Client, AnyError> {
-    let client = aws_sdk_dynamodb::Client::new(&config(emulators.dynamodb_endpoint()));
+    let client = aws_sdk_dynamodb::Client::new(&config(emulators.dynamodb_endpoint().unwrap()));
     let key = KeySchemaElement::builder().attribute_name("PK").key_type(KeyType::Hash);
     let attribute =
         AttributeDefinition::builder().attribute_name("PK").attribute_type(ScalarAttributeType::S);
@@ -141,7 +143,7 @@ async fn a_backup_is_made_while_the_table_is_written() -> Tested {
     emulators.stop().await;
 
     let restored = Emulators::start(Some(&copy.0)).await?;
-    let client = aws_sdk_dynamodb::Client::new(&config(restored.dynamodb_endpoint()));
+    let client = aws_sdk_dynamodb::Client::new(&config(restored.dynamodb_endpoint().unwrap()));
     let items = client.scan().table_name("commerce").send().await?.items.unwrap_or_default();
     let found: Vec<_> = items.iter().filter_map(|item| item.get("PK")?.as_s().ok()).collect();
     assert_eq!(found, ["before"]);
@@ -174,9 +176,11 @@ async fn a_stream_records_what_it_is_told_to() -> Tested {
     let recorded = [("INSERT", "event"), ("REMOVE", "order"), ("MODIFY", "level")];
     let recorded = recorded.map(|(change, kind)| (change.to_owned(), kind.to_owned())).into();
     for data in [Some(scratch.0.as_path()), None] {
-        let emulators = Emulators::start_on(data, Ports::default(), Some(&recorded)).await?;
+        let emulators =
+            Emulators::start_on(data, Ports::default(), Some(&recorded), &Elsewhere::default())
+                .await?;
         emulators.create_table(&crate::table::table_definition("commerce"))?;
-        let client = aws_sdk_dynamodb::Client::new(&config(emulators.dynamodb_endpoint()));
+        let client = aws_sdk_dynamodb::Client::new(&config(emulators.dynamodb_endpoint().unwrap()));
         let text = |text: &str| AttributeValue::S(text.to_owned());
         for kind in ["order", "event", "level"] {
             for value in ["before", "after"] {
@@ -204,7 +208,7 @@ async fn a_restart_keeps_the_items_and_begins_a_new_stream() -> Tested {
     emulators.stop().await;
 
     let emulators = Emulators::start(Some(&scratch.0)).await?;
-    let client = aws_sdk_dynamodb::Client::new(&config(emulators.dynamodb_endpoint()));
+    let client = aws_sdk_dynamodb::Client::new(&config(emulators.dynamodb_endpoint().unwrap()));
     put(&client, "after").await?;
     assert_eq!(client.scan().table_name("commerce").send().await?.count(), 2);
     assert_eq!(keys(&emulators.stream_records(100)?), [Some("after")]);
@@ -242,7 +246,7 @@ async fn a_message_that_is_never_deleted_ends_in_the_dead_letter_queue() -> Test
     let queue = emulators.create_queue("deliveries", Duration::ZERO).await?;
     let again = emulators.create_queue("deliveries", Duration::ZERO).await?;
     assert_eq!(again.url, queue.url);
-    let client = aws_sdk_sqs::Client::new(&config(emulators.sqs_endpoint()));
+    let client = aws_sdk_sqs::Client::new(&config(emulators.sqs_endpoint().unwrap()));
     client.send_message().queue_url(&queue.url).message_body("hello").send().await?;
     for _ in 0..MAX_RECEIVE_COUNT {
         let got = client.receive_message().queue_url(&queue.url).send().await?;
@@ -261,7 +265,8 @@ async fn a_message_that_is_never_deleted_ends_in_the_dead_letter_queue() -> Test
 async fn a_secret_is_in_the_file_before_its_answer_and_back_after_a_restart() -> Tested {
     let scratch = Scratch::new();
     let emulators = Emulators::start(Some(&scratch.0)).await?;
-    let client = aws_sdk_secretsmanager::Client::new(&config(emulators.secrets_endpoint()));
+    let client =
+        aws_sdk_secretsmanager::Client::new(&config(emulators.secrets_endpoint().unwrap()));
     client.create_secret().name("keys").secret_string("old").send().await?;
     client.put_secret_value().secret_id("keys").secret_string("new").send().await?;
     let file = scratch.0.join("secrets.json");
@@ -270,7 +275,8 @@ async fn a_secret_is_in_the_file_before_its_answer_and_back_after_a_restart() ->
     drop(emulators);
     // The dropped server releases the lock at once: there is no request to wait for.
     let emulators = Emulators::start(Some(&scratch.0)).await?;
-    let client = aws_sdk_secretsmanager::Client::new(&config(emulators.secrets_endpoint()));
+    let client =
+        aws_sdk_secretsmanager::Client::new(&config(emulators.secrets_endpoint().unwrap()));
     for (stage, value) in [("AWSCURRENT", "new"), ("AWSPREVIOUS", "old")] {
         let found = client.get_secret_value().secret_id("keys").version_stage(stage);
         let found = found.send().await?;
@@ -292,7 +298,7 @@ async fn a_damaged_secrets_file_is_an_error_and_is_left_alone() -> Tested {
 
 /// A client of this process, without a connection.
 fn own_client(emulators: &Emulators) -> aws_sdk_dynamodb::Client {
-    let config = config_over(emulators.dynamodb_endpoint(), emulators.http_client());
+    let config = config_over(emulators.dynamodb_endpoint().unwrap(), emulators.http_client());
     aws_sdk_dynamodb::Client::new(&config)
 }
 

@@ -32,7 +32,7 @@ impl Faulty {
         let credentials = Credentials::new("local", "local", None, None, "test");
         let config = aws_sdk_dynamodb::config::Builder::new()
             .behavior_version(BehaviorVersion::latest())
-            .endpoint_url(emulators.dynamodb_endpoint())
+            .endpoint_url(emulators.dynamodb_endpoint().unwrap())
             .region(Region::new(REGION))
             .credentials_provider(SharedCredentialsProvider::new(credentials))
             .retry_config(RetryConfig::disabled())
