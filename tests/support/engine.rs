@@ -34,6 +34,8 @@ const EMBEDDED: [(&str, &[&str]); 2] = [
             "cross::costs::themes::theme_operations_have_fixed_unit_costs",
             "payments::costs::a_dispute_costs_one_write_and_its_repetition_none",
             "payments::costs::a_provider_refund_costs_known_capacity_units",
+            "storefront::costs::each_storefront_page_has_a_fixed_read_cost",
+            "storefront::charges::shipping_tax_and_discount_consume_at_most_six_capacity_units",
         ],
     ),
 ];
