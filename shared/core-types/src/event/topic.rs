@@ -37,7 +37,7 @@ impl<T> Topic<T> {
     }
 }
 
-/// Declares the topics of a noun, in document order: a constant for each, and `TOPICS` and `SHAPES`, which
+/// Declares the topics of a noun, in document order: a constant for each, and `TOPICS` and `EVENT_SCHEMAS`, which
 /// the catalogue collects.
 #[macro_export]
 macro_rules! topics {
@@ -52,9 +52,9 @@ macro_rules! topics {
         pub const TOPICS: &[$crate::event::TopicDeclaration] =
             &[$($crate::event::TopicDeclaration::of(&$constant)),*];
 
-        /// The shapes of their events, in the same order.
-        pub const SHAPES: &[$crate::event::Shape] =
-            &[$($crate::event::Shape::of(&$constant)),*];
+        /// The schemas of their events, in the same order.
+        pub const EVENT_SCHEMAS: &[$crate::event::EventSchema] =
+            &[$($crate::event::EventSchema::of(&$constant)),*];
     };
 }
 
@@ -87,19 +87,19 @@ impl TopicDeclaration {
 /// The schema and sample of a topic's events. It is separate from the [`TopicDeclaration`], so that a function that
 /// needs only names and scopes contains no schema.
 #[derive(Debug, Clone, Copy)]
-pub struct Shape {
+pub struct EventSchema {
     /// The topic.
-    pub entry: TopicDeclaration,
+    pub declaration: TopicDeclaration,
     schema: fn() -> Value,
     reference: fn(&mut SchemaGenerator) -> Schema,
     example: fn() -> Value,
 }
 
-impl Shape {
-    /// The shape of this topic's events.
+impl EventSchema {
+    /// The schema of this topic's events.
     pub const fn of<T: Example>(topic: &Topic<T>) -> Self {
         Self {
-            entry: TopicDeclaration::of(topic),
+            declaration: TopicDeclaration::of(topic),
             schema: schema_of::<T>,
             reference: SchemaGenerator::subschema_for::<T>,
             example: example_of::<T>,
@@ -124,13 +124,13 @@ impl Shape {
     fn body(&self, data: &Value) -> Value {
         let text = json!({"type": "string"});
         json!({
-            "title": self.entry.name,
-            "description": self.entry.summary,
+            "title": self.declaration.name,
+            "description": self.declaration.summary,
             "type": "object",
             "required": ["id", "type", "api_version", "created_at", "entity", "data"],
             "properties": {
                 "id": {"type": "string", "pattern": "^evt_[0-9a-f]{32}$"},
-                "type": {"const": self.entry.name},
+                "type": {"const": self.declaration.name},
                 "api_version": {"const": API_VERSION},
                 "created_at": {"type": "string", "format": "date-time"},
                 "store_id": {"type": ["string", "null"]},
@@ -140,7 +140,7 @@ impl Shape {
                     "type": "object",
                     "required": ["type", "id", "version"],
                     "properties": {
-                        "type": {"const": self.entry.entity},
+                        "type": {"const": self.declaration.entity},
                         "id": text,
                         "version": {"type": "integer"}
                     }
@@ -153,16 +153,16 @@ impl Shape {
     /// A sample of the whole body of such an event.
     pub fn example(&self) -> Value {
         json!({
-            "id": EventId::derive(&["example", self.entry.name]),
-            "type": self.entry.name,
+            "id": EventId::derive(&["example", self.declaration.name]),
+            "type": self.declaration.name,
             "api_version": API_VERSION,
             "created_at": EXAMPLE_TIME,
             "store_id": StoreId::derive(&["example"]),
             "request_id": primitives::id::derive("req_", &["example"]),
             "trace_id": primitives::id::derive("", &["example"]),
             "entity": {
-                "type": self.entry.entity,
-                "id": primitives::id::derive("", &["example", self.entry.entity]),
+                "type": self.declaration.entity,
+                "id": primitives::id::derive("", &["example", self.declaration.entity]),
                 "version": 2
             },
             "data": self.example_data(),
