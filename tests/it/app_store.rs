@@ -132,7 +132,7 @@ async fn an_installation_waits_for_consent_only_when_scopes_are_requested() {
 }
 
 #[tokio::test]
-async fn a_rotated_client_secret_stays_valid_for_a_day() {
+async fn both_client_secrets_work_for_a_day_after_a_rotation() {
     let mut shop = Shop::with_published_app(&["read_store"]).await;
     let path = format!("/v1/app-store/developers/apps/{}/secret/rotate", shop.app.id);
     let old = shop.app.client_secret.clone();

@@ -6,7 +6,7 @@ use core_types::event::{Event, EventGroup, EventSubject, TopicDeclaration};
 use core_types::id::{DeliveryId, StoreId};
 use core_types::key;
 use delivery::delivery::{
-    AttemptOutcome, Delivery, DeliveryAttempt, DeliveryStatus, MAX_ATTEMPTS_OF_SCOPE,
+    AttemptOutcome, Delivery, DeliveryAttempt, DeliveryStatus, MAX_ATTEMPTS_OF_TENANT,
     MAX_ATTEMPTS_TO_HOST, Speed,
 };
 use delivery::subscription::Subscription;
@@ -19,7 +19,7 @@ use crate::process::Process;
 use crate::{Gateway, Store};
 
 /// How many deliveries of a store may be attempted at once, on each queue.
-pub const PERMITS_OF_STORE: usize = number(MAX_ATTEMPTS_OF_SCOPE);
+pub const PERMITS_OF_STORE: usize = number(MAX_ATTEMPTS_OF_TENANT);
 /// How many deliveries to a host may be attempted at once, on each queue.
 pub const PERMITS_TO_HOST: usize = number(MAX_ATTEMPTS_TO_HOST);
 
@@ -116,8 +116,8 @@ impl Gateway {
     /// The permits for attempts of a store's deliveries to prompt receivers.
     pub fn permits_of_store(&self, store: &Store) -> Permits {
         let store = StoreId::parse(&store.id).expect("a store's id");
-        let scope = key::event_scope(Some(&store), None);
-        self.permits(key::permits_of_scope(&scope, Speed::Fast.as_str()), MAX_ATTEMPTS_OF_SCOPE)
+        let tenant = key::event_tenant(Some(&store), None);
+        self.permits(key::permits_of_tenant(&tenant, Speed::Fast.as_str()), MAX_ATTEMPTS_OF_TENANT)
     }
 
     /// The permits for attempts at a host.
@@ -160,7 +160,7 @@ impl Permits {
     }
 
     /// Gives one back.
-    pub async fn give_back(&self, permit: Permit) {
+    pub async fn release(&self, permit: Permit) {
         self.app.table.return_permit(permit.0).await.expect("the table answers");
     }
 

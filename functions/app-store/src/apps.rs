@@ -296,7 +296,7 @@ pub async fn get(
     State(app): State<App>,
     Path(id): Path<AppId>,
 ) -> Result<Json<AppDetailView>, Problem> {
-    let found = published(&app, &id).await?;
+    let found = load_published(&app, &id).await?;
     let developer = key::developer(&found.owner_id);
     let submissions =
         table::Query::partition(key::app(&id).pk).begins_with(key::SUBMISSIONS).newest_first();
@@ -330,7 +330,7 @@ pub async fn get(
 ///
 /// # Errors
 /// `not_found`, both for an unknown app and for one that is not in the catalogue.
-pub async fn published(services: &Services, id: &AppId) -> Result<CommerceApp, Problem> {
+pub async fn load_published(services: &Services, id: &AppId) -> Result<CommerceApp, Problem> {
     let found: Option<CommerceApp> = services.table.get(&key::app(id)).await?;
     found.filter(CommerceApp::is_published).ok_or_else(|| Code::NotFound.into())
 }

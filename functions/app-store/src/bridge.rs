@@ -4,6 +4,8 @@
 //! applies its authorization, budget and idempotency. The receiving function decides which routes a
 //! bridged call may reach, by [`gateway::bridged`]; the paths that are closed here save a request.
 
+mod input;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -21,13 +23,13 @@ use identity::store::{Store, StoreStatus};
 use platform::app::CommerceApp;
 use platform::installation::Installation;
 use primitives::context::Context;
-use primitives::fields::{Exact, FromText, Violation};
-use primitives::input::{Given, Rules, request};
-use primitives::problem::{Code, FieldError, Problem};
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use services::Services;
+
+use input::{BridgeRequest, Target};
 
 use crate::oauth;
 
@@ -46,76 +48,6 @@ const CLOSED: &[&str] = &[
     "/v1/operations/runtime/failover-drills",
     "/v1/operations/drills",
 ];
-
-primitives::string_enum! {
-    /// The target of a bridged call.
-    Target {
-        /// This API.
-        Admin = "admin",
-        /// The app's own server.
-        App = "app",
-    }
-}
-
-/// The method of a bridged call.
-#[derive(Debug, Clone)]
-pub struct BridgedMethod(Method);
-
-impl FromText for BridgedMethod {
-    const EXPECTS: &'static str = "a method";
-
-    fn from_text(text: &str) -> Result<Self, Violation> {
-        match text {
-            "GET" => Ok(Self(Method::GET)),
-            "POST" => Ok(Self(Method::POST)),
-            "PUT" => Ok(Self(Method::PUT)),
-            "PATCH" => Ok(Self(Method::PATCH)),
-            "DELETE" => Ok(Self(Method::DELETE)),
-            _ => Err(Violation::new("invalid_choice", "Must be GET, POST, PUT, PATCH or DELETE.")),
-        }
-    }
-}
-primitives::text_field!(BridgedMethod);
-primitives::string_schema!(BridgedMethod: {"enum": ["GET", "POST", "PUT", "PATCH", "DELETE"]});
-
-/// A call to make for an embedded page.
-#[request]
-#[derive(Debug)]
-pub struct BridgeRequest {
-    /// `admin`, the default, for this API; `app` for the app's own server.
-    target: Option<Target>,
-    /// The HTTP method; `GET` by default.
-    method: Option<BridgedMethod>,
-    /// The path without query: `/v1/…`, or a path of the app's own server.
-    path: Exact<2048>,
-    /// The query parameters by name: strings, numbers or booleans.
-    #[schemars(schema_with = "plain_values")]
-    query: Option<Value>,
-    /// Request headers: only `If-Match`, `Idempotency-Key` and `Accept` are accepted.
-    #[schemars(with = "Option<BTreeMap<String, String>>")]
-    headers: Option<Value>,
-    /// The JSON body.
-    body: Option<Value>,
-    /// The installation to act as. A merchant must send it; a page may send its own.
-    installation_id: Option<InstallationId>,
-}
-
-/// The schema of query parameters: strings, numbers and booleans by name, or `null`.
-fn plain_values(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    schemars::json_schema!({
-        "type": ["object", "null"],
-        "additionalProperties": {"type": ["string", "number", "boolean"]},
-    })
-}
-
-impl Rules for BridgeRequest {
-    fn violations(given: Given<'_>) -> Vec<FieldError> {
-        let (headers, query) = (given.get::<Value>("headers"), given.get::<Value>("query"));
-        let rejected =
-            [allowed_headers(headers.as_ref()).err(), query_string(query.as_ref()).err()];
-        rejected.into_iter().flatten().flat_map(|problem| problem.errors().to_vec()).collect()
-    }
-}
 
 /// The response of a bridged call.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -102,7 +102,7 @@ pub async fn list(
 ) -> Result<Page<AppView>, Problem> {
     let admits = |each: &CommerceApp| query.status.is_none_or(|status| each.status == status);
     let own = developer::apps_of(&developer.account.id).newest_first();
-    paging.answer(&app, &own, admits, |each| each.view()).await
+    paging.query(&app, &own, admits, |each| each.view()).await
 }
 
 /// A new app.
@@ -132,8 +132,8 @@ pub struct CreateAppRequest {
 }
 
 impl RequestRules for CreateAppRequest {
-    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
-        let app = case.app;
+    async fn violations(given: Given<'_>, validation: &Validation<'_>) -> Vec<FieldError> {
+        let app = validation.app;
         let uris = given.get::<RedirectUris>("redirect_uris");
         let mut errors = uris.map(|uris| validate_uris(app, &uris, false)).unwrap_or_default();
         errors.extend(given.get("app_url").and_then(|url| validate_app_url(app, &url)));

@@ -175,7 +175,7 @@ pub async fn list(
         Some(status) => each.status == status,
         None => each.status != InstallationStatus::Uninstalled,
     };
-    paging.answer(&app, &wanted, admits, |each| each.view()).await
+    paging.query(&app, &wanted, admits, |each| each.view()).await
 }
 
 /// `GET /v1/app-store/installations/{id}` (`getInstallation`): Get an installation.
@@ -240,7 +240,7 @@ pub async fn access_log(
     let installation = own(&app, &admin, &id).await?;
     let (index, partition) = key::timeline_on(&admin.store.id, installation.id.as_str());
     let wanted = table::Query::index(index, partition).newest_first();
-    paging.answer(&app, &wanted, |_: &Event| true, AccessLogEntry::from).await
+    paging.query(&app, &wanted, |_: &Event| true, AccessLogEntry::from).await
 }
 
 /// The scopes of an installation.

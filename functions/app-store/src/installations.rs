@@ -85,7 +85,7 @@ pub async fn suspend(
     Body(input): Body<ReasonRequest>,
 ) -> Result<Json<InstallationView>, Problem> {
     let suspend = |known: &Installation, now| known.suspend(input.text(), now);
-    act(&admin, &app, &id, &APP_SUSPENDED, suspend, uncount).await
+    transition(&admin, &app, &id, &APP_SUSPENDED, suspend, uncount).await
 }
 
 /// `POST /v1/app-store/installations/{id}/resume` (`resumeInstallation`): Resume a suspended installation.
@@ -100,7 +100,7 @@ pub async fn resume(
     State(app): State<App>,
     Path(id): Path<InstallationId>,
 ) -> Result<Json<InstallationView>, Problem> {
-    act(&admin, &app, &id, &APP_RESUMED, Installation::resume, count).await
+    transition(&admin, &app, &id, &APP_RESUMED, Installation::resume, count).await
 }
 
 /// `POST /v1/app-store/installations/{id}/tokens/revoke` (`revokeInstallationTokens`):
@@ -118,7 +118,7 @@ pub async fn revoke_tokens(
     Path(id): Path<InstallationId>,
 ) -> Result<Json<InstallationView>, Problem> {
     let revoke = Installation::revoke_tokens;
-    act(&admin, &app, &id, &APP_TOKENS_REVOKED, revoke, |write, _| write).await
+    transition(&admin, &app, &id, &APP_TOKENS_REVOKED, revoke, |write, _| write).await
 }
 
 /// Loads the installation, if it is on the caller's store.
@@ -144,7 +144,7 @@ fn ensure_own(admin: &Admin, installation: &Installation) -> Result<(), Problem>
 }
 
 /// Changes an installation that is on the caller's store; `count` adds the change of the app's counter.
-async fn act(
+async fn transition(
     admin: &Admin,
     services: &Services,
     id: &InstallationId,

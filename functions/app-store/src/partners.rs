@@ -84,12 +84,12 @@ impl DashboardQuery {
 }
 
 impl RequestRules for DashboardQuery {
-    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+    async fn violations(given: Given<'_>, validation: &Validation<'_>) -> Vec<FieldError> {
         let (since, until) = (given.get("since"), given.get("until"));
         if given.has("since") != since.is_some() || given.has("until") != until.is_some() {
             return Vec::new();
         }
-        let validated = Self::between(since, until, case.app.clock.now());
+        let validated = Self::between(since, until, validation.app.clock.now());
         validated.err().map(|problem| problem.errors().to_vec()).unwrap_or_default()
     }
 }

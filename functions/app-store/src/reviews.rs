@@ -23,7 +23,7 @@ use services::Services;
 use table::Condition;
 use table::item::{Index, Item};
 
-use crate::apps::published;
+use crate::apps::load_published;
 
 /// One star to five.
 type Stars = Int<1, 5>;
@@ -62,12 +62,12 @@ pub async fn list(
     Query(query): Query<ReviewsQuery>,
     paging: Paging,
 ) -> Result<Page<AppReviewView, AppReviewSummary>, Problem> {
-    let found = published(&app, &id).await?;
+    let found = load_published(&app, &id).await?;
     let wanted = table::Query::index(Index::Gsi1, key::reviews_on_app(&id)).newest_first();
     let stars = query.rating.map(|stars| stored(stars.0));
     paging
-        .with(AppReviewSummary { rating: AppRating::from(&found) })
-        .answer(
+        .with_extras(AppReviewSummary { rating: AppRating::from(&found) })
+        .query(
             &app,
             &wanted,
             |review: &AppReview| stars.is_none_or(|stars| review.rating == stars),
@@ -99,7 +99,7 @@ pub async fn create(
     Path(id): Path<AppId>,
     Body(input): Body<ReviewAppRequest>,
 ) -> Result<Created<AppReviewView>, Problem> {
-    published(&app, &id).await?;
+    load_published(&app, &id).await?;
     let now = app.clock.now();
     let body = String::from(input.body);
     let review = AppReview::write(&id, &admin.store, stored(input.rating), body, now);

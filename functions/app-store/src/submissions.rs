@@ -55,7 +55,7 @@ pub async fn list(
     let wanted =
         table::Query::partition(key::app(&id).pk).begins_with(key::SUBMISSIONS).newest_first();
     let admits = |each: &Submission| query.status.is_none_or(|status| each.status == status);
-    paging.answer(&app, &wanted, admits, |each| each.view()).await
+    paging.query(&app, &wanted, admits, |each| each.view()).await
 }
 
 /// The proposed listing of the catalogue.
@@ -226,7 +226,7 @@ pub async fn list_all(
 ) -> Result<Page<SubmissionView>, Problem> {
     let status = query.status.unwrap_or(SubmissionStatus::Submitted);
     let wanted = table::Query::index(Index::Gsi1, key::submissions_of_status(status.as_str()));
-    paging.answer(&app, &wanted, |_| true, |each: Submission| each.view()).await
+    paging.query(&app, &wanted, |_| true, |each: Submission| each.view()).await
 }
 
 /// `POST /v1/app-store/submissions/{sid}/approve` (`approveSubmission`): Approve an app submission.

@@ -202,13 +202,13 @@ pub(crate) async fn delete(
         claim.released_at = Some(now);
     }
     // The transaction repeats the checks above: a store or an app may have been created meanwhile.
-    let write = Developer::has_no_apps(app.table.write(), &account.id, Code::VersionConflict);
+    let write = Developer::require_no_apps(app.table.write(), &account.id, Code::VersionConflict);
     let write = match second_factor {
         Some(factor) => factor.end(write),
         None => write.delete(&key::mfa(&account.id)),
     };
     let outcome = deleted
-        .save_unless_owner(confirmed.add_use(write, now), Code::VersionConflict)
+        .save_if_deletable(confirmed.add_use(write, now), Code::VersionConflict)
         .put_if(&claim, held, Code::VersionConflict)
         .emit(deleted.event(&MERCHANT_DELETED, &app.config, now))
         .when_some(notice.transpose()?, Write::emit)

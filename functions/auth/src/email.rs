@@ -132,12 +132,12 @@ pub(crate) async fn verify(
         let now = app.clock.now();
         let session = prover.session_of(&account).map(Item::key);
         let is_creator = session.is_some() || confirmed.is_some();
-        let claimed = account.claimed(now).filter(|_| !is_creator);
-        let notice = match &claimed {
-            Some(account) => Some(set_up_anew(&app, account, now).await?),
+        let taken_over = account.taken_over(now).filter(|_| !is_creator);
+        let notice = match &taken_over {
+            Some(account) => Some(account_taken_over_mail(&app, account, now).await?),
             None => None,
         };
-        let next = claimed.unwrap_or_else(|| account.verified(now));
+        let next = taken_over.unwrap_or_else(|| account.verified(now));
         let answer = Json::new(&EmailVerified {
             verified: true,
             email: next.email.clone(),
@@ -160,7 +160,7 @@ pub(crate) async fn verify(
 
 /// The mail to the new owner of an account whose password and sessions have ended with the proof of its
 /// address.
-pub(crate) async fn set_up_anew(
+pub(crate) async fn account_taken_over_mail(
     services: &Services,
     account: &Merchant,
     now: Timestamp,

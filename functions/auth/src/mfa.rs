@@ -61,7 +61,7 @@ async fn validate(
 ) -> Result<CodeProof, Problem> {
     let failed = Code::InvalidOrExpiredCode;
     let (subject, mfa_key) =
-        (account.attempted(Kind::Totp, &inbound.client_prefix()), key::mfa(&account.id));
+        (account.attempt_subject(Kind::Totp, &inbound.client_prefix()), key::mfa(&account.id));
     let (_, mut batch) = throttle::attempt(services, &subject, None, &[&mfa_key]).await?;
     let now = services.clock.now();
     let mfa: Option<Mfa> = batch.take(&mfa_key)?;
@@ -105,7 +105,7 @@ pub(crate) async fn second(
 
 /// Ends a sign-in that lacks its second factor. `write` uses up the first factor, and the problem has a
 /// token that represents it for five minutes.
-pub(crate) async fn required(write: Write, account: &Merchant, now: Timestamp) -> Problem {
+pub(crate) async fn begin_second_step(write: Write, account: &Merchant, now: Timestamp) -> Problem {
     let (link, token) = Link::begin(Purpose::Mfa, Some(account), now);
     match write.create(&link, Code::VersionConflict).commit().await {
         Err(problem) => problem,

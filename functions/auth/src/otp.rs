@@ -9,7 +9,7 @@ use gateway::idempotency::answering;
 use gateway::reply::{Accepted, Json, NoStore};
 use gateway::request::{Body, Inbound, Raw, Ruled};
 use identity::account::Account;
-use identity::authentication::code::{CodeSent, Named};
+use identity::authentication::code::{ChallengeSelector, CodeSent};
 use identity::authentication::{MailRequest, code};
 use identity::challenge::Challenge;
 use identity::challenge_subject::ChallengeSubject;
@@ -64,7 +64,7 @@ pub(crate) struct VerifyCodeRequest {
 
 impl Rules for VerifyCodeRequest {
     fn violations(given: Given<'_>) -> Vec<FieldError> {
-        Named::violations(given)
+        ChallengeSelector::violations(given)
     }
 }
 
@@ -84,48 +84,48 @@ pub(crate) async fn verify(
     Raw(inbound): Raw,
     Ruled(Body(input)): Ruled<Body<VerifyCodeRequest>>,
 ) -> Result<NoStore<Json<SignedIn>>, Problem> {
-    let id = match Named::new(input.challenge_id, input.email)? {
-        Named::Challenge(id) => id,
-        Named::SentTo(email) => {
+    let id = match ChallengeSelector::new(input.challenge_id, input.email)? {
+        ChallengeSelector::Challenge(id) => id,
+        ChallengeSelector::SentTo(email) => {
             let network = inbound.client_prefix();
-            let subject = Merchant::subject(Kind::Code, &Platform, &email, &network);
+            let subject = Merchant::attempt_subject_at(Kind::Code, &Platform, &email, &network);
             code::newest(&app, &subject).await?
         }
     };
-    let (challenge, holder) = code::validate(&app, id, &input.code).await?;
-    let account: Merchant = code::owner(&app, &challenge, &holder).await?;
+    let (challenge, challenge_subject) = code::validate(&app, id, &input.code).await?;
+    let account: Merchant = code::account_of(&app, &challenge, &challenge_subject).await?;
     if !account.email_verified {
-        return claim(&app, (&challenge, &holder), &inbound, input.cookie.0).await;
+        return take_over(&app, (&challenge, &challenge_subject), &inbound, input.cookie.0).await;
     }
     let second = mfa::second(&app, &account, input.totp.as_ref(), &inbound).await?;
-    let write = code::used(&app, &challenge, app.clock.now())
-        .delete(&account.attempted(Kind::Code, &inbound.client_prefix()).key());
+    let write = code::consume(&app, &challenge, app.clock.now())
+        .delete(&account.attempt_subject(Kind::Code, &inbound.client_prefix()).key());
     finish(&app, &account, write, (CreatedVia::Otp, second), &inbound, input.cookie.0).await
 }
 
 /// Gives the account to the first who proves its address, and begins a session. No second factor is required:
 /// one that was set up before the proof is removed.
-async fn claim(
+async fn take_over(
     services: &Services,
-    (challenge, holder): (&Challenge, &ChallengeSubject),
+    (challenge, challenge_subject): (&Challenge, &ChallengeSubject),
     inbound: &Inbound,
     cookie: bool,
 ) -> Result<NoStore<Json<SignedIn>>, Problem> {
     retry(|| async {
-        let found: Merchant = code::owner(services, challenge, holder).await?;
+        let found: Merchant = code::account_of(services, challenge, challenge_subject).await?;
         let now = services.clock.now();
         // The address was proven meanwhile, which ended this code.
-        let account = found.claimed(now).ok_or(Code::InvalidOrExpiredCode)?;
+        let account = found.taken_over(now).ok_or(Code::InvalidOrExpiredCode)?;
         let (session, token) = begin(&account, CreatedVia::Otp, inbound, now);
         let view = MerchantView::of(&account, &services.config);
         let body = SignedIn::new(view, &session, &token, None, now);
-        let write = code::used(services, challenge, now);
+        let write = code::consume(services, challenge, now);
         account
             .save(write, Code::VersionConflict)
             .emit(account.event(&MERCHANT_UPDATED, &services.config, now))
-            .emit(email::set_up_anew(services, &account, now).await?)
+            .emit(email::account_taken_over_mail(services, &account, now).await?)
             .create(&session, Code::VersionConflict)
-            .delete(&account.attempted(Kind::Code, &inbound.client_prefix()).key())
+            .delete(&account.attempt_subject(Kind::Code, &inbound.client_prefix()).key())
             .answer(session::signed_in(&body, cookie), now)
             .await
     })

@@ -233,7 +233,7 @@ pub(crate) async fn list(
     let account = &caller.account;
     let view = |session: Session| SessionView::of(&session, session.id == caller.session.id);
     let is_alive = |session: &Session| session.is_alive(account, now);
-    paging.answer(&app, &authentication::sessions(account), is_alive, view).await
+    paging.query(&app, &authentication::sessions(account), is_alive, view).await
 }
 
 /// `DELETE /v1/auth/sessions/{id}` (`deleteSession`): End a session of the account.

@@ -115,7 +115,7 @@ pub(crate) async fn signup(
         locale: input.locale,
     };
     let mut account = Merchant::register(registration, now);
-    let store = first_store.map(|new| Store::open(&account.id, new, now));
+    let store = first_store.map(|new| Store::create(&account.id, new, now));
     account.stores = u64::from(store.is_some());
     account.newest_store_id = store.as_ref().map(|store| store.id.clone());
     let (session, token) = begin(&account, CreatedVia::Signup, &inbound, now);
@@ -256,7 +256,7 @@ pub(crate) async fn finish(
     let (write, via) = match second {
         Second::NotNeeded => (write, via),
         Second::Right(proof) => (proof.add_use(write), CreatedVia::Mfa),
-        Second::Missing => return Err(mfa::required(write, account, now).await),
+        Second::Missing => return Err(mfa::begin_second_step(write, account, now).await),
     };
     let (session, token) = begin(account, via, inbound, now);
     let view = MerchantView::of(account, &services.config);

@@ -26,8 +26,8 @@ use serde::{Deserialize, Serialize};
 use services::Services;
 use services::queue::QueueName;
 use table::item::{Item, Key};
-use table::outbox::{DueKind, DueMark, SHARDS, give_up_if_permanent};
-use themes::purchase::{ThemePurchase, settlement};
+use table::outbox::{DueKind, DueMark, SHARDS, remove_mark_if_permanent};
+use themes::purchase::{ThemePurchase, update};
 
 use crate::PARALLEL;
 use crate::sweep::{Tally, load, unless_lost};
@@ -194,7 +194,7 @@ async fn process(services: &Services, batch: &JobBatch) -> Result<JobReport, Pro
         JobKind::Purchases => {
             let purchases = load::<ThemePurchase>(services, &keys, &mut tally).await?;
             at_once(purchases, |purchase| {
-                async move { settlement::process(services, &purchase, deadline).await }.boxed()
+                async move { update::process(services, &purchase, deadline).await }.boxed()
             })
             .await
         }
@@ -202,7 +202,8 @@ async fn process(services: &Services, batch: &JobBatch) -> Result<JobReport, Pro
     for (key, version, outcome) in outcomes {
         // A payment has moved its mark on before its work began.
         let mark = DueMark::DueByOrNextVersion(services.clock.now(), version);
-        let outcome = give_up_if_permanent(&services.table, &key, mark, unless_lost(outcome)).await;
+        let outcome =
+            remove_mark_if_permanent(&services.table, &key, mark, unless_lost(outcome)).await;
         tally.count(&key, outcome);
     }
     let (done, failures) = (tally.done, tally.failed);

@@ -155,15 +155,15 @@ pub async fn handle_stream(services: &Services, event: StreamEvent) -> BatchResp
         restock(services, levels)
     );
     // A permanent failure is not repeated: all records behind it would wait.
-    let (hopeless, passing): (Vec<_>, Vec<_>) =
+    let (permanent, transient): (Vec<_>, Vec<_>) =
         queued.into_iter().chain(restocked).partition(|(_, problem)| problem.is_permanent());
-    for (sequence, problem) in hopeless {
+    for (sequence, problem) in permanent {
         tracing::error!(
             cause = %problem, sequence,
             "stream record rejected permanently; left to the sweep"
         );
     }
-    failed.extend(passing);
+    failed.extend(transient);
     let mut changed = ChangedProducts::default();
     for GroupOutcome { group, done, failure } in published {
         for event in &done {

@@ -7,7 +7,7 @@ use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::Item;
-use table::outbox::{DueMark, give_up};
+use table::outbox::{DueMark, remove_due_mark};
 use table::{Changed, Write};
 
 use crate::order_mails::{self, EventOutput};
@@ -26,8 +26,9 @@ pub(crate) struct GroupOutcome {
     pub(crate) failure: Option<Problem>,
 }
 
-/// Changes the state of a group's events whose deliveries were created, and writes their outputs. An event with a permanent error is marked as failed; one that met an outage stays pending.
-/// Events whose state others have changed meanwhile stay as they are, and that is success.
+/// Changes the state of a group's events whose deliveries were created, and writes their outputs. An event
+/// with a permanent error is marked as failed; one that met an outage stays pending. Events whose state others
+/// have changed meanwhile stay as they are, and that is success.
 pub(crate) async fn commit_states(
     services: &Services,
     group: EventGroup,
@@ -79,7 +80,7 @@ async fn commit_failed(
     let transitions: Vec<EventTransition> = transitions.into_iter().map(failed).collect();
     match write(services, group.clone(), &transitions).await {
         Err(again) if again.is_permanent() => {
-            give_up(&services.table, &group.key(), DueMark::Any, problem).await
+            remove_due_mark(&services.table, &group.key(), DueMark::Any, problem).await
         }
         outcome => outcome,
     }
@@ -230,9 +231,9 @@ mod tests {
     #[test]
     fn state_changes_of_others_are_not_overwritten() {
         let begun = group();
-        let given_up = begun.with([begun.events()[0].discard(EXAMPLE_TIME).unwrap()]);
+        let discarded = begun.with([begun.events()[0].discard(EXAMPLE_TIME).unwrap()]);
         let all = [(0, None), (1, None), (2, None)];
-        assert_eq!(states(&given_up, &all), ["discarded", "published", "published"]);
+        assert_eq!(states(&discarded, &all), ["discarded", "published", "published"]);
         let published = begun.with(
             begun.pending().map(|event| event.moved_to(OutboxState::Published, None, EXAMPLE_TIME)),
         );

@@ -21,7 +21,7 @@ use primitives::problem::{Code, Problem};
 use serde::Serialize;
 use services::Services;
 use table::item::{Item, Key};
-use table::outbox::{DueKind, DueMark, SHARDS, give_up_if_permanent};
+use table::outbox::{DueKind, DueMark, SHARDS, remove_mark_if_permanent};
 
 use crate::PARALLEL;
 use crate::category_drains::continue_drain;
@@ -145,7 +145,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Counts the outcome for the item of this key, which is given up after a permanent error.
+    /// Counts the outcome for the item of this key, which loses its due mark after a permanent error.
     pub(crate) async fn record(
         &mut self,
         services: &Services,
@@ -153,7 +153,7 @@ impl Tally {
         outcome: Result<bool, Problem>,
     ) {
         let due = DueMark::DueBy(services.clock.now());
-        self.count(key, give_up_if_permanent(&services.table, key, due, outcome).await);
+        self.count(key, remove_mark_if_permanent(&services.table, key, due, outcome).await);
     }
 
     /// Counts the outcome for `work`: a key, or a kind of work.

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_encoded_is_read_again() {
+    fn an_encoded_text_is_decoded_unchanged() {
         let body = include_bytes!("encodings.rs").repeat(20);
         let encoded = zstd(&body).unwrap();
         assert!(encoded.len() < body.len() / 10);

@@ -31,7 +31,7 @@ use std::time::{Duration, SystemTime};
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent};
 use core_types::id::StoreId;
 use core_types::key;
-use core_types::mail::{Mail, MailClaim, MailContent, MailMessage, MailState};
+use core_types::mail::{Mail, MailContent, MailMessage, MailReadiness, MailState};
 use delivery::mail::{Sender, allowance};
 use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart, SinglePart};
@@ -81,18 +81,18 @@ pub async fn handle(services: &Services, event: SqsEvent) -> SqsBatchResponse {
     response
 }
 
-/// Handles one message. After a permanent error the mail is given up at the first attempt.
+/// Handles one message. After a permanent error the mail is marked as failed at the first attempt.
 async fn handle_one(services: &Services, body: &str) -> Result<(), Problem> {
     let message: MailMessage = serde_json::from_str(body).map_err(Problem::internal)?;
     match deliver(services, &message).await {
-        Err(problem) if problem.is_permanent() => give_up(services, &message, &problem).await,
+        Err(problem) if problem.is_permanent() => fail(services, &message, &problem).await,
         outcome => outcome,
     }
 }
 
 /// Marks a mail as failed, independent of its content. If even that cannot be written, the mail loses its
 /// due mark.
-async fn give_up(
+async fn fail(
     services: &Services,
     message: &MailMessage,
     problem: &Problem,
@@ -107,7 +107,7 @@ async fn give_up(
         // It was deleted: sent, expired or obsolete.
         Err(problem) if problem.code == Code::VersionConflict => Ok(()),
         Err(problem) if problem.is_permanent() => {
-            outbox::give_up(&services.table, &mail_key, DueMark::Any, &problem).await
+            outbox::remove_due_mark(&services.table, &mail_key, DueMark::Any, &problem).await
         }
         outcome => outcome,
     }
@@ -117,13 +117,13 @@ async fn give_up(
 async fn deliver(services: &Services, message: &MailMessage) -> Result<(), Problem> {
     let mail_key = key::mail(&message.mail_id);
     let Some(mail) = services.table.get::<Mail>(&mail_key).await? else { return Ok(()) };
-    match mail.claim(services.clock.now()) {
-        MailClaim::Leave => Ok(()),
-        MailClaim::Expired => {
+    match mail.readiness(services.clock.now()) {
+        MailReadiness::Leave => Ok(()),
+        MailReadiness::Expired => {
             tracing::warn!(mail = %mail.id, "mail expired unsent");
             services.table.write().delete(&mail_key).commit().await
         }
-        MailClaim::Send(taken) => {
+        MailReadiness::Send(taken) => {
             let lease =
                 services.table.write().replace(&taken, Code::VersionConflict).commit().await;
             match lease {
@@ -156,8 +156,8 @@ async fn record_outcome(
             });
             return write.commit().await;
         }
-        Ok(MailOutcome::Void) => {
-            tracing::info!(mail = %mail.id, "mail dropped: its content is void");
+        Ok(MailOutcome::Obsolete) => {
+            tracing::info!(mail = %mail.id, "mail deleted unsent: its content is obsolete");
             return services.table.write().delete(&mail.key()).commit().await;
         }
         Ok(MailOutcome::Sent) => {
@@ -184,19 +184,19 @@ async fn record_outcome(
     Ok(())
 }
 
-/// The final state of a mail.
+/// The outcome of an attempt that met no failure.
 #[derive(Debug, Clone)]
 enum MailOutcome {
     /// It was handed to the server.
     Sent,
-    /// Its content is void by now.
-    Void,
+    /// Its content is obsolete: it is not sent any more.
+    Obsolete,
     /// The store may not write to its recipient, in general or today: the mail is stored, with the
     /// reason.
     Withheld(Code, Option<StoreId>),
 }
 
-/// The failure of a mail.
+/// The failure of an attempt.
 #[derive(Debug)]
 struct SendFailure {
     /// Whether another attempt is pointless.
@@ -207,7 +207,7 @@ struct SendFailure {
 
 impl SendFailure {
     #[expect(clippy::needless_pass_by_value, reason = "errors are passed on as they come")]
-    fn passing(cause: impl ToString) -> Self {
+    fn transient(cause: impl ToString) -> Self {
         Self { permanent: false, cause: cause.to_string() }
     }
 
@@ -226,41 +226,43 @@ impl SendFailure {
 async fn send(services: &Services, mail: &mut Mail) -> Result<MailOutcome, SendFailure> {
     let key = services.secrets.mail_key().await.map_err(SendFailure::of)?;
     let content = mail.content(&key).map_err(SendFailure::permanent)?;
-    let worded = notifications::worded(services, content).await.map_err(SendFailure::of)?;
-    let Some(content) = worded else { return Ok(MailOutcome::Void) };
+    let rendered = notifications::render(services, content).await.map_err(SendFailure::of)?;
+    let Some(content) = rendered else { return Ok(MailOutcome::Obsolete) };
     let sender = Sender::of(services, &content).await.map_err(SendFailure::of)?;
-    if let Some(code) = withholding_reason(services, mail, &content, &sender).await? {
+    if let Some(code) = check_and_count_quota(services, mail, &content, &sender).await? {
         return Ok(MailOutcome::Withheld(code, content.store_id));
     }
     let message = compose(services, mail, &content, &sender)?;
     let config = &services.config.mail;
     let Some(directory) = &config.directory else {
-        let url = services.secrets.mail_server().await.map_err(SendFailure::passing)?;
+        let url = services.secrets.mail_server().await.map_err(SendFailure::transient)?;
         let sending = tokio::time::timeout(SEND_LIMIT, send_by_smtp(&url, message));
-        let sent = sending.await.unwrap_or_else(|_| Err(SendFailure::passing("time-out")));
+        let sent = sending.await.unwrap_or_else(|_| Err(SendFailure::transient("time-out")));
         return sent.map(|()| MailOutcome::Sent);
     };
     let (directory, name) = (directory.clone(), format!("{}.eml", mail.id));
     let bytes = message.formatted();
-    let written = tokio::task::spawn_blocking(move || write_whole(&directory, &name, &bytes)).await;
-    written.map_err(SendFailure::passing)?.map_err(SendFailure::passing)?;
+    let written =
+        tokio::task::spawn_blocking(move || write_atomically(&directory, &name, &bytes)).await;
+    written.map_err(SendFailure::transient)?.map_err(SendFailure::transient)?;
     if config.print {
         print(&content);
     }
     Ok(MailOutcome::Sent)
 }
 
-/// Returns why a store's mail must be withheld. A mail about its business is withheld while its owner has
-/// not proven their address. Such a mail, or a code to a stranger, is withheld when the day's limit is
-/// reached. Gift cards were counted when they were created. The count and its mark on the mail are one
-/// write, so that a mail is counted once.
-async fn withholding_reason(
+/// Counts a store's mail in its day's quota, unless the mail must be withheld: then returns the reason. A mail
+/// about the store's business is withheld while its owner has not proven their address. Such a mail, or a
+/// code to an unverified recipient, is withheld when the day's quota is used up. Gift cards were counted when
+/// they were created. The count and its mark on the mail are one write, so that a mail is counted once.
+async fn check_and_count_quota(
     services: &Services,
     mail: &mut Mail,
     content: &MailContent,
     sender: &Sender,
 ) -> Result<Option<Code>, SendFailure> {
-    let needs_proof = content.is_business || (content.is_to_stranger && content.store_id.is_some());
+    let needs_proof =
+        content.is_business || (content.is_to_unverified && content.store_id.is_some());
     if needs_proof && !sender.is_proven() {
         return Ok(Some(Code::EmailUnverified));
     }
@@ -272,11 +274,11 @@ async fn withholding_reason(
     let write = services.table.write().replace(&counted, Code::VersionConflict);
     let write = match &content.store_id {
         store if content.is_business => {
-            let stranger = sender.quota.as_ref().filter(|_| content.is_to_stranger);
-            let asked_by = store.as_ref().filter(|_| content.asks_to_pay);
-            allowance::count_about_order(write, to, (stranger, asked_by), now)
+            let unverified = sender.quota.as_ref().filter(|_| content.is_to_unverified);
+            let requested_by = store.as_ref().filter(|_| content.is_payment_request);
+            allowance::count_about_order(write, to, (unverified, requested_by), now)
         }
-        Some(store) if content.is_to_stranger => allowance::count_code(write, store, to, now),
+        Some(store) if content.is_to_unverified => allowance::count_code(write, store, to, now),
         Some(_) | None => return Ok(None),
     };
     match write.commit().await {
@@ -297,7 +299,7 @@ fn compose(
     sender: &Sender,
 ) -> Result<lettre::Message, SendFailure> {
     let from = Some(services.config.mail_from.as_str()).filter(|from| !from.is_empty());
-    let platform: Mailbox = from.unwrap_or(NO_SENDER).parse().map_err(SendFailure::passing)?;
+    let platform: Mailbox = from.unwrap_or(NO_SENDER).parse().map_err(SendFailure::transient)?;
     let on = platform.name.as_deref().unwrap_or_else(|| platform.email.domain());
     let from =
         Mailbox::new(sender.display_name(on).or_else(|| platform.name.clone()), platform.email);
@@ -330,7 +332,7 @@ fn compose(
 async fn send_by_smtp(url: &str, message: lettre::Message) -> Result<(), SendFailure> {
     // The URL has a password, so its error is not logged.
     let builder = AsyncSmtpTransport::<Tokio1Executor>::from_url(url)
-        .map_err(|_| SendFailure::passing("the SMTP URL is not one"))?;
+        .map_err(|_| SendFailure::transient("the SMTP URL is not one"))?;
     let server = builder.timeout(Some(SEND_LIMIT)).build::<Tokio1Executor>();
     match server.send(message).await {
         Ok(_) => Ok(()),
@@ -346,7 +348,7 @@ async fn send_by_smtp(url: &str, message: lettre::Message) -> Result<(), SendFai
 }
 
 /// Writes a file atomically, under another name first.
-fn write_whole(directory: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
+fn write_atomically(directory: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
     std::fs::create_dir_all(directory)?;
     let draft = directory.join(format!(".{name}.part"));
     std::fs::write(&draft, bytes)?;
@@ -374,7 +376,7 @@ mod tests {
     #[test]
     fn a_file_appears_whole_under_its_name() {
         let directory = std::env::temp_dir().join(crypto::seal::random_secret());
-        write_whole(&directory, "mai_1.eml", b"Code: 042137\r\n").unwrap();
+        write_atomically(&directory, "mai_1.eml", b"Code: 042137\r\n").unwrap();
         let names: Vec<_> = std::fs::read_dir(&directory)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())

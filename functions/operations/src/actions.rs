@@ -32,7 +32,7 @@ use services::Services;
 use crate::subscriptions::{SubscriptionWithSecret, find_to_change, replace};
 
 /// Loads, changes and writes a subscription; retried when a delivery's outcome was written in between.
-async fn act<S: RequiredScope>(
+async fn transition<S: RequiredScope>(
     services: &Services,
     caller: &StoreAccess<S>,
     id: &SubscriptionId,
@@ -64,7 +64,7 @@ pub(crate) async fn enable(
     Path(id): Path<SubscriptionId>,
     if_match: IfMatch,
 ) -> Result<Json<SubscriptionView>, Problem> {
-    act(&app, &caller, &id, if_match, Subscription::enable).await
+    transition(&app, &caller, &id, if_match, Subscription::enable).await
 }
 
 /// `POST /v1/operations/webhook-subscriptions/{id}/disable` (`disableWebhookSubscription`):
@@ -82,7 +82,7 @@ pub(crate) async fn disable(
     Path(id): Path<SubscriptionId>,
     if_match: IfMatch,
 ) -> Result<Json<SubscriptionView>, Problem> {
-    act(&app, &caller, &id, if_match, Subscription::disable).await
+    transition(&app, &caller, &id, if_match, Subscription::disable).await
 }
 
 /// A delivery that was queued.
@@ -306,5 +306,5 @@ pub(crate) async fn promote(
     Path(id): Path<SubscriptionId>,
     if_match: IfMatch,
 ) -> Result<Json<SubscriptionView>, Problem> {
-    act(&app, &caller, &id, if_match, Subscription::promote).await
+    transition(&app, &caller, &id, if_match, Subscription::finish_rotation).await
 }

@@ -55,8 +55,8 @@ pub(crate) struct AuditQuery {
 }
 
 impl RequestRules for AuditQuery {
-    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
-        range::violations(given, RETENTION, case.app.clock.now())
+    async fn violations(given: Given<'_>, validation: &Validation<'_>) -> Vec<FieldError> {
+        range::violations(given, RETENTION, validation.app.clock.now())
     }
 }
 
@@ -78,5 +78,5 @@ pub(crate) async fn list(
         query.action.as_ref().is_none_or(|action| event.name == action.as_str())
             && query.entity_id.as_ref().is_none_or(|id| event.entity_id == id.as_str())
     };
-    paging.answer_over(&app, &days, is_requested, |event| EntryView::from(&event)).await
+    paging.query_many(&app, &days, is_requested, |event| EntryView::from(&event)).await
 }

@@ -54,8 +54,8 @@ pub(crate) struct DeliveriesQuery {
 }
 
 impl RequestRules for DeliveriesQuery {
-    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
-        range::violations(given, RETENTION, case.app.clock.now())
+    async fn violations(given: Given<'_>, validation: &Validation<'_>) -> Vec<FieldError> {
+        range::violations(given, RETENTION, validation.app.clock.now())
     }
 }
 
@@ -81,7 +81,7 @@ pub(crate) async fn list(
             && query.replay_id.as_ref().is_none_or(|id| delivery.replay_id.as_ref() == Some(id))
             && query.event_type.as_ref().is_none_or(|name| delivery.event_type == name.as_str())
     };
-    paging.answer_over(&app, &days, is_requested, |each| DeliveryView::from(&each)).await
+    paging.query_many(&app, &days, is_requested, |each| DeliveryView::from(&each)).await
 }
 
 /// One query for each day of the range. Statuses of trouble have an index of their own. The sort key ends
@@ -92,17 +92,17 @@ fn days(
     status: Option<DeliveryStatus>,
     subscription: Option<&SubscriptionId>,
 ) -> Vec<table::Query> {
-    let scope = key::event_scope(Some(store), None);
+    let tenant = key::event_tenant(Some(store), None);
     let days = match status.filter(|status| status.is_trouble()) {
         Some(status) => {
-            range.queries(Index::Gsi6, |day| key::deliveries_in(&scope, status.as_str(), day))
+            range.queries(Index::Gsi6, |day| key::deliveries_in(&tenant, status.as_str(), day))
         }
-        None => range.queries(Index::Gsi5, |day| key::deliveries_on(&scope, day)),
+        None => range.queries(Index::Gsi5, |day| key::deliveries_on(&tenant, day)),
     };
     match subscription {
         Some(subscription) => days
             .into_iter()
-            .map(|day| day.ends_with(key::to_subscription(subscription)).looking_ahead(AHEAD, 20))
+            .map(|day| day.ends_with(key::to_subscription(subscription)).with_scan_limit(AHEAD, 20))
             .collect(),
         None => days,
     }
@@ -174,7 +174,8 @@ pub(crate) async fn attempts(
     paging: Paging,
 ) -> Result<Page<AttemptView>, Problem> {
     let delivery = find_readable(&app, &caller, &id).await?;
-    let attempts = paging.part(delivery.attempts(), |attempt| attempt.number.to_string())?;
+    let attempts =
+        paging.slice_unfinished(delivery.attempts(), |attempt| attempt.number.to_string())?;
     let keys: Vec<Key> = attempts
         .items
         .iter()

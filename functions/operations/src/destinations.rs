@@ -56,7 +56,7 @@ pub(crate) fn parse_destination(
 }
 
 /// The field errors of the destination that a request names.
-pub(crate) async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+pub(crate) async fn violations(given: Given<'_>, validation: &Validation<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if given.has("url") && given.has("destination") {
         let detail =
@@ -64,7 +64,7 @@ pub(crate) async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<F
         errors.push(FieldError::new("/destination", "not_applicable", detail));
     }
     if let Some(url) = given.get::<Url>("url") {
-        errors.extend(rejected_url("/url", &url, case).await);
+        errors.extend(rejected_url("/url", &url, validation).await);
     }
     let Some(requested) = given.get::<DestinationRequest>("destination") else { return errors };
     let (own, other) = match requested.kind {
@@ -84,10 +84,10 @@ pub(crate) async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<F
             errors.push(FieldError::new(at, "required", "This field is required."));
         }
         ((at, Some(url)), DestinationKind::Https) => {
-            errors.extend(rejected_url(at, &url, case).await);
+            errors.extend(rejected_url(at, &url, validation).await);
         }
         ((at, Some(url)), DestinationKind::Sqs) => {
-            let rejection = case.app.foreign_queue(url.as_str(), QUEUE).err();
+            let rejection = validation.app.foreign_queue(url.as_str(), QUEUE).err();
             errors.extend(rejection.map(|it| FieldError::new(at, it.code(), it.to_string())));
         }
     }
@@ -95,12 +95,16 @@ pub(crate) async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<F
 }
 
 /// The field error of a URL that the egress policy rejects, or that belongs to this service.
-async fn rejected_url(at: &'static str, url: &Url, case: &Validation<'_>) -> Option<FieldError> {
-    if bridged::is_ours(&case.app.config, url.as_str()) {
+async fn rejected_url(
+    at: &'static str,
+    url: &Url,
+    validation: &Validation<'_>,
+) -> Option<FieldError> {
+    if bridged::is_ours(&validation.app.config, url.as_str()) {
         let detail = "The URL must not point to this service.";
         return Some(FieldError::new(at, "own_host", detail));
     }
-    let rejection = case.app.egress.check(url.as_str()).await.err();
+    let rejection = validation.app.egress.check(url.as_str()).await.err();
     rejection.map(|rejection: DestinationRejection| {
         FieldError::new(at, rejection.code(), rejection.to_string())
     })

@@ -25,7 +25,7 @@ pub(crate) async fn list(
 ) -> Result<Page<EventType>, Problem> {
     let all = event_types::all().to_vec();
     let name = |event: &EventType| event.r#type.to_owned();
-    Ok(paging.whole(&app, all, name).await?.header(header::CACHE_CONTROL, CACHED))
+    Ok(paging.slice(&app, all, name).await?.header(header::CACHE_CONTROL, CACHED))
 }
 
 /// `GET /v1/operations/event-types/{type}` (`getEventType`): Get an event type.

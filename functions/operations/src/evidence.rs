@@ -106,7 +106,7 @@ pub(crate) async fn list(
             && statement.recorded_at >= since
             && caller.can_read(statement.store_id.as_ref())
     };
-    paging.answer_over(&app, &months, is_requested, EvidenceView::from).await
+    paging.query_many(&app, &months, is_requested, EvidenceView::from).await
 }
 
 /// `GET /v1/operations/reliability-evidence/{id}` (`getEvidence`): Get a record of evidence.

@@ -92,8 +92,8 @@ pub(crate) struct OutboxQuery {
 }
 
 impl RequestRules for OutboxQuery {
-    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
-        range::violations(given, RETENTION, case.app.clock.now())
+    async fn violations(given: Given<'_>, validation: &Validation<'_>) -> Vec<FieldError> {
+        range::violations(given, RETENTION, validation.app.clock.now())
     }
 }
 
@@ -112,7 +112,7 @@ pub(crate) async fn list(
         TimeRange::of(query.since, query.until, RETENTION, store.created_at, app.clock.now())?;
     let days = range.queries(Index::Gsi5, |day| key::events_on(&store.id, day));
     let is_requested = |event: &Event| query.status.is_none_or(|status| event.state == status);
-    paging.answer_over(&app, &days, is_requested, |event: Event| OutboxView::from(&event)).await
+    paging.query_many(&app, &days, is_requested, |event: Event| OutboxView::from(&event)).await
 }
 
 async fn find<S: RequiredScope>(

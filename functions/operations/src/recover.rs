@@ -9,7 +9,9 @@ use core_types::id::SubscriptionId;
 use core_types::key;
 use core_types::scope::{ReadWebhooks, WriteWebhooks};
 use delivery::delivery::{Delivery, DeliveryStatus};
-use delivery::replay::{DEFAULT_RATE, MAX_COUNT, MAX_RANGE, ReplayInput, ReplayKind, ReplayView};
+use delivery::replay::{
+    DEFAULT_RATE, MAX_DELIVERIES, MAX_RANGE, ReplayInput, ReplayKind, ReplayView,
+};
 use delivery::subscription::{HealthStatus, Stats};
 use gateway::app::App;
 use gateway::reply::{Accepted, Json};
@@ -42,9 +44,9 @@ pub(crate) struct RecoverRequest {
 }
 
 impl RequestRules for RecoverRequest {
-    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+    async fn violations(given: Given<'_>, validation: &Validation<'_>) -> Vec<FieldError> {
         if given.has("since") {
-            range::violations(given, MAX_RANGE, case.app.clock.now())
+            range::violations(given, MAX_RANGE, validation.app.clock.now())
         } else {
             Vec::new()
         }
@@ -112,7 +114,7 @@ pub(crate) async fn recover(
         event_types: Vec::new(),
         range: Some(range),
         delivery_ids: Vec::new(),
-        max_count: MAX_COUNT,
+        max_count: MAX_DELIVERIES,
         rate_per_second: DEFAULT_RATE,
     };
     runtime::begin(&app, &caller, input, now).await
@@ -137,12 +139,12 @@ pub(crate) async fn stats(
     let range = TimeRange::of(Some(now.minus(WINDOW)), None, WINDOW, caller.store.created_at, now)?;
     let mut counts: BTreeMap<&'static str, u64> =
         DeliveryStatus::ALL.iter().map(|status| (status.as_str(), 0)).collect();
-    let scope = key::event_scope(Some(&caller.store.id), None);
+    let tenant = key::event_tenant(Some(&caller.store.id), None);
     let (mut durations, mut total, mut truncated) = (Vec::new(), 0_u64, false);
     for day in range.days() {
-        let query = Query::index(Index::Gsi5, key::deliveries_on(&scope, day))
+        let query = Query::index(Index::Gsi5, key::deliveries_on(&tenant, day))
             .ends_with(key::to_subscription(&id))
-            .whole();
+            .without_read_limit();
         let is_meant = |delivery: &Delivery| range.holds(delivery.created_at) && !delivery.test;
         let page = app.table.page::<Delivery>(&query, MOST_COUNTED, None, is_meant).await?;
         truncated |= page.next.is_some();

@@ -113,7 +113,7 @@ pub(crate) async fn list(
     let (index, partition) = key::reports();
     let query = table::Query::index(index, partition).newest_first();
     let view = |report: Report| ReportSummaryView::from(&report);
-    paging.answer(&app, &query, |_: &Report| true, view).await
+    paging.query(&app, &query, |_: &Report| true, view).await
 }
 
 /// A period of time, with both ends included.
@@ -137,10 +137,10 @@ pub(crate) struct ReportRequest {
 }
 
 impl RequestRules for ReportRequest {
-    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+    async fn violations(given: Given<'_>, validation: &Validation<'_>) -> Vec<FieldError> {
         let Some(period) = given.get::<ReportPeriod>("period") else { return Vec::new() };
         let mut errors = Vec::new();
-        if period.to > case.app.clock.now() {
+        if period.to > validation.app.clock.now() {
             let detail = "Must be in the past.";
             errors.push(FieldError::new("/period/to", "in_future", detail));
         }

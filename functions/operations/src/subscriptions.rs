@@ -3,37 +3,38 @@
 //! A store's owner sees all subscriptions of the store; an app sees and manages its own, and may
 //! subscribe only to topics that its token's scopes can read (docs/conventions.md §10).
 
+mod input;
+
 use axum::extract::State;
 use callers::StoreAccess;
-use commerce::event_filter::{EventFilter, EventTypes};
+use commerce::event_filter::EventFilter;
 use commerce::readers::{ensure_reads, ensure_reads_all, ensure_reads_sent};
 use core_types::id::SubscriptionId;
 use core_types::key;
 use core_types::scope::{ReadWebhooks, RequiredScope, WriteWebhooks};
 use crypto::signature::SigningSecret;
 use delivery::subscription::{
-    Challenge, CustomHeaders, DestinationKind, Ordering, OwnSecret, PayloadFilter, Subscription,
-    SubscriptionStatus, SubscriptionView, claim_quota, hint, release_quota, seal_secret,
+    Challenge, DestinationKind, Ordering, Subscription, SubscriptionStatus, SubscriptionView,
+    claim_quota, hint, release_quota, seal_secret,
 };
 use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoContent, NoStore, Page};
-use gateway::request::{Body, IfMatch, Path, Query, RequestRules, Ruled, Validation};
+use gateway::request::{Body, IfMatch, Path, Query, Ruled};
 use platform::actor::StoreActor;
 use primitives::clock::Timestamp;
-use primitives::fields::{Flag, Int, Patch, Text};
-use primitives::input::{Given, request};
-use primitives::problem::{Code, FieldError, Problem};
+use primitives::fields::Flag;
+use primitives::input::request;
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
 use services::Services;
 use services::queue::foreign;
 
-use crate::destinations::{self, DestinationRequest, Url, parse_destination, send_challenge};
+use input::{CreateSubscriptionRequest, UpdateSubscriptionRequest, per_second};
 
-/// Delivery attempts a second, 1 to 100 (our choice).
-type Rate = Int<1, 100>;
+use crate::destinations::{parse_destination, send_challenge};
 
 /// A subscription with its signing secret, which is returned once.
 #[derive(Serialize, JsonSchema)]
@@ -48,10 +49,6 @@ impl SubscriptionWithSecret {
     pub(crate) fn new(subscription: &Subscription, secret: &SigningSecret, now: Timestamp) -> Self {
         Self { view: SubscriptionView::of(subscription, now), secret: secret.reveal() }
     }
-}
-
-fn per_second(Int(rate): Rate) -> Option<u32> {
-    u32::try_from(rate).ok()
 }
 
 /// Whether the actor may see a subscription.
@@ -126,35 +123,7 @@ pub(crate) async fn list(
             && query.status.is_none_or(|status| subscription.status == status)
     };
     let view = |subscription: Subscription| SubscriptionView::of(&subscription, now);
-    paging.answer(&app, &all, is_requested, view).await
-}
-
-/// A new webhook subscription.
-#[request]
-#[derive(Debug)]
-pub(crate) struct CreateSubscriptionRequest {
-    /// The URL that events are posted to: https, a public host, port 443 or 8443. It is short for a
-    /// `destination` of type `https`.
-    url: Option<Url>,
-    /// The destination of the events: a URL or an Amazon SQS queue. Send this or `url`.
-    destination: Option<DestinationRequest>,
-    /// The event types to receive, 1 to 50: names of the catalogue, `noun.*` or `*`.
-    event_types: EventTypes,
-    /// A note for yourself: what the subscription is for.
-    description: Option<Text<0, 200>>,
-    /// Conditions that the payload must meet for an event to be delivered.
-    filter: Option<PayloadFilter>,
-    /// `entity` to deliver the events about each entity one after the other. The default is `none`; for a
-    /// FIFO queue it is `entity`.
-    ordering: Option<Ordering>,
-    /// The maximum number of attempts a second; unlimited by default.
-    max_rate_per_second: Option<Rate>,
-    /// Headers to send with every event, at most 10.
-    headers: Option<CustomHeaders>,
-    /// Whether it receives events from the start; `true` by default.
-    enabled: Option<Flag>,
-    /// Your own signing secret: `whsec_` and the base64 of 24 to 64 bytes. By default, one is generated.
-    secret: Option<OwnSecret>,
+    paging.query(&app, &all, is_requested, view).await
 }
 
 /// `POST /v1/operations/webhook-subscriptions` (`createWebhookSubscription`): Create a webhook subscription.
@@ -234,32 +203,6 @@ pub(crate) async fn get(
     Ok(Json::new(&view).version(found.version))
 }
 
-/// Changes to a webhook subscription. An omitted field keeps its value.
-#[request]
-#[derive(Debug, Clone)]
-pub(crate) struct UpdateSubscriptionRequest {
-    /// The URL that events are posted to; another host resets the failure counts. It is short for a
-    /// `destination` of type `https`.
-    url: Option<Url>,
-    /// The destination of the events: a URL or an Amazon SQS queue. Another queue must be confirmed first.
-    destination: Option<DestinationRequest>,
-    /// The event types to receive, 1 to 50, which replace all current ones: names of the catalogue, `noun.*`
-    /// or `*`.
-    event_types: Option<EventTypes>,
-    /// A note for yourself: what the subscription is for. `null` removes it.
-    description: Patch<Text<0, 200>>,
-    /// Conditions that the payload must meet, which replace all current ones; `null` removes them.
-    filter: Patch<PayloadFilter>,
-    /// `entity` to deliver the events about each entity one after the other, or `none`.
-    ordering: Option<Ordering>,
-    /// The maximum number of attempts a second; `null` removes the limit.
-    max_rate_per_second: Patch<Rate>,
-    /// Headers to send with every event, at most 10, which replace all current ones.
-    headers: Option<CustomHeaders>,
-    /// Whether it receives events; before its queue is confirmed, whether it does from then on.
-    enabled: Option<Flag>,
-}
-
 /// `PATCH /v1/operations/webhook-subscriptions/{id}` (`updateWebhookSubscription`):
 /// Update a webhook subscription.
 ///
@@ -298,7 +241,7 @@ pub(crate) async fn update(
         let before = find_to_change(&app, &caller, &id).await?;
         if_match.check(before.version)?;
         let now = app.clock.now();
-        let mut after = apply(&before, input.clone(), &caller.actor, now)?;
+        let mut after = input.clone().apply(&before, &caller.actor, now)?;
         if let Some((kind, url)) = &requested {
             after = after.sent_to(*kind, url.clone());
         }
@@ -319,38 +262,6 @@ pub(crate) async fn update(
 fn is_another_queue(before: &Subscription, (kind, url): &(DestinationKind, String)) -> bool {
     let is_same = before.destination == *kind && before.url == *url;
     *kind == DestinationKind::Sqs && !is_same
-}
-
-fn apply(
-    before: &Subscription,
-    input: UpdateSubscriptionRequest,
-    actor: &StoreActor,
-    now: Timestamp,
-) -> Result<Subscription, Problem> {
-    let mut after = match input.enabled {
-        Some(Flag(on)) if !before.is_confirmed() => {
-            let then = if on { SubscriptionStatus::Enabled } else { SubscriptionStatus::Disabled };
-            before.changed(now).once_confirmed(then)
-        }
-        Some(Flag(true)) if !before.is_enabled() => before.enable(now)?,
-        Some(Flag(false)) if before.is_enabled() => before.disable(now)?,
-        _ => before.changed(now),
-    };
-    if let Some(types) = input.event_types {
-        after.event_types = types.to_vec();
-        if let Some(app) = actor.app() {
-            after.scopes = Some(app.scopes.clone());
-        }
-    }
-    input.description.apply(&mut after.description);
-    input.filter.apply(&mut after.filter);
-    after.ordering = input.ordering.unwrap_or(after.ordering);
-    match input.max_rate_per_second {
-        Patch::Keep => {}
-        Patch::Clear => after.max_rate_per_second = None,
-        Patch::Set(rate) => after.max_rate_per_second = per_second(rate),
-    }
-    Ok(after)
 }
 
 /// `DELETE /v1/operations/webhook-subscriptions/{id}` (`deleteWebhookSubscription`):
@@ -391,20 +302,4 @@ fn authorize(actor: &StoreActor, filters: &[EventFilter]) -> Result<(), Problem>
         }
     }
     Ok(())
-}
-
-impl RequestRules for CreateSubscriptionRequest {
-    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
-        let mut errors = destinations::violations(given, case).await;
-        if !given.has("url") && !given.has("destination") {
-            errors.push(FieldError::new("/url", "required", "This field is required."));
-        }
-        errors
-    }
-}
-
-impl RequestRules for UpdateSubscriptionRequest {
-    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
-        destinations::violations(given, case).await
-    }
 }

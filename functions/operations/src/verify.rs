@@ -58,9 +58,9 @@ pub(crate) struct OutboxVerifyQuery {
 }
 
 impl RequestRules for OutboxVerifyQuery {
-    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+    async fn violations(given: Given<'_>, validation: &Validation<'_>) -> Vec<FieldError> {
         if given.has("since") || given.has("until") {
-            range::violations(given, MOST_RANGE, case.app.clock.now())
+            range::violations(given, MOST_RANGE, validation.app.clock.now())
         } else {
             Vec::new()
         }
@@ -124,8 +124,8 @@ pub(crate) async fn verify(
     let days = range.queries(Index::Gsi5, |day| key::events_on(&store.id, day));
     // Half of the points are for events, the other half for deliveries.
     let (mut events, events_end): (Vec<Event>, _) = newest(&app, days, MOST_POINTS / 2).await?;
-    let scope = key::event_scope(Some(&store.id), None);
-    let days = range.queries(Index::Gsi5, |day| key::deliveries_on(&scope, day));
+    let tenant = key::event_tenant(Some(&store.id), None);
+    let days = range.queries(Index::Gsi5, |day| key::deliveries_on(&tenant, day));
     let (mut deliveries, deliveries_end): (Vec<Delivery>, _) =
         newest(&app, days, MOST_POINTS).await?;
     // From this time on both lists are complete.

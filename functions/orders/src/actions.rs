@@ -38,7 +38,7 @@ pub async fn close(
     if_match: IfMatch,
     Body(_): Body<NoFields>,
 ) -> Result<Json<OrderView>, Problem> {
-    act(&caller, &app, &id, if_match, Order::closed, &ORDER_CLOSED).await
+    transition(&caller, &app, &id, if_match, Order::closed, &ORDER_CLOSED).await
 }
 
 /// `POST /v1/orders/{id}/reopen` (`reopenOrder`): Reopen a closed order.
@@ -54,7 +54,7 @@ pub async fn reopen(
     if_match: IfMatch,
     Body(_): Body<NoFields>,
 ) -> Result<Json<OrderView>, Problem> {
-    act(&caller, &app, &id, if_match, Order::reopened, &ORDER_REOPENED).await
+    transition(&caller, &app, &id, if_match, Order::reopened, &ORDER_REOPENED).await
 }
 
 /// `POST /v1/orders/{id}/hold` (`holdOrder`): Hold the fulfillment of an order.
@@ -70,7 +70,7 @@ pub async fn hold(
     if_match: IfMatch,
     Body(_): Body<NoFields>,
 ) -> Result<Json<OrderView>, Problem> {
-    act(&caller, &app, &id, if_match, Order::held, &ORDER_HELD).await
+    transition(&caller, &app, &id, if_match, Order::held, &ORDER_HELD).await
 }
 
 /// `POST /v1/orders/{id}/release` (`releaseOrder`): Release an order from its hold.
@@ -86,11 +86,11 @@ pub async fn release(
     if_match: IfMatch,
     Body(_): Body<NoFields>,
 ) -> Result<Json<OrderView>, Problem> {
-    act(&caller, &app, &id, if_match, Order::released, &ORDER_RELEASED).await
+    transition(&caller, &app, &id, if_match, Order::released, &ORDER_RELEASED).await
 }
 
 /// Executes a transition that changes neither stock nor payments.
-async fn act(
+async fn transition(
     caller: &StoreAccess<WriteOrders>,
     services: &Services,
     id: &OrderId,
@@ -200,7 +200,7 @@ pub async fn capture(
         Ok((payment.clone(), amount))
     })
     .await?;
-    let connected = connect(&app, &caller.store.id, payment.provider).await?;
+    let provider_client = connect(&app, &caller.store.id, payment.provider).await?;
     let to_response = |known: &PaymentWithOrder| known.order.to_response();
-    record_payment::capture(&app, &connected, &payment, &amount, &answering(to_response)).await
+    record_payment::capture(&app, &provider_client, &payment, &amount, &answering(to_response)).await
 }

@@ -249,7 +249,7 @@ pub async fn list(
 ) -> Result<Page<FulfillmentView>, Problem> {
     let aggregate = load::aggregate(&app, &caller.store.id, &id).await?;
     let views: Vec<_> = aggregate.fulfillments.iter().map(FulfillmentView::from).collect();
-    paging.whole(&app, views, |view| view.id.to_string()).await
+    paging.slice(&app, views, |view| view.id.to_string()).await
 }
 
 /// The changes of a fulfilment.

@@ -188,7 +188,7 @@ pub async fn list(
     let store = &caller.store;
     if let Some(found) = query.found(&app, store).await? {
         let views = found.iter().map(OrderView::from).collect();
-        return paging.whole(&app, views, |view: &OrderView| view.id.to_string()).await;
+        return paging.slice(&app, views, |view: &OrderView| view.id.to_string()).await;
     }
     let all = match &query.customer_id {
         Some(customer) => key::list::orders_of_customer(&store.id, customer),
@@ -203,9 +203,7 @@ pub async fn list(
         search = search.between(since, before);
     }
     if query.is_narrow() {
-        search = search.looking_ahead(AHEAD.0, AHEAD.1);
+        search = search.with_scan_limit(AHEAD.0, AHEAD.1);
     }
-    paging
-        .answer(&app, &search, |order| query.matches(order), |order| OrderView::from(&order))
-        .await
+    paging.query(&app, &search, |order| query.matches(order), |order| OrderView::from(&order)).await
 }

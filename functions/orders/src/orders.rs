@@ -259,5 +259,5 @@ pub async fn list_events(
         let about = topic(&event).map(|topic| topic.summary);
         TimelineEntry::of(event, about)
     };
-    paging.answer(&app, &search, may_read, view).await
+    paging.query(&app, &search, may_read, view).await
 }

@@ -66,7 +66,7 @@ pub async fn send_payment_link(
         let order = before.changed(now);
         let event = order.event(&ORDER_PAYMENT_REQUESTED, now);
         let write = app.table.write().replace(&order, Code::VersionConflict);
-        allowance::count_asked_again(write, &order.id, now)
+        allowance::count_repeated_request(write, &order.id, now)
             .emit(event.with_mail(Notice::PaymentRequested))
             .answer(order.to_response(), now)
             .await

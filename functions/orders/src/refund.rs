@@ -328,7 +328,7 @@ pub async fn list(
 ) -> Result<Page<RefundView>, Problem> {
     let aggregate = load::aggregate(&app, &caller.store.id, &id).await?;
     let views: Vec<_> = aggregate.all_refunds().iter().map(RefundView::from).collect();
-    paging.whole(&app, views, |view| view.id.to_string()).await
+    paging.slice(&app, views, |view| view.id.to_string()).await
 }
 
 /// `GET /v1/orders/{id}/refunds/{refund_id}` (`getOrderRefund`): Get a refund of an order.

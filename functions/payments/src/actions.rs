@@ -15,10 +15,10 @@ use primitives::problem::{FieldError, Problem};
 use replies::ResourceReply;
 use sales::order;
 use sales::order::aggregate::PaymentWithOrder;
-use sales::payment::connected::Connected;
 use sales::payment::load::connect;
 use sales::payment::lookup::PaymentLookup;
 use sales::payment::provider::Provider;
+use sales::payment::provider_client::ProviderClient;
 use sales::payment::{Observed, ObservedState, PaymentSource, PaymentView};
 use sales::workflows::record_disputes;
 use sales::workflows::record_payment::{self, PaymentUpdate};
@@ -50,8 +50,8 @@ pub async fn capture(
     _: idempotency::Required,
     Body(input): Body<CaptureRequest>,
 ) -> Result<Json<PaymentView>, Problem> {
-    let (current, connected, amount) = retry(|| async {
-        let (_, current, connected) = load(&app, &caller, &id).await?;
+    let (current, provider_client, amount) = retry(|| async {
+        let (_, current, provider_client) = load(&app, &caller, &id).await?;
         if_match.check(current.payment.version)?;
         let currency = &current.payment.amount.currency;
         let wanted = input.amount.as_ref().map(|amount| amount.in_currency(currency)).transpose();
@@ -59,11 +59,11 @@ pub async fn capture(
             Problem::invalid(vec![FieldError::at("/amount/currency", violation)])
         })?;
         let amount = current.order.capturable(&current.payment, wanted.as_ref())?;
-        Ok((current, connected, amount))
+        Ok((current, provider_client, amount))
     })
     .await?;
     let completion = answering(to_response);
-    record_payment::capture(&app, &connected, &current.payment, &amount, &completion).await
+    record_payment::capture(&app, &provider_client, &current.payment, &amount, &completion).await
 }
 
 /// `POST /v1/payments/{id}/accept` (`acceptPayment`): Accept a payment of another amount.
@@ -103,16 +103,17 @@ pub async fn void(
     _: idempotency::Required,
     Body(_): Body<NoFields>,
 ) -> Result<Json<PaymentView>, Problem> {
-    let (lookup, current, connected) = load(&app, &caller, &id).await?;
+    let (lookup, current, provider_client) = load(&app, &caller, &id).await?;
     if_match.check(current.payment.version)?;
-    current.payment.check_voidable()?;
-    let observed = connected.void(&app, &current.payment).await?;
+    current.payment.ensure_voidable()?;
+    let observed = provider_client.void(&app, &current.payment).await?;
     let update = update(&lookup, &observed, PaymentSource::Admin);
     if observed.state != ObservedState::Captured {
-        return record_payment::record(&app, &connected, update, &answering(to_response)).await;
+        return record_payment::record(&app, &provider_client, update, &answering(to_response))
+            .await;
     }
     // It was captured in the meantime. The capture is recorded, and the request fails.
-    record_payment::record(&app, &connected, update, &CommitOnly).await?;
+    record_payment::record(&app, &provider_client, update, &CommitOnly).await?;
     let payment = order::load::payment(&app, &lookup).await?.payment;
     Err(Problem::state(payment.status.as_str(), &payment.allowed_actions()))
 }
@@ -131,16 +132,18 @@ pub async fn sync(
     _: idempotency::Required,
     Body(_): Body<NoFields>,
 ) -> Result<Json<PaymentView>, Problem> {
-    let (lookup, current, connected) = load(&app, &caller, &id).await?;
-    let observed = record_payment::fetch_and_capture(&app, &connected, &current.payment).await?;
+    let (lookup, current, provider_client) = load(&app, &caller, &id).await?;
+    let observed =
+        record_payment::fetch_and_capture(&app, &provider_client, &current.payment).await?;
     let update = update(&lookup, &observed, PaymentSource::Sync);
     // Only a captured payment can be disputed.
     if observed.state != ObservedState::Captured {
-        return record_payment::record(&app, &connected, update, &answering(to_response)).await;
+        return record_payment::record(&app, &provider_client, update, &answering(to_response))
+            .await;
     }
-    record_payment::record(&app, &connected, update, &CommitOnly).await?;
+    record_payment::record(&app, &provider_client, update, &CommitOnly).await?;
     let current = order::load::payment(&app, &lookup).await?;
-    if !record_disputes::fetch_and_record(&app, &connected, &current.payment).await? {
+    if !record_disputes::fetch_and_record(&app, &provider_client, &current.payment).await? {
         return Ok(to_response(&current));
     }
     order::load::payment(&app, &lookup).await.map(|current| to_response(&current))
@@ -151,11 +154,11 @@ async fn load(
     services: &Services,
     caller: &StoreAccess<WritePayments>,
     id: &PaymentId,
-) -> Result<(PaymentLookup, PaymentWithOrder, Connected), Problem> {
+) -> Result<(PaymentLookup, PaymentWithOrder, ProviderClient), Problem> {
     let lookup = PaymentLookup::of(&caller.store, id);
     let current = order::load::payment(services, &lookup).await?;
-    let connected = connect(services, &lookup.store_id, current.payment.provider).await?;
-    Ok((lookup, current, connected))
+    let provider_client = connect(services, &lookup.store_id, current.payment.provider).await?;
+    Ok((lookup, current, provider_client))
 }
 
 fn update<'a>(

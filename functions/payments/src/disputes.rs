@@ -62,15 +62,15 @@ pub async fn list(
         let mut disputes = load::disputes(&app, store, ids).await?;
         disputes.retain(|dispute| query.matches(dispute));
         let views: Vec<DisputeView> = disputes.iter().map(DisputeView::from).collect();
-        return paging.whole(&app, views, |dispute| dispute.id.to_string()).await;
+        return paging.slice(&app, views, |dispute| dispute.id.to_string()).await;
     }
     let listed = load::of_store(store, query.status).newest_first();
     let listed = match query.provider {
-        Some(_) => listed.looking_ahead(AHEAD.0, AHEAD.1),
+        Some(_) => listed.with_scan_limit(AHEAD.0, AHEAD.1),
         None => listed,
     };
     let matches = |dispute: &Dispute| query.matches(dispute);
-    paging.answer(&app, &listed, matches, |dispute: Dispute| DisputeView::from(&dispute)).await
+    paging.query(&app, &listed, matches, |dispute: Dispute| DisputeView::from(&dispute)).await
 }
 
 /// `GET /v1/payments/disputes/{id}` (`getDispute`): Get a dispute.

@@ -58,8 +58,8 @@ pub async fn list(
         None => payments_of(store).newest_first(),
     };
     let is_narrow = query.status.is_some() || query.provider.is_some();
-    let partition = if is_narrow { partition.looking_ahead(AHEAD.0, AHEAD.1) } else { partition };
-    paging.answer(&app, &partition, matches, |payment: Payment| PaymentView::from(&payment)).await
+    let partition = if is_narrow { partition.with_scan_limit(AHEAD.0, AHEAD.1) } else { partition };
+    paging.query(&app, &partition, matches, |payment: Payment| PaymentView::from(&payment)).await
 }
 
 /// The query of all payments of a store.
@@ -130,8 +130,9 @@ pub async fn list_events(
     let store = &caller.store.id;
     let order = load::payment(&app, &caller.store, &id).await?.order_id;
     let (index, timeline) = key::timeline_on(store, order.as_str());
-    let query = table::Query::index(index, timeline).newest_first().looking_ahead(AHEAD.0, AHEAD.1);
+    let query =
+        table::Query::index(index, timeline).newest_first().with_scan_limit(AHEAD.0, AHEAD.1);
     paging
-        .answer(&app, &query, |event: &Event| event.entity_id == id.as_str(), EventView::from)
+        .query(&app, &query, |event: &Event| event.entity_id == id.as_str(), EventView::from)
         .await
 }

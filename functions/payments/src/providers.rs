@@ -49,7 +49,7 @@ pub async fn list(
         ProviderAccountView::of(account, &caller.store, &app.config.base_url)
     };
     let views = accounts.iter().map(view).collect();
-    paging.whole(&app, views, |view| view.id.to_string()).await
+    paging.slice(&app, views, |view| view.id.to_string()).await
 }
 
 /// `GET /v1/payments/providers/{provider}` (`getPaymentProvider`): Get a payment provider of a store.
@@ -134,7 +134,7 @@ pub async fn put(
         version: stored.version.saturating_add(1),
         ..next
     };
-    let write = store::configured(app.table.write(), &store.id);
+    let write = store::count_config_change(app.table.write(), &store.id);
     write
         .create_or_replace(&next, Code::VersionConflict)
         .answer(to_response(&app, &caller, &next), now)
@@ -150,8 +150,8 @@ async fn check(
     account: &ProviderAccount,
     now: Timestamp,
 ) -> Result<Option<Timestamp>, Problem> {
-    let connected = account.connect(&*services.secrets.payment_key().await?)?;
-    match connected.check(services).await {
+    let provider_client = account.connect(&*services.secrets.payment_key().await?)?;
+    match provider_client.check(services).await {
         Ok(()) => Ok(Some(now)),
         Err(ProviderFailure::Unauthorized | ProviderFailure::Rejected(_)) => {
             Err(Code::CredentialsRejected.into())
@@ -200,9 +200,9 @@ pub async fn delete(
     }
     ensure_not_in_use(&app, &stored).await?;
     let now = app.clock.now();
-    let configured = || store::configured(app.table.write(), &stored.store_id);
+    let begin_write = || store::count_config_change(app.table.write(), &stored.store_id);
     if stored.provider == ProviderName::Manual {
-        let write = configured().delete_if(
+        let write = begin_write().delete_if(
             &stored.key(),
             stored.version_condition(),
             Code::VersionConflict,
@@ -210,14 +210,14 @@ pub async fn delete(
         return write.answer(answer, now).await;
     }
     let disabled = stored.clone().switched(false, now);
-    configured().replace(&disabled, Code::VersionConflict).commit().await?;
+    begin_write().replace(&disabled, Code::VersionConflict).commit().await?;
     if let Err(in_use) = ensure_not_in_use(&app, &disabled).await {
         let restored = disabled.switched(stored.enabled, now);
-        configured().replace(&restored, Code::VersionConflict).commit().await?;
+        begin_write().replace(&restored, Code::VersionConflict).commit().await?;
         return Err(in_use);
     }
     let disconnected = disabled.disconnected(now);
-    configured().replace(&disconnected, Code::VersionConflict).answer(answer, now).await
+    begin_write().replace(&disconnected, Code::VersionConflict).answer(answer, now).await
 }
 
 /// Ensures that no payment needs the account.
@@ -265,8 +265,8 @@ pub async fn test(
     Path(provider): Path<Text<1, 64>>,
 ) -> Result<Json<ProviderTest>, Problem> {
     let stored = find(&app, &caller, parse_provider(&provider)?).await?;
-    let connected = stored.connect(&*app.secrets.payment_key().await?)?;
-    connected.check(&app).await.map_err(|failure| match failure {
+    let provider_client = stored.connect(&*app.secrets.payment_key().await?)?;
+    provider_client.check(&app).await.map_err(|failure| match failure {
         ProviderFailure::Unauthorized | ProviderFailure::Rejected(_) => {
             Problem::from(Code::CredentialsRejected)
         }

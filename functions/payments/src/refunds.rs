@@ -35,7 +35,7 @@ pub async fn list(
     paging: Paging,
 ) -> Result<Page<PaymentRefund>, Problem> {
     let payment = load::payment(&app, &caller.store, &id).await?;
-    paging.whole(&app, payment.refunds, |refund| refund.id.to_string()).await
+    paging.slice(&app, payment.refunds, |refund| refund.id.to_string()).await
 }
 
 /// A refund to create.

@@ -4,7 +4,7 @@ use axum::extract::State;
 use callers::StoreAccess;
 use catalogue::category::{
     CATEGORY_CREATED, CATEGORY_DELETED, CATEGORY_UPDATED, Category, CategoryDrain, CategoryInput,
-    CategoryView, Tree, guarded,
+    CategoryView, Tree, begin_guarded_write,
 };
 use core_types::event::{Event, Topic};
 use core_types::fields::Handle;
@@ -49,7 +49,7 @@ pub async fn list(
 ) -> Result<Page<CategoryView>, Problem> {
     let tree = Tree::load(&app, &caller.store.id).await?;
     let views = tree.walk().into_iter().map(|(category, _)| CategoryView::of(category, &tree));
-    paging.whole(&app, views.collect(), |view| view.id.to_string()).await
+    paging.slice(&app, views.collect(), |view| view.id.to_string()).await
 }
 
 /// `GET /v1/products/categories/{id}` (`getCategory`): Get a category.
@@ -106,7 +106,7 @@ pub async fn create(
         let (guard, tree) = Tree::load_guarded(&app, &store.id).await?;
         let category = tree.plan(&input, &store.id, now)?;
         let view = CategoryView::of(&category, &tree);
-        let write = guarded(&app, &guard).create(&category, Code::VersionConflict);
+        let write = begin_guarded_write(&app, &guard).create(&category, Code::VersionConflict);
         let answer = Created::new(&view).version(1);
         conclude(write, (&category, &view), &CATEGORY_CREATED, answer, now).await
     })
@@ -138,7 +138,8 @@ impl UpdateRequest {
             wanted.handle = handle;
         }
         self.parent_id.apply(&mut wanted.parent_id);
-        if let Some(position) = self.position.and_then(|asked| u32::try_from(asked.0).ok()) {
+        if let Some(position) = self.position.and_then(|requested| u32::try_from(requested.0).ok())
+        {
             wanted.position = position;
         }
         wanted
@@ -174,7 +175,7 @@ pub async fn update(
         let version = before.version.saturating_add(1);
         let category = Category { updated_at: now, version, ..wanted };
         let view = CategoryView::of(&category, &tree);
-        let write = guarded(&app, &guard).replace(&category, Code::VersionConflict);
+        let write = begin_guarded_write(&app, &guard).replace(&category, Code::VersionConflict);
         let answer = Json::new(&view).version(version);
         conclude(write, (&category, &view), &CATEGORY_UPDATED, answer, now).await
     })
@@ -204,7 +205,7 @@ pub async fn delete(
         }
         let version = category.version.saturating_add(1);
         let deleted = Category { updated_at: now, version, ..category.clone() };
-        let write = guarded(&app, &guard)
+        let write = begin_guarded_write(&app, &guard)
             .delete_unchanged(category, Code::VersionConflict)
             .create(&CategoryDrain::of(category, now), Code::VersionConflict);
         let view = CategoryView::of(&deleted, &tree);

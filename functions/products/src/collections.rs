@@ -64,7 +64,7 @@ pub async fn list(
             && query.published.is_none_or(|flag| collection.published == flag.0.0)
     };
     let all = Query::list(key::list::collections_of_store(&caller.store.id)).newest_first();
-    paging.answer(&app, &all, matches, |collection| CollectionView::from(&collection)).await
+    paging.query(&app, &all, matches, |collection| CollectionView::from(&collection)).await
 }
 
 /// A collection to create.

@@ -80,5 +80,5 @@ pub(crate) async fn list(
     let _: Customer = load(&app, &key::customer(store, &id)).await?;
     let merges = Merge::all_into(&app, store, &id).await?;
     let views = merges.iter().map(MergeView::from).collect();
-    paging.whole(&app, views, |view: &MergeView| view.id.to_string()).await
+    paging.slice(&app, views, |view: &MergeView| view.id.to_string()).await
 }

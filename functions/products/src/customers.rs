@@ -110,14 +110,14 @@ pub(crate) async fn list(
         };
         let views =
             found.iter().filter(|customer| filter.matches(customer)).map(CustomerView::from);
-        return paging.whole(&app, views.collect(), |view| view.id.to_string()).await;
+        return paging.slice(&app, views.collect(), |view| view.id.to_string()).await;
     }
     let mut query = table::Query::list(key::list::customers_of_store(&store.id)).newest_first();
     if filter.is_filtered() {
-        query = query.looking_ahead(AHEAD.0, AHEAD.1);
+        query = query.with_scan_limit(AHEAD.0, AHEAD.1);
     }
     let view = |customer: Customer| CustomerView::from(&customer);
-    paging.answer(&app, &query, |customer| filter.matches(customer), view).await
+    paging.query(&app, &query, |customer| filter.matches(customer), view).await
 }
 
 /// `POST /v1/customers` (`createCustomer`): Create a customer.
@@ -220,7 +220,7 @@ pub(crate) async fn list_addresses(
     let first = paging.leader(default.map(ToString::to_string));
     addresses.sort_by_key(|address| first.as_deref() != Some(address.id.as_str()));
     let views = addresses.iter().map(|address| AddressView::of(address, default));
-    paging.whole(&app, views.collect(), |view| view.id.to_string()).await
+    paging.slice(&app, views.collect(), |view| view.id.to_string()).await
 }
 
 /// `GET /v1/customers/{id}/orders` (`listCustomerOrders`): List orders of a customer.
@@ -238,5 +238,5 @@ pub(crate) async fn list_orders(
     let store = &access.store.id;
     let _: Customer = load(&app, &key::customer(store, &id)).await?;
     let query = table::Query::list(key::list::orders_of_customer(store, &id)).newest_first();
-    paging.answer(&app, &query, |_: &Order| true, |order| OrderView::from(&order)).await
+    paging.query(&app, &query, |_: &Order| true, |order| OrderView::from(&order)).await
 }

@@ -60,16 +60,16 @@ pub async fn list(
     let view = |discount: &Discount| DiscountView::of(discount, None, now);
     if let Some(code) = &input.code {
         let unique = key::unique_discount_code(store, code.as_str());
-        let holder: Option<UniqueDiscountCode> = app.table.get(&unique).await?;
-        let found: Option<Discount> = match holder {
-            Some(holder) => app.table.get(&key::discount(store, &holder.discount_id)).await?,
+        let claim: Option<UniqueDiscountCode> = app.table.get(&unique).await?;
+        let found: Option<Discount> = match claim {
+            Some(claim) => app.table.get(&key::discount(store, &claim.discount_id)).await?,
             None => None,
         };
         let views = found.iter().filter(|found| wanted(found)).map(view).collect();
-        return paging.whole(&app, views, |view: &DiscountView| view.id.to_string()).await;
+        return paging.slice(&app, views, |view: &DiscountView| view.id.to_string()).await;
     }
     let query = TableQuery::list(key::list::discounts_of_store(store)).newest_first();
-    paging.answer(&app, &query, wanted, |discount| view(&discount)).await
+    paging.query(&app, &query, wanted, |discount| view(&discount)).await
 }
 
 /// A discount to create.

@@ -145,7 +145,7 @@ pub(crate) async fn list(
             && query.kind.is_none_or(|kind| export.kind == kind)
             && query.status.is_none_or(|status| export.status == status)
     };
-    paging.answer(&app, &all, wanted, |export| ExportView::from(&export)).await
+    paging.query(&app, &all, wanted, |export| ExportView::from(&export)).await
 }
 
 /// Loads an export of the store whose data the caller may read.

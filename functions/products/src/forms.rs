@@ -56,7 +56,7 @@ impl ListQuery {
             table::Query::partition(store.key().pk)
                 .between(format!("{prefix}{millis:012x}"), format!("{prefix}~"))
         };
-        query.newest_first().looking_ahead(AHEAD.0, AHEAD.1)
+        query.newest_first().with_scan_limit(AHEAD.0, AHEAD.1)
     }
 }
 
@@ -71,7 +71,7 @@ pub(crate) async fn list(
 ) -> Result<Page<FormSubmissionView>, Problem> {
     let view = |submission: FormSubmission| FormSubmissionView::from(&submission);
     let query = filter.query(&access.store);
-    paging.answer(&app, &query, |submission| filter.matches(submission), view).await
+    paging.query(&app, &query, |submission| filter.matches(submission), view).await
 }
 
 /// `GET /v1/form-submissions/{id}` (`getFormSubmission`): Get a form submission.

@@ -72,7 +72,7 @@ pub async fn list(
     };
     let all = key::list::gift_cards_of_store(&caller.store.id);
     let query = TableQuery::list(all).newest_first();
-    paging.answer(&app, &query, wanted, |card| GiftCardView::of(&card, now)).await
+    paging.query(&app, &query, wanted, |card| GiftCardView::of(&card, now)).await
 }
 
 /// A gift card to issue.
@@ -109,11 +109,11 @@ struct RecipientRequest {
 
 impl RequestRules for IssueRequest {
     /// Validates what does not depend on the store, if other fields are malformed.
-    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+    async fn violations(given: Given<'_>, validation: &Validation<'_>) -> Vec<FieldError> {
         if given.is::<Self>() {
             return Vec::new();
         }
-        let now = case.app.clock.now();
+        let now = validation.app.clock.now();
         let value = given.get::<MoneyInput>("initial_value");
         let nothing = value
             .filter(|value| value.amount.0 == 0)
@@ -232,7 +232,7 @@ pub async fn create(
             allowance::count_gift_card(write, quota, &to.email, at)
         })
         .emit(event);
-    let write = store::keep_currency(write, store);
+    let write = store::lock_currency(write, store);
     with_customer(write, store, card.customer_id.as_ref())
         .answer(Created::new(&issued).version(card.version).no_store(), now)
         .await
@@ -396,5 +396,5 @@ pub async fn list_transactions(
     let query =
         TableQuery::partition(card.key().pk).begins_with(key::GIFT_CARD_ENTRIES).newest_first();
     let view = |entry: GiftCardEntry| GiftCardEntryView::from(&entry);
-    paging.answer(&app, &query, |_| true, view).await
+    paging.query(&app, &query, |_| true, view).await
 }

@@ -155,16 +155,16 @@ pub(crate) async fn list(
         let (found, of_address) = of_address(&app, store, email).await?;
         let views =
             found.iter().filter(|guest| filter.matches(guest)).map(GuestView::from).collect();
-        let paging = paging.with(ListExtras { of_address: Some(of_address) });
-        return paging.whole(&app, views, |view| view.email.to_string()).await;
+        let paging = paging.with_extras(ListExtras { of_address: Some(of_address) });
+        return paging.slice(&app, views, |view| view.email.to_string()).await;
     }
     let mut query = Guest::of_store(&store.id);
     if filter.is_filtered() {
-        query = query.looking_ahead(AHEAD.0, AHEAD.1);
+        query = query.with_scan_limit(AHEAD.0, AHEAD.1);
     }
     let view = |guest: Guest| GuestView::from(&guest);
-    let paging = paging.with(ListExtras::default());
-    paging.answer(&app, &query, |guest| filter.matches(guest), view).await
+    let paging = paging.with_extras(ListExtras::default());
+    paging.query(&app, &query, |guest| filter.matches(guest), view).await
 }
 
 /// Loads the guest with an address, and what else the store has of it.

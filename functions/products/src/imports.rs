@@ -101,7 +101,7 @@ pub(crate) async fn list(
             && query.kind.is_none_or(|kind| import.kind == kind)
             && query.status.is_none_or(|status| import.status == status)
     };
-    paging.answer(&app, &all, wanted, |import| ImportView::from(&import)).await
+    paging.query(&app, &all, wanted, |import| ImportView::from(&import)).await
 }
 
 /// Loads an import of the store whose data the caller may write.
@@ -146,7 +146,7 @@ pub(crate) async fn list_findings(
     paging: Paging,
 ) -> Result<Page<Finding>, Problem> {
     let import = find(&app, &caller, &id).await?;
-    paging.answer(&app, &import.findings(), |_: &Finding| true, |finding| finding).await
+    paging.query(&app, &import.findings(), |_: &Finding| true, |finding| finding).await
 }
 
 /// The number of a part, from 1.
@@ -182,16 +182,16 @@ pub(crate) struct Bytes(bytes::Bytes);
 impl Argument for Bytes {
     const READS: Reads = Reads::BODY;
 
-    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        let kind = case.inbound.media_type();
+    async fn validate(validation: &mut Validation<'_>) -> Result<(), Problem> {
+        let kind = validation.inbound.media_type();
         if !kind.is_empty() && !MEDIA_TYPES.contains(&kind.as_str()) {
             return Err(
                 Code::UnsupportedMediaType.detail("Send `text/csv` or `application/jsonl`.")
             );
         }
-        if case.inbound.body.is_empty() {
+        if validation.inbound.body.is_empty() {
             let detail = "The body must not be empty.";
-            case.add(vec![FieldError::new("/", "required", detail)]);
+            validation.add(vec![FieldError::new("/", "required", detail)]);
         }
         Ok(())
     }

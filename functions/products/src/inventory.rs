@@ -1,4 +1,5 @@
-//! Handlers of stock levels and of their ledgers. The API calls a variant whose stock is tracked an item.
+//! Handlers of stock levels and of their ledgers. The API calls a variant whose stock is tracked an item:
+//! an inventory item has the id of its variant, and none of its own.
 
 mod changes;
 mod verify;
@@ -71,7 +72,7 @@ impl<T: FromText + PartialEq> Deserr<FieldErrors> for Ids<T> {
 #[request]
 #[derive(Debug)]
 pub struct ListQuery {
-    /// Only levels of these items: 1 to 50 ids, separated by commas.
+    /// Only levels of these items: 1 to 50 ids, which are ids of variants, separated by commas.
     item_ids: Option<Ids<VariantId>>,
     /// Only levels at these locations: 1 to 50 ids, separated by commas.
     location_ids: Option<Ids<LocationId>>,
@@ -103,7 +104,7 @@ pub async fn list(
         };
         let queries: Vec<_> = locations.iter().map(query).collect();
         let view = |level: Level| LevelView::from(&level);
-        return paging.answer_over(&app, &queries, |_: &Level| true, view).await;
+        return paging.query_many(&app, &queries, |_: &Level| true, view).await;
     };
     let at = |item| locations.iter().map(move |location| key::level(store, item, location));
     let keys: Vec<Key> = items.iter().flat_map(at).collect();
@@ -119,7 +120,7 @@ pub async fn list(
             levels.extend(batch.take::<Level>(key)?.as_ref().map(LevelView::from));
         }
     }
-    paging.whole(&app, levels, |view| view.id.clone()).await
+    paging.slice(&app, levels, |view| view.id.clone()).await
 }
 
 /// The query for the movements of a level.
@@ -128,11 +129,12 @@ fn movements_of(level: &Level) -> TableQuery {
     TableQuery::partition(partition).begins_with(format!("{}#", level.location_id))
 }
 
-/// The opening of a ledger.
+/// The extras of a list of movements.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct LedgerOpening {
+pub struct LedgerExtras {
     /// The available quantity when the level was created.
-    opening: i64,
+    #[serde(rename = "opening")]
+    initial_available: i64,
 }
 
 /// `GET /v1/inventory/levels/{item}/{location}/ledger` (`listInventoryMovements`):
@@ -147,11 +149,11 @@ pub async fn list_movements(
     State(app): State<App>,
     Path((item, location)): Path<(VariantId, LocationId)>,
     paging: Paging,
-) -> Result<Page<MovementView, LedgerOpening>, Problem> {
+) -> Result<Page<MovementView, LedgerExtras>, Problem> {
     let key = key::level(&caller.store.id, &item, &location);
     let level: Level = resource::load(&app, &key).await?;
     let view = |movement: Movement| MovementView::from(&movement);
     let query = movements_of(&level).newest_first();
-    let opening = LedgerOpening { opening: level.opening };
-    paging.with(opening).answer(&app, &query, |_| true, view).await
+    let extras = LedgerExtras { initial_available: level.initial_available };
+    paging.with_extras(extras).query(&app, &query, |_| true, view).await
 }

@@ -54,7 +54,7 @@ pub async fn list(
     locations.retain(|location| input.active.is_none_or(|active| location.active == active.0.0));
     locations.sort_by_key(|location| (location.priority, location.created_at));
     let views = locations.iter().map(LocationView::from).collect();
-    paging.whole(&app, views, |view| view.id.to_string()).await
+    paging.slice(&app, views, |view| view.id.to_string()).await
 }
 
 /// `POST /v1/inventory/locations` (`createLocation`): Create a location.

@@ -52,14 +52,14 @@ pub(crate) struct ListQuery {
 pub(crate) async fn list(
     access: StoreAccess<ReadMedia>,
     State(app): State<App>,
-    Query(asked): Query<ListQuery>,
+    Query(filter): Query<ListQuery>,
     paging: Paging,
 ) -> Result<Page<MediaView>, Problem> {
     let store = &access.store;
     let query = table::Query::partition(store.key().pk).begins_with(key::MEDIA).newest_first();
     let wanted =
-        |media: &Media| asked.content_type.is_none_or(|wanted| media.content_type == wanted);
-    paging.answer(&app, &query, wanted, |media| view(&app, store, &media)).await
+        |media: &Media| filter.content_type.is_none_or(|wanted| media.content_type == wanted);
+    paging.query(&app, &query, wanted, |media| view(&app, store, &media)).await
 }
 
 /// The details of an image whose bytes are the body.
@@ -81,9 +81,9 @@ pub(crate) struct FetchRequest {
 }
 
 impl RequestRules for FetchRequest {
-    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+    async fn violations(given: Given<'_>, validation: &Validation<'_>) -> Vec<FieldError> {
         let Some(url) = given.get::<Exact<2048>>("source_url") else { return Vec::new() };
-        let rejection = case.app.egress.check(url.as_str()).await.err();
+        let rejection = validation.app.egress.check(url.as_str()).await.err();
         let violation = |rejection: DestinationRejection| {
             FieldError::new("/source_url", rejection.code(), rejection.to_string())
         };
@@ -102,9 +102,9 @@ pub(crate) enum Upload {
 impl Argument for Upload {
     const READS: Reads = Reads::BODY;
 
-    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        match case.inbound.media_type().as_str() {
-            "application/json" => Ruled::<Body<FetchRequest>>::validate(case).await,
+    async fn validate(validation: &mut Validation<'_>) -> Result<(), Problem> {
+        match validation.inbound.media_type().as_str() {
+            "application/json" => Ruled::<Body<FetchRequest>>::validate(validation).await,
             kind if kind.is_empty()
                 || kind == "application/octet-stream"
                 || kind.starts_with("image/") =>
@@ -152,12 +152,12 @@ pub(crate) async fn create(
     State(app): State<App>,
     Raw(inbound): Raw,
     upload: Upload,
-    Query(asked): Query<UploadQuery>,
+    Query(details): Query<UploadQuery>,
 ) -> Result<Created<MediaView>, Problem> {
     let (bytes, caption) = match upload {
         Upload::Source(input) => fetched(&app, input).await?,
         Upload::Bytes => {
-            let alt = asked.alt.map(String::from);
+            let alt = details.alt.map(String::from);
             (inbound.body.clone(), Caption { alt, source_url: None })
         }
     };

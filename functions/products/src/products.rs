@@ -75,7 +75,7 @@ pub async fn list(
     match (collection, &query.ids, search) {
         (None, None, None) => {
             let all = all_products(store, query.status);
-            paging.answer(&app, &all, matches, |product| ListedProduct::from(&product)).await
+            paging.query(&app, &all, matches, |product| ListedProduct::from(&product)).await
         }
         (Some(collection), None, None) => of_collection(&app, &collection, paging, matches).await,
         (collection, None, Some(search)) => {
@@ -87,7 +87,7 @@ pub async fn list(
         }
         (collection, Some(ids), search) => {
             let membership = MembershipFilter::of(&app, collection).await?;
-            let found = paging.part(ids.0.clone(), ToString::to_string)?;
+            let found = paging.slice_unfinished(ids.0.clone(), ToString::to_string)?;
             let found_by_words = match &search {
                 None => None,
                 Some(search) => {
@@ -123,10 +123,10 @@ where
                 && matches(product)
         };
         let all = all_products(store, None);
-        return paging.answer(services, &all, matches, |product| V::from(&product)).await;
+        return paging.query(services, &all, matches, |product| V::from(&product)).await;
     }
     let listed = members(services, collection).await?.unwrap_or_default();
-    let found = paging.part(listed, ToString::to_string)?;
+    let found = paging.slice_unfinished(listed, ToString::to_string)?;
     resolve(services, store, paging, found, matches).await
 }
 

@@ -59,7 +59,7 @@ impl ListQuery {
             (Some(ReviewStatus::Approved) | None, _) => key::list::reviews_of_store(&store.id),
             (Some(status), _) => key::list::reviews_by_status(&store.id, status.as_str()),
         };
-        table::Query::list(all).newest_first().looking_ahead(AHEAD.0, AHEAD.1)
+        table::Query::list(all).newest_first().with_scan_limit(AHEAD.0, AHEAD.1)
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) async fn list(
 ) -> Result<Page<ReviewView>, Problem> {
     let view = |review: Review| ReviewView::from(&review);
     let query = filter.query(&access.store);
-    paging.answer(&app, &query, |review| filter.matches(review), view).await
+    paging.query(&app, &query, |review| filter.matches(review), view).await
 }
 
 /// `GET /v1/reviews/{id}` (`getReview`): Get a product review.

@@ -25,7 +25,7 @@ use services::Services;
 use table::retry;
 
 use catalogue::workflows::save_product::input::{
-    ChoiceInput, MAX_GRAMS, VariantInput, amount, at_home, locations, validate_pictures,
+    ChoiceInput, MAX_GRAMS, VariantInput, amount, at_home, locations, validate_image_choices,
     validate_references,
 };
 use catalogue::workflows::save_product::write::{Revision, WriteStep, release_orphans};
@@ -66,7 +66,7 @@ pub async fn list(
     let (_, mut variants) = load(&app, &caller.store, &id).await?;
     variants.retain(|it| query.metadata.as_ref().is_none_or(|wanted| wanted.takes(&it.metadata)));
     let views = variants.iter().map(VariantView::from).collect();
-    paging.whole(&app, views, |view| view.id.to_string()).await
+    paging.slice(&app, views, |view| view.id.to_string()).await
 }
 
 /// `POST /v1/products/{id}/variants` (`createVariant`): Create a variant of a product.
@@ -115,7 +115,11 @@ async fn add(
     validate_new(&mut field_errors, &variants, &choice, None);
     let position = u32::try_from(variants.len().saturating_add(1)).unwrap_or(u32::MAX);
     let new_variant = input.new_variant(id, position, "", (store, &mut field_errors), now);
-    validate_pictures(&before.images, [(&new_variant.variant, String::new())], &mut field_errors);
+    validate_image_choices(
+        &before.images,
+        [(&new_variant.variant, String::new())],
+        &mut field_errors,
+    );
     let references = locations(std::slice::from_ref(&new_variant), |_| String::new());
     validate_references(services, references, &mut field_errors).await?;
     field_errors.into_result()?;
@@ -306,7 +310,7 @@ pub async fn update(
             field_errors.validate_choice(&before.options, &wanted.options, "");
             validate_new(&mut field_errors, &variants, &wanted.options, Some(&variant.id));
         }
-        validate_pictures(&before.images, [(&wanted, String::new())], &mut field_errors);
+        validate_image_choices(&before.images, [(&wanted, String::new())], &mut field_errors);
         field_errors.into_result()?;
         let after = arranged(&variants, wanted, position, now);
         let shown = after.iter().find(|variant| variant.id == variant_id).unwrap_or(variant);

@@ -60,7 +60,7 @@ pub(crate) async fn step(services: &Services, id: &DrillId) -> Result<Option<Tim
         }
         let is_recovering = drill.status == DrillStatus::Recovering;
         if began.elapsed() >= if is_recovering { STAY_RECOVERING } else { STAY } {
-            leave(services, &drill).await?;
+            release_canary(services, &drill).await?;
             let later = if is_recovering { LATER } else { Duration::ZERO };
             return Ok(Some(services.clock.now().plus(later)));
         }
@@ -72,7 +72,7 @@ pub(crate) async fn step(services: &Services, id: &DrillId) -> Result<Option<Tim
 ///
 /// # Errors
 /// `version_conflict` when the drill was written meanwhile; 503 when the table cannot be reached.
-pub(crate) async fn give_up(services: &Services, id: &DrillId) -> Result<(), Problem> {
+pub(crate) async fn fail(services: &Services, id: &DrillId) -> Result<(), Problem> {
     let found = services.table.get::<Drill>(&key::drill(id)).await?;
     let Some(drill) = found.filter(|drill| !drill.status.is_final()) else { return Ok(()) };
     end_rotation(services, &drill).await;
@@ -85,7 +85,7 @@ pub(crate) async fn give_up(services: &Services, id: &DrillId) -> Result<(), Pro
 async fn end_rotation(services: &Services, drill: &Drill) {
     let is_rotating =
         drill.kind == DrillKind::SigningKeyRotation && drill.status == DrillStatus::Injected;
-    if is_rotating && let Err(problem) = canary::promote_secret(services).await {
+    if is_rotating && let Err(problem) = canary::finish_secret_rotation(services).await {
         tracing::warn!(
             cause = %problem, drill = drill.id.as_str(),
             "new signing secret of a drill not promoted; the old one expires by itself"
@@ -104,7 +104,7 @@ async fn claim(services: &Services, id: &DrillId) -> Result<Option<Drill>, Probl
     Ok(services.table.put_next(&claimed).await?.then_some(claimed))
 }
 
-async fn leave(services: &Services, drill: &Drill) -> Result<(), Problem> {
+async fn release_canary(services: &Services, drill: &Drill) -> Result<(), Problem> {
     services.table.put_next(&drill.released(services.clock.now())).await.map(drop)
 }
 
@@ -115,7 +115,7 @@ async fn advance(services: &Services, drill: Drill) -> Result<Drill, Problem> {
     match drill.next_step(now) {
         Step::Begin => {
             canary::ensure(services).await?;
-            saved(services, drill.begun(now)).await
+            save(services, drill.begun(now)).await
         }
         Step::MakeEvent => make_event(services, &drill).await,
         Step::Inject => inject(services, &drill).await,
@@ -143,14 +143,14 @@ async fn observe(services: &Services, drill: Drill) -> Result<Drill, Problem> {
         drill.stop_conditions.iter().any(|condition| condition.metric == StopMetric::QueueDepth);
     let depth = if looks_at_queue { services.queue(QUEUE).depth().await?.waiting } else { 0 };
     if let Some(next) = drill.with_fates(&fates, depth, services.clock.now()) {
-        return saved(services, next).await;
+        return save(services, next).await;
     }
     let found: Option<Drill> = services.table.get(&key::drill(&drill.id)).await?;
     let found = found.filter(|found| found.version == drill.version);
     found.ok_or_else(|| Code::VersionConflict.into())
 }
 
-async fn saved(services: &Services, next: Drill) -> Result<Drill, Problem> {
+async fn save(services: &Services, next: Drill) -> Result<Drill, Problem> {
     if services.table.put_next(&next).await? { Ok(next) } else { Err(Code::VersionConflict.into()) }
 }
 
@@ -168,7 +168,7 @@ async fn make_event(services: &Services, drill: &Drill) -> Result<Drill, Problem
         }
         Err(problem) => return Err(problem),
     };
-    saved(services, next).await
+    save(services, next).await
 }
 
 async fn inject(services: &Services, drill: &Drill) -> Result<Drill, Problem> {
@@ -201,7 +201,7 @@ async fn end_fault(
     held(write, &next.hold()).commit().await?;
     tracing::warn!(drill = next.id.as_str(), kind = next.kind.as_str(), "fault of a drill ended");
     if next.kind == DrillKind::SigningKeyRotation {
-        canary::promote_secret(services).await?;
+        canary::finish_secret_rotation(services).await?;
     }
     Ok(next)
 }
@@ -218,9 +218,7 @@ async fn release(services: &Services, over: &Drill) -> Result<Drill, Problem> {
     let released = write.delete_if(&CanaryHold::place(), is_ours, Code::VersionConflict);
     match released.commit().await {
         // The hold had expired, and another run has it.
-        Err(problem) if problem.code == Code::VersionConflict => {
-            saved(services, over.clone()).await
-        }
+        Err(problem) if problem.code == Code::VersionConflict => save(services, over.clone()).await,
         outcome => outcome.map(|()| over.clone()),
     }
 }

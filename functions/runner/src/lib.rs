@@ -10,7 +10,7 @@
 //!   later, the next step is not ready, or is taken as it would have been anyway.
 //!
 //! - *A permanent error* (`Problem::is_permanent`): the work ends as failed at the first attempt, and its
-//!   message with it ([`given_up`]); it blocks nothing any more.
+//!   message with it ([`failure`]); it blocks nothing any more.
 //!
 //! The principal of the work may have lost the authority for it. That is checked before each page
 //! (`platform::authority`), and the work ends as cancelled.
@@ -19,7 +19,7 @@
 //! in the dead-letter queue for inspection.
 
 mod drills;
-mod given_up;
+mod failure;
 mod load_tests;
 mod replay;
 mod shop;
@@ -83,7 +83,7 @@ pub async fn take(services: &Services, step: RunMessage) -> Result<(), Problem> 
         // Another worker has taken the step, or the work was ended.
         Err(problem) if problem.code == Code::VersionConflict => return Ok(()),
         Err(problem) if problem.is_permanent() => {
-            return given_up::give_up(services, &step, &problem).await;
+            return failure::fail(services, &step, &problem).await;
         }
         Err(problem) => return Err(problem),
     };

@@ -68,14 +68,14 @@ pub(crate) async fn step(
                 cause = %problem, load_load_load_load_test = id.as_str(),
                 "load test postponed: the canary store could not be prepared"
             );
-            leave(services, &test).await?;
+            release_canary(services, &test).await?;
             return Ok(Some(services.clock.now().plus(LATER)));
         }
     };
     let began = Instant::now();
     while !test.is_done() {
         if began.elapsed() >= STAY {
-            leave(services, &test).await?;
+            release_canary(services, &test).await?;
             return Ok(Some(services.clock.now()));
         }
         let left = test.profile.duration_s.saturating_sub(test.seconds_done);
@@ -107,7 +107,7 @@ pub(crate) async fn step(
 ///
 /// # Errors
 /// `version_conflict` when the test was written meanwhile; 503 when the table cannot be reached.
-pub(crate) async fn give_up(services: &Services, id: &LoadTestId) -> Result<(), Problem> {
+pub(crate) async fn fail(services: &Services, id: &LoadTestId) -> Result<(), Problem> {
     let found = services.table.get::<LoadTest>(&key::load_test(id)).await?;
     let Some(test) = found.filter(|test| !test.status.is_final()) else { return Ok(()) };
     let why = "it met a permanent error";
@@ -144,7 +144,7 @@ async fn claim(services: &Services, id: &LoadTestId) -> Result<Option<LoadTest>,
     Ok(services.table.put_next(&claimed).await?.then_some(claimed))
 }
 
-async fn leave(services: &Services, test: &LoadTest) -> Result<(), Problem> {
+async fn release_canary(services: &Services, test: &LoadTest) -> Result<(), Problem> {
     services.table.put_next(&test.released(services.clock.now())).await.map(drop)
 }
 

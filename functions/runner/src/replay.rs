@@ -66,7 +66,7 @@ pub(crate) async fn step(services: &Services, id: &ReplayId) -> Result<Option<Ti
 ///
 /// # Errors
 /// `version_conflict` when the replay was written meanwhile; 503 when the table cannot be reached.
-pub(crate) async fn give_up(services: &Services, id: &ReplayId) -> Result<(), Problem> {
+pub(crate) async fn fail(services: &Services, id: &ReplayId) -> Result<(), Problem> {
     let found = services.table.get::<Replay>(&key::replay(id)).await?;
     let Some(replay) = found.filter(|replay| !replay.status.is_over()) else { return Ok(()) };
     let over = replay.failed_internally(services.clock.now());
@@ -111,10 +111,10 @@ async fn make(
 
 /// Scans a page of the created deliveries.
 async fn scan(services: &Services, replay: &Replay, made_at: Timestamp) -> Result<Replay, Problem> {
-    let scope = key::event_scope(Some(&replay.store_id), None);
+    let tenant = key::event_tenant(Some(&replay.store_id), None);
     // Also those of interrupted or repeated steps.
     let range = TimeRange { since: replay.created_at, until: made_at.plus(MINUTE) };
-    let days = range.walk(Index::Gsi5, |day| vec![key::deliveries_on(&scope, day)]);
+    let days = range.walk(Index::Gsi5, |day| vec![key::deliveries_on(&tenant, day)]);
     let is_its_own = |delivery: &Delivery| delivery.replay_id.as_ref() == Some(&replay.id);
     let place = replay.scan.place.as_ref();
     let (found, place) = services.table.walk(&days, SCANNED_AT_ONCE, place, is_its_own).await?;

@@ -56,19 +56,21 @@ impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for AddressBo
         }
     } }
 
-    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        let mut address = without_id(case)?;
+    async fn validate(validation: &mut Validation<'_>) -> Result<(), Problem> {
+        let mut address = without_id(validation)?;
         let mut alongside = Map::new();
         if let Value::Object(object) = &mut address {
             alongside.extend(object.remove_entry("is_default"));
         }
-        let (address, alongside) =
-            (case.read::<T>(address), case.read::<AddressOptions>(Value::Object(alongside)));
+        let (address, alongside) = (
+            validation.read::<T>(address),
+            validation.read::<AddressOptions>(Value::Object(alongside)),
+        );
         let sent = address.zip(alongside).map(|(address, alongside)| Self {
             address,
             is_default: alongside.is_default.map(|flag| flag.0),
         });
-        case.insert(sent);
+        validation.insert(sent);
         Ok(())
     }
 }
@@ -83,11 +85,11 @@ impl<S: Sync, T: Send + 'static> FromRequestParts<S> for AddressBody<T> {
 }
 
 /// Returns the body without the id, which [`AddressInPath`] reads if the path has none.
-fn without_id(case: &Validation<'_>) -> Result<Value, Problem> {
-    let mut fields = case.body()?;
-    let is_new = case.inbound.method == http::Method::POST;
+fn without_id(validation: &Validation<'_>) -> Result<Value, Problem> {
+    let mut fields = validation.body()?;
+    let is_new = validation.inbound.method == http::Method::POST;
     if let Value::Object(object) = &mut fields
-        && case.inbound.param("id").is_none()
+        && validation.inbound.param("id").is_none()
         && !is_new
     {
         object.remove("id");
@@ -118,13 +120,13 @@ impl Argument for AddressInPath {
         }
     } }
 
-    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        case.insert(Some(Self(requested_id(case.inbound)?)));
-        let fields = case.query();
-        if case.inbound.param("id").is_some() {
-            case.read::<NoFields>(fields);
+    async fn validate(validation: &mut Validation<'_>) -> Result<(), Problem> {
+        validation.insert(Some(Self(requested_id(validation.inbound)?)));
+        let fields = validation.query();
+        if validation.inbound.param("id").is_some() {
+            validation.read::<NoFields>(fields);
         } else {
-            case.read::<OneQuery>(fields);
+            validation.read::<OneQuery>(fields);
         }
         Ok(())
     }
@@ -161,9 +163,9 @@ impl Argument for NamedAddress {
         }
     } }
 
-    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        let fields = without_id(case)?;
-        case.read::<NoFields>(fields);
+    async fn validate(validation: &mut Validation<'_>) -> Result<(), Problem> {
+        let fields = without_id(validation)?;
+        validation.read::<NoFields>(fields);
         Ok(())
     }
 }
@@ -217,7 +219,7 @@ pub(crate) async fn list(
     let first = paging.leader(default.map(ToString::to_string));
     addresses.sort_by_key(|address| first.as_deref() != Some(address.id.as_str()));
     let views = addresses.iter().map(|address| AddressView::of(address, default));
-    paging.whole(&app, views.collect(), |view| view.id.to_string()).await
+    paging.slice(&app, views.collect(), |view| view.id.to_string()).await
 }
 
 /// `POST /v1/storefront/customer/addresses` (`createAddress`): Create an address.

@@ -280,7 +280,7 @@ pub(crate) async fn list_orders(
     let query = Query::list(all).newest_first();
     let placed = |order: &Order| order.status != OrderStatus::Draft;
     let now = app.clock.now();
-    paging.answer(&app, &query, placed, |order| ShopperOrderView::of(&order, now)).await
+    paging.query(&app, &query, placed, |order| ShopperOrderView::of(&order, now)).await
 }
 
 /// `GET /v1/storefront/customer/orders/{id}` (`getOwnOrder`): Get one of the customer's own orders.

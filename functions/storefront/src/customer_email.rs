@@ -82,10 +82,10 @@ pub(crate) async fn request(
     let requested_at = services.clock.now();
     let id = ChallengeId::mint(requested_at);
     let claim_key = Customer::claim_key(&account.store_id, &email.normalized());
-    let counted = account.attempted(Kind::Move, &inbound.client_prefix());
+    let counted = account.attempt_subject(Kind::Move, &inbound.client_prefix());
     let (throttle, mut batch) = throttle::attempt(services, &counted, None, &[&claim_key]).await?;
     let taken: Option<UniqueCustomerEmail> = batch.take(&claim_key)?;
-    let holder = ChallengeSubject::EmailChange {
+    let challenge_subject = ChallengeSubject::EmailChange {
         store_id: account.store_id.clone(),
         customer_id: account.id.clone(),
         email: email.clone(),
@@ -96,7 +96,7 @@ pub(crate) async fn request(
         None => Some(notifications::customer::email_change_code(&email, shop, code)),
         Some(_) => Some(notifications::customer::stays(&email, shop)),
     };
-    let bound = (taken.is_none().then_some(holder), Some(account));
+    let bound = (taken.is_none().then_some(challenge_subject), Some(account));
     let sending = Sending::new(services, id, bound, (&counted, &throttle), content).await?;
     Ok(Pending { email, sending, confirmed, requested_at })
 }
@@ -126,13 +126,13 @@ impl Outgoing for Pending {
 pub(crate) async fn finish(
     services: &Services,
     challenge: &Challenge,
-    holder: &ChallengeSubject,
+    challenge_subject: &ChallengeSubject,
     inbound: &Inbound,
 ) -> Result<NoStore<Json<CustomerSignedIn>>, Problem> {
-    let ChallengeSubject::EmailChange { email, password_generation, .. } = holder else {
+    let ChallengeSubject::EmailChange { email, password_generation, .. } = challenge_subject else {
         return Err(Code::InvalidOrExpiredCode.into());
     };
-    let former: Customer = code::owner(services, challenge, holder).await?;
+    let former: Customer = code::account_of(services, challenge, challenge_subject).await?;
     if former.password_generation != *password_generation {
         return Err(Code::InvalidOrExpiredCode.into());
     }
@@ -143,7 +143,7 @@ pub(crate) async fn finish(
     let guests = store.and_then(|store| GuestOrders::of(&store, &account, now));
     let (session, answer) = begin(&account, CreatedVia::Otp, inbound, now);
     let write = account
-        .claim_anew(code::used(services, challenge, now), &former)
+        .claim_anew(code::consume(services, challenge, now), &former)
         .when_some(guests, |write, guests| write.put(&guests));
     account
         .save(write, Code::VersionConflict)

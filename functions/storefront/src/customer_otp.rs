@@ -13,7 +13,7 @@ use gateway::idempotency::answering;
 use gateway::reply::{Accepted, Created, Either, Json, NoStore};
 use gateway::request::{Body, Inbound, Raw, Ruled};
 use identity::account::Account;
-use identity::authentication::code::{self, CodeSent, Named, Sending};
+use identity::authentication::code::{self, ChallengeSelector, CodeSent, Sending};
 use identity::authentication::{self, AccountLookup, MailRequest};
 use identity::challenge::Challenge;
 use identity::challenge_subject::{Application, ChallengeSubject};
@@ -89,9 +89,10 @@ pub(crate) async fn register(
     };
     let to = application.email.clone();
     let store_id = named.store.id.clone();
-    let holder = ChallengeSubject::Applicant { store_id, application: Box::new(application) };
+    let challenge_subject =
+        ChallengeSubject::Applicant { store_id, application: Box::new(application) };
     let content = |code: &str| Some(content(&to, &named.store.subdomain, code));
-    let bound = (Some(holder), account.as_ref());
+    let bound = (Some(challenge_subject), account.as_ref());
     let sending = Sending::new(&app, id, bound, (&subject, &throttle), content).await?;
     sending.send(&app, &answering(Accepted::<CodeSent>::new)).await
 }
@@ -133,7 +134,7 @@ pub(crate) struct VerifyCustomerCodeRequest {
 
 impl Rules for VerifyCustomerCodeRequest {
     fn violations(given: Given<'_>) -> Vec<FieldError> {
-        Named::violations(given)
+        ChallengeSelector::violations(given)
     }
 }
 
@@ -161,9 +162,9 @@ pub(crate) async fn verify(
     Ruled(Body(input)): Ruled<Body<VerifyCustomerCodeRequest>>,
 ) -> Result<VerifyReply, Problem> {
     let by_address = input.email.is_some();
-    let id = match Named::new(input.challenge_id, input.email)? {
-        Named::Challenge(id) => id,
-        Named::SentTo(email) => {
+    let id = match ChallengeSelector::new(input.challenge_id, input.email)? {
+        ChallengeSelector::Challenge(id) => id,
+        ChallengeSelector::SentTo(email) => {
             let store = match (&input.store_id, &input.subdomain) {
                 (Some(id), _) => id.clone(),
                 (None, Some(name)) => open_store(&app, name.as_str()).await?.store.id.clone(),
@@ -172,19 +173,21 @@ pub(crate) async fn verify(
                 }
             };
             let network = inbound.client_prefix();
-            code::newest(&app, &Customer::subject(Kind::Code, &store, &email, &network)).await?
+            code::newest(&app, &Customer::attempt_subject_at(Kind::Code, &store, &email, &network))
+                .await?
         }
     };
-    let (challenge, holder) = code::validate(&app, id, &input.code).await?;
+    let (challenge, challenge_subject) = code::validate(&app, id, &input.code).await?;
     retry(|| async {
-        match &holder {
+        match &challenge_subject {
             ChallengeSubject::Merchant { .. } => Err(Code::InvalidOrExpiredCode.into()),
             ChallengeSubject::Customer { .. } => {
-                let known = code::owner(&app, &challenge, &holder).await?;
+                let known = code::account_of(&app, &challenge, &challenge_subject).await?;
                 sign_in(known, &challenge, &inbound, &app).await.map(Either::Left)
             }
             ChallengeSubject::EmailChange { .. } => {
-                let done = customer_email::finish(&app, &challenge, &holder, &inbound).await;
+                let done =
+                    customer_email::finish(&app, &challenge, &challenge_subject, &inbound).await;
                 done.map(Either::Left)
             }
             ChallengeSubject::Applicant { store_id, application } => {
@@ -245,14 +248,14 @@ async fn sign_in(
         None => None,
     };
     let proven = account.newly_proven(now);
-    code::used(services, challenge, now)
+    code::consume(services, challenge, now)
         .when_some(guests, |write, guests| write.put(&guests))
         .when_some(proven, |write, proven| {
             let event = proven.event(&CUSTOMER_UPDATED, now);
             proven.save(write, Code::VersionConflict).emit(event)
         })
         .create(&session, Code::VersionConflict)
-        .delete(&account.attempted(Kind::Code, &inbound.client_prefix()).key())
+        .delete(&account.attempt_subject(Kind::Code, &inbound.client_prefix()).key())
         .answer(answer, now)
         .await
 }
@@ -272,11 +275,11 @@ async fn enroll(
     let account = Customer::register(&store.id, &store.currency, application.clone(), now);
     let (session, answer) = begin(&account, CreatedVia::Signup, inbound, now);
     account
-        .claim_or(code::used(services, challenge, now), Code::VersionConflict)
+        .claim_or(code::consume(services, challenge, now), Code::VersionConflict)
         .create(&account, Code::VersionConflict)
         .create(&session, Code::VersionConflict)
         .when_some(GuestOrders::of(&store, &account, now), |write, guests| write.put(&guests))
-        .delete(&account.attempted(Kind::Code, &inbound.client_prefix()).key())
+        .delete(&account.attempt_subject(Kind::Code, &inbound.client_prefix()).key())
         .emit(account.event(&CUSTOMER_CREATED, now))
         .answer(answer, now)
         .await

@@ -60,9 +60,9 @@ impl Caller for ImageViewer {
 pub(crate) struct ImageId(MediaId);
 
 impl Argument for ImageId {
-    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        let id = case.inbound.param("id").and_then(MediaId::parse).ok_or(Code::NotFound)?;
-        case.insert(Some(Self(id)));
+    async fn validate(validation: &mut Validation<'_>) -> Result<(), Problem> {
+        let id = validation.inbound.param("id").and_then(MediaId::parse).ok_or(Code::NotFound)?;
+        validation.insert(Some(Self(id)));
         Ok(())
     }
 

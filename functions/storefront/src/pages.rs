@@ -141,7 +141,7 @@ async fn settings(
 
 /// An eventually consistent query of a store's partition.
 fn in_store(store: &StoreId) -> Query {
-    Query::partition(key::store(store).pk).seen(ReadConsistency::Eventual)
+    Query::partition(key::store(store).pk).with_consistency(ReadConsistency::Eventual)
 }
 
 /// `GET /v1/storefront/{subdomain}/navigation` (`listStorefrontMenus`): List menus of a storefront.
@@ -156,7 +156,7 @@ pub(crate) async fn list_menus(
     paging: Paging,
 ) -> Result<Page<MenuView>, Problem> {
     let query = in_store(&caller.store().id).begins_with("NAV#");
-    let answer = paging.answer(&app, &query, |_| true, |menu: Menu| MenuView::from(&menu)).await?;
+    let answer = paging.query(&app, &query, |_| true, |menu: Menu| MenuView::from(&menu)).await?;
     Ok(answer.cached(caller.keeping()))
 }
 
@@ -191,7 +191,7 @@ pub(crate) async fn list_policies(
     let mut policies = app.table.all::<Policy>(&query, PolicyHandle::ALL.len()).await?;
     policies.retain(|policy| policy.published);
     let views = policies.iter().map(PolicySummary::from).collect();
-    let answer = paging.whole(&app, views, |policy| policy.id.to_string()).await?;
+    let answer = paging.slice(&app, views, |policy| policy.id.to_string()).await?;
     Ok(answer.cached(caller.keeping()))
 }
 

@@ -1,4 +1,4 @@
-//! Payments of orders: opening one with a provider, verifying it after the redirect, and webhooks.
+//! Payments of orders: creating one with a provider, verifying it after the redirect, and webhooks.
 
 mod verify;
 mod webhook;
@@ -24,9 +24,9 @@ use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use sales::order::{ORDER_UPDATED, Order, OrderStatus, PresentedToken};
 use sales::payment::account::{MethodView, ProviderAccount};
-use sales::payment::connected::Connected;
 use sales::payment::manual_method::payment_window;
-use sales::payment::provider::{Client, Provider};
+use sales::payment::provider::{ClientParameters, Provider};
+use sales::payment::provider_client::ProviderClient;
 use sales::payment::{
     NewPayment, PAYMENT_CREATED, Payment, PaymentStatus, ProviderReference, can_take, load,
 };
@@ -55,7 +55,7 @@ fn parse_provider(segment: &Segment) -> Result<ProviderName, Problem> {
 /// A payment to create.
 #[request]
 #[derive(Debug, Clone)]
-pub struct OpenRequest {
+pub struct CreateRequest {
     /// The order to pay.
     order_id: OrderId,
     /// The order's token; or send it as `X-Service-Order-Token`.
@@ -71,7 +71,7 @@ pub struct OpenRequest {
     save_method: Flag,
 }
 
-impl Rules for OpenRequest {
+impl Rules for CreateRequest {
     fn violations(given: Given<'_>) -> Vec<FieldError> {
         let requested = given.get::<Flag>("save_method").filter(|flag| flag.0);
         let detail = "Must be `false`: saving payment methods is not supported.";
@@ -82,7 +82,7 @@ impl Rules for OpenRequest {
 
 /// An opened payment, with the data with which the browser pays.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct OpenedPayment {
+pub struct CreatedPaymentView {
     /// The payment's id.
     payment_id: PaymentId,
     /// The order that it pays.
@@ -95,15 +95,15 @@ pub struct OpenedPayment {
     amount: Money,
     /// The state of the payment.
     status: PaymentStatus,
-    /// The data with which the browser pays.
-    client: Client,
+    /// The parameters with which the browser pays.
+    client: ClientParameters,
     /// The deadline for payment, after which the order expires.
     expires_at: Option<Timestamp>,
 }
 
 /// `POST /v1/storefront/{subdomain}/payments/{provider}/order` (`createPayment`): Create a payment for an order.
 ///
-/// Opens a payment of an order's outstanding amount. A repetition returns the open payment.
+/// Creates a payment of an order's outstanding amount. A repetition returns the open payment.
 ///
 /// # Errors
 /// `unauthenticated` with an expired or revoked credential;
@@ -118,8 +118,8 @@ pub async fn create(
     State(app): State<App>,
     token: OrderToken,
     Path((_, provider)): Path<(Subdomain, Segment)>,
-    Ruled(Body(input)): Ruled<Body<OpenRequest>>,
-) -> Result<NoStore<Created<OpenedPayment>>, Problem> {
+    Ruled(Body(input)): Ruled<Body<CreateRequest>>,
+) -> Result<NoStore<Created<CreatedPaymentView>>, Problem> {
     let provider = parse_provider(&provider)?;
     let token = token.presented(&app, input.order_token.as_ref().map(Exact::as_str)).await?;
     let token = token.as_ref();
@@ -133,14 +133,14 @@ async fn open_once(
     caller: &Shopper,
     provider: ProviderName,
     token: Option<&PresentedToken>,
-    input: &OpenRequest,
+    input: &CreateRequest,
     key: &SealKey,
-) -> Result<NoStore<Created<OpenedPayment>>, Problem> {
+) -> Result<NoStore<Created<CreatedPaymentView>>, Problem> {
     let now = services.clock.now();
     let Snapshot { order, account, method, waiting } =
         snapshot(services, caller, input, provider, token, now).await?;
-    check_payable(&order, now)?;
-    let connected = account.connect(key)?;
+    ensure_payable(&order, now)?;
+    let provider_client = account.connect(key)?;
     let new_payment = NewPayment {
         store_id: order.store_id.clone(),
         order_id: order.id.clone(),
@@ -169,10 +169,10 @@ async fn open_once(
             && (method.is_none() || payment.method == method)
     });
     if let Some(payment) = open {
-        return Ok(to_response(&connected, payment, input, key));
+        return Ok(to_response(&provider_client, payment, input, key));
     }
     let id = account.payment_id(&new_payment, of_provider().count());
-    let at_provider = connected.open(services, &id, &new_payment).await?;
+    let at_provider = provider_client.create_payment(services, &id, &new_payment).await?;
     let begun = Payment::begun(id, &account, new_payment, at_provider, key, now);
     let payment = Payment { method, ..begun };
     let has_keys = (account.version > 0).then_some(&account);
@@ -185,15 +185,20 @@ async fn open_once(
             // The account must not have been disabled or removed meanwhile.
             write.check(&account.key(), account.version_condition(), Code::VersionConflict)
         });
-    unchanged(write, &order, waiting.as_ref(), now)
+    require_unchanged(write, &order, waiting.as_ref(), now)
         .emit(payment.event(&PAYMENT_CREATED, now))
-        .answer(to_response(&connected, &payment, input, key), now)
+        .answer(to_response(&provider_client, &payment, input, key), now)
         .await
 }
 
 /// Adds the condition that the order has not changed meanwhile; or replaces it by the order with a later
 /// expiry for this payment.
-fn unchanged(write: Write, order: &Order, waiting: Option<&Order>, now: Timestamp) -> Write {
+fn require_unchanged(
+    write: Write,
+    order: &Order,
+    waiting: Option<&Order>,
+    now: Timestamp,
+) -> Write {
     if let Some(waiting) = waiting {
         let event = waiting.event(&ORDER_UPDATED, now);
         return write.replace(waiting, Code::VersionConflict).emit(event);
@@ -217,7 +222,7 @@ struct Snapshot {
 async fn snapshot(
     services: &Services,
     caller: &Shopper,
-    input: &OpenRequest,
+    input: &CreateRequest,
     provider: ProviderName,
     token: Option<&PresentedToken>,
     now: Timestamp,
@@ -254,7 +259,7 @@ async fn snapshot(
 ///
 /// # Errors
 /// `order_already_paid`, `order_expired`.
-fn check_payable(order: &Order, now: Timestamp) -> Result<(), Problem> {
+fn ensure_payable(order: &Order, now: Timestamp) -> Result<(), Problem> {
     let is_late = !order.is_processing() && order.expires_at.is_some_and(|at| at <= now);
     if order.is_over() || is_late || order.status == OrderStatus::Closed {
         return Err(Code::OrderExpired.with("order_status", order.status.as_str()));
@@ -270,16 +275,16 @@ fn check_payable(order: &Order, now: Timestamp) -> Result<(), Problem> {
 
 /// The response: 201, also for a payment that was open already, so that repetitions get the same response.
 fn to_response(
-    connected: &Connected,
+    provider_client: &ProviderClient,
     payment: &Payment,
-    input: &OpenRequest,
+    input: &CreateRequest,
     key: &SealKey,
-) -> NoStore<Created<OpenedPayment>> {
-    let mut client = connected.client(payment, payment.client_secret(key));
+) -> NoStore<Created<CreatedPaymentView>> {
+    let mut client = provider_client.client_parameters(payment, payment.client_secret(key));
     if let (Some(url), Some(options)) = (&input.return_url, client.options.as_object_mut()) {
         options.insert("return_url".to_owned(), url.as_str().into());
     }
-    let opened = OpenedPayment {
+    let created = CreatedPaymentView {
         payment_id: payment.id.clone(),
         order_id: payment.order_id.clone(),
         provider: payment.provider,
@@ -289,7 +294,7 @@ fn to_response(
         client,
         expires_at: payment.expires_at,
     };
-    Created::new(&opened).no_store()
+    Created::new(&created).no_store()
 }
 
 /// The filter of payment methods.
@@ -326,5 +331,5 @@ pub async fn list_methods(
         account.is_offered() && is_own_currency && (!has_amount || can_take(account.provider, &due))
     });
     let methods = usable.flat_map(MethodView::all_of).collect();
-    paging.whole(&app, methods, |method: &MethodView| method.id.clone()).await
+    paging.slice(&app, methods, |method: &MethodView| method.id.clone()).await
 }

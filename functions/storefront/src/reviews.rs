@@ -90,7 +90,7 @@ pub(crate) async fn list(
     )?;
     // The product summary has the product's visibility and rating.
     let summary = summary.filter(ProductSummary::is_visible).ok_or(Code::NotFound)?;
-    let paging = paging.with(ReviewSummary { rating: summary.rating() });
+    let paging = paging.with_extras(ReviewSummary { rating: summary.rating() });
     paging.finish(&app, found, |review| PublicReview::from(&review)).await
 }
 

@@ -88,13 +88,13 @@ impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for StoreBody
 
     gateway::describes! { |operation| { operation.takes_body_with::<T, StoreMembers>(); } }
 
-    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        let mut fields = case.body()?;
+    async fn validate(validation: &mut Validation<'_>) -> Result<(), Problem> {
+        let mut fields = validation.body()?;
         if let Value::Object(object) = &mut fields {
             object.retain(|name, _| !MEMBERS.contains(&name.as_str()));
         }
-        let read = case.read(fields).map(Self);
-        case.insert(read);
+        let read = validation.read(fields).map(Self);
+        validation.insert(read);
         Ok(())
     }
 }

@@ -170,9 +170,9 @@ fn files_below(services: &Services, shop: &Subdomain) -> String {
 pub(crate) struct FileDigest(Digest);
 
 impl Argument for FileDigest {
-    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        let named = case.inbound.param("sha256").and_then(|text| text.parse().ok());
-        case.insert(Some(Self(named.ok_or(Code::NotFound)?)));
+    async fn validate(validation: &mut Validation<'_>) -> Result<(), Problem> {
+        let named = validation.inbound.param("sha256").and_then(|text| text.parse().ok());
+        validation.insert(Some(Self(named.ok_or(Code::NotFound)?)));
         Ok(())
     }
 

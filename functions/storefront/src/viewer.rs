@@ -137,8 +137,8 @@ pub(crate) struct Invitation;
 impl Argument for Invitation {
     const READS: Reads = Reads::QUERY;
 
-    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        Query::<PreviewQuery>::validate(case).await
+    async fn validate(validation: &mut Validation<'_>) -> Result<(), Problem> {
+        Query::<PreviewQuery>::validate(validation).await
     }
 
     gateway::describes! { |operation| {

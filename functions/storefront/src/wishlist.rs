@@ -124,14 +124,16 @@ struct WishedFields {
 impl Argument for Wished {
     const READS: Reads = Reads::BODY.and(Reads::QUERY);
 
-    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        case.insert(Some(Self(requested_ids(case.inbound)?)));
-        let body = (case.inbound.method != http::Method::GET).then(|| case.body()).transpose()?;
-        for fields in [Some(case.query()), body].into_iter().flatten() {
-            if case.inbound.param("product_id").is_some() {
-                case.read::<OfProduct>(fields);
+    async fn validate(validation: &mut Validation<'_>) -> Result<(), Problem> {
+        validation.insert(Some(Self(requested_ids(validation.inbound)?)));
+        let body = (validation.inbound.method != http::Method::GET)
+            .then(|| validation.body())
+            .transpose()?;
+        for fields in [Some(validation.query()), body].into_iter().flatten() {
+            if validation.inbound.param("product_id").is_some() {
+                validation.read::<OfProduct>(fields);
             } else {
-                case.read::<WishedFields>(fields);
+                validation.read::<WishedFields>(fields);
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 use catalogue::media::Media;
 use core_types::id::MediaId;
 use core_types::key;
-use identity::store::branding::{Color, SocialLinks, unknown_picture};
+use identity::store::branding::{Color, SocialLinks, unknown_image};
 use identity::store::{Branding, Store};
 use primitives::fields::{Patch, Text};
 use primitives::input::request;
@@ -16,9 +16,9 @@ use table::item::Key;
 #[derive(Debug)]
 pub struct BrandingRequest {
     /// The logo.
-    logo: Patch<PictureRequest>,
+    logo: Patch<ImageRequest>,
     /// The icon that browsers show with the page's title.
-    favicon: Patch<PictureRequest>,
+    favicon: Patch<ImageRequest>,
     /// The primary colour: `#rrggbb`.
     primary_color: Patch<Color>,
     /// The secondary colour: `#rrggbb`.
@@ -34,14 +34,14 @@ pub struct BrandingRequest {
 /// An image of the store's media.
 #[request]
 #[derive(Debug)]
-pub struct PictureRequest {
+pub struct ImageRequest {
     /// The id of the media.
     media_id: MediaId,
 }
 
-impl From<PictureRequest> for MediaId {
-    fn from(picture: PictureRequest) -> Self {
-        picture.media_id
+impl From<ImageRequest> for MediaId {
+    fn from(image: ImageRequest) -> Self {
+        image.media_id
     }
 }
 
@@ -71,18 +71,18 @@ pub(crate) async fn validate(
     before: &Store,
     wanted: &Store,
 ) -> Result<(), Problem> {
-    if wanted.branding.pictures().eq(before.branding.pictures()) {
+    if wanted.branding.images().eq(before.branding.images()) {
         return Ok(());
     }
     let to_key = |(_, id)| key::media(&wanted.id, id);
-    let keys: Vec<Key> = wanted.branding.pictures().map(to_key).collect();
+    let keys: Vec<Key> = wanted.branding.images().map(to_key).collect();
     let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let mut found: Vec<Media> = Vec::new();
     for key in &keys {
         found.extend(batch.take(key)?);
     }
     let is_missing = |id: &MediaId| found.iter().all(|media| media.id != *id);
-    let missing = wanted.branding.pictures().filter(|(_, id)| is_missing(id));
-    let errors: Vec<FieldError> = missing.map(|(field, _)| unknown_picture(field)).collect();
+    let missing = wanted.branding.images().filter(|(_, id)| is_missing(id));
+    let errors: Vec<FieldError> = missing.map(|(field, _)| unknown_image(field)).collect();
     if errors.is_empty() { Ok(()) } else { Err(Problem::invalid(errors)) }
 }

@@ -11,7 +11,7 @@ use table::item::Item;
 /// otherwise. A concurrent write fails one of them with `version_conflict`. The store's configuration
 /// counter is raised too, so that cached storefront pages are renewed.
 pub(crate) fn save<T: Item>(services: &Services, store: &StoreId, item: &T) -> Write {
-    written(store::configured(services.table.write(), store), item)
+    written(store::count_config_change(services.table.write(), store), item)
 }
 
 /// Adds the write of an item: creates it at version 1, and replaces it otherwise.

@@ -52,7 +52,7 @@ pub async fn list(
     let store = &caller.store;
     let domains = Domains::of(&store.id, app.table.get(&key::domains(&store.id)).await?).domains;
     let views = domains.iter().map(|domain| DomainView::of(domain, store)).collect();
-    paging.whole(&app, views, |view: &DomainView| view.host.to_string()).await
+    paging.slice(&app, views, |view: &DomainView| view.host.to_string()).await
 }
 
 /// `GET /v1/stores/{id}/domains/{host}` (`getDomain`): Get a domain and its verification record.
@@ -83,9 +83,13 @@ pub struct CreateRequest {
 }
 
 impl RequestRules for CreateRequest {
-    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+    async fn violations(given: Given<'_>, validation: &Validation<'_>) -> Vec<FieldError> {
         let Some(host) = given.get::<Host>("host") else { return Vec::new() };
-        let is_own = is_platforms(&host, &case.app.config.base_url, &case.app.config.admin_origins);
+        let is_own = is_platforms(
+            &host,
+            &validation.app.config.base_url,
+            &validation.app.config.admin_origins,
+        );
         let detail = "This domain belongs to the platform.";
         is_own.then(|| FieldError::new("/host", "own_host", detail)).into_iter().collect()
     }
@@ -95,7 +99,7 @@ impl RequestRules for CreateRequest {
 /// host of an admin application.
 fn is_platforms(host: &Host, base_url: &str, admins: &[String]) -> bool {
     let of = |url: &str| Host::of(Url::parse(url).ok()?.host_str()?);
-    of(base_url).is_some_and(|own| host.is_akin_to(&own))
+    of(base_url).is_some_and(|own| host.shares_registrable_domain(&own))
         || admins.iter().any(|admin| of(admin).as_ref() == Some(host))
 }
 
@@ -114,7 +118,7 @@ pub async fn create(
     retry(|| async {
         let (store, domains) = load(&app, &caller.store.id).await?;
         let now = app.clock.now();
-        let (domains, domain) = domains.request(&input.host, input.primary.0, now)?;
+        let (domains, domain) = domains.add(&input.host, input.primary.0, now)?;
         let answer = Created::new(&DomainView::of(&domain, &store)).version(domain.version);
         domains.write(app.table.write()).answer(answer, now).await
     })
@@ -162,13 +166,13 @@ pub async fn verify(
         }
         let now = app.clock.now();
         let after = Domain { verified_at: Some(now), ..before.changed(now) };
-        let changed = after.wants_primary.then(|| with_primary(&store, Some(&host), now));
-        let present = changed.as_ref().unwrap_or(&store);
+        let updated_store = after.wants_primary.then(|| with_primary(&store, Some(&host), now));
+        let current_store = updated_store.as_ref().unwrap_or(&store);
         let write = domains.with(after.clone()).write(app.table.write());
         let write = UniqueHost::claim(write, &host, &store.id)
-            .when_some(changed.as_ref(), |write, store| save(&app, write, store, now));
-        let answer = to_response(&after, present);
-        write.emit(after.event(&DOMAIN_VERIFIED, present, now)).answer(answer, now).await
+            .when_some(updated_store.as_ref(), |write, store| save(&app, write, store, now));
+        let answer = to_response(&after, current_store);
+        write.emit(after.event(&DOMAIN_VERIFIED, current_store, now)).answer(answer, now).await
     })
     .await
 }
@@ -207,12 +211,12 @@ pub async fn update(
         let now = app.clock.now();
         let after = Domain { wants_primary: wanted, ..before.changed(now) };
         let is_verified = after.verified_at.is_some();
-        let changed = is_verified.then(|| with_primary(&store, wanted.then_some(&host), now));
-        let answer = to_response(&after, changed.as_ref().unwrap_or(&store));
+        let updated_store = is_verified.then(|| with_primary(&store, wanted.then_some(&host), now));
+        let answer = to_response(&after, updated_store.as_ref().unwrap_or(&store));
         domains
             .with(after)
             .write(app.table.write())
-            .when_some(changed.as_ref(), |write, store| save(&app, write, store, now))
+            .when_some(updated_store.as_ref(), |write, store| save(&app, write, store, now))
             .answer(answer, now)
             .await
     })
@@ -236,15 +240,15 @@ pub async fn delete(
         let before = domains.domain(&host)?;
         if_match.check(before.version)?;
         let now = app.clock.now();
-        let removed = before.changed(now);
+        let deleted = before.changed(now);
         let was_primary = store.primary_domain.as_ref() == Some(&host);
-        let changed = was_primary.then(|| with_primary(&store, None, now));
+        let updated_store = was_primary.then(|| with_primary(&store, None, now));
         let write = domains.without(&host).write(app.table.write());
         let write = write
             .when_some(before.verified_at, |write, _| UniqueHost::release(write, &host, &store.id));
         write
-            .when_some(changed.as_ref(), |write, store| save(&app, write, store, now))
-            .emit(removed.event(&DOMAIN_REMOVED, changed.as_ref().unwrap_or(&store), now))
+            .when_some(updated_store.as_ref(), |write, store| save(&app, write, store, now))
+            .emit(deleted.event(&DOMAIN_REMOVED, updated_store.as_ref().unwrap_or(&store), now))
             .answer(NoContent::default(), now)
             .await
     })

@@ -16,7 +16,7 @@ use identity::member::{
     MAX_MEMBERSHIPS, MEMBER_INVITED, MEMBER_JOINED, MemberView, Memberships, Role, Roster,
     UnverifiedInvitation, WRONG_INVITATIONS,
 };
-use identity::merchant::Merchant as Account;
+use identity::merchant::Merchant as MerchantAccount;
 use identity::merchant::stores::stores_of;
 use identity::notifications;
 use identity::store::{Store, StoreStatus};
@@ -146,7 +146,7 @@ pub async fn accept(
 
 async fn join(
     services: &Services,
-    account: &Account,
+    account: &MerchantAccount,
     unverified: &UnverifiedInvitation,
 ) -> Result<Json<MemberView>, Problem> {
     let rejected = || Problem::from(Code::InvalidOrExpiredToken);
@@ -154,7 +154,7 @@ async fn join(
         (key::store(&unverified.store_id), key::members(&unverified.store_id));
     let account_key = key::merchant(&account.id);
     let mut batch = services.table.get_many(&[&account_key, &store_key, &roster_key]).await?;
-    let account: Account = batch.take(&account_key)?.ok_or(Code::Unauthenticated)?;
+    let account: MerchantAccount = batch.take(&account_key)?.ok_or(Code::Unauthenticated)?;
     let store: Option<Store> = batch.take(&store_key)?;
     let store = store.filter(|store| store.status != StoreStatus::Deleted).ok_or_else(rejected)?;
     let roster: Roster = batch.take(&roster_key)?.ok_or_else(rejected)?;
@@ -178,7 +178,7 @@ async fn join(
 /// `membership_limit`.
 async fn ensure_below_limit(
     services: &Services,
-    account: &Account,
+    account: &MerchantAccount,
 ) -> Result<Memberships, Problem> {
     let memberships = &account.memberships;
     if memberships.grants.len() < MAX_MEMBERSHIPS {

@@ -13,6 +13,7 @@ mod navigation;
 mod notifications;
 mod policies;
 mod readiness;
+mod region;
 mod settings;
 mod shipping_zones;
 mod stores;

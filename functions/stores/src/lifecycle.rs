@@ -11,11 +11,11 @@ use gateway::idempotency::Commit;
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, IfMatch, Query};
 use identity::domain::Domains;
-use identity::merchant::Merchant as Account;
+use identity::merchant::Merchant as MerchantAccount;
 use identity::settings::LONGEST_MANUAL_PAYMENT_WINDOW;
 use identity::store::{
-    self, GRACE, STORE_ACTIVATED, STORE_CLOSED, STORE_DELETED, STORE_PAUSED, STORE_REOPENED, Store,
-    StoreAction, StoreStatus, StoreView,
+    self, DELETION_GRACE_PERIOD, STORE_ACTIVATED, STORE_CLOSED, STORE_DELETED, STORE_PAUSED,
+    STORE_REOPENED, Store, StoreAction, StoreStatus, StoreView,
 };
 use primitives::clock::{MINUTE, Timestamp};
 use primitives::fields::{AtMost, Text};
@@ -27,7 +27,7 @@ use serde::Serialize;
 use services::Services;
 
 use crate::readiness::{self, Requirement};
-use crate::stores::{give_up, to_response};
+use crate::stores::{release_subdomain_at, to_response};
 
 /// A change of a store's status.
 #[request]
@@ -68,7 +68,7 @@ pub async fn activate(
         readiness::ensure(&app, &caller, &accepted).await?;
     }
     let input = StatusChangeRequest { reason: input.reason };
-    act(&caller, &app, if_match, input, StoreAction::Activate, &STORE_ACTIVATED).await
+    change_status(&caller, &app, if_match, input, StoreAction::Activate, &STORE_ACTIVATED).await
 }
 
 /// `POST /v1/stores/{id}/pause` (`pauseStore`): Pause a store.
@@ -83,7 +83,7 @@ pub async fn pause(
     if_match: IfMatch,
     Body(input): Body<StatusChangeRequest>,
 ) -> Result<Json<StoreView>, Problem> {
-    act(&caller, &app, if_match, input, StoreAction::Pause, &STORE_PAUSED).await
+    change_status(&caller, &app, if_match, input, StoreAction::Pause, &STORE_PAUSED).await
 }
 
 /// `POST /v1/stores/{id}/close` (`closeStore`): Close a store.
@@ -98,7 +98,7 @@ pub async fn close(
     if_match: IfMatch,
     Body(input): Body<StatusChangeRequest>,
 ) -> Result<Json<StoreView>, Problem> {
-    act(&caller, &app, if_match, input, StoreAction::Close, &STORE_CLOSED).await
+    change_status(&caller, &app, if_match, input, StoreAction::Close, &STORE_CLOSED).await
 }
 
 /// `POST /v1/stores/{id}/reopen` (`reopenStore`): Reopen a closed store.
@@ -113,10 +113,10 @@ pub async fn reopen(
     if_match: IfMatch,
     Body(input): Body<StatusChangeRequest>,
 ) -> Result<Json<StoreView>, Problem> {
-    act(&caller, &app, if_match, input, StoreAction::Reopen, &STORE_REOPENED).await
+    change_status(&caller, &app, if_match, input, StoreAction::Reopen, &STORE_REOPENED).await
 }
 
-async fn act(
+async fn change_status(
     caller: &Admin,
     services: &Services,
     if_match: IfMatch,
@@ -126,7 +126,7 @@ async fn act(
 ) -> Result<Json<StoreView>, Problem> {
     if_match.check(caller.store.version)?;
     let now = services.clock.now();
-    let store = caller.store.act(action, input.reason.map(String::from), now)?;
+    let store = caller.store.after_action(action, input.reason.map(String::from), now)?;
     let base_url = &services.config.base_url;
     store::replace(services.table.write(), &store)
         .emit(store.event(topic, base_url, now))
@@ -149,7 +149,7 @@ pub struct DeletedStore {
     id: StoreId,
     /// Always `deleted`.
     status: StoreStatus,
-    /// When its data become inaccessible for good.
+    /// When `store.redacted` is sent, which asks apps to delete their copies of its data.
     redact_at: Option<Timestamp>,
 }
 
@@ -184,7 +184,7 @@ pub async fn delete(
     }
     if_match.check(before.version)?;
     let now = app.clock.now();
-    let store = before.act(StoreAction::Delete, None, now)?;
+    let store = before.after_action(StoreAction::Delete, None, now)?;
     reject_open_orders(&app, before).await?;
     let account = owner_account(&app, caller.account, &store).await?;
     let domains = Domains::of(&store.id, app.table.get(&key::domains(&store.id)).await?);
@@ -192,9 +192,9 @@ pub async fn delete(
     let answer =
         DeletedStore { id: store.id.clone(), status: store.status, redact_at: store.redact_at };
     let write = store::replace(app.table.write(), &store);
-    let write = give_up(write, &store, now.plus(GRACE));
+    let write = release_subdomain_at(write, &store, now.plus(DELETION_GRACE_PERIOD));
     account
-        .one_store_less(domains.give_back(write), Code::VersionConflict)
+        .count_deleted_store(domains.release_all(write), Code::VersionConflict)
         .emit(store.event(&STORE_DELETED, &app.config.base_url, now))
         .answer(Accepted::new(&answer), now)
         .await
@@ -203,9 +203,9 @@ pub async fn delete(
 /// The account whose stores are counted: that of the store's owner, who need not be the caller.
 async fn owner_account(
     services: &Services,
-    account: Account,
+    account: MerchantAccount,
     store: &Store,
-) -> Result<Account, Problem> {
+) -> Result<MerchantAccount, Problem> {
     if account.id == store.owner_id {
         return Ok(account);
     }
@@ -221,27 +221,28 @@ const READS: u32 = 20;
 
 /// Ensures that no customer waits for an order. Orders with open obligations have an index of their own,
 /// whatever their age. Unpaid orders that expire are searched among the orders of the longest window in which
-/// one can be paid, which is that of manual payments. A store with more recent orders than [`READS`] queries inspect is not deleted.
+/// one can be paid, which is that of manual payments. A store with more recent orders than [`READS`] queries
+/// inspect is not deleted.
 ///
 /// Indexes are eventually consistent: an order that is placed at this moment may be missed. The grace period
 /// of 30 days is for such orders.
 async fn reject_open_orders(services: &Services, store: &Store) -> Result<(), Problem> {
-    let owed = table::Query::list(key::list::open_orders_of_store(&store.id)).newest_first();
-    let owed = services.table.keys(&owed, MOST_COUNTED).await?.len();
+    let unfulfilled = table::Query::list(key::list::open_orders_of_store(&store.id)).newest_first();
+    let unfulfilled = services.table.keys(&unfulfilled, MOST_COUNTED).await?.len();
     let now = services.clock.now();
     let minutes = u32::try_from(LONGEST_MANUAL_PAYMENT_WINDOW).unwrap_or(u32::MAX);
     let since = now.minus(MINUTE.saturating_mul(minutes));
     let recent = table::Query::list(key::list::orders_of_store(&store.id))
         .between(since.to_string(), "~")
         .newest_first()
-        .looking_ahead(ORDERS_AT_ONCE, READS);
+        .with_scan_limit(ORDERS_AT_ONCE, READS);
     let is_unpaid = |order: &Order| {
         order.status == OrderStatus::Open
             && !order.is_processing()
             && order.expires_at.is_some_and(|at| now < at)
     };
     let unpaid = services.table.page(&recent, MOST_COUNTED, None, is_unpaid).await?;
-    let open = owed.saturating_add(unpaid.items.len()).min(MOST_COUNTED);
+    let open = unfulfilled.saturating_add(unpaid.items.len()).min(MOST_COUNTED);
     match (open, unpaid.next) {
         (0, None) => Ok(()),
         (0, Some(_)) => Err(Code::OpenOrders.into()),

@@ -15,7 +15,7 @@ use gateway::request::{Body, IfMatch, Path};
 use identity::member::{
     Changed, MEMBER_REMOVED, MEMBER_UPDATED, Member, MemberView, Role, RoleGrant, Roster,
 };
-use identity::merchant::Merchant as Account;
+use identity::merchant::Merchant as MerchantAccount;
 use identity::store::{self, STORE_UPDATED, Store};
 use primitives::clock::Timestamp;
 use primitives::input::request;
@@ -52,7 +52,7 @@ pub(crate) fn granted(role: Role, scopes: Option<Scopes>) -> Result<RoleGrant, F
 pub(crate) async fn load(
     services: &Services,
     id: &StoreId,
-    caller: &Account,
+    caller: &MerchantAccount,
 ) -> Result<(Store, Roster), Problem> {
     let (store_key, roster_key) = (key::store(id), key::members(id));
     let mut batch = services.table.get_many(&[&store_key, &roster_key]).await?;
@@ -74,14 +74,14 @@ pub async fn list(
 ) -> Result<Page<MemberView>, Problem> {
     let stored: Option<Roster> = app.table.get(&key::members(&caller.store.id)).await?;
     let Roster { members, .. } = Roster::of(&caller.store, stored, &caller.account.email);
-    let found = paging.part(members, |member| member.id.to_string())?;
+    let found = paging.slice_unfinished(members, |member| member.id.to_string())?;
     // Names and addresses are read from the accounts, so that they are current.
     let keys: Vec<Key> =
         found.items.iter().filter_map(Member::merchant_id).map(key::merchant).collect();
     let mut batch = app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
-    let mut accounts: Vec<Account> = Vec::new();
+    let mut accounts: Vec<MerchantAccount> = Vec::new();
     for key in &keys {
-        accounts.extend(batch.take::<Account>(key)?);
+        accounts.extend(batch.take::<MerchantAccount>(key)?);
     }
     let (store, now) = (&caller.store.id, app.clock.now());
     let view = |member: Member| {
@@ -230,7 +230,10 @@ fn ensure_may_still_assign<R>(
 }
 
 /// Loads the account of a member; none for an invitation.
-async fn account_of(services: &Services, member: &Member) -> Result<Option<Account>, Problem> {
+async fn account_of(
+    services: &Services,
+    member: &Member,
+) -> Result<Option<MerchantAccount>, Problem> {
     let Some(id) = member.merchant_id() else { return Ok(None) };
     resource::load(services, &key::merchant(id)).await.map(Some)
 }
@@ -240,7 +243,7 @@ async fn account_of(services: &Services, member: &Member) -> Result<Option<Accou
 fn written(
     services: &Services,
     store: &Store,
-    account: Option<&Account>,
+    account: Option<&MerchantAccount>,
     changed: &Changed,
     (grant, topic): (Option<&RoleGrant>, &Topic<MemberView>),
     now: Timestamp,
@@ -249,7 +252,7 @@ fn written(
     let gives_up = changed.heir.is_some();
     let write = write.when_some(account, |write, account| {
         let memberships = account.memberships.with(&store.id, grant);
-        account.is_regranted(write, &memberships, gives_up)
+        account.replace_memberships(write, &memberships, gives_up)
     });
     let write = write.when_some(changed.heir.as_ref(), |write, heir| {
         inherited(services, write, (store, heir), now)
@@ -269,7 +272,7 @@ fn inherited(
 ) -> Write {
     let store = Store { owner_id: heir.clone(), ..store.changed(now) };
     let write = store::replace(write, &store);
-    Account::one_store_more(write, &store, Code::VersionConflict).emit(store.event(
+    MerchantAccount::count_new_store(write, &store, Code::VersionConflict).emit(store.event(
         &STORE_UPDATED,
         &services.config.base_url,
         now,

@@ -73,7 +73,7 @@ pub async fn put(
         if_match.check(present.version)?;
         let menu = present.with(input.items.clone(), now);
         let write = if menu.version == 1 {
-            written(store::menu_made(app.table.write(), store, &menu.handle), &menu)
+            written(store::add_menu(app.table.write(), store, &menu.handle), &menu)
         } else {
             save(&app, store, &menu)
         };
@@ -100,7 +100,7 @@ pub async fn delete(
         let key = key::navigation(store, handle.as_str());
         let menu: Menu = load(&app, &key).await?;
         if_match.check(menu.version)?;
-        store::menu_removed(app.table.write(), store, &handle)
+        store::remove_menu(app.table.write(), store, &handle)
             .delete_unchanged(&menu, Code::VersionConflict)
             .emit(menu.deleted(now).event(&NAVIGATION_DELETED, now))
             .answer(NoContent::default(), now)

@@ -42,7 +42,7 @@ pub(crate) async fn list(
     let texts = of_store.begins_with(key::NOTIFICATION_TEXTS);
     let all: Vec<NotificationTexts> = app.table.all(&texts, NotificationKind::ALL.len()).await?;
     let views = all.iter().flat_map(NotificationTexts::views).collect();
-    paging.whole(&app, views, |view: &NotificationTextView| view.id.clone()).await
+    paging.slice(&app, views, |view: &NotificationTextView| view.id.clone()).await
 }
 
 async fn texts(

@@ -4,6 +4,7 @@
 use axum::extract::State;
 use callers::Admin;
 use core_types::key;
+use core_types::provider::ProviderName;
 use gateway::app::App;
 use gateway::reply::Json;
 use identity::merchant::Merchant;
@@ -16,7 +17,8 @@ use sales::shipping::ShippingZone;
 use schemars::JsonSchema;
 use serde::Serialize;
 use services::Services;
-use table::Query;
+
+use crate::tax_rates;
 
 primitives::string_enum! {
     /// A requirement for selling.
@@ -82,16 +84,16 @@ pub(crate) struct StoreReadiness {
     items: Vec<ReadinessItem>,
 }
 
-/// `GET /v1/stores/{id}/readiness` (`getStoreReadiness`): Get what a store lacks to sell.
+/// `GET /v1/stores/{id}/readiness` (`getStoreReadiness`): Get the readiness of a store.
 ///
 /// A store cannot be activated while a required item is missing, unless the activation accepts that.
 pub(crate) async fn get(
     caller: Admin,
     State(app): State<App>,
 ) -> Result<Json<StoreReadiness>, Problem> {
-    let missing = missing(&app, &caller.store).await?;
+    let unmet = unmet_requirements(&app, &caller.store).await?;
     let items = Requirement::ALL.iter().map(|requirement| {
-        let detail = missing.iter().find(|(lacks, _)| lacks == requirement);
+        let detail = unmet.iter().find(|(one, _)| one == requirement);
         ReadinessItem {
             requirement: *requirement,
             met: detail.is_none(),
@@ -99,7 +101,7 @@ pub(crate) async fn get(
             detail: detail.map(|(_, detail)| *detail),
         }
     });
-    let ready = !missing.iter().any(|(requirement, _)| requirement.is_required());
+    let ready = !unmet.iter().any(|(requirement, _)| requirement.is_required());
     Ok(Json::new(&StoreReadiness { ready, items: items.collect() }))
 }
 
@@ -112,8 +114,7 @@ pub(crate) async fn ensure(
     caller: &Admin,
     accepted: &[Requirement],
 ) -> Result<(), Problem> {
-    let missing = missing(services, &caller.store).await?;
-    let mut unmet = missing;
+    let mut unmet = unmet_requirements(services, &caller.store).await?;
     unmet.retain(|(one, _)| one.is_required() && !accepted.contains(one));
     if unmet.is_empty() {
         return Ok(());
@@ -124,15 +125,15 @@ pub(crate) async fn ensure(
 }
 
 /// Finds the requirements that a store does not meet, each with the consequence, by concurrent reads.
-async fn missing(
+async fn unmet_requirements(
     services: &Services,
     store: &Store,
 ) -> Result<Vec<(Requirement, &'static str)>, Problem> {
     let owner = key::merchant(&store.owner_id);
-    let (zones, accounts, has_rate, owner) = tokio::try_join!(
+    let (zones, accounts, tax_documents, owner) = tokio::try_join!(
         PricingDocument::<ShippingZone>::load(services, key::shipping_zones(&store.id)),
         load::accounts(services, store),
-        has_tax_rate(services, store),
+        tax_rates::all(services, &store.id),
         services.table.get::<Merchant>(&owner),
     )?;
     let is_met = |requirement: Requirement| match requirement {
@@ -141,18 +142,11 @@ async fn missing(
         Requirement::Payments => {
             accounts.iter().any(|account| account.version > 0 && account.is_offered())
         }
-        Requirement::Taxes => has_rate,
+        Requirement::Taxes => tax_documents.iter().any(|document| !document.entries.is_empty()),
         Requirement::OwnerEmail => owner.as_ref().is_some_and(|owner| owner.email_verified),
     };
-    let takes_manual = accounts.iter().any(ProviderAccount::is_offered);
-    let open = Requirement::ALL.iter().copied().filter(|one| !is_met(*one));
-    Ok(open.map(|one| (one, one.detail(takes_manual))).collect())
-}
-
-/// Whether the store has a tax rate, in any country.
-async fn has_tax_rate(services: &Services, store: &Store) -> Result<bool, Problem> {
-    let query = Query::partition(key::store(&store.id).pk).begins_with(key::TAX_RATES);
-    let documents: Vec<PricingDocument<sales::tax::TaxRate>> =
-        services.table.all(&query, 300).await?;
-    Ok(documents.iter().any(|document| !document.entries.is_empty()))
+    let is_manual = |account: &&ProviderAccount| account.provider == ProviderName::Manual;
+    let takes_manual = accounts.iter().find(is_manual).is_some_and(ProviderAccount::is_offered);
+    let unmet = Requirement::ALL.iter().copied().filter(|one| !is_met(*one));
+    Ok(unmet.map(|one| (one, one.detail(takes_manual))).collect())
 }

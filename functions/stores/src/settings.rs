@@ -297,7 +297,7 @@ pub async fn update(
                 return Err(Problem::invalid(foreign));
             }
         }
-        let Some(settings) = present.revised(input.clone().apply(&present), now) else {
+        let Some(settings) = present.next_version(input.clone().apply(&present), now) else {
             return Ok(present.to_response());
         };
         save(&app, &store.id, &settings)

@@ -49,7 +49,7 @@ pub async fn list(
 ) -> Result<Page<ShippingZoneView>, Problem> {
     let document = PricingDocument::load(&app, key::shipping_zones(&caller.store.id)).await?;
     let views = document.entries.iter().map(ShippingZoneView::from).collect();
-    paging.whole(&app, views, |view: &ShippingZoneView| view.id.to_string()).await
+    paging.slice(&app, views, |view: &ShippingZoneView| view.id.to_string()).await
 }
 
 /// `GET /v1/stores/{id}/shipping-zones/{zone_id}` (`getShippingZone`): Get a shipping zone and its rates.

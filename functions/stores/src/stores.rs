@@ -13,26 +13,27 @@ use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{Body, IfMatch};
-use identity::address::{self, AddressInput};
+use identity::address::AddressInput;
 use identity::member::Role;
-use identity::merchant::Merchant as Account;
+use identity::merchant::Merchant as MerchantAccount;
 use identity::merchant::stores::stores_of;
 use identity::phone;
-use identity::store::branding::hold_pictures;
+use identity::store::branding::retain_media;
 use identity::store::{
-    self, Branding, Contact, InventoryPolicy, MAX_STORES, MOVED_FOR, NewStore, OrderPrefix,
-    STORE_CREATED, STORE_UPDATED, Store, StoreStatus, StoreView, UniqueSubdomain,
+    self, Branding, Contact, InventoryPolicy, MAX_STORES, NewStore, OLD_SUBDOMAIN_RETENTION,
+    OrderPrefix, STORE_CREATED, STORE_UPDATED, Store, StoreStatus, StoreView, UniqueSubdomain,
 };
 use primitives::clock::Timestamp;
 use primitives::fields::{Patch, Text};
 use primitives::input::request;
-use primitives::problem::{Code, FieldError, Problem};
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
 use services::Services;
 use table::{Query, Write};
 
 use crate::branding::{self, BrandingRequest};
+use crate::region::region_code;
 
 fn view(services: &Services, store: &Store) -> StoreView {
     StoreView::of(store, &services.config.base_url)
@@ -71,17 +72,17 @@ pub async fn list(
         let is_own =
             |store: &Store| store.status != StoreStatus::Deleted && store.owner_id == account.id;
         let own = own.newest_first();
-        return paging.answer(&app, &own, is_own, |store| listed(&store, Role::Owner)).await;
+        return paging.query(&app, &own, is_own, |store| listed(&store, Role::Owner)).await;
     }
     let all = stores_of(&app, account).await?;
     let views = all.iter().map(|(store, grant)| listed(store, grant.role)).collect();
-    paging.whole(&app, views, |listed: &ListedStore| listed.store.id.to_string()).await
+    paging.slice(&app, views, |listed: &ListedStore| listed.store.id.to_string()).await
 }
 
 /// A store to create.
 #[request]
 #[derive(Debug)]
-pub struct OpenRequest {
+pub struct CreateRequest {
     /// The name that customers see.
     name: StoreName,
     /// The storefront's subdomain.
@@ -109,7 +110,7 @@ pub struct OpenRequest {
 pub async fn create(
     caller: Merchant,
     State(app): State<App>,
-    Body(input): Body<OpenRequest>,
+    Body(input): Body<CreateRequest>,
 ) -> Result<Created<StoreView>, Problem> {
     let now = app.clock.now();
     // Concurrent requests may exceed the limit by a store or two. It only bounds the list of stores, and
@@ -117,8 +118,8 @@ pub async fn create(
     if usize::try_from(caller.account.stores).is_ok_and(|owned| owned >= MAX_STORES) {
         return Err(Code::StoreLimit.with("limit", MAX_STORES));
     }
-    let region = region_of(&input.country, input.region.as_ref())?;
-    let opening = NewStore {
+    let region = input.region.map(|region| region_code(&input.country, &region)).transpose()?;
+    let new_store = NewStore {
         name: input.name.into(),
         subdomain: input.subdomain,
         currency: input.currency,
@@ -127,25 +128,25 @@ pub async fn create(
         locale: input.locale.or_else(|| caller.account.locale.clone()),
         timezone: input.timezone,
     };
-    let store = Store::open(&caller.account.id, opening, now);
+    let store = Store::create(&caller.account.id, new_store, now);
     let view = view(&app, &store);
     let write = app.table.write().create(&store, Code::VersionConflict);
-    let write = location::with_new_store(claim(write, &store, now), &store, now);
+    let write = location::with_new_store(claim_subdomain(write, &store, now), &store, now);
     // An account that was deleted since the request began has no session either.
-    Account::one_store_more(write, &store, Code::Unauthenticated)
+    MerchantAccount::count_new_store(write, &store, Code::Unauthenticated)
         .emit(store.event(&STORE_CREATED, &app.config.base_url, now))
         .answer(Created::new(&view).version(store.version), now)
         .await
 }
 
 /// Claims the store's subdomain.
-fn claim(write: Write, store: &Store, now: Timestamp) -> Write {
+fn claim_subdomain(write: Write, store: &Store, now: Timestamp) -> Write {
     let condition = UniqueSubdomain::is_free_for(&store.id, now);
     write.put_if(&UniqueSubdomain::of(store), condition, Code::SubdomainTaken)
 }
 
 /// Releases the store's subdomain at `until`; before, it still leads to the store.
-pub(crate) fn give_up(write: Write, store: &Store, until: Timestamp) -> Write {
+pub(crate) fn release_subdomain_at(write: Write, store: &Store, until: Timestamp) -> Write {
     let condition = UniqueSubdomain::is_held_by(&store.id);
     write.put_if(&UniqueSubdomain::moved(store, until), condition, Code::VersionConflict)
 }
@@ -219,7 +220,7 @@ impl UpdateRequest {
         match &self.region {
             Patch::Keep => {}
             Patch::Clear => wanted.region = None,
-            Patch::Set(region) => wanted.region = region_of(&wanted.country, Some(region))?,
+            Patch::Set(region) => wanted.region = Some(region_code(&wanted.country, region)?),
         }
         set(&mut wanted.locale, self.locale);
         set(&mut wanted.timezone, self.timezone);
@@ -249,13 +250,6 @@ impl UpdateRequest {
     }
 }
 
-/// The code of a region of a country.
-fn region_of(country: &Country, region: Option<&Text<1, 120>>) -> Result<Option<String>, Problem> {
-    let code = region.map(|region| address::region_of(country.as_str(), region.as_str()));
-    let field_error = |violation| Problem::invalid(vec![FieldError::at("/region", violation)]);
-    code.transpose().map_err(field_error)
-}
-
 /// Sets a field to the given value, if there is one.
 fn set<T, U: Into<T>>(field: &mut T, value: Option<U>) {
     if let Some(value) = value {
@@ -281,16 +275,20 @@ pub async fn update(
     let before = &caller.store;
     if_match.check(before.version)?;
     let now = app.clock.now();
-    let Some(store) = before.revised(&input.apply(before)?, now)? else {
+    let Some(store) = before.next_version(&input.apply(before)?, now)? else {
         return Ok(to_response(&view(&app, before)));
     };
     branding::validate(&app, before, &store).await?;
     let moved = (store.subdomain != before.subdomain).then_some(before);
     let view = view(&app, &store);
     let write = store::replace(app.table.write(), &store);
-    hold_pictures(write, &store.id, &before.branding, &store.branding)
+    retain_media(write, &store.id, &before.branding, &store.branding)
         .when_some(moved, |write, before| {
-            give_up(claim(write, &store, now), before, now.plus(MOVED_FOR))
+            release_subdomain_at(
+                claim_subdomain(write, &store, now),
+                before,
+                now.plus(OLD_SUBDOMAIN_RETENTION),
+            )
         })
         .emit(store.event(&STORE_UPDATED, &app.config.base_url, now))
         .answer(to_response(&view), now)
@@ -300,7 +298,6 @@ pub async fn update(
 #[cfg(test)]
 mod tests {
     use core_types::id::MerchantId;
-    use primitives::fields::FromText;
     use primitives::input::read;
     use serde_json::{Value, json};
 
@@ -308,16 +305,7 @@ mod tests {
 
     fn store() -> Store {
         let now = Timestamp::from_millis(0);
-        let opening = NewStore {
-            name: "Blue Bottle Books".into(),
-            subdomain: Subdomain::from_text("blue-bottle").unwrap(),
-            currency: Currency::from_text("INR").unwrap(),
-            country: Country::from_text("IN").unwrap(),
-            region: None,
-            locale: None,
-            timezone: None,
-        };
-        Store::open(&MerchantId::mint(now), opening, now)
+        Store::create(&MerchantId::mint(now), NewStore::sample(), now)
     }
 
     fn patched(store: &Store, body: Value) -> Store {
@@ -326,12 +314,12 @@ mod tests {
 
     #[test]
     fn a_store_needs_name_subdomain_currency_and_country() {
-        let problem = read::<OpenRequest>(json!({})).unwrap_err();
+        let problem = read::<CreateRequest>(json!({})).unwrap_err();
         let mut pointers: Vec<_> = problem.errors().iter().map(|e| e.pointer.as_str()).collect();
         pointers.sort_unstable();
         assert_eq!(pointers, ["/country", "/currency", "/name", "/subdomain"]);
         let full = json!({"name": "A", "subdomain": "abc", "currency": "INR", "country": "IN"});
-        assert!(read::<OpenRequest>(full).is_ok());
+        assert!(read::<CreateRequest>(full).is_ok());
     }
 
     #[test]

@@ -5,13 +5,13 @@ use callers::StoreAccess;
 use core_types::fields::{Country, PostalPrefix, TaxClass};
 use core_types::id::{StoreId, TaxRateId};
 use core_types::key;
+use core_types::money::ONE_HUNDRED_PERCENT_BPS;
 use core_types::scope::{ReadTaxes, WriteTaxes};
 use gateway::app::App;
 use gateway::idempotency::answering;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{Body, IfMatch, Path, Query, Ruled};
-use identity::address;
 use primitives::fields::{Flag, FromText, Int, Patch, Text, Violation};
 use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
@@ -24,11 +24,10 @@ use services::Services;
 use table::Query as TableQuery;
 
 use crate::entries::{created, to_response};
+use crate::region::region_code;
 
 /// A bound above the number of countries.
 const COUNTRIES: usize = 300;
-/// 100 % in basis points.
-const WHOLE: i64 = 10_000;
 
 /// Filters of a list of tax rates.
 #[request]
@@ -59,11 +58,11 @@ pub async fn list(
     };
     let views =
         documents.iter().flat_map(|document| &document.entries).map(TaxRateView::from).collect();
-    paging.whole(&app, views, |view: &TaxRateView| view.id.to_string()).await
+    paging.slice(&app, views, |view: &TaxRateView| view.id.to_string()).await
 }
 
-/// Loads the rates of every country, in one round trip.
-async fn all(
+/// Loads the rates of every country.
+pub(crate) async fn all(
     services: &Services,
     store: &StoreId,
 ) -> Result<Vec<PricingDocument<TaxRate>>, Problem> {
@@ -127,9 +126,10 @@ pub struct CreateRequest {
     /// The percentage, as a string with up to four decimals: `"9.975"`.
     percent: Option<Percent>,
     /// The percentage in hundredths of a percent (1900 is 19 %), instead of `percent`.
-    basis_points: Option<Int<0, WHOLE>>,
+    basis_points: Option<Int<0, ONE_HUNDRED_PERCENT_BPS>>,
     /// Whether it applies in addition to the rates of the wider jurisdiction, instead of replacing them.
-    combines: Flag,
+    #[deserr(rename = "combines")]
+    adds_to_wider: Flag,
     /// Whether it applies to the shipping of its goods too; it does by default.
     on_shipping: Option<Flag>,
 }
@@ -160,7 +160,10 @@ fn twice() -> FieldError {
 }
 
 /// The percentage of a request.
-fn percentage(percent: Option<Percent>, points: Option<&Int<0, WHOLE>>) -> Option<Percentage> {
+fn percentage(
+    percent: Option<Percent>,
+    points: Option<&Int<0, ONE_HUNDRED_PERCENT_BPS>>,
+) -> Option<Percentage> {
     percent
         .map(|percent| percent.0)
         .or_else(|| points.and_then(|points| Percentage::of_basis_points(points.0)))
@@ -221,19 +224,13 @@ pub async fn create(
         postal_codes: codes,
         percentage: percentage(input.percent, input.basis_points.as_ref())
             .ok_or_else(|| Problem::internal("a validated percentage is missing"))?,
-        combines: input.combines.0,
+        adds_to_wider: input.adds_to_wider.0,
         on_shipping: input.on_shipping.is_none_or(|flag| flag.0),
         created_at: now,
         updated_at: now,
         version: 1,
     };
     pricing_document::add(&app, rate, &TAX_RATE_CREATED, &answering(created)).await
-}
-
-/// The code of a region of a country.
-fn region_code(country: &Country, region: &Text<1, 120>) -> Result<String, Problem> {
-    let validated = address::region_of(country.as_str(), region.as_str());
-    validated.map_err(|violation| Problem::invalid(vec![FieldError::at("/region", violation)]))
 }
 
 /// The changes of a tax rate. Its country cannot be changed.
@@ -252,9 +249,10 @@ pub struct UpdateRequest {
     /// The percentage, as a string with up to four decimals: `"9.975"`.
     percent: Option<Percent>,
     /// The percentage in hundredths of a percent (1900 is 19 %), instead of `percent`.
-    basis_points: Option<Int<0, WHOLE>>,
+    basis_points: Option<Int<0, ONE_HUNDRED_PERCENT_BPS>>,
     /// Whether it applies in addition to the rates of the wider jurisdiction, instead of replacing them.
-    combines: Option<Flag>,
+    #[deserr(rename = "combines")]
+    adds_to_wider: Option<Flag>,
     /// Whether it applies to the shipping of its goods too.
     on_shipping: Option<Flag>,
 }
@@ -293,7 +291,8 @@ pub async fn update(
         }
         let points = input.basis_points.as_ref();
         wanted.percentage = percentage(input.percent, points).unwrap_or(wanted.percentage);
-        wanted.combines = input.combines.as_ref().map_or(wanted.combines, |flag| flag.0);
+        wanted.adds_to_wider =
+            input.adds_to_wider.as_ref().map_or(wanted.adds_to_wider, |flag| flag.0);
         wanted.on_shipping = input.on_shipping.as_ref().map_or(wanted.on_shipping, |flag| flag.0);
         Ok(wanted)
     };

@@ -23,12 +23,12 @@ use services::Services;
 use table::ReadConsistency;
 use table::item::{Index, Key};
 use themes::contents::Contents;
+use themes::entitlement::Entitlement;
 use themes::installed::InstalledThemeView;
-use themes::license::Entitlement;
-use themes::licensed::ThemeLicense;
 use themes::manifest::{Slug, Version};
 use themes::schema::{BlockType, Group, SectionType, ThemeInfo};
 use themes::theme::{Theme, ThemeAccess, ThemeStatus, ThemeVersion, ThemeView, VersionView};
+use themes::theme_license::ThemeLicense;
 
 use crate::on_store::{OnStore, take};
 
@@ -182,7 +182,7 @@ async fn installed(
             all.push(ListedTheme { theme: ThemeView::of(&theme, access), installation });
         }
     }
-    paging.whole(services, all, |listed| listed.theme.slug.to_string()).await
+    paging.slice(services, all, |listed| listed.theme.slug.to_string()).await
 }
 
 /// A theme with its versions.
@@ -209,7 +209,7 @@ pub async fn get(
     let query = table::Query::partition(theme_key.pk.clone())
         .begins_with(key::THEME_VERSIONS)
         .newest_first()
-        .seen(ReadConsistency::Eventual);
+        .with_consistency(ReadConsistency::Eventual);
     let listed = |version: &ThemeVersion| version.published;
     let (theme, versions) = tokio::try_join!(
         app.table.peek::<Theme>(&theme_key),
@@ -299,7 +299,7 @@ async fn schema_of(
     let named: Option<ThemeVersion> = take(&mut found, version_key.as_ref())?;
     let is_own = theme.as_ref().is_some_and(|theme| theme.is_of(owner));
     let place = match version {
-        Some(version) if installed.is_some_and(|known| known.number == *version) => {
+        Some(version) if installed.is_some_and(|known| known.theme_version == *version) => {
             installed.map(|known| known.contents.clone())
         }
         Some(_) => {

@@ -1,6 +1,5 @@
 //! The editor: a theme's state on a store, and its draft.
 
-use gateway::idempotency::Commit;
 use std::collections::BTreeMap;
 
 use axum::extract::State;
@@ -9,11 +8,12 @@ use core_types::key;
 use core_types::resource::Resource;
 use core_types::scope::{ReadThemes, WriteThemes};
 use gateway::app::App;
+use gateway::idempotency::Commit;
 use gateway::reply::{Json, NoContent};
 use gateway::request::{Body, IfMatch, Path, Raw};
 use http::header;
 use primitives::fields::Int;
-use primitives::input::request;
+use primitives::input::{AnyJson, request};
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -27,10 +27,9 @@ use themes::finding::Finding;
 use themes::installed::InstalledThemeView;
 use themes::manifest::{Slug, Version};
 use themes::published::ThemeRelease;
-use themes::settings::{self, Content, Element, MAX_CONTENT, UnvalidatedContent};
+use themes::settings::{self, Content, MAX_CONTENT, SectionOrBlock, UnvalidatedContent};
 
 use crate::on_store::{OnStore, take};
-use primitives::input::AnyJson;
 
 /// The content of the live release of this theme.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -57,7 +56,8 @@ pub struct EditorView {
     /// The draft, if there is one.
     draft: Option<DraftView>,
     /// The number of the newest release; 0 without one.
-    release_history_head: u64,
+    #[serde(rename = "release_history_head")]
+    latest_release: u64,
     /// The caller's permissions: `read`, and with `write_themes` also `write` and `publish`.
     permissions: Vec<&'static str>,
 }
@@ -87,7 +87,7 @@ pub async fn get(
         &["read"]
     };
     let view = EditorView {
-        schema_version: installed.number.clone(),
+        schema_version: installed.theme_version.clone(),
         installation: installed.view(),
         published: release.map(|release| PublishedContent {
             release: release.number,
@@ -96,7 +96,7 @@ pub async fn get(
             content: release.content,
         }),
         draft: on_store.draft.as_ref().and_then(ThemeDraft::view),
-        release_history_head: installed.release_head,
+        latest_release: installed.latest_release,
         permissions: permissions.to_vec(),
     };
     let answer = Json::new(&view).header(header::CACHE_CONTROL, "private, no-cache");
@@ -114,7 +114,7 @@ pub struct DraftRequest {
     /// The settings of the whole theme, by their ids.
     settings: Option<AnyJson<Map<String, Value>>>,
     /// The sections of the home page, by names that the editor chooses.
-    sections: Option<AnyJson<BTreeMap<String, Element>>>,
+    sections: Option<AnyJson<BTreeMap<String, SectionOrBlock>>>,
     /// The order of the sections.
     order: Option<AnyJson<Vec<String>>>,
     /// The version of the draft that this one replaces; or send it as `If-Match`.
@@ -185,8 +185,9 @@ pub async fn put_draft(
         let contents = Contents::load(app, &installed.contents).await?;
         let (content, warnings) =
             settings::check(&contents.schema, input).map_err(Problem::invalid)?;
-        let edit = Editing { store: &store.id, slug, number: &installed.number, by, now };
-        let draft = ThemeDraft::after(before.draft.as_ref(), Some(content), edit);
+        let edit =
+            Editing { store: &store.id, slug, theme_version: &installed.theme_version, by, now };
+        let draft = ThemeDraft::saved(before.draft.as_ref(), content, edit);
         let answer =
             Json::new(&SavedDraft { draft: draft.view(), warnings }).version(draft.version);
         let write = app.table.write().create_or_replace(&draft, Code::VersionConflict);
@@ -216,8 +217,14 @@ pub async fn delete_draft(
         let (draft, _) = ThemeDraft::content_of(before.draft.as_ref())?;
         if_match.check(draft.version)?;
         let by = access.actor.id();
-        let edit = Editing { store: &store.id, slug: &slug, number: &installed.number, by, now };
-        let discarded = ThemeDraft::after(Some(draft), None, edit);
+        let edit = Editing {
+            store: &store.id,
+            slug: &slug,
+            theme_version: &installed.theme_version,
+            by,
+            now,
+        };
+        let discarded = draft.discarded(edit);
         let write = app.table.write().replace(&discarded, Code::VersionConflict);
         write.answer(NoContent::default(), now).await
     })

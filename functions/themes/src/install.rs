@@ -22,14 +22,14 @@ use table::item::{Item, Key};
 use table::{Condition, ReadConsistency, Write, retry};
 use themes::contents::Contents;
 use themes::draft::{DraftView, Editing, ThemeDraft};
+use themes::entitlement::Entitlement;
 use themes::installed::{
     InstalledTheme, InstalledThemeView, THEME_INSTALLED, THEME_UNINSTALLED, THEME_UPGRADED,
 };
-use themes::license::Entitlement;
-use themes::licensed::ThemeLicense;
 use themes::manifest::{Slug, Version};
 use themes::settings::{self, Content, Difference};
 use themes::theme::{Offer, Theme, ThemeVersion};
+use themes::theme_license::ThemeLicense;
 
 use crate::on_store::{OnStore, take};
 
@@ -138,7 +138,7 @@ impl ChoiceKeys {
 
 impl Choice {
     /// Adds the condition that a needed licence has not changed.
-    fn ensure(&self, write: Write) -> Write {
+    fn require_license(&self, write: Write) -> Write {
         let needed = self.license.as_ref().filter(|_| self.is_paid);
         write.when_some(needed, |write, license| {
             write.check(&license.key(), Condition::is_at(license.version), Code::VersionConflict)
@@ -169,12 +169,18 @@ pub async fn install(
         let installed = InstalledTheme::install(known, &store.id, &slug, &choice.offer, now)?;
         let content = first_content(&app, store, &choice.offer, &before, &slug, &input).await?;
         let by = access.actor.id();
-        let edit = Editing { store: &store.id, slug: &slug, number: &installed.number, by, now };
-        let draft = ThemeDraft::after(before.draft.as_ref(), Some(content), edit);
+        let edit = Editing {
+            store: &store.id,
+            slug: &slug,
+            theme_version: &installed.theme_version,
+            by,
+            now,
+        };
+        let draft = ThemeDraft::saved(before.draft.as_ref(), content, edit);
         let view = Installed { installation: installed.view(), draft: draft.view() };
-        let write = store::theme_installed(app.table.write(), &store.id, slug.as_str());
+        let write = store::add_theme(app.table.write(), &store.id, slug.as_str());
         choice
-            .ensure(write)
+            .require_license(write)
             .create_or_replace(&installed, Code::VersionConflict)
             .create_or_replace(&draft, Code::VersionConflict)
             .emit(installed.event(&THEME_INSTALLED, now))
@@ -243,12 +249,12 @@ pub async fn uninstall(
         // The draft's version is raised, so that an open editor cannot save into the uninstalled theme.
         let draft = before.draft.as_ref().map(|draft| {
             let by = access.actor.id();
-            let number = &draft.number;
-            let edit = Editing { store: &store.id, slug: &slug, number, by, now };
-            ThemeDraft::after(Some(draft), draft.content.clone(), edit)
+            let theme_version = &draft.theme_version;
+            let edit = Editing { store: &store.id, slug: &slug, theme_version, by, now };
+            draft.touched(edit)
         });
         let answer = Json::new(&Uninstalled { installation: after.view() }).version(after.revision);
-        store::theme_uninstalled(app.table.write(), &store.id, slug.as_str())
+        store::remove_theme(app.table.write(), &store.id, slug.as_str())
             .replace(&after, Code::VersionConflict)
             .when_some(draft.as_ref(), |write, draft| write.replace(draft, Code::VersionConflict))
             .emit(after.event(&THEME_UNINSTALLED, now))
@@ -320,8 +326,8 @@ pub async fn upgrade(
         let returned = if input.dry_run.0 { installed } else { &after };
         let view = Upgraded {
             dry_run: input.dry_run.0,
-            from: installed.number.clone(),
-            to: after.number.clone(),
+            from: installed.theme_version.clone(),
+            to: after.theme_version.clone(),
             schema_diff: plan.difference,
             carried: plan.carried,
             reset: plan.reset,
@@ -330,11 +336,11 @@ pub async fn upgrade(
             draft: draft.as_ref().and_then(ThemeDraft::view),
         };
         let answer = Json::new(&view).version(returned.revision);
-        if input.dry_run.0 || installed.number == after.number {
+        if input.dry_run.0 || installed.theme_version == after.theme_version {
             return Ok(answer);
         }
         choice
-            .ensure(app.table.write())
+            .require_license(app.table.write())
             .replace(&after, Code::VersionConflict)
             .when_some(draft.as_ref(), |write, draft| write.replace(draft, Code::VersionConflict))
             .emit(after.event(&THEME_UPGRADED, now))
@@ -364,7 +370,7 @@ fn draft_after(
     now: Timestamp,
 ) -> Option<ThemeDraft> {
     let draft = before.draft.as_ref().filter(|draft| draft.content.is_some())?;
-    let number = &after.number;
-    let edit = Editing { store: &after.store_id, slug: &after.slug, number, by, now };
-    Some(ThemeDraft::after(Some(draft), Some(content.clone()), edit))
+    let theme_version = &after.theme_version;
+    let edit = Editing { store: &after.store_id, slug: &after.slug, theme_version, by, now };
+    Some(ThemeDraft::saved(Some(draft), content.clone(), edit))
 }

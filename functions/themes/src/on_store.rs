@@ -14,9 +14,9 @@ use table::item::{Item, Key};
 use table::{Batch, ReadConsistency};
 use themes::draft::ThemeDraft;
 use themes::installed::InstalledTheme;
-use themes::licensed::ThemeLicense;
 use themes::manifest::Slug;
 use themes::theme::Theme;
+use themes::theme_license::ThemeLicense;
 
 /// The state of a theme on a store.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ pub(crate) fn take<T: Item>(found: &mut Batch, key: Option<&Key>) -> Result<Opti
     key.map_or(Ok(None), |key| found.take(key))
 }
 
-/// Loads a theme that is installed on the store: the subject of what changes it.
+/// Ensures that the caller may change a theme, and that it is installed on the store.
 ///
 /// # Errors
 /// `theme_not_installed`.
@@ -76,7 +76,7 @@ pub(crate) async fn ensure_installed(
     on_store.installed().map(|_| NoContent::default())
 }
 
-/// Loads a theme that is offered to the store: the subject of what installs or buys it.
+/// Ensures that the caller may read a theme, and that it is offered to the store or licensed.
 ///
 /// # Errors
 /// `not_found`.

@@ -85,7 +85,7 @@ pub async fn upload(
         return Err(if reading.more > 0 { rejected.with("more", reading.more) } else { rejected });
     };
     // Validated before its files are stored.
-    let before = check_is_new(&app, &owner.account.id, &package).await?;
+    let before = ensure_is_new(&app, &owner.account.id, &package).await?;
     if query.dry_run.0.0 {
         let files = package.files.iter().map(themes::file::File::reference).collect();
         let manifest = package.manifest;
@@ -110,7 +110,7 @@ pub async fn upload(
 ///
 /// # Errors
 /// `version_exists`, `slug_taken`.
-async fn check_is_new(
+async fn ensure_is_new(
     services: &Services,
     owner: &MerchantId,
     package: &Package,
@@ -180,7 +180,7 @@ pub async fn list(
         query.status.is_none_or(|status| package.status == status)
             && query.slug.as_ref().is_none_or(|slug| package.manifest.slug == *slug)
     };
-    paging.answer(&app, &packages, admits, |package| package.view()).await
+    paging.query(&app, &packages, admits, |package| package.view()).await
 }
 
 /// `GET /v1/themes/packages/{id}` (`getThemePackage`): Get a theme package and its findings.

@@ -16,17 +16,18 @@ use gateway::request::{Body, Path};
 use primitives::fields::Exact;
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
+use sales::payment::PaymentSource;
+use sales::payment::load::connect;
 use sales::payment::provider::{Provider, RedirectParameters};
-use sales::payment::{PaymentSource, load as payments};
 use schemars::JsonSchema;
 use serde::Serialize;
-use themes::license::Entitlement;
-use themes::licensed::{LicenseView, ThemeLicense};
+use themes::entitlement::Entitlement;
 use themes::manifest::Slug;
 use themes::purchase::ThemePurchase;
-use themes::purchase::opening::{OpenedPurchase, Sale};
-use themes::purchase::settlement::{self, PurchaseUpdate};
+use themes::purchase::create::{CreatedPurchase, Sale};
+use themes::purchase::update::{self, PurchaseUpdate};
 use themes::theme::Theme;
+use themes::theme_license::{LicenseView, ThemeLicense};
 
 /// A purchase to begin.
 #[request]
@@ -38,7 +39,7 @@ pub struct PurchaseRequest {
 
 /// `POST /v1/themes/{slug}/purchase` (`purchaseTheme`): Purchase a theme for a store.
 ///
-/// Begins a purchase: opens a payment with the payment provider of the seller's store.
+/// Creates a purchase, and a payment with the payment provider of the seller's store.
 ///
 /// # Errors
 /// `not_found`, `theme_is_free`, `already_licensed`, `not_for_sale`,
@@ -50,7 +51,7 @@ pub async fn purchase(
     _: idempotency::Required,
     Path(slug): Path<Slug>,
     Body(input): Body<PurchaseRequest>,
-) -> Result<NoStore<Created<OpenedPurchase>>, Problem> {
+) -> Result<NoStore<Created<CreatedPurchase>>, Problem> {
     let store = &admin.store;
     let theme_key = key::theme(slug.as_str());
     let license_key = key::theme_license(&store.id, slug.as_str());
@@ -67,8 +68,8 @@ pub async fn purchase(
     };
     let seller = theme.seller_store_id.as_ref().ok_or(Code::NotForSale)?;
     let sale = Sale { buyer: &store.id, theme: &theme, price, seller };
-    let completion = answering(|opened: &OpenedPurchase| Created::new(opened).no_store());
-    ThemePurchase::open(&app, sale, input.provider, &completion).await
+    let completion = answering(|created: &CreatedPurchase| Created::new(created).no_store());
+    ThemePurchase::create(&app, sale, input.provider, &completion).await
 }
 
 /// The parameters of the provider's redirect.
@@ -128,12 +129,12 @@ pub async fn verify(
         return Err(Code::NotFound.into());
     }
     let payment = &found.payment;
-    let connected = payments::connect(&app, &payment.store_id, payment.provider).await?;
-    connected.verify_return(payment, &RedirectParameters::from(&input))?;
-    let observed = &settlement::fetch_payment(&app, &connected, &found).await?;
+    let provider_client = connect(&app, &payment.store_id, payment.provider).await?;
+    provider_client.verify_return(payment, &RedirectParameters::from(&input))?;
+    let observed = &update::fetch_payment(&app, &provider_client, &found).await?;
     let (store_id, purchase_id, source) = (store, &input.purchase_id, PaymentSource::Verify);
     let update = PurchaseUpdate { store_id, purchase_id, observed, source, event: None };
-    let known = settlement::record(&app, &connected, &slug, update).await?;
+    let known = update::record(&app, &provider_client, &slug, update).await?;
     let license = LicenseView::from(known.granted()?);
     Ok(Json::new(&Licensed { license }))
 }
@@ -150,5 +151,5 @@ pub async fn licenses(
     let key = key::theme_license(&access.store.id, slug.as_str());
     let found: Option<ThemeLicense> = app.table.get(&key).await?;
     let views = found.iter().map(LicenseView::from).collect();
-    paging.whole(&app, views, |license: &LicenseView| license.id.to_string()).await
+    paging.slice(&app, views, |license: &LicenseView| license.id.to_string()).await
 }

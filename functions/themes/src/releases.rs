@@ -131,7 +131,7 @@ pub async fn list(
     let query = table::Query::partition(key::theme_releases(&access.store.id))
         .begins_with(key::theme_releases_of(slug.as_str()))
         .newest_first();
-    paging.answer(&app, &query, |_| true, |release: ThemeRelease| release.view()).await
+    paging.query(&app, &query, |_| true, |release: ThemeRelease| release.view()).await
 }
 
 /// A release with its settings and sections.

@@ -74,7 +74,7 @@ pub async fn submit(
         let before = own(&app, &developer.account.id, &id).await?;
         if_match.check(before.revision)?;
         let after = before.submit(listing.clone(), now)?;
-        check_seller(&app, &developer, &after, &listing).await?;
+        ensure_seller(&app, &developer, &after, &listing).await?;
         save(app.table.write(), &after)
             .emit(after.event(&PACKAGE_SUBMITTED, now))
             .answer(Accepted::new(&after.view()).version(after.revision), now)
@@ -84,7 +84,7 @@ pub async fn submit(
 }
 
 /// Ensures that a paid theme has a seller's store, and that the developer owns it.
-async fn check_seller(
+async fn ensure_seller(
     services: &Services,
     developer: &Developer,
     package: &ThemePackage,
@@ -171,8 +171,8 @@ async fn newest_listed(
     let query = table::Query::partition(key::theme(theme.slug.as_str()).pk)
         .begins_with(key::THEME_VERSIONS)
         .newest_first()
-        .looking_ahead(VERSIONS_PER_PAGE, 20)
-        .whole();
+        .with_scan_limit(VERSIONS_PER_PAGE, 20)
+        .without_read_limit();
     let listed = |other: &ThemeVersion| other.published && other.offer != but.offer;
     let mut found = services.table.page(&query, 1, None, listed).await?;
     Ok(found.items.pop().map(|version| version.offer.into()))
@@ -201,7 +201,7 @@ pub async fn list_all(
     let query = table::Query::index(Index::Gsi6, key::THEME_PACKAGES_SUBMITTED);
     // The index is eventually consistent: packages that were decided meanwhile are skipped.
     let waits = |package: &ThemePackage| package.status == PackageStatus::Submitted;
-    paging.answer(&app, &query, waits, |package| package.view()).await
+    paging.query(&app, &query, waits, |package| package.view()).await
 }
 
 /// `POST /v1/themes/packages/{id}/approve` (`approveThemePackage`): Approve a theme package.

@@ -6,6 +6,7 @@ use gateway::request::{Argument, Raw, Reads, Validation};
 use http::request::Parts;
 use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
+use serde_json::Map;
 
 /// The name of the form's part with the archive.
 const PART: &str = "file";
@@ -27,22 +28,22 @@ pub(crate) struct Archive(pub(crate) Bytes);
 impl Argument for Archive {
     const READS: Reads = Reads::BODY;
 
-    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        let (archive, field_errors) = match case.inbound.media_type().as_str() {
+    async fn validate(validation: &mut Validation<'_>) -> Result<(), Problem> {
+        let (archive, field_errors) = match validation.inbound.media_type().as_str() {
             "application/zip" | "application/x-zip-compressed" | "application/octet-stream" => {
-                (Some(case.inbound.body.clone()), Vec::new())
+                (Some(validation.inbound.body.clone()), Vec::new())
             }
             "multipart/form-data" => {
-                let parts = case.inbound.parts().await?;
+                let parts = validation.inbound.parts().await?;
                 file_of(parts.into_iter().map(|part| (part.name, part.bytes)))
             }
             // JSON has no archive: its members get the same field errors as a form's parts.
             "" | "application/json" => {
-                let fields = case.body()?;
-                let names = fields.as_object().map(|fields| fields.keys().cloned().collect());
-                let names: Vec<String> = names.unwrap_or_default();
-                let unread = names.into_iter().filter(|name| name != PART);
-                file_of(unread.map(|name| (name, Bytes::new())))
+                let fields = validation.body()?;
+                let names = fields.as_object().into_iter().flat_map(Map::keys);
+                let unknown = names.filter(|name| *name != PART).map(|name| unknown_field(name));
+                let file = if fields.get(PART).is_some() { not_a_file() } else { missing_file() };
+                (None, unknown.chain([file]).collect())
             }
             _ => {
                 let detail =
@@ -50,8 +51,8 @@ impl Argument for Archive {
                 return Err(Code::UnsupportedMediaType.detail(detail));
             }
         };
-        case.add(field_errors);
-        case.insert(archive.map(Self));
+        validation.add(field_errors);
+        validation.insert(archive.map(Self));
         Ok(())
     }
 
@@ -77,16 +78,29 @@ fn file_of(parts: impl IntoIterator<Item = (String, Bytes)>) -> (Option<Bytes>, 
     let (mut file, mut field_errors) = (None, Vec::new());
     for (name, bytes) in parts {
         if name != PART {
-            let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
-            let detail = format!("Unknown field; the only field is `{PART}`.");
-            field_errors.push(FieldError::new(pointer, "unknown_field", detail));
+            field_errors.push(unknown_field(&name));
         } else if file.replace(bytes).is_some() {
             let detail = "This field is given more than once.";
             field_errors.push(FieldError::new("/file", "duplicate_parameter", detail));
         }
     }
     if file.is_none() {
-        field_errors.push(FieldError::new("/file", "required", "This field is required."));
+        field_errors.push(missing_file());
     }
     (file, field_errors)
+}
+
+fn unknown_field(name: &str) -> FieldError {
+    let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+    let detail = format!("Unknown field; the only field is `{PART}`.");
+    FieldError::new(pointer, "unknown_field", detail)
+}
+
+fn missing_file() -> FieldError {
+    FieldError::new("/file", "required", "This field is required.")
+}
+
+fn not_a_file() -> FieldError {
+    let detail = "Send the archive as `application/zip`, or as `file` of `multipart/form-data`.";
+    FieldError::new("/file", "invalid_type", detail)
 }

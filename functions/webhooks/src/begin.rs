@@ -45,11 +45,11 @@ pub(crate) enum Begun {
     /// The attempt was made, is under way elsewhere, or needs no message now.
     Nothing,
     /// The delivery is postponed: by its receiver's circuit, a concurrency limit or a rate limit.
-    PutOff(Box<Delivery>),
+    Postponed(Box<Delivery>),
     /// The message belongs on the queue of slow receivers.
     TooSlow,
     /// The delivery has ended without this attempt.
-    GivenUp {
+    Ended {
         /// The ended delivery.
         ended: Box<Delivery>,
         /// Whether its receiver is at fault.
@@ -147,7 +147,7 @@ async fn decide(
     let gate = if delivery.test { Gate::Closed } else { subscription.health.gate(now) };
     let permits = match admit(services, &delivery, &subscription, (gate, speed), now).await? {
         Admission::Granted(permits) => permits,
-        Admission::Waits(waiting) => return put_off(services, &delivery, waiting).await,
+        Admission::Waits(waiting) => return postpone(services, &delivery, waiting).await,
     };
     claim(services, Job { delivery, event, subscription, speed, permits }, gate, now).await
 }
@@ -189,8 +189,8 @@ async fn admit(
     }
     let Some(permits) = Permits::acquire(services, delivery, subscription, speed, now).await?
     else {
-        let crowded = delivery.crowded(u32::from_be_bytes(seal::random_bytes()), now);
-        return Ok(Admission::Waits(Waiting::Until(Box::new(crowded))));
+        let postponed = delivery.held_by_concurrency(u32::from_be_bytes(seal::random_bytes()), now);
+        return Ok(Admission::Waits(Waiting::Until(Box::new(postponed))));
     };
     match rate_limit(services, delivery, subscription, now).await {
         Ok(None) => Ok(Admission::Granted(permits)),
@@ -219,12 +219,12 @@ async fn hold(
     if subscription.ordering == Ordering::Entity
         && let Some(head) = head_before(services, delivery).await?
     {
-        return Ok(Some(Waiting::Behind(delivery.behind(&head, now).map(Box::new))));
+        return Ok(Some(Waiting::Behind(delivery.held_by_entity(&head, now).map(Box::new))));
     }
     if let Gate::Open(until) = gate {
         // Spread out, so that not all deliveries are due in the moment the circuit may close.
-        let deferred = delivery.deferred(until.plus(random_up_to(MINUTE)), now);
-        return Ok(Some(Waiting::Until(Box::new(deferred))));
+        let postponed = delivery.held_by_circuit(until.plus(random_up_to(MINUTE)), now);
+        return Ok(Some(Waiting::Until(Box::new(postponed))));
     }
     Ok(None)
 }
@@ -239,13 +239,15 @@ async fn rate_limit(
     let rate = subscription.max_rate_per_second.filter(|_| !delivery.test);
     let Some(rate) = rate else { return Ok(None) };
     let key = key::delivery_rate_limit(&subscription.id);
-    Ok(match services.table.rate_limit(&key, rate, delivery.turn_at, now).await? {
+    Ok(match services.table.rate_limit(&key, rate, delivery.rate_slot_at, now).await? {
         Pass::Granted => None,
-        Pass::Later { at, slot } => Some(Waiting::Until(Box::new(delivery.paced(at, slot, now)))),
+        Pass::Later { at, slot } => {
+            Some(Waiting::Until(Box::new(delivery.held_by_rate(at, slot, now))))
+        }
     })
 }
 
-async fn put_off(
+async fn postpone(
     services: &Services,
     delivery: &Delivery,
     waiting: Waiting,
@@ -260,7 +262,7 @@ async fn put_off(
         delivery = delivery.id.as_str(), held_by = ?after.held_by,
         "delivery postponed"
     );
-    Ok(if is_carried { Begun::PutOff(after) } else { Begun::Nothing })
+    Ok(if is_carried { Begun::Postponed(after) } else { Begun::Nothing })
 }
 
 async fn end(
@@ -272,7 +274,7 @@ async fn end(
     let ended = delivery.ended(status, why, services.clock.now());
     ended.replace(services).await?;
     let exhausted = status == DeliveryStatus::Exhausted && !delivery.test;
-    Ok(Begun::GivenUp { ended: Box::new(ended), exhausted })
+    Ok(Begun::Ended { ended: Box::new(ended), exhausted })
 }
 
 /// Claims the attempt. The one probe through a half-open circuit is claimed in the same transaction. If

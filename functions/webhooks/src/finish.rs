@@ -115,7 +115,7 @@ async fn record(
 ///
 /// # Errors
 /// 503 when the table cannot be reached: the message is received again.
-pub(crate) async fn give_up(
+pub(crate) async fn end_delivery(
     services: &Services,
     message: &DeliveryMessage,
     problem: &Problem,
@@ -140,7 +140,7 @@ pub(crate) async fn give_up(
         Ok(None) => Ok(()),
         Err(again) if again.code == Code::VersionConflict => Ok(()),
         Err(again) if again.is_permanent() => {
-            outbox::give_up(&services.table, &key, DueMark::Any, &again).await
+            outbox::remove_due_mark(&services.table, &key, DueMark::Any, &again).await
         }
         Err(again) => Err(again),
     }

@@ -139,7 +139,7 @@ async fn end_if_permanent(
 ) -> Result<(), Problem> {
     match made {
         Err(problem) if problem.is_permanent() => {
-            finish::give_up(services, message, &problem).await
+            finish::end_delivery(services, message, &problem).await
         }
         made => made,
     }
@@ -211,12 +211,12 @@ async fn make(
             drop(under_way);
             services.queue(SLOW_QUEUE).send(&[(message, Duration::ZERO)]).await
         }
-        Begun::PutOff(delivery) => {
+        Begun::Postponed(delivery) => {
             drop(under_way);
             finish::queue(services, &delivery, speed).await;
             Ok(())
         }
-        Begun::GivenUp { ended, exhausted } => {
+        Begun::Ended { ended, exhausted } => {
             wake_next(services, &ended).await;
             if exhausted {
                 let waited = message.subscription_key();

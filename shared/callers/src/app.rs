@@ -18,7 +18,7 @@ use primitives::problem::{Code, Problem};
 use services::Services;
 
 use super::named_store::{names_no_other_store, no_such_store};
-use super::{Account, AppActor, Merchant, app_identity, credential, looks_like_jwt};
+use super::{AppActor, Merchant, MerchantAccount, app_identity, credential, looks_like_jwt};
 
 /// An embedded app, authenticated by the token that its page presents.
 #[derive(Debug, Clone)]
@@ -89,7 +89,7 @@ pub(super) async fn open_app_token(
     // who uses it.
     let mut scopes = token.scopes.intersection(&installation.scopes);
     if let Some([merchant_key, session_key]) = &session_keys {
-        let account: Account = batch.take_recent(merchant_key)?.ok_or_else(rejected)?;
+        let account: MerchantAccount = batch.take_recent(merchant_key)?.ok_or_else(rejected)?;
         let session: Session = batch.take_recent(session_key)?.ok_or_else(rejected)?;
         if !session.is_alive(&account, now) {
             return Err(rejected());

@@ -29,12 +29,12 @@ use gateway::caller::{Access, Caller, Identity};
 use gateway::cors;
 use gateway::request::Inbound;
 use http::header;
-use identity::merchant::Merchant as Account;
+use identity::merchant::Merchant as MerchantAccount;
 use identity::session::{Session, UnverifiedToken};
 use identity::store::Store;
 use platform::actor::{AppActor, StoreActor, insufficient_scope};
 use platform::authority::Authority;
-use platform::developer::Developer as Profile;
+use platform::developer::Developer as DeveloperProfile;
 use primitives::problem::{Code, Problem};
 use services::Services;
 use table::Batch;
@@ -60,7 +60,7 @@ pub const SESSION_COOKIE: &str = "__Host-session";
 #[derive(Debug, Clone)]
 pub struct Merchant {
     /// The account of the session, active when it was read.
-    pub account: Account,
+    pub account: MerchantAccount,
     /// The session of the token, valid when it was read.
     pub session: Session,
 }
@@ -69,16 +69,16 @@ pub struct Merchant {
 #[derive(Debug, Clone)]
 pub struct Developer {
     /// The account of the session, active when it was read.
-    pub account: Account,
+    pub account: MerchantAccount,
     /// The developer profile of the account.
-    pub profile: Profile,
+    pub profile: DeveloperProfile,
 }
 
 /// A platform operator.
 #[derive(Debug, Clone)]
 pub struct Operator {
     /// The account of the session, active when it was read.
-    pub account: Account,
+    pub account: MerchantAccount,
 }
 
 /// A member of a store whose role covers scope `S`, or an app with that scope on it.
@@ -142,14 +142,15 @@ async fn open_session(
     services: &Services,
     unverified: &str,
     more: &[&Key],
-) -> Result<(Account, Session, Batch), Problem> {
+) -> Result<(MerchantAccount, Session, Batch), Problem> {
     let token = UnverifiedToken::parse(unverified).ok_or(Code::Unauthenticated)?;
     let merchant_key = key::merchant(&token.merchant_id);
     let session_key = key::session(&token.merchant_id, &token.session_id);
     let keys: Vec<&Key> =
         [&merchant_key, &session_key].into_iter().chain(more.iter().copied()).collect();
     let mut batch = services.table.get_many(&keys).await?;
-    let account: Account = batch.take_recent(&merchant_key)?.ok_or(Code::Unauthenticated)?;
+    let account: MerchantAccount =
+        batch.take_recent(&merchant_key)?.ok_or(Code::Unauthenticated)?;
     let session: Session = batch.take_recent(&session_key)?.ok_or(Code::Unauthenticated)?;
     let now = services.clock.now();
     if !session.admits(&token, &account, now) {
@@ -242,7 +243,7 @@ impl<S: RequiredScope> Caller for StoreAccess<S> {
     fn identity(&self) -> Identity {
         match &self.actor {
             StoreActor::Merchant(id, grant) => {
-                let scopes = Some(grant.in_words());
+                let scopes = Some(grant.scope_string());
                 Identity { scopes, ..merchant_identity(id, Some(&self.store.id)) }
             }
             StoreActor::App(app) => app_identity(app, &self.store.id),

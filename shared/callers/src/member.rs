@@ -11,7 +11,7 @@ use identity::store::Store;
 use primitives::problem::Problem;
 use services::Services;
 
-use super::{Account, MemberAccess, credential, merchant_identity, open_store};
+use super::{MemberAccess, MerchantAccount, credential, merchant_identity, open_store};
 
 /// The minimum role that a route requires, as a type: `StoreMember<roles::Admin>`.
 pub trait AtLeast: Clone + Send + Sync + 'static {
@@ -51,7 +51,7 @@ pub mod roles {
 #[derive(Debug, Clone)]
 pub struct StoreMember<R> {
     /// The account of the session, active when it was read.
-    pub account: Account,
+    pub account: MerchantAccount,
     /// The session of the token, valid when it was read.
     pub session: Session,
     /// The store that the request names, read with the session.
@@ -80,7 +80,7 @@ impl<R: AtLeast> StoreMember<R> {
         if grant.role.is_at_least(R::ROLE) {
             Ok(Self { account, session, store, grant, role: PhantomData })
         } else {
-            Err(R::ROLE.required())
+            Err(R::ROLE.insufficient())
         }
     }
 }

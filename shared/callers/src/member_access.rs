@@ -12,7 +12,7 @@ use services::Services;
 use table::item::Key;
 
 use super::named_store::{named_store, no_such_store};
-use super::{Account, open_session};
+use super::{MerchantAccount, open_session};
 
 /// Loads a member's account, session, store and grant. A deleted store is rejected.
 pub(super) async fn open_store(
@@ -28,7 +28,7 @@ pub(super) async fn open_store(
 
 /// A member's account, session, store and grant.
 pub(super) struct MemberAccess {
-    pub(super) account: Account,
+    pub(super) account: MerchantAccount,
     pub(super) session: Session,
     pub(super) store: Store,
     pub(super) grant: RoleGrant,
@@ -57,7 +57,7 @@ pub(super) async fn open_session_and_store(
     services: &Services,
     unverified: &str,
     inbound: &Inbound,
-) -> Result<(Account, Session, Option<Store>), Problem> {
+) -> Result<(MerchantAccount, Session, Option<Store>), Problem> {
     let id = named_store(inbound).and_then(|named| StoreId::parse(&named));
     let store_key = id.as_ref().map(key::store);
     let more: Vec<&Key> = store_key.iter().collect();

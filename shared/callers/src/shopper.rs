@@ -7,7 +7,7 @@ use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::request::Inbound;
 use http::header;
-use identity::customer::{Customer as Account, CustomerSession, UnverifiedCustomerToken};
+use identity::customer::{Customer as CustomerAccount, CustomerSession, UnverifiedCustomerToken};
 use identity::store::{Store, StoreStatus};
 use identity::storefront::{OpenStore, open_store};
 use primitives::problem::{Code, Problem};
@@ -21,7 +21,7 @@ use super::public_storefront::anonymous_at;
 #[derive(Debug, Clone)]
 pub struct Customer {
     /// The account of the session, active when it was read.
-    pub account: Account,
+    pub account: CustomerAccount,
     /// The session of the token, valid when it was read.
     pub session: CustomerSession,
     /// The store that the session is bound to.
@@ -50,7 +50,7 @@ async fn open(services: &Services, inbound: &Inbound) -> Result<Customer, Proble
     let session_key = key::customer_session(&token.store_id, &token.customer_id, &token.session_id);
     let store_key = key::store(&token.store_id);
     let mut batch = services.table.get_many(&[&customer_key, &session_key, &store_key]).await?;
-    let account: Account = batch.take_recent(&customer_key)?.ok_or_else(rejected)?;
+    let account: CustomerAccount = batch.take_recent(&customer_key)?.ok_or_else(rejected)?;
     let session: CustomerSession = batch.take_recent(&session_key)?.ok_or_else(rejected)?;
     let store: Store = batch.take_recent(&store_key)?.ok_or_else(rejected)?;
     if !session.admits(&token, &account, services.clock.now())

@@ -23,7 +23,7 @@ use services::Services;
 use table::item::Item;
 use table::{Query, ReadConsistency};
 
-pub use create::{CategoryInput, ensure, guarded};
+pub use create::{CategoryInput, begin_guarded_write, ensure};
 pub use drain::CategoryDrain;
 pub use topics::*;
 
@@ -102,7 +102,7 @@ impl Tree {
         Ok(Self::of(
             services
                 .table
-                .all(&categories(store).seen(ReadConsistency::Eventual), MAX_CATEGORIES)
+                .all(&categories(store).with_consistency(ReadConsistency::Eventual), MAX_CATEGORIES)
                 .await?,
         ))
     }

@@ -41,7 +41,7 @@ primitives::string_enum! {
     StockState {
         /// Can be sold.
         Available = "available",
-        /// Held for unpaid orders, or set aside by the merchant.
+        /// Reserved by unpaid orders, or set aside by the merchant.
         Reserved = "reserved",
         /// Belongs to paid orders that are not shipped yet.
         Committed = "committed",
@@ -84,8 +84,8 @@ pub struct Delta {
     /// The change of `committed`.
     pub committed: i64,
     /// The change of the part of `reserved` that the merchant has set aside.
-    #[serde(default)]
-    pub held: i64,
+    #[serde(default, rename = "held")]
+    pub set_aside: i64,
 }
 
 impl Delta {
@@ -95,18 +95,18 @@ impl Delta {
     }
 
     /// Whether it changes nothing.
-    pub fn is_nothing(self) -> bool {
+    pub fn is_zero(self) -> bool {
         self == Self::default()
     }
 
-    /// The sum of both.
+    /// This change followed by another.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
             available: self.available.saturating_add(other.available),
             reserved: self.reserved.saturating_add(other.reserved),
             committed: self.committed.saturating_add(other.committed),
-            held: self.held.saturating_add(other.held),
+            set_aside: self.set_aside.saturating_add(other.set_aside),
         }
     }
 }
@@ -126,17 +126,17 @@ pub struct Level {
     pub available: i64,
     /// Belongs to paid orders that are not shipped yet.
     pub committed: i64,
-    /// Held for unpaid orders, or set aside by the merchant.
+    /// Reserved by unpaid orders, or set aside by the merchant.
     pub reserved: i64,
     /// `available + committed + reserved`.
     pub on_hand: i64,
-    /// The part of `reserved` that the merchant has set aside. Only this part can be moved by hand; the
-    /// rest is held for orders.
-    #[serde(default)]
-    pub held: i64,
+    /// The part of `reserved` that the merchant has set aside: safety stock. Only this part can be moved by
+    /// hand; the rest belongs to unpaid orders.
+    #[serde(default, rename = "held")]
+    pub set_aside: i64,
     /// The `available` that it was created with; its ledger begins after that.
-    #[serde(default)]
-    pub opening: i64,
+    #[serde(default, rename = "opening")]
+    pub initial_available: i64,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it was last changed.
@@ -147,7 +147,7 @@ pub struct Level {
 
 impl Level {
     /// A new level with this quantity available. It is one action of a transaction: the quantity is
-    /// recorded as [`Level::opening`], so it needs no movement.
+    /// recorded as [`Level::initial_available`], so it needs no movement.
     pub fn open(
         store: &StoreId,
         variant: &VariantId,
@@ -163,8 +163,8 @@ impl Level {
             committed: 0,
             reserved: 0,
             on_hand: quantity,
-            held: 0,
-            opening: quantity,
+            set_aside: 0,
+            initial_available: quantity,
             created_at: now,
             updated_at: now,
             version: 1,
@@ -190,7 +190,7 @@ impl Level {
             committed: self.committed.checked_add(delta.committed)?,
             reserved: self.reserved.checked_add(delta.reserved)?,
             on_hand: self.on_hand.checked_add(delta.on_hand())?,
-            held: self.held.checked_add(delta.held)?,
+            set_aside: self.set_aside.checked_add(delta.set_aside)?,
             updated_at: now,
             version: self.version.saturating_add(1),
             ..self.clone()
@@ -198,7 +198,7 @@ impl Level {
         // An `available` below zero, of a variant that was sold beyond its stock, may rise to a value
         // that is still below zero.
         let sellable = next.available >= 0 || oversell || delta.available >= 0;
-        let counted = next.committed >= 0 && next.held >= 0 && next.held <= next.reserved;
+        let counted = next.committed >= 0 && next.set_aside >= 0 && next.set_aside <= next.reserved;
         let bounded = next.on_hand <= MAX_QUANTITY && next.available <= MAX_QUANTITY;
         (sellable && counted && (bounded || delta.on_hand() <= 0)).then_some(next)
     }
@@ -209,7 +209,7 @@ impl Level {
             available: self.available,
             reserved: self.reserved,
             committed: self.committed,
-            held: self.held,
+            set_aside: self.set_aside,
         }
     }
 }

@@ -251,7 +251,7 @@ pub async fn count(
     let write = write.update(&key::product(store, product), change, Code::NotFound);
     let summary: Option<ProductSummary> = services.table.get(&key::summary(store, product)).await?;
     Ok(write.when_some(summary, |write, summary| {
-        let rated = summary.rated(step, step.saturating_mul(stars));
+        let rated = summary.add_reviews(step, step.saturating_mul(stars));
         write.update(&summary.key(), rated, Code::VersionConflict)
     }))
 }

@@ -57,19 +57,19 @@ pub fn find(name: &str) -> Option<&'static EventType> {
 
 /// Generates the file's text from the topics, with one event type a line.
 pub fn written() -> String {
-    let line = |shape: &core_types::event::Shape| {
-        let entry = shape.entry;
+    let line = |event: &core_types::event::EventSchema| {
+        let topic = event.declaration;
         json!({
-            "type": entry.name,
-            "entity": entry.entity,
-            "scope": entry.scope,
-            "description": entry.summary,
-            "schema": shape.schema(),
-            "example": shape.example(),
+            "type": topic.name,
+            "entity": topic.entity,
+            "scope": topic.scope,
+            "description": topic.summary,
+            "schema": event.schema(),
+            "example": event.example(),
         })
         .to_string()
     };
-    let lines: Vec<_> = topics::shapes().iter().map(line).collect();
+    let lines: Vec<_> = topics::event_schemas().iter().map(line).collect();
     format!("[\n{}\n]\n", lines.join(",\n"))
 }
 
@@ -81,15 +81,15 @@ mod tests {
     fn the_file_is_generated_from_the_topics() {
         assert!(written() == WRITTEN, "make it anew: `just openapi`");
         let names: Vec<_> = all().iter().map(|event| event.r#type).collect();
-        let topics: Vec<_> = topics::catalogue().iter().map(|entry| entry.name).collect();
+        let topics: Vec<_> = topics::catalogue().iter().map(|topic| topic.name).collect();
         assert_eq!(names, topics);
     }
 
     #[test]
     fn the_example_of_an_event_type_has_its_topics_data() {
-        for shape in topics::shapes() {
-            let data = find(shape.entry.name).unwrap().example_data();
-            assert_eq!(data, shape.example_data(), "{}", shape.entry.name);
+        for schema in topics::event_schemas() {
+            let data = find(schema.declaration.name).unwrap().example_data();
+            assert_eq!(data, schema.example_data(), "{}", schema.declaration.name);
         }
     }
 }

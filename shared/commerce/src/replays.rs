@@ -142,7 +142,7 @@ impl<'a> Replaying<'a> {
     }
 
     /// Whether the replay includes events with this name.
-    fn is_asked_for(&self, event: &str) -> bool {
+    fn is_requested(&self, event: &str) -> bool {
         let types = &self.replay.event_types;
         types.is_empty() || types.iter().any(|filter| event::matches(filter, event))
     }

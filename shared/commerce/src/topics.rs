@@ -10,7 +10,7 @@ use catalogue::navigation;
 use catalogue::policy;
 use catalogue::product;
 use catalogue::review;
-use core_types::event::{Shape, TopicDeclaration};
+use core_types::event::{EventSchema, TopicDeclaration};
 use delivery::replay;
 use delivery::subscription;
 use identity::customer;
@@ -35,8 +35,8 @@ use sales::payment;
 use sales::shipping;
 use sales::tax;
 use themes::installed;
-use themes::licensed;
 use themes::published;
+use themes::theme_license;
 use themes::upload;
 use transfers::export;
 use transfers::import;
@@ -45,7 +45,7 @@ use transfers::import;
 macro_rules! declared {
     ($($($noun:ident)::+),* $(,)?) => {
         const TOPICS: &[&[TopicDeclaration]] = &[$($($noun)::+::TOPICS),*];
-        const SHAPES: &[&[Shape]] = &[$($($noun)::+::SHAPES),*];
+        const EVENT_SCHEMAS: &[&[EventSchema]] = &[$($($noun)::+::EVENT_SCHEMAS),*];
     };
 }
 
@@ -79,7 +79,7 @@ declared! {
     media,
     installed,
     published,
-    licensed,
+    theme_license,
     upload,
     installation,
     app,
@@ -102,17 +102,17 @@ pub fn catalogue() -> Vec<TopicDeclaration> {
 
 /// The topic with this name.
 pub fn find(name: &str) -> Option<TopicDeclaration> {
-    TOPICS.iter().copied().flatten().find(|entry| entry.name == name).copied()
+    TOPICS.iter().copied().flatten().find(|topic| topic.name == name).copied()
 }
 
-/// The shapes of the events of all topics, in the same order.
-pub fn shapes() -> Vec<Shape> {
-    SHAPES.concat()
+/// The schemas of the events of all topics, in the same order.
+pub fn event_schemas() -> Vec<EventSchema> {
+    EVENT_SCHEMAS.concat()
 }
 
 /// The scope that an app needs to read events with this name; none if no scope allows it.
 pub fn scope_of(name: &str) -> Option<&'static str> {
-    find(name).and_then(|entry| entry.scope)
+    find(name).and_then(|topic| topic.scope)
 }
 
 #[cfg(test)]
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn topics_have_unique_names_of_noun_and_verb() {
-        let mut names: Vec<_> = catalogue().iter().map(|entry| entry.name).collect();
+        let mut names: Vec<_> = catalogue().iter().map(|topic| topic.name).collect();
         assert!(names.iter().all(|name| name.split('.').count() == 2));
         names.sort_unstable();
         let all = names.len();

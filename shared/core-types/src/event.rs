@@ -25,7 +25,7 @@ use table::outbox::Outgoing;
 
 pub use group::EventGroup;
 pub use outbox::OutboxState;
-pub use topic::{EXAMPLE_TIME, Example, Shape, Topic, TopicDeclaration, envelope, sample};
+pub use topic::{EXAMPLE_TIME, EventSchema, Example, Topic, TopicDeclaration, envelope, sample};
 
 use crate::id::{AppId, EventId, StoreId};
 use crate::key::{self, IndexKey};
@@ -187,8 +187,8 @@ impl Event {
 
     /// The event's entry in its timeline.
     pub fn in_timeline(&self) -> IndexKey {
-        let scope = key::event_scope(self.store_id.as_ref(), self.app_id.as_ref());
-        key::timeline(&scope, self.subject(), self.created_at, &self.id)
+        let tenant = key::event_tenant(self.store_id.as_ref(), self.app_id.as_ref());
+        key::timeline(&tenant, self.subject(), self.created_at, &self.id)
     }
 
     /// The entity whose timeline lists it.
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_has_at_most_64_kb_and_beyond_that_names_what_to_fetch() {
+    fn a_body_over_64_kb_names_the_resource_to_fetch() {
         let now = Timestamp::from_millis(1_795_244_400_000);
         let event = |padding: usize| {
             let subject = EventSubject { store: None, app: None, entity: "x", version: 1 };

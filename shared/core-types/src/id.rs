@@ -146,7 +146,7 @@ pub const DERIVED: &[(&str, &str)] = &[
     (DeliveryId::PREFIX, "the event and the subscription, and which replay it is of"),
     (ProductId::PREFIX, "the import and the row, for what an import makes"),
     (CustomerId::PREFIX, "the import and the row, for whom an import makes"),
-    (MediaId::PREFIX, "the import, the row and the address, for a picture that an import fetches"),
+    (MediaId::PREFIX, "the import, the row and the address, for an image that an import fetches"),
     (WishId::PREFIX, "the customer, the product and the variant"),
     (ThemeId::PREFIX, "the theme's slug, which is its own alone"),
     (
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_kinds_share_a_prefix_and_what_is_derived_is_among_them() {
+    fn prefixes_are_unique_and_include_those_of_derived_ids() {
         let kinds: std::collections::BTreeSet<_> = PREFIXES.iter().collect();
         assert_eq!(kinds.len(), PREFIXES.len());
         assert!(PREFIXES.iter().all(|prefix| prefix.len() == 4 && prefix.ends_with('_')));

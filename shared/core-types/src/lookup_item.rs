@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pointer_lies_where_its_id_says_and_names_another_place() {
+    fn a_lookup_item_is_at_the_key_of_its_id_and_names_another_key() {
         let (from, to) = (Key::new("SUB#1", "A"), Key::new("APP#2", "SUB#1"));
         let pointer = LookupItem::new(from.clone(), to.clone());
         assert_eq!((pointer.key(), Key::from(&pointer.to)), (from, to));

@@ -6,6 +6,7 @@
 //! [`MailMessage`] on the queue at once. A mail that is not sent when it is due is enqueued again by the
 //! sweep. It is deleted once it is sent.
 
+mod content;
 mod notice;
 mod plain;
 
@@ -22,10 +23,10 @@ use table::item::{Item, Key};
 use table::outbox::{DueKind, Outgoing};
 
 use crate::event::Event;
-use crate::fields::Email;
-use crate::id::{GiftCardId, MailId, StoreId};
+use crate::id::MailId;
 use crate::key::{self, IndexKey};
 
+pub use content::{GiftCardDelivery, MailContent};
 pub use notice::Notice;
 pub use plain::{holds_link, on_one_line, unlinked};
 
@@ -115,7 +116,7 @@ impl Outgoing for Mail {
 
 /// The next step with a mail.
 #[derive(Debug, Clone)]
-pub enum MailClaim {
+pub enum MailReadiness {
     /// Send it: this is the mail with its lease, to be written first.
     Send(Mail),
     /// Skip it: another sender has it, or it failed or is withheld.
@@ -190,15 +191,15 @@ impl Mail {
     }
 
     /// Takes the lease for sending, so that two queue messages send the mail once.
-    pub fn claim(&self, now: Timestamp) -> MailClaim {
+    pub fn readiness(&self, now: Timestamp) -> MailReadiness {
         let taken = self.state == MailState::Sending && now < self.due_at;
         if taken || matches!(self.state, MailState::Failed | MailState::Withheld) {
-            return MailClaim::Leave;
+            return MailReadiness::Leave;
         }
         if self.expires_at <= now {
-            return MailClaim::Expired;
+            return MailReadiness::Expired;
         }
-        MailClaim::Send(Self {
+        MailReadiness::Send(Self {
             state: MailState::Sending,
             attempts: self.attempts.saturating_add(1),
             due_at: now.plus(LEASE),
@@ -248,87 +249,6 @@ impl Mail {
     }
 }
 
-/// A gift card that a mail delivers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GiftCardDelivery {
-    /// The card.
-    pub id: GiftCardId,
-    /// Its code in readable form.
-    pub code: String,
-}
-
-/// The content and recipient of a mail. Codes and tokens are on lines of their own, after `Code: ` and
-/// `Token: `; the text is ASCII with lines below 75 characters, so that no transfer encoding is needed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MailContent {
-    /// The recipient.
-    pub to: Email,
-    /// The store that sends it; none for the platform.
-    #[serde(default)]
-    pub store_id: Option<StoreId>,
-    /// The store's gift card that it delivers. Its subject and text are written at sending, and it is not
-    /// sent if the card cannot be spent.
-    #[serde(default)]
-    pub gift_card: Option<GiftCardDelivery>,
-    /// Whether it is about the store's business, in the store's words: it is sent only if the store's owner
-    /// has a proven address.
-    #[serde(default)]
-    pub is_business: bool,
-    /// Whether nobody has proven the recipient's address at the store. Such mails have a daily limit per
-    /// store, and one over all stores of a merchant.
-    #[serde(default)]
-    pub is_to_stranger: bool,
-    /// Whether it requests a payment; such mails have a daily limit per store.
-    #[serde(default)]
-    pub asks_to_pay: bool,
-    /// The subject.
-    pub subject: String,
-    /// The text.
-    pub text: String,
-    /// The same as HTML, if it has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub html: Option<String>,
-    /// The time for which it is useful after it was written.
-    pub useful_for: Duration,
-}
-
-impl MailContent {
-    /// A content of the platform itself.
-    pub fn new(to: &Email, subject: &str, text: String, useful_for: Duration) -> Self {
-        Self {
-            to: to.clone(),
-            store_id: None,
-            gift_card: None,
-            is_business: false,
-            is_to_stranger: false,
-            asks_to_pay: false,
-            subject: subject.to_owned(),
-            text,
-            html: None,
-            useful_for,
-        }
-    }
-
-    /// The content, sent by this store to its customers: the store's name is the sender's, and replies go to
-    /// the store.
-    #[must_use]
-    pub fn from_store(self, store: Option<&StoreId>) -> Self {
-        Self { store_id: store.cloned().or(self.store_id), ..self }
-    }
-
-    /// The content, for an address that nobody has proven yet.
-    #[must_use]
-    pub fn for_unverified(self) -> Self {
-        Self { is_to_stranger: true, ..self }
-    }
-
-    /// The content, marked as the store's business.
-    #[must_use]
-    pub fn of_business(self, store: &StoreId) -> Self {
-        Self { is_business: true, ..self.from_store(Some(store)) }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -338,6 +258,7 @@ mod tests {
 
     use super::*;
     use crate::event::{EventSubject, Example, Topic};
+    use crate::fields::Email;
 
     const USEFUL_FOR: Duration = MINUTE.saturating_mul(10);
 
@@ -389,31 +310,34 @@ mod tests {
     }
 
     #[test]
-    fn a_mail_is_taken_once_until_its_lease_ends() {
+    fn a_mail_is_sent_by_one_worker_until_its_lease_ends() {
         let now = Timestamp::from_millis(0);
         let mail = Mail::compose(&SealKey::generate(), &content(), now).unwrap();
-        let MailClaim::Send(taken) = mail.claim(now) else { panic!("{mail:?}") };
+        let MailReadiness::Send(taken) = mail.readiness(now) else { panic!("{mail:?}") };
         assert_eq!((taken.attempts, taken.version), (1, 2));
-        assert!(matches!(taken.claim(now.plus(MINUTE)), MailClaim::Leave));
-        assert!(matches!(taken.claim(now.plus(LEASE)), MailClaim::Send(_)));
-        assert!(matches!(taken.claim(now.plus(USEFUL_FOR)), MailClaim::Expired));
+        assert!(matches!(taken.readiness(now.plus(MINUTE)), MailReadiness::Leave));
+        assert!(matches!(taken.readiness(now.plus(LEASE)), MailReadiness::Send(_)));
+        assert!(matches!(taken.readiness(now.plus(USEFUL_FOR)), MailReadiness::Expired));
     }
 
     #[test]
     fn a_failed_attempt_is_repeated_while_the_mail_is_of_use() {
         let now = Timestamp::from_millis(0);
         let mail = Mail::compose(&SealKey::generate(), &content(), now).unwrap();
-        let MailClaim::Send(taken) = mail.claim(now) else { panic!("{mail:?}") };
+        let MailReadiness::Send(taken) = mail.readiness(now) else { panic!("{mail:?}") };
         let (again, wait) = taken.after_failure(false, now);
         assert_eq!((again.state, wait), (MailState::Pending, Some(FIRST_WAIT)));
         assert_eq!(again.indexes().len(), 1);
-        let (given_up, wait) = taken.after_failure(true, now);
-        assert_eq!((given_up.state, wait), (MailState::Failed, None));
-        assert!(given_up.indexes().is_empty());
+        let (failed, wait) = taken.after_failure(true, now);
+        assert_eq!((failed.state, wait), (MailState::Failed, None));
+        assert!(failed.indexes().is_empty());
         let late = now.plus(USEFUL_FOR);
         assert_eq!(taken.after_failure(false, late).1, None);
         let withheld = taken.counted().withheld(Code::MailLimit);
         assert_eq!((withheld.version, withheld.withheld_for.as_deref()), (4, Some("mail_limit")));
-        assert!(withheld.indexes().is_empty() && matches!(withheld.claim(now), MailClaim::Leave));
+        assert!(
+            withheld.indexes().is_empty()
+                && matches!(withheld.readiness(now), MailReadiness::Leave)
+        );
     }
 }

@@ -12,6 +12,8 @@ use crate::fields::Currency;
 
 /// The largest amount, in minor units.
 pub const MAX_AMOUNT: i64 = 99_999_999_999;
+/// 100 % in basis points.
+pub const ONE_HUNDRED_PERCENT_BPS: i64 = 10_000;
 
 /// An amount in a currency.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -252,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn an_amount_is_asked_for_in_the_stores_currency() {
+    fn an_amount_in_another_currency_is_rejected() {
         let input = MoneyInput {
             amount: primitives::fields::Int(5),
             currency: Currency::from_text("INR").unwrap(),

@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn an_intersection_allows_what_both_allow() {
+    fn an_intersection_covers_the_scopes_of_both() {
         let both = scopes("write_orders read_products")
             .intersection(&scopes("read_orders write_products"));
         assert_eq!(both, scopes("read_orders read_products"));
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn scopes_are_asked_for_as_a_string_or_as_strings_and_validated_where_the_caller_expects_it() {
+    fn requested_scopes_are_a_string_or_a_list_and_validated() {
         use primitives::problem::Code;
         use serde_json::{Value, json};
         let strict = |value: Value| deserr::deserialize::<Scopes, _, FieldErrors>(value);
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_merchant_is_told_what_a_scope_is_over_and_whether_it_writes() {
+    fn an_explanation_names_the_objects_of_a_scope_and_whether_it_writes() {
         assert_eq!(explain("read_orders"), "View orders");
         assert_eq!(explain("write_forms"), "View and change form submissions");
         assert_eq!(explain("read_everything"), "read_everything");

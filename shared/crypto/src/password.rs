@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_is_as_long_as_asvs_asks_and_each_entry_can_be_met() {
+    fn the_password_list_has_the_length_that_asvs_requires() {
         assert!(COMMON.len() >= 3_000);
         for entry in COMMON.iter() {
             assert!(LENGTH.contains(&entry.chars().count()), "{entry:?}");

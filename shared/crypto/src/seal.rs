@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_sealed_opens_with_the_same_key_and_context_only() {
+    fn a_sealed_text_opens_with_the_same_key_and_context_only() {
         let key = SealKey::generate();
         for plaintext in [&b""[..], b"x", &[7; 5_000]] {
             let sealed = key.seal(plaintext, b"sto_1/razorpay");

@@ -30,6 +30,7 @@ mod replayed;
 mod retry;
 mod signing;
 mod speed;
+mod status;
 mod view;
 mod write;
 
@@ -53,11 +54,12 @@ pub use attempt::{
 pub use hold::Hold;
 pub use message::{AttemptReadiness, DeliveryMessage};
 pub use ordering_key::{OrderingKey, OrderingPosition, head_before, wake_next};
-pub use permits::{MAX_ATTEMPTS_OF_SCOPE, MAX_ATTEMPTS_TO_HOST, Permits};
+pub use permits::{MAX_ATTEMPTS_OF_TENANT, MAX_ATTEMPTS_TO_HOST, Permits};
 pub use queued::{message_attributes, message_body};
 pub use retry::{MAX_ATTEMPTS, slot, wait};
 pub use signing::{HEADER_PREFIX, headers};
 pub use speed::{Speed, TIMEOUT};
+pub use status::DeliveryStatus;
 pub use view::DeliveryView;
 
 /// Webhook deliveries. New ones are sent here; a worker that finds the receiver slow moves its delivery
@@ -78,39 +80,6 @@ const SWEPT_GRACE: Duration = MINUTE.saturating_mul(2);
 /// The schedule takes 104 hours at most, when every slot is doubled; the rest is time to wait for the circuit of
 /// a failing receiver.
 const LIFETIME: Duration = DAY.saturating_mul(5);
-primitives::string_enum! {
-    /// The status of a delivery.
-    DeliveryStatus {
-        /// It is queued and was not attempted yet.
-        Pending = "pending",
-        /// It is being attempted.
-        Delivering = "delivering",
-        /// The receiver answered 2xx.
-        Succeeded = "succeeded",
-        /// An attempt failed, and another will be made.
-        Retrying = "retrying",
-        /// It failed, and is not attempted again automatically.
-        Exhausted = "exhausted",
-        /// It was ended without success: its subscription may not receive it any more, its payload was
-        /// removed, or a replay replaced it.
-        Cancelled = "cancelled",
-        /// The URL leads to an address that the service does not call.
-        Blocked = "blocked",
-    }
-}
-
-impl DeliveryStatus {
-    /// Whether the list by this status has an index of its own. For the other statuses the list of all
-    /// deliveries is filtered: nearly all of it has succeeded.
-    pub const fn is_trouble(self) -> bool {
-        matches!(self, Self::Retrying | Self::Exhausted | Self::Cancelled | Self::Blocked)
-    }
-
-    /// Whether the delivery has ended: it is not attempted again automatically.
-    pub const fn is_final(self) -> bool {
-        !matches!(self, Self::Pending | Self::Delivering | Self::Retrying)
-    }
-}
 
 /// A delivery.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -149,7 +118,8 @@ pub struct Delivery {
     pub ordering_key: Option<OrderingKey>,
     /// The time that the subscription's rate limit assigned to it, when others were before it.
     #[serde(default)]
-    pub turn_at: Option<Timestamp>,
+    #[serde(rename = "turn_at")]
+    pub rate_slot_at: Option<Timestamp>,
     /// The cause of its wait, besides its time.
     #[serde(default)]
     pub held_by: Option<Hold>,
@@ -191,12 +161,12 @@ impl Item for Delivery {
         self.version
     }
     fn indexes(&self) -> Vec<IndexKey> {
-        let scope = key::event_scope(self.store_id.as_ref(), self.app_id.as_ref());
+        let tenant = key::event_tenant(self.store_id.as_ref(), self.app_id.as_ref());
         let (at, to) = (self.created_at, &self.subscription_id);
-        let mut keys = vec![key::deliveries_of_day(&scope, at, &self.id, to)];
+        let mut keys = vec![key::deliveries_of_day(&tenant, at, &self.id, to)];
         let trouble = self.listed_status().map(DeliveryStatus::as_str);
         keys.extend(
-            trouble.map(|status| key::deliveries_in_trouble(&scope, status, at, &self.id, to)),
+            trouble.map(|status| key::deliveries_in_trouble(&tenant, status, at, &self.id, to)),
         );
         keys.extend(self.due_at.map(|at| DueKind::Delivery.mark(self.id.as_str(), at)));
         keys
@@ -229,7 +199,7 @@ impl Delivery {
             attempt: 0,
             next_attempt_at: Some(now),
             ordering_key: OrderingKey::of(event, subscription),
-            turn_at: None,
+            rate_slot_at: None,
             held_by: None,
             lease_until: None,
             claim: None,
@@ -302,7 +272,7 @@ impl Delivery {
             status: DeliveryStatus::Delivering,
             attempt: self.attempt.saturating_add(1),
             next_attempt_at: None,
-            turn_at: None,
+            rate_slot_at: None,
             held_by: None,
             lease_until: Some(now.plus(LEASE)),
             due_at: self.due_at.or(Some(now.plus(LEASE))),
@@ -338,7 +308,7 @@ impl Delivery {
         Self {
             status,
             next_attempt_at: None,
-            turn_at: None,
+            rate_slot_at: None,
             held_by: None,
             lease_until: None,
             due_at: None,

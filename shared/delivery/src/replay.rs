@@ -34,10 +34,10 @@ use table::outbox::DueKind;
 pub use estimate::{Estimate, EstimatedCost};
 pub use scans::Scan;
 pub use skipped::Skipped;
-pub use view::{REPLAY_FINISHED, ReplayProgress, ReplayView, SHAPES, TOPICS};
+pub use view::{EVENT_SCHEMAS, REPLAY_FINISHED, ReplayProgress, ReplayView, TOPICS};
 
 /// The most deliveries of one replay.
-pub const MAX_COUNT: u64 = 10_000;
+pub const MAX_DELIVERIES: u64 = 10_000;
 /// The longest range.
 pub const MAX_RANGE: Duration = DAY.saturating_mul(14);
 /// The default of `rate_per_second`: first attempts in a second.
@@ -173,7 +173,8 @@ pub struct Replay {
     /// When the last delivery was created; from then on their outcomes are scanned.
     pub made_at: Option<Timestamp>,
     /// Until when the rate is used up by the deliveries created so far.
-    pub paced_until: Option<Timestamp>,
+    #[serde(rename = "paced_until")]
+    pub scheduled_until: Option<Timestamp>,
     /// The scan under way.
     #[serde(default, rename = "look")]
     pub scan: Scan,
@@ -281,7 +282,7 @@ impl Replay {
             place: None,
             cursor: None,
             made_at: None,
-            paced_until: None,
+            scheduled_until: None,
             scan: Scan::default(),
             scanned: Scan::default(),
             scans: 0,
@@ -314,7 +315,7 @@ impl Replay {
 
     /// When the delivery of this number, among those created now, is to be attempted.
     pub fn attempt_at(&self, number: u64, now: Timestamp) -> Timestamp {
-        let first = self.paced_until.map_or(now, |until| until.max(now));
+        let first = self.scheduled_until.map_or(now, |until| until.max(now));
         let millis = number.saturating_mul(1_000).div_ceil(u64::from(self.rate_per_second.max(1)));
         first.plus(Duration::from_millis(millis))
     }

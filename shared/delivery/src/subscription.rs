@@ -42,7 +42,7 @@ pub use input::{CustomHeaders, OwnSecret};
 pub use quota::{claim_quota, release_quota, remove_of_app};
 pub use secrets::{SigningKeys, hint, seal_secret};
 pub use view::{
-    RotationView, SHAPES, Stats, SubscriptionView, TOPICS, WEBHOOK_SUBSCRIPTION_DISABLED,
+    EVENT_SCHEMAS, RotationView, Stats, SubscriptionView, TOPICS, WEBHOOK_SUBSCRIPTION_DISABLED,
 };
 
 /// The most subscriptions of one store.

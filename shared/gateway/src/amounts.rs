@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn money_is_known_by_its_shape_wherever_it_is() {
+    fn amounts_are_recognized_by_shape_at_any_depth() {
         let mut value = json!({
             "data": [{"price": {"amount": 5, "currency": "INR"}, "amount": 3, "title": "A"}],
             "amount": 1, "currency": "EUR", "more": {"amount": 1, "currency": "INR", "by": "hand"},

@@ -130,7 +130,7 @@ impl Answer {
         self.headers.iter().filter_map(pair).collect()
     }
 
-    /// The body.
+    /// The bytes of the body, before it is encoded for the client.
     pub fn body(&self) -> &[u8] {
         &self.body
     }

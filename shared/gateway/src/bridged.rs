@@ -51,7 +51,7 @@ pub async fn vouch(
 }
 
 /// The original client's address, if the bridge sent one.
-pub(crate) async fn asked_from(services: &Services, headers: &HeaderMap) -> Option<IpAddr> {
+pub(crate) async fn client_address(services: &Services, headers: &HeaderMap) -> Option<IpAddr> {
     let sealed = headers.get(FROM)?.to_str().ok()?;
     let keys = services.secrets.keys().await.ok()?;
     let said = keys.request_key.open(sealed, FROM.as_str().as_bytes()).ok()?;
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bridged_request_reaches_what_is_for_apps_and_what_anybody_may_read() {
+    fn a_bridged_request_reaches_app_routes_and_public_reads() {
         let mut marked = HeaderMap::new();
         marked.insert(MARK, REQUEST);
         for (method, access, open) in [

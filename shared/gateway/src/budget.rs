@@ -306,7 +306,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_wait_is_told_in_whole_seconds_and_never_as_none() {
+    fn retry_after_is_in_whole_seconds_and_at_least_one() {
         for (micros, seconds) in
             [(-1, "1"), (0, "1"), (1, "1"), (1_000_000, "1"), (1_000_001, "2"), (9_000_001, "10")]
         {
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_charge_says_what_was_asked_and_what_there_is() {
+    fn a_charge_reports_requested_and_available_points() {
         let bucket = Bucket::of(&Identity::of_network("net"));
         let paid = Some(Paid::example(&bucket));
         let charge = Charge { bucket, requested: 7, paid: None, available: 5 };

@@ -11,7 +11,7 @@ use services::config::Config;
 pub type CrossOrigin = fn(&Method, &str) -> bool;
 
 /// The method of the actual request; a preflight names it in its header.
-fn asked_method(method: &Method, headers: &HeaderMap) -> Method {
+fn requested_method(method: &Method, headers: &HeaderMap) -> Method {
     let named = context::header(headers, "access-control-request-method")
         .filter(|_| method == Method::OPTIONS)
         .and_then(|name| name.parse().ok());
@@ -25,7 +25,7 @@ pub(crate) fn apply(
     request: &HeaderMap,
     answer: &mut HeaderMap,
 ) {
-    if is_open(&asked_method(method, request), path) {
+    if is_open(&requested_method(method, request), path) {
         // Also without an `Origin`, because a shared cache passes the answer on to requests that have one.
         answer.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     } else {

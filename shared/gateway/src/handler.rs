@@ -71,9 +71,9 @@ macro_rules! handler {
             async fn validate(app: &App, inbound: &Inbound) -> Result<(), Problem> {
                 let reads = Reads::NOTHING$(.and($argument::READS))*;
                 #[allow(unused_mut, reason = "there may be no argument but the caller")]
-                let mut case = Validation::new(app, inbound, reads);
-                $($argument::validate(&mut case).await?;)*
-                case.verdict()
+                let mut validation = Validation::new(app, inbound, reads);
+                $($argument::validate(&mut validation).await?;)*
+                validation.verdict()
             }
 
             async fn call(self, mut parts: Parts, app: App) -> Response {

@@ -219,14 +219,14 @@ fn base16(bytes: &[u8]) -> String {
 /// Whether an answer is stored for repetitions. 2xx and deterministic 4xx are; 401, 429 and 5xx are not
 /// (docs/conventions.md §4), nor is a rejection that an immediate retry may not meet.
 pub(crate) fn is_stored(status: u16, code: Option<&Code>) -> bool {
-    let passing = [
+    let transient = [
         Code::VersionConflict,
         Code::DeliveryInFlight,
         Code::RequestInProgress,
         Code::IdempotencyKeyReused,
     ];
     matches!(status, 200..=299 | 400 | 402..=428 | 430..=499)
-        && !code.is_some_and(|code| passing.contains(code))
+        && !code.is_some_and(|code| transient.contains(code))
 }
 
 #[cfg(test)]
@@ -237,12 +237,12 @@ mod tests {
     use table::item::Attributes;
 
     #[test]
-    fn only_an_answer_that_the_next_attempt_would_meet_again_is_kept() {
+    fn only_a_response_that_a_retry_would_get_again_is_stored() {
         for stored in [200, 201, 204, 400, 403, 404, 409, 412, 422] {
             assert!(is_stored(stored, None), "{stored}");
         }
-        for passing in [401, 429, 500, 502, 503, 504] {
-            assert!(!is_stored(passing, None), "{passing}");
+        for transient in [401, 429, 500, 502, 503, 504] {
+            assert!(!is_stored(transient, None), "{transient}");
         }
         assert!(is_stored(409, Some(&Code::EmailTaken)));
         for lost_race in [Code::VersionConflict, Code::DeliveryInFlight, Code::RequestInProgress] {
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_told_from_another_by_all_that_it_says_and_not_by_the_order_of_its_query() {
+    fn a_fingerprint_covers_the_whole_request_except_the_order_of_its_query() {
         let of = |method, uri, body| fingerprint(&request(method, uri, body, None));
         let first = of("POST", "/v1/things/1?a=1&b=2", "{}");
         assert_eq!(first.len(), 64);
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_taken_answers_by_whose_it_is_what_was_asked_and_how_far_it_came() {
+    fn a_used_key_answers_by_owner_fingerprint_and_state() {
         let claim = example(true);
         let answer = Answer::json(http::StatusCode::CREATED, &serde_json::json!({"id": "x"}));
         let sealed = stored_response::seal(&claim.seal, &answer, b"IDM#1").unwrap();
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_completed_by_whoever_holds_its_lease_and_once() {
+    fn a_record_is_completed_once_under_its_lease() {
         let answer = Answer::json(http::StatusCode::CREATED, &serde_json::json!({"id": "x"}));
         for (is_ahead, condition) in
             [(true, "\"lease = :lease AND #state = :running\""), (false, FREE)]

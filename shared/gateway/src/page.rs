@@ -45,7 +45,7 @@ const LEADER: &str = "leader";
 /// days of a month, so that a quiet month is one page.
 const MAX_QUERIES: u32 = 40;
 
-/// The requested page of a list; `E` has further members about the list as a whole ([`Paging::with`]).
+/// The requested page of a list; `E` has further members about the list as a whole ([`Paging::with_extras`]).
 #[derive(Debug, Clone)]
 pub struct Paging<E = ()> {
     limit: u32,
@@ -76,22 +76,22 @@ impl Argument for Paging {
     const READS: Reads = Reads::PAGING;
 
     /// A cursor of another list is an error, whether or not its filters are well formed.
-    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        let inbound = case.inbound;
+    async fn validate(validation: &mut Validation<'_>) -> Result<(), Problem> {
+        let inbound = validation.inbound;
         let requested = inbound.query_param("limit");
         let limit = requested.as_deref().map_or(Some(DEFAULT_LIMIT), |text| text.parse().ok());
         let limit = limit.filter(|limit| LIMITS.contains(limit));
         if limit.is_none() {
             let detail = "Must be an integer from 1 to 100.";
-            case.add(vec![FieldError::new("/limit", "out_of_range", detail)]);
+            validation.add(vec![FieldError::new("/limit", "out_of_range", detail)]);
         }
         let mut paging = Self::of(inbound, limit.unwrap_or(DEFAULT_LIMIT));
         if let Some(cursor) = inbound.query_param("cursor") {
-            let keys = case.app.secrets.keys().await?;
+            let keys = validation.app.secrets.keys().await?;
             paging.start = paging.open(&cursor, &keys.pages);
             paging.key = Some(keys.pages.clone());
             if paging.start.is_none() {
-                case.reject_cursor();
+                validation.reject_cursor();
             }
         }
         inbound.insert(paging);
@@ -135,7 +135,7 @@ impl Paging {
 
     /// Adds members next to `data` and `page`, about the list as a whole.
     #[must_use]
-    pub fn with<E: Serialize>(self, extras: E) -> Paging<E> {
+    pub fn with_extras<E: Serialize>(self, extras: E) -> Paging<E> {
         Paging {
             extras,
             limit: self.limit,
@@ -188,8 +188,8 @@ impl<E: Serialize> Paging<E> {
         services.table.page(query, self.limit(), self.position()?, filter).await
     }
 
-    /// Runs the query and answers with the page of the items' views.
-    pub async fn answer<T: Element, V: Serialize>(
+    /// Runs a query and answers with the page of the items' views.
+    pub async fn query<T: Element, V: Serialize>(
         self,
         services: &Services,
         query: &Query,
@@ -203,7 +203,7 @@ impl<E: Serialize> Paging<E> {
     /// Runs several queries as one list, in their order, such as the days of a range. A cursor has the
     /// partition and the position in it. All queries share one budget: a filter that few items pass ends
     /// the page early, with a cursor.
-    pub async fn answer_over<T: Element, V: Serialize>(
+    pub async fn query_many<T: Element, V: Serialize>(
         self,
         services: &Services,
         queries: &[Query],
@@ -275,26 +275,30 @@ impl<E: Serialize> Paging<E> {
         Ok(Page::of(self.respond(data, next)))
     }
 
-    /// Answers with a page of a list that is in memory as a whole, in its own order; `key` identifies its
+    /// Answers with a slice of a list that is in memory as a whole, in its own order; `key` identifies its
     /// items.
     ///
     /// # Errors
     /// `invalid_cursor`.
-    pub async fn whole<V: Serialize>(
+    pub async fn slice<V: Serialize>(
         self,
         services: &Services,
         all: Vec<V>,
         key: impl Fn(&V) -> String,
     ) -> Result<Page<V, E>, Problem> {
-        let found = self.part(all, key)?;
+        let found = self.slice_unfinished(all, key)?;
         self.finish(services, found, |item| item).await
     }
 
-    /// The page of such a list, for example of ids, to be read and then [`Paging::finish`]ed.
+    /// The slice of such a list, for example of ids, to be read and then [`Paging::finish`]ed.
     ///
     /// # Errors
     /// `invalid_cursor`.
-    pub fn part<T>(&self, all: Vec<T>, key: impl Fn(&T) -> String) -> Result<Scanned<T>, Problem> {
+    pub fn slice_unfinished<T>(
+        &self,
+        all: Vec<T>,
+        key: impl Fn(&T) -> String,
+    ) -> Result<Scanned<T>, Problem> {
         cursor::part(all, self.limit(), self.start.as_ref(), key)
     }
 

@@ -2,6 +2,9 @@
 //! serialized when it is made ([`Answer`]), so that the transaction of the write can store it in an
 //! idempotency record.
 
+mod content;
+mod property;
+
 use std::marker::PhantomData;
 
 use http::{HeaderName, StatusCode, header};
@@ -11,6 +14,9 @@ use crate::answer::{Answer, CacheControl};
 #[cfg(feature = "openapi")]
 use crate::describe::Operation;
 use crate::request::Described;
+
+pub use content::{File, Html, Jose, TextOf, TextType};
+pub use property::{NoStore, OfContent, ReplyProperty, Secret, Tagged, WithProperty};
 
 /// A successful answer of a handler.
 #[diagnostic::on_unimplemented(
@@ -221,80 +227,6 @@ impl<T: Described, E: Described> Reply for Page<T, E> {
     }
 }
 
-/// A property of a reply in addition to its status and body.
-pub trait ReplyProperty: Send {
-    /// Describes it for OpenAPI.
-    #[cfg(feature = "openapi")]
-    fn describe(operation: &mut Operation);
-}
-
-/// The reply carries a credential: `Cache-Control: no-store` (RFC 6749 §5.1).
-#[derive(Debug, Clone)]
-pub struct Secret;
-
-impl ReplyProperty for Secret {
-    #[cfg(feature = "openapi")]
-    fn describe(operation: &mut Operation) {
-        operation.stores_nothing();
-    }
-}
-
-/// The `ETag` is derived from the content, so a client that has it is answered 304 (RFC 9110 §13.1.2).
-#[derive(Debug, Clone)]
-pub struct OfContent;
-
-impl ReplyProperty for OfContent {
-    #[cfg(feature = "openapi")]
-    fn describe(operation: &mut Operation) {
-        operation.is_tagged = true;
-    }
-}
-
-/// A reply with a further property.
-#[derive(Debug, Clone)]
-pub struct WithProperty<M, R> {
-    reply: R,
-    mark: PhantomData<fn() -> M>,
-}
-
-/// A reply that must not be cached.
-pub type NoStore<R> = WithProperty<Secret, R>;
-/// A reply whose `ETag` is derived from its content.
-pub type Tagged<R> = WithProperty<OfContent, R>;
-
-impl<M, R> WithProperty<M, R> {
-    const fn new(reply: R) -> Self {
-        Self { reply, mark: PhantomData }
-    }
-}
-
-impl<R: Reply> NoStore<R> {
-    /// Forbids caching of this reply.
-    pub fn of(reply: R) -> Self {
-        Self::new(reply.map(Answer::no_store))
-    }
-}
-
-impl<M: ReplyProperty, R: Reply> Reply for WithProperty<M, R> {
-    fn as_answer(&self) -> &Answer {
-        self.reply.as_answer()
-    }
-
-    fn into_answer(self) -> Answer {
-        self.reply.into_answer()
-    }
-
-    fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self {
-        Self::new(self.reply.map(change))
-    }
-
-    #[cfg(feature = "openapi")]
-    fn describe(operation: &mut Operation) {
-        R::describe(operation);
-        M::describe(operation);
-    }
-}
-
 /// One reply or the other.
 #[derive(Debug, Clone)]
 pub enum Either<A, B> {
@@ -330,95 +262,5 @@ impl<A: Reply, B: Reply> Reply for Either<A, B> {
     fn describe(operation: &mut Operation) {
         A::describe(operation);
         B::describe(operation);
-    }
-}
-
-/// 200 with a body that is not JSON; the content type is the stored one.
-#[derive(Debug, Clone)]
-pub struct File(Answer);
-
-impl File {
-    /// A reply with these bytes.
-    pub fn new(content_type: &str, bytes: Vec<u8>) -> Self {
-        Self(Answer::bytes(content_type, bytes))
-    }
-}
-
-impl Reply for File {
-    fn as_answer(&self) -> &Answer {
-        &self.0
-    }
-
-    fn into_answer(self) -> Answer {
-        self.0
-    }
-
-    fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self {
-        Self(change(self.0))
-    }
-
-    #[cfg(feature = "openapi")]
-    fn describe(operation: &mut Operation) {
-        operation.answers_bytes(StatusCode::OK.as_u16());
-    }
-}
-
-/// A kind of text that is not JSON.
-pub trait TextType {
-    /// Its media type.
-    const MEDIA_TYPE: &'static str;
-    /// The `Content-Type` with its parameters.
-    const CONTENT_TYPE: &'static str;
-}
-
-/// An HTML page.
-#[derive(Debug, Clone, Copy)]
-pub struct Html;
-
-impl TextType for Html {
-    const MEDIA_TYPE: &'static str = "text/html";
-    const CONTENT_TYPE: &'static str = "text/html; charset=utf-8";
-}
-
-/// A signed statement as a compact JWS (RFC 7515 §9.2.1).
-#[derive(Debug, Clone, Copy)]
-pub struct Jose;
-
-impl TextType for Jose {
-    const MEDIA_TYPE: &'static str = "application/jose";
-    const CONTENT_TYPE: &'static str = Self::MEDIA_TYPE;
-}
-
-/// 200 with a text of this type.
-#[derive(Debug, Clone)]
-pub struct TextOf<T> {
-    answer: Answer,
-    kind: PhantomData<fn() -> T>,
-}
-
-impl<T: TextType> TextOf<T> {
-    /// A reply with this text.
-    pub fn new(text: String) -> Self {
-        let answer = Answer::bytes(T::CONTENT_TYPE, text.into_bytes());
-        Self { answer, kind: PhantomData }
-    }
-}
-
-impl<T: TextType> Reply for TextOf<T> {
-    fn as_answer(&self) -> &Answer {
-        &self.answer
-    }
-
-    fn into_answer(self) -> Answer {
-        self.answer
-    }
-
-    fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self {
-        Self { answer: change(self.answer), ..self }
-    }
-
-    #[cfg(feature = "openapi")]
-    fn describe(operation: &mut Operation) {
-        operation.answers_text(StatusCode::OK.as_u16(), T::MEDIA_TYPE);
     }
 }

@@ -7,6 +7,7 @@
 mod accept;
 mod arguments;
 mod multipart;
+mod ruled;
 mod signed;
 
 use std::any::Any;
@@ -21,9 +22,10 @@ use http::{HeaderMap, Method};
 use serde_json::{Map, Value};
 
 pub use accept::Accept;
-pub use arguments::{Argument, Reads, RequestRules, Ruled, Validation};
+pub use arguments::{Argument, Reads, Validation};
 pub use multipart::FormPart;
 use primitives::fields::{FieldErrors, FromPath, Violation};
+pub use ruled::{RequestRules, Ruled};
 pub use signed::Signed;
 
 /// A type that the OpenAPI document can describe: it has a JSON Schema.

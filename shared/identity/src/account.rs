@@ -35,14 +35,19 @@ pub trait Account: Item + Clone {
     type Session: Item;
 
     /// The throttle subject of an attempt: an address, known or not, and the network it comes from.
-    fn subject(kind: Kind, tenant: &Self::Tenant, email: &Email, network: &str) -> AttemptSubject;
+    fn attempt_subject_at(
+        kind: Kind,
+        tenant: &Self::Tenant,
+        email: &Email,
+        network: &str,
+    ) -> AttemptSubject;
     /// The key of the claim to a normalized address.
     fn claim_key(tenant: &Self::Tenant, email: &str) -> Key;
     /// The key of the account that holds a normalized address. Without a claim it is a derived id,
     /// which no account has: accounts have minted ids.
     fn key_by(tenant: &Self::Tenant, claim: Option<&Self::Claim>, email: &str) -> Key;
     /// The key of the account that a challenge belongs to, if it is of this kind.
-    fn key_of(holder: &ChallengeSubject) -> Option<Key>;
+    fn key_of(challenge_subject: &ChallengeSubject) -> Option<Key>;
 
     /// The account as the subject of a challenge.
     fn challenge_subject(&self) -> ChallengeSubject;
@@ -59,7 +64,7 @@ pub trait Account: Item + Clone {
         true
     }
     /// The reason why the account may not be used, if any. Told only to a proven owner.
-    fn closed(&self) -> Option<Problem>;
+    fn unusable_reason(&self) -> Option<Problem>;
     /// Whether the session is valid and belongs to the account.
     fn is_session_valid(&self, session: &Self::Session, now: Timestamp) -> bool;
 
@@ -80,16 +85,16 @@ pub trait Account: Item + Clone {
     }
 
     /// A mail to the account's address, from its store. Nobody has proven the address of a customer whom a
-    /// merchant created: such a mail goes to a stranger.
+    /// merchant created: its recipient is unverified.
     fn addressed(&self, content: MailContent) -> MailContent {
         let content = content.from_store(self.challenge_subject().store_id());
-        let is_stranger = content.store_id.is_some() && !self.is_proven();
-        if is_stranger { content.for_unverified() } else { content }
+        let is_unverified = content.store_id.is_some() && !self.is_proven();
+        if is_unverified { content.for_unverified() } else { content }
     }
 
     /// Whether the account may be used.
     fn is_active(&self) -> bool {
-        self.closed().is_none()
+        self.unusable_reason().is_none()
     }
 
     /// Returns the account if it may be used.
@@ -97,13 +102,13 @@ pub trait Account: Item + Clone {
     /// # Errors
     /// `account_disabled`: call this only for a proven owner.
     fn admit(self) -> Result<Self, Problem> {
-        self.closed().map_or(Ok(self), Err)
+        self.unusable_reason().map_or(Ok(self), Err)
     }
 
     /// The throttle subject of an attempt on this account from this network.
-    fn attempted(&self, kind: Kind, network: &str) -> AttemptSubject {
+    fn attempt_subject(&self, kind: Kind, network: &str) -> AttemptSubject {
         match self.email() {
-            Some(email) => Self::subject(kind, &self.tenant(), email, network),
+            Some(email) => Self::attempt_subject_at(kind, &self.tenant(), email, network),
             None => AttemptSubject::of_item(kind, &self.key(), network),
         }
     }

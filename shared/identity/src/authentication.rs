@@ -52,7 +52,7 @@ pub async fn find<A: Account>(
     network: &str,
     challenge: Option<&ChallengeId>,
 ) -> Result<AccountLookup<A>, Problem> {
-    let subject = A::subject(kind, tenant, email, network);
+    let subject = A::attempt_subject_at(kind, tenant, email, network);
     let normalized = email.normalized();
     let claim_key = A::claim_key(tenant, &normalized);
     let (throttle, mut batch) =
@@ -131,13 +131,14 @@ pub async fn confirm<A: Account>(
     let Some(hash) = account.password_hash() else {
         let presented = code.ok_or_else(|| required("/one_time_code"))?;
         let id = ChallengeId::parse(presented.challenge_id.as_str());
-        let (challenge, holder) = code::validate(services, id, &presented.code).await?;
-        let is_own = holder == account.challenge_subject() && challenge.is_valid_for(account);
+        let (challenge, challenge_subject) = code::validate(services, id, &presented.code).await?;
+        let is_own =
+            challenge_subject == account.challenge_subject() && challenge.is_valid_for(account);
         let own = is_own.then(|| Confirmed::ByCode(Box::new(challenge)));
         return own.ok_or_else(|| Code::InvalidOrExpiredCode.into());
     };
     let guess = guess.ok_or_else(|| required("/current_password"))?;
-    let subject = account.attempted(Kind::SignIn, network);
+    let subject = account.attempt_subject(Kind::SignIn, network);
     throttle::attempt(services, &subject, None, &[]).await?;
     if guess.matches(Some(hash)).await {
         Ok(Confirmed::ByPassword(subject))
@@ -161,7 +162,7 @@ pub struct LinkSent {
     expires_in: u64,
 }
 
-/// Mails a link to the account, if there is one. Otherwise writes a link without a holder; the outcome is the
+/// Mails a link to the account, if there is one. Otherwise writes a link without a subject; the outcome is the
 /// same.
 ///
 /// # Errors

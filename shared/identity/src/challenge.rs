@@ -1,7 +1,7 @@
 //! Proofs that somebody receives mail at an address: one-time codes, and links that reset a password or
 //! verify the address (docs/conventions.md §7).
 //!
-//! For an address without an account the same items are written, without a holder: a request costs the same
+//! For an address without an account the same items are written, without a subject: a request costs the same
 //! and gets the same response, but the proof is never valid. Validity is decided by the item's state and
 //! `expires_at`, in code and in the condition of the write that uses the proof up.
 
@@ -42,7 +42,8 @@ pub struct Challenge {
     /// The id, returned to the requester of the code.
     pub id: ChallengeId,
     /// The account or applicant that it is for; none for an address without an account.
-    pub holder: Option<ChallengeSubject>,
+    #[serde(rename = "holder")]
+    pub subject: Option<ChallengeSubject>,
     /// The address that it was sent to, normalized. The code proves this address and no later one.
     pub email: String,
     /// The account's credential generation when it was sent: it is invalid once every session was ended.
@@ -67,13 +68,13 @@ impl Challenge {
     /// Creates a challenge that is not bound to an account yet.
     pub fn begin(
         id: ChallengeId,
-        (holder, account): (Option<ChallengeSubject>, &str),
+        (subject, account): (Option<ChallengeSubject>, &str),
         code_hash: String,
         now: Timestamp,
     ) -> Self {
         Self {
             id,
-            holder,
+            subject,
             email: String::new(),
             credential_generation: 0,
             account: account.to_owned(),
@@ -174,7 +175,8 @@ pub struct Link {
     /// The purpose.
     pub purpose: Purpose,
     /// The account that it is for; none for an address without an account.
-    pub holder: Option<ChallengeSubject>,
+    #[serde(rename = "holder")]
+    pub subject: Option<ChallengeSubject>,
     /// The address that it was sent to, normalized. The link proves this address and no later one.
     pub email: String,
     /// The account's credential generation when it was sent: a reset link is invalid once every session
@@ -205,7 +207,7 @@ impl Link {
         let link = Self {
             digest: seal::digest(&token),
             purpose,
-            holder: account.map(Account::challenge_subject),
+            subject: account.map(Account::challenge_subject),
             email: account.and_then(A::email).map(Email::normalized).unwrap_or_default(),
             credential_generation: account.map_or(0, |account| account.generations().credential),
             password_generation: account.map_or(0, |account| account.generations().password),
@@ -221,7 +223,7 @@ impl Link {
     pub fn leads_to(&self, purpose: Purpose, now: Timestamp) -> Option<&ChallengeSubject> {
         let usable =
             self.purpose == purpose && self.state == ProofState::Pending && now < self.expires_at;
-        self.holder.as_ref().filter(|_| usable)
+        self.subject.as_ref().filter(|_| usable)
     }
 
     /// Whether the link is still valid for the account: it has the same address. For a reset or a second
@@ -268,7 +270,7 @@ mod tests {
         .bound_to(Some(&merchant));
         assert!(code.is_valid_for(&merchant) && code.is_valid_for(&merchant.changed(now)));
         assert!(!code.is_valid_for(&merchant.with_sessions_ended(now)));
-        assert!(!code.is_valid_for(&merchant.claimed(now).unwrap()));
+        assert!(!code.is_valid_for(&merchant.taken_over(now).unwrap()));
         let email = core_types::fields::Email::from_text("bob@example.com").unwrap();
         assert!(!code.is_valid_for(&Merchant { email, ..merchant }));
     }
@@ -279,9 +281,9 @@ mod tests {
         let merchant = ann(now);
         let (link, token) = Link::begin(Purpose::Reset, Some(&merchant), now);
         assert_eq!(link.digest, seal::digest(&token));
-        let holder = merchant.challenge_subject();
-        assert_eq!(link.leads_to(Purpose::Reset, now), Some(&holder));
-        assert_eq!(Merchant::key_of(&holder), Some(merchant.key()));
+        let subject = merchant.challenge_subject();
+        assert_eq!(link.leads_to(Purpose::Reset, now), Some(&subject));
+        assert_eq!(Merchant::key_of(&subject), Some(merchant.key()));
         assert_eq!(link.leads_to(Purpose::Verify, now), None);
         assert_eq!(link.leads_to(Purpose::Reset, now.plus(MINUTE * 30)), None);
         assert!(link.is_valid_for(&merchant));
@@ -314,7 +316,7 @@ mod tests {
             accepts_marketing: false,
         };
         let customer_id = CustomerId::derive(&["c"]);
-        for holder in [
+        for subject in [
             ChallengeSubject::Customer {
                 store_id: store_id.clone(),
                 customer_id: customer_id.clone(),
@@ -330,7 +332,7 @@ mod tests {
                 password_generation: 1,
             },
         ] {
-            assert_eq!(holder.store_id(), Some(&store_id));
+            assert_eq!(subject.store_id(), Some(&store_id));
         }
         assert_eq!(ann(now).challenge_subject().store_id(), None);
     }

@@ -1,11 +1,12 @@
 //! Customers: people whom one store knows, most of them with an account there.
 //!
 //! An account is created when its owner proves to receive mail at its address, or by the store. The store
-//! creates it without a password, so that the first sign-in proves the address. Nobody can set a password
-//! for somebody else's address. A customer whom the store has created without an address has no account: they
-//! are identified by their telephone number ([`Identifier`]), and nobody signs in. Counters ([`COUNTED`]) are changed in place by other writes, without a new
-//! version.
+//! creates it without a password, so that the first sign-in proves the address. Nobody can set a password for
+//! somebody else's address. A customer whom the store has created without an address has no account: they are
+//! identified by their telephone number ([`Identifier`]), and nobody signs in. Counters ([`COUNTED`]) are
+//! changed in place by other writes, without a new version.
 
+mod account;
 mod claim;
 mod erase;
 mod merge;
@@ -23,16 +24,15 @@ use core_types::key;
 use core_types::money::Money;
 use core_types::resource::Resource;
 use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
+use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key};
-use table::{Change, Condition, Write};
+use table::item::Item;
+use table::{Change, Write};
 
-use crate::account::{Account, Generations};
-use crate::challenge_subject::{Application, ChallengeSubject};
+use crate::account::Account;
+use crate::challenge_subject::Application;
 use crate::phone;
-use crate::throttle::{AttemptSubject, Kind};
 
 pub use claim::{Identifier, UniqueCustomerEmail, UniqueCustomerPhone};
 pub use erase::{erase_items_except, remove};
@@ -272,78 +272,8 @@ impl Resource for Customer {
     }
 }
 
-impl Account for Customer {
-    type Tenant = StoreId;
-    type Claim = UniqueCustomerEmail;
-    type Session = CustomerSession;
-
-    fn subject(kind: Kind, store: &StoreId, email: &Email, network: &str) -> AttemptSubject {
-        AttemptSubject::on_store(kind, store, email, network)
-    }
-    fn claim_key(store: &StoreId, email: &str) -> Key {
-        key::unique_customer_email(store, email)
-    }
-    fn key_by(store: &StoreId, claim: Option<&UniqueCustomerEmail>, email: &str) -> Key {
-        let nobody = || CustomerId::derive(&["nobody", email]);
-        key::customer(store, &claim.map_or_else(nobody, |claim| claim.customer_id.clone()))
-    }
-    fn key_of(holder: &ChallengeSubject) -> Option<Key> {
-        match holder {
-            ChallengeSubject::Customer { store_id, customer_id }
-            | ChallengeSubject::EmailChange { store_id, customer_id, .. } => {
-                Some(key::customer(store_id, customer_id))
-            }
-            ChallengeSubject::Merchant { .. } | ChallengeSubject::Applicant { .. } => None,
-        }
-    }
-
-    fn challenge_subject(&self) -> ChallengeSubject {
-        ChallengeSubject::Customer { store_id: self.store_id.clone(), customer_id: self.id.clone() }
-    }
-    fn tenant(&self) -> StoreId {
-        self.store_id.clone()
-    }
-    fn email(&self) -> Option<&Email> {
-        self.email.as_ref()
-    }
-    fn password_hash(&self) -> Option<&str> {
-        self.password_hash.as_deref()
-    }
-    fn generations(&self) -> Generations {
-        Generations { credential: self.credential_generation, password: self.password_generation }
-    }
-    /// An account with a password is proven, because only its owner can set one.
-    fn is_proven(&self) -> bool {
-        self.is_email_proven || self.password_hash.is_some()
-    }
-    fn closed(&self) -> Option<Problem> {
-        match self.status {
-            CustomerStatus::Active => None,
-            CustomerStatus::Disabled => Some(Code::AccountDisabled.into()),
-        }
-    }
-    fn is_session_valid(&self, session: &CustomerSession, now: Timestamp) -> bool {
-        session.is_alive(self, now)
-    }
-
-    fn at(&self, to: Generations, password_hash: Option<String>, now: Timestamp) -> Self {
-        Self {
-            credential_generation: to.credential,
-            password_generation: to.password,
-            password_hash: password_hash.or_else(|| self.password_hash.clone()),
-            ..self.changed(now)
-        }
-    }
-    fn proven(self) -> Self {
-        Self { is_email_proven: true, ..self }
-    }
-    fn save(&self, write: Write, rejected: impl Into<Problem>) -> Write {
-        write.replace_except(self, COUNTED, Condition::default(), rejected)
-    }
-}
-
 /// Counts an order of a customer, and the amount already paid for it, in minor units.
-pub fn counted_order(brought_in: i64) -> Change {
+pub fn count_order(brought_in: i64) -> Change {
     Change::new(
         "SET orders_count = orders_count + :one, total_spent.amount = total_spent.amount + :spent",
     )

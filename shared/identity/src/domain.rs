@@ -109,7 +109,7 @@ impl Domains {
     ///
     /// # Errors
     /// `domain_taken`: the store itself has it; `domain_limit`.
-    pub fn request(
+    pub fn add(
         &self,
         host: &Host,
         wants_primary: bool,
@@ -142,7 +142,9 @@ impl Domains {
             self.domains.iter().any(|one| one.host == *host && one.verified_at.is_some())
         };
         let is_platforms = |host: &Host| {
-            own.as_deref().and_then(Host::of).is_some_and(|own| host.is_akin_to(&own))
+            own.as_deref()
+                .and_then(Host::of)
+                .is_some_and(|own| host.shares_registrable_domain(&own))
         };
         own.as_ref() == Some(&host)
             || Host::of(&host).is_some_and(|host| is_stores(&host) || is_platforms(&host))
@@ -172,8 +174,8 @@ impl Domains {
         write.create_or_replace(self, Code::VersionConflict)
     }
 
-    /// Adds the deletion of the domains, and the release of verified hosts, when the store is deleted.
-    pub fn give_back(&self, write: Write) -> Write {
+    /// Adds the deletion of all domains and the release of their verified hosts, when the store is deleted.
+    pub fn release_all(&self, write: Write) -> Write {
         if self.version == 0 {
             let none = Condition::new("attribute_not_exists(PK)");
             return write.delete_if(&self.key(), none, Code::VersionConflict);
@@ -220,7 +222,7 @@ mod tests {
         let (store, now) = (StoreId::derive(&["s"]), Timestamp::from_millis(0));
         let host = |text: &str| Host::of(text).unwrap();
         let (pending, _) =
-            Domains::of(&store, None).request(&host("shop.example.org"), false, now).unwrap();
+            Domains::of(&store, None).add(&host("shop.example.org"), false, now).unwrap();
         let mut verified = pending.clone();
         verified.domains[0].verified_at = Some(now);
         let (own, local) = ("https://api.shops.example.com", "http://127.0.0.1:3000");
@@ -249,13 +251,13 @@ mod tests {
         let host = |n: usize| Host::of(&format!("shop{n}.example.com")).unwrap();
         let mut domains = Domains::of(&store, None);
         for n in 0..MAX_DOMAINS {
-            domains = domains.request(&host(n), false, now).unwrap().0;
+            domains = domains.add(&host(n), false, now).unwrap().0;
         }
-        let rejected = |host: &Host| domains.request(host, false, now).unwrap_err().code;
+        let rejected = |host: &Host| domains.add(host, false, now).unwrap_err().code;
         assert_eq!(rejected(&host(1)), Code::DomainTaken);
         assert_eq!(rejected(&host(99)), Code::DomainLimit);
         let fewer = domains.without(&host(1));
-        assert!(fewer.request(&host(99), true, now).is_ok());
+        assert!(fewer.add(&host(99), true, now).is_ok());
         let first = domains.domain(&host(0)).unwrap();
         assert_eq!(first.txt_name(), "_commerce-challenge.shop0.example.com");
         assert!(first.txt_value().ends_with(&first.token));

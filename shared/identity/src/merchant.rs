@@ -1,8 +1,10 @@
 //! Merchants: the accounts that own stores, publish apps, or operate the platform.
 
+mod account;
 mod session;
 pub mod stores;
 mod topics;
+mod unique_email;
 mod view;
 
 use std::time::Duration;
@@ -15,21 +17,20 @@ use primitives::clock::{DAY, Timestamp};
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 use services::config::Config;
-use table::item::{Item, Key};
+use table::item::Item;
 use table::{Change, Condition, Write};
 
 use crate::account::{Account, Generations};
-use crate::challenge_subject::ChallengeSubject;
 use crate::member::{Memberships, RoleGrant};
-use crate::session::Session;
 use crate::store::Store;
-use crate::throttle::{AttemptSubject, Kind};
 
+pub use account::Platform;
 pub use topics::*;
+pub use unique_email::UniqueEmail;
 pub use view::MerchantView;
 
 /// The retention of a deleted account before it is removed.
-pub const GRACE: Duration = DAY.saturating_mul(30);
+pub const DELETION_GRACE_PERIOD: Duration = DAY.saturating_mul(30);
 
 primitives::string_enum! {
     /// Whether an account may be used.
@@ -78,7 +79,7 @@ pub struct Merchant {
     #[serde(default)]
     pub newest_store_id: Option<StoreId>,
     /// The stores of others that it may act on, with its role on each, so that reading the account
-    /// suffices. Written by [`Merchant::write_memberships`] and [`Merchant::is_regranted`] alone.
+    /// suffices. Written by [`Merchant::write_memberships`] and [`Merchant::replace_memberships`] alone.
     #[serde(default, skip_serializing_if = "Memberships::is_unwritten")]
     pub memberships: Memberships,
     /// When a deleted account is removed.
@@ -141,11 +142,11 @@ impl Merchant {
         Self { email_verified: true, ..self.with_sessions_ended(now) }
     }
 
-    /// The account claimed by the owner of its address. If the address was unproven, a stranger may
+    /// The account taken over by the owner of its address. If the address was unproven, a stranger may
     /// have set the account up: its password, second factor, sessions, codes and links end. None
     /// when the address was proven before.
     #[must_use]
-    pub fn claimed(&self, now: Timestamp) -> Option<Self> {
+    pub fn taken_over(&self, now: Timestamp) -> Option<Self> {
         if self.email_verified {
             return None;
         }
@@ -166,7 +167,7 @@ impl Merchant {
     pub fn deleted(&self, now: Timestamp) -> Self {
         Self {
             status: MerchantStatus::Deleted,
-            delete_at: Some(now.plus(GRACE)),
+            delete_at: Some(now.plus(DELETION_GRACE_PERIOD)),
             ..self.with_sessions_ended(now)
         }
     }
@@ -196,90 +197,15 @@ impl Merchant {
     }
 }
 
-/// The tenant of merchants' addresses.
-#[derive(Debug)]
-pub struct Platform;
-
-impl Account for Merchant {
-    type Tenant = Platform;
-    type Claim = UniqueEmail;
-    type Session = Session;
-
-    fn subject(kind: Kind, _: &Platform, email: &Email, network: &str) -> AttemptSubject {
-        AttemptSubject::new(kind, email, network)
-    }
-    fn claim_key(_: &Platform, email: &str) -> Key {
-        key::unique_email(email)
-    }
-    fn key_by(_: &Platform, claim: Option<&UniqueEmail>, email: &str) -> Key {
-        let nobody = || MerchantId::derive(&["nobody", email]);
-        key::merchant(&claim.map_or_else(nobody, |claim| claim.merchant_id.clone()))
-    }
-    fn key_of(holder: &ChallengeSubject) -> Option<Key> {
-        let ChallengeSubject::Merchant { merchant_id } = holder else { return None };
-        Some(key::merchant(merchant_id))
-    }
-
-    fn challenge_subject(&self) -> ChallengeSubject {
-        ChallengeSubject::Merchant { merchant_id: self.id.clone() }
-    }
-    fn tenant(&self) -> Platform {
-        Platform
-    }
-    fn email(&self) -> Option<&Email> {
-        Some(&self.email)
-    }
-    fn password_hash(&self) -> Option<&str> {
-        self.password_hash.as_deref()
-    }
-    fn generations(&self) -> Generations {
-        Generations { credential: self.credential_generation, password: self.password_generation }
-    }
-    fn is_proven(&self) -> bool {
-        self.email_verified
-    }
-    fn closed(&self) -> Option<Problem> {
-        match self.status {
-            MerchantStatus::Active => None,
-            MerchantStatus::Disabled => Some(Code::AccountDisabled.into()),
-            MerchantStatus::Deleted => {
-                Some(Code::AccountDisabled.detail("The account is deleted."))
-            }
-        }
-    }
-    fn is_session_valid(&self, session: &Session, now: Timestamp) -> bool {
-        session.is_alive(self, now)
-    }
-
-    fn at(&self, to: Generations, password_hash: Option<String>, now: Timestamp) -> Self {
-        Self {
-            credential_generation: to.credential,
-            password_generation: to.password,
-            password_hash: password_hash.or_else(|| self.password_hash.clone()),
-            ..self.changed(now)
-        }
-    }
-    fn proven(self) -> Self {
-        // The first proof ends earlier credentials, including the second factor.
-        Self { mfa_enabled: self.mfa_enabled && self.email_verified, email_verified: true, ..self }
-    }
-    fn save(&self, write: Write, rejected: impl Into<Problem>) -> Write {
-        write.replace_except(self, Self::COUNTED, Condition::default(), rejected)
-    }
-    fn password_updated(&self, config: &Config, now: Timestamp) -> Option<Event> {
-        Some(self.event(&MERCHANT_PASSWORD_UPDATED, config, now))
-    }
-}
-
 /// Writes of an account.
 impl Merchant {
     /// Attributes changed in place by the transactions that open or delete a store, or change a
     /// membership. [`Account::save`] never writes them, and they do not raise the version.
     pub const COUNTED: &'static [&'static str] = &["stores", "newest_store_id", "memberships"];
 
-    /// Writes this account at its next version, unless it owns a store or its memberships have
-    /// changed since it was read.
-    pub fn save_unless_owner(&self, write: Write, rejected: impl Into<Problem>) -> Write {
+    /// Writes this account at its next version, on condition that it can be deleted: it owns no store, and its
+    /// memberships have not changed since it was read.
+    pub fn save_if_deletable(&self, write: Write, rejected: impl Into<Problem>) -> Write {
         // Older accounts have no counter.
         let none = format!(
             "(attribute_not_exists(stores) OR stores = :none) AND ({})",
@@ -307,7 +233,12 @@ impl Merchant {
 
     /// Sets the memberships of the account, if they are unchanged since it was read. If it
     /// `gives_up` the ownership of a store, it counts one store less.
-    pub fn is_regranted(&self, write: Write, memberships: &Memberships, gives_up: bool) -> Write {
+    pub fn replace_memberships(
+        &self,
+        write: Write,
+        memberships: &Memberships,
+        gives_up: bool,
+    ) -> Write {
         let counted = gives_up && self.stores > 0;
         let set = if counted { ", stores = stores - :one" } else { "" };
         let has = if counted { " AND stores >= :one" } else { "" };
@@ -321,7 +252,7 @@ impl Merchant {
     }
 
     /// Counts one more store of the owner's account, if that is active.
-    pub fn one_store_more(write: Write, store: &Store, rejected: impl Into<Problem>) -> Write {
+    pub fn count_new_store(write: Write, store: &Store, rejected: impl Into<Problem>) -> Write {
         let count = "SET stores = if_not_exists(stores, :none) + :one, newest_store_id = :store";
         let change = Change::new(count)
             .value(":store", &store.id)
@@ -334,52 +265,13 @@ impl Merchant {
     }
 
     /// Counts one store less of the account. An account older than the counter is not counted.
-    pub fn one_store_less(&self, write: Write, rejected: impl Into<Problem>) -> Write {
+    pub fn count_deleted_store(&self, write: Write, rejected: impl Into<Problem>) -> Write {
         if self.stores == 0 {
             return write;
         }
         let change =
             Change::new("SET stores = stores - :one").only_if("stores >= :one").value(":one", 1);
         write.update(&self.key(), change, rejected)
-    }
-}
-
-/// The claim of one account to an e-mail address.
-#[derive(Debug, Clone, Serialize, Deserialize, Item)]
-#[item(kind = "unique_email", key = key::unique_email(&self.email))]
-#[item(forget_at = self.released_at.map(|released_at| released_at.plus(DAY)))]
-pub struct UniqueEmail {
-    /// The normalized address.
-    pub email: String,
-    /// The account.
-    pub merchant_id: MerchantId,
-    /// When the address becomes free again, once the account is deleted.
-    #[serde(default)]
-    pub released_at: Option<Timestamp>,
-    /// Always 1: written whole, and never replaced under its version.
-    pub version: u64,
-}
-
-impl UniqueEmail {
-    /// The claim of `merchant` to its address.
-    pub fn of(merchant: &Merchant) -> Self {
-        Self {
-            email: merchant.email.normalized(),
-            merchant_id: merchant.id.clone(),
-            released_at: merchant.delete_at,
-            version: 1,
-        }
-    }
-
-    /// The condition to claim an address: nobody has it, or its account is removed. TTL may be days
-    /// late, so the time is compared here.
-    pub fn is_free(now: Timestamp) -> Condition {
-        Condition::new("attribute_not_exists(PK) OR released_at <= :now").value(":now", now)
-    }
-
-    /// The condition to release a claim: the merchant holds it.
-    pub fn is_held_by(merchant: &Merchant) -> Condition {
-        Condition::is("merchant_id", &merchant.id)
     }
 }
 
@@ -406,7 +298,7 @@ pub(crate) mod tests {
         let merchant = ann(now);
         assert_eq!(UniqueEmail::of(&merchant).released_at, None);
         let deleted = merchant.deleted(now);
-        assert_eq!(UniqueEmail::of(&deleted).released_at, Some(now.plus(GRACE)));
+        assert_eq!(UniqueEmail::of(&deleted).released_at, Some(now.plus(DELETION_GRACE_PERIOD)));
         assert_eq!((deleted.version, deleted.credential_generation), (2, 2));
     }
 
@@ -423,9 +315,9 @@ pub(crate) mod tests {
         let verified = merchant.verified(now);
         assert_eq!(generations(&verified), (2, 2, 1));
         assert!(verified.email_verified && verified.password_hash.is_some());
-        let claimed = merchant.claimed(now).unwrap();
-        assert_eq!(generations(&claimed), (2, 2, 2));
-        assert!(claimed.email_verified && claimed.password_hash.is_none());
-        assert!(claimed.claimed(now).is_none() && verified.claimed(now).is_none());
+        let taken_over = merchant.taken_over(now).unwrap();
+        assert_eq!(generations(&taken_over), (2, 2, 2));
+        assert!(taken_over.email_verified && taken_over.password_hash.is_none());
+        assert!(taken_over.taken_over(now).is_none() && verified.taken_over(now).is_none());
     }
 }

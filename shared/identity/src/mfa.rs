@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_that_is_used_leaves_its_time_and_what_is_longer_is_no_code() {
+    fn a_totp_code_is_used_once_and_longer_texts_are_rejected() {
         let key = SealKey::generate();
         let mfa = of_the_rfc(&key);
         let used = mfa.spent(&key, "050471", at(1_111_111_111)).unwrap().unwrap();

@@ -264,7 +264,7 @@ impl Settings {
     }
 
     /// Returns the settings at their next version with the changes of `wanted`; `None` if nothing changes.
-    pub fn revised(&self, wanted: Self, now: Timestamp) -> Option<Self> {
+    pub fn next_version(&self, wanted: Self, now: Timestamp) -> Option<Self> {
         let version = self.version.saturating_add(1);
         (wanted != *self).then_some(Self { updated_at: now, version, ..wanted })
     }
@@ -341,10 +341,10 @@ mod tests {
     fn unchanged_settings_are_not_a_new_version() {
         let before = settings();
         let now = Timestamp::from_millis(1);
-        assert_eq!(before.revised(before.clone(), now), None);
+        assert_eq!(before.next_version(before.clone(), now), None);
         let mut wanted = before.clone();
         wanted.checkout.guest_checkout = false;
-        let after = before.revised(wanted, now).unwrap();
+        let after = before.next_version(wanted, now).unwrap();
         assert_eq!(
             (after.version, after.updated_at, after.created_at),
             (1, now, before.created_at)

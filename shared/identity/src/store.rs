@@ -2,7 +2,9 @@
 
 pub mod branding;
 mod counted;
+mod order_prefix;
 mod owner;
+mod status;
 mod subdomain;
 mod topics;
 mod view;
@@ -11,7 +13,7 @@ use std::collections::BTreeSet;
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use core_types::event::{Event, EventSubject, Topic};
+use core_types::event::{Event, EventSubject, Topic, sample};
 use core_types::fields::{
     Country, Currency, E164, Email, Handle, Locale, Phone, Subdomain, TaxNumber, TimeZone,
 };
@@ -20,7 +22,6 @@ use core_types::key::{self, IndexKey};
 use crypto::seal;
 use crypto::seal::hmac_sha256;
 use primitives::clock::{DAY, Timestamp};
-use primitives::fields::{FromText, Violation};
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,9 +33,12 @@ use crate::domain::Host;
 
 pub use branding::Branding;
 pub use counted::{
-    configured, keep_currency, menu_made, menu_removed, replace, theme_installed, theme_published,
-    theme_uninstalled,
+    add_menu, add_theme, count_config_change, lock_currency, remove_menu, remove_theme, replace,
+    set_live_theme,
 };
+use order_prefix::FIRST_ORDER_PREFIX;
+pub use order_prefix::OrderPrefix;
+pub use status::{StoreAction, StoreStatus};
 pub use subdomain::UniqueSubdomain;
 pub use topics::*;
 pub use view::StoreView;
@@ -49,41 +53,9 @@ pub const MAX_THEMES: usize = 20;
 const GUEST_KEY: usize = 12;
 /// The period after which a deleted store is announced as redacted. Then holders of a copy must delete it;
 /// the platform itself retains what it must.
-pub const GRACE: std::time::Duration = DAY.saturating_mul(30);
+pub const DELETION_GRACE_PERIOD: std::time::Duration = DAY.saturating_mul(30);
 /// The period in which a former subdomain leads to the new one (our choice).
-pub const MOVED_FOR: std::time::Duration = DAY.saturating_mul(90);
-
-primitives::string_enum! {
-    /// The state of a store.
-    StoreStatus {
-        /// It is being set up; the storefront is not open.
-        Draft = "draft",
-        /// The storefront is open and accepts orders.
-        Active = "active",
-        /// The storefront is visible, but accepts no orders.
-        Paused = "paused",
-        /// The storefront is closed; the store can be reopened.
-        Closed = "closed",
-        /// Deleted and inaccessible; announced as redacted after 30 days.
-        Deleted = "deleted",
-    }
-}
-
-primitives::string_enum! {
-    /// An action that changes a store's state.
-    StoreAction {
-        /// Opens the storefront.
-        Activate = "activate",
-        /// Stops accepting orders.
-        Pause = "pause",
-        /// Closes the storefront.
-        Close = "close",
-        /// Reopens a closed store as paused, so that its owner can check it before it sells.
-        Reopen = "reopen",
-        /// Deletes the store.
-        Delete = "delete",
-    }
-}
+pub const OLD_SUBDOMAIN_RETENTION: std::time::Duration = DAY.saturating_mul(90);
 
 primitives::string_enum! {
     /// The treatment of an order line that exceeds the available stock.
@@ -94,36 +66,6 @@ primitives::string_enum! {
         Continue = "continue",
     }
 }
-
-/// The prefix of order numbers: `BB-` makes the order `BB-1001`. May be empty.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OrderPrefix(String);
-
-impl FromText for OrderPrefix {
-    const EXPECTS: &'static str = "a string";
-
-    fn from_text(text: &str) -> Result<Self, Violation> {
-        let clean = |c: char| c.is_ascii_alphanumeric() || matches!(c, '#' | '-' | '_');
-        if text.len() <= 10 && text.chars().all(clean) {
-            Ok(Self(text.to_owned()))
-        } else {
-            let detail = "Must be at most 10 letters, digits, `#`, `-` and `_`.";
-            Err(Violation::new("invalid_order_prefix", detail))
-        }
-    }
-}
-
-impl From<OrderPrefix> for String {
-    fn from(prefix: OrderPrefix) -> Self {
-        prefix.0
-    }
-}
-
-primitives::text_field!(OrderPrefix);
-primitives::string_schema!(OrderPrefix: {"pattern": "^[A-Za-z0-9#_-]{0,10}$"});
-
-/// The order prefix of a new store.
-const FIRST_ORDER_PREFIX: &str = "#";
 
 /// The contact details of a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -166,6 +108,21 @@ pub struct NewStore {
     pub locale: Option<Locale>,
     /// The time zone of its reports; UTC unless given.
     pub timezone: Option<TimeZone>,
+}
+
+impl NewStore {
+    /// A sample, for tests.
+    pub fn sample() -> Self {
+        Self {
+            name: "Blue Bottle Books".into(),
+            subdomain: sample("blue-bottle"),
+            currency: sample("INR"),
+            country: sample("IN"),
+            region: None,
+            locale: None,
+            timezone: None,
+        }
+    }
 }
 
 /// A store.
@@ -212,15 +169,15 @@ pub struct Store {
     #[serde(default)]
     pub online_locations: Vec<LocationId>,
     /// The handles of its menus: stored here so that their number is bounded, and the store's page need
-    /// not read the menus. Written by [`menu_made`] and [`menu_removed`] alone.
+    /// not read the menus. Written by [`add_menu`] and [`remove_menu`] alone.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub menus: BTreeSet<Handle>,
     /// The slugs of its installed themes: stored here so that their number is bounded, and a list of them
-    /// needs no query. Written by [`theme_installed`] and [`theme_uninstalled`] alone.
+    /// needs no query. Written by [`add_theme`] and [`remove_theme`] alone.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub themes: BTreeSet<String>,
     /// The live release of a theme: stored here so that requests to the storefront need no further read.
-    /// Written by [`theme_published`] alone.
+    /// Written by [`set_live_theme`] alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live_theme: Option<LiveTheme>,
     /// The state.
@@ -228,12 +185,12 @@ pub struct Store {
     /// The owner's reason for the last change of state.
     pub status_reason: Option<String>,
     /// Counts changes of the storefront's configuration outside this item, like menus, policies and
-    /// settings. Written by the functions of `counted` alone, such as [`configured`].
+    /// settings. Written by the functions of `counted` alone, such as [`count_config_change`].
     pub config_changes: u64,
     /// Whether something is priced in its currency, which then cannot change. Written by
-    /// [`keep_currency`] alone.
+    /// [`lock_currency`] alone.
     pub currency_locked: bool,
-    /// When a deleted store is announced as redacted.
+    /// When `store.redacted` of a deleted store is sent, which asks apps to delete their copies of its data.
     pub redact_at: Option<Timestamp>,
     /// When it was created.
     pub created_at: Timestamp,
@@ -294,20 +251,20 @@ impl Store {
 
     /// Creates a store of `owner`, as a draft. Its first location is created with it
     /// (`catalogue::location::with_new_store`).
-    pub fn open(owner: &MerchantId, opening: NewStore, now: Timestamp) -> Self {
+    pub fn create(owner: &MerchantId, new_store: NewStore, now: Timestamp) -> Self {
         let id = StoreId::mint(now);
         Self {
             online_locations: vec![first_location(&id)],
             id,
             owner_id: owner.clone(),
-            name: opening.name,
-            subdomain: opening.subdomain,
+            name: new_store.name,
+            subdomain: new_store.subdomain,
             primary_domain: None,
-            currency: opening.currency,
-            country: opening.country,
-            region: opening.region,
-            locale: opening.locale.unwrap_or_default(),
-            timezone: opening.timezone.unwrap_or_default(),
+            currency: new_store.currency,
+            country: new_store.country,
+            region: new_store.region,
+            locale: new_store.locale.unwrap_or_default(),
+            timezone: new_store.timezone.unwrap_or_default(),
             contact: Contact::default(),
             tax_number: None,
             branding: Branding::default(),
@@ -346,7 +303,7 @@ impl Store {
     ///
     /// # Errors
     /// `currency_locked`: the store is not a draft any more, or something is priced already.
-    pub fn revised(&self, wanted: &Self, now: Timestamp) -> Result<Option<Self>, Problem> {
+    pub fn next_version(&self, wanted: &Self, now: Timestamp) -> Result<Option<Self>, Problem> {
         if wanted == self {
             return Ok(None);
         }
@@ -363,36 +320,6 @@ impl Store {
         self.version.saturating_add(self.config_changes)
     }
 
-    /// The actions that the state allows.
-    pub fn allowed_actions(&self) -> Vec<&'static str> {
-        StoreAction::ALL
-            .iter()
-            .filter(|action| self.status.after(**action).is_some())
-            .map(|action| action.as_str())
-            .collect()
-    }
-
-    /// Returns the store after an action.
-    ///
-    /// # Errors
-    /// `invalid_state_transition`.
-    pub fn act(
-        &self,
-        action: StoreAction,
-        reason: Option<String>,
-        now: Timestamp,
-    ) -> Result<Self, Problem> {
-        let Some(status) = self.status.after(action) else {
-            return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
-        };
-        Ok(Self {
-            status,
-            status_reason: reason,
-            redact_at: (status == StoreStatus::Deleted).then(|| now.plus(GRACE)),
-            ..self.changed(now)
-        })
-    }
-
     /// An event of the store, with its present state. URLs of its images begin with `base_url`.
     pub fn event(&self, topic: &Topic<StoreView>, base_url: &str, now: Timestamp) -> Event {
         let (store, entity) = (Some(&self.id), self.id.as_str());
@@ -404,22 +331,6 @@ impl Store {
     #[must_use]
     pub fn changed(&self, now: Timestamp) -> Self {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
-    }
-}
-
-impl StoreStatus {
-    /// The state after the action; none if it is not allowed.
-    fn after(self, action: StoreAction) -> Option<Self> {
-        use StoreAction::{Activate, Close, Delete, Pause, Reopen};
-        match (self, action) {
-            (Self::Draft | Self::Paused, Activate) => Some(Self::Active),
-            (Self::Active, Pause) | (Self::Closed, Reopen) => Some(Self::Paused),
-            (Self::Draft | Self::Active | Self::Paused, Close) => Some(Self::Closed),
-            (Self::Draft | Self::Active | Self::Paused | Self::Closed, Delete) => {
-                Some(Self::Deleted)
-            }
-            _ => None,
-        }
     }
 }
 

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn attempts_are_forgotten_after_a_day() {
+    fn attempts_are_deleted_after_a_day() {
         let now = Timestamp::from_millis(0);
         let mut old = Throttle::count(None, &subject(Kind::SignIn), now).unwrap();
         old.attempts = 30;

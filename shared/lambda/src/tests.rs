@@ -1,4 +1,4 @@
-use axum::extract::Request as Asked;
+use axum::extract::Request;
 use axum::response::Response;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -9,7 +9,7 @@ use super::*;
 use primitives::size::ANSWER_LIMIT;
 
 /// Says what it was asked.
-async fn echo(request: Asked) -> Response {
+async fn echo(request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let headers = parts
         .headers
@@ -131,7 +131,7 @@ async fn a_path_keeps_its_parameters_whole() {
 }
 
 #[tokio::test]
-async fn a_query_is_one_whatever_is_in_it() {
+async fn a_query_with_any_characters_is_preserved() {
     let odd = request_of(http_api("/", "a=\" \"&b=é&c=100%&d[]=1&e=#&f=%2F")).await;
     assert_eq!(odd["uri"], "/?a=%22%20%22&b=%C3%A9&c=100%25&d%5B%5D=1&e=%23&f=%2F");
     let lists = json!({
@@ -178,7 +178,7 @@ async fn headers_may_be_anything() {
 }
 
 #[tokio::test]
-async fn a_host_is_kept_and_what_is_none_reaches_nothing() {
+async fn a_valid_host_is_preserved_and_an_invalid_one_is_dropped() {
     let named = async |scheme: &str, host: &str| {
         let headers = json!({"headers": {"host": host, "x-forwarded-proto": scheme}});
         request_of(with(http_api("/a", "b=c"), headers)).await
@@ -230,7 +230,7 @@ async fn a_body_is_read_or_is_a_problem_and_never_an_abort() {
 }
 
 #[tokio::test]
-async fn what_is_no_request_is_an_error() {
+async fn an_event_that_is_no_request_is_an_error() {
     for event in [
         json!(null),
         json!({}),
@@ -285,7 +285,7 @@ async fn every_source_is_answered_in_its_form() {
 }
 
 #[tokio::test]
-async fn what_can_be_sent_is_sent_and_what_cannot_is_a_problem() {
+async fn a_response_that_lambda_cannot_send_becomes_a_problem() {
     let mega = 1 << 20;
     for (event, body, is_base64) in [
         (http_api("/it", ""), b"{\"a\":\"b\"}".to_vec(), false),

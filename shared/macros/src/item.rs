@@ -35,7 +35,7 @@ impl Said {
             "version" => self.version = Some(value(meta)?),
             "indexes" => self.indexes = Some(value(meta)?),
             "forget_at" => self.forget_at = Some(value(meta)?),
-            "packed" => self.packing = Some(quote!(::table::item::Packing::WHOLE)),
+            "packed" => self.packing = Some(quote!(::table::item::Packing::ALL)),
             "plain" => {
                 let plain: ExprArray = value(meta)?;
                 self.packing = Some(quote!(::table::item::Packing { plain: &#plain, text: None }));

@@ -111,7 +111,7 @@ impl Developer {
     }
 
     /// Adds the condition that the account has no apps: for an account that is closed.
-    pub fn has_no_apps(write: Write, id: &MerchantId, rejected: impl Into<Problem>) -> Write {
+    pub fn require_no_apps(write: Write, id: &MerchantId, rejected: impl Into<Problem>) -> Write {
         let none = Condition::new("attribute_not_exists(apps) OR apps = :none");
         write.check(&key::developer(id), none.value(":none", 0_u64), rejected)
     }

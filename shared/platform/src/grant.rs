@@ -24,9 +24,9 @@ use serde::{Deserialize, Serialize};
 use table::Change;
 use table::item::Item;
 
-use crate::installation::{AppToken, MAX_TOKEN_HASHES};
+use crate::installation::{AppToken, MAX_TOKEN_DIGESTS};
 
-/// The lifetime of an authorization code (docs/conventions.md §9).
+/// The lifetime of an authorization code (our choice, docs/conventions.md §9).
 pub const AUTHORIZATION_CODE_LIFETIME: Duration = MINUTE.saturating_mul(15);
 /// The lifetime of a grant, counted from its redemption.
 pub const GRANT_LIFETIME: Duration = DAY.saturating_mul(90);
@@ -264,7 +264,7 @@ impl Grant {
         let mut next = self.clone();
         next.access_tokens.retain(|_, expires_at| now < *expires_at);
         next.access_tokens.insert(access.digest.clone(), access.expires_at);
-        while next.access_tokens.len() > MAX_TOKEN_HASHES {
+        while next.access_tokens.len() > MAX_TOKEN_DIGESTS {
             // Older ones are no longer recorded by the installation either.
             let oldest =
                 next.access_tokens.iter().min_by_key(|(_, at)| **at).map(|(d, _)| d.clone());

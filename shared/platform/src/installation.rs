@@ -23,7 +23,7 @@ pub const AUDIENCE: &str = "commerce-api";
 
 /// The most token hashes that an installation stores. Older ones are dropped, and their tokens expire
 /// with them (docs/data-model.md §6).
-pub const MAX_TOKEN_HASHES: usize = 20;
+pub const MAX_TOKEN_DIGESTS: usize = 20;
 
 primitives::string_enum! {
     /// The status of an installation.
@@ -222,7 +222,7 @@ impl Installation {
         let hashes = &mut next.configuration.token_hashes;
         hashes.retain(|_, expires_at| now < *expires_at);
         hashes.insert(token.digest.clone(), token.expires_at);
-        while hashes.len() > MAX_TOKEN_HASHES {
+        while hashes.len() > MAX_TOKEN_DIGESTS {
             let oldest = hashes.iter().min_by_key(|(_, at)| **at).map(|(hash, _)| hash.clone());
             match oldest {
                 Some(hash) => hashes.remove(&hash),

@@ -122,7 +122,7 @@ mod tests {
     const LIMIT: usize = 1 << 20;
 
     #[test]
-    fn what_was_deflated_is_inflated_byte_for_byte() {
+    fn a_deflated_text_is_inflated_byte_for_byte() {
         let noise = random_bytes::<20_000>();
         let repeated = b"{\"amount\":100,\"currency\":\"INR\"}".repeat(2_000);
         for plain in [&b""[..], b"x", b"{\"id\":\"ord_1\"}", &noise, &repeated, VOCABULARY] {
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_cut_or_of_another_vocabulary_is_not_read() {
+    fn an_overlong_truncated_or_foreign_stream_is_not_inflated() {
         let small = deflate(&[7; 100]).unwrap();
         assert!(inflate(&small, 100).is_ok() && inflate(&small, 99).is_err());
         assert!(inflate(&small[..small.len() - 1], LIMIT).is_err());
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn vocabularies_are_what_items_were_written_with() {
+    fn the_vocabularies_are_unchanged() {
         let known = [
             "05fffd7b1c15fa00e5ba1f8546b354edf698f62c80ac491bd867584a02d275a2",
             "7d3f0e292e1cb3795fc9887138c7456d8cf21c9a4e18defdb18ec7fa19f671fc",
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_with_the_first_vocabulary_is_read() {
+    fn a_stream_of_the_first_vocabulary_is_inflated() {
         // `{"status":"open"}`, as it was written before there was another.
         let written = [1, 0, 0, 0, 17, 171, 70, 139, 212, 90, 0];
         for _ in 0..2 {

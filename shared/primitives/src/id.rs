@@ -203,14 +203,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_random_of_an_id_is_of_no_other() {
+    fn ids_share_no_random_digits() {
         let ids = (0..10_000).map(|_| mint("", Timestamp::from_millis(1_000)));
         let random: HashSet<String> = ids.map(|id| id[20..].to_owned()).collect();
         assert_eq!(random.len(), 10_000);
     }
 
     #[test]
-    fn a_numbered_id_follows_from_its_parts_sorts_by_its_number_and_tells_it() {
+    fn a_numbered_id_is_derived_sorts_by_its_number_and_reveals_it() {
         let of = |number| derive_numbered("ord_", number, &["store"]);
         let numbers = [0, 1, 1_001, 0xffff_ffff, MAX_NUMBER];
         let ids = numbers.map(of);

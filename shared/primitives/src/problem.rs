@@ -4,7 +4,7 @@
 //! which is logged once, at the edge, and never part of an answer.
 
 mod errors;
-mod passing;
+mod transient;
 mod written;
 
 use std::borrow::Cow;

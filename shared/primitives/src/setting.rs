@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_given_is_used_and_what_is_not_panics() {
+    fn a_given_setting_is_read_and_a_missing_one_panics() {
         let given = RequiredSetting::new("A", Some("text".to_owned()));
         assert_eq!(given.used(), None);
         assert_eq!(given.share().len(), 4);

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_counted_is_what_is_written() {
+    fn the_counted_size_is_the_written_size() {
         let every: String = (0..=0x2_ff_u32).filter_map(char::from_u32).collect();
         for text in ["", "plain", "\"quoted\" \\ and\nbroken", "caf\u{e9} \u{1F600}", &every] {
             let written = Value::from(text).to_string();

@@ -10,7 +10,7 @@ impl ExpectedVersion {
     /// Any version.
     pub const ANY: Self = Self(None);
 
-    /// This version.
+    /// Exactly this version.
     pub const fn of(version: u64) -> Self {
         Self(Some(version))
     }

@@ -25,7 +25,7 @@ use table::{Query, WalkPosition};
 use crate::steps::Walking;
 
 pub use begin::begin;
-pub use step::{give_up, step};
+pub use step::{fail, step};
 pub use view::*;
 
 primitives::string_enum! {

@@ -102,7 +102,7 @@ impl Person {
         services.table.walk(&queries, PAGE, place, is_here).await
     }
 
-    /// The guests of their addresses.
+    /// Loads the guest records of the person's e-mail addresses.
     ///
     /// # Errors
     /// 503.
@@ -115,7 +115,7 @@ impl Person {
         Ok(found?.into_iter().flatten().collect())
     }
 
-    /// The store's keys of their addresses as a guest's.
+    /// Derives the keys of the guest records of their e-mail addresses.
     async fn guest_keys(&self, services: &Services) -> Result<Vec<String>, Problem> {
         let found: Option<Store> = services.table.get(&key::store(&self.store_id)).await?;
         let emails = self.emails.iter().filter_map(|email| Email::from_text(email).ok());

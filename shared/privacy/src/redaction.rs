@@ -36,7 +36,7 @@ use table::outbox::DueKind;
 use crate::person::{Part, Person};
 use crate::steps::Walking;
 
-pub use step::{give_up, step};
+pub use step::{fail, step};
 pub use view::*;
 
 primitives::string_enum! {

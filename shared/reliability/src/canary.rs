@@ -146,7 +146,7 @@ fn merchant(now: Timestamp) -> Result<Merchant, Problem> {
 /// An active store that accepts any order, with a random subdomain.
 fn open_store(now: Timestamp) -> Result<Store, Problem> {
     let drawn = u64::from_be_bytes(seal::random_bytes());
-    let opening = NewStore {
+    let new_store = NewStore {
         name: "Canary".to_owned(),
         subdomain: parsed::<Subdomain>(&format!("canary-{drawn:016x}"))?,
         currency: parsed::<Currency>("EUR")?,
@@ -161,7 +161,7 @@ fn open_store(now: Timestamp) -> Result<Store, Problem> {
         id,
         status: StoreStatus::Active,
         inventory_policy: InventoryPolicy::Continue,
-        ..Store::open(&MerchantId::canary(), opening, now)
+        ..Store::create(&MerchantId::canary(), new_store, now)
     })
 }
 
@@ -232,9 +232,9 @@ pub async fn rotate_secret(services: &Services, grace: Duration) -> Result<(), P
     table::retry(|| async {
         let before = subscription(services).await?.ok_or(Code::NotFound)?;
         let now = services.clock.now();
-        let settled = before.promote(now).unwrap_or_else(|_| before.clone());
+        let finished = before.finish_rotation(now).unwrap_or_else(|_| before.clone());
         let sealed = seal_secret(&key, &before.id, &secret);
-        let after = settled.rotate(sealed, Some(hint(&secret)), grace, now)?;
+        let after = finished.rotate(sealed, Some(hint(&secret)), grace, now)?;
         let after = Subscription { version: before.version.saturating_add(1), ..after };
         after.save(services.table.write(), &before).commit().await
     })
@@ -245,10 +245,10 @@ pub async fn rotate_secret(services: &Services, grace: Duration) -> Result<(), P
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
-pub async fn promote_secret(services: &Services) -> Result<(), Problem> {
+pub async fn finish_secret_rotation(services: &Services) -> Result<(), Problem> {
     table::retry(|| async {
         let before = subscription(services).await?.ok_or(Code::NotFound)?;
-        match before.promote(services.clock.now()) {
+        match before.finish_rotation(services.clock.now()) {
             Ok(after) => after.save(services.table.write(), &before).commit().await,
             Err(_) => Ok(()),
         }

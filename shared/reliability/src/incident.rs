@@ -5,6 +5,7 @@
 //! rule has at most one unresolved incident for a subject, however many observers run at the same moment.
 
 mod open;
+mod step;
 #[cfg(test)]
 mod tests;
 mod topics;
@@ -21,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
 
 pub use open::OpenIncident;
+pub use step::Step;
 pub use topics::*;
 pub use view::{IncidentBrief, IncidentView};
 
@@ -221,54 +223,6 @@ pub struct Correction {
     pub components: Option<Vec<Component>>,
     /// The root cause analysis.
     pub rca: Option<String>,
-}
-
-/// A transition of an incident's status.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// An operator works on it.
-    Acknowledge,
-    /// It does no harm any more.
-    Mitigate,
-    /// It is over.
-    Resolve,
-    /// Its review is complete.
-    Close,
-}
-
-impl Step {
-    const ALL: [Self; 4] = [Self::Acknowledge, Self::Mitigate, Self::Resolve, Self::Close];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Acknowledge => "acknowledge",
-            Self::Mitigate => "mitigate",
-            Self::Resolve => "resolve",
-            Self::Close => "close",
-        }
-    }
-
-    const fn leads_to(self) -> (IncidentStatus, EntryKind) {
-        match self {
-            Self::Acknowledge => (IncidentStatus::Acknowledged, EntryKind::Acknowledged),
-            Self::Mitigate => (IncidentStatus::Mitigated, EntryKind::Mitigated),
-            Self::Resolve => (IncidentStatus::Resolved, EntryKind::Resolved),
-            Self::Close => (IncidentStatus::Closed, EntryKind::Closed),
-        }
-    }
-
-    /// Whether this status allows it: only forward, and a resolved incident can only be closed.
-    const fn is_allowed(self, from: IncidentStatus) -> bool {
-        match self {
-            Self::Acknowledge => matches!(from, IncidentStatus::Open),
-            Self::Mitigate => matches!(from, IncidentStatus::Open | IncidentStatus::Acknowledged),
-            Self::Resolve => matches!(
-                from,
-                IncidentStatus::Open | IncidentStatus::Acknowledged | IncidentStatus::Mitigated
-            ),
-            Self::Close => matches!(from, IncidentStatus::Resolved),
-        }
-    }
 }
 
 impl Incident {

@@ -32,9 +32,6 @@ pub use saving::{DiscountableLine, Saving};
 pub use topics::*;
 pub use view::{DiscountValueView, DiscountView};
 
-/// 100 % in basis points.
-pub const WHOLE: i64 = 10_000;
-
 /// The most products that one discount can target.
 pub const MAX_PRODUCTS: usize = 100;
 /// The most collections that one discount can target.
@@ -101,7 +98,7 @@ pub struct Targets {
 
 impl Targets {
     /// Whether it targets every line.
-    pub fn is_everything(&self) -> bool {
+    pub fn is_whole_order(&self) -> bool {
         self.product_ids.is_empty() && self.collection_ids.is_empty()
     }
 }
@@ -291,7 +288,7 @@ impl Discount {
         match &self.value {
             DiscountValue::FreeShipping { .. } => DiscountClass::Shipping,
             DiscountValue::BuyXGetY { .. } => DiscountClass::Product,
-            _ if self.applies_to.is_everything() => DiscountClass::Order,
+            _ if self.applies_to.is_whole_order() => DiscountClass::Order,
             _ => DiscountClass::Product,
         }
     }

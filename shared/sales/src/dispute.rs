@@ -143,7 +143,7 @@ pub struct Dispute {
 
 impl Item for Dispute {
     const KIND: &'static str = "dispute";
-    const PACKING: Option<Packing> = Some(Packing::WHOLE);
+    const PACKING: Option<Packing> = Some(Packing::ALL);
     fn key(&self) -> Key {
         key::dispute(&self.store_id, &self.id)
     }

@@ -7,29 +7,31 @@
 //! card that was read and written on condition of its version, because the response has the balance.
 
 mod code;
+mod entry;
 mod find;
+mod last_day;
 mod orders;
 mod samples;
 mod topics;
 mod view;
 
 use core_types::event::EventSubject;
-use core_types::fields::{Email, TimeZone};
-use core_types::id::{CustomerId, GiftCardEntryId, GiftCardId, OrderId, StoreId};
+use core_types::fields::Email;
+use core_types::id::{CustomerId, GiftCardId, StoreId};
 use core_types::key;
 use core_types::money::Money;
 use crypto::seal::MacKey;
 use identity::store::Store;
 use primitives::clock::Timestamp;
-use primitives::context::Context;
-use primitives::fields::{FromText, Violation};
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use table::item::Item;
 
 pub use code::GiftCardCode;
+pub use entry::{GiftCardEntry, GiftCardEntryKind};
 pub use find::{count_lookup, ensure_lookup, find};
+pub use last_day::LastDay;
 pub use orders::{credit, debit};
 pub use topics::*;
 pub use view::{
@@ -47,62 +49,6 @@ primitives::string_enum! {
         Expired = "expired",
     }
 }
-
-primitives::string_enum! {
-    /// The kind of a change of a balance.
-    GiftCardEntryKind {
-        /// The card was issued.
-        Issued = "issued",
-        /// The merchant added to the balance.
-        Credited = "credited",
-        /// The merchant deducted from the balance.
-        Debited = "debited",
-        /// An order was paid with the card.
-        Redeemed = "redeemed",
-        /// An order's payment was refunded to the card.
-        Returned = "returned",
-    }
-}
-
-/// The last day whose end is representable in every time zone. Later ones, like `9999-12-31`, end with it.
-const NEVER: jiff::civil::Date = jiff::civil::date(9999, 12, 28);
-
-/// A calendar date, such as `2027-12-31`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-#[schemars(extend("format" = "date"))]
-pub struct LastDay(String);
-
-impl LastDay {
-    /// The text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// The end of the day in the store's time zone; in UTC if the zone is unknown.
-    pub fn end(&self, zone: &TimeZone) -> Option<Timestamp> {
-        let zone = jiff::tz::TimeZone::get(zone.as_str()).unwrap_or(jiff::tz::TimeZone::UTC);
-        let day: jiff::civil::Date = self.0.parse().ok()?;
-        let next = day.min(NEVER).tomorrow().ok()?;
-        let end = next.to_zoned(zone).ok()?.timestamp();
-        Some(Timestamp::from_millis(end.as_millisecond()))
-    }
-}
-
-impl FromText for LastDay {
-    const EXPECTS: &'static str = "a date";
-
-    fn from_text(text: &str) -> Result<Self, Violation> {
-        let day = Self(text.trim().to_owned());
-        if day.0.len() == 10 && day.end(&TimeZone::default()).is_some() {
-            Ok(day)
-        } else {
-            Err(Violation::new("invalid_date", "Must be a date like `2027-12-31`."))
-        }
-    }
-}
-
-primitives::text_field!(LastDay);
 
 /// The recipient of a gift card, and the message to them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -168,68 +114,6 @@ pub struct UniqueGiftCardCode {
     pub card_id: GiftCardId,
     /// Always 1: a code is never given to another card.
     pub version: u64,
-}
-
-/// A change of a gift card's balance.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
-#[item(kind = "gift_card_entry")]
-#[item(key = key::gift_card_entry(&self.store_id, &self.card_id, &self.id))]
-pub struct GiftCardEntry {
-    /// The id: `gte_` and 32 hexadecimal digits.
-    pub id: GiftCardEntryId,
-    /// The store.
-    pub store_id: StoreId,
-    /// The gift card.
-    pub card_id: GiftCardId,
-    /// The kind of the change.
-    pub kind: GiftCardEntryKind,
-    /// The amount added or deducted, never negative.
-    pub amount: Money,
-    /// The order that was paid with the card or refunded to it.
-    pub order_id: Option<OrderId>,
-    /// The merchant's reason.
-    pub reason: Option<String>,
-    /// The principal that made the change.
-    pub actor: Option<String>,
-    /// The time of the adjustment.
-    pub created_at: Timestamp,
-    /// Always 1: a ledger is only appended to.
-    pub version: u64,
-}
-
-impl GiftCardEntryKind {
-    /// Whether it deducts from the balance.
-    pub const fn is_debit(self) -> bool {
-        matches!(self, Self::Debited | Self::Redeemed)
-    }
-}
-
-impl GiftCardEntry {
-    /// Creates an entry of this card, by the principal of the current request.
-    pub fn new(
-        (store, card): (&StoreId, &GiftCardId),
-        kind: GiftCardEntryKind,
-        amount: &Money,
-        now: Timestamp,
-    ) -> Self {
-        Self {
-            id: GiftCardEntryId::mint(now),
-            store_id: store.clone(),
-            card_id: card.clone(),
-            kind,
-            amount: amount.clone(),
-            order_id: None,
-            reason: None,
-            actor: Context::current().map(|context| context.principal()).filter(|p| !p.is_empty()),
-            created_at: now,
-            version: 1,
-        }
-    }
-
-    /// Sets the order of the entry.
-    fn of_order(self, order: &OrderId) -> Self {
-        Self { order_id: Some(order.clone()), ..self }
-    }
 }
 
 /// The data of a gift card to issue.

@@ -143,7 +143,7 @@ fn said_by(
 }
 
 /// The change that counts an order for its guest.
-fn counted(order: &Order, guest: &str, email: &Email, occasion: GuestAssignment) -> Change {
+fn count_order(order: &Order, guest: &str, email: &Email, occasion: GuestAssignment) -> Change {
     let (index, place) = key::guests_of_store(&order.store_id, order.created_at, guest);
     let (partition, sort) = index.key_names();
     let (details, unsaid) = said_by(order, email, occasion);
@@ -193,7 +193,7 @@ pub(crate) fn assign_placed(write: Write, order: &Order) -> Write {
 
 fn assign(write: Write, order: &Order, occasion: GuestAssignment) -> Write {
     let (Some(guest), Some(email)) = (&order.guest, &order.email) else { return write };
-    let change = counted(order, guest, email, occasion);
+    let change = count_order(order, guest, email, occasion);
     write.update(&key::guest(&order.store_id, guest), change, Code::VersionConflict)
 }
 

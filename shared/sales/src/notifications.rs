@@ -17,7 +17,7 @@ mod texts;
 
 pub use carriers::may_be_followed;
 pub use dispute::dispute_opened;
-pub use gift_card::{gift_card, worded};
+pub use gift_card::{gift_card, render};
 pub use kind::{NotificationKind, Placeholder, PlaceholderList, PlaceholderPosition};
 pub use order::{OrderNews, order_mail};
 pub use template::{MailTemplate, RenderedMail, TemplateFields, TemplateValues};

@@ -73,7 +73,7 @@ pub use item::{Allocation, GiftCardUse, OrderContact, OrderItem, OrderPayment, U
 pub use link::PresentedToken;
 pub use redact::OrderRedacted;
 pub use state::{FinancialStatus, FulfillmentStatus, OrderAction, OrderStatus};
-pub use stock::StockState;
+pub use stock::OrderStock;
 pub use topics::*;
 pub use transitions::IncomingPayment;
 pub use view::{AllocationView, GiftCardUseView, OrderItemView, OrderPaymentView, OrderView};
@@ -129,7 +129,7 @@ pub struct Order {
     /// The fulfilment status, derived from the lines.
     pub fulfillment_status: FulfillmentStatus,
     /// Whether its remaining units are reserved or committed in the stock.
-    pub stock: StockState,
+    pub stock: OrderStock,
     /// The lines; no two of one variant with equal properties.
     pub items: Vec<OrderItem>,
     /// The amounts of what is sold, from the subtotal to the amount due.

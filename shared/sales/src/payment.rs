@@ -2,7 +2,7 @@
 //!
 //! - [`Payment`] is the item. Its transitions ([`Payment::observe`], [`Payment::begin_refund`], …) are pure
 //!   and never go backwards, because webhooks arrive late, twice and out of order.
-//! - [`provider::Provider`] is the interface of a provider, and [`connected::Connected`] a store's account
+//! - [`provider::Provider`] is the interface of a provider, and [`provider_client::ProviderClient`] a store's account
 //!   with one of them, ready for calls. [`Capabilities`] says how providers differ.
 //! - [`record_payment`](crate::workflows::record_payment) saves a provider's report of a payment, from the
 //!   customer's return, a webhook or a request. [`refund_order`](crate::workflows::refund_order) refunds it.
@@ -14,7 +14,6 @@ mod begun;
 mod call;
 pub mod capabilities;
 mod capture;
-pub mod connected;
 pub mod credentials;
 mod deadline;
 pub mod load;
@@ -22,6 +21,7 @@ pub mod lookup;
 pub mod manual;
 pub mod manual_method;
 pub mod provider;
+pub mod provider_client;
 pub mod provider_event;
 pub mod razorpay;
 mod reference;
@@ -286,7 +286,8 @@ pub struct Payment {
     pub disputes: Vec<PaymentDispute>,
     /// When its disputes were last loaded from the provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub disputes_asked_at: Option<Timestamp>,
+    #[serde(rename = "disputes_asked_at")]
+    pub disputes_fetched_at: Option<Timestamp>,
     /// When the order expires unless it is paid.
     pub expires_at: Option<Timestamp>,
     /// The number of the sweep's attempts to complete pending work.
@@ -305,7 +306,7 @@ pub struct Payment {
 
 impl Item for Payment {
     const KIND: &'static str = "payment";
-    const PACKING: Option<Packing> = Some(Packing::WHOLE);
+    const PACKING: Option<Packing> = Some(Packing::ALL);
     fn key(&self) -> Key {
         key::payment(&self.store_id, &self.order_id, &self.id)
     }
@@ -361,7 +362,7 @@ impl Payment {
     /// Whether it still needs its provider: it can be paid, captured or voided, has a pending refund or an
     /// open dispute, or awaits the merchant's decision.
     pub fn needs_provider(&self) -> bool {
-        let is_active = self.is_unsettled()
+        let is_active = self.may_yet_be_captured()
             || self.awaits_decision()
             || self.has_work()
             || self.has_open_dispute();
@@ -379,7 +380,7 @@ impl Payment {
     }
 
     /// Whether money can still arrive by it: the customer can pay it, or has paid it and nothing is captured.
-    pub fn is_unsettled(&self) -> bool {
+    pub fn may_yet_be_captured(&self) -> bool {
         self.is_open()
             || matches!(self.status, PaymentStatus::Processing | PaymentStatus::Authorized)
     }

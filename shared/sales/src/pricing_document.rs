@@ -60,7 +60,7 @@ pub struct PricingDocument<E> {
 
 impl<E: PricingEntry> Item for PricingDocument<E> {
     const KIND: &'static str = E::KIND;
-    const PACKING: Option<Packing> = Some(Packing::WHOLE);
+    const PACKING: Option<Packing> = Some(Packing::ALL);
     fn key(&self) -> Key {
         Key::new(self.pk.clone(), self.sk.clone())
     }

@@ -61,8 +61,8 @@ pub struct TaxRate {
     #[serde(flatten)]
     pub percentage: Percentage,
     /// Whether it is levied in addition to the rates of the wider jurisdiction, instead of replacing them.
-    #[serde(default)]
-    pub combines: bool,
+    #[serde(default, rename = "combines")]
+    pub adds_to_wider: bool,
     /// Whether it is levied on the shipping of its goods, too.
     pub on_shipping: bool,
     /// When it was created.
@@ -126,7 +126,8 @@ core_types::view! {
         #[serde(flatten)]
         percentage: Percentage,
         /// Whether it is levied in addition to the rates of the wider jurisdiction, instead of replacing them.
-        combines: bool,
+        #[serde(rename = "combines")]
+        adds_to_wider: bool,
         /// Whether it is levied on the shipping of its goods, too.
         on_shipping: bool,
         /// When it was created.
@@ -149,7 +150,7 @@ impl Example for TaxRateView {
             tax_class: None,
             postal_codes: None,
             percentage: sample("18"),
-            combines: false,
+            adds_to_wider: false,
             on_shipping: true,
             created_at: EXAMPLE_TIME,
             updated_at: EXAMPLE_TIME,

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_told_apart_by_type_and_name_and_grow_old() {
+    fn values_are_cached_by_type_and_name_until_they_expire() {
         let (cache, now, life) =
             (Cache::default(), Timestamp::from_millis(0), Duration::from_secs(5));
         cache.insert("a", Arc::new(1_u32), now, life);

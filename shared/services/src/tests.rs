@@ -81,7 +81,7 @@ async fn a_connection_serves_every_call() {
 }
 
 #[tokio::test]
-async fn a_call_whose_connection_breaks_is_made_again_over_another() {
+async fn a_call_is_retried_over_another_connection() {
     let broken_first = |number| if number == 0 { Fate::Broken } else { Fate::Answers };
     assert_eq!(connections_of_two_calls(broken_first).await, 2);
 }

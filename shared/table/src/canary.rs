@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_the_canarys_is_told_by_its_keys() {
+    fn items_of_the_canary_are_recognized_by_key() {
         let other = "sto_0000000000007000800000000000ca0b";
         assert!(
             is_partition(&format!("STO#{STORE}#ORD#1")) && !is_partition(&format!("STO#{other}"))

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_and_goes_hides_and_repeats_no_other_item() {
+    fn inserted_and_deleted_items_hide_and_repeat_no_others() {
         let without = |removed: &'static str| {
             move |list: &str| {
                 list.chars().filter(|item| !removed.contains(*item)).collect::<String>()
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sorted_list_goes_on_after_the_last_item_shown_while_there_are_more() {
+    fn a_sorted_list_continues_after_its_last_returned_item() {
         let page = |items: &str, start: Option<&Attributes>| {
             sorted(items.chars().collect::<Vec<_>>(), 2, start, char::to_string).unwrap()
         };
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_remembers_where_it_was_and_what_it_noted() {
+    fn a_cursor_stores_position_and_notes() {
         let key = Key::new("P", "S");
         let position = position_of(&key, [("seen", "7".to_owned())]);
         assert!(is_of_query(&position));

@@ -151,7 +151,7 @@ impl DueKind {
 ///
 /// # Errors
 /// 503.
-pub async fn give_up(
+pub async fn remove_due_mark(
     table: &Table,
     key: &Key,
     mark: DueMark,
@@ -196,12 +196,12 @@ impl DueMark {
     }
 }
 
-/// Passes on the outcome of a chunk of due work. Work that can never succeed is given up, and logged
+/// Passes on the outcome of due work. Work that met a permanent error loses its due mark, which is logged
 /// once.
 ///
 /// # Errors
-/// As the outcome has it; 503 when it cannot be given up.
-pub async fn give_up_if_permanent<T>(
+/// As the outcome has it; 503 when the mark cannot be removed.
+pub async fn remove_mark_if_permanent<T>(
     table: &Table,
     key: &Key,
     mark: DueMark,
@@ -210,7 +210,7 @@ pub async fn give_up_if_permanent<T>(
     if let Err(problem) = &outcome
         && problem.is_permanent()
     {
-        give_up(table, key, mark, problem).await?;
+        remove_due_mark(table, key, mark, problem).await?;
     }
     outcome
 }

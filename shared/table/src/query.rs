@@ -26,7 +26,7 @@ pub struct Query {
     /// The most round trips for one page.
     pub(super) trips: u32,
     /// Whether it is read to its end, whatever its size.
-    pub(super) is_whole: bool,
+    pub(super) is_unlimited: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ impl Query {
             ending: None,
             ahead: 0,
             trips: MAX_PAGES,
-            is_whole: false,
+            is_unlimited: false,
         }
     }
 
@@ -87,7 +87,7 @@ impl Query {
     /// For a filter that few items pass: each round trip reads `ahead` items, and a page takes at most
     /// `trips` of them. Then it ends early, with a cursor.
     #[must_use]
-    pub fn looking_ahead(mut self, ahead: usize, trips: u32) -> Self {
+    pub fn with_scan_limit(mut self, ahead: usize, trips: u32) -> Self {
         self.ahead = ahead;
         self.trips = trips;
         self
@@ -96,20 +96,20 @@ impl Query {
     /// For work that needs all items: the page does not end early because of the reads for a list
     /// ([`ReadLimit`](crate::ReadLimit)).
     #[must_use]
-    pub fn whole(mut self) -> Self {
-        self.is_whole = true;
+    pub fn without_read_limit(mut self) -> Self {
+        self.is_unlimited = true;
         self
     }
 
     /// Sets the consistency of the read; an index is always read eventually consistently.
     #[must_use]
-    pub fn seen(mut self, consistency: ReadConsistency) -> Self {
+    pub fn with_consistency(mut self, consistency: ReadConsistency) -> Self {
         self.consistent = consistency == ReadConsistency::Strong && self.index.is_none();
         self
     }
 
     /// Whether the sort key of a row has the required suffix.
-    pub(super) fn means(&self, row: &Attributes) -> bool {
+    pub(super) fn matches_suffix(&self, row: &Attributes) -> bool {
         let name = self.index.map_or("SK", |index| index.key_names().1);
         let key = row.get(name).and_then(|key| key.as_s().ok());
         self.ending.as_ref().is_none_or(|end| key.is_some_and(|key| key.ends_with(end.as_str())))

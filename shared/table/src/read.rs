@@ -163,7 +163,7 @@ impl Table {
         for _ in 0..query.trips {
             let (found, next) = self.query_once(query, max, start.take()).await?;
             match self.named(query, &found).await? {
-                None => items.extend(found.into_iter().filter(|row| query.means(row))),
+                None => items.extend(found.into_iter().filter(|row| query.matches_suffix(row))),
                 Some(mut named) => {
                     let keys = found.iter().filter_map(Key::of);
                     items.extend(keys.filter_map(|key| named.found.remove(&key)));
@@ -184,7 +184,7 @@ impl Table {
             return Ok(None);
         }
         let keys: Vec<Key> =
-            rows.iter().filter(|row| query.means(row)).filter_map(Key::of).collect();
+            rows.iter().filter(|row| query.matches_suffix(row)).filter_map(Key::of).collect();
         self.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await.map(Some)
     }
 

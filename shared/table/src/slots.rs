@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn those_who_ask_at_once_begin_anywhere() {
+    fn concurrent_claims_begin_at_random_slots() {
         let first = |_| free_slots(&Attributes::new(), 40, NOW).first().copied();
         let firsts: std::collections::BTreeSet<_> = (0..400).filter_map(first).collect();
         assert!(firsts.len() > 20 && firsts.iter().all(|slot| *slot < 40), "{firsts:?}");

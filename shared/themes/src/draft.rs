@@ -24,7 +24,8 @@ pub struct ThemeDraft {
     /// The theme's slug.
     pub slug: Slug,
     /// The version of the theme that it was validated against.
-    pub number: Version,
+    #[serde(rename = "number")]
+    pub theme_version: Version,
     /// The settings and sections; none after it was discarded.
     pub content: Option<Content>,
     /// The principal that last changed it: `mer_…` or `app_…`.
@@ -45,7 +46,7 @@ pub struct Editing<'a> {
     /// The theme's slug.
     pub slug: &'a Slug,
     /// The version of the theme.
-    pub number: &'a Version,
+    pub theme_version: &'a Version,
     /// The author of the change: `mer_…` or `app_…`.
     pub by: &'a str,
     /// The time of the change.
@@ -53,12 +54,28 @@ pub struct Editing<'a> {
 }
 
 impl ThemeDraft {
-    /// Returns the version of the draft after `before`, with this content; none discards it.
-    pub fn after(before: Option<&Self>, content: Option<Content>, edit: Editing<'_>) -> Self {
+    /// Returns the draft saved with this content, at the version after `before`.
+    pub fn saved(before: Option<&Self>, content: Content, edit: Editing<'_>) -> Self {
+        Self::next(before, Some(content), edit)
+    }
+
+    /// Returns the draft discarded, at its next version.
+    #[must_use]
+    pub fn discarded(&self, edit: Editing<'_>) -> Self {
+        Self::next(Some(self), None, edit)
+    }
+
+    /// Returns the draft with the same content, at its next version.
+    #[must_use]
+    pub fn touched(&self, edit: Editing<'_>) -> Self {
+        Self::next(Some(self), self.content.clone(), edit)
+    }
+
+    fn next(before: Option<&Self>, content: Option<Content>, edit: Editing<'_>) -> Self {
         Self {
             store_id: edit.store.clone(),
             slug: edit.slug.clone(),
-            number: edit.number.clone(),
+            theme_version: edit.theme_version.clone(),
             content,
             updated_by: edit.by.to_owned(),
             created_at: before.map_or(edit.now, |before| before.created_at),
@@ -94,7 +111,7 @@ impl ThemeDraft {
     /// The draft in a response; none after it was discarded.
     pub fn view(&self) -> Option<DraftView> {
         let content = self.content.clone()?;
-        let theme_version = self.number.clone();
+        let theme_version = self.theme_version.clone();
         let (updated_by, updated_at) = (self.updated_by.clone(), self.updated_at);
         Some(DraftView { version: self.version, theme_version, content, updated_at, updated_by })
     }

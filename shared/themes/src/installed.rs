@@ -50,13 +50,15 @@ pub struct InstalledTheme {
     /// The theme's slug.
     pub slug: Slug,
     /// The installed version.
-    pub number: Version,
+    #[serde(rename = "number")]
+    pub theme_version: Version,
     /// The reference to the version's stored contents.
     pub contents: BlobRef,
     /// Whether it is installed.
     pub status: InstallationStatus,
     /// The number of its newest release; 0 without one.
-    pub release_head: u64,
+    #[serde(rename = "release_head")]
+    pub latest_release: u64,
     /// When it was last installed.
     pub installed_at: Timestamp,
     /// When it was first installed.
@@ -87,10 +89,10 @@ impl InstalledTheme {
             id: InstalledThemeId::derive(&[store.as_str(), slug.as_str()]),
             store_id: store.clone(),
             slug: slug.clone(),
-            number: offer.version.clone(),
+            theme_version: offer.version.clone(),
             contents: offer.contents.clone(),
             status: InstallationStatus::Installed,
-            release_head: before.map_or(0, |before| before.release_head),
+            latest_release: before.map_or(0, |before| before.latest_release),
             installed_at: now,
             created_at: before.map_or(now, |before| before.created_at),
             updated_at: now,
@@ -118,14 +120,14 @@ impl InstalledTheme {
     /// Returns the theme at another version.
     #[must_use]
     pub fn at(&self, offer: &Offer, now: Timestamp) -> Self {
-        let (number, contents) = (offer.version.clone(), offer.contents.clone());
-        Self { number, contents, ..self.changed(now) }
+        let (theme_version, contents) = (offer.version.clone(), offer.contents.clone());
+        Self { theme_version, contents, ..self.changed(now) }
     }
 
     /// Returns the theme with one more release.
     #[must_use]
     pub fn released(&self, now: Timestamp) -> Self {
-        Self { release_head: crate::release::next(self.release_head), ..self.changed(now) }
+        Self { latest_release: crate::release::next(self.latest_release), ..self.changed(now) }
     }
 }
 
@@ -145,11 +147,11 @@ core_types::view! {
         /// The theme's name in URLs.
         theme: Slug = installed.slug.clone(),
         /// The installed version of the theme.
-        version: Version = installed.number.clone(),
+        version: Version = installed.theme_version.clone(),
         /// Whether it is installed.
         status: InstallationStatus,
         /// The number of its newest release; 0 without one.
-        release_head: u64,
+        release_head: u64 = installed.latest_release,
         /// When it was last installed.
         installed_at: Timestamp,
         /// When it was first installed.

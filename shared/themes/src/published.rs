@@ -86,13 +86,13 @@ pub struct Publication {
 impl ThemeRelease {
     /// Creates the next release of an installed theme from a draft.
     pub fn publish(installed: &InstalledTheme, published: Publication, now: Timestamp) -> Self {
-        let number = crate::release::next(installed.release_head);
+        let number = crate::release::next(installed.latest_release);
         Self {
             id: Self::id_of(&installed.store_id, &installed.slug, number),
             store_id: installed.store_id.clone(),
             slug: installed.slug.clone(),
             number,
-            theme_version: installed.number.clone(),
+            theme_version: installed.theme_version.clone(),
             contents: installed.contents.clone(),
             content: published.content,
             content_sha256: published.content_sha256,
@@ -114,7 +114,7 @@ impl ThemeRelease {
         by: &str,
         now: Timestamp,
     ) -> Self {
-        let number = crate::release::next(installed.release_head);
+        let number = crate::release::next(installed.latest_release);
         Self {
             id: Self::id_of(&self.store_id, &self.slug, number),
             number,
@@ -137,7 +137,7 @@ impl ThemeRelease {
         let write = write
             .create(self, Code::VersionConflict)
             .replace(&installed.released(now), Code::VersionConflict);
-        store::theme_published(write, &self.store_id, &live)
+        store::set_live_theme(write, &self.store_id, &live)
     }
 }
 
@@ -183,7 +183,7 @@ pub async fn last_places(services: &Services, store: &Store) -> Result<Vec<BlobR
     let query = Query::partition(key::theme_releases(&store.id))
         .begins_with(key::theme_releases_of(&live_theme.slug))
         .newest_first()
-        .seen(ReadConsistency::Eventual);
+        .with_consistency(ReadConsistency::Eventual);
     let mut blobs: Vec<BlobRef> = Vec::new();
     for release in services.table.all::<ThemeRelease>(&query, SERVED_RELEASES).await? {
         if !blobs.contains(&release.contents) {

@@ -8,12 +8,12 @@
 //! - another amount is captured, or the store has an active licence: nothing is granted, and the money is
 //!   refunded.
 //!
-//! - [`opening`]: opens a purchase with the provider of the seller's store.
-//! - [`settlement`]: applies updates to a purchase and its licence. A merchant may never return, and a
-//!   webhook may be lost: an unsettled purchase stays due, and the sweep fetches its state.
+//! - [`create`]: creates a purchase with the provider of the seller's store.
+//! - [`update`]: applies updates to a purchase and its licence. A merchant may never return, and a
+//!   webhook may be lost: an open purchase stays due, and the sweep fetches its state.
 
-pub mod opening;
-pub mod settlement;
+pub mod create;
+pub mod update;
 
 use core_types::id::{StoreId, ThemePurchaseId};
 use core_types::key;
@@ -24,9 +24,9 @@ use serde::{Deserialize, Serialize};
 use table::item::Item;
 use table::outbox::DueKind;
 
-use crate::license::{LicenseEnd, is_settled_by};
-use crate::licensed::ThemeLicense;
+use crate::entitlement::{LicenseEnd, is_paid_in_full};
 use crate::manifest::Slug;
+use crate::theme_license::ThemeLicense;
 
 /// The number of tries from which on the interval between checks of a payable purchase stays at eight
 /// minutes (our choice).
@@ -73,7 +73,7 @@ pub struct PurchaseReference {
 }
 
 /// The effect of a purchase on the store's licence.
-enum Licence {
+enum LicenseChange {
     Granted(ThemeLicense),
     Ended(ThemeLicense),
     Unchanged,
@@ -105,7 +105,7 @@ impl ThemePurchase {
 
     /// Whether it can still be paid or captured.
     fn is_open(&self) -> bool {
-        self.payment.is_unsettled()
+        self.payment.may_yet_be_captured()
     }
 
     /// Whether it is open, but past its deadline for payment.
@@ -116,11 +116,11 @@ impl ThemePurchase {
     }
 
     /// Whether the full price was captured and nothing was refunded.
-    fn is_settled(&self) -> bool {
+    fn is_paid_in_full(&self) -> bool {
         let payment = &self.payment;
         payment.status == PaymentStatus::Captured
             && payment.refunded.is_zero()
-            && is_settled_by(&payment.amount, &payment.captured)
+            && is_paid_in_full(&payment.amount, &payment.captured)
     }
 
     /// Whether the full captured amount was refunded.
@@ -129,13 +129,13 @@ impl ThemePurchase {
     }
 
     /// Whether money was captured that grants no licence, and is not fully refunded.
-    fn is_in_vain(&self) -> bool {
+    fn needs_refund(&self) -> bool {
         !self.payment.is_applied && !self.payment.captured.is_zero() && !self.is_refunded()
     }
 
     /// When its state is next fetched from the provider. While the provider processes the payment: once a day.
-    /// While it can be paid: at intervals of up to eight minutes, and at the deadline. After the deadline, or while a refund is outstanding: with exponential
-    /// backoff.
+    /// While it can be paid: at intervals of up to eight minutes, and at the deadline. After the deadline, or
+    /// while a refund is outstanding: with exponential backoff.
     pub fn due_at(&self) -> Option<Timestamp> {
         let payment = &self.payment;
         let since = payment.tried_at.unwrap_or(payment.updated_at);
@@ -147,7 +147,7 @@ impl ThemePurchase {
             Some(end) => {
                 Some(since.plus(DueKind::wait(payment.tries.min(MAX_BACKOFF_TRIES))).min(end))
             }
-            None if self.is_open() || self.is_in_vain() => {
+            None if self.is_open() || self.needs_refund() => {
                 Some(since.plus(DueKind::wait(payment.tries)))
             }
             None => None,
@@ -155,20 +155,20 @@ impl ThemePurchase {
     }
 
     /// Decides the effect on the store's licence, and marks the payment as applied if it grants one.
-    fn applied(self, before: Option<&ThemeLicense>, now: Timestamp) -> (Self, Licence) {
+    fn applied(self, before: Option<&ThemeLicense>, now: Timestamp) -> (Self, LicenseChange) {
         let active = before.filter(|license| license.term.is_active());
         match active {
-            None if self.is_settled() => {
+            None if self.is_paid_in_full() => {
                 let paid = (&self.id, &self.payment.captured);
                 let granted = ThemeLicense::granted(before, &self.store_id, &self.slug, paid, now);
                 let payment = Payment { is_applied: true, ..self.payment };
-                (Self { payment, ..self }, Licence::Granted(granted))
+                (Self { payment, ..self }, LicenseChange::Granted(granted))
             }
             Some(license) if license.purchase_id == self.id && self.is_refunded() => {
                 let ended = license.ended(LicenseEnd::Refunded, now);
-                (self, Licence::Ended(ended))
+                (self, LicenseChange::Ended(ended))
             }
-            _ => (self, Licence::Unchanged),
+            _ => (self, LicenseChange::Unchanged),
         }
     }
 }

@@ -254,7 +254,7 @@ pub struct Preset {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<Label>,
     /// The section with the preset's settings and blocks.
-    pub section: crate::settings::Element,
+    pub section: crate::settings::SectionOrBlock,
 }
 
 /// A section type: a file of `sections/`.

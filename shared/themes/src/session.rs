@@ -70,7 +70,7 @@ impl PreviewSession {
             store_id: installed.store_id.clone(),
             slug: installed.slug.clone(),
             draft_version: draft.version,
-            theme_version: installed.number.clone(),
+            theme_version: installed.theme_version.clone(),
             contents: installed.contents.clone(),
             content: content.clone(),
             created_by: by.to_owned(),

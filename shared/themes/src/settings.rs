@@ -8,7 +8,7 @@ use crate::finding::{Code, Finding};
 use crate::findings::Findings;
 use crate::schema::Schema;
 
-pub use content::{Content, Element};
+pub use content::{Content, SectionOrBlock};
 pub use difference::{Change, ChangeKind, Difference, difference};
 pub use upgrade::{Upgrade, upgrade};
 

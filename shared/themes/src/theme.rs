@@ -86,7 +86,7 @@ pub struct Theme {
 
 impl Item for Theme {
     const KIND: &'static str = "theme";
-    const PACKING: Option<Packing> = Some(Packing::WHOLE);
+    const PACKING: Option<Packing> = Some(Packing::ALL);
     fn key(&self) -> Key {
         key::theme(self.slug.as_str())
     }

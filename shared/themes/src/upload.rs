@@ -86,7 +86,7 @@ pub struct ThemePackage {
 
 impl Item for ThemePackage {
     const KIND: &'static str = "theme_package";
-    const PACKING: Option<Packing> = Some(Packing::WHOLE);
+    const PACKING: Option<Packing> = Some(Packing::ALL);
     fn key(&self) -> Key {
         key::theme_package(&self.id)
     }

@@ -121,7 +121,7 @@ pub async fn erase(services: &Services, file: &str) -> Result<(), Problem> {
 }
 
 /// Deletes all chunks of a file. A failure is only logged: time-to-live deletes the rest.
-pub async fn remove(services: &Services, file: &str) {
+pub async fn delete_all(services: &Services, file: &str) {
     if let Err(problem) = erase(services, file).await {
         tracing::warn!(cause = %problem, file, "chunks of a deleted file not deleted; they expire");
     }

@@ -35,7 +35,7 @@ use crate::unfinished::{self, Limited};
 
 pub use link::Link;
 pub use person::ExportedPerson;
-pub use step::{give_up, start_next, step};
+pub use step::{fail, start_next, step};
 pub use view::*;
 
 /// The number of chunks in one part: as many as fit into one response.

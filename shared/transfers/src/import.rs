@@ -7,9 +7,9 @@
 mod columns;
 mod file;
 mod finding;
+mod images;
 mod kinds;
 mod parents;
-mod pictures;
 mod progress;
 mod records;
 mod rows;
@@ -40,9 +40,8 @@ use crate::unfinished::{self, Limited};
 pub use file::UploadedPart;
 pub use finding::{Finding, Findings, Severity};
 pub use parents::{Parent, Parents};
-pub use pictures::Pictures;
-pub use progress::{Counts, ImportPosition};
-pub use step::{give_up, step};
+pub use progress::{Counts, ImageProgress, ImportPosition, RunProgress};
+pub use step::{fail, step};
 pub use view::*;
 
 /// The most parts of one file.
@@ -151,27 +150,9 @@ pub struct Import {
     pub parts: BTreeMap<u32, UploadedPart>,
     /// The number of times that it was started. Each run has findings of its own.
     pub runs: u64,
-    /// The position at which it continues.
-    pub place: ImportPosition,
-    /// The outcomes of the records.
-    pub counts: Counts,
-    /// The number of findings.
-    pub findings_count: u64,
-    /// The number of those that are warnings.
-    #[serde(default)]
-    pub warnings_count: u64,
-    /// The number of pages of findings.
-    pub findings_pages: u64,
-    /// The progress of fetching the pictures of its products; none when there are none to fetch.
-    #[serde(default)]
-    pub pictures: Option<Pictures>,
-    /// The number of pages of unique values that a dry run has seen.
-    pub seen_pages: u64,
-    /// The first of the ignored columns.
-    pub ignored_columns: Vec<String>,
-    /// The number of ignored columns.
-    #[serde(default)]
-    pub ignored_columns_count: u64,
+    /// The progress of its current run.
+    #[serde(flatten)]
+    pub progress: RunProgress,
     /// When the sweep takes the message of the next step for lost.
     pub due_at: Option<Timestamp>,
     /// When it was started.
@@ -262,15 +243,7 @@ impl Import {
             status_reason: None,
             parts: BTreeMap::new(),
             runs: 0,
-            place: ImportPosition::default(),
-            counts: Counts::default(),
-            findings_count: 0,
-            warnings_count: 0,
-            findings_pages: 0,
-            pictures: None,
-            seen_pages: 0,
-            ignored_columns: Vec::new(),
-            ignored_columns_count: 0,
+            progress: RunProgress::default(),
             due_at: None,
             started_at: None,
             finished_at: None,

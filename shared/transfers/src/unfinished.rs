@@ -78,7 +78,7 @@ async fn load<T: Limited>(
     let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let (now, mut found) = (services.clock.now(), Vec::new());
     for key in &keys {
-        // One that cannot be read has been given up, and must block none that follow.
+        // One that cannot be read has failed, and must block none that follow.
         found.extend(batch.take::<T>(key).ok().flatten().filter(|it| it.counts(now)));
     }
     Ok((list, found))

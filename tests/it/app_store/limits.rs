@@ -46,7 +46,7 @@ async fn an_app_has_at_most_ten_redirect_uris() {
 }
 
 #[tokio::test]
-async fn a_rotated_client_secret_expires_after_exactly_one_day() {
+async fn the_previous_client_secret_expires_after_exactly_one_day() {
     let mut shop = Shop::with_published_app(&["read_store"]).await;
     shop.gateway.app().clock.stop();
     let path = format!("{APPS}/{}/secret/rotate", shop.app.id);

@@ -17,7 +17,7 @@ async fn standing_still() -> Gateway {
 }
 
 #[tokio::test]
-async fn a_code_works_until_the_last_millisecond_of_ten_minutes() {
+async fn a_sign_in_code_works_until_the_last_millisecond_of_ten_minutes() {
     for (age, expected) in [(10 * MINUTE - MILLI, 200), (10 * MINUTE, 401)] {
         let gateway = standing_still().await;
         let merchant = Merchant::sign_up(&gateway).await;

@@ -26,6 +26,18 @@ async fn a_one_time_code_signs_in_once() {
     assert!(!stored.contains(&format!("\"{code}\"")), "the code is stored in the clear");
 }
 
+#[tokio::test]
+async fn a_code_names_its_challenge_or_its_address_but_not_both() {
+    let gateway = Gateway::start().await;
+    let verify =
+        async |input| gateway.client().post("/v1/auth/signin/otp/verify").json(input).await;
+    let both = |code: &str| ["/challenge_id", "/email"].map(|at| (at.into(), code.to_owned()));
+    let neither = verify(json!({"code": "000000"})).await.expect(422);
+    assert_eq!(neither.field_errors(), both("required"));
+    let twice = json!({"code": "000000", "challenge_id": "otp_x", "email": "ann@example.com"});
+    assert_eq!(verify(twice).await.expect(422).field_errors(), both("not_applicable"));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_200_parallel_guesses_at_most_5_are_compared() {
     let gateway = Gateway::start().await;

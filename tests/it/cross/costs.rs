@@ -56,8 +56,8 @@ async fn an_order_of_one_line_costs_known_capacity_units() {
             // Read at half the price: store, settings, account, sellable, level. The counter.
             // Order 2 + 3 rows (it is a guest's), level 2, movement 2, event 2 + 3 rows, record 2, the guest 2.
             ("checkout", 230, 3),
-            // Session, account, store; the order at an eventually consistent read. Order 2 + 2 (it is due no more, and owed),
-            // payment 2 + 1 row, level 2, movement 2, two events in 5, record 2, the guest 2.
+            // Session, account, store; the order at an eventually consistent read. Order 2 + 2 (it is due no
+            // more, and owed), payment 2 + 1 row, level 2, movement 2, two events in 5, record 2, the guest 2.
             ("mark paid", 235, 3),
             // The same reads. Order 2, level 2, movement 2, fulfilment 2, two events in 5, record 2.
             ("fulfil", 185, 3),

@@ -104,7 +104,7 @@ async fn a_function_reads_only_the_secrets_it_uses() {
 }
 
 #[tokio::test]
-async fn a_call_that_the_policy_does_not_allow_is_rejected() {
+async fn a_function_is_denied_calls_that_its_iam_policy_lacks() {
     let gateway = Gateway::start().await;
     // Health reads and counts; neither messages nor apps are any of its business.
     let health = host(&gateway, "Health").app();

@@ -223,7 +223,7 @@ async fn an_order_whose_reply_was_lost_is_placed_once() {
 }
 
 #[tokio::test]
-async fn an_expired_lease_is_taken_over_and_the_slow_original_fails() {
+async fn an_expired_idempotency_lease_is_taken_over_and_the_slow_original_fails() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let faulty = Faulty::alongside(&gateway).await;

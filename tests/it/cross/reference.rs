@@ -153,7 +153,7 @@ fn unreadable(value: &Value, at: &str, faults: &mut Vec<String>) {
 fn every_event_is_a_webhook_in_the_openapi_document() {
     let document = committed();
     let webhooks = document["webhooks"].as_object().unwrap();
-    let catalogue = commerce::topics::shapes();
+    let catalogue = commerce::topics::event_schemas();
     assert_eq!(webhooks.len(), catalogue.len());
     for shape in catalogue {
         let entry = shape.entry;

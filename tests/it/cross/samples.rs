@@ -61,7 +61,7 @@ async fn sample_requests_are_answered_in_their_sources_format() {
 
 /// What is asked, how it came, and what is answered do not depend on who brought it.
 #[tokio::test]
-async fn requests_are_equal_across_lambda_event_sources() {
+async fn responses_are_equal_across_lambda_event_sources() {
     let market = Market::open().await;
     let path = format!("/v1/storefront/{}/products", market.store.subdomain);
     let http = |domain: &str| {

@@ -32,7 +32,7 @@ async fn a_port_conflict_names_the_port_and_its_option() {
 }
 
 #[tokio::test]
-async fn the_api_listens_on_both_families() {
+async fn the_api_listens_on_ipv4_and_ipv6() {
     let gateway = Gateway::start().await;
     let port = gateway.url().rsplit(':').next().unwrap().to_owned();
     for address in ["127.0.0.1", "[::1]"] {
@@ -52,7 +52,7 @@ async fn the_api_listens_on_both_families() {
 }
 
 #[tokio::test]
-async fn long_answers_are_compressed_as_the_caller_takes_them() {
+async fn long_responses_are_compressed_by_accept_encoding() {
     let gateway = Gateway::start().await;
     let document = format!("{}/v1/openapi.json", gateway.url());
     let client = reqwest::Client::new();
@@ -87,7 +87,7 @@ async fn long_answers_are_compressed_as_the_caller_takes_them() {
 }
 
 #[tokio::test]
-async fn the_tag_of_a_compressed_object_is_its_version() {
+async fn the_etag_of_a_compressed_object_is_its_version() {
     let market = Market::open().await;
     let (owner, path) = (&market.owner, format!("/v1/stores/{}", market.store.id));
     let found = owner.get(&path).await.expect(200);

@@ -153,7 +153,7 @@ async fn a_report_verifies_with_the_published_keys_unless_altered() {
 }
 
 #[tokio::test]
-async fn operators_issue_reports_and_stores_read_them() {
+async fn operators_issue_reliability_reports_and_stores_read_them() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     let merchant = Merchant::sign_up(&gateway).await;

@@ -81,7 +81,7 @@ async fn an_unpaid_order_is_retaxed_when_its_address_changes() {
 }
 
 #[tokio::test]
-async fn the_shipping_rate_stays_whatever_zone_the_new_address_is_in() {
+async fn an_address_change_keeps_the_shipping_rate() {
     let market = market(true).await;
     let zones = format!("/v1/stores/{}/shipping-zones", market.store.id);
     let mut rates = Vec::new();

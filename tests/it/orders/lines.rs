@@ -102,7 +102,7 @@ async fn cancelled_and_returned_units_reduce_the_amount_due() {
 }
 
 #[tokio::test]
-async fn cancelling_units_voids_an_order_or_leaves_it_paid_by_gift_card() {
+async fn cancelling_units_leaves_the_financial_status_voided_or_paid() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let placed = market.order(cart(&[(&book, 2)])).await;
@@ -142,8 +142,8 @@ async fn no_more_units_are_cancelled_or_returned_than_remain() {
         assert_eq!(*over.at("/items/0/remaining"), json!(most), "{action}");
         let twice = json!({"items": [first(&placed, 1), first(&placed, 1)]});
         let twice = market.act(&placed.id, action, twice).await.expect(422);
-        let fault = ("/items/1/order_item_id".into(), "duplicate".into());
-        assert_eq!(twice.field_errors(), [fault], "{action}");
+        let field_error = ("/items/1/order_item_id".into(), "duplicate".into());
+        assert_eq!(twice.field_errors(), [field_error], "{action}");
         let none = market.act(&placed.id, action, json!({"items": []})).await.expect(422);
         assert_eq!(none.field_errors(), [("/items".into(), "too_few".into())], "{action}");
     }
@@ -185,14 +185,14 @@ async fn units_are_not_restocked_at_an_inactive_location() {
     let main = close_first(&market, &room).await;
     let mut back = some(&placed, 1);
     back["items"][0]["restock_type"] = json!("return");
-    let fault = [("/items/0/location_id".into(), "location_inactive".into())];
+    let field_error = [("/items/0/location_id".into(), "location_inactive".into())];
     for action in ["lines/return", "refund", "refund/calculate"] {
         let rejected = market.act(&placed.id, action, back.clone()).await.expect(422);
-        assert_eq!(rejected.field_errors(), fault, "{action}");
+        assert_eq!(rejected.field_errors(), field_error, "{action}");
         let mut named = back.clone();
         named["items"][0]["location_id"] = json!(main);
         let rejected = market.act(&placed.id, action, named).await.expect(422);
-        assert_eq!(rejected.field_errors(), fault, "{action}");
+        assert_eq!(rejected.field_errors(), field_error, "{action}");
     }
     let path = format!("fulfillments/{}/cancel", parcel.str("/fulfillment/id"));
     let rejected = market.act(&placed.id, &path, json!({})).await.expect(409);
@@ -265,8 +265,8 @@ async fn order_quantities_are_validated_at_their_bounds() {
     for action in ["lines/cancel", "lines/return", "fulfill", "refund"] {
         for quantity in [0, 1_000] {
             let rejected = market.act(&placed.id, action, some(&placed, quantity)).await;
-            let fault = ("/items/0/quantity".into(), "out_of_range".into());
-            assert_eq!(rejected.expect(422).field_errors(), [fault], "{action} {quantity}");
+            let field_error = ("/items/0/quantity".into(), "out_of_range".into());
+            assert_eq!(rejected.expect(422).field_errors(), [field_error], "{action} {quantity}");
         }
     }
     market.act(&placed.id, "fulfill", some(&placed, 998)).await.expect(201);

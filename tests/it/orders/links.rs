@@ -107,9 +107,9 @@ async fn order_links_require_a_valid_store_page() {
         let fields = json!({"order_status_url": page, "payment_url": page});
         let rejected = set(&market, fields).await.expect(422);
         let at = |name: &str| (format!("/notifications/{name}"), code.to_owned());
-        let mut faults = rejected.field_errors();
-        faults.sort();
-        assert_eq!(faults, [at("order_status_url"), at("payment_url")], "{page}");
+        let mut field_errors = rejected.field_errors();
+        field_errors.sort();
+        assert_eq!(field_errors, [at("order_status_url"), at("payment_url")], "{page}");
     }
     let saved = set(&market, json!({"order_status_url": STATUS_PAGE})).await.expect(200);
     assert_eq!(saved.str("/notifications/order_status_url"), STATUS_PAGE);

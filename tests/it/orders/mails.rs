@@ -140,7 +140,7 @@ async fn a_refund_mail_shows_the_restocking_fee() {
 }
 
 #[tokio::test]
-async fn the_mail_of_a_pickup_says_where_it_is() {
+async fn a_pickup_mail_has_the_address_of_its_location() {
     let market = market().await;
     let locations = "/v1/inventory/locations";
     let counter = json!({"name": "Counter", "address": {

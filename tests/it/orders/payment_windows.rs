@@ -97,9 +97,9 @@ async fn choosing_manual_payment_later_extends_the_payment_window() {
 async fn a_manual_payment_window_is_up_to_thirty_days_or_unlimited() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
-    let fault = [("/checkout/manual_payment_window_minutes".into(), "out_of_range".into())];
+    let field_error = [("/checkout/manual_payment_window_minutes".into(), "out_of_range".into())];
     for minutes in [-1, 43_201] {
-        assert_eq!(set_window(&market, minutes).await.expect(422).field_errors(), fault);
+        assert_eq!(set_window(&market, minutes).await.expect(422).field_errors(), field_error);
     }
     let set = set_window(&market, 43_200).await.expect(200);
     assert_eq!(set.int("/checkout/payment_window_minutes"), 30);

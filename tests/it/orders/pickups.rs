@@ -127,7 +127,7 @@ async fn an_inactive_location_offers_no_pickup() {
 }
 
 /// Two locations with three and four units of what is sold beyond its stock.
-async fn short_of_two() -> (Market, [Value; 2], String) {
+async fn market_short_of_two() -> (Market, [Value; 2], String) {
     let market = Market::open().await;
     let first = market.owner.get(LOCATIONS).await.expect(200).data()[0]["id"].clone();
     let input = json!({"name": "Annex", "address": {"country": "IN"}, "priority": 1});
@@ -149,8 +149,8 @@ async fn counts(market: &Market, item: &str, location: &Value) -> [i64; 3] {
 }
 
 #[tokio::test]
-async fn owed_units_are_fulfilled_last_and_cancelled_first() {
-    let (market, [first, annex], book) = short_of_two().await;
+async fn backordered_units_are_fulfilled_last_and_cancelled_first() {
+    let (market, [first, annex], book) = market_short_of_two().await;
     let placed = market.order(cart(&[(&book, 9)])).await;
     market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
     assert_eq!(counts(&market, &book, &first).await, [-2, 5, 3]);
@@ -163,7 +163,7 @@ async fn owed_units_are_fulfilled_last_and_cancelled_first() {
     assert_eq!(counts(&market, &book, &first).await, [-2, 0, -2]);
     market.audit(&book).await;
 
-    let (market, [first, annex], book) = short_of_two().await;
+    let (market, [first, annex], book) = market_short_of_two().await;
     let placed = market.order(cart(&[(&book, 9)])).await;
     market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
     let two = json!({"items": [{"order_item_id": placed.line(0), "quantity": 2}]});
@@ -177,7 +177,7 @@ async fn owed_units_are_fulfilled_last_and_cancelled_first() {
 
 #[tokio::test]
 async fn a_backorder_allocates_available_stock_first() {
-    let (market, [first, annex], book) = short_of_two().await;
+    let (market, [first, annex], book) = market_short_of_two().await;
     let placed = market.order(cart(&[(&book, 9)])).await;
     let at = |levels: &Reply, location: &Value| {
         let level = levels.data().iter().find(|one| one["location_id"] == *location).cloned();

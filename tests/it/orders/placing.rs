@@ -5,7 +5,7 @@ use support::{
     address, cart, inr, json, unique,
 };
 
-fn faults(reply: &Reply) -> Vec<(String, String)> {
+fn field_errors(reply: &Reply) -> Vec<(String, String)> {
     let mut found = reply.field_errors();
     found.sort();
     found
@@ -55,11 +55,11 @@ async fn a_shoppers_cart_reports_all_field_errors_together() {
     all.insert(5, ("/shipping_address", "required"));
     let mut all = pairs(&all);
     all.sort();
-    assert_eq!(faults(&rejected.problem("validation_failed")), all);
+    assert_eq!(field_errors(&rejected.problem("validation_failed")), all);
     // A dry run need not know where it goes.
     input["dry_run"] = true.into();
     let rejected = market.try_order(input).await.expect(422);
-    assert_eq!(faults(&rejected), pairs(&of_cart));
+    assert_eq!(field_errors(&rejected), pairs(&of_cart));
     assert_eq!(market.levels(&book).await, [5, 0, 0, 5]);
 }
 
@@ -75,7 +75,7 @@ async fn a_cart_with_too_many_lines_reports_its_other_errors() {
     let is = |code: &str| found.iter().filter(|(_, found)| found == code).count();
     assert_eq!((is("too_many"), is("unknown_variant"), is("required")), (1, 40, 1));
     let rejected = market.try_order(json!({"items": []})).await.expect(422);
-    assert_eq!(faults(&rejected), pairs(&[("/email", "required"), ("/items", "empty_cart")]));
+    assert_eq!(field_errors(&rejected), pairs(&[("/email", "required"), ("/items", "empty_cart")]));
 }
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn a_merchants_cart_reports_all_field_errors_together() {
         input["dry_run"] = dry_run.into();
         let input = market.owner.post("/v1/orders").key(&unique("made")).json(input.clone());
         assert_eq!(
-            faults(&input.await.expect(422)),
+            field_errors(&input.await.expect(422)),
             pairs(&[
                 ("/customer_id", "unknown_customer"),
                 ("/draft", "mutually_exclusive"),
@@ -130,7 +130,7 @@ async fn a_guest_order_requires_an_email_and_a_customers_does_not() {
     let bare = market.order(request(json!({"email": "ann@example.com"}))).await;
     assert_eq!(*bare.reply.at("/order/contact"), json!(null));
     let rejected = market.try_order(request(json!({"first_name": "Ann"}))).await.expect(422);
-    assert_eq!(faults(&rejected), pairs(&[("/customer/email", "required")]));
+    assert_eq!(field_errors(&rejected), pairs(&[("/customer/email", "required")]));
 
     let shopper = Shopper::register(&market.gateway, &market.store).await;
     let order = |input: Value| shopper.post(&market.orders_path()).key(&unique("own")).json(input);
@@ -206,13 +206,13 @@ async fn a_fulfilment_requires_a_location_of_the_store() {
     for location in [foreign.as_str(), "loc_00000000000000000000000000000000"] {
         let input = json!({"location_id": location});
         let rejected = market.act(&placed.id, "fulfill", input).await.expect(422);
-        assert_eq!(faults(&rejected), pairs(&[("/location_id", "unknown_location")]));
+        assert_eq!(field_errors(&rejected), pairs(&[("/location_id", "unknown_location")]));
     }
     let twice = json!({"order_item_id": placed.line(0), "quantity": 1});
     let input = json!({"location_id": foreign, "items": [twice, twice]});
     let rejected = market.act(&placed.id, "fulfill", input).await.expect(422);
     let both = [("/items/1/order_item_id", "duplicate"), ("/location_id", "unknown_location")];
-    assert_eq!(faults(&rejected), pairs(&both));
+    assert_eq!(field_errors(&rejected), pairs(&both));
     let done = market.act(&placed.id, "fulfill", json!({"location_id": own})).await.expect(201);
     assert_eq!(done.str("/fulfillment/location_id"), own);
 }
@@ -382,7 +382,7 @@ async fn an_order_may_choose_its_capture_method() {
     let input = json!({"order_id": placed.id, "save_method": true});
     let input = market.gateway.client().post(&begin).json(input);
     let rejected = input.header("x-service-order-token", &placed.token).await.expect(422);
-    assert_eq!(faults(&rejected), pairs(&[("/save_method", "not_supported")]));
+    assert_eq!(field_errors(&rejected), pairs(&[("/save_method", "not_supported")]));
 }
 
 #[tokio::test]

@@ -293,8 +293,9 @@ async fn returned_units_require_a_known_location() {
     };
     let nowhere = format!("loc_{}", "0".repeat(32));
     let rejected = market.act(&placed.id, "refund", back(&nowhere)).await.expect(422);
-    let faults = [0, 1].map(|n| (format!("/items/{n}/location_id"), "unknown_location".into()));
-    assert_eq!(rejected.field_errors(), faults);
+    let field_errors =
+        [0, 1].map(|n| (format!("/items/{n}/location_id"), "unknown_location".into()));
+    assert_eq!(rejected.field_errors(), field_errors);
     // Also for units whose stock is not counted.
     let variant = json!({"price": inr(100), "inventory": {"tracked": false}});
     let input = json!({"title": "Voucher", "status": "active", "variants": [variant]});
@@ -311,8 +312,8 @@ async fn returned_units_require_a_known_location() {
     };
     for action in ["lines/return", "refund", "refund/calculate"] {
         let rejected = market.act(&uncounted.id, action, line(&nowhere)).await.expect(422);
-        let fault = [("/items/0/location_id".into(), "unknown_location".into())];
-        assert_eq!(rejected.field_errors(), fault, "{action}");
+        let field_error = [("/items/0/location_id".into(), "unknown_location".into())];
+        assert_eq!(rejected.field_errors(), field_error, "{action}");
     }
     market.act(&uncounted.id, "lines/return", line(&room)).await.expect(200);
     market.act(&uncounted.id, "refund", line(&room)).await.expect(201);

@@ -108,7 +108,7 @@ async fn units_that_are_returned_unpaid_leave_the_totals() {
 }
 
 #[tokio::test]
-async fn gift_cards_get_back_what_exceeds_the_new_total() {
+async fn gift_cards_are_credited_with_what_exceeds_the_new_total() {
     let market = market(true).await;
     let book = market.stock(11_900, 10).await;
     let (card, code) = market.gift_card(20_000).await;

@@ -98,7 +98,7 @@ async fn an_order_covered_by_gift_cards_needs_no_provider() {
 }
 
 #[tokio::test]
-async fn a_refund_that_a_card_cannot_count_names_the_nearest_amounts() {
+async fn a_refund_below_the_providers_minor_unit_names_the_nearest_amounts() {
     let connected = Connected::bare_in("KWD", 2_337).await;
     connected.owner.put(&provider_path("stripe")).json(stripe()).await.expect(200);
     let placed = connected.three(Some(json!({"provider": "stripe"}))).await.expect(201);

@@ -146,7 +146,7 @@ async fn a_sandbox_dispute_is_reported_to_the_store() {
 }
 
 #[tokio::test]
-async fn authorizations_and_captures_each_send_webhooks() {
+async fn sandbox_authorizations_and_captures_each_send_provider_webhooks() {
     let connected = Connected::open("manual").await;
     for provider in ["razorpay", "stripe"] {
         let (_, payment, reference) = connected.begin(provider).await;

@@ -30,11 +30,11 @@ async fn bulk_requests_report_one_result_per_operation() {
     assert_eq!((done.int("/succeeded"), done.int("/failed")), (3, 5));
     assert_eq!(done.str("/results/0/product/title"), "Mug");
     assert_eq!(done.str("/results/1/problem/code"), "sku_taken");
-    let mut faults: Vec<String> = (0..2)
+    let mut field_errors: Vec<String> = (0..2)
         .map(|number| done.str(&format!("/results/2/problem/errors/{number}/pointer")))
         .collect();
-    faults.sort();
-    assert_eq!(faults, ["/product/colour", "/product/title"]);
+    field_errors.sort();
+    assert_eq!(field_errors, ["/product/colour", "/product/title"]);
     assert_eq!(done.str("/results/5/problem/errors/0/pointer"), "/id");
     let shown = owner.get(&format!("{PRODUCTS}/{}", kept.str("/id"))).await.expect(200);
     assert_eq!(shown.str("/title"), "Renamed");

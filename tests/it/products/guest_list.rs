@@ -33,7 +33,7 @@ async fn counted(market: &Market, email: &str) -> Option<(i64, i64)> {
 }
 
 #[tokio::test]
-async fn guests_are_listed_newest_first_with_what_they_have_ordered() {
+async fn guests_are_listed_newest_first_with_their_order_totals() {
     let market = Market::open().await;
     let book = market.stock(1_000, 20).await;
     let (ann, bea) = (email_of("ann"), email_of("bea"));
@@ -100,7 +100,7 @@ async fn guests_are_listed_newest_first_with_what_they_have_ordered() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn orders_of_a_guest_at_once_are_each_counted() {
+async fn parallel_orders_of_a_guest_are_each_counted() {
     let market = Market::open().await;
     let book = market.stock(1_000, 20).await;
     let email = email_of("ann");
@@ -115,7 +115,7 @@ async fn orders_of_a_guest_at_once_are_each_counted() {
 }
 
 #[tokio::test]
-async fn an_order_that_gets_another_address_is_another_guests() {
+async fn changing_the_email_of_an_order_moves_it_to_another_guest() {
     let market = Market::open().await;
     let book = market.stock(1_000, 20).await;
     let (typo, right) = (email_of("typo"), email_of("right"));
@@ -184,7 +184,7 @@ async fn over(market: &Market, path: &str) -> Reply {
 }
 
 #[tokio::test]
-async fn a_guest_who_is_forgotten_is_not_listed() {
+async fn a_redacted_guest_is_not_listed() {
     let market = Market::proven().await;
     let settings = format!("/v1/stores/{}/settings", market.store.id);
     let at_once = json!({"privacy": {"redaction_days": 0}});

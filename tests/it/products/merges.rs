@@ -189,11 +189,11 @@ async fn a_merge_is_rejected_with_all_reasons() {
     let owner = &twins.market.owner;
     let request =
         |source: &str| owner.post(&twins.path("merges")).json(json!({"source_id": source}));
-    let fault = |reply: Reply| reply.expect(422).field_errors();
+    let field_error = |reply: Reply| reply.expect(422).field_errors();
     let at = |code: &str| vec![("/source_id".to_owned(), code.to_owned())];
-    assert_eq!(fault(request(&twins.new.id).await), at("same_customer"));
+    assert_eq!(field_error(request(&twins.new.id).await), at("same_customer"));
     let nobody = format!("cus_{}", "0".repeat(32));
-    assert_eq!(fault(request(&nobody).await), at("unknown_customer"));
+    assert_eq!(field_error(request(&nobody).await), at("unknown_customer"));
     let stranger = owner.post(&format!("/v1/customers/{nobody}/merges"));
     stranger.json(json!({"source_id": twins.old.id})).await.expect(404);
     for (id, prefix) in [(&twins.old.id, "old"), (&twins.new.id, "new")] {

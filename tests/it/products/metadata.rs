@@ -40,14 +40,14 @@ async fn lists_filter_by_a_metadata_entry() {
     // Fifty entries, and what is wrong with one is named.
     let many: Value = (0..51).map(|n| (format!("k{n}"), json!("v"))).collect();
     let path = format!("/v1/customers/{}", known.str("/id"));
-    let fault = async |metadata: Value| {
+    let field_error = async |metadata: Value| {
         let rejected = owner.patch(&path).json(json!({"metadata": metadata})).await.expect(422);
         (rejected.str("/errors/0/pointer"), rejected.str("/errors/0/code"))
     };
-    assert_eq!(fault(many).await, ("/metadata".into(), "too_many".into()));
-    let long = fault(json!({"a": "x".repeat(501)})).await;
+    assert_eq!(field_error(many).await, ("/metadata".into(), "too_many".into()));
+    let long = field_error(json!({"a": "x".repeat(501)})).await;
     assert_eq!(long.0, "/metadata/a");
-    let unnamed = fault(json!({"": "x"})).await;
+    let unnamed = field_error(json!({"": "x"})).await;
     assert_eq!(unnamed.1, "invalid_name");
     owner.get("/v1/products?metadata=erp").await.expect(422);
     owner.get("/v1/products?metadata=erp:7&q=tee").await.expect(422);

@@ -11,7 +11,7 @@ async fn create(owner: &Client, input: Value) -> Reply {
 }
 
 #[tokio::test]
-async fn a_customer_without_an_address_is_known_by_their_number() {
+async fn a_customer_without_an_email_is_identified_by_phone_number() {
     let market = Market::open().await;
     let owner = &market.owner;
     let input = json!({"phone": "080 5550 1234", "name": "Asha Rao", "tags": ["walk-in"],
@@ -56,7 +56,7 @@ async fn a_customer_without_an_address_is_known_by_their_number() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_several_customers_with_one_number_one_is_created() {
+async fn one_of_several_imported_customers_with_a_phone_number_is_created() {
     let market = Market::open().await;
     for written in ["+91 98200 12345", "098200 12346"] {
         let made = race(4, || create(&market.owner, json!({"phone": written}))).await;
@@ -68,7 +68,7 @@ async fn of_several_customers_with_one_number_one_is_created() {
 }
 
 #[tokio::test]
-async fn a_number_is_changed_and_an_address_is_added_once() {
+async fn a_phone_number_change_and_a_first_email_are_unique_in_the_store() {
     let market = Market::proven().await;
     let owner = &market.owner;
     let made = create(owner, json!({"phone": "+91 98200 12345"})).await.expect(201);
@@ -119,7 +119,7 @@ async fn done(owner: &Client, path: &str) -> Reply {
 }
 
 #[tokio::test]
-async fn a_customer_without_an_address_is_merged_exported_and_forgotten() {
+async fn a_customer_without_an_email_is_merged_exported_and_redacted() {
     let market = Market::proven().await;
     let owner = &market.owner;
     let settings = format!("/v1/stores/{}/settings", market.store.id);

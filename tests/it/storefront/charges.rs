@@ -49,7 +49,7 @@ fn with(mut cart: Value, fields: Value) -> Value {
     cart
 }
 
-fn fault(reply: &Reply) -> (String, String) {
+fn field_error(reply: &Reply) -> (String, String) {
     reply.field_errors().into_iter().next().unwrap()
 }
 
@@ -176,12 +176,12 @@ async fn shipping_rates_list_cheapest_first_and_are_revalidated_at_checkout() {
     client.post(&path).json(full).await.expect(200);
     let wrong = json!({"items": items, "shipping_address": {"country": "IN", "region": "Bavaria"}});
     let wrong = client.post(&path).json(wrong).await.expect(422);
-    assert_eq!(fault(&wrong), ("/shipping_address/region".into(), "invalid_region".into()));
+    assert_eq!(field_error(&wrong), ("/shipping_address/region".into(), "invalid_region".into()));
 
     let rejected = |fields: Value| {
         let input = with(cart(&[(&book, 1)]), fields);
         let market = &market;
-        async move { fault(&market.try_order(input).await.expect(422)) }
+        async move { field_error(&market.try_order(input).await.expect(422)) }
     };
     let at_rate = |code: &str| ("/shipping_rate_id".to_owned(), code.to_owned());
     assert_eq!(rejected(json!({})).await, at_rate("required"));

@@ -359,15 +359,15 @@ async fn a_carts_shipping_address_is_validated_by_its_country() {
         address["postal_code"] = json!("56000");
         let rejected = market.try_order(input.clone()).await.expect(422);
         let at = |field: &str| format!("/shipping_address/{field}");
-        let faults = [
+        let field_errors = [
             (at("postal_code"), "invalid_postal_code".to_owned()),
             (at("region"), "invalid_region".to_owned()),
         ];
-        assert_eq!(rejected.field_errors(), faults);
+        assert_eq!(rejected.field_errors(), field_errors);
         input["shipping_address"]["region"] = json!("Karnataka");
         input["shipping_address"]["postal_code"] = json!("5600");
         let rejected = market.try_order(input.clone()).await.expect(422);
-        assert_eq!(rejected.field_errors(), faults[..1]);
+        assert_eq!(rejected.field_errors(), field_errors[..1]);
         input["items"][0]["variant_id"] = json!(nowhere);
         input["shipping_address"]["postal_code"] = json!("560001");
         market.try_order(input).await.expect(422);

@@ -104,7 +104,7 @@ async fn search_matches_spelling_variants_in_many_scripts() {
 
 /// However a text and a query write a word: in one, with a sign, or behind a single letter.
 #[tokio::test]
-async fn words_in_one_and_in_several_find_each_other() {
+async fn joined_and_separated_spellings_find_each_other() {
     let front = Front::open().await;
     for titles_of_one in [
         &["WiFi Router", "Wi-Fi Cable"][..],
@@ -161,7 +161,7 @@ async fn words_in_one_and_in_several_find_each_other() {
 
 /// A term whose first word begins too many words is walked by its joined word, and then by another one.
 #[tokio::test]
-async fn a_walk_of_joined_and_of_single_words_repeats_and_loses_nothing() {
+async fn pages_of_joined_and_separated_spellings_list_each_product_once() {
     let front = Front::open().await;
     for title in ["T-Shirt", "Tshirt", "Shirt T", "T Shirt", "Shirt by T", "Shirt"] {
         front.sell(title, 500, 1, json!({})).await;

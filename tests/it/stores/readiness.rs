@@ -51,7 +51,7 @@ async fn a_store_activates_when_all_requirements_are_met() {
 }
 
 #[tokio::test]
-async fn readiness_says_whether_orders_can_be_paid() {
+async fn readiness_tells_manual_payments_from_no_payments() {
     let (_gateway, owner, path) = store().await;
     let detail = || async {
         let shown = owner.get(&format!("{path}/readiness")).await.expect(200);

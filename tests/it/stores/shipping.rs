@@ -135,7 +135,7 @@ async fn a_trailing_space_in_a_postal_prefix_ends_the_code_part() {
 
 /// The sign of the country before a prefix, or before the ends of a range, makes no other place of it.
 #[tokio::test]
-async fn a_postal_prefix_is_one_with_and_without_its_country() {
+async fn postal_prefixes_with_and_without_the_country_are_equal() {
     let market = Market::open().await;
     let owner = &market.owner;
     let zone = |country: &str, prefix: &str| {
@@ -168,7 +168,7 @@ async fn a_postal_prefix_is_one_with_and_without_its_country() {
 }
 
 #[tokio::test]
-async fn a_region_is_stored_in_letters_that_its_writer_reads() {
+async fn regions_are_stored_in_latin_letters_and_accepted_in_either_script() {
     let market = Market::open().await;
     let owner = &market.owner;
     let kowloon = |region: &str| json!({"name": "K", "countries": ["HK"], "regions": [region], "rates": [flat("Van", 500)]});

@@ -83,9 +83,10 @@ async fn all_findings_of_an_invalid_package_are_reported_at_once() {
     rejected.problem("invalid_package");
     upload(&merchant, b"no archive".to_vec()).await.expect(422).problem("invalid_package");
     upload(&merchant, Vec::new()).await.expect(422).problem("invalid_package");
-    let input = merchant.post("/v1/themes/packages/upload").json(json!({}));
-    let rejected = input.await.expect(422);
-    assert_eq!(rejected.str("/errors/0/pointer"), "/file");
+    for (fields, code) in [(json!({}), "required"), (json!({"file": "x"}), "invalid_type")] {
+        let input = merchant.post("/v1/themes/packages/upload").json(fields);
+        assert_eq!(input.await.expect(422).field_errors(), [("/file".into(), code.into())]);
+    }
     let input = merchant.post("/v1/themes/packages/upload").header("content-type", "text/plain");
     input.body("x").await.expect(415).problem("unsupported_media_type");
     let large = upload(&merchant, vec![0; (4 << 20) + 1]).await;

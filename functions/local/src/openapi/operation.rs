@@ -277,16 +277,16 @@ fn idempotency(operation: &Operation<'_>, row: &Row) -> &'static str {
 
 /// The events, as the webhook requests that deliver them.
 pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
-    let mut webhook = |shape: &core_types::event::Shape| {
-        let entry = shape.entry;
-        let schema = shape.schema_in(&mut schemas.answers);
-        let content = json!({"schema": schema, "example": shape.example()});
+    let mut webhook = |event: &core_types::event::EventSchema| {
+        let topic = event.declaration;
+        let schema = event.schema_in(&mut schemas.answers);
+        let content = json!({"schema": schema, "example": event.example()});
         let headers =
             ["webhook-id", "webhook-timestamp", "webhook-signature", "X-Service-Hmac-SHA256"];
         let header = |name: &&str| json!({"name": name, "in": "header", "required": true, "schema": {"type": "string"}});
         let mut post = json!({
-            "summary": entry.summary,
-            "operationId": entry.name,
+            "summary": topic.summary,
+            "operationId": topic.name,
             "tags": ["webhooks"],
             // Signed, and sent without a credential.
             "security": [],
@@ -294,10 +294,10 @@ pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
             "requestBody": {"required": true, "content": {"application/json": content}},
             "responses": {"2XX": {"$ref": "#/components/responses/Received"}},
         });
-        if let (Some(scope), Value::Object(members)) = (entry.scope, &mut post) {
+        if let (Some(scope), Value::Object(members)) = (topic.scope, &mut post) {
             members.insert("x-scopes".to_owned(), json!([scope]));
         }
-        (entry.name.to_owned(), json!({"post": post}))
+        (topic.name.to_owned(), json!({"post": post}))
     };
-    commerce::topics::shapes().iter().map(&mut webhook).collect::<Map<_, _>>().into()
+    commerce::topics::event_schemas().iter().map(&mut webhook).collect::<Map<_, _>>().into()
 }

@@ -32,7 +32,7 @@ const EDGE: i64 = 8;
 /// Points are drawn as circles, too, if there are no more than this: one point alone has no line.
 const FEW: usize = 40;
 /// The limit of a bar, in percent.
-const WHOLE: u64 = 100;
+const ONE_HUNDRED_PERCENT: u64 = 100;
 
 /// A measurement.
 #[derive(Debug, Clone, Copy)]
@@ -213,14 +213,15 @@ fn draw_bars(area: &Area<'_>, bars: &[Bar]) -> Drawn {
     let limit = left.midpoint(right);
     let place = |percent: u64| {
         let length = i64::from(limit.saturating_sub(left));
-        let share = i64::try_from(percent.min(WHOLE.saturating_mul(2))).unwrap_or_default();
+        let share =
+            i64::try_from(percent.min(ONE_HUNDRED_PERCENT.saturating_mul(2))).unwrap_or_default();
         let reached = share.saturating_mul(length).div_euclid(100);
         left.saturating_add(i32::try_from(reached).unwrap_or_default())
     };
     let row = i32::try_from(BAR)?;
     let mut top = 6_i32;
     for bar in bars {
-        let colour = if bar.percent > WHOLE { MARK } else { COLOURS[2] };
+        let colour = if bar.percent > ONE_HUNDRED_PERCENT { MARK } else { COLOURS[2] };
         let label = format!("{}: {} %", bar.label, bar.percent);
         area.draw(&Text::new(label, (left, top), text(14)))?;
         let (upper, lower) = (top.saturating_add(18), top.saturating_add(30));

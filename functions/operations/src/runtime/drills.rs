@@ -55,7 +55,7 @@ pub(crate) async fn list(
     paging: Paging,
 ) -> Result<Page<DrillView>, Problem> {
     let queries = runs::by_month(Drill::KIND, app.clock.now(), None);
-    paging.answer_over(&app, &queries, |_| true, |drill: Drill| DrillView::from(&drill)).await
+    paging.query_many(&app, &queries, |_| true, |drill: Drill| DrillView::from(&drill)).await
 }
 
 /// A condition that ends a drill early.

@@ -64,7 +64,7 @@ pub(crate) async fn list(
         None => runs::by_month(Incident::KIND, app.clock.now(), query.since),
     };
     paging
-        .answer_over(&app, &queries, is_requested, |found: Incident| IncidentView::from(&found))
+        .query_many(&app, &queries, is_requested, |found: Incident| IncidentView::from(&found))
         .await
 }
 
@@ -118,9 +118,9 @@ pub(crate) struct OpenIncidentRequest {
 }
 
 impl RequestRules for OpenIncidentRequest {
-    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+    async fn violations(given: Given<'_>, validation: &Validation<'_>) -> Vec<FieldError> {
         let Some(store) = given.get::<StoreId>("store_id") else { return Vec::new() };
-        let found = case.app.table.get::<identity::store::Store>(&key::store(&store)).await;
+        let found = validation.app.table.get::<identity::store::Store>(&key::store(&store)).await;
         if matches!(found, Ok(None)) {
             return vec![FieldError::new("/store_id", "not_found", "There is no such store.")];
         }
@@ -294,7 +294,7 @@ async fn take(
         let after = incident.take(step, message.clone(), actor(), now)?;
         Ok(Some(Incident { rca: rca.clone().or(after.rca), ..after }))
     };
-    let extend = |write, (_, after): (&Incident, &Incident), _| after.leave(write, step);
+    let extend = |write, (_, after): (&Incident, &Incident), _| after.close_in(write, step);
     let key = key::incident(id);
     let answer = change_with(services, &key, if_match, step.topic(), next, extend).await?;
     if matches!(step, Step::Resolve | Step::Close) {

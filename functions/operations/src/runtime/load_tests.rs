@@ -48,7 +48,7 @@ pub(crate) async fn list(
 ) -> Result<Page<LoadTestView>, Problem> {
     let queries = runs::by_month(LoadTest::KIND, app.clock.now(), None);
     let view = |test: LoadTest| LoadTestView::from(&test);
-    paging.answer_over(&app, &queries, |_| true, view).await
+    paging.query_many(&app, &queries, |_| true, view).await
 }
 
 /// A load test to run.

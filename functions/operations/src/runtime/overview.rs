@@ -155,7 +155,7 @@ async fn store_lag(
     for day in [now, since] {
         let partition = key::events_on(store, day);
         let query = table::Query::index(Index::Gsi5, partition).newest_first();
-        let query = query.looking_ahead(LOOKED_AT, 1);
+        let query = query.with_scan_limit(LOOKED_AT, 1);
         let waits = |event: &Event| event.state == OutboxState::Pending;
         let found = services.table.page::<Event>(&query, LOOKED_AT, None, waits).await?;
         let waiting = found.items.into_iter().map(|event| event.created_at);

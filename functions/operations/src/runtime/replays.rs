@@ -11,8 +11,8 @@ use core_types::id::{DeliveryId, ReplayId, SubscriptionId};
 use core_types::key;
 use core_types::scope::{ReadOperations, RequiredScope, WriteOperations};
 use delivery::replay::{
-    DEFAULT_RATE, Estimate, MAX_COUNT, MAX_RANGE, Replay, ReplayInput, ReplayKind, ReplayStatus,
-    ReplayView, Skipped,
+    DEFAULT_RATE, Estimate, MAX_DELIVERIES, MAX_RANGE, Replay, ReplayInput, ReplayKind,
+    ReplayStatus, ReplayView, Skipped,
 };
 use delivery::run::RunMessage;
 use delivery::subscription::Subscription;
@@ -75,7 +75,7 @@ fn fields_of(kind: ReplayKind) -> (&'static [&'static str], &'static [&'static s
 }
 
 impl RequestRules for ReplayRequest {
-    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+    async fn violations(given: Given<'_>, validation: &Validation<'_>) -> Vec<FieldError> {
         let mut errors = Vec::new();
         if let Some(kind) = given.get::<ReplayKind>("kind") {
             let (needed, other) = fields_of(kind);
@@ -100,7 +100,7 @@ impl RequestRules for ReplayRequest {
             errors.push(FieldError::new("/delivery_ids", "too_few", detail));
         }
         if given.has("since") {
-            errors.extend(range::violations(given, MAX_RANGE, case.app.clock.now()));
+            errors.extend(range::violations(given, MAX_RANGE, validation.app.clock.now()));
         }
         errors
     }
@@ -161,7 +161,7 @@ pub(crate) async fn create(
         event_types: input.event_types.map(|types| types.to_vec()).unwrap_or_default(),
         range,
         delivery_ids,
-        max_count: input.max_count.and_then(whole).unwrap_or(MAX_COUNT),
+        max_count: input.max_count.and_then(whole).unwrap_or(MAX_DELIVERIES),
         rate_per_second: rate.unwrap_or(DEFAULT_RATE),
     };
     let (replay, scopes) = counted(&app, &caller, wanted, now).await?;
@@ -271,7 +271,7 @@ pub(crate) async fn list(
             && query.status.is_none_or(|status| replay.status == status)
             && query.kind.is_none_or(|kind| replay.kind == kind)
     };
-    paging.answer(&app, &all, is_requested, |replay| ReplayView::from(&replay)).await
+    paging.query(&app, &all, is_requested, |replay| ReplayView::from(&replay)).await
 }
 
 /// Whether the caller may see a replay.

@@ -93,8 +93,8 @@ pub(super) enum NewCredentials {
 
 impl RequestRules for SaveRequest {
     /// Validates the keys if the request has their mode. Otherwise `apply` does, for the stored mode.
-    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
-        let provider = case.inbound.param("provider").unwrap_or_default();
+    async fn violations(given: Given<'_>, validation: &Validation<'_>) -> Vec<FieldError> {
+        let provider = validation.inbound.param("provider").unwrap_or_default();
         let provider = ProviderName::from_text(provider).ok();
         let keys = given.get::<CredentialsRequest>("credentials");
         match (provider, keys, given.get("mode")) {

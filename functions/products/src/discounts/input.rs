@@ -6,14 +6,14 @@ use catalogue::collection::Collection;
 use catalogue::product::ProductSummary;
 use core_types::id::{CollectionId, ProductId, ShippingRateId};
 use core_types::key;
-use core_types::money::{self, Money, MoneyInput};
+use core_types::money::{self, Money, MoneyInput, ONE_HUNDRED_PERCENT_BPS};
 use identity::store::Store;
 use primitives::fields::{AtMost, Flag, Int};
 use primitives::input::request;
 use primitives::problem::{FieldError, Problem};
 use sales::discount::{
     CombinesWith, Discount, DiscountKind, DiscountValue, MAX_COLLECTIONS, MAX_PRODUCTS, Minimum,
-    Targets, WHOLE,
+    Targets,
 };
 use sales::pricing_document::PricingDocument;
 use sales::shipping::{MAX_RATES, ShippingZone};
@@ -74,7 +74,7 @@ impl MinimumRequest {
 pub struct ValueRequest {
     /// The percentage off, in hundredths of a percent: 1000 is 10 %. For buy X get Y the default is 10000,
     /// which is free.
-    basis_points: Option<Int<1, WHOLE>>,
+    basis_points: Option<Int<1, ONE_HUNDRED_PERCENT_BPS>>,
     /// The amount off, once for all lines together.
     #[schemars(schema_with = "money::positive")]
     amount: Option<MoneyInput>,
@@ -164,7 +164,7 @@ impl ValueRequest {
         }
         let units =
             |units: Option<Int<1, MAX_UNITS>>| units.and_then(|one| u32::try_from(one.0).ok());
-        let points = self.basis_points.map_or(WHOLE, |points| points.0);
+        let points = self.basis_points.map_or(ONE_HUNDRED_PERCENT_BPS, |points| points.0);
         match kind {
             DiscountKind::Percentage => DiscountValue::Percentage { basis_points: points },
             DiscountKind::FreeShipping => {

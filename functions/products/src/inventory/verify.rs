@@ -55,8 +55,8 @@ struct Sum {
 }
 
 impl Sum {
-    fn of(opening: i64) -> Self {
-        Self { delta: Delta { available: opening, ..Delta::default() }, movements: 0 }
+    fn of(initial: i64) -> Self {
+        Self { delta: Delta { available: initial, ..Delta::default() }, movements: 0 }
     }
 
     fn and(self, movement: &Movement) -> Self {
@@ -65,12 +65,12 @@ impl Sum {
 
     /// The cursor's position behind this movement, with the sum so far.
     fn position(self, at: &Key) -> Attributes {
-        let Delta { available, reserved, committed, held } = self.delta;
+        let Delta { available, reserved, committed, set_aside } = self.delta;
         let notes = [
             ("available", available.to_string()),
             ("reserved", reserved.to_string()),
             ("committed", committed.to_string()),
-            ("held", held.to_string()),
+            ("held", set_aside.to_string()),
             ("movements", self.movements.to_string()),
         ];
         position_of(at, notes)
@@ -88,7 +88,7 @@ impl Sum {
                 available: count("available")?,
                 reserved: count("reserved")?,
                 committed: count("committed")?,
-                held: count("held")?,
+                set_aside: count("held")?,
             },
             movements: text("movements")?.parse().map_err(|_| Code::InvalidCursor)?,
         })
@@ -151,7 +151,7 @@ pub async fn verify_ledger(
         Ok((check, next))
     })
     .await?;
-    paging.with(check).finish(&app, Scanned::<()>::at(next), |nothing| nothing).await
+    paging.with_extras(check).finish(&app, Scanned::<()>::at(next), |nothing| nothing).await
 }
 
 /// Adds up a level's movements from `start`, at most `limit`. If movements remain, returns the position to
@@ -164,7 +164,7 @@ async fn add_up(
 ) -> Result<(Sum, Option<Attributes>), Problem> {
     let query = movements_of(level);
     let (mut start, mut sum) = match start {
-        None => (None, Sum::of(level.opening)),
+        None => (None, Sum::of(level.initial_available)),
         Some(position) => {
             let (start, notes) = recall(position, &["PK", "SK"])?;
             (Some(start), Sum::at(&notes)?)

@@ -107,7 +107,7 @@ pub async fn drain(
 /// The query for all levels of a location. The index has sold-out levels too, because merchants list them.
 fn levels_of(location: &Location) -> Query {
     Query::list(key::list::levels_of_location(&location.store_id, &location.id))
-        .looking_ahead(PAGE, TRIPS)
+        .with_scan_limit(PAGE, TRIPS)
 }
 
 fn ensure_in_time(now: Timestamp, end: Timestamp) -> Result<(), Problem> {
@@ -123,7 +123,7 @@ fn has_stock(level: &Level) -> bool {
 
 /// Whether orders wait for stock of this level, present or oversold.
 fn is_reserved_for_orders(level: &Level) -> bool {
-    level.committed != 0 || level.reserved != level.held || level.available < 0
+    level.committed != 0 || level.reserved != level.set_aside || level.available < 0
 }
 
 fn reserved_for_orders<'a>(levels: impl IntoIterator<Item = &'a Level>) -> Problem {
@@ -157,7 +157,7 @@ async fn move_levels(
         let from = (current.variant_id.clone(), current.location_id.clone());
         let to = (current.variant_id.clone(), to.id.clone());
         let parts =
-            [(StockState::Available, current.available), (StockState::Reserved, current.held)];
+            [(StockState::Available, current.available), (StockState::Reserved, current.set_aside)];
         let parts = parts.into_iter().filter(|(_, quantity)| *quantity > 0);
         wanted.extend(parts.map(|(state, quantity)| InventoryChange::Move {
             from: (from.clone(), state),

@@ -80,7 +80,8 @@ pub(super) async fn by_code(
             let claim: Option<UniqueSku> =
                 services.table.get(&UniqueSku::key_of(store, sku)).await?;
             let found = claim.map(|claim| (claim.product_id, claim.variant_id));
-            paging.part(found.into_iter().collect(), |(_, variant)| variant.to_string())?
+            paging
+                .slice_unfinished(found.into_iter().collect(), |(_, variant)| variant.to_string())?
         }
         (None, code) => {
             let query = Barcode::query(store, code.unwrap_or_default());

@@ -56,7 +56,7 @@ pub(crate) async fn list_categories(
     let branches =
         tree.children(None).map(|category| CategoryBranch::of(category, &tree)).collect();
     let id = |branch: &CategoryBranch| branch.category.id.to_string();
-    Ok(paging.whole(&app, branches, id).await?.cached(caller.keeping()))
+    Ok(paging.slice(&app, branches, id).await?.cached(caller.keeping()))
 }
 
 /// `GET /v1/storefront/{subdomain}/categories/{handle}` (`getStorefrontCategory`): Get a category of a storefront.
@@ -123,7 +123,7 @@ pub(crate) async fn list_collections(
 ) -> Result<Page<CollectionPage>, Problem> {
     let query = Query::index(Index::Gsi1, key::collections_in(&caller.store().id)).newest_first();
     let answer = paging
-        .answer(
+        .query(
             &app,
             &query,
             |collection: &Collection| collection.published,

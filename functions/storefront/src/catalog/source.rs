@@ -165,11 +165,11 @@ impl<'a> ProductList<'a> {
         if self.filter.is_empty() {
             return services.table.page(&query, limit, start, matches).await;
         }
-        let first = query.clone().looking_ahead(limit.saturating_mul(FIRST_TRIP_FACTOR), 1);
+        let first = query.clone().with_scan_limit(limit.saturating_mul(FIRST_TRIP_FACTOR), 1);
         let mut found = services.table.page(&first, limit, start, matches).await?;
         let missing = limit.saturating_sub(found.items.len());
         if missing > 0 && found.next.is_some() && !ReadLimit::is_reached() {
-            let rest = query.looking_ahead(SCANNED_PER_TRIP, MAX_TRIPS);
+            let rest = query.with_scan_limit(SCANNED_PER_TRIP, MAX_TRIPS);
             let start = found.next.take();
             found.extend(services.table.page(&rest, missing, start, matches).await?);
         }

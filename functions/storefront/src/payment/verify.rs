@@ -65,8 +65,8 @@ fn fields_of(provider: &str) -> &'static [&'static str] {
 }
 
 impl RequestRules for VerifyRequest {
-    async fn violations(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
-        let provider = case.inbound.param("provider").unwrap_or_default();
+    async fn violations(given: Given<'_>, validation: &Validation<'_>) -> Vec<FieldError> {
+        let provider = validation.inbound.param("provider").unwrap_or_default();
         let missing = fields_of(provider).iter().filter(|name| !given.has(name));
         let detail = "This field is required.";
         missing.map(|name| FieldError::new(format!("/{name}"), "required", detail)).collect()
@@ -158,10 +158,10 @@ pub async fn verify(
         of_provider.iter().find(|current| Some(&current.provider_reference) == reference);
     // A reference of no payment of this order is rejected by `verify_return`, whichever payment it is given.
     let payment = matching.unwrap_or(newest);
-    let connected = load::connect(&app, &store.id, provider).await?;
-    connected.verify_return(payment, &returned)?;
+    let provider_client = load::connect(&app, &store.id, provider).await?;
+    provider_client.verify_return(payment, &returned)?;
     let (lookup, source) = (PaymentLookup::from(*payment), PaymentSource::Verify);
-    let observed = &record_payment::fetch_and_capture(&app, &connected, payment).await?;
+    let observed = &record_payment::fetch_and_capture(&app, &provider_client, payment).await?;
     let update = PaymentUpdate { lookup: &lookup, observed, source, event: None };
-    record_payment::record(&app, &connected, update, &answering(to_response)).await
+    record_payment::record(&app, &provider_client, update, &answering(to_response)).await
 }

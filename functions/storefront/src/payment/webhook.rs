@@ -26,7 +26,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use services::Services;
 use table::CommitOnly;
-use themes::purchase::settlement::{self, PurchaseUpdate};
+use themes::purchase::update::{self, PurchaseUpdate};
 
 use super::{Segment, parse_provider};
 
@@ -99,9 +99,9 @@ pub async fn receive(
     if !Capabilities::of(provider).is_online {
         return Err(Code::NotFound.into());
     }
-    let connected = connect(&app, &store, provider).await?;
+    let provider_client = connect(&app, &store, provider).await?;
     let now = app.clock.now();
-    let notice = connected.webhook(&inbound.headers, &inbound.body, now)?;
+    let notice = provider_client.webhook(&inbound.headers, &inbound.body, now)?;
     let lookup = match &notice.observed {
         None => None,
         Some(observed) => locate(&app, &store, provider, &observed.reference).await?,
@@ -114,18 +114,18 @@ pub async fn receive(
                 .await?;
         }
         if let Some(dispute) = &notice.dispute {
-            record_disputes::receive(&app, &connected, lookup, dispute, &event).await?;
+            record_disputes::receive(&app, &provider_client, lookup, dispute, &event).await?;
             return Ok(received());
         }
-        let observed = &record_payment::in_full(&app, &connected, lookup, observed).await?;
+        let observed = &record_payment::in_full(&app, &provider_client, lookup, observed).await?;
         let (source, event) = (PaymentSource::Webhook, Some(&event));
         let update = PaymentUpdate { lookup, observed, source, event };
-        record_payment::record(&app, &connected, update, &CommitOnly).await?;
+        record_payment::record(&app, &provider_client, update, &CommitOnly).await?;
         return Ok(received());
     }
     if let Some(observed) = &notice.observed
         && let Some(found) =
-            settlement::of_reference(&app, &store, provider, &observed.reference).await?
+            update::of_reference(&app, &store, provider, &observed.reference).await?
     {
         let update = PurchaseUpdate {
             store_id: &found.store_id,
@@ -134,7 +134,7 @@ pub async fn receive(
             source: PaymentSource::Webhook,
             event: Some(&event),
         };
-        settlement::record(&app, &connected, &found.slug, update).await?;
+        update::record(&app, &provider_client, &found.slug, update).await?;
         return Ok(received());
     }
     app.table.write().put(&event).commit().await?;

@@ -82,7 +82,7 @@ async fn pin_once(
         known.iter().map(|(name, blob)| (name.clone(), BlobRef::from(blob))).collect();
     let mut batches = Batches::new(services);
     for blob in known.values().filter(|blob| !blob.pinned) {
-        batches.add(1, 0, |write| pinned(write, blob));
+        batches.add(1, 0, |write| add_permanent_reference(write, blob));
     }
     for (name, bytes) in files.iter().filter(|(name, _)| !known.contains_key(*name)) {
         let blob = describe(name, bytes, upload, now);
@@ -151,7 +151,7 @@ fn chunks(blob: &Blob, bytes: &Bytes) -> Vec<BlobChunk> {
 }
 
 /// Adds a reference that is never released.
-fn pinned(write: Write, blob: &Blob) -> Write {
+fn add_permanent_reference(write: Write, blob: &Blob) -> Write {
     let change = Change::new("SET pinned = :yes, #references = #references + :one")
         .only_if("upload = :upload AND (attribute_not_exists(pinned) OR pinned = :no)")
         .name("#references", "references")

@@ -127,7 +127,7 @@ impl Category {
 }
 
 /// Begins a write that changes the tree. Of two concurrent changes, one loads the tree again.
-pub fn guarded(services: &Services, guard: &TreeGuard) -> Write {
+pub fn begin_guarded_write(services: &Services, guard: &TreeGuard) -> Write {
     services.table.write().create_or_replace(&guard.changed(), Code::VersionConflict)
 }
 
@@ -149,7 +149,7 @@ pub async fn ensure(
         let category = tree.plan(input, &store.id, now)?;
         let view = CategoryView::of(&category, &tree);
         let event = Event::new(&CATEGORY_CREATED, category.event_subject(), &view, now);
-        let write = guarded(services, &guard).create(&category, Code::VersionConflict);
+        let write = begin_guarded_write(services, &guard).create(&category, Code::VersionConflict);
         write.emit(event).commit().await?;
         Ok(category)
     })

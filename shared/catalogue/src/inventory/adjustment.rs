@@ -115,7 +115,7 @@ pub fn plan(
     for (lookup, delta) in deltas {
         let before = snapshot.levels.get(&lookup);
         let next = next_level(store, &lookup, (before, delta), snapshot, now)?;
-        if !delta.is_nothing() {
+        if !delta.is_zero() {
             let at = (store, &lookup.0, &lookup.1);
             adjustment.movements.push(Movement::new(at, kind, delta, now));
             adjustment.levels.push((before.cloned(), next.clone()));
@@ -174,7 +174,7 @@ fn compare(
 /// `reserved`, and there only the part that the merchant has set aside.
 fn delta_of(state: StockState, quantity: i64, moves: bool) -> Delta {
     if moves && state == StockState::Reserved {
-        Delta { reserved: quantity, held: quantity, ..Delta::default() }
+        Delta { reserved: quantity, set_aside: quantity, ..Delta::default() }
     } else {
         Delta { available: quantity, ..Delta::default() }
     }

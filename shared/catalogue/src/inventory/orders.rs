@@ -63,7 +63,7 @@ impl StockStep {
             Self::ReleaseCommitted => (into, 0, out),
             Self::Restock => (into, 0, 0),
         };
-        Delta { available, reserved, committed, held: 0 }
+        Delta { available, reserved, committed, set_aside: 0 }
     }
 
     /// The counter that must be at least the quantity.
@@ -176,9 +176,9 @@ impl LevelSteps {
         let delta = deltas.fold(Delta::default(), Delta::plus);
         let at = (store, &self.variant, &self.location);
         let (change, rejected) = match self.rejected.clone() {
-            Some(rejected) => (self.conditioned(moved(delta, now)), rejected),
+            Some(rejected) => (self.with_conditions(update_counters(delta, now)), rejected),
             None => (
-                moved_or_opened(delta, at, now),
+                update_or_create_counters(delta, at, now),
                 Problem::internal("a stock step without a condition was rejected"),
             ),
         };
@@ -194,7 +194,7 @@ impl LevelSteps {
     }
 
     /// The change on condition that each counter has what the steps need of it.
-    fn conditioned(&self, change: Change) -> Change {
+    fn with_conditions(&self, change: Change) -> Change {
         let mut needs: Vec<(&'static str, u32)> = Vec::new();
         for (step, units) in &self.steps {
             let Some(counter) = step.needs() else { continue };
@@ -213,7 +213,7 @@ impl LevelSteps {
 }
 
 /// The update of a level that exists.
-fn moved(delta: Delta, now: Timestamp) -> Change {
+fn update_counters(delta: Delta, now: Timestamp) -> Change {
     let update = "SET #available = #available + :available, #reserved = #reserved + :reserved, \
                   #committed = #committed + :committed, #on_hand = #on_hand + :on_hand, \
                   #updated_at = :now, #version = #version + :one";
@@ -221,7 +221,7 @@ fn moved(delta: Delta, now: Timestamp) -> Change {
 }
 
 /// The update of a level that may not exist yet, and is then created from zero.
-fn moved_or_opened(
+fn update_or_create_counters(
     delta: Delta,
     (store, variant, location): (&StoreId, &VariantId, &LocationId),
     now: Timestamp,

@@ -62,8 +62,8 @@ proptest! {
             prop_assert_eq!(level.on_hand, sum);
             prop_assert!(level.committed >= 0 && level.reserved >= 0);
             prop_assert!(oversell || level.available >= 0);
-            let opening = Delta { available: level.opening, ..Delta::default() };
-            prop_assert_eq!(level.counters(), opening.plus(ledger));
+            let initial = Delta { available: level.initial_available, ..Delta::default() };
+            prop_assert_eq!(level.counters(), initial.plus(ledger));
         }
     }
 
@@ -95,12 +95,12 @@ proptest! {
             };
             for (_, next) in planned(&[wanted], &levels).map(|all| all.levels).unwrap_or_default() {
                 prop_assert_eq!(next.on_hand, next.available + next.committed + next.reserved);
-                prop_assert!(next.available >= 0 && next.held >= 0);
+                prop_assert!(next.available >= 0 && next.set_aside >= 0);
                 let lookup = (next.variant_id.clone(), next.location_id.clone());
                 levels.levels.insert(lookup, next);
             }
             let first = &levels.levels[&lookup("a")];
-            prop_assert_eq!(first.reserved - first.held, 5);
+            prop_assert_eq!(first.reserved - first.set_aside, 5);
         }
     }
 }
@@ -125,7 +125,7 @@ fn equal_changes_are_merged_and_a_level_is_written_once() {
     assert_eq!(of("a", StockState::OnHand).delta, 5);
     assert_eq!(of("b", StockState::Available).quantity_after, 4);
     let opened = planned.levels.iter().find(|(before, _)| before.is_none()).unwrap();
-    assert_eq!((opened.1.version, opened.1.opening), (1, 0));
+    assert_eq!((opened.1.version, opened.1.initial_available), (1, 0));
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn a_line_is_allocated_to_the_fewest_locations_and_the_first_of_those() {
 }
 
 #[test]
-fn a_quantity_beyond_the_stock_takes_what_is_there_first() {
+fn a_backordered_quantity_is_allocated_from_stock_first() {
     let snapshot = snapshot(&[("a", 2), ("b", 9)]);
     let levels: Vec<Level> = snapshot.levels.into_values().collect();
     let online = [lookup("c").1, lookup("a").1, lookup("b").1];

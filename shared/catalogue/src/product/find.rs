@@ -43,7 +43,8 @@ pub async fn get_eventually(
     store: &StoreId,
     id: &ProductId,
 ) -> Result<Option<(Product, Vec<Variant>)>, Problem> {
-    let found = read(services, own_range(store, id).seen(ReadConsistency::Eventual)).await?;
+    let found =
+        read(services, own_range(store, id).with_consistency(ReadConsistency::Eventual)).await?;
     Ok(found.filter(|(product, variants)| variants.len() == product.variant_ids.len()))
 }
 

@@ -88,7 +88,7 @@ impl Sellable {
     /// Marks it as ordered, on condition that it is still at the version that the cart was priced by.
     /// So a concurrent change or removal comes either before the order or after it.
     #[must_use]
-    pub fn ordered(&self) -> Change {
+    pub fn mark_ordered(&self) -> Change {
         Change::new("SET was_ordered = :ordered")
             .only_if("#version = :read")
             .name("#version", "version")
@@ -162,7 +162,7 @@ impl Product {
 pub async fn note_ordered(services: &Services, read: &[&Sellable]) -> Result<(), Problem> {
     let mut write = services.table.write();
     for sellable in read.iter().filter(|sellable| !sellable.was_ordered) {
-        write = write.update(&sellable.key(), sellable.ordered(), Code::VersionConflict);
+        write = write.update(&sellable.key(), sellable.mark_ordered(), Code::VersionConflict);
     }
     write.commit().await
 }

@@ -256,7 +256,7 @@ impl ProductSummary {
     /// The update that adds `count` reviews with `stars` stars in total, both possibly negative. Its
     /// condition is that version and rating are still the ones that were read.
     #[must_use]
-    pub(crate) fn rated(&self, count: i64, stars: i64) -> Change {
+    pub(crate) fn add_reviews(&self, count: i64, stars: i64) -> Change {
         let after = Self {
             rating_count: self.rating_count.saturating_add_signed(count),
             rating_sum: self.rating_sum.saturating_add_signed(stars),

@@ -159,7 +159,7 @@ impl Search {
                 let missing = limit.saturating_sub(found.products.len()).saturating_add(1);
                 let mut query = self.query(rank, word);
                 if !filters.is_empty() {
-                    query = query.looking_ahead(TOKENS_PER_TRIP, 1);
+                    query = query.with_scan_limit(TOKENS_PER_TRIP, 1);
                 }
                 let rows = missing.min(BATCH);
                 let is_under_way = position.sk != beginning(rank, word);
@@ -302,7 +302,7 @@ impl Search {
         let partition = key::search_words(&self.store, word);
         Query::partition(partition)
             .begins_with(beginning(rank, word))
-            .seen(ReadConsistency::Eventual)
+            .with_consistency(ReadConsistency::Eventual)
     }
 
     /// The position before the first token of a word in a rank.

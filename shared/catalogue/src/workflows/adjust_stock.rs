@@ -57,7 +57,7 @@ struct ExecutedRequest {
 
 impl InventoryRequest {
     /// Adds the creation of the mark, if there is one; it fails if the request was executed already.
-    fn marked(&self, write: Write) -> Write {
+    fn create_mark(&self, write: Write) -> Write {
         write.when_some(self.mark.as_ref(), |write, mark| {
             let (pk, sk) = (mark.key.pk.clone(), mark.key.sk.clone());
             let done = ExecutedRequest { pk, sk, forgotten_at: mark.forgotten_at, version: 1 };
@@ -95,7 +95,7 @@ pub async fn execute<C: Completion<AdjustmentView>>(
             let levels = read_levels(services, store, &lookups).await?;
             let snapshot = StockSnapshot { levels, oversold: data.oversold.clone() };
             let adjustment = plan(&store.id, (&request.wanted, &snapshot), request.kind, now)?;
-            check_locations(&adjustment, &data.locations)?;
+            ensure_locations(&adjustment, &data.locations)?;
             Ok::<_, Problem>(adjustment)
         };
         let mut adjustment = decide().await?;
@@ -113,7 +113,7 @@ pub async fn execute<C: Completion<AdjustmentView>>(
         let changes = !adjustment.movements.is_empty();
         let event = Event::new(&INVENTORY_ADJUSTED, view.subject_of(&store.id), &view, now);
         let items = adjustment.new_items();
-        let write = adjustment.put_into(request.marked(services.table.write()));
+        let write = adjustment.put_into(request.create_mark(services.table.write()));
         let write = ensure_items(write, store, request, items);
         let write = write.when_some(changes.then_some(event), Write::emit);
         completion.commit(write, &view, now).await
@@ -258,7 +258,7 @@ fn position(request: &InventoryRequest, names: impl Fn(&LevelLookup) -> bool) ->
 }
 
 /// Ensures that no stock is added at a location that is not open. It may still be removed there.
-fn check_locations(
+fn ensure_locations(
     adjustment: &Adjustment,
     locations: &BTreeMap<LocationId, Location>,
 ) -> Result<(), Problem> {

@@ -63,11 +63,11 @@ impl Replaying<'_> {
         let (Some(id), Some(range)) = (&self.replay.subscription_id, self.replay.range) else {
             return Ok(Plan::default());
         };
-        let scope = key::event_scope(Some(&self.replay.store_id), None);
+        let tenant = key::event_tenant(Some(&self.replay.store_id), None);
         let partitions =
-            |day| FAILED.map(|it| key::deliveries_in(&scope, it.as_str(), day)).to_vec();
+            |day| FAILED.map(|it| key::deliveries_in(&tenant, it.as_str(), day)).to_vec();
         let of_subscription =
-            |query: Query| query.ends_with(key::to_subscription(id)).looking_ahead(LOOK_AHEAD, 1);
+            |query: Query| query.ends_with(key::to_subscription(id)).with_scan_limit(LOOK_AHEAD, 1);
         let queries = range.walk(Index::Gsi6, partitions);
         let queries: Vec<Query> = queries.into_iter().map(of_subscription).collect();
         let matches = |delivery: &Delivery| {
@@ -77,7 +77,7 @@ impl Replaying<'_> {
                 && delivery.replay_id.as_ref() != Some(&self.replay.id)
                 && !delivery.is_ended_by_replay()
                 && (delivery.replayed_by.is_none() || self.is_ours(delivery))
-                && self.is_asked_for(&delivery.event_type)
+                && self.is_requested(&delivery.event_type)
         };
         let (found, next) = self.services.table.walk(&queries, limit, place, matches).await?;
         Ok(Plan { next, ..self.plan_again(found).await? })

@@ -26,7 +26,7 @@ impl Replaying<'_> {
         let store = &self.replay.store_id;
         let queries = range.walk(Index::Gsi5, |day| vec![key::events_on(store, day)]);
         let matches =
-            |event: &Event| event.state == OutboxState::Published && self.is_asked_for(&event.name);
+            |event: &Event| event.state == OutboxState::Published && self.is_requested(&event.name);
         let (events, next) = self.services.table.walk(&queries, limit, place, matches).await?;
         let mut plan = Plan { next, ..Plan::default() };
         let mut pairs: Vec<(&Event, &Subscription)> = Vec::new();

@@ -69,8 +69,8 @@ impl Element for Event {
     type Container = EventGroup;
 
     /// The events that lists return.
-    fn held_by(holder: EventGroup) -> Vec<Self> {
-        holder.events.into_iter().filter(Self::is_listed).collect()
+    fn held_by(group: EventGroup) -> Vec<Self> {
+        group.events.into_iter().filter(Self::is_listed).collect()
     }
 }
 
@@ -82,7 +82,7 @@ impl Grouped for Event {
 }
 
 impl EventGroup {
-    /// Groups the events of one transaction into the items that store them. Events of one scope, timeline
+    /// Groups the events of one transaction into the items that store them. Events of one tenant, timeline
     /// and time share an item. Events that no list returns share the item of any other of their time.
     pub fn of_events(mut events: Vec<Event>) -> Vec<Self> {
         // Ids ascend as events are made, and the new ids preserve that order.

@@ -37,7 +37,7 @@ impl<T> Topic<T> {
     }
 }
 
-/// Declares the topics of a noun, in document order: a constant for each, and `TOPICS` and `SHAPES`, which
+/// Declares the topics of a noun, in document order: a constant for each, and `TOPICS` and `EVENT_SCHEMAS`, which
 /// the catalogue collects.
 #[macro_export]
 macro_rules! topics {
@@ -52,9 +52,9 @@ macro_rules! topics {
         pub const TOPICS: &[$crate::event::TopicDeclaration] =
             &[$($crate::event::TopicDeclaration::of(&$constant)),*];
 
-        /// The shapes of their events, in the same order.
-        pub const SHAPES: &[$crate::event::Shape] =
-            &[$($crate::event::Shape::of(&$constant)),*];
+        /// The schemas of their events, in the same order.
+        pub const EVENT_SCHEMAS: &[$crate::event::EventSchema] =
+            &[$($crate::event::EventSchema::of(&$constant)),*];
     };
 }
 
@@ -113,19 +113,19 @@ pub fn envelope() -> Value {
 /// The schema and sample of a topic's events. It is separate from the [`TopicDeclaration`], so that a function that
 /// needs only names and scopes contains no schema.
 #[derive(Debug, Clone, Copy)]
-pub struct Shape {
+pub struct EventSchema {
     /// The topic.
-    pub entry: TopicDeclaration,
+    pub declaration: TopicDeclaration,
     schema: fn() -> Value,
     reference: fn(&mut SchemaGenerator) -> Schema,
     example: fn() -> Value,
 }
 
-impl Shape {
-    /// The shape of this topic's events.
+impl EventSchema {
+    /// The schema of this topic's events.
     pub const fn of<T: Example>(topic: &Topic<T>) -> Self {
         Self {
-            entry: TopicDeclaration::of(topic),
+            declaration: TopicDeclaration::of(topic),
             schema: schema_of::<T>,
             reference: SchemaGenerator::subschema_for::<T>,
             example: example_of::<T>,
@@ -147,14 +147,14 @@ impl Shape {
     pub fn schema_in(&self, generator: &mut SchemaGenerator) -> Value {
         let data = (self.reference)(generator);
         json!({
-            "title": self.entry.name,
+            "title": self.declaration.name,
             "allOf": [
                 {"$ref": "#/components/schemas/Event"},
                 {
                     "type": "object",
                     "required": ["type", "data"],
                     "properties": {
-                        "type": {"const": self.entry.name},
+                        "type": {"const": self.declaration.name},
                         "data": data.as_value(),
                     },
                 },
@@ -165,10 +165,10 @@ impl Shape {
     fn body(&self, data: &Value) -> Value {
         let mut schema = envelope();
         let own = [
-            ("/title", json!(self.entry.name)),
-            ("/description", json!(self.entry.summary)),
-            ("/properties/type", json!({"const": self.entry.name})),
-            ("/properties/entity/properties/type", json!({"const": self.entry.entity})),
+            ("/title", json!(self.declaration.name)),
+            ("/description", json!(self.declaration.summary)),
+            ("/properties/type", json!({"const": self.declaration.name})),
+            ("/properties/entity/properties/type", json!({"const": self.declaration.entity})),
             ("/properties/data", data.clone()),
         ];
         for (pointer, value) in own {
@@ -182,16 +182,16 @@ impl Shape {
     /// A sample of the whole body of such an event.
     pub fn example(&self) -> Value {
         json!({
-            "id": EventId::derive(&["example", self.entry.name]),
-            "type": self.entry.name,
+            "id": EventId::derive(&["example", self.declaration.name]),
+            "type": self.declaration.name,
             "api_version": API_VERSION,
             "created_at": EXAMPLE_TIME,
             "store_id": StoreId::derive(&["example"]),
             "request_id": primitives::id::derive("req_", &["example"]),
             "trace_id": primitives::id::derive("", &["example"]),
             "entity": {
-                "type": self.entry.entity,
-                "id": primitives::id::derive("", &["example", self.entry.entity]),
+                "type": self.declaration.entity,
+                "id": primitives::id::derive("", &["example", self.declaration.entity]),
                 "version": 2
             },
             "data": self.example_data(),

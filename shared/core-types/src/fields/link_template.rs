@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_elsewhere_or_lacks_a_place_is_rejected() {
+    fn a_template_that_leads_elsewhere_or_lacks_a_placeholder_is_rejected() {
         let code = |text: &str| LinkTemplate::from_text(text).unwrap_err().code;
         for text in [
             "http://shop.example/{order_id}/{token}",

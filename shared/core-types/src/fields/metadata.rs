@@ -12,7 +12,7 @@ pub const MAX_METADATA: usize = 50;
 /// The name of an entry.
 type Name = Text<1, 40>;
 /// The text of an entry.
-type Kept = Text<0, 500>;
+type MetadataValue = Text<0, 500>;
 
 /// The metadata of an object, written by apps and merchants: at most 50 entries, names of 1 to 40 characters,
 /// texts of at most 500.
@@ -24,7 +24,7 @@ primitives::inline_schema!([] Metadata, "Metadata", |generator| {
         "type": "object",
         "maxProperties": MAX_METADATA,
         "propertyNames": generator.subschema_for::<Name>(),
-        "additionalProperties": generator.subschema_for::<Kept>(),
+        "additionalProperties": generator.subschema_for::<MetadataValue>(),
     })
 });
 
@@ -35,7 +35,7 @@ impl Deserr<FieldErrors> for Metadata {
     ) -> Result<Self, FieldErrors> {
         // The library's own maps drop invalid entries silently.
         let Value::Map(map) = value else {
-            return BTreeMap::<String, Kept>::deserialize_from_value(value, location)
+            return BTreeMap::<String, MetadataValue>::deserialize_from_value(value, location)
                 .map(|_| Self::default());
         };
         let (mut entries, mut field_errors) = (BTreeMap::new(), FieldErrors::default());
@@ -46,7 +46,7 @@ impl Deserr<FieldErrors> for Metadata {
                     Violation::new("invalid_name", "A key must have 1 to 40 characters.")
                 });
             }
-            match Kept::deserialize_from_value(text.into_value(), place) {
+            match MetadataValue::deserialize_from_value(text.into_value(), place) {
                 Ok(text) => drop(entries.insert(name, text.into())),
                 Err(found) => field_errors.merge(found),
             }
@@ -83,7 +83,7 @@ impl FromText for MetadataFilter {
         let (name, text) = text.split_once(':').ok_or_else(violation)?;
         let is_name = !name.chars().chain(text.chars()).any(char::is_control)
             && Name::from_text(name).is_ok()
-            && Kept::from_text(text).is_ok();
+            && MetadataValue::from_text(text).is_ok();
         is_name.then(|| Self { name: name.to_owned(), text: text.to_owned() }).ok_or_else(violation)
     }
 }

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn subdomains_reject_what_would_break_a_route_or_mislead() {
+    fn subdomains_that_break_a_route_or_mislead_are_rejected() {
         for bad in [
             "",
             "ab",

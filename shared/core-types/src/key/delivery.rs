@@ -47,12 +47,12 @@ pub fn events_on(store: &StoreId, day: Timestamp) -> String {
     format!("STO#{store}#EVT#{}", day.day())
 }
 /// The partition of a store's deliveries of a day; for an app's own subscription, the app's.
-pub fn deliveries_on(scope: &str, day: Timestamp) -> String {
-    format!("{scope}#DLV#{}", day.day())
+pub fn deliveries_on(tenant: &str, day: Timestamp) -> String {
+    format!("{tenant}#DLV#{}", day.day())
 }
 /// The partition of a day's deliveries of one unsuccessful status.
-pub fn deliveries_in(scope: &str, status: &str, day: Timestamp) -> String {
-    format!("{scope}#DLV#{status}#{}", day.day())
+pub fn deliveries_in(tenant: &str, status: &str, day: Timestamp) -> String {
+    format!("{tenant}#DLV#{status}#{}", day.day())
 }
 /// The suffix of the sort keys of deliveries to a subscription.
 pub fn to_subscription(subscription: &SubscriptionId) -> String {
@@ -62,8 +62,8 @@ pub fn to_subscription(subscription: &SubscriptionId) -> String {
 pub fn events_of_day(store: &StoreId, at: Timestamp, id: &EventId) -> IndexKey {
     gsi5(events_on(store, at), format!("{at}#{}", event_moment(id)))
 }
-/// The scope of events and deliveries in partition keys: the store, otherwise the app.
-pub fn event_scope(store: Option<&StoreId>, app: Option<&AppId>) -> String {
+/// The tenant of events and deliveries in partition keys: the store, otherwise the app.
+pub fn event_tenant(store: Option<&StoreId>, app: Option<&AppId>) -> String {
     match (store, app) {
         (Some(store), _) => format!("STO#{store}"),
         (None, Some(app)) => format!("APP#{app}"),
@@ -72,14 +72,14 @@ pub fn event_scope(store: Option<&StoreId>, app: Option<&AppId>) -> String {
 }
 /// The index of an entity's timeline on a store, and its partition there.
 pub fn timeline_on(store: &StoreId, subject: &str) -> (Index, String) {
-    (Index::Gsi6, timeline_of(&event_scope(Some(store), None), subject))
+    (Index::Gsi6, timeline_of(&event_tenant(Some(store), None), subject))
 }
-fn timeline_of(scope: &str, subject: &str) -> String {
-    format!("{scope}#ENT#{subject}")
+fn timeline_of(tenant: &str, subject: &str) -> String {
+    format!("{tenant}#ENT#{subject}")
 }
 /// The entry of an event in a timeline, which has the events about an entity and its parts.
-pub fn timeline(scope: &str, subject: &str, at: Timestamp, id: &EventId) -> IndexKey {
-    gsi6(timeline_of(scope, subject), format!("{at}#{}", event_moment(id)))
+pub fn timeline(tenant: &str, subject: &str, at: Timestamp, id: &EventId) -> IndexKey {
+    gsi6(timeline_of(tenant, subject), format!("{at}#{}", event_moment(id)))
 }
 /// A delivery.
 pub fn delivery(id: &DeliveryId) -> Key {
@@ -93,24 +93,24 @@ pub fn recorded_answer(id: &DeliveryId, number: u32) -> Key {
 pub const RECORDED_ANSWERS: &str = "ANS#";
 /// A store's deliveries of a day; for an app's own subscription, the app's.
 pub fn deliveries_of_day(
-    scope: &str,
+    tenant: &str,
     at: Timestamp,
     id: &DeliveryId,
     subscription: &SubscriptionId,
 ) -> IndexKey {
     let place = format!("{at}#{id}{}", to_subscription(subscription));
-    gsi5(deliveries_on(scope, at), place)
+    gsi5(deliveries_on(tenant, at), place)
 }
 /// A day's deliveries of one unsuccessful status.
 pub fn deliveries_in_trouble(
-    scope: &str,
+    tenant: &str,
     status: &str,
     at: Timestamp,
     id: &DeliveryId,
     subscription: &SubscriptionId,
 ) -> IndexKey {
     let place = format!("{at}#{id}{}", to_subscription(subscription));
-    gsi6(deliveries_in(scope, status, at), place)
+    gsi6(deliveries_in(tenant, status, at), place)
 }
 /// The partition of an ordering key: a subscription's unfinished deliveries about one entity, in order.
 pub fn ordering_key(subscription: &SubscriptionId, entity: &str) -> String {
@@ -129,8 +129,8 @@ pub fn permits_of_host(host: &str, queue: &str) -> Key {
     Key::new(format!("PLC#HOST#{host}"), queue)
 }
 /// The concurrency permits of a store or app that subscribed, on a queue of deliveries.
-pub fn permits_of_scope(scope: &str, queue: &str) -> Key {
-    Key::new(format!("PLC#{scope}"), queue)
+pub fn permits_of_tenant(tenant: &str, queue: &str) -> Key {
+    Key::new(format!("PLC#{tenant}"), queue)
 }
 /// A replay of deliveries.
 pub fn replay(id: &ReplayId) -> Key {

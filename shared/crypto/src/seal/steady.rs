@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn it_opens_with_the_same_key_and_context_only_and_whole() {
+    fn a_steady_seal_opens_whole_with_the_same_key_and_context_only() {
         let sealed = key().seal(b"place", b"list");
         assert_eq!(key().open(&sealed, b"list").unwrap(), b"place");
         assert_eq!(key().open(&sealed, b"other"), Err(Unsealable));
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_random_nonce_sealed_is_none_of_these() {
+    fn a_text_sealed_with_a_random_nonce_is_no_steady_seal() {
         let sealed = SealKey(key().0).seal(b"place", b"list");
         assert_eq!(key().open(&sealed, b"list"), Err(Unsealable));
     }

@@ -42,7 +42,7 @@ fn unbase64(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn what_was_signed_is_read_back_with_the_documented_header() {
+fn a_signed_token_has_the_documented_header_and_verifies() {
     let keys = KeySet::generate();
     for claims in [claims(), embedded(), Claims { scope: String::new(), ..claims() }] {
         let token = sign(&keys, &claims).unwrap();
@@ -99,7 +99,7 @@ fn a_token_begins_ten_seconds_before_nbf_and_iat() {
 }
 
 #[test]
-fn nothing_is_signed_that_would_not_be_accepted() {
+fn claims_that_would_not_verify_are_not_signed() {
     let keys = KeySet::generate();
     let rejection = |claims, change: fn(&mut Claims)| {
         let mut claims: Claims = claims;

@@ -26,7 +26,7 @@ use crate::subscription::Subscription;
 pub const MAX_ATTEMPTS_TO_HOST: u32 = 40;
 /// The most concurrent attempts for one store's subscriptions, or an app's own (our choice): two stores
 /// fit on a host that they share.
-pub const MAX_ATTEMPTS_OF_SCOPE: u32 = 20;
+pub const MAX_ATTEMPTS_OF_TENANT: u32 = 20;
 
 /// The concurrency permits of an attempt; empty when its receiver is prompt.
 #[derive(Debug, Default)]
@@ -85,10 +85,10 @@ impl Permits {
 
 /// The limits that count an attempt, the smaller one first.
 fn limits(delivery: &Delivery, subscription: &Subscription, speed: Speed) -> [(Key, u32); 2] {
-    let scope = key::event_scope(delivery.store_id.as_ref(), delivery.app_id.as_ref());
+    let tenant = key::event_tenant(delivery.store_id.as_ref(), delivery.app_id.as_ref());
     let host = subscription.receiver();
     [
-        (key::permits_of_scope(&scope, speed.as_str()), MAX_ATTEMPTS_OF_SCOPE),
+        (key::permits_of_tenant(&tenant, speed.as_str()), MAX_ATTEMPTS_OF_TENANT),
         (key::permits_of_host(&host, speed.as_str()), MAX_ATTEMPTS_TO_HOST),
     ]
 }

@@ -72,7 +72,7 @@ fn a_lost_attempt_is_followed_by_the_next_once_its_lease_ends() {
 
 #[test]
 fn an_early_message_is_stale() {
-    let deferred = delivery().deferred(NOW.plus(MINUTE), NOW);
+    let deferred = delivery().held_by_circuit(NOW.plus(MINUTE), NOW);
     assert_eq!((deferred.status, deferred.attempt), (DeliveryStatus::Pending, 0));
     assert_eq!(deferred.readiness(1, NOW.plus(Duration::from_secs(58))), AttemptReadiness::Stale);
     assert_eq!(deferred.readiness(1, NOW.plus(Duration::from_secs(59))), AttemptReadiness::Ready);
@@ -82,8 +82,8 @@ fn an_early_message_is_stale() {
 #[test]
 fn a_far_rate_limited_delivery_is_queued_early_and_swept_again_after_its_time() {
     let until = NOW.plus(MINUTE * 60);
-    let waiting = delivery().paced(until, until, NOW);
-    assert_eq!((waiting.held_by, waiting.turn_at), (Some(Hold::Rate), Some(until)));
+    let waiting = delivery().held_by_rate(until, until, NOW);
+    assert_eq!((waiting.held_by, waiting.rate_slot_at), (Some(Hold::Rate), Some(until)));
     assert_eq!((waiting.delay(NOW), waiting.due_at), (None, Some(until.minus(MINUTE * 10))));
     let due = until.minus(MINUTE * 10);
     let swept = waiting.swept(due);
@@ -91,32 +91,32 @@ fn a_far_rate_limited_delivery_is_queued_early_and_swept_again_after_its_time() 
         (swept.delay(due), swept.due_at),
         (Some(MINUTE * 10), Some(until.plus(SWEPT_GRACE)))
     );
-    let near = delivery().paced(NOW.plus(MINUTE), until, NOW);
+    let near = delivery().held_by_rate(NOW.plus(MINUTE), until, NOW);
     assert_eq!((near.delay(NOW), near.due_at), (Some(MINUTE), Some(NOW.plus(MINUTE * 3))));
     let claimed = near.claimed(NOW);
-    assert_eq!((claimed.turn_at, claimed.held_by), (None, None));
+    assert_eq!((claimed.rate_slot_at, claimed.held_by), (None, None));
 }
 
 #[test]
 fn a_delivery_behind_another_is_due_after_its_end_and_ready_at_once() {
     let head = delivery().claimed(NOW);
-    let waiting = delivery().behind(&head, NOW).unwrap();
+    let waiting = delivery().held_by_entity(&head, NOW).unwrap();
     assert_eq!(waiting.due_at, Some(NOW.plus(LEASE).plus(MINUTE * 2)));
     assert_eq!(
         (waiting.readiness(1, NOW), waiting.status),
         (AttemptReadiness::Ready, DeliveryStatus::Pending)
     );
-    assert!(waiting.behind(&head, NOW).is_none(), "it waits there already");
+    assert!(waiting.held_by_entity(&head, NOW).is_none(), "it waits there already");
     let failed =
         head.with_outcome(&AttemptOutcome::answered(500, None), Duration::ZERO, 1 << 31, NOW);
-    assert!(waiting.behind(&failed, NOW).is_none());
+    assert!(waiting.held_by_entity(&failed, NOW).is_none());
     let later = failed.claimed(NOW).with_outcome(
         &AttemptOutcome::failed("dns"),
         Duration::ZERO,
         u32::MAX,
         NOW,
     );
-    let after = waiting.behind(&later, NOW).map(|waiting| waiting.due_at);
+    let after = waiting.held_by_entity(&later, NOW).map(|waiting| waiting.due_at);
     assert_eq!(after, later.next_attempt_at.map(|next| Some(next.plus(MINUTE * 2))));
 }
 
@@ -241,7 +241,7 @@ fn the_wait_for_a_permit_doubles_and_counts_no_attempt() {
     let mut waiting = delivery();
     let mut now = NOW;
     for seconds in [1, 2, 4, 8, 16, 30, 30] {
-        waiting = waiting.crowded(1 << 31, now);
+        waiting = waiting.held_by_concurrency(1 << 31, now);
         let until = now.plus(Duration::from_secs(seconds));
         assert_eq!(
             (waiting.held_by, waiting.next_attempt_at),
@@ -255,21 +255,24 @@ fn the_wait_for_a_permit_doubles_and_counts_no_attempt() {
     let claimed = waiting.claimed(now);
     assert_eq!((claimed.attempt, claimed.held_by), (1, None));
     let failed = claimed.with_outcome(&AttemptOutcome::answered(500, None), Duration::ZERO, 0, now);
-    let again = failed.crowded(1 << 31, now);
+    let again = failed.held_by_concurrency(1 << 31, now);
     assert_eq!(again.next_attempt_at, Some(now.plus(Duration::from_secs(1))), "it begins anew");
     assert_eq!(again.status, DeliveryStatus::Retrying);
 }
 
 #[test]
 fn the_wait_for_a_permit_has_50_percent_jitter() {
-    let wait = |draw| NOW.until(delivery().crowded(draw, NOW).next_attempt_at.unwrap());
+    let wait = |draw| NOW.until(delivery().held_by_concurrency(draw, NOW).next_attempt_at.unwrap());
     assert_eq!(wait(0), Duration::from_millis(500));
     assert_eq!(wait(u32::MAX), Duration::from_millis(1_499));
 }
 
 #[test]
 fn a_duplicate_message_of_a_postponed_delivery_is_stale() {
-    let waiting = delivery().crowded(1 << 31, NOW).crowded(1 << 31, NOW).crowded(1 << 31, NOW);
+    let waiting = delivery()
+        .held_by_concurrency(1 << 31, NOW)
+        .held_by_concurrency(1 << 31, NOW)
+        .held_by_concurrency(1 << 31, NOW);
     assert_eq!(waiting.readiness(1, NOW), AttemptReadiness::Stale);
     assert_eq!(waiting.readiness(1, NOW.plus(Duration::from_secs(4))), AttemptReadiness::Ready);
 }

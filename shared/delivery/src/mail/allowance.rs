@@ -216,16 +216,16 @@ pub fn count_invitation(write: Write, quota: &MailQuota, to: &Email, at: Timesta
     count(write, "invitations_to", &to.normalized(), MAX_INVITATIONS_TO_RECIPIENT, at)
 }
 
-/// Counts a mail about an order to this recipient. With `stranger` it also counts as a mail to a
-/// stranger, and with `asked_by` as a payment request of that store. `mail_limit` rejects it.
+/// Counts a mail about an order to this recipient. With `unverified` it also counts as a mail to a
+/// stranger, and with `requested_by` as a payment request of that store. `mail_limit` rejects it.
 pub fn count_about_order(
     write: Write,
     to: &Email,
-    (stranger, asked_by): (Option<&MailQuota>, Option<&StoreId>),
+    (unverified, requested_by): (Option<&MailQuota>, Option<&StoreId>),
     now: Timestamp,
 ) -> Write {
-    let write = write.when_some(stranger, |write, quota| quota.count(write, now));
-    let write = write.when_some(asked_by, |write, store| {
+    let write = write.when_some(unverified, |write, quota| quota.count(write, now));
+    let write = write.when_some(requested_by, |write, store| {
         count(write, "payment_mails_of", store.as_str(), MAX_PAYMENT_REQUESTS_OF_STORE, now)
     });
     count(write, "order_mails_to", &to.normalized(), MAX_ORDER_MAILS_TO_RECIPIENT, now)
@@ -233,7 +233,7 @@ pub fn count_about_order(
 
 /// Counts a repeated payment request for this order, in the transaction that emits its event.
 /// `mail_limit` rejects it.
-pub fn count_asked_again(write: Write, order: &OrderId, at: Timestamp) -> Write {
+pub fn count_repeated_request(write: Write, order: &OrderId, at: Timestamp) -> Write {
     count(write, "payment_mails_about", order.as_str(), MAX_PAYMENT_REQUESTS_OF_ORDER, at)
 }
 

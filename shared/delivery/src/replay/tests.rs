@@ -76,9 +76,9 @@ fn the_status_of_a_replay_follows_from_its_deliveries() {
     assert_eq!((waits.status, waits.succeeded), (ReplayStatus::Running, 1));
     assert_eq!(waits.next_step_at, NOW.plus(Duration::from_secs(1)));
     let late = NOW.plus(WATCHED);
-    let given_up = waits.with_scanned(&[Succeeded, Retrying], None, late);
-    assert_eq!(given_up.status, ReplayStatus::Partial, "what is retried goes on by itself");
-    assert_eq!(given_up.progress().unfinished, 1);
+    let partial = waits.with_scanned(&[Succeeded, Retrying], None, late);
+    assert_eq!(partial.status, ReplayStatus::Partial, "what is retried goes on by itself");
+    assert_eq!(partial.progress().unfinished, 1);
     let unseen = after(2, &[Succeeded]);
     assert_eq!((unseen.status, unseen.scanned), (ReplayStatus::Running, Scan::default()));
 }

@@ -29,7 +29,7 @@ impl Replay {
         let sent = self.sent.saturating_add(made.sent);
         let is_full = made.is_cut || (sent >= self.max_count && made.next.is_some());
         let is_last = is_full || made.next.is_none();
-        let paced = self.attempt_at(made.sent, now);
+        let until = self.attempt_at(made.sent, now);
         let cursor = made.next.as_ref().and_then(WalkPosition::last).map(str::to_owned);
         let next = Self {
             status: ReplayStatus::Running,
@@ -41,10 +41,10 @@ impl Replay {
             cursor: cursor.or_else(|| self.cursor.clone()),
             place: made.next.filter(|_| !is_last),
             made_at: is_last.then_some(now),
-            paced_until: Some(paced),
+            scheduled_until: Some(until),
             ..self.changed(now)
         };
-        let at = if is_last { paced.plus(Duration::from_secs(1)) } else { paced.minus(AHEAD) };
+        let at = if is_last { until.plus(Duration::from_secs(1)) } else { until.minus(AHEAD) };
         next.with_step_at(at.max(now), now)
     }
 

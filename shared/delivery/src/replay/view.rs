@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    DEFAULT_RATE, Estimate, MAX_COUNT, MAX_RANGE, Replay, ReplayInput, ReplayKind, ReplayStatus,
-    Skipped,
+    DEFAULT_RATE, Estimate, MAX_DELIVERIES, MAX_RANGE, Replay, ReplayInput, ReplayKind,
+    ReplayStatus, Skipped,
 };
 
 core_types::topics! {
@@ -92,7 +92,7 @@ impl Example for ReplayView {
             event_types: Vec::new(),
             range: Some(range),
             delivery_ids: Vec::new(),
-            max_count: MAX_COUNT,
+            max_count: MAX_DELIVERIES,
             rate_per_second: DEFAULT_RATE,
         };
         let by = MerchantId::derive(&["example"]);

@@ -23,7 +23,7 @@ const MAX_OPEN: Duration = MINUTE.saturating_mul(15);
 const PROBE: Duration = MINUTE;
 /// The interval at which successes of a healthy receiver are recorded.
 const SUCCESS_RECORDED: Duration = MINUTE.saturating_mul(5);
-/// A receiver is given up after this long without a success, …
+/// A subscription is disabled after this long without a success, …
 const HOPELESS_AFTER: Duration = HOUR.saturating_mul(120);
 /// … and at least so many exhausted deliveries.
 const HOPELESS_EXHAUSTED: u32 = 20;

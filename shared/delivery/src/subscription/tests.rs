@@ -40,7 +40,7 @@ fn a_store_s_subscription_takes_its_events_and_no_other_store_s() {
 }
 
 #[test]
-fn an_app_s_subscription_takes_what_it_may_read_and_nothing_without_an_installation() {
+fn an_app_subscription_matches_its_scopes_and_nothing_once_uninstalled() {
     let store = StoreId::mint(NOW);
     let (mut subscription, _) = subscription(&store, &SealKey::generate(), &["*"]);
     subscription.app_id = Some(AppId::mint(NOW));
@@ -117,8 +117,10 @@ fn a_rotation_signs_with_both_until_it_is_promoted_or_its_grace_ends() {
     let last = end.minus(Duration::from_millis(1));
     assert!(rotated.signing_keys(&key, last).unwrap().previous.is_some());
     assert!(rotated.signing_keys(&key, end).unwrap().previous.is_none());
-    assert!(rotated.promote(NOW).unwrap().signing_keys(&key, NOW).unwrap().previous.is_none());
-    assert_eq!(rotated.promote(end).unwrap_err().code, Code::NoSecretRotation);
+    assert!(
+        rotated.finish_rotation(NOW).unwrap().signing_keys(&key, NOW).unwrap().previous.is_none()
+    );
+    assert_eq!(rotated.finish_rotation(end).unwrap_err().code, Code::NoSecretRotation);
     let third = |grace| rotated.rotate(sealed.clone(), None, grace, NOW);
     assert_eq!(third(DEFAULT_GRACE).unwrap_err().code, Code::InvalidStateTransition);
     assert!(third(Duration::ZERO).unwrap().rotation.is_none());

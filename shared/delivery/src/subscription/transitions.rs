@@ -101,7 +101,7 @@ impl Subscription {
     ///
     /// # Errors
     /// `no_secret_rotation` when no rotation is under way.
-    pub fn promote(&self, now: Timestamp) -> Result<Self, Problem> {
+    pub fn finish_rotation(&self, now: Timestamp) -> Result<Self, Problem> {
         self.live_rotation(now).ok_or(Code::NoSecretRotation)?;
         Ok(Self { rotation: None, ..self.changed(now) })
     }

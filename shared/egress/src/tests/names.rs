@@ -29,8 +29,7 @@ async fn a_name_is_resolved_and_connected_anew_for_every_request() {
 }
 
 #[tokio::test]
-async fn a_kept_connection_is_used_again_only_where_the_name_leads_to_the_same_validated_addresses()
-{
+async fn a_pooled_connection_is_reused_only_for_the_same_validated_addresses() {
     let canary = Receiver::canary().await;
     let other = Ipv4Addr::new(127, 0, 0, 2);
     let elsewhere = TcpListener::bind((other, canary.port)).await.unwrap();
@@ -92,7 +91,7 @@ async fn receivers_on_other_ports_and_under_other_names_have_connections_of_thei
 }
 
 #[tokio::test]
-async fn what_was_cut_off_leaves_no_connection() {
+async fn an_aborted_request_leaves_no_pooled_connection() {
     let flood = "HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\nx";
     let receiver = Receiver::answering(flood).await;
     let egress = Egress::new(Policy::development());

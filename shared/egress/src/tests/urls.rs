@@ -135,7 +135,7 @@ fn a_destination_is_known_by_its_host_and_requested_in_normal_form() {
 }
 
 #[test]
-fn each_rejection_and_each_failure_says_what_it_was() {
+fn each_rejection_and_failure_has_its_own_message() {
     let said: std::collections::BTreeSet<String> = [
         DestinationRejection::TooLong,
         DestinationRejection::Malformed,

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_admitted_is_known_for_five_minutes() {
+    fn an_admitted_caller_is_remembered_for_five_minutes() {
         let keeper = Admissions::default();
         keeper.remember_caller("card", 0);
         keeper.close("net", i64::MAX, 0);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_known_is_known_by_their_credential_or_else_by_their_storefront() {
+    fn an_admitted_caller_is_identified_by_credential_or_else_by_storefront() {
         use crate::row::Access;
         use crate::row::Row;
         let presented_by = |headers: &[(&str, &str)], subdomain: Option<&str>| {
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_already_is_renewed_without_a_loss() {
+    fn renewing_an_admission_evicts_no_other() {
         let keeper = Admissions::default();
         for number in 0..MAX_ENTRIES {
             keeper.close(&number.to_string(), i64::MAX, 0);

@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_costs_what_its_row_says_and_a_list_what_it_asks_for() {
+    fn a_request_costs_its_row_and_a_list_its_limit() {
         assert_eq!(Cost::WRITE.of(&request("POST", "/v1/things?limit=100", Cost::WRITE)), 10);
         for (query, points) in [
             ("", 3),

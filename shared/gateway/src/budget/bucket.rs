@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rejected_condition_is_told_from_every_other_failure_and_shows_what_stood_in_its_way() {
+    fn a_rejected_condition_is_distinguished_and_returns_the_stored_item() {
         let item = Attributes::from([("tat".to_owned(), number(7))]);
         let rejection = |item: Option<Attributes>| {
             let rejected = ConditionalCheckFailedException::builder().set_item(item).build();

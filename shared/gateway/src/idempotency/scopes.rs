@@ -43,7 +43,7 @@ mod tests {
     use super::missing;
 
     #[test]
-    fn an_answer_is_repeated_to_whoever_may_do_as_much() {
+    fn a_response_is_replayed_to_callers_with_the_same_scopes() {
         let of = |first, now| missing(Some(first), Some(now));
         assert_eq!(of("read_orders write_webhooks", "write_webhooks"), Some("read_orders"));
         assert_eq!(of("read_orders write_webhooks", "write_orders write_webhooks"), None);

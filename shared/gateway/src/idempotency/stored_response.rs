@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_kept_whole_and_small() {
+    fn a_response_is_stored_whole_and_compressed() {
         for text in ["", "a token: {}[]\"\u{0}", &"{\"title\":\"Blue mug\"},".repeat(20_000)] {
             let (answer, size, again) =
                 sealed_and_opened(&serde_json::json!({"id": "x", "text": text}));
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_does_not_fit_the_names_are_kept() {
+    fn a_response_too_large_to_store_is_reduced_to_id_and_version() {
         let noise: String = (0..20_000).map(|_| crypto::seal::hex(&random_bytes::<32>())).collect();
         let body = serde_json::json!({"id": "x", "version": 3, "text": noise});
         let (_, _, again) = sealed_and_opened(&body);

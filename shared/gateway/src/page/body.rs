@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_list_says_of_itself_stands_alongside_its_items() {
+    fn the_extras_of_a_list_stand_alongside_its_items() {
         #[derive(Serialize)]
         struct Extras {
             unread: u32,

@@ -3,10 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use axum::extract::{FromRequestParts, State};
+use axum::extract::State;
 use deserr::{Deserr, ValuePointerRef};
 use http::Method;
-use http::request::Parts;
 #[cfg(feature = "openapi")]
 use schemars::json_schema;
 use serde_json::{Map, Value};
@@ -17,7 +16,7 @@ use crate::app::App;
 use crate::describe::{Operation, ParameterLocation};
 use crate::idempotency::Required;
 use primitives::fields::{FieldErrors, FromPath, Violation};
-use primitives::input::{self, Given, NoFields, Rules};
+use primitives::input::{self, NoFields};
 use primitives::problem::{Code, FieldError, Problem};
 
 /// Query parameters that page a list.
@@ -85,8 +84,10 @@ pub trait Argument {
     ///
     /// # Errors
     /// What leaves nothing to validate: a path that names nothing, a body that is no JSON.
-    fn validate(case: &mut Validation<'_>) -> impl Future<Output = Result<(), Problem>> + Send {
-        let _ = case;
+    fn validate(
+        validation: &mut Validation<'_>,
+    ) -> impl Future<Output = Result<(), Problem>> + Send {
+        let _ = validation;
         std::future::ready(Ok(()))
     }
 
@@ -248,8 +249,8 @@ impl Argument for Whole {
 }
 
 impl<T: FromPath> Argument for Path<T> {
-    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        Self::of(case.inbound).map(drop)
+    async fn validate(validation: &mut Validation<'_>) -> Result<(), Problem> {
+        Self::of(validation.inbound).map(drop)
     }
 
     #[cfg(feature = "openapi")]
@@ -259,8 +260,8 @@ impl<T: FromPath> Argument for Path<T> {
 }
 
 impl Argument for IfMatch {
-    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        Self::of(&case.inbound.headers).map(drop)
+    async fn validate(validation: &mut Validation<'_>) -> Result<(), Problem> {
+        Self::of(&validation.inbound.headers).map(drop)
     }
 
     #[cfg(feature = "openapi")]
@@ -272,8 +273,8 @@ impl Argument for IfMatch {
 }
 
 impl Argument for Required {
-    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        let named = case.inbound.headers.contains_key("idempotency-key");
+    async fn validate(validation: &mut Validation<'_>) -> Result<(), Problem> {
+        let named = validation.inbound.headers.contains_key("idempotency-key");
         if named { Ok(()) } else { Err(Code::IdempotencyKeyRequired.into()) }
     }
 
@@ -288,10 +289,10 @@ impl Argument for Required {
 impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for Body<T> {
     const READS: Reads = Reads::BODY;
 
-    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        let fields = case.body()?;
-        let read = case.read(fields).map(Body::<T>);
-        case.insert(read);
+    async fn validate(validation: &mut Validation<'_>) -> Result<(), Problem> {
+        let fields = validation.body()?;
+        let read = validation.read(fields).map(Body::<T>);
+        validation.insert(read);
         Ok(())
     }
 
@@ -305,10 +306,10 @@ impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for Body<T> {
 impl<T: Deserr<FieldErrors> + Parameters + Described + Send + 'static> Argument for Form<T> {
     const READS: Reads = Reads::BODY;
 
-    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        let fields = case.form(T::KNOWN)?;
-        let read = case.read(fields).map(Form::<T>);
-        case.insert(read);
+    async fn validate(validation: &mut Validation<'_>) -> Result<(), Problem> {
+        let fields = validation.form(T::KNOWN)?;
+        let read = validation.read(fields).map(Form::<T>);
+        validation.insert(read);
         Ok(())
     }
 
@@ -323,10 +324,10 @@ impl<T: Deserr<FieldErrors> + Parameters + Described + Send + 'static> Argument 
 impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for Query<T> {
     const READS: Reads = Reads::QUERY;
 
-    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        let fields = case.query();
-        let read = case.read(fields).map(Query::<T>);
-        case.insert(read);
+    async fn validate(validation: &mut Validation<'_>) -> Result<(), Problem> {
+        let fields = validation.query();
+        let read = validation.read(fields).map(Query::<T>);
+        validation.insert(read);
         Ok(())
     }
 
@@ -334,74 +335,5 @@ impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for Query<T> 
     fn describe(operation: &mut Operation) {
         operation.takes_query::<T>();
         operation.rejects(&[Code::ValidationFailed]);
-    }
-}
-
-/// [`Rules`] that depend on more than the fields: on the rest of the request, or on the application.
-pub trait RequestRules {
-    /// The violations of the rules.
-    fn violations(
-        given: Given<'_>,
-        case: &Validation<'_>,
-    ) -> impl Future<Output = Vec<FieldError>> + Send;
-}
-
-impl<T: Rules> RequestRules for T {
-    async fn violations(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
-        <T as Rules>::violations(given)
-    }
-}
-
-/// A [`Body`] or [`Query`] whose [`Rules`] or [`RequestRules`] hold too.
-#[derive(Debug)]
-pub struct Ruled<E>(pub E);
-
-impl<T: Deserr<FieldErrors> + RequestRules + Described + Send + 'static> Argument
-    for Ruled<Body<T>>
-{
-    const READS: Reads = Reads::BODY;
-
-    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        let fields = case.body()?;
-        let violations = T::violations(Given::of(&fields), case).await;
-        case.add(violations);
-        let read = case.read(fields).map(Body::<T>);
-        case.insert(read);
-        Ok(())
-    }
-
-    #[cfg(feature = "openapi")]
-    fn describe(operation: &mut Operation) {
-        operation.takes_body::<T>("application/json");
-        operation.rejects(&[Code::ValidationFailed]);
-    }
-}
-
-impl<T: Deserr<FieldErrors> + RequestRules + Described + Send + 'static> Argument
-    for Ruled<Query<T>>
-{
-    const READS: Reads = Reads::QUERY;
-
-    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
-        let fields = case.query();
-        let violations = T::violations(Given::of(&fields), case).await;
-        case.add(violations);
-        let read = case.read(fields).map(Query::<T>);
-        case.insert(read);
-        Ok(())
-    }
-
-    #[cfg(feature = "openapi")]
-    fn describe(operation: &mut Operation) {
-        operation.takes_query::<T>();
-        operation.rejects(&[Code::ValidationFailed]);
-    }
-}
-
-impl<S: Sync, E: FromRequestParts<S>> FromRequestParts<S> for Ruled<E> {
-    type Rejection = E::Rejection;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, E::Rejection> {
-        E::from_request_parts(parts, state).await.map(Self)
     }
 }

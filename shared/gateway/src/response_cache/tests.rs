@@ -62,7 +62,7 @@ fn expected(body: &str, age: Option<&str>) -> (String, Option<String>) {
 }
 
 #[tokio::test]
-async fn an_answer_is_served_again_for_two_seconds_and_says_how_old_it_is() {
+async fn a_response_is_cached_for_two_seconds_with_its_age() {
     let front = Front::new();
     assert_eq!(front.request("").await, expected("0", None));
     assert_eq!(front.request("").await, expected("0", Some("0")));
@@ -75,7 +75,7 @@ async fn an_answer_is_served_again_for_two_seconds_and_says_how_old_it_is() {
 }
 
 #[tokio::test]
-async fn a_write_ends_what_is_kept_of_its_store_and_of_no_other() {
+async fn a_write_invalidates_the_cache_of_its_store_only() {
     let front = Front::new();
     front.request("").await;
     front.cache.invalidate(&mut ["STO#sto_2#PRD#prd_1", "MER#mer_1"].into_iter());
@@ -85,7 +85,7 @@ async fn a_write_ends_what_is_kept_of_its_store_and_of_no_other() {
 }
 
 #[tokio::test]
-async fn what_was_begun_before_a_write_is_shown_to_nobody_who_asks_after_it() {
+async fn a_read_begun_before_a_write_is_not_served_after_it() {
     let front = Front::new();
     let (name, go) = (front.name(""), Semaphore::new(0));
     let slow = front.ask_for(&name, async {
@@ -104,7 +104,7 @@ async fn what_was_begun_before_a_write_is_shown_to_nobody_who_asks_after_it() {
 }
 
 #[tokio::test]
-async fn one_reads_for_all_who_ask_meanwhile() {
+async fn concurrent_requests_share_one_read() {
     let front = Front::new();
     let (name, go) = (front.name(""), Semaphore::new(0));
     let one = || {
@@ -126,7 +126,7 @@ async fn is_pending<F: Future + Unpin>(future: &mut F) -> bool {
 }
 
 #[tokio::test]
-async fn who_gives_up_reading_leaves_it_to_another() {
+async fn an_abandoned_read_is_taken_over_by_another_request() {
     let front = Front::new();
     let name = front.name("");
     let never = front.ask_for(&name, std::future::pending());
@@ -139,7 +139,7 @@ async fn who_gives_up_reading_leaves_it_to_another() {
 }
 
 #[tokio::test]
-async fn only_what_says_that_anybody_may_keep_it_is_kept_and_nobody_waits_in_line_for_the_rest() {
+async fn only_public_responses_are_cached_and_others_are_read_in_parallel() {
     let front = Front::new();
     let (month, ok) = (Duration::from_secs(30), StatusCode::OK);
     let public = || Answer::ok(&"x").cached(month);

@@ -28,7 +28,7 @@ pub(super) async fn edge(
     next: Next,
 ) -> Response {
     believe_proxy(&app, &mut request);
-    if let Some(client) = bridged::asked_from(&app, request.headers()).await {
+    if let Some(client) = bridged::client_address(&app, request.headers()).await {
         request.extensions_mut().insert(ClientIp(client));
     }
     let (method, headers) = (request.method().clone(), request.headers().clone());

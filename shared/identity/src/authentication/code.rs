@@ -45,7 +45,7 @@ pub struct CodeSent {
 }
 
 impl Sending {
-    /// Creates a code for `holder`, bound to the account's current state. `content` returns the mail
+    /// Creates a code for `challenge_subject`, bound to the account's current state. `content` returns the mail
     /// to send, if there is one.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ impl Sending {
     pub async fn new<A: Account>(
         services: &Services,
         id: ChallengeId,
-        (holder, account): (Option<ChallengeSubject>, Option<&A>),
+        (challenge_subject, account): (Option<ChallengeSubject>, Option<&A>),
         (subject, throttle): (&AttemptSubject, &Throttle),
         content: impl FnOnce(&str) -> Option<MailContent>,
     ) -> Result<Self, Problem> {
@@ -62,14 +62,15 @@ impl Sending {
         let hash = password::hash_code(&code).await.map_err(Problem::unavailable)?;
         let now = services.clock.now();
         let owner = account.map(A::challenge_subject);
-        let store = holder.as_ref().or(owner.as_ref()).and_then(ChallengeSubject::store_id);
+        let store =
+            challenge_subject.as_ref().or(owner.as_ref()).and_then(ChallengeSubject::store_id);
         let content = content(&code).map(|content| match account {
             Some(account) => account.addressed(content.from_store(store)),
             None => content.from_store(store),
         });
         let mail = content.map(|content| Mail::compose(&key, &content, now));
         Ok(Self {
-            challenge: Challenge::begin(id, (holder, subject.account()), hash, now)
+            challenge: Challenge::begin(id, (challenge_subject, subject.account()), hash, now)
                 .bound_to(account),
             mail: mail.transpose()?,
             resend_after: now.seconds_until(throttle.next_at),
@@ -127,16 +128,16 @@ pub async fn request<A: Account, C: Completion<CodeSent>>(
     sending.send(services, completion).await
 }
 
-/// The way a request names its challenge.
+/// How a request selects its challenge.
 #[derive(Debug)]
-pub enum Named {
+pub enum ChallengeSelector {
     /// By id; `None` for a malformed id.
     Challenge(Option<ChallengeId>),
     /// The newest one requested from the same network for this address.
     SentTo(Email),
 }
 
-impl Named {
+impl ChallengeSelector {
     /// Requires exactly one of the two.
     ///
     /// # Errors
@@ -145,19 +146,20 @@ impl Named {
         match (id, email) {
             (Some(id), None) => Ok(Self::Challenge(ChallengeId::parse(id.as_str()))),
             (None, Some(email)) => Ok(Self::SentTo(email)),
-            (None, None) | (Some(_), Some(_)) => Err(Problem::invalid(Self::not_one())),
+            (first, _) => Err(Problem::invalid(Self::rejection(first.is_some()))),
         }
     }
 
     /// The field errors of a request that names no challenge, or two ways.
     pub fn violations(given: Given<'_>) -> Vec<FieldError> {
-        let is_one = given.has("challenge_id") != given.has("email");
-        if is_one { Vec::new() } else { Self::not_one() }
+        let (has_id, has_email) = (given.has("challenge_id"), given.has("email"));
+        if has_id == has_email { Self::rejection(has_id) } else { Vec::new() }
     }
 
-    fn not_one() -> Vec<FieldError> {
+    fn rejection(is_twice: bool) -> Vec<FieldError> {
+        let code = if is_twice { "not_applicable" } else { "required" };
         let detail = "Send `challenge_id` or `email`, not both.";
-        let at = |pointer: &str| FieldError::new(pointer, "required", detail);
+        let at = |pointer: &str| FieldError::new(pointer, code, detail);
         vec![at("/challenge_id"), at("/email")]
     }
 }
@@ -176,7 +178,7 @@ pub async fn newest(
 
 /// Returns the challenge and its account for the right code. The attempt is counted first, on the
 /// challenge and under the account's ceiling, by a separate write: otherwise many parallel guesses
-/// would all be compared. The caller's transaction then uses the challenge up ([`used`]).
+/// would all be compared. The caller's transaction then consumes the challenge ([`consume`]).
 ///
 /// # Errors
 /// `invalid_or_expired_code` for every failure; `too_many_attempts` when the account's ceiling of
@@ -194,26 +196,27 @@ pub async fn validate(
     };
     CODE_ATTEMPTS.count_attempt(services, &challenge.account, try_it).await?;
     let right = password::verify_code(code.as_str(), Some(&challenge.code_hash)).await;
-    let holder = challenge.holder.clone().filter(|_| right).ok_or(failed)?;
-    Ok((challenge, holder))
+    let challenge_subject = challenge.subject.clone().filter(|_| right).ok_or(failed)?;
+    Ok((challenge, challenge_subject))
 }
 
 /// Loads the code's account, if it may be used and the code is still valid for it.
 ///
 /// # Errors
 /// `invalid_or_expired_code`; `account_disabled`.
-pub async fn owner<A: Account>(
+pub async fn account_of<A: Account>(
     services: &Services,
     challenge: &Challenge,
-    holder: &ChallengeSubject,
+    challenge_subject: &ChallengeSubject,
 ) -> Result<A, Problem> {
     let failed = Code::InvalidOrExpiredCode;
-    let account: Option<A> = services.table.get(&A::key_of(holder).ok_or(failed)?).await?;
+    let account: Option<A> =
+        services.table.get(&A::key_of(challenge_subject).ok_or(failed)?).await?;
     account.filter(|account| challenge.is_valid_for(account)).ok_or(failed)?.admit()
 }
 
-/// Begins a transaction that uses the challenge up: of several right answers at once, one succeeds.
-pub fn used(services: &Services, challenge: &Challenge, now: Timestamp) -> Write {
+/// Begins a transaction that consumes the challenge: of several right answers at once, one succeeds.
+pub fn consume(services: &Services, challenge: &Challenge, now: Timestamp) -> Write {
     let used = challenge::use_up(now);
     services.table.write().update(&challenge.key(), used, Code::InvalidOrExpiredCode)
 }

@@ -107,7 +107,7 @@ pub async fn by_link<A: Account, C: Completion<PasswordUpdated>>(
     let now = services.clock.now();
     let ended = live_sessions(services, &account, now).await?.len();
     let next = account.with_password(hash, now).proven();
-    let subject = account.attempted(Kind::SignIn, network);
+    let subject = account.attempt_subject(Kind::SignIn, network);
     let used = challenge::use_up(now);
     let write = services.table.write().update(&link.key(), used, Code::InvalidOrExpiredToken);
     let write = next.save(write, Code::VersionConflict).delete(&subject.key());

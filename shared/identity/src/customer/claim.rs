@@ -97,7 +97,7 @@ impl Identifier {
     ///
     /// # Errors
     /// The claim cannot be read.
-    pub fn take_holder(
+    pub fn take_customer_id(
         &self,
         store: &StoreId,
         batch: &mut Batch,
@@ -117,13 +117,13 @@ impl Identifier {
     ///
     /// # Errors
     /// 503.
-    pub async fn holder(
+    pub async fn customer_id(
         &self,
         services: &Services,
         store: &StoreId,
     ) -> Result<Option<CustomerId>, Problem> {
         let mut batch = services.table.get_many(&[&self.key(store)]).await?;
-        self.take_holder(store, &mut batch)
+        self.take_customer_id(store, &mut batch)
     }
 }
 

@@ -132,7 +132,8 @@ fn words(given: AtMost<Text<1, 100>, MAX_WORDS>) -> Vec<String> {
 /// Creates a customer for the store, without a password. The first sign-in by code proves the address.
 ///
 /// # Errors
-/// Field errors of `/marketing_consent_at`, and if nothing identifies them; `email_taken`, `phone_taken`; `version_conflict`: a customer has this id.
+/// Field errors of `/marketing_consent_at`, and if nothing identifies them; `email_taken`, `phone_taken`;
+/// `version_conflict`: a customer has this id.
 pub async fn create<C: Completion<Customer>>(
     services: &Services,
     store: &Store,

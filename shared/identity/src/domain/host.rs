@@ -46,7 +46,7 @@ impl Host {
     }
 
     /// Whether it is in the same registered domain as another host.
-    pub fn is_akin_to(&self, other: &Self) -> bool {
+    pub fn shares_registrable_domain(&self, other: &Self) -> bool {
         self == other || self.registrable().is_some_and(|own| other.registrable() == Some(own))
     }
 }
@@ -130,8 +130,8 @@ mod tests {
     #[test]
     fn hosts_of_one_registered_domain_are_akin() {
         let host = |text: &str| Host::of(text).unwrap();
-        assert!(host("shop.example.com").is_akin_to(&host("api.example.com")));
-        assert!(!host("a.example.co.uk").is_akin_to(&host("a.example2.co.uk")));
-        assert!(!host("me.github.io").is_akin_to(&host("you.github.io")));
+        assert!(host("shop.example.com").shares_registrable_domain(&host("api.example.com")));
+        assert!(!host("a.example.co.uk").shares_registrable_domain(&host("a.example2.co.uk")));
+        assert!(!host("me.github.io").shares_registrable_domain(&host("you.github.io")));
     }
 }

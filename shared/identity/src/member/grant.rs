@@ -47,11 +47,11 @@ impl Role {
     /// `insufficient_role`, with the `required_role`.
     pub fn ensure_may_assign(self, role: Self) -> Result<(), Problem> {
         let least = if role == Self::Owner { Self::Owner } else { Self::Admin };
-        if self.is_at_least(least) { Ok(()) } else { Err(least.required()) }
+        if self.is_at_least(least) { Ok(()) } else { Err(least.insufficient()) }
     }
 
     /// The problem of a caller below this role.
-    pub fn required(self) -> Problem {
+    pub fn insufficient(self) -> Problem {
         Code::InsufficientRole.with("required_role", self.as_str())
     }
 }
@@ -85,7 +85,7 @@ impl RoleGrant {
     }
 
     /// The grant as text: scopes, `read_*` for all reading scopes, or `*` for everything.
-    pub fn in_words(&self) -> String {
+    pub fn scope_string(&self) -> String {
         match self.role {
             Role::Owner | Role::Admin => "*".to_owned(),
             Role::Staff => self.scopes.to_string(),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn an_app_does_no_more_than_the_member_who_uses_it() {
+    fn an_app_has_no_more_scopes_than_its_member() {
         let of_app = Scopes::normalize(["write_orders read_themes"]).unwrap();
         let narrowed = |grant: &RoleGrant| grant.narrow(&of_app).to_string();
         assert_eq!(narrowed(&of(Role::Admin)), "read_themes write_orders");

@@ -150,19 +150,18 @@ pub struct Branding {
 
 impl Branding {
     /// Its images, each with the name of its field.
-    pub fn pictures(&self) -> impl Iterator<Item = (&'static str, &MediaId)> {
+    pub fn images(&self) -> impl Iterator<Item = (&'static str, &MediaId)> {
         let named = [("logo", &self.logo), ("favicon", &self.favicon)];
         named.into_iter().filter_map(|(field, id)| Some((field, id.as_ref()?)))
     }
 
-    fn uses_picture(&self, id: &MediaId) -> bool {
-        self.pictures().any(|(_, used)| used == id)
+    fn uses_image(&self, id: &MediaId) -> bool {
+        self.images().any(|(_, used)| used == id)
     }
 
     /// Its images that `other` does not have, without duplicates.
     fn beyond<'a>(&'a self, other: &Self) -> Vec<(&'static str, &'a MediaId)> {
-        let mut beyond: Vec<_> =
-            self.pictures().filter(|(_, id)| !other.uses_picture(id)).collect();
+        let mut beyond: Vec<_> = self.images().filter(|(_, id)| !other.uses_image(id)).collect();
         // The logo may also be the favicon: one transaction cannot write an image twice.
         beyond.dedup_by_key(|(_, id)| *id);
         beyond
@@ -170,15 +169,15 @@ impl Branding {
 }
 
 /// The field error `unknown_media` of an image of the branding.
-pub fn unknown_picture(field: &str) -> FieldError {
+pub fn unknown_image(field: &str) -> FieldError {
     let violation = Violation::new("unknown_media", "There is no such image in the store.");
     FieldError::at(format!("/branding/{field}/media_id"), violation)
 }
 
-/// Holds the images that a change of the branding adds, and releases those that it removes.
-pub fn hold_pictures(write: Write, store: &StoreId, before: &Branding, after: &Branding) -> Write {
+/// Retains the images that a change of the branding adds, and releases those that it removes.
+pub fn retain_media(write: Write, store: &StoreId, before: &Branding, after: &Branding) -> Write {
     let write = after.beyond(before).into_iter().fold(write, |write, (field, id)| {
-        image::hold(write, store, id, Problem::invalid(vec![unknown_picture(field)]))
+        image::hold(write, store, id, Problem::invalid(vec![unknown_image(field)]))
     });
     let removed = before.beyond(after).into_iter();
     removed.fold(write, |write, (_, id)| image::release(write, store, id))
@@ -186,7 +185,7 @@ pub fn hold_pictures(write: Write, store: &StoreId, before: &Branding, after: &B
 
 /// An image in a response.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct PictureView {
+pub struct BrandingImageView {
     /// The media's id.
     pub media_id: MediaId,
     /// The public URL.
@@ -198,9 +197,9 @@ core_types::view! {
     #[derive(Default)]
     BrandingView of (branding: Branding, base_url: &str, subdomain: &Subdomain) {
         /// The logo.
-        logo: Option<PictureView> = PictureView::of(branding.logo.as_ref(), base_url, subdomain),
+        logo: Option<BrandingImageView> = BrandingImageView::of(branding.logo.as_ref(), base_url, subdomain),
         /// The favicon.
-        favicon: Option<PictureView> = PictureView::of(branding.favicon.as_ref(), base_url, subdomain),
+        favicon: Option<BrandingImageView> = BrandingImageView::of(branding.favicon.as_ref(), base_url, subdomain),
         /// The primary color.
         primary_color: Option<Color>,
         /// The secondary color.
@@ -214,7 +213,7 @@ core_types::view! {
     }
 }
 
-impl PictureView {
+impl BrandingImageView {
     /// The response about an image, with its URL on the storefront of this subdomain.
     fn of(id: Option<&MediaId>, base_url: &str, subdomain: &Subdomain) -> Option<Self> {
         let media_id = id?.clone();

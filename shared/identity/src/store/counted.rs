@@ -23,15 +23,15 @@ pub fn replace(write: Write, store: &Store) -> Write {
 
 /// Counts a change of the storefront's configuration outside the store's item: a menu, a policy, a
 /// setting, a payment method. Part of the transaction that changes it.
-pub fn configured(write: Write, store: &StoreId) -> Write {
+pub fn count_config_change(write: Write, store: &StoreId) -> Write {
     let change =
         Change::new("ADD config_changes :one").only_if("attribute_exists(PK)").value(":one", 1);
     write.update(&key::store(store), change, Code::NotFound)
 }
 
-/// As [`configured`], for a created menu, which is added to the store's list. Part of the transaction that
+/// As [`count_config_change`], for a created menu, which is added to the store's list. Part of the transaction that
 /// creates it. Rejected if the store has [`MAX_MENUS`] others.
-pub fn menu_made(write: Write, store: &StoreId, menu: &Handle) -> Write {
+pub fn add_menu(write: Write, store: &StoreId, menu: &Handle) -> Write {
     let has_room = "attribute_not_exists(menus) OR size(menus) < :most OR contains(menus, :handle)";
     let change = Change::new("ADD config_changes :one, menus :menu")
         .only_if(format!("attribute_exists(PK) AND ({has_room})"))
@@ -42,8 +42,8 @@ pub fn menu_made(write: Write, store: &StoreId, menu: &Handle) -> Write {
     write.update(&key::store(store), change, Code::MenuLimit.with("limit", MAX_MENUS))
 }
 
-/// As [`configured`], for a deleted menu. Part of the transaction that deletes it.
-pub fn menu_removed(write: Write, store: &StoreId, menu: &Handle) -> Write {
+/// As [`count_config_change`], for a deleted menu. Part of the transaction that deletes it.
+pub fn remove_menu(write: Write, store: &StoreId, menu: &Handle) -> Write {
     let change = Change::new("ADD config_changes :one DELETE menus :menu")
         .only_if("attribute_exists(PK)")
         .value(":one", 1)
@@ -53,7 +53,7 @@ pub fn menu_removed(write: Write, store: &StoreId, menu: &Handle) -> Write {
 
 /// Adds a theme to the store's installed themes. Part of the transaction that installs it. Rejected if the
 /// store has [`MAX_THEMES`] others.
-pub fn theme_installed(write: Write, store: &StoreId, theme: &str) -> Write {
+pub fn add_theme(write: Write, store: &StoreId, theme: &str) -> Write {
     let has_room =
         "attribute_not_exists(themes) OR size(themes) < :most OR contains(themes, :slug)";
     let change = Change::new("ADD themes :theme")
@@ -66,7 +66,7 @@ pub fn theme_installed(write: Write, store: &StoreId, theme: &str) -> Write {
 
 /// Removes a theme from the store's installed themes. Part of the transaction that uninstalls it. Rejected
 /// if the theme is live.
-pub fn theme_uninstalled(write: Write, store: &StoreId, theme: &str) -> Write {
+pub fn remove_theme(write: Write, store: &StoreId, theme: &str) -> Write {
     let is_hidden = "attribute_not_exists(live_theme) OR live_theme.slug <> :slug";
     let change = Change::new("DELETE themes :theme")
         .only_if(format!("attribute_exists(PK) AND ({is_hidden})"))
@@ -75,9 +75,9 @@ pub fn theme_uninstalled(write: Write, store: &StoreId, theme: &str) -> Write {
     write.update(&key::store(store), change, Code::ThemeIsPublished)
 }
 
-/// As [`configured`], for a new live release. Part of the transaction that creates the release. Rejected if
+/// As [`count_config_change`], for a new live release. Part of the transaction that creates the release. Rejected if
 /// the theme is not installed any more.
-pub fn theme_published(write: Write, store: &StoreId, live: &LiveTheme) -> Write {
+pub fn set_live_theme(write: Write, store: &StoreId, live: &LiveTheme) -> Write {
     let change = Change::new("SET live_theme = :live ADD config_changes :one")
         .only_if("attribute_exists(PK) AND contains(themes, :slug)")
         .value(":live", live)
@@ -89,7 +89,7 @@ pub fn theme_published(write: Write, store: &StoreId, live: &LiveTheme) -> Write
 /// Locks the store's currency, because something is priced in it. Part of the transaction that creates
 /// the first such item. Writes nothing if the currency is fixed already: the store is locked, or not a
 /// draft any more. Rejected if the store has another currency by now.
-pub fn keep_currency(write: Write, store: &Store) -> Write {
+pub fn lock_currency(write: Write, store: &Store) -> Write {
     if store.currency_locked || store.status != StoreStatus::Draft {
         return write;
     }

@@ -1,5 +1,7 @@
 //! Tests of a store's states and changes.
 
+use primitives::fields::FromText;
+
 use super::*;
 
 const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
@@ -9,16 +11,7 @@ fn text<T: FromText>(text: &str) -> T {
 }
 
 fn store(status: StoreStatus) -> Store {
-    let opening = NewStore {
-        name: "Blue Bottle Books".into(),
-        subdomain: text("blue-bottle"),
-        currency: text("INR"),
-        country: text("IN"),
-        region: None,
-        locale: None,
-        timezone: None,
-    };
-    Store { status, ..Store::open(&MerchantId::mint(NOW), opening, NOW) }
+    Store { status, ..Store::create(&MerchantId::mint(NOW), NewStore::sample(), NOW) }
 }
 
 #[test]
@@ -43,7 +36,7 @@ fn each_state_allows_its_actions_alone() {
             let expected =
                 allowed.iter().find(|row| (row.0, row.1) == (*status, *action)).map(|row| row.2);
             let before = store(*status);
-            let after = before.act(*action, Some("why".into()), NOW.plus(DAY));
+            let after = before.after_action(*action, Some("why".into()), NOW.plus(DAY));
             assert_eq!(after.as_ref().ok().map(|store| store.status), expected);
             let listed = before.allowed_actions().contains(&action.as_str());
             assert_eq!(listed, expected.is_some(), "{status} {action}");
@@ -51,7 +44,8 @@ fn each_state_allows_its_actions_alone() {
                 Ok(after) => {
                     assert_eq!((after.version, after.config_version()), (2, 2));
                     assert_eq!(after.status_reason.as_deref(), Some("why"));
-                    let redacted = (*action == Delete).then(|| NOW.plus(DAY).plus(GRACE));
+                    let redacted =
+                        (*action == Delete).then(|| NOW.plus(DAY).plus(DELETION_GRACE_PERIOD));
                     assert_eq!(after.redact_at, redacted);
                 }
                 Err(problem) => assert_eq!(problem.code, Code::InvalidStateTransition),
@@ -63,7 +57,7 @@ fn each_state_allows_its_actions_alone() {
 #[test]
 fn a_deleted_store_is_in_no_list_and_due_for_redaction() {
     assert_eq!(store(StoreStatus::Draft).indexes().len(), 2);
-    let deleted = store(StoreStatus::Active).act(StoreAction::Delete, None, NOW).unwrap();
+    let deleted = store(StoreStatus::Active).after_action(StoreAction::Delete, None, NOW).unwrap();
     let [(index, _)] = <[IndexKey; 1]>::try_from(deleted.indexes()).unwrap();
     assert_eq!(index, table::item::Index::Gsi3);
 }
@@ -73,7 +67,7 @@ fn the_currency_changes_only_while_the_store_is_a_draft() {
     for status in StoreStatus::ALL {
         let before = store(*status);
         let wanted = Store { currency: text("EUR"), ..before.clone() };
-        let after = before.revised(&wanted, NOW).map(|after| after.map(|store| store.version));
+        let after = before.next_version(&wanted, NOW).map(|after| after.map(|store| store.version));
         match status {
             StoreStatus::Draft => assert_eq!(after.unwrap(), Some(2)),
             _ => assert_eq!(after.unwrap_err().code, Code::CurrencyLocked),
@@ -85,9 +79,9 @@ fn the_currency_changes_only_while_the_store_is_a_draft() {
 fn the_currency_of_a_draft_stays_once_something_is_priced() {
     let before = Store { currency_locked: true, ..store(StoreStatus::Draft) };
     let wanted = Store { currency: text("EUR"), ..before.clone() };
-    assert_eq!(before.revised(&wanted, NOW).unwrap_err().code, Code::CurrencyLocked);
+    assert_eq!(before.next_version(&wanted, NOW).unwrap_err().code, Code::CurrencyLocked);
     let wanted = Store { name: "Red Bottle Books".into(), ..before.clone() };
-    assert!(before.revised(&wanted, NOW).is_ok());
+    assert!(before.next_version(&wanted, NOW).is_ok());
 }
 
 #[test]
@@ -100,9 +94,9 @@ fn the_config_version_counts_all_changes() {
 #[test]
 fn an_unchanged_store_is_not_a_new_version() {
     let before = store(StoreStatus::Active);
-    assert!(before.revised(&before, NOW.plus(DAY)).unwrap().is_none());
+    assert!(before.next_version(&before, NOW.plus(DAY)).unwrap().is_none());
     let wanted = Store { name: "Red Bottle Books".into(), ..before.clone() };
-    let after = before.revised(&wanted, NOW.plus(DAY)).unwrap().unwrap();
+    let after = before.next_version(&wanted, NOW.plus(DAY)).unwrap().unwrap();
     assert_eq!((after.version, after.config_version()), (2, 2));
     assert_eq!((after.created_at, after.updated_at), (NOW, NOW.plus(DAY)));
 }

@@ -1,5 +1,7 @@
 //! Accepted and rejected field values.
 
+use deserr::Deserr;
+
 use super::*;
 use crate::problem::Problem;
 

@@ -116,7 +116,7 @@ impl Both {
             .emit(stays.event(&CUSTOMER_UPDATED, now))
             .emit(Event::new(&CUSTOMER_MERGED, stays.event_subject(), &merged, now));
         let ids = [&stays.id, &goes.id];
-        let write = ids.iter().fold(write, |write, id| self.unredacted(write, merge, id));
+        let write = ids.iter().fold(write, |write, id| self.require_unredacted(write, merge, id));
         let write = self.former.iter().fold(write, |write, former| {
             let moved = Merge { customer_id: stays.id.clone(), ..former.changed(now) };
             write.delete_unchanged(former, Code::VersionConflict).put(&moved)
@@ -128,7 +128,7 @@ impl Both {
     }
 
     /// Adds the condition that no redaction was requested in the meantime.
-    fn unredacted(&self, write: Write, merge: &Merge, customer: &CustomerId) -> Write {
+    fn require_unredacted(&self, write: Write, merge: &Merge, customer: &CustomerId) -> Write {
         let id = Redaction::id_of(&merge.store_id, customer);
         let known = self.redactions.iter().find(|redaction| redaction.id == id);
         let condition = known.map_or_else(

@@ -36,7 +36,7 @@ pub async fn step(services: &Services, merge: &Key) -> Result<Option<Timestamp>,
 ///
 /// # Errors
 /// `version_conflict` if the merge was changed concurrently; 503.
-pub async fn give_up(services: &Services, merge: &Key) -> Result<(), Problem> {
+pub async fn fail(services: &Services, merge: &Key) -> Result<(), Problem> {
     let found = services.table.get::<Merge>(merge).await?;
     match found.filter(|merge| !merge.is_over()) {
         Some(merge) => save(services, &merge.failed_internally(services.clock.now())).await,

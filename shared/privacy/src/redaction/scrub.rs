@@ -43,8 +43,8 @@ pub(super) async fn account(services: &Services, person: &Person) -> Result<bool
     Ok(is_expunged)
 }
 
-/// Removes the personal data of an order with its fulfilments and refunds, and takes it off its guest. Their events come first, because
-/// afterwards a guest's order can no longer be found by the address.
+/// Removes the personal data of an order with its fulfilments and refunds, and takes it off its guest. Their
+/// events come first, because afterwards a guest's order can no longer be found by the address.
 pub(super) async fn order(services: &Services, found: &Order) -> Result<bool, Problem> {
     let aggregate = load::aggregate(services, &found.store_id, &found.id).await?;
     if !expunge(services, &found.store_id, found.id.as_str()).await? {

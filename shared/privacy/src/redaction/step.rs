@@ -72,7 +72,7 @@ where
 ///
 /// # Errors
 /// `version_conflict` if the redaction was changed concurrently; 503.
-pub async fn give_up(services: &Services, id: &RedactionId) -> Result<(), Problem> {
+pub async fn fail(services: &Services, id: &RedactionId) -> Result<(), Problem> {
     let found = services.table.get::<Redaction>(&key::redaction(id)).await?;
     match found.filter(|redaction| !redaction.is_over()) {
         Some(redaction) => save(services, &redaction.failed_internally(services.clock.now())).await,

@@ -1,11 +1,11 @@
 //! The blast radius of a drill: the share of the delivery workers that it can occupy.
 //!
 //! No fault reaches another store, but the canary's deliveries use the workers of all stores. Its events are
-//! few, and the concurrent attempts for one store are bounded ([`MAX_ATTEMPTS_OF_SCOPE`]). The blast radius is their
+//! few, and the concurrent attempts for one store are bounded ([`MAX_ATTEMPTS_OF_TENANT`]). The blast radius is their
 //! share of the deployment's concurrent attempts.
 
 use core_types::id::StoreId;
-use delivery::delivery::MAX_ATTEMPTS_OF_SCOPE;
+use delivery::delivery::MAX_ATTEMPTS_OF_TENANT;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ impl BlastRadius {
     /// The blast radius of a drill of this kind and duration.
     pub fn of(kind: DrillKind, duration_s: u64) -> Self {
         let events = events_of(duration_s);
-        let attempts_at_once = events.min(u64::from(MAX_ATTEMPTS_OF_SCOPE));
+        let attempts_at_once = events.min(u64::from(MAX_ATTEMPTS_OF_TENANT));
         let percent = attempts_at_once.saturating_mul(100).div_ceil(ATTEMPTS_AT_ONCE);
         let (stores, component) = (vec![StoreId::canary()], kind.component());
         Self { stores, component, events, attempts_at_once, percent }

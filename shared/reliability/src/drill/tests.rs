@@ -104,8 +104,8 @@ fn a_drill_with_late_or_lost_events_fails() {
     let patience = u32::try_from(recovering.patience().as_secs()).unwrap();
     assert_eq!(recovering.next_step(at(14 + patience)), Step::Wait);
     assert_eq!(recovering.next_step(at(15 + patience)), Step::Conclude);
-    let given_up = recovering.concluded(None, at(15 + patience));
-    assert_eq!((given_up.observed_rto_s(), given_up.verdict), (None, Some(Verdict::Failed)));
+    let timed_out = recovering.concluded(None, at(15 + patience));
+    assert_eq!((timed_out.observed_rto_s(), timed_out.verdict), (None, Some(Verdict::Failed)));
 }
 
 #[test]

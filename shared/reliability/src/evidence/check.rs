@@ -228,7 +228,7 @@ impl Walk<'_> {
         start: Option<Key>,
         limit: usize,
     ) -> Result<Step, Problem> {
-        let query = Query::partition(key::evidence_in(month)).whole();
+        let query = Query::partition(key::evidence_in(month)).without_read_limit();
         let mut after = start.map(|key| cursor::position_of(&key, []));
         loop {
             let left = limit.saturating_sub(self.checked);
@@ -296,7 +296,7 @@ pub async fn load_between(
     let is_within = |it: &Statement| from <= it.recorded_at && it.recorded_at <= to;
     let months = head.map(|head| months_of(head, from)).unwrap_or_default();
     for month in months.iter().take_while(|month| **month <= to.month()) {
-        let query = Query::partition(key::evidence_in(month)).whole();
+        let query = Query::partition(key::evidence_in(month)).without_read_limit();
         let mut after = None;
         loop {
             let found = services

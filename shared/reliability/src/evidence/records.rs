@@ -12,8 +12,8 @@ use crate::load_test::LoadTest;
 impl Record {
     /// The record of a drill that has ended, or is about to.
     pub fn of_drill(drill: &Drill) -> Self {
-        let is_given_up = drill.status == DrillStatus::Aborted;
-        let outcome = if is_given_up { drill.status.as_str() } else { drill.outcome().as_str() };
+        let is_aborted = drill.status == DrillStatus::Aborted;
+        let outcome = if is_aborted { drill.status.as_str() } else { drill.outcome().as_str() };
         Self {
             kind: EvidenceKind::Drill,
             subject: drill.id.to_string(),

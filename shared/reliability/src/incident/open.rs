@@ -70,7 +70,7 @@ impl Incident {
     }
 
     /// Adds the deletion of its [`OpenIncident`] to the transaction of a step, if the step resolves it.
-    pub fn leave(&self, write: Write, step: Step) -> Write {
+    pub fn close_in(&self, write: Write, step: Step) -> Write {
         let place = self.open_incident_key().filter(|_| step == Step::Resolve);
         write.when_some(place, |write, place| write.delete(&place))
     }

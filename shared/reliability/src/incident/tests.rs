@@ -19,7 +19,7 @@ fn after(steps: &[Step]) -> Result<Incident, Problem> {
 }
 
 #[test]
-fn an_incident_only_goes_forward_and_lists_its_allowed_actions() {
+fn an_incident_only_moves_forward_and_lists_its_allowed_actions() {
     use Step::{Acknowledge, Close, Mitigate, Resolve};
     let whole = after(&[Acknowledge, Mitigate, Resolve, Close]).unwrap();
     assert_eq!((whole.status, whole.version), (IncidentStatus::Closed, 5));

@@ -11,9 +11,9 @@ use crate::evidence::summary::{DrillSummary, IncidentSummary, LoadTestSummary, R
 use crate::evidence::{Checked, EvidenceKind, Statement};
 
 /// 100 percent, in basis points.
-const WHOLE: u64 = 10_000;
+const ONE_HUNDRED_PERCENT_BPS: u64 = 10_000;
 /// Outcomes of aborted runs, which are no evidence about the service.
-const GIVEN_UP: [&str; 2] = ["aborted", "cancelled"];
+const ABORTED: [&str; 2] = ["aborted", "cancelled"];
 
 primitives::string_enum! {
     /// A control of a report.
@@ -206,7 +206,7 @@ pub fn controls(framework: Framework, stated: &[Statement], chain: &Checked) -> 
 fn of_kind<T: DeserializeOwned>(stated: &[Statement], kind: EvidenceKind) -> Vec<(&EvidenceId, T)> {
     let counted = stated.iter().filter(|it| it.kind == kind);
     counted
-        .filter(|it| !GIVEN_UP.contains(&it.outcome.as_str()))
+        .filter(|it| !ABORTED.contains(&it.outcome.as_str()))
         .filter_map(|it| Some((&it.id, serde_json::from_value(it.summary.clone()).ok()?)))
         .collect()
 }
@@ -238,7 +238,7 @@ fn arrived(
     let count = |found: &Measurement| found.measured.unwrap_or_default();
     let expected = count(&of_drills).saturating_add(count(&of_replays));
     let arrived = count(&of_drills).saturating_sub(count(&lost)).saturating_add(count(&delivered));
-    let share = arrived.saturating_mul(WHOLE).checked_div(expected);
+    let share = arrived.saturating_mul(ONE_HUNDRED_PERCENT_BPS).checked_div(expected);
     let evidence = [of_drills.evidence, of_replays.evidence].concat();
     // Nothing was expected.
     let evidence = if share.is_some() { evidence } else { Vec::new() };

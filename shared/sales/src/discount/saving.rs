@@ -2,9 +2,9 @@
 
 use core_types::fields::Currency;
 use core_types::id::{CollectionId, ProductId};
-use core_types::money::Money;
+use core_types::money::{Money, ONE_HUNDRED_PERCENT_BPS};
 
-use super::{Discount, DiscountRejection, DiscountValue, Targets, WHOLE};
+use super::{Discount, DiscountRejection, DiscountValue, Targets};
 use crate::tax::share;
 
 /// A line of a cart, as far as discounts need it.
@@ -37,7 +37,7 @@ pub struct Saving {
 
 impl Targets {
     fn contain(&self, goods: &DiscountableLine) -> bool {
-        self.is_everything()
+        self.is_whole_order()
             || self.product_ids.contains(&goods.product_id)
             || self.collection_ids.iter().any(|id| goods.collection_ids.contains(id))
     }
@@ -88,7 +88,7 @@ impl Discount {
             }
             DiscountValue::Percentage { basis_points } => {
                 let total = Money::sum(&left, currency).ok_or(DiscountRejection::NotApplicable)?;
-                Ok(Saving::allocated(&left, &share(&total, *basis_points, WHOLE)))
+                Ok(Saving::allocated(&left, &share(&total, *basis_points, ONE_HUNDRED_PERCENT_BPS)))
             }
             DiscountValue::Fixed { amount } if amount.currency != *currency => {
                 Err(DiscountRejection::CurrencyMismatch)
@@ -112,7 +112,7 @@ impl Discount {
         else {
             return Err(DiscountRejection::NotApplicable);
         };
-        let got: Vec<bool> = if get.is_everything() {
+        let got: Vec<bool> = if get.is_whole_order() {
             bought.to_vec()
         } else {
             cart.iter().map(|goods| get.contain(goods)).collect()
@@ -154,7 +154,7 @@ impl Discount {
             }
             let worth = goods.price.times(u32::try_from(units).unwrap_or(u32::MAX));
             let worth = worth.unwrap_or_else(|| goods.subtotal.clone());
-            *line = share(&worth, *basis_points, WHOLE).min(&goods.left);
+            *line = share(&worth, *basis_points, ONE_HUNDRED_PERCENT_BPS).min(&goods.left);
         }
         Ok(Saving { lines, free_shipping: false })
     }

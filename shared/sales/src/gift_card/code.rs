@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_is_compared_without_ambiguous_letters_and_shown_by_its_end() {
+    fn a_code_is_normalized_and_displayed_by_its_last_characters() {
         let code = GiftCardCode::from_text("oIl0-1abz").unwrap();
         assert_eq!((code.reveal(), code.canonical().as_str()), ("OIL01ABZ", "01101ABZ"));
         assert_eq!(code.last_characters(), "1ABZ");

@@ -1,9 +1,9 @@
 //! Rules of gift cards.
 
-use core_types::event::sample;
 use core_types::fields::Currency;
-use core_types::id::MerchantId;
+use core_types::id::{MerchantId, OrderId};
 use identity::store::NewStore;
+use primitives::fields::FromText;
 
 use super::*;
 
@@ -18,16 +18,9 @@ fn card(expires_on: Option<&str>) -> GiftCard {
 }
 
 fn card_at(zone: &str, expires_on: Option<&str>) -> GiftCard {
-    let opening = NewStore {
-        name: "A Shop".to_owned(),
-        subdomain: sample("a-shop"),
-        currency: sample("INR"),
-        country: sample("IN"),
-        region: None,
-        locale: None,
-        timezone: Some(serde_json::from_value(zone.into()).unwrap()),
-    };
-    let store = Store::open(&MerchantId::mint(NOW), opening, NOW);
+    let timezone = Some(serde_json::from_value(zone.into()).unwrap());
+    let new_store = NewStore { timezone, ..NewStore::sample() };
+    let store = Store::create(&MerchantId::mint(NOW), new_store, NOW);
     let issue = NewGiftCard {
         initial_value: money(1_000),
         expires_on: expires_on.map(|day| LastDay::from_text(day).unwrap()),

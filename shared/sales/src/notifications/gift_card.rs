@@ -14,7 +14,7 @@ use super::texts::NotificationTexts;
 use crate::gift_card::{GiftCard, GiftCardCode, GiftCardStatus, LastDay, Recipient};
 
 /// The mail that brings a gift card to its recipient. Besides the merchant's response, only this mail has
-/// the code. [`worded`] renders it when it is sent.
+/// the code. [`render`] renders it when it is sent.
 pub fn gift_card(to: &Recipient, card: &GiftCard, code: &GiftCardCode) -> MailContent {
     let mail = MailContent::new(&to.email, "", String::new(), DAY.saturating_mul(7));
     let news = GiftCardDelivery { id: card.id.clone(), code: code.reveal().to_owned() };
@@ -28,7 +28,7 @@ pub fn gift_card(to: &Recipient, card: &GiftCard, code: &GiftCardCode) -> MailCo
 ///
 /// # Errors
 /// 503, `internal`.
-pub async fn worded(
+pub async fn render(
     services: &Services,
     mail: MailContent,
 ) -> Result<Option<MailContent>, Problem> {

@@ -275,5 +275,5 @@ pub fn order_mail(
     let rendered = texts.render(order.locale.as_ref(), &store.locale, &values)?;
     let mail = MailContent::new(to, "", String::new(), DAY.saturating_mul(3));
     let mail = rendered.to(mail.of_business(&order.store_id));
-    Ok(MailContent { asks_to_pay: texts.kind == NotificationKind::PaymentRequested, ..mail })
+    Ok(MailContent { is_payment_request: texts.kind == NotificationKind::PaymentRequested, ..mail })
 }

@@ -125,11 +125,11 @@ impl PaymentInput {
 
 /// The total that the caller expects, which must be in the store's currency.
 pub fn expected(
-    asked: Option<&MoneyInput>,
+    requested: Option<&MoneyInput>,
     store: &Store,
     field_errors: &mut Vec<FieldError>,
 ) -> Option<Money> {
-    let validated = asked?.in_currency(&store.currency);
+    let validated = requested?.in_currency(&store.currency);
     let pointer = "/expected_total/currency".to_owned();
     validated.map_err(|violation| field_errors.push(FieldError::at(pointer, violation))).ok()
 }

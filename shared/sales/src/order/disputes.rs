@@ -22,12 +22,12 @@ impl OrderChange {
 
 impl Order {
     fn disputed_by(&self, payment: &Payment, now: Timestamp) -> Option<Self> {
-        let claimed = payment.claimed();
-        let claimed = (!claimed.is_zero()).then_some(claimed);
+        let disputed_amount = payment.disputed_amount();
+        let disputed_amount = (!disputed_amount.is_zero()).then_some(disputed_amount);
         let mut next = self.clone();
         let entry = next.payments.iter_mut().find(|entry| entry.payment_id == payment.id)?;
-        (entry.claimed != claimed).then_some(())?;
-        entry.claimed = claimed;
+        (entry.disputed_amount != disputed_amount).then_some(())?;
+        entry.disputed_amount = disputed_amount;
         Some(next.changed(now))
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use primitives::clock::{MINUTE, Timestamp};
 
-use super::stock::{StockMove, StockState};
+use super::stock::{OrderStock, StockMove};
 use super::{ORDER_UPDATED, Order, OrderChange, OrderStatus};
 
 /// The time that the process which ended an order has to close its payments itself.
@@ -33,9 +33,9 @@ impl Order {
     pub fn end_hold(&self, now: Timestamp) -> Option<OrderChange> {
         let is_due = self.stock_held_until.is_some_and(|at| at <= now);
         let reserves_stock =
-            self.status == OrderStatus::Draft && self.stock == StockState::Reserved;
+            self.status == OrderStatus::Draft && self.stock == OrderStock::Reserved;
         (is_due && reserves_stock).then_some(())?;
-        let next = Self { stock: StockState::Released, stock_held_until: None, ..self.clone() };
+        let next = Self { stock: OrderStock::Released, stock_held_until: None, ..self.clone() };
         let change = OrderChange::new(self, next.changed(now)).moving(Some(StockMove::Release));
         Some(change.announced(&ORDER_UPDATED))
     }

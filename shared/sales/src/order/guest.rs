@@ -55,7 +55,7 @@ impl GuestOrders {
     }
 
     /// The query for the orders.
-    pub fn listed(&self) -> Query {
+    pub fn orders(&self) -> Query {
         Query::list(key::list::orders_of_guest(&self.guest))
     }
 
@@ -64,14 +64,14 @@ impl GuestOrders {
     /// # Errors
     /// 503.
     pub async fn if_any(self, services: &Services) -> Result<Option<Self>, Problem> {
-        let found = services.table.keys(&self.listed(), 1).await?;
+        let found = services.table.keys(&self.orders(), 1).await?;
         Ok((!found.is_empty()).then_some(self))
     }
 }
 
 impl Order {
-    /// Assigns the order, and its uses of discounts, to a customer who has proven the address behind `guest`. None if it has a customer,
-    /// or another address.
+    /// Assigns the order, and its uses of discounts, to a customer who has proven the address behind `guest`.
+    /// None if it has a customer, or another address.
     pub fn joined(&self, customer: &CustomerId, guest: &str, now: Timestamp) -> Option<Self> {
         let is_theirs = self.customer_id.is_none() && self.guest.as_deref() == Some(guest);
         let customer_id = Some(customer.clone());

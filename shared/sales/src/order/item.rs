@@ -226,9 +226,9 @@ pub struct OrderPayment {
     pub captured: Money,
     /// The amount refunded through it, pending refunds included.
     pub refunded: Money,
-    /// The amount that its disputes claim together, if there are any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub claimed: Option<Money>,
+    /// The sum of the amounts that its disputes hold, if there are any.
+    #[serde(default, rename = "claimed", skip_serializing_if = "Option::is_none")]
+    pub disputed_amount: Option<Money>,
     /// Whether the authorization was voided.
     #[serde(default)]
     pub voided: bool,
@@ -243,7 +243,7 @@ impl OrderPayment {
     /// The unreturned amount that disputes hold or have taken.
     pub fn disputed(&self) -> Money {
         let none = || Money::zero(&self.captured.currency);
-        self.claimed.clone().unwrap_or_else(none).min(&self.unreturned())
+        self.disputed_amount.clone().unwrap_or_else(none).min(&self.unreturned())
     }
 
     /// The amount that can still be refunded through it.

@@ -92,7 +92,7 @@ pub async fn aggregate_as(
     id: &OrderId,
     consistency: ReadConsistency,
 ) -> Result<OrderAggregate, Problem> {
-    let query = Query::partition(key::order(store, id).pk).seen(consistency);
+    let query = Query::partition(key::order(store, id).pk).with_consistency(consistency);
     let found: Vec<Member> = services.table.all(&query, MAX_ITEMS).await?;
     let mut order = None;
     let (mut fulfillments, mut refunds, mut payments) = (Vec::new(), Vec::new(), Vec::new());

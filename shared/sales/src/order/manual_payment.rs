@@ -106,7 +106,7 @@ impl Order {
             }],
             refunds: Vec::new(),
             disputes: Vec::new(),
-            disputes_asked_at: None,
+            disputes_fetched_at: None,
             tries: 0,
             tried_at: None,
             expires_at: None,

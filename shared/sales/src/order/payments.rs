@@ -90,7 +90,7 @@ impl OrderChange {
             authorized: payment.authorized.clone(),
             captured: payment.captured.clone(),
             refunded: payment.captured.minus(&payment.unreturned()).unwrap_or_else(zero),
-            claimed: None,
+            disputed_amount: None,
             voided: false,
         };
         if payment.is_applied || self.order.unapplied.contains(&entry) {
@@ -136,10 +136,10 @@ mod tests {
         let (own, other) = (open().id, PaymentId::derive(&["other"]));
         let expires_at = order().expires_at.unwrap();
         let expired = order().expire(expires_at).unwrap().order;
-        let given_up = authorized_by(&own).void_payment(&own, NOW).unwrap().order;
+        let voided = authorized_by(&own).void_payment(&own, NOW).unwrap().order;
         let amount = order().outstanding();
         let receipt = IncomingPayment { payment_id: &other, provider: "stripe", amount: &amount };
-        let moved_on = given_up.authorize(receipt, NOW).unwrap().order;
+        let moved_on = voided.authorize(receipt, NOW).unwrap().order;
         for (order, payment, expected) in [
             (&order(), with(25_000, 25_000), None),
             (&order(), with(25_000, 0), None),

@@ -22,7 +22,7 @@ use primitives::problem::FieldError;
 use super::Totals;
 use super::cart::{CartLine, PaymentInput, violation};
 use super::item::{Allocation, GiftCardUse, OrderContact, OrderItem};
-use super::stock::StockState;
+use super::stock::OrderStock;
 use super::{FinancialStatus, FulfillmentStatus, Order, OrderDiscount, OrderStatus};
 use crate::discount::ShopperIds;
 use crate::gift_card::GiftCard;
@@ -213,7 +213,7 @@ impl Order {
             on_hold: false,
             financial_status: FinancialStatus::Pending,
             fulfillment_status: FulfillmentStatus::Unfulfilled,
-            stock: if is_paid { StockState::Committed } else { StockState::Reserved },
+            stock: if is_paid { OrderStock::Committed } else { OrderStock::Reserved },
             items: quote.lines.iter().map(|line| OrderItem::of(line, now)).collect(),
             totals: quote.totals.clone(),
             uncharged: None,

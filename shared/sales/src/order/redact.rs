@@ -49,7 +49,8 @@ impl Order {
     /// The order without contact details, addresses, notes, properties and metadata; of addresses, country and region
     /// stay. None if there is nothing to remove.
     pub fn redacted(&self, now: Timestamp) -> Option<Self> {
-        let address = |kept: &Option<PostalAddress>| kept.as_ref().map(PostalAddress::redacted);
+        let address =
+            |address: &Option<PostalAddress>| address.as_ref().map(PostalAddress::redacted);
         let silent = |line: &OrderItem| OrderItem {
             properties: BTreeMap::new(),
             metadata: BTreeMap::new(),

@@ -24,7 +24,7 @@ pub struct RestockLocations(BTreeMap<LocationId, Vec<String>>);
 
 /// The condition that the locations have not changed since they were read; no condition if none was read.
 #[derive(Debug, Clone, Default)]
-#[must_use = "the transaction has to demand it"]
+#[must_use = "the transaction has to require it"]
 pub struct UnchangedStore(Option<(Key, u64)>);
 
 impl RestockLocations {
@@ -95,7 +95,7 @@ impl UnchangedStore {
 
     /// Adds the condition to a transaction, which otherwise fails with `version_conflict` and is to be
     /// retried.
-    pub fn ensure(&self, write: Write) -> Write {
+    pub fn require(&self, write: Write) -> Write {
         let Some((store, version)) = &self.0 else { return write };
         write.check(store, Condition::is_at(*version), Code::VersionConflict)
     }

@@ -16,7 +16,7 @@ use super::lines::{ChangedLine, LinesView};
 use super::refund::{
     Refund, RefundLine, RefundReason, RefundStatus, RefundTransaction, RefundView, RestockType,
 };
-use super::stock::StockState;
+use super::stock::OrderStock;
 use super::{
     Allocation, FinancialStatus, FulfillmentStatus, Order, OrderItem, OrderPayment, OrderStatus,
     OrderView, Totals, Units,
@@ -74,7 +74,7 @@ fn order() -> Order {
         on_hold: false,
         financial_status: FinancialStatus::Paid,
         fulfillment_status: FulfillmentStatus::Unfulfilled,
-        stock: StockState::Committed,
+        stock: OrderStock::Committed,
         items: vec![item()],
         uncharged: None,
         unapplied: Vec::new(),
@@ -100,7 +100,7 @@ fn order() -> Order {
             authorized: money::sample(129_900),
             captured: money::sample(129_900),
             refunded: money::sample(0),
-            claimed: None,
+            disputed_amount: None,
             voided: false,
         }],
         captured: money::sample(129_900),

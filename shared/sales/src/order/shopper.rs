@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::fulfillment::{Fulfillment, FulfillmentLine, FulfillmentState, Tracking};
-use super::stock::StockState;
+use super::stock::OrderStock;
 use super::{
     DiscountAllocation, FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderChange,
     OrderContact, OrderDiscountView, OrderItem, OrderStatus, PresentedToken, ShippingLine, Totals,
@@ -221,7 +221,7 @@ impl Order {
     /// Whether its shopper may cancel it: nothing is paid, authorized or confirmed.
     pub fn is_cancellable_by_shopper(&self) -> bool {
         self.status == OrderStatus::Open
-            && self.stock == StockState::Reserved
+            && self.stock == OrderStock::Reserved
             && !self.has_money()
             && !self.is_processing()
     }

@@ -2,7 +2,7 @@
 
 use primitives::problem::Problem;
 
-use super::{Order, OrderItem, StockState};
+use super::{Order, OrderItem, OrderStock};
 
 primitives::string_enum! {
     /// The status of an order.
@@ -106,7 +106,7 @@ impl Order {
         let has_left = self.items.iter().any(|item| item.fulfilled > 0);
         match action {
             OrderAction::Update => true,
-            OrderAction::Confirm => draft || (open && self.stock == StockState::Reserved),
+            OrderAction::Confirm => draft || (open && self.stock == OrderStock::Reserved),
             OrderAction::MarkPaid => {
                 (open || draft)
                     && !self.outstanding().is_zero()
@@ -137,7 +137,7 @@ impl Order {
 
     /// Whether its stock is committed: it is paid, authorized, or confirmed by the merchant.
     pub fn is_firm(&self) -> bool {
-        self.stock == StockState::Committed
+        self.stock == OrderStock::Committed
     }
 
     /// Whether it has ended: it was cancelled or has expired.

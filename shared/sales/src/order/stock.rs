@@ -10,7 +10,7 @@ use super::{Order, OrderItem, Units};
 
 primitives::string_enum! {
     /// The state of the stock that an order's remaining units hold.
-    StockState {
+    OrderStock {
         /// Reserved until the order is paid.
         Reserved = "reserved",
         /// Committed: to be shipped.
@@ -55,18 +55,18 @@ pub fn move_all(steps: &mut StockSteps<'_>, order: &Order, how: StockMove) {
 }
 
 /// The step of a move from this state; none if nothing is held.
-const fn step_of(from: StockState, how: StockMove) -> Option<StockStep> {
+const fn step_of(from: OrderStock, how: StockMove) -> Option<StockStep> {
     Some(match (how, from) {
         (StockMove::Retake, _) => StockStep::CommitAtOnce,
-        (_, StockState::Released) => return None,
+        (_, OrderStock::Released) => return None,
         // Transitions decide these two moves only in the state that they start from.
         (StockMove::Commit, _) => StockStep::Commit,
         (StockMove::Uncommit, _) => StockStep::Uncommit,
-        (StockMove::Release | StockMove::WriteOff, StockState::Reserved) => {
+        (StockMove::Release | StockMove::WriteOff, OrderStock::Reserved) => {
             StockStep::ReleaseReserved
         }
-        (StockMove::Release, StockState::Committed) => StockStep::ReleaseCommitted,
-        (StockMove::WriteOff, StockState::Committed) => StockStep::Fulfil,
+        (StockMove::Release, OrderStock::Committed) => StockStep::ReleaseCommitted,
+        (StockMove::WriteOff, OrderStock::Committed) => StockStep::Fulfil,
     })
 }
 

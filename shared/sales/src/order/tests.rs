@@ -31,16 +31,8 @@ fn text<T: FromText>(text: &str) -> T {
 }
 
 fn store(currency: &str) -> Store {
-    let opening = NewStore {
-        name: "Blue Bottle Books".into(),
-        subdomain: text("blue-bottle"),
-        currency: text(currency),
-        country: text("IN"),
-        region: None,
-        locale: None,
-        timezone: None,
-    };
-    let store = Store::open(&MerchantId::mint(NOW), opening, NOW);
+    let new_store = NewStore { currency: text(currency), ..NewStore::sample() };
+    let store = Store::create(&MerchantId::mint(NOW), new_store, NOW);
     Store { online_locations: vec![LocationId::derive(&["warehouse"])], ..store }
 }
 

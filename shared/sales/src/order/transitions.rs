@@ -13,7 +13,7 @@ use core_types::money::Money;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 
-use super::stock::{StockMove, StockState};
+use super::stock::{OrderStock, StockMove};
 use super::{Order, OrderAction, OrderChange, OrderPayment, OrderStatus, OrderView};
 use crate::order::{
     ORDER_AUTHORIZED, ORDER_CANCELLED, ORDER_CONFIRMED, ORDER_EXPIRED, ORDER_PAID, ORDER_UPDATED,
@@ -46,7 +46,7 @@ impl Order {
             authorized: receipt.amount.clone(),
             captured: Money::zero(&self.currency),
             refunded: Money::zero(&self.currency),
-            claimed: None,
+            disputed_amount: None,
             voided: false,
         });
         Some(self.with_money(next, &ORDER_AUTHORIZED, now))
@@ -75,7 +75,7 @@ impl Order {
                 authorized: receipt.amount.clone(),
                 captured: receipt.amount.clone(),
                 refunded: Money::zero(&self.currency),
-                claimed: None,
+                disputed_amount: None,
                 voided: false,
             }),
         }
@@ -112,11 +112,11 @@ impl Order {
         self.expires_at = None;
         self.stock_held_until = None;
         let how = match self.stock {
-            StockState::Reserved => StockMove::Commit,
-            StockState::Released if was_draft => StockMove::Retake,
-            StockState::Released | StockState::Committed => return None,
+            OrderStock::Reserved => StockMove::Commit,
+            OrderStock::Released if was_draft => StockMove::Retake,
+            OrderStock::Released | OrderStock::Committed => return None,
         };
-        self.stock = StockState::Committed;
+        self.stock = OrderStock::Committed;
         Some(how)
     }
 
@@ -148,14 +148,14 @@ impl Order {
             || self.items.iter().any(|item| item.fulfilled > 0);
         let is_active = matches!(self.status, OrderStatus::Open | OrderStatus::Closed);
         (is_active && self.is_firm() && !is_firm_otherwise).then_some(())?;
-        self.stock = StockState::Reserved;
+        self.stock = OrderStock::Reserved;
         self.expires_at = self.new_expiry(now);
         Some(StockMove::Uncommit)
     }
 
     /// When an open order that is not firm expires, if it awaits payment from now on.
     pub(super) fn new_expiry(&self, now: Timestamp) -> Option<Timestamp> {
-        let awaits_payment = self.status == OrderStatus::Open && self.stock == StockState::Reserved;
+        let awaits_payment = self.status == OrderStatus::Open && self.stock == OrderStock::Reserved;
         let window = self.payment_window.map(Duration::from_secs).filter(|_| awaits_payment)?;
         let least = if self.is_processing() { PROCESSING_WINDOW } else { Duration::ZERO };
         Some(now.plus(window.max(least)))
@@ -283,9 +283,9 @@ impl Order {
             }
         }
         let uses = next.release_uses();
-        next.stock = StockState::Released;
+        next.stock = OrderStock::Released;
         // Reserved stock is released even if committed stock is written off.
-        let is_written_off = how == StockMove::WriteOff && self.stock == StockState::Committed;
+        let is_written_off = how == StockMove::WriteOff && self.stock == OrderStock::Committed;
         for item in &mut next.items {
             let remaining = item.remaining();
             item.cancel_units(remaining);

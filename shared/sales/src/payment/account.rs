@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 use table::Condition;
 use table::item::Item;
 
-use super::connected::Connected;
 use super::credentials::ProviderCredentials;
 use super::manual::Manual;
 use super::manual_method::ManualMethod;
+use super::provider_client::ProviderClient;
 use super::razorpay::Razorpay;
 use super::stripe::Stripe;
 use super::{Capabilities, CaptureMethod, Mode, NewPayment};
@@ -171,19 +171,19 @@ impl ProviderAccount {
     ///
     /// # Errors
     /// `provider_not_connected`.
-    pub fn connect(&self, key: &SealKey) -> Result<Connected, Problem> {
+    pub fn connect(&self, key: &SealKey) -> Result<ProviderClient, Problem> {
         let capture_method = self.capture_method;
         let credentials =
             || self.credentials(key).ok_or_else(|| Problem::from(Code::ProviderNotConnected));
         Ok(match self.provider {
             ProviderName::Manual => {
-                Connected::Manual(Manual { instructions: self.instructions.clone() })
+                ProviderClient::Manual(Manual { instructions: self.instructions.clone() })
             }
             ProviderName::Razorpay => {
-                Connected::Razorpay(Razorpay { credentials: credentials()?, capture_method })
+                ProviderClient::Razorpay(Razorpay { credentials: credentials()?, capture_method })
             }
             ProviderName::Stripe => {
-                Connected::Stripe(Stripe { credentials: credentials()?, capture_method })
+                ProviderClient::Stripe(Stripe { credentials: credentials()?, capture_method })
             }
         })
     }

@@ -46,7 +46,7 @@ impl Payment {
             receipts: Vec::new(),
             refunds: Vec::new(),
             disputes: Vec::new(),
-            disputes_asked_at: None,
+            disputes_fetched_at: None,
             tries: 0,
             tried_at: None,
             expires_at: input.expires_at,

@@ -12,9 +12,9 @@ use table::item::Key;
 
 use super::Payment;
 use super::account::ProviderAccount;
-use super::connected::Connected;
 use super::lookup::PaymentLookup;
 use super::manual::Manual;
+use super::provider_client::ProviderClient;
 
 /// The most payments of one order that are read. Each is created by a shopper who wants to pay.
 const MAX_PAYMENTS: usize = 50;
@@ -126,12 +126,12 @@ pub async fn connect(
     services: &Services,
     store: &StoreId,
     provider: ProviderName,
-) -> Result<Connected, Problem> {
+) -> Result<ProviderClient, Problem> {
     let found: Option<ProviderAccount> =
         services.table.get(&key::payment_provider(store, provider.as_str())).await?;
     match found {
         Some(account) => account.connect(&*services.secrets.payment_key().await?),
-        None if provider == ProviderName::Manual => Ok(Connected::Manual(Manual::default())),
+        None if provider == ProviderName::Manual => Ok(ProviderClient::Manual(Manual::default())),
         None => Err(Code::ProviderNotConnected.into()),
     }
 }

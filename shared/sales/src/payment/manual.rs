@@ -10,8 +10,8 @@ use services::Services;
 
 use super::capabilities::{Capabilities, Capable};
 use super::provider::{
-    CaptureResult, Client, CreatedPayment, Forged, Provider, ProviderFailure, ProviderWebhookEvent,
-    RedirectParameters, RefundResult,
+    CaptureResult, ClientParameters, CreatedPayment, Forged, Provider, ProviderFailure,
+    ProviderWebhookEvent, RedirectParameters, RefundResult,
 };
 use super::{NewPayment, Observed, ObservedState, Payment};
 use crate::dispute::evidence::Evidence;
@@ -38,7 +38,7 @@ impl Provider for Manual {
         ProviderName::Manual
     }
 
-    async fn open(
+    async fn create_payment(
         &self,
         _: &Services,
         id: &PaymentId,
@@ -47,12 +47,12 @@ impl Provider for Manual {
         Ok(CreatedPayment { reference: id.to_string(), client_secret: None })
     }
 
-    fn client(&self, payment: &Payment, _: Option<String>) -> Client {
+    fn client_parameters(&self, payment: &Payment, _: Option<String>) -> ClientParameters {
         let options = json!({
             "instructions": self.instructions,
             "reference": payment.order_number,
         });
-        Client { key_id: None, client_secret: None, options }
+        ClientParameters { key_id: None, client_secret: None, options }
     }
 
     /// Accepts any return: it does not prove that the payment was made.

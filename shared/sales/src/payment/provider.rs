@@ -30,7 +30,7 @@ pub trait Provider {
     fn name(&self) -> ProviderName;
 
     /// Creates a payment: an order at Razorpay, a payment intent at Stripe.
-    fn open(
+    fn create_payment(
         &self,
         services: &Services,
         id: &PaymentId,
@@ -38,7 +38,7 @@ pub trait Provider {
     ) -> impl Future<Output = Result<CreatedPayment, ProviderFailure>> + Send;
 
     /// The parameters with which the customer's browser pays.
-    fn client(&self, payment: &Payment, secret: Option<String>) -> Client;
+    fn client_parameters(&self, payment: &Payment, secret: Option<String>) -> ClientParameters;
 
     /// Verifies that the parameters of the customer's return are the provider's, for this payment. They do
     /// not prove that it was paid: that is for [`Provider::fetch`].
@@ -133,7 +133,7 @@ pub struct CreatedPayment {
 /// The parameters with which the customer's browser pays.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "PaymentClient")]
-pub struct Client {
+pub struct ClientParameters {
     /// The public key of the store's account.
     pub key_id: Option<String>,
     /// The client secret, which only this customer may have.

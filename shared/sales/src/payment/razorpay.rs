@@ -25,8 +25,8 @@ use super::call::{Call, text};
 use super::capabilities::{Capabilities, Capable};
 use super::credentials::ProviderCredentials;
 use super::provider::{
-    CaptureResult, Client, CreatedPayment, Forged, Provider, ProviderFailure, ProviderWebhookEvent,
-    RedirectParameters, RefundResult,
+    CaptureResult, ClientParameters, CreatedPayment, Forged, Provider, ProviderFailure,
+    ProviderWebhookEvent, RedirectParameters, RefundResult,
 };
 use super::units::ProviderUnits;
 use super::{CaptureMethod, NewPayment, Observed, ObservedState, Payment};
@@ -111,7 +111,7 @@ impl Provider for Razorpay {
     }
 
     /// `POST /v1/orders`. It has no idempotency key; an order whose id was lost is never paid.
-    async fn open(
+    async fn create_payment(
         &self,
         services: &Services,
         id: &PaymentId,
@@ -132,7 +132,7 @@ impl Provider for Razorpay {
     }
 
     /// The options of Razorpay's checkout script.
-    fn client(&self, payment: &Payment, _: Option<String>) -> Client {
+    fn client_parameters(&self, payment: &Payment, _: Option<String>) -> ClientParameters {
         let options = json!({
             "order_id": payment.provider_reference,
             "amount": ProviderUnits::of_razorpay(&payment.amount.currency).count(&payment.amount),
@@ -141,7 +141,7 @@ impl Provider for Razorpay {
             "notes": {"order_id": payment.order_id, "payment_id": payment.id},
         });
         let key_id = Some(self.credentials.key_id.clone());
-        Client { key_id, client_secret: None, options }
+        ClientParameters { key_id, client_secret: None, options }
     }
 
     /// HMAC-SHA256, in hex, of `order_id|payment_id` under the key secret.

@@ -53,7 +53,7 @@ impl Payment {
             }],
             refunds: Vec::new(),
             disputes: Vec::new(),
-            disputes_asked_at: None,
+            disputes_fetched_at: None,
             tries: 0,
             tried_at: None,
             amount,

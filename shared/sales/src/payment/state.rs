@@ -330,8 +330,8 @@ impl Payment {
     ///
     /// # Errors
     /// `invalid_state_transition`: it was captured or voided.
-    pub fn check_voidable(&self) -> Result<(), Problem> {
-        if self.is_unsettled() {
+    pub fn ensure_voidable(&self) -> Result<(), Problem> {
+        if self.may_yet_be_captured() {
             return Ok(());
         }
         Err(Problem::state(self.status.as_str(), &self.allowed_actions()))
@@ -343,7 +343,7 @@ impl Payment {
         if self.capture_limit().is_some() {
             actions.push("capture");
         }
-        if self.is_unsettled() {
+        if self.may_yet_be_captured() {
             actions.push("void");
         }
         if self.is_acceptable() {

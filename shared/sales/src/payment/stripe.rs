@@ -23,8 +23,8 @@ use super::call::{Call, text};
 use super::capabilities::{Capabilities, Capable};
 use super::credentials::ProviderCredentials;
 use super::provider::{
-    CaptureResult, Client, CreatedPayment, Forged, Provider, ProviderFailure, ProviderWebhookEvent,
-    RedirectParameters, RefundResult,
+    CaptureResult, ClientParameters, CreatedPayment, Forged, Provider, ProviderFailure,
+    ProviderWebhookEvent, RedirectParameters, RefundResult,
 };
 use super::units::ProviderUnits;
 use super::{CaptureMethod, NewPayment, Observed, ObservedState, Payment};
@@ -133,7 +133,7 @@ impl Provider for Stripe {
     }
 
     /// `POST /v1/payment_intents`.
-    async fn open(
+    async fn create_payment(
         &self,
         services: &Services,
         id: &PaymentId,
@@ -159,13 +159,17 @@ impl Provider for Stripe {
     }
 
     /// The options of Stripe's script.
-    fn client(&self, payment: &Payment, secret: Option<String>) -> Client {
+    fn client_parameters(&self, payment: &Payment, secret: Option<String>) -> ClientParameters {
         let options = json!({
             "payment_intent": payment.provider_reference,
             "amount": ProviderUnits::of_stripe(&payment.amount.currency).count(&payment.amount),
             "currency": payment.amount.currency.as_str().to_ascii_lowercase(),
         });
-        Client { key_id: Some(self.credentials.key_id.clone()), client_secret: secret, options }
+        ClientParameters {
+            key_id: Some(self.credentials.key_id.clone()),
+            client_secret: secret,
+            options,
+        }
     }
 
     fn verify_return(

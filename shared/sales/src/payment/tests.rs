@@ -62,7 +62,7 @@ pub(crate) fn after(payment: &Payment, observed: &Observed) -> Payment {
 }
 
 #[test]
-fn a_payment_only_goes_forward_whatever_the_order_of_its_events() {
+fn a_payment_only_moves_forward_in_any_order_of_events() {
     use ObservedState::{Authorized, Captured, Failed, Pending, Voided};
     let created = open();
     let authorized = after(&created, &observed(Authorized, 129_900));
@@ -178,7 +178,7 @@ fn a_stripe_charge_that_has_not_succeeded_is_ignored() {
 }
 
 #[test]
-fn refunds_never_exceed_what_was_captured_also_while_they_are_pending() {
+fn pending_and_completed_refunds_never_exceed_the_captured_amount() {
     let captured = after(&open(), &observed(ObservedState::Captured, 129_900));
     let ids: Vec<RefundId> = (0..3).map(|_| RefundId::mint(NOW)).collect();
     let code = |result: Result<Payment, primitives::problem::Problem>| result.unwrap_err().code;

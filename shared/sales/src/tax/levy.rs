@@ -35,11 +35,11 @@ pub fn applicable<'a>(
         if own.is_empty() {
             continue;
         }
-        let combines = own.iter().all(|rate| rate.combines);
+        let adds_to_wider = own.iter().all(|rate| rate.adds_to_wider);
         // The country's rate comes first, as on an invoice.
         own.append(&mut found);
         found = own;
-        if !combines {
+        if !adds_to_wider {
             break;
         }
     }
@@ -105,7 +105,7 @@ pub fn levy(amount: &Money, rates: &[&TaxRate], is_included: bool) -> Vec<LineTa
 pub(crate) fn levy_again(amount: &Money, lines: &[LineTax], is_included: bool) -> Vec<LineTax> {
     let parts = |line: &LineTax| line.percentage.parts();
     let together = lines.iter().map(parts).fold(0_i64, i64::saturating_add);
-    let whole = Percentage::WHOLE.saturating_add(if is_included { together } else { 0 });
+    let whole = Percentage::ONE_HUNDRED.saturating_add(if is_included { together } else { 0 });
     let mut left = amount.clone();
     let levied = |line: &LineTax| {
         let mut tax = share(amount, parts(line), whole);

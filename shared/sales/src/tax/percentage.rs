@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Ten-thousandths of a percent in one basis point.
-const OF_BASIS_POINT: i64 = 100;
+const PARTS_PER_BASIS_POINT: i64 = 100;
 /// Ten-thousandths of a percent in one percent.
-const OF_PERCENT: i64 = 10_000;
+const PARTS_PER_PERCENT: i64 = 10_000;
 /// The decimals of a percentage.
 const DECIMALS: usize = 4;
 
@@ -29,15 +29,15 @@ struct PercentageJson {
 
 impl Percentage {
     /// 100 %, in parts ([`Percentage::parts`]).
-    pub const WHOLE: i64 = 100 * OF_PERCENT;
+    pub const ONE_HUNDRED: i64 = 100 * PARTS_PER_PERCENT;
 
     /// A percentage of this many hundredths of a percent; none if it is not within 0 and 100 %.
     pub fn of_basis_points(points: i64) -> Option<Self> {
-        Self::of_parts(points.checked_mul(OF_BASIS_POINT)?)
+        Self::of_parts(points.checked_mul(PARTS_PER_BASIS_POINT)?)
     }
 
     fn of_parts(parts: i64) -> Option<Self> {
-        (0..=Self::WHOLE).contains(&parts).then_some(Self(parts))
+        (0..=Self::ONE_HUNDRED).contains(&parts).then_some(Self(parts))
     }
 
     /// The percentage in ten-thousandths of a percent: 9.975 % is 99,750.
@@ -47,14 +47,14 @@ impl Percentage {
 
     /// The percentage in hundredths of a percent; none if it is no whole number of them.
     pub fn basis_points(self) -> Option<i64> {
-        (self.0 % OF_BASIS_POINT == 0).then_some(self.0 / OF_BASIS_POINT)
+        (self.0 % PARTS_PER_BASIS_POINT == 0).then_some(self.0 / PARTS_PER_BASIS_POINT)
     }
 }
 
 impl std::fmt::Display for Percentage {
     /// Without trailing zeros: `19`, `9.975`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (whole, rest) = (self.0 / OF_PERCENT, self.0 % OF_PERCENT);
+        let (whole, rest) = (self.0 / PARTS_PER_PERCENT, self.0 % PARTS_PER_PERCENT);
         let decimals = format!("{rest:0DECIMALS$}");
         match decimals.trim_end_matches('0') {
             "" => write!(f, "{whole}"),

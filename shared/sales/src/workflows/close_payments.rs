@@ -18,10 +18,10 @@ use super::record_payment::{self, PaymentUpdate};
 use super::return_unapplied;
 use crate::order::aggregate::OrderAggregate;
 use crate::order::{Order, load};
-use crate::payment::connected::Connected;
 use crate::payment::load::connect;
 use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::Provider;
+use crate::payment::provider_client::ProviderClient;
 use crate::payment::{Observed, ObservedState, Payment, PaymentSource, ProviderDeadline};
 
 /// The wait before providers that were skipped, or did not answer, are called again.
@@ -116,44 +116,44 @@ async fn close_payment(
     order: &Order,
     payment: &Payment,
 ) -> Result<(), Problem> {
-    let connected = connect(services, &payment.store_id, payment.provider).await?;
+    let provider_client = connect(services, &payment.store_id, payment.provider).await?;
     if order.is_over() {
         let is_taken = payment.awaits_decision() && !payment.captured.is_zero();
         if is_taken {
-            return return_unapplied::turn_down(services, &connected, payment).await;
+            return return_unapplied::turn_down(services, &provider_client, payment).await;
         }
-        return void(services, &connected, payment).await;
+        return void(services, &provider_client, payment).await;
     }
-    let observed = record_payment::fetch_and_capture(services, &connected, payment).await?;
+    let observed = record_payment::fetch_and_capture(services, &provider_client, payment).await?;
     let may_bring_money = matches!(
         observed.state,
         ObservedState::Authorized | ObservedState::Captured | ObservedState::Processing
     );
     if may_bring_money {
-        return record(services, &connected, payment, &observed).await;
+        return record(services, &provider_client, payment, &observed).await;
     }
-    void(services, &connected, payment).await
+    void(services, &provider_client, payment).await
 }
 
 /// Voids a payment at its provider. If it was captured meanwhile, that is recorded.
 async fn void(
     services: &Services,
-    connected: &Connected,
+    provider_client: &ProviderClient,
     payment: &Payment,
 ) -> Result<(), Problem> {
-    let observed = connected.void(services, payment).await?;
-    record(services, connected, payment, &observed).await
+    let observed = provider_client.void(services, payment).await?;
+    record(services, provider_client, payment, &observed).await
 }
 
 pub(super) async fn record(
     services: &Services,
-    connected: &Connected,
+    provider_client: &ProviderClient,
     payment: &Payment,
     observed: &Observed,
 ) -> Result<(), Problem> {
     let (lookup, source) = (PaymentLookup::from(payment), PaymentSource::Sync);
     let update = PaymentUpdate { lookup: &lookup, observed, source, event: None };
-    match record_payment::record(services, connected, update, &CommitOnly).await {
+    match record_payment::record(services, provider_client, update, &CommitOnly).await {
         // The payment is recorded; the merchant decides about the amount.
         Err(problem) if problem.code == Code::AmountMismatch => Ok(()),
         outcome => outcome,
@@ -164,10 +164,9 @@ pub(super) async fn record(
 /// amount, which nobody can accept any more.
 pub(super) fn open_payments(aggregate: &OrderAggregate) -> impl Iterator<Item = &Payment> {
     let is_over = aggregate.order.is_over();
-    aggregate
-        .payments
-        .iter()
-        .filter(move |payment| payment.is_unsettled() || (is_over && payment.awaits_decision()))
+    aggregate.payments.iter().filter(move |payment| {
+        payment.may_yet_be_captured() || (is_over && payment.awaits_decision())
+    })
 }
 
 /// Moves or removes an order's due mark. The order's version stays, as nothing in its responses changes.

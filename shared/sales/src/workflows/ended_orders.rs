@@ -26,7 +26,7 @@ pub async fn ensure(services: &Services, variants: Vec<Variant>) -> Result<(), P
     // The sort keys begin with the time: one after any of the same moment ends with a tilde.
     let (low, high) = (format!("{created}#"), format!("{}#~", services.clock.now()));
     let all = Query::list(key::list::orders_of_store(store));
-    let query = all.between(low, high).newest_first().whole();
+    let query = all.between(low, high).newest_first().without_read_limit();
     let limit = MAX_SEARCHED.saturating_add(1);
     let orders: Vec<Order> = services.table.all(&query, limit).await?;
     let has = |order: &Order| {

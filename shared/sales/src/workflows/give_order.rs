@@ -25,7 +25,7 @@ pub(super) async fn assign_to_account(
     now: Timestamp,
 ) -> Result<bool, Problem> {
     let Some(customer) = &order.customer_id else { return Ok(true) };
-    let counts = customer::counted_order(order.net_revenue()).only_if("attribute_exists(PK)");
+    let counts = customer::count_order(order.net_revenue()).only_if("attribute_exists(PK)");
     let account = key::customer(&order.store_id, customer);
     match change(write, order, now).update(&account, counts, Code::NotFound).commit().await {
         Ok(()) => Ok(true),

@@ -40,7 +40,7 @@ pub async fn step(
     let Some(work) = work else { return Ok(None) };
     let (mut is_done, mut failed) = (true, 0_usize);
     if account.is_some() {
-        let orders = services.table.keys(&work.listed(), STEP).await?;
+        let orders = services.table.keys(&work.orders(), STEP).await?;
         // The index is late and still lists assigned orders: the next step no longer finds them.
         is_done = orders.len() < STEP;
         for order in orders {
@@ -74,7 +74,7 @@ pub async fn step(
 ///
 /// # Errors
 /// 503.
-pub async fn give_up(
+pub async fn fail(
     services: &Services,
     store: &StoreId,
     customer: &CustomerId,

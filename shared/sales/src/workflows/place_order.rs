@@ -33,7 +33,7 @@ use crate::gift_card;
 use crate::guest;
 use crate::order::number;
 use crate::order::pricing::{OrderTerms, Quote, insufficient_stock};
-use crate::order::{ORDER_CREATED, ORDER_PAID, Order, StockState};
+use crate::order::{ORDER_CREATED, ORDER_PAID, Order, OrderStock};
 use crate::payment::PaymentChange;
 use crate::payment::manual_method::{ChosenMethod, payment_window};
 
@@ -179,7 +179,7 @@ fn is_confirmed(priced: &PricedCart, order: &Order) -> bool {
 
 /// Reserves the stock of every line; commits it if the order is firm already.
 fn reserve_stock(write: Write, order: &Order, quote: &Quote, now: Timestamp) -> Write {
-    let is_firm = order.stock == StockState::Committed;
+    let is_firm = order.stock == OrderStock::Committed;
     let step = if is_firm { StockStep::CommitAtOnce } else { StockStep::Reserve };
     let mut steps = StockSteps::new(&order.store_id, &order.id);
     for (item, priced) in order.items.iter().zip(&quote.lines) {
@@ -211,7 +211,7 @@ async fn mark_ordered(services: &Services, write: Write, quote: &Quote) -> Resul
         return Ok(write);
     }
     Ok(new.into_iter().fold(write, |write, sellable| {
-        write.update(&sellable.key(), sellable.ordered(), Code::VersionConflict)
+        write.update(&sellable.key(), sellable.mark_ordered(), Code::VersionConflict)
     }))
 }
 
@@ -219,7 +219,7 @@ async fn mark_ordered(services: &Services, write: Write, quote: &Quote) -> Resul
 /// none before.
 fn count_customer(write: Write, order: &Order, quote: &Quote) -> Write {
     let Some(customer) = &order.customer_id else { return write };
-    let change = identity::customer::counted_order(order.net_revenue());
+    let change = identity::customer::count_order(order.net_revenue());
     let customer = key::customer(&order.store_id, customer);
     if quote.discounts.iter().any(|(discount, _)| discount.first_order_only) {
         let first = change.only_if("orders_count = :none").value(":none", 0);

@@ -10,8 +10,8 @@ use services::Services;
 
 use super::return_unapplied::return_unapplied;
 use super::{close_payments, record_disputes, record_payment, refund_order, submit_evidence};
-use crate::payment::connected::Connected;
 use crate::payment::load::connect;
+use crate::payment::provider_client::ProviderClient;
 use crate::payment::{
     ObservedState, PROCESSING_WINDOW, Payment, PaymentRefund, ProviderDeadline, RefundState,
 };
@@ -35,7 +35,7 @@ pub async fn process(
     let checks = is_due(payment.checks_processing_at());
     let mut taken = payment.retried(now);
     if polls_disputes {
-        taken.disputes_asked_at = Some(now);
+        taken.disputes_fetched_at = Some(now);
     }
     services.table.write().replace(&taken, Code::VersionConflict).commit().await?;
     let polls = PaymentPolls { disputes: polls_disputes, processing: checks };
@@ -82,15 +82,15 @@ async fn execute(
     if has_passed() || !(polls.disputes || polls.processing || is_to_go_back) {
         return outcome;
     }
-    let connected = connect(services, &payment.store_id, provider).await?;
+    let provider_client = connect(services, &payment.store_id, provider).await?;
     if is_to_go_back {
-        outcome = outcome.and(noted(return_unapplied(services, &connected, payment).await));
+        outcome = outcome.and(noted(return_unapplied(services, &provider_client, payment).await));
     }
     if polls.processing && !has_passed() {
-        outcome = outcome.and(noted(check_processing(services, &connected, payment).await));
+        outcome = outcome.and(noted(check_processing(services, &provider_client, payment).await));
     }
     if polls.disputes && !has_passed() {
-        let fetched = record_disputes::fetch_and_record(services, &connected, payment).await;
+        let fetched = record_disputes::fetch_and_record(services, &provider_client, payment).await;
         outcome = outcome.and(noted(fetched.map(drop)));
     }
     outcome
@@ -100,10 +100,10 @@ async fn execute(
 /// recorded as failed, so that its shopper can pay again.
 async fn check_processing(
     services: &Services,
-    connected: &Connected,
+    provider_client: &ProviderClient,
     payment: &Payment,
 ) -> Result<(), Problem> {
-    let observed = record_payment::fetch_and_capture(services, connected, payment).await?;
+    let observed = record_payment::fetch_and_capture(services, provider_client, payment).await?;
     let since = payment.attempts.last().map_or(payment.created_at, |attempt| attempt.at);
     let is_overdue = since.plus(PROCESSING_WINDOW) < services.clock.now();
     if observed.state == ObservedState::Processing && is_overdue {
@@ -112,5 +112,5 @@ async fn check_processing(
             "payment still processing at its provider after the expected time"
         );
     }
-    close_payments::record(services, connected, payment, &observed).await
+    close_payments::record(services, provider_client, payment, &observed).await
 }

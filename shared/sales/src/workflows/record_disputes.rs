@@ -18,9 +18,9 @@ use table::{Attempt, CommitOnly, retry_attempts};
 use super::record_payment::{self, PaymentUpdate};
 use crate::dispute::{Dispute, DisputeChange, ObservedDispute};
 use crate::order::{Order, OrderChange};
-use crate::payment::connected::Connected;
 use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::Provider;
+use crate::payment::provider_client::ProviderClient;
 use crate::payment::provider_event::ProviderEvent;
 use crate::payment::{Payment, PaymentSource};
 
@@ -34,21 +34,23 @@ const MAX_DISPUTES: usize = 90;
 /// `provider_error`, `provider_timeout`: the event is to be sent again.
 pub async fn receive(
     services: &Services,
-    connected: &Connected,
+    provider_client: &ProviderClient,
     lookup: &PaymentLookup,
     observed: &ObservedDispute,
     event: &ProviderEvent,
 ) -> Result<(), Problem> {
-    let report =
-        DisputeReport { provider: connected.name(), observed: std::slice::from_ref(observed) };
+    let report = DisputeReport {
+        provider: provider_client.name(),
+        observed: std::slice::from_ref(observed),
+    };
     let Some(known) = record(services, lookup, report, Some(event), RecordIf::Captured).await?
     else {
         return Ok(());
     };
-    let observed = &connected.fetch(services, &known).await?;
+    let observed = &provider_client.fetch(services, &known).await?;
     let update = PaymentUpdate { lookup, observed, source: PaymentSource::Sync, event: None };
     // A mismatched amount is marked for the merchant; the dispute is recorded all the same.
-    match record_payment::record(services, connected, update, &CommitOnly).await {
+    match record_payment::record(services, provider_client, update, &CommitOnly).await {
         Err(problem) if problem.code != Code::AmountMismatch => return Err(problem),
         _ => {}
     }
@@ -61,14 +63,14 @@ pub async fn receive(
 /// `provider_error`, `provider_timeout`.
 pub async fn fetch_and_record(
     services: &Services,
-    connected: &Connected,
+    provider_client: &ProviderClient,
     payment: &Payment,
 ) -> Result<bool, Problem> {
-    let observed = connected.disputes(services, payment).await?;
+    let observed = provider_client.disputes(services, payment).await?;
     if observed.is_empty() {
         return Ok(false);
     }
-    let report = DisputeReport { provider: connected.name(), observed: &observed };
+    let report = DisputeReport { provider: provider_client.name(), observed: &observed };
     record(services, &PaymentLookup::from(payment), report, None, RecordIf::Always)
         .await
         .map(|_| true)

@@ -28,9 +28,9 @@ pub use capture::{capture, fetch_and_capture};
 use super::return_unapplied;
 use crate::order::aggregate::PaymentWithOrder;
 use crate::order::{IncomingPayment, ORDER_PAID, ORDER_UPDATED, Order, OrderChange, load};
-use crate::payment::connected::Connected;
 use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::Provider;
+use crate::payment::provider_client::ProviderClient;
 use crate::payment::provider_event::ProviderEvent;
 use crate::payment::{
     Attention, Capabilities, Observed, Payment, PaymentChange, PaymentRefund, PaymentSource,
@@ -79,12 +79,12 @@ impl<O> RecordingResult<O> {
 /// decision.
 pub async fn record<C: Completion<PaymentWithOrder>>(
     services: &Services,
-    connected: &Connected,
+    provider_client: &ProviderClient,
     update: PaymentUpdate<'_>,
     completion: &C,
 ) -> Result<C::Output, Problem> {
     let RecordingResult { current, output, .. } =
-        apply(services, connected, update, completion).await?;
+        apply(services, provider_client, update, completion).await?;
     let was_requested = matches!(update.source, PaymentSource::Verify | PaymentSource::Sync);
     if was_requested && current.payment.awaits_decision() {
         return Err(unexpected(&current.payment));
@@ -104,7 +104,7 @@ fn unexpected(payment: &Payment) -> Problem {
 /// Applies an update, and returns money that the order does not accept.
 async fn apply<C: Completion<PaymentWithOrder>>(
     services: &Services,
-    connected: &Connected,
+    provider_client: &ProviderClient,
     update: PaymentUpdate<'_>,
     completion: &C,
 ) -> Result<RecordingResult<C::Output>, Problem> {
@@ -113,7 +113,8 @@ async fn apply<C: Completion<PaymentWithOrder>>(
     let recorded = retry_attempts(once).await?;
     Box::pin(async {
         if recorded.current.payment.is_to_go_back() {
-            return_unapplied::return_or_warn(services, connected, &recorded.current.payment).await;
+            return_unapplied::return_or_warn(services, provider_client, &recorded.current.payment)
+                .await;
         }
         return_unapplied::return_all(services, &recorded.superseded).await;
     })
@@ -130,11 +131,11 @@ async fn apply<C: Completion<PaymentWithOrder>>(
 /// `provider_error`, `provider_timeout`: the event is to be sent again.
 pub async fn in_full(
     services: &Services,
-    connected: &Connected,
+    provider_client: &ProviderClient,
     lookup: &PaymentLookup,
     observed: &Observed,
 ) -> Result<Observed, Problem> {
-    let has_several = Capabilities::of(connected.name()).has_several_payments;
+    let has_several = Capabilities::of(provider_client.name()).has_several_payments;
     if !has_several || !observed.has_all_gone_back() {
         return Ok(observed.clone());
     }
@@ -142,7 +143,7 @@ pub async fn in_full(
     if !payment.captured.is_zero() {
         return Ok(observed.clone());
     }
-    Ok(connected.fetch(services, &payment).await?)
+    Ok(provider_client.fetch(services, &payment).await?)
 }
 
 /// Makes one attempt: reads, decides and writes.

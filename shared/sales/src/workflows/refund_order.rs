@@ -29,10 +29,10 @@ use self::reserve::{reserve, reserve_unapplied};
 use crate::order::aggregate::OrderAggregate;
 use crate::order::refund::{Refund, RefundReason, RefundStatus, WantedRefund};
 use crate::order::{Order, load};
-use crate::payment::connected::Connected;
 use crate::payment::load::connect;
 use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::{Provider, ProviderFailure, RefundNotice, RefundResult};
+use crate::payment::provider_client::ProviderClient;
 use crate::payment::{Payment, PaymentRefund, RefundState};
 
 pub use self::reserve::has_begun;
@@ -102,9 +102,13 @@ pub(super) async fn finish<T: From<Refunded>, C: Completion<T>>(
         let payment = aggregate.payment(&id)?;
         let known = at_hand.iter().find(|account| account.name() == payment.provider);
         let result = match known {
-            Some(connected) => request(services, connected, payment, &refund.id, &amount).await,
+            Some(provider_client) => {
+                request(services, provider_client, payment, &refund.id, &amount).await
+            }
             None => match connect(services, &payment.store_id, payment.provider).await {
-                Ok(connected) => request(services, &connected, payment, &refund.id, &amount).await,
+                Ok(provider_client) => {
+                    request(services, &provider_client, payment, &refund.id, &amount).await
+                }
                 Err(problem) => Err(problem),
             },
         };
@@ -138,7 +142,7 @@ fn retryable(problem: Problem) -> Problem {
 /// under the same id.
 async fn request(
     services: &Services,
-    connected: &Connected,
+    provider_client: &ProviderClient,
     payment: &Payment,
     id: &RefundId,
     amount: &Money,
@@ -149,11 +153,11 @@ async fn request(
             || entry.created_at.plus(LOOKED_UP_AFTER) <= services.clock.now()
     };
     if entry.is_some_and(is_old)
-        && let Some(result) = connected.fetch_refund(services, payment, id).await?
+        && let Some(result) = provider_client.fetch_refund(services, payment, id).await?
     {
         return Ok(result);
     }
-    match connected.refund(services, payment, id, amount).await {
+    match provider_client.refund(services, payment, id, amount).await {
         Err(ProviderFailure::Rejected(code)) => Ok(RefundResult::Rejected(code)),
         result => result.map_err(Problem::from),
     }
@@ -211,17 +215,18 @@ pub(super) async fn resume(
     payment: &Payment,
     reserved: &PaymentRefund,
 ) -> Result<(), Problem> {
-    let connected = connect(services, &payment.store_id, payment.provider).await?;
-    complete(services, &connected, payment, reserved).await
+    let provider_client = connect(services, &payment.store_id, payment.provider).await?;
+    complete(services, &provider_client, payment, reserved).await
 }
 
 async fn complete(
     services: &Services,
-    connected: &Connected,
+    provider_client: &ProviderClient,
     payment: &Payment,
     reserved: &PaymentRefund,
 ) -> Result<(), Problem> {
-    let result = request(services, connected, payment, &reserved.id, &reserved.amount).await?;
+    let result =
+        request(services, provider_client, payment, &reserved.id, &reserved.amount).await?;
     record_result(services, &PaymentLookup::from(payment), None, &reserved.id, &result).await
 }
 
@@ -273,8 +278,8 @@ pub async fn refund_unapplied(
     id: &RefundId,
     amount: &Money,
 ) -> Result<(Payment, PaymentRefund), Problem> {
-    let connected = connect(services, &payment.store_id, payment.provider).await?;
-    let payment = return_part(services, &connected, payment, id, Some(amount)).await?;
+    let provider_client = connect(services, &payment.store_id, payment.provider).await?;
+    let payment = return_part(services, &provider_client, payment, id, Some(amount)).await?;
     let entry = payment.refund(id).cloned().ok_or(Code::NotFound)?;
     if entry.status == RefundState::Failed {
         return Err(rejected_by_provider(id, entry.failure_code));
@@ -288,7 +293,7 @@ pub async fn refund_unapplied(
 /// `provider_error`, `provider_timeout`: it stays reserved.
 pub(super) async fn return_part(
     services: &Services,
-    connected: &Connected,
+    provider_client: &ProviderClient,
     payment: &Payment,
     id: &RefundId,
     amount: Option<&Money>,
@@ -299,7 +304,7 @@ pub(super) async fn return_part(
     if reserved.status != RefundState::Pending {
         return Ok(payment);
     }
-    complete(services, connected, &payment, reserved).await?;
+    complete(services, provider_client, &payment, reserved).await?;
     load::payment(services, &lookup).await.map(|known| known.payment)
 }
 

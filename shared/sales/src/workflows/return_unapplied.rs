@@ -7,10 +7,10 @@ use table::retry;
 
 use super::refund_order;
 use crate::order::load;
-use crate::payment::connected::Connected;
 use crate::payment::load::connect;
 use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::Provider;
+use crate::payment::provider_client::ProviderClient;
 use crate::payment::{Attention, Payment, PaymentSource, PaymentStatus};
 
 /// Returns an amount other than the requested one after the order has ended, when nobody can accept it any
@@ -20,21 +20,21 @@ use crate::payment::{Attention, Payment, PaymentSource, PaymentStatus};
 /// Those of the provider: the payment stays due.
 pub(super) async fn turn_down(
     services: &Services,
-    connected: &Connected,
+    provider_client: &ProviderClient,
     payment: &Payment,
 ) -> Result<(), Problem> {
     let Some(late) = payment.flagged(Attention::LatePayment, services.clock.now()) else {
         return Ok(());
     };
     services.table.write().replace(&late, Code::VersionConflict).commit().await?;
-    return_unapplied(services, connected, &late).await
+    return_unapplied(services, provider_client, &late).await
 }
 
 /// Returns the unapplied money of these payments, each through its own provider.
 pub(super) async fn return_all(services: &Services, payments: &[Payment]) {
     for payment in payments {
         match connect(services, &payment.store_id, payment.provider).await {
-            Ok(connected) => return_or_warn(services, &connected, payment).await,
+            Ok(provider_client) => return_or_warn(services, &provider_client, payment).await,
             Err(problem) => warn(payment, &problem),
         }
     }
@@ -42,8 +42,12 @@ pub(super) async fn return_all(services: &Services, payments: &[Payment]) {
 
 /// Returns a payment's unapplied money. After a failure, which is logged, the payment stays marked; the
 /// sweep or the merchant tries again.
-pub(super) async fn return_or_warn(services: &Services, connected: &Connected, payment: &Payment) {
-    if let Err(problem) = return_unapplied(services, connected, payment).await {
+pub(super) async fn return_or_warn(
+    services: &Services,
+    provider_client: &ProviderClient,
+    payment: &Payment,
+) {
+    if let Err(problem) = return_unapplied(services, provider_client, payment).await {
         warn(payment, &problem);
     }
 }
@@ -59,11 +63,11 @@ fn warn(payment: &Payment, problem: &Problem) {
 /// stays due.
 pub(super) async fn return_unapplied(
     services: &Services,
-    connected: &Connected,
+    provider_client: &ProviderClient,
     payment: &Payment,
 ) -> Result<(), Problem> {
     let payment = if payment.status == PaymentStatus::Authorized {
-        void(services, connected, payment).await?
+        void(services, provider_client, payment).await?
     } else {
         payment.clone()
     };
@@ -71,18 +75,18 @@ pub(super) async fn return_unapplied(
     let is_taken = payment.status != PaymentStatus::Authorized;
     if is_taken && payment.is_to_go_back() && !payment.is_going_back_otherwise() {
         let id = payment.unapplied_refund();
-        refund_order::return_part(services, connected, &payment, &id, None).await?;
+        refund_order::return_part(services, provider_client, &payment, &id, None).await?;
     }
     Ok(())
 }
 
 async fn void(
     services: &Services,
-    connected: &Connected,
+    provider_client: &ProviderClient,
     payment: &Payment,
 ) -> Result<Payment, Problem> {
     let lookup = PaymentLookup::from(payment);
-    let observed = connected.void(services, payment).await?;
+    let observed = provider_client.void(services, payment).await?;
     retry(|| async {
         let now = services.clock.now();
         let current = load::payment(services, &lookup).await?.payment;

@@ -20,10 +20,10 @@ use crate::dispute::{
     DISPUTE_UPDATED, Dispute, DisputeChange, EvidenceStatus, ObservedDispute, load,
 };
 use crate::order;
-use crate::payment::connected::Connected;
 use crate::payment::load::connect;
 use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::{Provider, ProviderFailure};
+use crate::payment::provider_client::ProviderClient;
 use crate::payment::{Payment, PaymentDispute};
 use serde_json::Value;
 
@@ -54,7 +54,7 @@ pub async fn submit<C: Completion<Dispute>>(
     completion: &C,
 ) -> Result<C::Output, Problem> {
     let evidence_id = DisputeEvidenceId::derive(&[id.as_str(), &input.seed]);
-    let (connected, dispute, evidence, is_new) =
+    let (provider_client, dispute, evidence, is_new) =
         retry(|| Box::pin(store_evidence(services, (store, id), &evidence_id, input))).await?;
     let Some(evidence) = evidence else {
         let sent = dispute.evidence.as_ref();
@@ -63,7 +63,7 @@ pub async fn submit<C: Completion<Dispute>>(
             None => Ok(completion.unchanged(&dispute)),
         };
     };
-    let outcome = send(services, &connected, &dispute, &evidence, is_new).await?;
+    let outcome = send(services, &provider_client, &dispute, &evidence, is_new).await?;
     let known = (&dispute, &evidence.id);
     let recorded =
         retry_attempts(|attempt| Box::pin(record(services, known, &outcome, attempt, completion)));
@@ -98,19 +98,19 @@ async fn store_evidence(
     (store, id): (&StoreId, &DisputeId),
     evidence_id: &DisputeEvidenceId,
     input: &SubmitEvidence,
-) -> Result<(Connected, Dispute, Option<Evidence>, bool), Problem> {
+) -> Result<(ProviderClient, Dispute, Option<Evidence>, bool), Problem> {
     let now = services.clock.now();
     let dispute = load::dispute(services, store, id).await?;
-    let connected = connect(services, store, dispute.provider).await?;
+    let provider_client = connect(services, store, dispute.provider).await?;
     if let Some(sent) = dispute.evidence.as_ref().filter(|sent| sent.id == *evidence_id) {
         if sent.status != EvidenceStatus::Pending {
-            return Ok((connected, dispute, None, false));
+            return Ok((provider_client, dispute, None, false));
         }
         let evidence =
             stored_evidence(services, &dispute).await?.filter(|one| one.id == *evidence_id);
         // Another process has just recorded the response.
         let evidence = evidence.ok_or(Code::VersionConflict)?;
-        return Ok((connected, dispute, Some(evidence), false));
+        return Ok((provider_client, dispute, Some(evidence), false));
     }
     input.expected_version.check(dispute.version)?;
     dispute.ensure_response(now)?;
@@ -127,7 +127,7 @@ async fn store_evidence(
         .create(&pending, Code::VersionConflict)
         .replace(&next, Code::VersionConflict);
     changed.write(write, now).commit().await?;
-    Ok((connected, next, Some(evidence), true))
+    Ok((provider_client, next, Some(evidence), true))
 }
 
 async fn stored_evidence(
@@ -160,13 +160,13 @@ fn lookup_of(dispute: &Dispute) -> PaymentLookup {
 /// `provider_error`, `provider_timeout`: it may have arrived; send it again under the same id.
 async fn send(
     services: &Services,
-    connected: &Connected,
+    provider_client: &ProviderClient,
     dispute: &Dispute,
     evidence: &Evidence,
     is_new: bool,
 ) -> Result<ProviderAnswer, Problem> {
     if !is_new {
-        let observed = connected.fetch_dispute(services, dispute).await?;
+        let observed = provider_client.fetch_dispute(services, dispute).await?;
         if observed.is_past_evidence() {
             return Ok(if observed.is_submitted || !observed.status.is_over() {
                 ProviderAnswer::Accepted(Box::new(observed))
@@ -175,7 +175,7 @@ async fn send(
             });
         }
     }
-    match connected.send_evidence(services, dispute, evidence).await {
+    match provider_client.send_evidence(services, dispute, evidence).await {
         Ok(observed) => Ok(ProviderAnswer::Accepted(Box::new(observed))),
         Err(ProviderFailure::Rejected(code)) => Ok(ProviderAnswer::Rejected(code)),
         Err(failure) => Err(failure.into()),
@@ -235,8 +235,8 @@ pub(super) async fn resume(
 ) -> Result<(), Problem> {
     let dispute = load::dispute(services, &payment.store_id, &entry.id).await?;
     let Some(evidence) = stored_evidence(services, &dispute).await? else { return Ok(()) };
-    let connected = connect(services, &payment.store_id, payment.provider).await?;
-    let outcome = send(services, &connected, &dispute, &evidence, false).await?;
+    let provider_client = connect(services, &payment.store_id, payment.provider).await?;
+    let outcome = send(services, &provider_client, &dispute, &evidence, false).await?;
     let known = (&dispute, &evidence.id);
     let record = |attempt| Box::pin(record(services, known, &outcome, attempt, &CommitOnly));
     retry_attempts(record).await.map(drop)

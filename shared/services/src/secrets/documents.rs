@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rotation_moves_the_private_keys_and_keeps_what_is_sealed() {
+    fn a_rotation_changes_signing_keys_and_keeps_sealing_keys() {
         let before = fresh();
         let after = rotate(before.clone()).unwrap();
         for name in [SIGNING_KEYS, RECEIPT_KEYS] {

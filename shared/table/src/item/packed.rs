@@ -37,7 +37,7 @@ pub struct Packing {
 
 impl Packing {
     /// Packs everything but keys and version.
-    pub const WHOLE: Self = Self { plain: &[], text: None };
+    pub const ALL: Self = Self { plain: &[], text: None };
 
     pub(crate) fn is_plain(&self, name: &str) -> bool {
         name == "version" || self.plain.contains(&name)
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_is_packed_but_for_what_the_table_is_asked_about() {
+    fn an_item_is_packed_except_for_attributes_in_conditions() {
         let packing = Packing { plain: &["state"], text: Some("body") };
         let (packed, absent) = attributes(&note(), packing).unwrap();
         assert!(absent.is_empty());
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_kept_to_the_byte_be_it_there_or_not_json_or_not() {
+    fn a_text_is_stored_byte_by_byte_whether_it_is_json_or_not() {
         for body in ["", "{}", "no JSON", "{\"a\":1}{\"a\":2}", " 1", "[1.0,1e2]"] {
             let note = Note { body: body.into(), ..note() };
             for text in [Some("body"), Some("why"), None] {
@@ -193,8 +193,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_in_place_counts() {
-        let (mut packed, _) = attributes(&note(), Packing::WHOLE).unwrap();
+    fn attributes_written_in_place_override_packed_ones() {
+        let (mut packed, _) = attributes(&note(), Packing::ALL).unwrap();
         packed.insert("state".into(), AttributeValue::S("closed".into()));
         packed.insert("version".into(), AttributeValue::N("7".into()));
         let pair = [AttributeValue::S("c".into()), AttributeValue::N("-5".into())];
@@ -209,10 +209,10 @@ mod tests {
     }
 
     #[test]
-    fn items_of_before_are_read_as_they_are_and_what_is_broken_is_not() {
+    fn unpacked_items_are_read_and_corrupt_ones_are_not() {
         let plain: Attributes = serde_dynamo::to_item(note()).unwrap();
         assert_eq!(back(plain), note());
-        let (mut corrupted, _) = attributes(&note(), Packing::WHOLE).unwrap();
+        let (mut corrupted, _) = attributes(&note(), Packing::ALL).unwrap();
         corrupted.insert(PACKED.into(), AttributeValue::B(Blob::new(vec![1, 2, 3])));
         assert!(read::<Note>(corrupted).is_err());
     }

@@ -159,7 +159,7 @@ impl Table {
             for (position, attributes) in found.into_iter().enumerate() {
                 let after = position_of(query.index, &attributes);
                 let parsed: Option<T::Container> = match &mut items {
-                    None if query.means(&attributes) => Some(item::parse(attributes)?),
+                    None if query.matches_suffix(&attributes) => Some(item::parse(attributes)?),
                     None => None,
                     Some(items) => Key::of(&attributes).map_or(Ok(None), |key| items.take(&key))?,
                 };
@@ -173,7 +173,7 @@ impl Table {
             }
             Listed::count(1, all);
             scanned.next = next;
-            if scanned.next.is_none() || (!query.is_whole && ReadLimit::is_reached()) {
+            if scanned.next.is_none() || (!query.is_unlimited && ReadLimit::is_reached()) {
                 break;
             }
         }
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_may_end_inside_an_item_and_the_next_goes_on_there() {
+    fn a_page_may_end_inside_an_item_and_the_next_continues_there() {
         let all: [&[u32]; 3] = [&[1, 2, 3], &[4], &[5, 6]];
         assert_eq!(pages(&all, 2), [(vec![1, 2], true), (vec![3, 4], false), (vec![5, 6], false)]);
         assert_eq!(pages(&all, 4), [(vec![1, 2, 3, 4], false), (vec![5, 6], false)]);
@@ -247,14 +247,14 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_pass_is_shown_by_no_page_and_fills_none() {
+    fn filtered_items_are_on_no_page_and_fill_none() {
         let all: [&[u32]; 2] = [&[0, 1, 0, 2], &[0, 3]];
         assert_eq!(pages(&all, 1), [(vec![1], true), (vec![2], false), (vec![3], false)]);
         assert_eq!(pages(&[&[1, 0]], 1), [(vec![1], true), (vec![], false)]);
     }
 
     #[test]
-    fn a_page_that_is_cut_short_goes_on_after_what_it_showed() {
+    fn a_page_that_ends_early_continues_after_its_last_item() {
         let after: Attributes = [("PK".to_owned(), AttributeValue::S("x".to_owned()))].into();
         let mut page = Scanned::at(None);
         assert_eq!(page.fill(vec![1, 2, 3], 1, &after, 9, |_| true), None);

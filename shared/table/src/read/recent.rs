@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_is_what_its_attributes_say_now() {
+    fn a_recent_item_is_parsed_from_its_current_attributes() {
         let (recent, note) = (Recent::default(), Note { id: 1, version: 1 });
         let read = |attributes: &Attributes| recent.parse::<Note>(&note.key(), attributes.clone());
         let mut stored = attributes(&note).unwrap();

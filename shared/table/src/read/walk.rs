@@ -76,7 +76,7 @@ impl Table {
             if wanted == 0 || left == 0 {
                 return Ok((found, Some(WalkPosition::beginning(query))));
             }
-            let query = query.clone().whole();
+            let query = query.clone().without_read_limit();
             let page = self.page_within(&query, wanted, start.take(), &filter, &mut left).await?;
             found.extend(page.items);
             if let Some(next) = page.next {

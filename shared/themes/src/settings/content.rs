@@ -1,4 +1,4 @@
-//! The content of a theme and its elements.
+//! The content of a theme: its sections and blocks.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// An element of a page: a section, or a block in one.
+/// A section of a page, or a block in one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "ThemeElement")]
-pub struct Element {
+#[schemars(rename = "ThemeSectionOrBlock")]
+pub struct SectionOrBlock {
     /// The section type or block type.
     #[serde(rename = "type")]
     pub kind: String,
@@ -24,7 +24,7 @@ pub struct Element {
     pub settings: Map<String, Value>,
     /// The blocks in it, by names that the editor chooses.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub blocks: BTreeMap<String, Element>,
+    pub blocks: BTreeMap<String, SectionOrBlock>,
     /// The order of the blocks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub block_order: Vec<String>,
@@ -37,7 +37,7 @@ pub struct Content {
     /// The values of the settings of the whole theme.
     pub settings: Map<String, Value>,
     /// The sections of the home page, by names that the editor chooses.
-    pub sections: BTreeMap<String, Element>,
+    pub sections: BTreeMap<String, SectionOrBlock>,
     /// The order of the sections.
     pub order: Vec<String>,
 }

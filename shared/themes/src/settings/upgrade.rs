@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::validate::{Validator, block_type, weight};
-use super::{Content, Difference, Element, MAX_CONTENT, MAX_SECTIONS, difference, value};
+use super::{Content, Difference, MAX_CONTENT, MAX_SECTIONS, SectionOrBlock, difference, value};
 use crate::finding::below;
 use crate::schema::{BlockType, MAX_BLOCKS, Schema, Setting};
 
@@ -98,7 +98,7 @@ impl SettingsMigration<'_> {
         Some(settings)
     }
 
-    fn sections(&mut self, content: &Content) -> (BTreeMap<String, Element>, Vec<String>) {
+    fn sections(&mut self, content: &Content) -> (BTreeMap<String, SectionOrBlock>, Vec<String>) {
         let mut sections = BTreeMap::new();
         let mut order = Vec::new();
         let mut counts = BTreeMap::new();
@@ -120,7 +120,7 @@ impl SettingsMigration<'_> {
         (sections, order)
     }
 
-    fn section(&mut self, section: &Element, pointer: &str) -> Option<Element> {
+    fn section(&mut self, section: &SectionOrBlock, pointer: &str) -> Option<SectionOrBlock> {
         let new = self.new.section(&section.kind)?;
         let old = self.old.section(&section.kind);
         let before: Vec<&Setting> = old.iter().flat_map(|old| &old.settings).collect();
@@ -131,16 +131,16 @@ impl SettingsMigration<'_> {
         let most = new.max_blocks.unwrap_or(MAX_BLOCKS);
         let given = (&section.blocks, section.block_order.as_slice());
         let (blocks, block_order) = self.blocks(allowed, given, most, pointer);
-        Some(Element { settings, blocks, block_order, ..section.clone() })
+        Some(SectionOrBlock { settings, blocks, block_order, ..section.clone() })
     }
 
     fn blocks(
         &mut self,
         (old, new): Allowed<'_>,
-        (blocks, block_order): (&BTreeMap<String, Element>, &[String]),
+        (blocks, block_order): (&BTreeMap<String, SectionOrBlock>, &[String]),
         most: u32,
         pointer: &str,
-    ) -> (BTreeMap<String, Element>, Vec<String>) {
+    ) -> (BTreeMap<String, SectionOrBlock>, Vec<String>) {
         let mut retained = BTreeMap::new();
         let mut order = Vec::new();
         let mut counts = BTreeMap::new();
@@ -172,9 +172,9 @@ impl SettingsMigration<'_> {
         &mut self,
         old: Option<&BlockType>,
         new: &BlockType,
-        block: &Element,
+        block: &SectionOrBlock,
         pointer: &str,
-    ) -> Option<Element> {
+    ) -> Option<SectionOrBlock> {
         let before: Vec<&Setting> = old.iter().flat_map(|old| &old.settings).collect();
         let after: Vec<&Setting> = new.settings.iter().collect();
         let at = below(pointer, "settings");
@@ -182,7 +182,7 @@ impl SettingsMigration<'_> {
         let allowed: Allowed<'_> = (old.map_or(&[], |old| &old.blocks), &new.blocks);
         let given = (&block.blocks, block.block_order.as_slice());
         let (blocks, block_order) = self.blocks(allowed, given, MAX_BLOCKS, pointer);
-        Some(Element { settings, blocks, block_order, ..block.clone() })
+        Some(SectionOrBlock { settings, blocks, block_order, ..block.clone() })
     }
 }
 

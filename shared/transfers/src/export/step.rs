@@ -133,7 +133,7 @@ pub async fn start_next(services: &Services, store: &StoreId) {
 ///
 /// # Errors
 /// `version_conflict` when the export was written meanwhile; 503 when the table cannot be reached.
-pub async fn give_up(services: &Services, id: &ExportId) -> Result<(), Problem> {
+pub async fn fail(services: &Services, id: &ExportId) -> Result<(), Problem> {
     let found = services.table.get::<Export>(&key::export(id)).await?;
     let Some(export) = found.filter(|export| !export.status.is_over()) else { return Ok(()) };
     end(services, &export, ExportStatus::Failed, EndReason::InternalError).await?;
@@ -150,7 +150,7 @@ async fn end(
 ) -> Result<Export, Problem> {
     let ended = export.ended_without_file(status, reason, services.clock.now());
     ended.save(services.table.write()).commit().await?;
-    chunk::remove(services, export.id.as_str()).await;
+    chunk::delete_all(services, export.id.as_str()).await;
     Ok(ended)
 }
 

@@ -88,7 +88,7 @@ pub(super) struct Chunks<'a> {
 
 impl<'a> Chunks<'a> {
     pub(super) const fn of(services: &'a Services, import: &'a Import) -> Self {
-        Self { services, import, byte: import.place.byte, at_once: READ_AT_ONCE }
+        Self { services, import, byte: import.progress.place.byte, at_once: READ_AT_ONCE }
     }
 }
 

@@ -30,7 +30,7 @@ impl SeenValues {
     /// 503.
     pub(super) async fn read(services: &Services, import: &Import) -> Result<Self, Problem> {
         let names: Vec<String> =
-            (0..import.seen_pages).map(|page| page_name(import, page)).collect();
+            (0..import.progress.seen_pages).map(|page| page_name(import, page)).collect();
         let mut before = HashSet::new();
         for names in names.chunks(50) {
             let bytes = chunk::read(services, import.id.as_str(), names).await?.unwrap_or_default();
@@ -67,13 +67,13 @@ impl SeenValues {
         import: &Import,
     ) -> Result<u64, Problem> {
         if self.new.is_empty() {
-            return Ok(import.seen_pages);
+            return Ok(import.progress.seen_pages);
         }
         let bytes = std::mem::take(&mut self.new);
-        let name = page_name(import, import.seen_pages);
+        let name = page_name(import, import.progress.seen_pages);
         let page = FileChunk::new(import.id.as_str(), name, bytes, import.created_at);
         chunk::write_of(services, import, &[page]).await?;
-        Ok(import.seen_pages.saturating_add(1))
+        Ok(import.progress.seen_pages.saturating_add(1))
     }
 }
 

@@ -80,7 +80,7 @@ pub(super) struct Sheet<S> {
 impl<S: ByteSource> Sheet<S> {
     /// The file of an import, from the import's place on.
     pub(super) fn of(import: &Import, source: S) -> Self {
-        let (kind, format, place) = (import.kind, import.format, import.place.clone());
+        let (kind, format, place) = (import.kind, import.format, import.progress.place.clone());
         let columns = Format::columns(kind, &place.header).with_decimals(decimals(&place));
         let rows = RowReader::from(format, &place);
         Self {

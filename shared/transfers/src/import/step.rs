@@ -23,7 +23,7 @@ use super::kinds::{RecordResult, Work, unknown_locations};
 use super::records::CellSettings;
 use super::seen::SeenValues;
 use super::sheet::{ReadOutcome, RecordPage, Sheet};
-use super::{Import, ImportStatus, MAX_FINDINGS, Pictures, pictures};
+use super::{ImageProgress, Import, ImportStatus, MAX_FINDINGS, images};
 use crate::chunk;
 
 /// The time for which one message works on an import.
@@ -51,17 +51,17 @@ pub async fn step(services: &Services, id: &ImportId) -> Result<Option<Timestamp
     let context = Context::new(&HeaderMap::new(), "", services.clock.now());
     context.identify(import.principal.clone(), Some(store.id.to_string()));
     if import.is_fetching() {
-        return Box::pin(context.scope(pictures::step(services, &store, import))).await;
+        return Box::pin(context.scope(images::step(services, &store, import))).await;
     }
     Box::pin(context.scope(run(services, &store, import))).await
 }
 
-/// Ends an import early; one that is fetching pictures leaves the others where they are.
+/// Ends an import early; one that is fetching images leaves the others where they are.
 async fn end(services: &Services, import: &Import, reason: EndReason) -> Result<(), Problem> {
     let now = services.clock.now();
     let write = services.table.write();
     let write = if import.is_fetching() {
-        write.replace(&import.without_pictures(now), Code::VersionConflict)
+        write.replace(&import.without_images(now), Code::VersionConflict)
     } else {
         import.failed_permanently(reason, now).save(import, write)
     };
@@ -105,15 +105,15 @@ async fn run(
         };
     }
     if import.status.is_over() && !import.is_fetching() {
-        chunk::remove(services, import.id.as_str()).await;
+        chunk::delete_all(services, import.id.as_str()).await;
     }
     tracing::info!(
         import = import.id.as_str(),
         store = import.store_id.as_str(),
         kind = import.kind.as_str(),
         status = import.status.as_str(),
-        created = import.counts.created,
-        failed = import.counts.failed,
+        created = import.progress.counts.created,
+        failed = import.progress.counts.failed,
         "import rows processed"
     );
     Ok(import.is_fetching().then(|| services.clock.now()))
@@ -159,13 +159,13 @@ async fn at_locations<S: ByteSource>(
 ///
 /// # Errors
 /// `version_conflict` when the import was written meanwhile; 503 when the table cannot be reached.
-pub async fn give_up(services: &Services, id: &ImportId) -> Result<(), Problem> {
+pub async fn fail(services: &Services, id: &ImportId) -> Result<(), Problem> {
     let found = services.table.get::<Import>(&key::import(id)).await?;
     let is_under_way =
         |import: &Import| import.status == ImportStatus::Running || import.is_fetching();
     let Some(import) = found.filter(is_under_way) else { return Ok(()) };
     end(services, &import, EndReason::InternalError).await?;
-    chunk::remove(services, id.as_str()).await;
+    chunk::delete_all(services, id.as_str()).await;
     Ok(())
 }
 
@@ -177,7 +177,7 @@ async fn process(
     seen: &mut SeenValues,
 ) -> Result<Import, Problem> {
     let work = Work { services, store, import };
-    let has_images: Vec<bool> = page.records.iter().map(pictures::has_images).collect();
+    let has_images: Vec<bool> = page.records.iter().map(images::has_images).collect();
     let outcomes = work.apply(page.records, seen).boxed().await?;
     let now = services.clock.now();
     let mut next = import.changed(now);
@@ -186,9 +186,9 @@ async fn process(
     for (outcome, has_images) in outcomes.into_iter().zip(has_images) {
         let is_written = matches!(outcome.result, RecordResult::Created | RecordResult::Updated);
         if has_images && is_written && !import.dry_run {
-            next.pictures.get_or_insert_with(Pictures::begin);
+            next.progress.images.get_or_insert_with(ImageProgress::begin);
         }
-        let counts = &mut next.counts;
+        let counts = &mut next.progress.counts;
         let count = match outcome.result {
             RecordResult::Created => &mut counts.created,
             RecordResult::Updated => &mut counts.updated,
@@ -198,22 +198,17 @@ async fn process(
         *count = count.saturating_add(1);
         findings.add(outcome.findings, FINDINGS_OF_RECORD);
     }
-    next.place = page.place;
+    next.progress.place = page.place;
     next.due_at = Some(now.plus(MINUTE));
     if let Some((names, count)) = page.ignored {
-        (next.ignored_columns, next.ignored_columns_count) = (names, count);
+        (next.progress.ignored_columns, next.progress.ignored_columns_count) = (names, count);
     }
     if import.dry_run {
-        next.seen_pages = seen.write(services, import).await?;
+        next.progress.seen_pages = seen.write(services, import).await?;
     }
     if page.is_last {
-        next = findings.counted_in(next).read(now);
-        next = Import {
-            version: import.version.saturating_add(1),
-            findings_count: import.findings_count,
-            warnings_count: import.warnings_count,
-            ..next
-        };
+        let read = findings.counted_in(next).read(now);
+        next = Import { version: import.version.saturating_add(1), ..uncounted(read, import) };
     }
     save(services, import, next, findings).await
 }
@@ -237,12 +232,11 @@ impl PageFindings {
     }
 
     /// The import with the number of its findings and warnings.
-    fn counted_in(&self, import: Import) -> Import {
-        Import {
-            findings_count: import.findings_count.saturating_add(self.count),
-            warnings_count: import.warnings_count.saturating_add(self.warnings),
-            ..import
-        }
+    fn counted_in(&self, mut import: Import) -> Import {
+        let progress = &mut import.progress;
+        progress.findings_count = progress.findings_count.saturating_add(self.count);
+        progress.warnings_count = progress.warnings_count.saturating_add(self.warnings);
+        import
     }
 }
 
@@ -259,12 +253,15 @@ async fn end_unreadable(
 ) -> Result<Import, Problem> {
     let mut findings = PageFindings::default();
     findings.add(found, FINDINGS_OF_RECORD);
-    let ended = Import {
-        findings_count: import.findings_count,
-        warnings_count: import.warnings_count,
-        ..findings.counted_in(import.clone()).read(services.clock.now())
-    };
-    save(services, import, ended, findings).await
+    let read = findings.counted_in(import.clone()).read(services.clock.now());
+    save(services, import, uncounted(read, import), findings).await
+}
+
+/// The import with the findings of `before`: [`save`] counts those of the page.
+fn uncounted(mut import: Import, before: &Import) -> Import {
+    import.progress.findings_count = before.progress.findings_count;
+    import.progress.warnings_count = before.progress.warnings_count;
+    import
 }
 
 /// Saves an import with its findings: both, or neither.
@@ -305,14 +302,14 @@ fn with_findings(
     mut next: Import,
     findings: PageFindings,
 ) -> (Import, Vec<Findings>) {
-    let remaining = MAX_FINDINGS.saturating_sub(next.findings_count);
+    let remaining = MAX_FINDINGS.saturating_sub(next.progress.findings_count);
     let remaining = usize::try_from(remaining).unwrap_or(usize::MAX);
     next = findings.counted_in(next);
     let mut pages = Vec::new();
     for page in paged(findings.first.into_iter().take(remaining).collect()) {
-        let number = import.findings_page(next.findings_pages);
+        let number = import.findings_page(next.progress.findings_pages);
         pages.push(Findings::page(&import.id, number, page, import.created_at));
-        next.findings_pages = next.findings_pages.saturating_add(1);
+        next.progress.findings_pages = next.progress.findings_pages.saturating_add(1);
     }
     (next, pages)
 }

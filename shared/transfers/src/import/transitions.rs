@@ -8,12 +8,18 @@ use primitives::problem::{Code, Problem};
 use table::{Condition, Write};
 
 use super::{
-    Counts, Import, ImportPosition, ImportStatus, ImportUnderWay, MAX_BYTES, Parents, UploadedPart,
+    ImageProgress, Import, ImportPosition, ImportStatus, ImportUnderWay, MAX_BYTES, Parents,
+    RunProgress, UploadedPart,
 };
 
 impl Import {
     pub(super) fn changed(&self, now: Timestamp) -> Self {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
+    }
+
+    pub(super) fn with_images(mut self, images: Option<ImageProgress>) -> Self {
+        self.progress.images = images;
+        self
     }
 
     fn rejected(&self) -> Problem {
@@ -62,15 +68,7 @@ impl Import {
             principal: principal.to_owned(),
             status: ImportStatus::Running,
             runs: self.runs.saturating_add(1),
-            place: ImportPosition { row: 1, blank: Some(0), ..ImportPosition::default() },
-            counts: Counts::default(),
-            findings_count: 0,
-            warnings_count: 0,
-            findings_pages: 0,
-            pictures: None,
-            seen_pages: 0,
-            ignored_columns: Vec::new(),
-            ignored_columns_count: 0,
+            progress: RunProgress::begin(),
             due_at: Some(now.plus(MINUTE)),
             started_at: Some(now),
             finished_at: None,
@@ -95,10 +93,10 @@ impl Import {
     #[must_use]
     pub fn failed_permanently(&self, reason: EndReason, now: Timestamp) -> Self {
         let (header, parents) = (Vec::new(), Parents::default());
-        let place = ImportPosition { header, parents, ..self.place.clone() };
-        let (status_reason, ignored_columns) = (Some(reason), Vec::new());
-        let ended = self.ended(ImportStatus::Failed, now);
-        Self { status_reason, place, ignored_columns, ..ended }
+        let mut ended = self.ended(ImportStatus::Failed, now);
+        let place = ImportPosition { header, parents, ..self.progress.place.clone() };
+        (ended.progress.place, ended.progress.ignored_columns) = (place, Vec::new());
+        Self { status_reason: Some(reason), ..ended }
     }
 
     /// The import cancelled. Rows already imported stay.
@@ -112,24 +110,25 @@ impl Import {
         Ok(self.ended(ImportStatus::Cancelled, now))
     }
 
-    /// The import after its last row. Its pictures are fetched next.
+    /// The import after its last row. Its images are fetched next.
     pub(super) fn read(&self, now: Timestamp) -> Self {
-        let right = self.counts.all() > self.counts.failed;
-        let errors = self.findings_count.saturating_sub(self.warnings_count);
+        let RunProgress { counts, findings_count, warnings_count, .. } = &self.progress;
+        let right = counts.all() > counts.failed;
+        let errors = findings_count.saturating_sub(*warnings_count);
         let status = match (self.dry_run, errors, right) {
             (true, ..) => ImportStatus::Checked,
             (false, 0, _) => ImportStatus::Succeeded,
             (false, _, true) => ImportStatus::Partial,
             (false, _, false) => ImportStatus::Failed,
         };
-        let pictures = self.pictures.clone().filter(|_| status != ImportStatus::Failed);
-        let due_at = pictures.as_ref().map(|_| now.plus(MINUTE));
-        Self { pictures, due_at, ..self.ended(status, now) }
+        let images = self.progress.images.clone().filter(|_| status != ImportStatus::Failed);
+        let due_at = images.as_ref().map(|_| now.plus(MINUTE));
+        Self { due_at, ..self.ended(status, now) }.with_images(images)
     }
 
     fn ended(&self, status: ImportStatus, now: Timestamp) -> Self {
         let (due_at, finished_at) = (None, Some(now));
-        Self { status, due_at, finished_at, pictures: None, ..self.changed(now) }
+        Self { status, due_at, finished_at, ..self.changed(now) }.with_images(None)
     }
 
     /// Adds the start of the import, on condition that no other is under way on its store

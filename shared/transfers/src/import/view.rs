@@ -7,7 +7,9 @@ use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Import, ImportInput, ImportKind, ImportStatus, OnExisting, Pictures, UploadedPart};
+use super::{
+    ImageProgress, Import, ImportInput, ImportKind, ImportStatus, OnExisting, UploadedPart,
+};
 use crate::FileFormat;
 
 core_types::topics! {
@@ -45,7 +47,7 @@ pub struct ImportProgress {
     pub failed: u64,
 }
 
-/// The pictures of an import's products, which are fetched into the store once all rows are read.
+/// The images of an import's products, which are fetched into the store once all rows are read.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ImportImages {
     /// Whether there are more to fetch.
@@ -79,15 +81,15 @@ core_types::view! {
         progress: ImportProgress = import.progress(),
         /// The number of findings. `GET …/findings` returns the first 10,000, at most 100 of one product,
         /// customer or quantity.
-        findings_count: u64,
+        findings_count: u64 = import.progress.findings_count,
         /// The number of findings that are warnings: their records were imported all the same.
-        warnings_count: u64,
-        /// The pictures of its products.
+        warnings_count: u64 = import.progress.warnings_count,
+        /// The images of its products.
         images: ImportImages = import.images(),
         /// The ignored columns: the first 100, each by the first 100 characters of its name.
-        ignored_columns: Vec<String>,
+        ignored_columns: Vec<String> = import.progress.ignored_columns.clone(),
         /// The number of ignored columns.
-        ignored_columns_count: u64,
+        ignored_columns_count: u64 = import.progress.ignored_columns_count,
         /// When the file is deleted.
         expires_at: Timestamp = import.expires_at(),
         /// The merchant or app that created it: `mer_…` or `app_…`.
@@ -118,9 +120,9 @@ impl Import {
     }
 
     fn progress(&self) -> ImportProgress {
-        let counts = self.counts;
+        let counts = self.progress.counts;
         ImportProgress {
-            bytes: self.place.byte,
+            bytes: self.progress.place.byte,
             total_bytes: self.bytes(),
             done: counts.all(),
             created: counts.created,
@@ -131,11 +133,11 @@ impl Import {
     }
 
     fn images(&self) -> ImportImages {
-        let count = |of: fn(&Pictures) -> u64| self.pictures.as_ref().map_or(0, of);
+        let count = |of: fn(&ImageProgress) -> u64| self.progress.images.as_ref().map_or(0, of);
         ImportImages {
-            pending: self.pictures.as_ref().is_some_and(|pictures| !pictures.is_over),
-            fetched: count(|pictures| pictures.fetched),
-            failed: count(|pictures| pictures.failed),
+            pending: self.progress.images.as_ref().is_some_and(|images| !images.is_over),
+            fetched: count(|images| images.fetched),
+            failed: count(|images| images.failed),
         }
     }
 
@@ -158,11 +160,9 @@ impl Example for ImportView {
         let store = StoreId::derive(&["example"]);
         let import = Import::new(input, &store, "mer_example", EXAMPLE_TIME);
         let import = Import { id: ImportId::derive(&["example"]), ..import };
-        let (parts, counts) = (
-            [(1, UploadedPart::of(b"Handle,Title\nmug,Mug\n", EXAMPLE_TIME))].into(),
-            super::Counts { created: 1, ..super::Counts::default() },
-        );
-        let started = Import { parts, counts, started_at: Some(EXAMPLE_TIME), ..import };
+        let parts = [(1, UploadedPart::of(b"Handle,Title\nmug,Mug\n", EXAMPLE_TIME))].into();
+        let mut started = Import { parts, started_at: Some(EXAMPLE_TIME), ..import };
+        started.progress.counts.created = 1;
         Self::from(&started.read(EXAMPLE_TIME))
     }
 }

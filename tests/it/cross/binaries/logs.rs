@@ -6,7 +6,7 @@ use support::{Deployed, Value};
 
 const TEMPLATE: &str = include_str!("../../../../template.yaml");
 /// What logs that work was given up.
-const GIVEN_UP: &str = include_str!("../../../../functions/runner/src/given_up.rs");
+const FAILURES: &str = include_str!("../../../../functions/runner/src/failure.rs");
 /// Left out of a line while there is too little to tell of.
 const NONE_OF_TOO_FEW: &str = "delivery_success_percent";
 
@@ -41,7 +41,7 @@ pub(super) async fn as_it_is_read(deployed: &Deployed, by: &[(&str, &str)]) {
             Some(beginning) => format!("\"{beginning}"),
             None => format!("\"{message}\""),
         };
-        assert!(GIVEN_UP.contains(&logged), "nobody logs {message}");
+        assert!(FAILURES.contains(&logged), "nobody logs {message}");
     }
     let (messages, expected): (Vec<_>, Vec<_>) =
         (read.keys().collect(), by.iter().map(|(message, _)| message).collect());

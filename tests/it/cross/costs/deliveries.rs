@@ -94,7 +94,7 @@ fn units(trips: u32, units: u64) -> Metered {
 }
 
 #[tokio::test]
-async fn making_and_settling_a_delivery_costs_two_writes_of_five_units() {
+async fn creating_and_finishing_a_delivery_costs_two_writes_of_five_units() {
     let watched = Watched::still(Behaviour::Answer(200, Vec::new(), b"{\"ok\":true}".into())).await;
     watched.all_prompt().await;
     let app = watched.mute();

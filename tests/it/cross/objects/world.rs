@@ -1,7 +1,7 @@
 //! A store where something of everything has happened, and the reads that show it.
 
-use ::themes::licensed::ThemeLicense;
 use ::themes::manifest::Slug;
+use ::themes::theme_license::ThemeLicense;
 use core_types::id::{DisputeEvidenceId, StoreId, ThemePurchaseId};
 use core_types::money;
 use core_types::provider::ProviderName;

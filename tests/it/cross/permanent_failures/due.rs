@@ -111,7 +111,7 @@ async fn a_mail_with_an_unwritable_lease_fails() {
 /// Of each kind of due work, an item that nobody can read: the first sweep tells of it, and the next finds
 /// nothing.
 #[tokio::test]
-async fn unreadable_due_items_are_given_up_once() {
+async fn unreadable_due_items_lose_their_due_mark_once() {
     let market = Market::open().await;
     let gateway = &market.gateway;
     gateway.quiet().await;

@@ -119,9 +119,9 @@ async fn a_subscription_is_disabled_after_120_hours_and_20_exhausted_deliveries(
         let kept = after_one_more(exhausted, failing).await;
         assert_eq!(kept["status"], "enabled", "{exhausted} for {failing:?}: {kept}");
     }
-    let given_up = after_one_more(19, 120 * HOUR).await;
-    assert_eq!(given_up["status"], "disabled_by_system", "{given_up}");
-    assert_eq!(given_up["disabled_reason"], "failing");
+    let disabled = after_one_more(19, 120 * HOUR).await;
+    assert_eq!(disabled["status"], "disabled_by_system", "{disabled}");
+    assert_eq!(disabled["disabled_reason"], "failing");
 }
 
 #[tokio::test]

@@ -41,10 +41,10 @@ impl Watched {
         self.rename("Prompt").await;
         let is_prompt = || async { (self.recent_ms().await.len() == 1).then_some(()) };
         eventually(DEADLINE, is_prompt).await;
-        self.until_nobody_has_a_place().await;
+        self.until_no_permit_is_taken().await;
     }
 
-    async fn places_held(&self) -> usize {
+    async fn permits_taken(&self) -> usize {
         let items = self.gateway.items("PLC#").await;
         let slots = |item: &Value| {
             let names = item.as_object().unwrap().keys();
@@ -53,8 +53,8 @@ impl Watched {
         items.iter().map(slots).sum()
     }
 
-    async fn until_nobody_has_a_place(&self) {
-        eventually(DEADLINE, || async { (self.places_held().await == 0).then_some(()) }).await;
+    async fn until_no_permit_is_taken(&self) {
+        eventually(DEADLINE, || async { (self.permits_taken().await == 0).then_some(()) }).await;
     }
 }
 
@@ -197,7 +197,7 @@ async fn a_host_without_free_permits_consumes_no_store_permits() {
         found.iter().any(|item| item["held_by"] == "concurrency").then_some(())
     })
     .await;
-    let all_held = || async { (watched.places_held().await == PERMITS_TO_HOST).then_some(()) };
+    let all_held = || async { (watched.permits_taken().await == PERMITS_TO_HOST).then_some(()) };
     eventually(DEADLINE, all_held).await;
     assert_eq!(watched.receiver.connections(), 0);
     watched.gateway.advance(2 * MINUTE);
@@ -226,14 +226,14 @@ async fn a_hanging_receiver_needs_permits_before_its_attempt_ends() {
     watched.rename("Late").await;
     let late = || async { (watched.recent_ms().await.get(1) == Some(&1_001)).then_some(()) };
     eventually(DEADLINE, late).await;
-    assert_eq!(watched.places_held().await, 0, "it was begun as a prompt one");
+    assert_eq!(watched.permits_taken().await, 0, "it was begun as a prompt one");
     watched.rename("Counted").await;
     // One of the store, one of the host.
-    eventually(DEADLINE, || async { (watched.places_held().await == 2).then_some(()) }).await;
+    eventually(DEADLINE, || async { (watched.permits_taken().await == 2).then_some(()) }).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn permits_are_never_exceeded_and_expired_holders_release_no_others() {
+async fn permits_are_never_exceeded_and_a_late_release_frees_no_other_permit() {
     let gateway = Gateway::start().await;
     let permits = gateway.permits_to_host("hooks.example.com");
     let most = PERMITS_TO_HOST;
@@ -243,14 +243,14 @@ async fn permits_are_never_exceeded_and_expired_holders_release_no_others() {
     held.extend(permits.take_all().await);
     assert_eq!(held.len(), most);
     let back = held.pop().unwrap();
-    permits.give_back(back.clone()).await;
+    permits.release(back.clone()).await;
     let again = permits.take().await.unwrap();
     assert!(permits.take().await.is_none());
     // All are lost; their places are taken by others, whom a late return costs nothing.
     gateway.advance(MINUTE + Duration::from_secs(1));
     assert_eq!(permits.take_all().await.len(), most);
     for lapsed in held.into_iter().chain([back, again]) {
-        permits.give_back(lapsed).await;
+        permits.release(lapsed).await;
     }
     assert!(permits.take().await.is_none());
 }

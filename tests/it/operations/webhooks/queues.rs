@@ -236,7 +236,7 @@ async fn characters_that_sqs_rejects_arrive_escaped() {
 }
 
 #[tokio::test]
-async fn a_stored_subscription_without_a_destination_is_readable() {
+async fn an_older_subscription_without_a_destination_defaults_to_https() {
     let queued = Queued::to("old").await;
     let mut old = queued.gateway.items_of("webhook_subscription", "STO#").await.remove(0);
     for name in ["destination", "confirmation"] {

@@ -14,7 +14,7 @@ const NEEDED: [(&str, &str); 5] = [
 ];
 
 /// A thousand rows that are wrong in twenty ways, each of which is one finding, and the findings.
-fn faults() -> (String, Vec<(i64, String, String)>) {
+fn invalid_file() -> (String, Vec<(i64, String, String)>) {
     let columns = "Handle,Title,Vendor,Type,Tags,Status,Option1 Name,Option1 Value,Variant SKU,\
                    Variant Grams,Variant Inventory Tracker,Variant Inventory Qty,\
                    Variant Inventory Policy,Variant Price,Variant Compare At Price,\
@@ -78,7 +78,7 @@ async fn a_dry_run_reports_a_thousand_findings_and_writes_nothing() {
     let owner = &market.owner;
     let taken = json!({"title": "Taken", "handle": "taken", "variants": [{"price": inr(1), "sku": "taken"}]});
     owner.post("/v1/products").json(taken).await.expect(201);
-    let (file, mut expected) = faults();
+    let (file, mut expected) = invalid_file();
     // The store counts its imports; nothing else of it changes.
     let items = async || {
         let mut items = market.gateway.items("STO#").await;

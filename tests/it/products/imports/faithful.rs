@@ -32,7 +32,7 @@ async fn customer(market: &Market, email: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_column_says_which_variants_are_discontinued() {
+async fn a_discontinued_column_marks_variants_as_discontinued() {
     let market = Market::open().await;
     let owner = &market.owner;
     let file = "Handle,Title,Status,Option1 Name,Option1 Value,Variant Price,Variant Discontinued\n\
@@ -59,7 +59,7 @@ async fn a_column_says_which_variants_are_discontinued() {
 }
 
 #[tokio::test]
-async fn a_point_that_may_separate_thousands_is_no_decimal_point() {
+async fn a_number_with_an_ambiguous_separator_is_a_finding() {
     let market = Market::open().await;
     let owner = &market.owner;
     let semicolons = "Handle;Title;Variant Price;Status;Variant Grams;Variant Inventory Qty\n\
@@ -97,7 +97,7 @@ async fn a_point_that_may_separate_thousands_is_no_decimal_point() {
 }
 
 #[tokio::test]
-async fn a_finding_says_when_a_whole_address_is_left_out() {
+async fn a_finding_of_an_invalid_address_says_that_it_was_not_imported() {
     let market = Market::open().await;
     let file = "Email,First Name,Default Address Address1,Default Address City,\
                 Default Address Country Code,Default Address Zip\n\

@@ -19,7 +19,7 @@ async fn people(market: &Market) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn rows_without_an_address_are_customers_by_their_numbers() {
+async fn rows_without_an_email_are_matched_by_phone_number() {
     let market = Market::open().await;
     let input =
         |mode: &str, dry: bool| json!({"kind": "customers", "on_existing": mode, "dry_run": dry});

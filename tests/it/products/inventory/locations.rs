@@ -42,7 +42,7 @@ async fn a_location_address_is_validated_by_its_country() {
     let stock = Stock::new().await;
     let made = stock.owner.post(LOCATIONS).json(json!({"name": "A", "address": {"country": "US"}}));
     let path = format!("{LOCATIONS}/{}", made.await.expect(201).str("/id"));
-    for (address, faults) in [
+    for (address, field_errors) in [
         (
             json!({"country": "US", "region": "ZZ", "postal_code": "x"}),
             vec![
@@ -56,13 +56,13 @@ async fn a_location_address_is_validated_by_its_country() {
             vec![("/address/postal_code", "invalid_postal_code")],
         ),
     ] {
-        let faults: Vec<_> =
-            faults.into_iter().map(|(at, code)| (at.to_owned(), code.to_owned())).collect();
+        let field_errors: Vec<_> =
+            field_errors.into_iter().map(|(at, code)| (at.to_owned(), code.to_owned())).collect();
         let input = json!({"name": "B", "address": address});
         let rejected = stock.owner.post(LOCATIONS).json(input.clone()).await.expect(422);
-        assert_eq!(rejected.field_errors(), faults);
+        assert_eq!(rejected.field_errors(), field_errors);
         let rejected = stock.owner.patch(&path).json(input).await.expect(422);
-        assert_eq!(rejected.field_errors(), faults);
+        assert_eq!(rejected.field_errors(), field_errors);
     }
     let right = json!({"address": {"country": "GB", "postal_code": "sw1a 1aa"}});
     let moved = stock.owner.patch(&path).json(right).await.expect(200);

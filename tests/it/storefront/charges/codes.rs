@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use support::{Market, Placed, Reply, Shopper, Value, cart, inr, json, race, unique};
 
-use super::{DISCOUNTS, discount, fault, used, with};
+use super::{DISCOUNTS, discount, field_error, used, with};
 
 #[tokio::test]
 async fn each_rejected_discount_code_has_its_own_error_code() {
@@ -88,7 +88,7 @@ async fn a_usage_limit_holds_for_1000_parallel_orders() {
     let placed = answers.iter().filter(|answer| answer.status == 201).count();
     let rejected = answers
         .iter()
-        .filter(|answer| answer.status == 422 && fault(answer).1 == "discount_used_up");
+        .filter(|answer| answer.status == 422 && field_error(answer).1 == "discount_used_up");
     assert_eq!((placed, rejected.count()), (100, 900));
     assert_eq!(used(&market, &id).await, 100);
     let orders = market.gateway.items_of("order", "").await;
@@ -108,9 +108,9 @@ async fn a_per_customer_limit_holds_for_fifty_parallel_orders() {
     // A guest is known by their address, however it is written.
     let answers = race(50, || guest("Guest@Example.com")).await;
     let placed: Vec<&Reply> = answers.iter().filter(|answer| answer.status == 201).collect();
-    let rejected = answers
-        .iter()
-        .filter(|answer| answer.status == 422 && fault(answer).1 == "discount_used_by_customer");
+    let rejected = answers.iter().filter(|answer| {
+        answer.status == 422 && field_error(answer).1 == "discount_used_by_customer"
+    });
     assert_eq!((placed.len(), rejected.count()), (2, 48));
     guest("guest@example.com").await.expect(422);
     guest("other@example.com").await.expect(201);

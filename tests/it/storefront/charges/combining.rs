@@ -2,7 +2,7 @@
 
 use support::{Market, Reply, Shopper, Value, cart, eventually, inr, json, unique};
 
-use super::{DISCOUNTS, discount, fault, used, with};
+use super::{DISCOUNTS, discount, field_error, used, with};
 
 /// A store that sends for 99.00, overnight for 499.00, and free from 300.00 on; the rates' ids.
 async fn shop() -> (Market, [String; 3]) {
@@ -60,7 +60,7 @@ async fn a_free_shipping_code_is_accepted_where_shipping_is_free() {
     let dust = plain.stock(10, 5).await;
     let input = with(cart(&[(&dust, 1)]), json!({"discount_codes": ["TINY"]}));
     let rejected = plain.try_order(input).await.expect(422);
-    assert_eq!(fault(&rejected).1, "discount_not_applicable");
+    assert_eq!(field_error(&rejected).1, "discount_not_applicable");
 }
 
 #[tokio::test]
@@ -79,7 +79,7 @@ async fn a_free_shipping_discount_is_limited_to_its_shipping_rates() {
         assert_eq!(discounts(&placed), [own("free_shipping", 9_900)], "{code}");
         let rejected = order(&market, &book, 1, &overnight, &[code]).await.expect(422);
         let expected = ("/discount_codes/0".into(), "discount_not_for_shipping_rate".into());
-        assert_eq!(fault(&rejected), expected, "{code}");
+        assert_eq!(field_error(&rejected), expected, "{code}");
     }
     // An automatic one is passed over.
     let automatic = json!({"kind": "free_shipping", "value": {"max_amount": inr(10_000)}});
@@ -103,11 +103,11 @@ async fn a_free_shipping_discount_is_limited_to_its_shipping_rates() {
     ] {
         let input = json!({"title": "X", "kind": "free_shipping", "value": value});
         let rejected = market.owner.post(DISCOUNTS).json(input).await.expect(422);
-        assert_eq!(fault(&rejected), (at.to_owned(), code.to_owned()));
+        assert_eq!(field_error(&rejected), (at.to_owned(), code.to_owned()));
     }
     let input = json!({"title": "X", "kind": "percentage", "value": {"basis_points": 5, "max_amount": inr(1)}});
     let rejected = market.owner.post(DISCOUNTS).json(input).await.expect(422);
-    assert_eq!(fault(&rejected), ("/value/max_amount".into(), "not_applicable".into()));
+    assert_eq!(field_error(&rejected), ("/value/max_amount".into(), "not_applicable".into()));
 }
 
 #[tokio::test]
@@ -176,7 +176,7 @@ async fn an_account_and_guest_orders_of_its_address_share_a_discount_limit() {
         market
             .try_order(with(cart(&[(&book, 1)]), json!({"discount_codes": [code], "email": email})))
     };
-    let reason = |reply: Reply| fault(&reply.expect(422)).1;
+    let reason = |reply: Reply| field_error(&reply.expect(422)).1;
     let placed = signed_in("FIRST", None).await.expect(201);
     assert_eq!(
         reason(guest("FIRST", &shopper.email.to_uppercase()).await),
@@ -213,7 +213,7 @@ async fn a_guests_discount_use_counts_for_the_later_account() {
         let input = with(cart(&[(&book, 1)]), fields.clone());
         shopper.post(&market.orders_path()).key(&unique("o")).json(input)
     };
-    assert_eq!(fault(&again().await.expect(422)).1, "discount_used_by_customer");
+    assert_eq!(field_error(&again().await.expect(422)).1, "discount_used_by_customer");
     // The order is moved to the account, with its use.
     market.gateway.advance(std::time::Duration::from_secs(61));
     market.gateway.sweep().await;
@@ -223,7 +223,7 @@ async fn a_guests_discount_use_counts_for_the_later_account() {
     market.gateway.quiet().await;
     let moved = market.show(&guest.id).await;
     assert_eq!(moved.str("/customer_id"), shopper.id);
-    assert_eq!(fault(&again().await.expect(422)).1, "discount_used_by_customer");
+    assert_eq!(field_error(&again().await.expect(422)).1, "discount_used_by_customer");
     market.act(&guest.id, "cancel", json!({})).await.expect(200);
     again().await.expect(201);
 }

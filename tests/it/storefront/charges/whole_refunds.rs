@@ -107,7 +107,7 @@ async fn the_refund_of_a_cancelled_order_has_lines_shipping_and_tax() {
 }
 
 #[tokio::test]
-async fn what_no_line_or_shipping_is_worth_is_refunded_without_lines() {
+async fn an_amount_beyond_lines_and_shipping_is_refunded_without_lines() {
     let german = German::open().await;
     // A fee was retained: it comes in addition to the rest of the lines and the shipping.
     let placed = german.paid().await;

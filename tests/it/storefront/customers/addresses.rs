@@ -137,10 +137,12 @@ async fn an_address_requires_the_fields_of_its_country() {
         }
         place
     };
-    let fault = |field: &str, code: &str| (field.to_owned(), code.to_owned());
-    let missing = vec![fault("/postal_code", "required"), fault("/region", "required")];
-    let wrong =
-        vec![fault("/postal_code", "invalid_postal_code"), fault("/region", "invalid_region")];
+    let field_error = |field: &str, code: &str| (field.to_owned(), code.to_owned());
+    let missing = vec![field_error("/postal_code", "required"), field_error("/region", "required")];
+    let wrong = vec![
+        field_error("/postal_code", "invalid_postal_code"),
+        field_error("/region", "invalid_region"),
+    ];
     for country in ["US", "CA", "IN", "AU"] {
         let rejected = shopper.post(&path).json(place(country, None, None)).await.expect(422);
         assert_eq!(rejected.field_errors(), missing, "{country}");
@@ -154,9 +156,9 @@ async fn an_address_requires_the_fields_of_its_country() {
     bare.as_object_mut().unwrap().remove("city");
     let rejected = shopper.post(&path).json(bare).await.expect(422);
     let all = [
-        fault("/city", "required"),
-        fault("/postal_code", "invalid_postal_code"),
-        fault("/region", "required"),
+        field_error("/city", "required"),
+        field_error("/postal_code", "invalid_postal_code"),
+        field_error("/region", "required"),
     ];
     assert_eq!(rejected.field_errors(), all, "with all that is wrong besides");
     let kept = [
@@ -174,8 +176,9 @@ async fn an_address_requires_the_fields_of_its_country() {
         last = format!("{path}/{}", reply.str("/id"));
     }
     let abroad = shopper.patch(&last).json(json!({"country": "US"})).await.expect(422);
-    let faults = [fault("/postal_code", "invalid_postal_code"), fault("/region", "required")];
-    assert_eq!(abroad.field_errors(), faults);
+    let field_errors =
+        [field_error("/postal_code", "invalid_postal_code"), field_error("/region", "required")];
+    assert_eq!(abroad.field_errors(), field_errors);
     let moved = json!({"country": "US", "region": "NY", "postal_code": "10001"});
     shopper.patch(&last).json(moved).await.expect(200);
     shopper.patch(&last).json(json!({"city": "New York"})).await.expect(200);

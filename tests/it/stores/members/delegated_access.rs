@@ -240,13 +240,13 @@ async fn a_menu_rejects_resources_of_other_stores() {
         item("product", "not-made-yet"),
     ]});
     let rejected = here.owner.put(&menu).json(items).await.expect(422);
-    let fault = |at: &str, code: &str| (at.to_owned(), code.to_owned());
+    let field_error = |at: &str, code: &str| (at.to_owned(), code.to_owned());
     assert_eq!(
         rejected.field_errors(),
         [
-            fault("/items/0/children/0/ref", "unknown_product"),
-            fault("/items/1/ref", "unknown_collection"),
-            fault("/items/2/ref", "unknown_category"),
+            field_error("/items/0/children/0/ref", "unknown_product"),
+            field_error("/items/1/ref", "unknown_collection"),
+            field_error("/items/2/ref", "unknown_category"),
         ]
     );
     here.owner.get(&menu).await.expect(404);

@@ -140,7 +140,7 @@ async fn a_repeated_idempotency_key_mails_one_invitation() {
 #[tokio::test]
 async fn an_invitation_requires_role_address_and_a_verified_inviter() {
     let team = Team::open().await;
-    for (input, faults) in [
+    for (input, field_errors) in [
         (json!({}), vec![("/email", "required"), ("/role", "required")]),
         (
             json!({"email": "ann", "role": "staff"}),
@@ -158,9 +158,9 @@ async fn an_invitation_requires_role_address_and_a_verified_inviter() {
         let rejected = team.invite(&team.owner, input.clone()).await.expect(422);
         let mut told = rejected.field_errors();
         told.sort();
-        let faults: Vec<_> =
-            faults.iter().map(|(at, code)| ((*at).to_owned(), (*code).to_owned())).collect();
-        assert_eq!(told, faults, "{input}");
+        let field_errors: Vec<_> =
+            field_errors.iter().map(|(at, code)| ((*at).to_owned(), (*code).to_owned())).collect();
+        assert_eq!(told, field_errors, "{input}");
     }
     let unproven = Merchant::sign_up(&team.gateway).await;
     let store = unproven.open_store().await;

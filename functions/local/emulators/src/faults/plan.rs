@@ -7,9 +7,9 @@ use std::str::FromStr;
 use super::fault::{Call, Fault};
 
 /// The unit of rates: millionths.
-const WHOLE: u64 = 1_000_000;
+const ONE_MILLION: u64 = 1_000_000;
 /// One percent, in millionths.
-const OF_PERCENT: u64 = WHOLE / 100;
+const MILLIONTHS_PER_PERCENT: u64 = ONE_MILLION / 100;
 
 /// The rates and the seed of drawn faults: `5%:42`, where each possible fault of a call has the same share,
 /// or `throttle=5%,lost=0.5%:42`.
@@ -52,7 +52,7 @@ impl Plan {
     /// Draws the fault of the call with this number, and a random number for its details.
     pub(super) fn draw(&self, number: u64, call: &Call) -> (Option<Fault>, u64) {
         let draw = mix(self.seed ^ mix(number));
-        let (mut place, detail) = (draw.rem_euclid(WHOLE), mix(draw));
+        let (mut place, detail) = (draw.rem_euclid(ONE_MILLION), mix(draw));
         let suiting = || Fault::DRAWN.into_iter().filter(|fault| fault.suits(call));
         let fault = match &self.rates {
             Rates::Even(rate) if place < *rate => {
@@ -97,7 +97,7 @@ impl FromStr for Plan {
             Some((fault, rate(percent)?))
         });
         let each: Option<BTreeMap<_, _>> = each.collect();
-        let each = each.filter(|each| each.values().sum::<u64>() <= WHOLE);
+        let each = each.filter(|each| each.values().sum::<u64>() <= ONE_MILLION);
         Ok(Self { rates: Rates::Each(each.ok_or_else(malformed)?), seed })
     }
 }
@@ -122,10 +122,10 @@ struct Percent(u64);
 
 impl fmt::Display for Percent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let part = format!("{:04}", self.0.rem_euclid(OF_PERCENT));
+        let part = format!("{:04}", self.0.rem_euclid(MILLIONTHS_PER_PERCENT));
         let part = part.trim_end_matches('0');
         let point = if part.is_empty() { "" } else { "." };
-        write!(f, "{}{point}{part}%", self.0.div_euclid(OF_PERCENT))
+        write!(f, "{}{point}{part}%", self.0.div_euclid(MILLIONTHS_PER_PERCENT))
     }
 }
 
@@ -136,9 +136,9 @@ fn rate(text: &str) -> Option<u64> {
     if part.is_empty() || part.len() > 4 || !part.bytes().all(|digit| digit.is_ascii_digit()) {
         return None;
     }
-    let whole = whole.parse::<u64>().ok()?.checked_mul(OF_PERCENT)?;
+    let whole = whole.parse::<u64>().ok()?.checked_mul(MILLIONTHS_PER_PERCENT)?;
     let rate = whole.checked_add(format!("{part:0<4}").parse().ok()?)?;
-    (rate <= WHOLE).then_some(rate)
+    (rate <= ONE_MILLION).then_some(rate)
 }
 
 /// Mixes the bits of a number: the finalizer of `SplitMix64`.

@@ -91,7 +91,7 @@ fn amounts_are_money() {
 }
 
 #[test]
-fn snippets_see_what_they_are_given() {
+fn a_rendered_snippet_sees_its_arguments_and_an_included_one_sees_all() {
     let snippets = [(
         "snippets/card.liquid",
         "[{{ product.title | default: item | default: '-' }}{{ size }}{{ secret }}]",

@@ -24,7 +24,7 @@ use table::item::Key;
 use table::{Completion, retry};
 
 use super::create::list;
-use super::input::{images, media, pictured, validate_references};
+use super::input::{images, media, validate_references, without_missing_images};
 use super::write::{self, Chore, Released, Revision};
 
 /// The changes of a product.
@@ -181,7 +181,7 @@ pub async fn change<C: Completion<ProductView>>(
         } else {
             rechosen(&wanted.options, &variants, now)?
         };
-        let after = pictured(&wanted.images, after, now);
+        let after = without_missing_images(&wanted.images, after, now);
         let product = wanted.changed(now).with_prices_of(&after);
         product.ensure_size()?;
         let revision = Revision { before: (&before, &variants), after: (&product, &after) };

@@ -22,8 +22,8 @@ use table::Completion;
 use table::item::Key;
 
 use super::input::{
-    GivenFlags, NewVariant, VariantInput, at_home, images, locations, media, validate_pictures,
-    validate_references, with_pointers,
+    GivenFlags, NewVariant, VariantInput, at_home, images, locations, media,
+    validate_image_choices, validate_references, with_pointers,
 };
 use super::write::{self, WriteStep, release_orphans};
 
@@ -178,13 +178,13 @@ pub async fn plan(
     let mut references = locations(&new_variants, |index| format!("/variants/{index}"));
     references.extend(media(store, &image_inputs));
     validate_references(services, references, &mut field_errors).await?;
-    let pictures = images(services, store, image_inputs);
-    validate_pictures(&pictures, with_pointers(&new_variants), &mut field_errors);
+    let new_images = images(services, store, image_inputs);
+    validate_image_choices(&new_images, with_pointers(&new_variants), &mut field_errors);
     field_errors.into_result()?;
     let variants: Vec<Variant> =
         new_variants.iter().map(|new_variant| new_variant.variant.clone()).collect();
     let status = input.status.unwrap_or(ProductStatus::Draft);
-    let product = Product { options, images: pictures, ..input.product(id, store, now)? };
+    let product = Product { options, images: new_images, ..input.product(id, store, now)? };
     let product = product.in_status(status, now).with_prices_of(&variants);
     product.ensure_size()?;
     Ok((product, new_variants))

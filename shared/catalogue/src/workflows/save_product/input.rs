@@ -326,7 +326,7 @@ pub fn with_pointers(new_variants: &[NewVariant]) -> impl Iterator<Item = (&Vari
 }
 
 /// Validates that the image of each variant is among the product's.
-pub fn validate_pictures<'a>(
+pub fn validate_image_choices<'a>(
     images: &[Image],
     variants: impl IntoIterator<Item = (&'a Variant, String)>,
     field_errors: &mut FieldErrorList,
@@ -344,7 +344,11 @@ fn is_shown(images: &[Image], variant: &Variant) -> bool {
 }
 
 /// The variants, without images that the product no longer has; each changed one at its next version.
-pub fn pictured(images: &[Image], variants: Vec<Variant>, now: Timestamp) -> Vec<Variant> {
+pub fn without_missing_images(
+    images: &[Image],
+    variants: Vec<Variant>,
+    now: Timestamp,
+) -> Vec<Variant> {
     let checked = |variant: Variant| {
         if is_shown(images, &variant) {
             return variant;

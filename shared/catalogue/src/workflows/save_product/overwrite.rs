@@ -10,8 +10,8 @@ use table::{Completion, Write, retry};
 use super::change::topic;
 use super::create::{CreateRequest, list, several};
 use super::input::{
-    NewVariant, at_home, images, locations, media, pictured, validate_pictures,
-    validate_references, with_pointers,
+    NewVariant, at_home, images, locations, media, validate_image_choices, validate_references,
+    with_pointers, without_missing_images,
 };
 use super::write::{Revision, WriteStep};
 use crate::product::{
@@ -45,9 +45,9 @@ pub async fn overwrite<C: Completion<ProductView>>(
         let mut field_errors = FieldErrorList::default();
         let (wanted, new_variants) =
             wanted(services, store, (&before, input.clone()), &mut field_errors, now);
-        validate_pictures(&wanted.images, with_pointers(&new_variants), &mut field_errors);
+        validate_image_choices(&wanted.images, with_pointers(&new_variants), &mut field_errors);
         let (after, added) = arranged(&wanted, &variants, new_variants, now);
-        let after = pictured(&wanted.images, after, now);
+        let after = without_missing_images(&wanted.images, after, now);
         let mut references = own.clone();
         references.extend(locations(&added, |index| format!("/variants/{index}")));
         validate_references(services, references, &mut field_errors).await?;

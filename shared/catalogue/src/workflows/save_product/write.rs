@@ -48,7 +48,7 @@ fn event_subject(product: &Product) -> EventSubject<'_> {
 }
 
 /// Ensures that the product's category exists.
-fn categorized(write: Write, product: &Product) -> Write {
+fn require_category(write: Write, product: &Product) -> Write {
     write.when_some(product.category_id.as_ref(), |write, id| {
         let detail = "There is no such category in the store.";
         let unknown = Problem::field("/category_id", "unknown_category", detail);
@@ -102,10 +102,10 @@ pub async fn create<C: Completion<ProductView>>(
             .create(product, Code::VersionConflict)
             .create(&summary((product, variants), &all), Code::VersionConflict)
             .create(&product.claim(now), Code::HandleTaken.with("handle", product.handle.as_str()));
-        let write = last
-            .iter()
-            .fold(categorized(write, product), |write, step| step.put_into(write, &no_moves, now));
-        let write = store::keep_currency(write, store).emit(Event::new(
+        let write = last.iter().fold(require_category(write, product), |write, step| {
+            step.put_into(write, &no_moves, now)
+        });
+        let write = store::lock_currency(write, store).emit(Event::new(
             topic,
             event_subject(product),
             &view,
@@ -226,7 +226,7 @@ impl Revision<'_> {
             write = write.update(&claim, product.reclaim(), Code::VersionConflict);
         }
         if product.category_id != before.category_id {
-            write = categorized(write, product);
+            write = require_category(write, product);
         }
         let steps: Vec<WriteStep> = steps.into_iter().chain(self.steps()).collect();
         let mut chores: Vec<Chore> = chores.into_iter().chain(self.chores()).collect();

@@ -47,7 +47,7 @@ fn read(stored: Value) -> EventGroup {
 }
 
 #[test]
-fn what_happens_together_in_one_timeline_is_one_item_under_ids_in_a_row() {
+fn events_of_one_transaction_and_timeline_share_an_item_with_consecutive_ids() {
     let made: Vec<Event> =
         ["a", "b", "c"].map(|entity| of_store(entity).in_timeline_of("order")).into();
     let first = made[0].id.clone();
@@ -71,7 +71,7 @@ fn what_happens_together_in_one_timeline_is_one_item_under_ids_in_a_row() {
 }
 
 #[test]
-fn events_that_lists_show_apart_are_apart_and_what_no_list_shows_goes_with_any() {
+fn listed_events_are_grouped_by_list_and_unlisted_ones_join_any() {
     let (store, app) = (store(), AppId::derive(&["app"]));
     let elsewhere = StoreId::derive(&["elsewhere"]);
     let data = json!({});
@@ -115,7 +115,7 @@ fn a_group_has_at_most_256_events_and_350_kb() {
 }
 
 #[test]
-fn what_is_stored_is_read_as_it_was_and_bodies_to_the_byte() {
+fn a_stored_group_is_read_unchanged_with_byte_equal_bodies() {
     let mut events = vec![of_store("a"), of_store("b").in_timeline_of("a")];
     events[0].actor = Some("merchant:mer_x".into());
     events[1].app_id = Some(AppId::derive(&["app"]));
@@ -136,7 +136,7 @@ fn what_is_stored_is_read_as_it_was_and_bodies_to_the_byte() {
 }
 
 #[test]
-fn what_is_broken_is_not_read() {
+fn a_corrupt_group_is_not_read() {
     let group = EventGroup::of_events(vec![of_store("a"), of_store("a")]).remove(0);
     let whole = stored(&group);
     let corrupted = |member: &str, value: Value| {
@@ -153,7 +153,7 @@ fn what_is_broken_is_not_read() {
 }
 
 #[test]
-fn they_move_on_together_and_one_by_one() {
+fn events_of_a_group_change_state_together_or_singly() {
     let group = EventGroup::of_events(vec![of_store("a"), of_store("a")]).remove(0);
     let due = |group: &EventGroup| group.indexes().iter().any(|(index, _)| *index == Index::Gsi3);
     let published = |event: &Event| event.moved_to(OutboxState::Published, None, NOW);

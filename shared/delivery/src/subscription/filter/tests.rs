@@ -150,8 +150,8 @@ fn a_filter_is_stored_to_the_digit() {
     let filter = primitives::input::read::<PayloadFilter>(given.clone()).unwrap();
     let text = serde_json::to_value(&filter).unwrap();
     assert!(text.is_string());
-    let kept: PayloadFilter = serde_json::from_value(text).unwrap();
-    assert_eq!((kept.to_json(), &kept), (given, &filter));
+    let stored: PayloadFilter = serde_json::from_value(text).unwrap();
+    assert_eq!((stored.to_json(), &stored), (given, &filter));
 }
 
 #[test]

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_prompt_or_slow_before_the_first_attempt() {
+    fn a_receiver_is_neither_prompt_nor_slow_before_its_first_attempt() {
         let health = ReceiverHealth::default();
         assert!(!health.is_prompt() && !health.is_slow());
         assert_eq!(health.late(), None);

@@ -246,7 +246,7 @@ fn busy(row: &mut Row, now: i64, points: usize) -> Process {
 }
 
 #[test]
-fn what_is_left_after_a_second_goes_back_unless_somebody_took_after_it() {
+fn unused_points_are_returned_after_a_second_unless_the_bucket_was_charged_since() {
     let now = 1_000_000_000;
     let mut row = Row::default();
     let mut process = busy(&mut row, now, 90);
@@ -267,7 +267,7 @@ fn what_is_left_after_a_second_goes_back_unless_somebody_took_after_it() {
 }
 
 #[test]
-fn what_a_charge_did_not_need_pays_for_the_next_one() {
+fn points_that_a_charge_did_not_use_pay_for_the_next() {
     let (mut row, mut process, now) = (Row::default(), Process::new(), 1_000_000_000);
     assert!(process.try_charge(&mut row, now, 11 * point()));
     let mark = process.uses[0].mark;
@@ -282,7 +282,7 @@ fn what_a_charge_did_not_need_pays_for_the_next_one() {
 }
 
 #[test]
-fn what_is_owed_is_taken_though_it_is_not_there_and_nobody_is_admitted_before_it_is_restored() {
+fn a_debt_overdraws_the_bucket_and_admits_nobody_until_it_is_restored() {
     let (mut row, mut process, now) = (Row::default(), Process::new(), 1_000_000_000);
     assert!(process.try_charge(&mut row, now, 290 * point()));
     let plan = process.lease.plan(now, 40 * point()).owed();
@@ -312,7 +312,7 @@ fn a_table_that_does_not_answer_costs_the_lease_nothing() {
 }
 
 #[test]
-fn it_remembers_few_spans() {
+fn a_lease_remembers_few_spans() {
     let (mut row, mut process, mut other) = (Row::default(), Process::new(), Process::new());
     for _ in 0..20 {
         process.try_charge(&mut row, 1_000_000_000, 3 * point());

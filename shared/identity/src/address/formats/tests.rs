@@ -2,9 +2,9 @@
 
 use super::*;
 
-type Kept = (Option<String>, Option<String>);
+type Normalized = (Option<String>, Option<String>);
 
-fn normalized(country: &str, region: &str, postal_code: &str) -> Result<Kept, Vec<String>> {
+fn normalized(country: &str, region: &str, postal_code: &str) -> Result<Normalized, Vec<String>> {
     let given = |text: &'static str| (!text.is_empty()).then_some(text);
     let (region, postal_code) = (region.to_owned().leak(), postal_code.to_owned().leak());
     let validated = validate(country, given(region), given(postal_code));
@@ -46,7 +46,7 @@ fn the_table_reads_and_its_own_examples_pass() {
 }
 
 #[test]
-fn addresses_need_what_their_country_needs() {
+fn addresses_require_the_fields_of_their_country() {
     let ok = |region: &str, postal_code: &str| {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         Ok((some(region), some(postal_code)))

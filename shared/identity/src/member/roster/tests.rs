@@ -1,4 +1,3 @@
-use core_types::fields::{Country, Currency, Subdomain};
 use primitives::fields::FromText;
 
 use super::*;
@@ -34,16 +33,7 @@ impl World {
     fn new() -> Self {
         let now = Timestamp::from_millis(0);
         let owner = account("owner@example.com", now);
-        let opening = NewStore {
-            name: "A Shop".into(),
-            subdomain: Subdomain::from_text("a-shop").unwrap(),
-            currency: Currency::from_text("INR").unwrap(),
-            country: Country::from_text("IN").unwrap(),
-            region: None,
-            locale: None,
-            timezone: None,
-        };
-        let store = Store::open(&owner.id, opening, now);
+        let store = Store::create(&owner.id, NewStore::sample(), now);
         let roster = Roster::of(&store, None, &owner.email);
         Self { now, store, owner, roster }
     }

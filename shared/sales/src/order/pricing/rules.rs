@@ -22,7 +22,7 @@ pub struct Rules {
     /// The chosen shipping rate.
     pub shipping_rate_id: Option<ShippingRateId>,
     /// Whether a rate must be chosen.
-    pub demands_rate: bool,
+    pub requires_rate: bool,
     /// The step in minor units that the amount due is rounded to, as the payment provider counts: 1 for most
     /// currencies.
     pub rounds_to: i64,
@@ -75,11 +75,11 @@ impl Rules {
         let zone = place.and_then(|place| shipping::find(&self.zones, place));
         let is_nowhere = place.is_some() && zone.is_none() && !self.zones.is_empty();
         match rate {
-            _ if is_nowhere && (self.demands_rate || id.is_some()) => {
+            _ if is_nowhere && (self.requires_rate || id.is_some()) => {
                 let detail = "The store does not ship to this address.";
                 reject("shipping_address", "no_shipping_to_address", detail)
             }
-            None if self.demands_rate && zone.is_some() => {
+            None if self.requires_rate && zone.is_some() => {
                 reject("shipping_rate_id", "required", "A shipping rate is required.")
             }
             None => None,

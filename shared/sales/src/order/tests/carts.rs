@@ -163,7 +163,7 @@ impl Rate {
                 .map(|prefix| PostalCodes::prefix(&country, prefix).unwrap())
                 .or_else(of_range),
             percentage: text(&self.percent),
-            combines: self.combines,
+            adds_to_wider: self.combines,
             ..tax_rate(&self.name, at, self.tax_class.as_deref(), (0, self.on_shipping))
         }
     }
@@ -201,7 +201,7 @@ impl Cart {
             zones,
             destination: Some(place),
             rounds_to: 1,
-            demands_rate: false,
+            requires_rate: false,
             taxes,
             named: self.code.as_ref().map(|code| (0, code.discount(0, currency))),
             automatic: automatic.map(|(n, one)| one.discount(n, currency)).collect(),

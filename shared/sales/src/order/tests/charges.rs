@@ -35,7 +35,7 @@ pub(super) fn tax_rate(
         tax_class: class.map(sample),
         postal_codes: None,
         percentage: Percentage::of_basis_points(points).unwrap(),
-        combines: region.is_some() && points % 2 == 0,
+        adds_to_wider: region.is_some() && points % 2 == 0,
         on_shipping,
         created_at: NOW,
         updated_at: NOW,
@@ -149,7 +149,7 @@ fn rules(currency: &'static str) -> impl Strategy<Value = Rules> {
                 zones,
                 destination: Some(place()),
                 rounds_to: 1,
-                demands_rate: false,
+                requires_rate: false,
                 taxes: TaxRules {
                     rates: taxes.into_iter().enumerate().map(tax_rate).collect(),
                     place: (!is_exempt).then(place),

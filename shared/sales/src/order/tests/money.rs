@@ -88,7 +88,7 @@ fn gift_cards_pay_in_order_up_to_the_amount_due() {
     assert_eq!(uses, [300, 500, 200]);
     assert_eq!((order.totals.gift_cards.amount, order.totals.due.amount), (1_000, 0));
     assert_eq!(order.financial_status, FinancialStatus::Paid);
-    assert_eq!((order.stock, order.expires_at), (StockState::Committed, None));
+    assert_eq!((order.stock, order.expires_at), (OrderStock::Committed, None));
     // The third card is not used if two suffice.
     let order = order_of("INR", &[(1_000, 1)], &[600, 600, 900]);
     assert_eq!(order.gift_cards.len(), 2);
@@ -99,7 +99,7 @@ fn a_free_order_is_paid_at_once() {
     let order = order_of("INR", &[(0, 1)], &[]);
     assert_eq!(
         (order.financial_status, order.stock),
-        (FinancialStatus::Paid, StockState::Committed)
+        (FinancialStatus::Paid, OrderStock::Committed)
     );
 }
 
@@ -112,7 +112,7 @@ fn a_payment_pays_an_order_once() {
     let change = order.apply_payment(receipt, NOW).unwrap().unwrap();
     assert!(change.announces(&ORDER_PAID));
     let next = change.order;
-    assert_eq!((next.financial_status, next.stock), (FinancialStatus::Paid, StockState::Committed));
+    assert_eq!((next.financial_status, next.stock), (FinancialStatus::Paid, OrderStock::Committed));
     assert_eq!((next.expires_at, next.version), (None, 2));
     assert!(next.apply_payment(receipt, NOW).unwrap().is_none());
 }
@@ -136,7 +136,7 @@ fn an_authorization_makes_an_order_firm_and_its_capture_pays_it() {
     let later = NOW.plus(WINDOW);
     let voided = promised.void_payment(&id, later).unwrap().order;
     assert!(voided.authorized().is_zero() && !voided.allows(OrderAction::Capture));
-    assert_eq!((voided.stock, voided.expires_at), (StockState::Reserved, Some(later.plus(WINDOW))));
+    assert_eq!((voided.stock, voided.expires_at), (OrderStock::Reserved, Some(later.plus(WINDOW))));
     assert!(voided.is_payable(later) && !voided.allows(OrderAction::Fulfill));
     let confirmed = order.confirm(NOW).unwrap().order.authorize(receipt, NOW).unwrap().order;
     assert!(confirmed.void_payment(&id, NOW).unwrap().order.is_firm(), "the merchant's word");
@@ -150,7 +150,7 @@ fn a_late_payment_is_recorded_without_moving_stock() {
     let receipt = IncomingPayment { payment_id: &id, provider: "stripe", amount: &due };
     let late = expired.apply_payment(receipt, NOW.plus(WINDOW)).unwrap().unwrap();
     assert!(late.announces(&ORDER_UPDATED) && late.stock.is_none());
-    assert_eq!((late.order.status, late.order.stock), (OrderStatus::Expired, StockState::Released));
+    assert_eq!((late.order.status, late.order.stock), (OrderStatus::Expired, OrderStock::Released));
     assert!(late.order.allows(OrderAction::Refund));
 }
 

@@ -127,10 +127,10 @@ fn only_a_voided_uncaptured_payment_can_be_authorized_again() {
     let due = order.outstanding();
     let receipt = IncomingPayment { payment_id: &id, provider: "stripe", amount: &due };
     let authorized = authorized(&order, &id);
-    let given_up = authorized.void_payment(&id, NOW).unwrap().order;
-    assert!(given_up.void_payment(&id, NOW).is_none());
-    assert_eq!(given_up.authorize(receipt, NOW).unwrap().order.payments.len(), 1);
-    let mut taken = given_up;
+    let voided = authorized.void_payment(&id, NOW).unwrap().order;
+    assert!(voided.void_payment(&id, NOW).is_none());
+    assert_eq!(voided.authorize(receipt, NOW).unwrap().order.payments.len(), 1);
+    let mut taken = voided;
     taken.payments[0].captured = money(1);
     assert!(taken.authorize(receipt, NOW).is_none());
 }

@@ -197,10 +197,10 @@ fn check(order: &Order) {
         assert_eq!(at(|one| one.cancelled), item.cancelled, "{item:?}");
         assert_eq!(at(|one| one.returned), item.returned, "{item:?}");
     }
-    if order.stock == StockState::Released {
+    if order.stock == OrderStock::Released {
         assert_eq!(order.remaining(), 0, "an order that is over holds nothing");
     }
-    let waits = order.status == OrderStatus::Open && order.stock == StockState::Reserved;
+    let waits = order.status == OrderStatus::Open && order.stock == OrderStock::Reserved;
     assert_eq!(order.expires_at.is_some(), waits, "what waits to be paid expires, and only that");
     let marks = order.indexes().into_iter().filter(|(index, _)| *index == Index::Gsi3);
     let marks: Vec<bool> = marks.map(|(_, position)| position.pk.starts_with("DUE#")).collect();

@@ -59,7 +59,7 @@ fn an_unpaid_order_expires_at_the_end_of_its_window() {
     assert!(order.expire(just_before).is_none());
     let ended = order.expire(NOW.plus(WINDOW)).unwrap();
     let next = &ended.order;
-    assert_eq!((next.status, next.stock), (OrderStatus::Expired, StockState::Released));
+    assert_eq!((next.status, next.stock), (OrderStatus::Expired, OrderStock::Released));
     assert_eq!(next.financial_status, FinancialStatus::Expired);
     assert_eq!(next.fulfillment_status, FulfillmentStatus::NotRequired);
     let back: Vec<_> = ended.cards.iter().map(|(_, amount)| amount.amount).collect();
@@ -72,7 +72,7 @@ fn an_unpaid_order_expires_at_the_end_of_its_window() {
 #[test]
 fn a_confirmed_order_commits_its_stock_before_payment() {
     let confirmed = order().confirm(NOW).unwrap().order;
-    assert_eq!((confirmed.stock, confirmed.expires_at), (StockState::Committed, None));
+    assert_eq!((confirmed.stock, confirmed.expires_at), (OrderStock::Committed, None));
     assert_eq!(confirmed.financial_status, FinancialStatus::Pending);
     assert!(confirmed.allows(OrderAction::Fulfill) && confirmed.allows(OrderAction::MarkPaid));
 }

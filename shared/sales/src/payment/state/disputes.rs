@@ -23,14 +23,14 @@ pub(crate) fn disputed(refundable: &Money, disputed: &Money) -> Problem {
 
 impl Payment {
     /// The sum of the amounts that disputes hold, regardless of refunds.
-    pub(crate) fn claimed(&self) -> Money {
+    pub(crate) fn disputed_amount(&self) -> Money {
         Money::sum(self.disputes.iter().map(|dispute| &dispute.held), &self.amount.currency)
             .unwrap_or_else(|| self.captured.clone())
     }
 
     /// The amount that disputes hold or have taken, at most the amount that was not refunded.
     pub fn disputed(&self) -> Money {
-        self.claimed().min(&self.unreturned())
+        self.disputed_amount().min(&self.unreturned())
     }
 
     /// Whether it has a dispute that has not ended.
@@ -45,7 +45,7 @@ impl Payment {
 
     /// When its disputes are next loaded from the provider; none without an open dispute.
     pub(crate) fn polls_disputes_at(&self) -> Option<Timestamp> {
-        let since = self.disputes_asked_at.unwrap_or(self.updated_at);
+        let since = self.disputes_fetched_at.unwrap_or(self.updated_at);
         self.has_open_dispute().then(|| since.plus(RELOAD_INTERVAL))
     }
 

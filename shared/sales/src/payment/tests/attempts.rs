@@ -142,8 +142,8 @@ fn a_payment_is_flagged_once_for_one_reason() {
 #[test]
 fn a_payment_can_be_voided_until_its_capture() {
     let held = after(&open(), &observed(ObservedState::Authorized, 129_900));
-    assert!(open().check_voidable().is_ok() && held.check_voidable().is_ok());
-    let problem = captured().check_voidable().unwrap_err();
+    assert!(open().ensure_voidable().is_ok() && held.ensure_voidable().is_ok());
+    let problem = captured().ensure_voidable().unwrap_err();
     assert_eq!(problem.code, Code::InvalidStateTransition);
     assert_eq!(held.allowed_actions(), ["capture", "void", "sync"]);
     assert_eq!(captured().allowed_actions(), ["refund", "sync"]);
@@ -210,10 +210,15 @@ fn a_payment_is_fully_refunded_when_refunds_equal_the_capture() {
 
 #[test]
 fn a_forged_return_is_rejected_by_every_provider() {
-    use crate::payment::connected::Connected;
+    use crate::payment::provider_client::ProviderClient;
     let nothing = RedirectParameters::default();
-    for connected in [Connected::Razorpay(razorpay()), Connected::Stripe(stripe())] {
-        assert_eq!(connected.verify_return(&open(), &nothing), Err(Forged), "{connected:?}");
+    for provider_client in [ProviderClient::Razorpay(razorpay()), ProviderClient::Stripe(stripe())]
+    {
+        assert_eq!(
+            provider_client.verify_return(&open(), &nothing),
+            Err(Forged),
+            "{provider_client:?}"
+        );
     }
 }
 

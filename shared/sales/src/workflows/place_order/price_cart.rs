@@ -100,7 +100,7 @@ pub(super) async fn price_as(
         zones,
         destination: cart.destination.clone(),
         shipping_rate_id: cart.shipping_rate_id.clone(),
-        demands_rate: is_shopper && !cart.dry_run,
+        requires_rate: is_shopper && !cart.dry_run,
         rounds_to: cart.rounds_to(&store),
         taxes,
         named: given.named,

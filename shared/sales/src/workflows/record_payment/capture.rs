@@ -8,9 +8,9 @@ use table::{CommitOnly, Completion, retry};
 use super::{PaymentUpdate, RecordingResult, apply, unexpected};
 use crate::order::aggregate::PaymentWithOrder;
 use crate::order::load;
-use crate::payment::connected::Connected;
 use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::{Provider, ProviderFailure};
+use crate::payment::provider_client::ProviderClient;
 use crate::payment::{
     Capabilities, CaptureMethod, Observed, ObservedState, Payment, PaymentSource,
 };
@@ -22,14 +22,14 @@ use crate::payment::{
 /// `provider_error`, `provider_timeout`.
 pub async fn fetch_and_capture(
     services: &Services,
-    connected: &Connected,
+    provider_client: &ProviderClient,
     payment: &Payment,
 ) -> Result<Observed, Problem> {
-    let observed = connected.fetch(services, payment).await?;
+    let observed = provider_client.fetch(services, payment).await?;
     let is_to_be_captured = observed.state == ObservedState::Authorized
         && payment.capture_method == CaptureMethod::Automatic
         && observed.amount.as_ref() == Some(&payment.amount)
-        && payment.is_unsettled();
+        && payment.may_yet_be_captured();
     if !is_to_be_captured {
         return Ok(observed);
     }
@@ -39,7 +39,7 @@ pub async fn fetch_and_capture(
     if current.order.rejection(&carried).is_some() {
         return Ok(observed);
     }
-    match connected.capture(services, &carried, &payment.amount).await {
+    match provider_client.capture(services, &carried, &payment.amount).await {
         Ok(captured) => Ok(captured.observed),
         Err(failure) => {
             // The authorization is recorded all the same, and the next call captures it.
@@ -61,13 +61,13 @@ pub async fn fetch_and_capture(
 /// `amount_mismatch`, `provider_error`, `provider_timeout`.
 pub async fn capture<C: Completion<PaymentWithOrder>>(
     services: &Services,
-    connected: &Connected,
+    provider_client: &ProviderClient,
     payment: &Payment,
     amount: &Money,
     completion: &C,
 ) -> Result<C::Output, Problem> {
     let lookup = PaymentLookup::from(payment);
-    let taken = match connected.capture(services, payment, amount).await {
+    let taken = match provider_client.capture(services, payment, amount).await {
         Ok(taken) => taken,
         Err(failure) => {
             if !failure.is_final() {
@@ -81,11 +81,11 @@ pub async fn capture<C: Completion<PaymentWithOrder>>(
     let (observed, source) = (&taken.observed, PaymentSource::Admin);
     let update = PaymentUpdate { lookup: &lookup, observed, source, event: None };
     if is_foreign {
-        let recorded = apply(services, connected, update, &CommitOnly).await?;
+        let recorded = apply(services, provider_client, update, &CommitOnly).await?;
         return Err(not_capturable(&recorded.current.payment));
     }
     let RecordingResult { current, output, is_new, .. } =
-        apply(services, connected, update, completion).await?;
+        apply(services, provider_client, update, completion).await?;
     let PaymentWithOrder { payment, order } = &current;
     // A payment by hand has no provider to decide: the first caller to record it has captured it.
     let is_certain = taken.is_ours && Capabilities::of(payment.provider).is_online;

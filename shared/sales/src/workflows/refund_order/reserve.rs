@@ -12,9 +12,9 @@ use super::{RefundOrder, Refunded};
 use crate::order::aggregate::{OrderAggregate, PaymentWithOrder};
 use crate::order::refund::{Refund, RefundPlan, RefundReason, RefundStatus, WantedRefund};
 use crate::order::{Order, OrderChange, load};
-use crate::payment::connected::Connected;
 use crate::payment::load::connect;
 use crate::payment::lookup::PaymentLookup;
+use crate::payment::provider_client::ProviderClient;
 use crate::payment::{Capabilities, Payment, PaymentChange, RefundState, Transition};
 
 /// The refunds that one idempotency key can lead to, as a rejected one is not resumed.
@@ -26,7 +26,7 @@ pub(in crate::workflows) enum RefundReservation<O> {
     Done(O),
     /// The order with a refund that its payments' providers still have to perform, and the connected
     /// providers, as far as they are known.
-    Pending(Box<OrderAggregate>, Box<Refund>, Vec<Connected>),
+    Pending(Box<OrderAggregate>, Box<Refund>, Vec<ProviderClient>),
 }
 
 impl<O> RefundReservation<O> {
@@ -86,20 +86,20 @@ pub(in crate::workflows) async fn begin<T: From<Refunded>, C: Completion<T>>(
 ) -> Result<RefundReservation<C::Output>, Problem> {
     let unusable = load::unusable_gift_cards(services, &change.order, refund.wanted, now).await?;
     let plan = change.order.plan_refund_without(refund.wanted, &unusable)?;
-    let connected = connect_providers(services, &change.order, &plan).await?;
+    let provider_client = connect_providers(services, &change.order, &plan).await?;
     let store = &change.order.store_id;
     let locations = plan.restock_locations().naming(refund.wanted.locations());
     let unchanged = load::restock_locations(services, store, &locations).await?;
     let refund = Refund::of(&change.order, refund.id, &plan, refund.why, now);
     let change = aggregate.begin_refund(change, &plan, refund, now)?;
     let write =
-        unchanged.ensure(change.save(services, services.table.write(), attempt, now).await?);
+        unchanged.require(change.save(services, services.table.write(), attempt, now).await?);
     let refund = change.refund.as_ref().map(|begun| begun.refund.clone());
     let refund = refund.ok_or_else(|| Problem::internal("the planned refund is missing"))?;
     if refund.status == RefundStatus::Pending {
         write.commit().await?;
         let aggregate = Box::new(aggregate.after(&change));
-        return Ok(RefundReservation::Pending(aggregate, Box::new(refund), connected));
+        return Ok(RefundReservation::Pending(aggregate, Box::new(refund), provider_client));
     }
     let outcome = Refunded { order: change.order, refund };
     completion.commit(write, &outcome.into(), now).await.map(RefundReservation::Done)
@@ -114,18 +114,18 @@ async fn connect_providers(
     services: &Services,
     order: &Order,
     plan: &RefundPlan,
-) -> Result<Vec<Connected>, Problem> {
+) -> Result<Vec<ProviderClient>, Problem> {
     let through = |provider: &&ProviderName| {
         let mut payments = plan.to_payments.iter().filter_map(|(id, _)| order.payment(id));
         payments.any(|payment| payment.provider == provider.as_str())
     };
-    let mut connected = Vec::new();
+    let mut provider_client = Vec::new();
     for provider in ProviderName::ALL.iter().filter(through) {
         if Capabilities::of(*provider).is_online {
-            connected.push(connect(services, &order.store_id, *provider).await?);
+            provider_client.push(connect(services, &order.store_id, *provider).await?);
         }
     }
-    Ok(connected)
+    Ok(provider_client)
 }
 
 /// Reserves `amount`, or all that is left, of a payment's unapplied money.

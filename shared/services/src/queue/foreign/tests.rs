@@ -35,7 +35,7 @@ impl RecordedCalls {
 }
 
 #[tokio::test]
-async fn a_queue_is_asked_in_its_own_region_and_a_fifo_queue_by_group() {
+async fn a_queue_is_called_in_its_own_region_and_a_fifo_queue_by_group() {
     let calls = RecordedCalls::default();
     for name in ["plain", "ordered.fifo"] {
         let url = format!("https://sqs.us-east-1.amazonaws.com/222222222222/{name}");
@@ -74,7 +74,7 @@ fn a_queue_of_another_account_is_taken_with_the_region_that_its_host_names() {
 }
 
 #[test]
-fn no_queue_of_the_own_account_is_taken_whatever_its_name_or_region() {
+fn queues_of_the_own_account_are_rejected() {
     for own in [
         OWN,
         "https://sqs.ap-south-1.amazonaws.com/111111111111/somebody-elses",
@@ -87,7 +87,7 @@ fn no_queue_of_the_own_account_is_taken_whatever_its_name_or_region() {
 }
 
 #[test]
-fn what_is_not_spelt_as_sqs_spells_a_queue_is_rejected() {
+fn a_url_that_is_no_sqs_queue_is_rejected() {
     let long = format!("https://sqs.ap-south-1.amazonaws.com/222222222222/{}", "x".repeat(81));
     for text in [
         "",
@@ -142,7 +142,7 @@ fn alongside_an_emulator_there_are_its_queues_alone() {
 }
 
 #[test]
-fn rejections_are_told_apart() {
+fn rejections_are_distinguished() {
     for (status, code, text, expected) in [
         (400, "AWS.SimpleQueueService.NonExistentQueue", "", "queue_not_found"),
         (400, "QueueDoesNotExist", "", "queue_not_found"),

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::Validator;
 use crate::finding::{Code, below};
 use crate::schema::{BlockType, MAX_BLOCK_DEPTH, MAX_BLOCKS, Schema, Setting};
-use crate::settings::{Element, MAX_SECTIONS, value};
+use crate::settings::{MAX_SECTIONS, SectionOrBlock, value};
 
 /// The maximum length of a merchant's name for an element, in characters.
 const MAX_NAME: usize = 100;
@@ -29,7 +29,7 @@ impl Validator {
         schema: &Schema,
         (sections, order): (&Value, &Value),
         pointer: &str,
-    ) -> (BTreeMap<String, Element>, Vec<String>) {
+    ) -> (BTreeMap<String, SectionOrBlock>, Vec<String>) {
         let at = below(pointer, "sections");
         let mut page = BTreeMap::new();
         let Some(given) = self.object(sections, &at) else { return (page, Vec::new()) };
@@ -59,7 +59,7 @@ impl Validator {
         schema: &Schema,
         given: &Value,
         pointer: &str,
-    ) -> Option<Element> {
+    ) -> Option<SectionOrBlock> {
         let kind = self.kind(given, pointer).filter(|kind| self.take(kind.len()))?;
         let Some(declared) = schema.section(kind) else {
             let detail = format!("The theme has no section `{kind}`.");
@@ -78,7 +78,7 @@ impl Validator {
         (allowed, depth): (&[BlockType], usize),
         given: &Value,
         pointer: &str,
-    ) -> Option<Element> {
+    ) -> Option<SectionOrBlock> {
         let kind = self.kind(given, pointer).filter(|kind| self.take(kind.len()))?;
         let Some(declared) = block_type(schema, allowed, kind) else {
             let detail = format!("The section has no block type `{kind}`.");
@@ -98,7 +98,7 @@ impl Validator {
         allowed: &Allowed<'_>,
         given: &Value,
         pointer: &str,
-    ) -> Element {
+    ) -> SectionOrBlock {
         const KNOWN: &[&str] =
             &["type", "name", "disabled", "settings", "blocks", "block_order", "static"];
         let member = |name: &str| given.get(name).unwrap_or(&Value::Null);
@@ -111,7 +111,7 @@ impl Validator {
         let settings =
             self.settings(allowed.settings.iter(), member("settings"), &below(pointer, "settings"));
         let (blocks, block_order) = self.blocks(schema, allowed, given, pointer);
-        Element {
+        SectionOrBlock {
             kind: member("type").as_str().unwrap_or_default().to_owned(),
             name: self.title(member("name"), &below(pointer, "name")),
             disabled: self.flag(member("disabled"), &below(pointer, "disabled")),
@@ -127,7 +127,7 @@ impl Validator {
         allowed: &Allowed<'_>,
         given: &Value,
         pointer: &str,
-    ) -> (BTreeMap<String, Element>, Vec<String>) {
+    ) -> (BTreeMap<String, SectionOrBlock>, Vec<String>) {
         let at = below(pointer, "blocks");
         let mut blocks = BTreeMap::new();
         let member = |name: &str| given.get(name).unwrap_or(&Value::Null);

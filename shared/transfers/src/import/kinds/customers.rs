@@ -104,8 +104,8 @@ async fn update(
     identifier: &Identifier,
 ) -> Result<RecordOutcome, Problem> {
     let Work { services, store, .. } = work;
-    let holder = identifier.holder(services, &store.id).await?;
-    let holder = holder.ok_or_else(|| {
+    let existing = identifier.customer_id(services, &store.id).await?;
+    let existing = existing.ok_or_else(|| {
         Problem::unavailable("the address or number of a customer was released meanwhile")
     })?;
     let mut body = record.body.clone();
@@ -116,7 +116,7 @@ async fn update(
         Ok(request) => request,
         Err(problem) => return rejected(record, &problem),
     };
-    let key = key::customer(&store.id, &holder);
+    let key = key::customer(&store.id, &existing);
     let text = identifier.text();
     let last = last_row(work, &text, record.row);
     let (at, any) = ((*store, &key), ExpectedVersion::ANY);
@@ -145,8 +145,8 @@ async fn check(
         let mut batch =
             services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
         for (text, identifier) in some {
-            let holder = identifier.take_holder(&store.id, &mut batch)?;
-            taken.extend(holder.map(|_| text.clone()));
+            let existing = identifier.take_customer_id(&store.id, &mut batch)?;
+            taken.extend(existing.map(|_| text.clone()));
         }
     }
     let outcome = |(record, request): (Record, Option<CreateRequest>)| {

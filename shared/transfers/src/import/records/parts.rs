@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_identifies_a_record_is_needed() {
+    fn a_record_requires_its_identifier() {
         let mut record = record(json!({
             "title": "", "tags": ["x"], "variants": [{"price": {"amount": 1}, "options": ["a"]}],
         }));

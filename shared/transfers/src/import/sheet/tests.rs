@@ -8,7 +8,7 @@ use primitives::clock::Timestamp;
 use primitives::fields::FromText;
 
 use super::*;
-use crate::import::{ImportInput, OnExisting};
+use crate::import::{ImportInput, OnExisting, RunProgress};
 
 /// The most memory that reading may take, in MB, for any file. The function has 512.
 const MAX_MEGABYTES: u64 = 128;
@@ -62,10 +62,7 @@ fn import(kind: ImportKind, format: FileFormat) -> Import {
     let input = ImportInput { kind, format, dry_run: false, on_existing: OnExisting::Fail };
     let now = Timestamp::from_millis(0);
     let import = Import::new(input, &StoreId::derive(&[]), "mer_", now);
-    Import {
-        place: ImportPosition { row: 1, blank: Some(0), ..ImportPosition::default() },
-        ..import
-    }
+    Import { progress: RunProgress::begin(), ..import }
 }
 
 fn cell_settings() -> CellSettings {
@@ -307,26 +304,26 @@ async fn a_quote_that_is_not_closed_is_an_error_of_its_row() {
 }
 
 #[tokio::test]
-async fn reading_goes_on_after_any_row_with_the_same_numbers() {
+async fn reading_resumes_after_any_row_with_the_same_numbers() {
     let text = "Email,Note\r\na@b.co,\r\n\r\n,\r\nc@d.co,x\r\n\r\ne@f.co,\r\n";
     let settings = cell_settings();
     let mut whole = import(ImportKind::Customers, FileFormat::Csv);
     let mut sheet = Sheet::of(&whole, Repeated::of(&[(text, 1)]));
     let ReadOutcome::Page(page) = sheet.page(&settings).await.unwrap() else { panic!("no header") };
-    whole.place = page.place;
+    whole.progress.place = page.place;
     let mut rows = Vec::new();
     // One row at a time, each by a reader that begins there.
     for _ in 0..3 {
-        let rest = text.get(usize::try_from(whole.place.byte).unwrap()..).unwrap();
+        let rest = text.get(usize::try_from(whole.progress.place.byte).unwrap()..).unwrap();
         let mut sheet = Sheet::of(&whole, Repeated::of(&[(rest, 1)]));
         let read = sheet.record().await.unwrap();
         let last = read.last().unwrap();
         rows.push(last.number);
         sheet.go_on_after(last);
-        whole.place = sheet.place;
+        whole.progress.place = sheet.place;
     }
     assert_eq!(rows, [2, 5, 7]);
-    assert_eq!(whole.place.blank, Some(3));
+    assert_eq!(whole.progress.place.blank, Some(3));
 }
 
 #[tokio::test]
@@ -364,10 +361,10 @@ async fn variations_find_their_product_anywhere_above_them() {
 }
 
 #[tokio::test]
-async fn the_columns_of_locations_are_known_again_after_an_interruption() {
+async fn the_columns_of_locations_are_restored_after_an_interruption() {
     let text = "Handle,Title,Option1 Name,Option1 Value,SKU,COO,Main,Gone,Yard\n\
                 tee,Tee,Title,Default Title,T,PT,1,2,3\ncup,Cup,Title,Default Title,C,,not stocked,,4\n";
-    let whole = import(ImportKind::Inventory, FileFormat::Csv);
+    let mut whole = import(ImportKind::Inventory, FileFormat::Csv);
     let settings = cell_settings();
     let mut sheet = Sheet::of(&whole, Repeated::of(&[(text, 1)]));
     let ReadOutcome::Page(mut page) = sheet.page(&settings).await.unwrap() else {
@@ -376,7 +373,8 @@ async fn the_columns_of_locations_are_known_again_after_an_interruption() {
     assert_eq!(page.locations, ["Main", "Gone", "Yard"]);
     sheet.leave_out(&["Gone".to_owned()], &mut page);
     let source = Repeated::of(&[(text, 1)]).at(page.place.byte);
-    let mut resumed = Sheet::of(&Import { place: page.place, ..whole }, source);
+    whole.progress.place = page.place;
+    let mut resumed = Sheet::of(&whole, source);
     for sheet in [&mut sheet, &mut resumed] {
         let ReadOutcome::Page(page) = sheet.page(&settings).await.unwrap() else {
             panic!("no rows")

@@ -134,7 +134,7 @@ async fn shopifys_customers_are_imported_without_incomplete_addresses() {
 }
 
 #[tokio::test]
-async fn a_file_of_products_has_what_customs_ask_for() {
+async fn a_product_file_imports_tariff_codes_and_countries_of_origin() {
     let market = Market::open().await;
     for (handle, columns) in [
         ("old", "Variant Price,Variant SKU,Variant HS Code,Variant Country of Origin"),
@@ -162,7 +162,7 @@ async fn a_file_of_products_has_what_customs_ask_for() {
 }
 
 #[tokio::test]
-async fn text_behind_a_closing_quote_is_a_finding() {
+async fn text_after_a_closing_quote_is_a_finding() {
     let market = Market::open().await;
     let file =
         "Handle,Title,Variant Price,Mood\nz,\"a\"b,1,\"x\"y\ny,\"12\"\" pipe\" ,1,\nx,Ok,1,\n";

@@ -29,7 +29,7 @@ async fn shopifys_inventory_files_match_variants_by_product_and_options() {
 }
 
 #[tokio::test]
-async fn each_column_of_a_location_becomes_stock_of_that_location() {
+async fn each_location_column_sets_the_stock_of_that_location() {
     let market = Market::open().await;
     let owner = &market.owner;
     read(&market, "products", PRODUCTS_2023).await;
@@ -85,7 +85,7 @@ async fn each_column_of_a_location_becomes_stock_of_that_location() {
 }
 
 #[tokio::test]
-async fn a_file_of_stock_has_what_customs_ask_for() {
+async fn an_inventory_file_imports_tariff_codes_and_countries_of_origin() {
     let shop =
         Shop::with_published_app(&["write_imports", "write_inventory", "read_products"]).await;
     let owner = &shop.owner();

@@ -136,7 +136,7 @@ async fn woocommerces_categories_sales_and_attributes_are_imported() {
 }
 
 #[tokio::test]
-async fn an_attribute_that_is_no_metadata_costs_itself() {
+async fn an_invalid_attribute_is_a_warning_and_the_product_is_imported() {
     let market = Market::open().await;
     let long = "x".repeat(501);
     let name = "n".repeat(41);

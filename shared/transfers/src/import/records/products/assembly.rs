@@ -162,7 +162,7 @@ impl ProductBody {
         reading.reorder("/images", &order);
         let image = |number: &usize| images.get(*number).map(|(_, image)| image.clone());
         let mut images: Vec<Value> = order.iter().filter_map(image).collect();
-        add_pictures(&mut images, &variants);
+        add_images(&mut images, &variants);
         if !options.is_empty() {
             let option = |(name, values): (String, OptionValues)| json!({"name": name, "values": values.all});
             body.insert("options".into(), options.into_iter().zip(values).map(option).collect());
@@ -179,7 +179,7 @@ impl ProductBody {
 }
 
 /// Appends the images of variants that are not among the product's, as far as it has room for them.
-fn add_pictures(images: &mut Vec<Value>, variants: &[Map<String, Value>]) {
+fn add_images(images: &mut Vec<Value>, variants: &[Map<String, Value>]) {
     for url in variants.iter().filter_map(|variant| variant.get("image_url")) {
         let is_known = images.iter().any(|image| image.get("url") == Some(url));
         if !is_known && images.len() < MAX_IMAGES {

@@ -1,11 +1,11 @@
-//! Pictures of imported products: once all rows are read, those that are hosted elsewhere are fetched into the
+//! Images of imported products: once all rows are read, those that are hosted elsewhere are fetched into the
 //! store. The import has ended by then, and another may run.
 //!
 //! The file is read a second time, record by record. A product says itself which of its images are still
-//! elsewhere, so a step that is repeated fetches what is missing. A picture's id follows from the import, the
+//! elsewhere, so a step that is repeated fetches what is missing. An image's id follows from the import, the
 //! row and the address: it is stored once.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::time::Duration;
 
 use catalogue::media::{self, Caption, FetchError, Media};
@@ -19,100 +19,34 @@ use identity::store::Store;
 use platform::authority::AuthorityCheck;
 use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::{Code, FieldError, Problem};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use services::Services;
 use tokio::time::Instant;
 
 use super::file::Chunks;
 use super::finding::{Finding, Severity};
+use super::progress::MAX_IMAGES;
 use super::records::Record;
 use super::sheet::{ReadOutcome, Sheet};
 use super::step::{self, PageFindings};
-use super::{Import, ImportPosition, OnExisting};
+use super::{ImageProgress, Import, OnExisting, RunProgress};
 use crate::chunk;
 
-/// The most pictures that one import fetches.
-const MAX_PICTURES: u64 = 10_000;
-/// The most bytes of all of them.
-const MAX_BYTES: u64 = 2 << 30;
-/// The time for which one message fetches pictures.
+/// The time for which one message fetches images.
 const STAY: Duration = Duration::from_secs(10);
-/// The maximum time to fetch a picture.
+/// The maximum time to fetch an image.
 const DEADLINE: Duration = Duration::from_secs(8);
-/// The number of pictures fetched at once.
+/// The number of images fetched at once.
 const AT_ONCE: usize = 4;
 /// The number of records after which the progress is saved.
 const RECORDS: usize = 50;
-/// After so many failures in a row, a host is not called any more.
-const MAX_FAILURES: u32 = 4;
-/// The most hosts whose failures are counted.
-const MAX_HOSTS: usize = 20;
-
-/// The progress of fetching pictures.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Pictures {
-    /// The place in the file where it goes on.
-    pub place: ImportPosition,
-    /// The number of pictures of the next record that were tried.
-    pub tried: usize,
-    /// The number of pictures that were fetched.
-    pub fetched: u64,
-    /// The number of pictures that could not be fetched.
-    pub failed: u64,
-    /// The bytes of the fetched ones.
-    pub bytes: u64,
-    /// The failures in a row, by host.
-    pub failures: BTreeMap<String, u32>,
-    /// Whether all pictures were tried.
-    pub is_over: bool,
-}
-
-impl Pictures {
-    /// The progress before the first record.
-    pub(super) fn begin() -> Self {
-        Self {
-            place: ImportPosition { row: 1, blank: Some(0), ..ImportPosition::default() },
-            ..Self::default()
-        }
-    }
-
-    fn is_full(&self) -> bool {
-        self.fetched.saturating_add(self.failed) >= MAX_PICTURES || self.bytes >= MAX_BYTES
-    }
-
-    fn is_given_up(&self, url: &str) -> bool {
-        self.failures.get(host(url)).is_some_and(|count| *count >= MAX_FAILURES)
-    }
-
-    fn count(&mut self, url: &str, fetched: Option<usize>) {
-        let host = host(url);
-        if let Some(bytes) = fetched {
-            self.fetched = self.fetched.saturating_add(1);
-            self.bytes = self.bytes.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
-            self.failures.remove(host);
-            return;
-        }
-        self.failed = self.failed.saturating_add(1);
-        if self.failures.len() < MAX_HOSTS || self.failures.contains_key(host) {
-            let count = self.failures.entry(host.to_owned()).or_default();
-            *count = count.saturating_add(1);
-        }
-    }
-}
-
-/// The host of an address.
-fn host(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    rest.split(['/', '?', '#']).next().unwrap_or_default()
-}
 
 /// Whether a record has images.
 pub(super) fn has_images(record: &Record) -> bool {
     record.body.get("images").and_then(Value::as_array).is_some_and(|images| !images.is_empty())
 }
 
-/// Fetches pictures for a while. Returns when the next step is due; none when all were tried.
+/// Fetches images for a while. Returns when the next step is due; none when all were tried.
 ///
 /// # Errors
 /// `version_conflict` when the import was written meanwhile; 503.
@@ -121,21 +55,21 @@ pub(super) async fn step(
     store: &Store,
     import: Import,
 ) -> Result<Option<Timestamp>, Problem> {
-    let Some(pictures) = import.pictures.clone() else { return Ok(None) };
-    let from = Import { place: pictures.place.clone(), ..import.clone() };
+    let Some(images) = import.progress.images.clone() else { return Ok(None) };
+    let progress = RunProgress { place: images.place.clone(), ..import.progress.clone() };
+    let from = Import { progress, ..import.clone() };
     let mut sheet = Sheet::of(&from, Chunks::of(services, &from)).one_by_one();
     let mut authority = AuthorityCheck::of(import.authority.as_ref());
     let settings = step::cell_settings(store, &import);
-    let mut work =
-        PictureFetch { services, store, import: &import, began: Instant::now(), pictures };
+    let mut work = ImageFetch { services, store, import: &import, began: Instant::now(), images };
     let mut found = PageFindings::default();
     for _ in 0..RECORDS {
-        if authority.revocation(services).await?.is_some() || work.pictures.is_full() {
-            work.pictures.is_over = true;
+        if authority.revocation(services).await?.is_some() || work.images.is_full() {
+            work.images.is_over = true;
             break;
         }
         let ReadOutcome::Page(page) = sheet.page(&settings).await? else {
-            work.pictures.is_over = true;
+            work.images.is_over = true;
             break;
         };
         let mut is_done = true;
@@ -145,30 +79,30 @@ pub(super) async fn step(
             is_done &= done;
         }
         if is_done {
-            (work.pictures.place, work.pictures.tried) = (page.place, 0);
-            work.pictures.is_over = page.is_last;
+            (work.images.place, work.images.tried) = (page.place, 0);
+            work.images.is_over = page.is_last;
         }
-        if work.pictures.is_over || !is_done || work.began.elapsed() >= STAY {
+        if work.images.is_over || !is_done || work.began.elapsed() >= STAY {
             break;
         }
     }
-    let (pictures, now) = (work.pictures, services.clock.now());
-    let is_over = pictures.is_over;
-    let next = import.fetching(pictures, now);
+    let (images, now) = (work.images, services.clock.now());
+    let is_over = images.is_over;
+    let next = import.fetching(images, now);
     step::save_progress(services, &import, next, found).await?;
     if is_over {
-        chunk::remove(services, import.id.as_str()).await;
+        chunk::delete_all(services, import.id.as_str()).await;
     }
     Ok((!is_over).then_some(now))
 }
 
 /// The fetching of one step.
-struct PictureFetch<'a> {
+struct ImageFetch<'a> {
     services: &'a Services,
     store: &'a Store,
     import: &'a Import,
     began: Instant,
-    pictures: Pictures,
+    images: ImageProgress,
 }
 
 /// An image of a record.
@@ -179,8 +113,8 @@ struct RecordImage {
     alt: Option<String>,
 }
 
-impl PictureFetch<'_> {
-    /// Fetches the pictures of a record's product. Returns the findings, and whether all were tried.
+impl ImageFetch<'_> {
+    /// Fetches the images of a record's product. Returns the findings, and whether all were tried.
     async fn record(&mut self, record: &Record) -> Result<(Vec<Finding>, bool), Problem> {
         let wanted = wanted(record);
         let mut findings = Vec::new();
@@ -194,15 +128,15 @@ impl PictureFetch<'_> {
         let left: Vec<&RecordImage> = wanted
             .iter()
             .filter(is_elsewhere)
-            .filter(|wanted| wanted.number >= self.pictures.tried)
+            .filter(|wanted| wanted.number >= self.images.tried)
             .collect();
         for some in left.chunks(AT_ONCE) {
             if self.began.elapsed() >= STAY {
                 return Ok((findings, false));
             }
-            if self.pictures.is_full() {
+            if self.images.is_full() {
                 let detail = format!(
-                    "An import fetches at most {MAX_PICTURES} images: this one and the rest keep \
+                    "An import fetches at most {MAX_IMAGES} images: this one and the rest keep \
                      their URLs."
                 );
                 findings.extend(finding(record, some.first(), "image_limit", &detail));
@@ -210,7 +144,7 @@ impl PictureFetch<'_> {
             }
             findings.extend(self.fetch(record, &product.id, some).await?);
             let last = some.last().map_or(0, |wanted| wanted.number);
-            self.pictures.tried = last.saturating_add(1);
+            self.images.tried = last.saturating_add(1);
         }
         Ok((findings, true))
     }
@@ -236,7 +170,7 @@ impl PictureFetch<'_> {
         Ok(found.map(|(product, _)| product))
     }
 
-    /// Fetches some pictures at once, and gives them to the product.
+    /// Fetches some images at once, and gives them to the product.
     async fn fetch(
         &mut self,
         record: &Record,
@@ -249,11 +183,11 @@ impl PictureFetch<'_> {
         for (wanted, result) in some.iter().zip(results) {
             match result? {
                 Ok(media) => {
-                    self.pictures.count(&wanted.url, usize::try_from(media.size).ok());
+                    self.images.count(&wanted.url, usize::try_from(media.size).ok());
                     hosted.insert(wanted.url.clone(), media.id);
                 }
                 Err((code, detail)) => {
-                    self.pictures.count(&wanted.url, None);
+                    self.images.count(&wanted.url, None);
                     findings.extend(finding(record, Some(wanted), code, &detail));
                 }
             }
@@ -273,13 +207,13 @@ impl PictureFetch<'_> {
         Ok(findings)
     }
 
-    /// Fetches a picture, and stores it. Why it could not be is a code and a detail.
+    /// Fetches an image, and stores it. Why it could not be is a code and a detail.
     async fn one(
         &self,
         record: &Record,
         wanted: &RecordImage,
     ) -> Result<Result<Media, (&'static str, String)>, Problem> {
-        if self.pictures.is_given_up(&wanted.url) {
+        if self.images.is_skipped(&wanted.url) {
             let detail = "The host has failed to answer several times.";
             return Ok(Err(("source_unreachable", detail.to_owned())));
         }
@@ -338,41 +272,22 @@ fn finding(
 }
 
 impl Import {
-    /// The ended import with this progress of its pictures.
-    fn fetching(&self, pictures: Pictures, now: Timestamp) -> Self {
-        let due_at = (!pictures.is_over).then(|| now.plus(MINUTE));
-        Self { pictures: Some(pictures), due_at, ..self.changed(now) }
+    /// The ended import with this progress of its images.
+    fn fetching(&self, images: ImageProgress, now: Timestamp) -> Self {
+        let due_at = (!images.is_over).then(|| now.plus(MINUTE));
+        Self { due_at, ..self.changed(now) }.with_images(Some(images))
     }
 
-    /// Whether it has ended, and its pictures are being fetched.
+    /// Whether it has ended, and its images are being fetched.
     pub(super) fn is_fetching(&self) -> bool {
-        let is_pending = |pictures: &Pictures| !pictures.is_over;
-        self.status.is_over() && self.pictures.as_ref().is_some_and(is_pending)
+        let is_pending = |images: &ImageProgress| !images.is_over;
+        self.status.is_over() && self.progress.images.as_ref().is_some_and(is_pending)
     }
 
-    /// The import without the pictures that are left.
-    pub(super) fn without_pictures(&self, now: Timestamp) -> Self {
-        let ended = |pictures: &Pictures| Pictures { is_over: true, ..pictures.clone() };
-        Self { pictures: self.pictures.as_ref().map(ended), due_at: None, ..self.changed(now) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_host_that_fails_several_times_in_a_row_is_given_up() {
-        let mut pictures = Pictures::begin();
-        let (bad, good) = ("https://bad.example/a.png?x=1", "https://good.example/a.png");
-        for _ in 0..MAX_FAILURES {
-            assert!(!pictures.is_given_up(bad));
-            pictures.count(bad, None);
-        }
-        pictures.count(good, None);
-        pictures.count(good, Some(10));
-        assert!(pictures.is_given_up("https://bad.example/other.png"));
-        assert!(!pictures.is_given_up(good) && pictures.failures.len() == 1);
-        assert_eq!((pictures.fetched, pictures.failed, pictures.bytes), (1, 5, 10));
+    /// The import without the images that are left.
+    pub(super) fn without_images(&self, now: Timestamp) -> Self {
+        let ended = |images: &ImageProgress| ImageProgress { is_over: true, ..images.clone() };
+        let images = self.progress.images.as_ref().map(ended);
+        Self { due_at: None, ..self.changed(now) }.with_images(images)
     }
 }

@@ -1,4 +1,4 @@
-//! The end of work that can never succeed: it fails with its reason, and releases what it blocked.
+//! The failure of long work that met a permanent error: it ends with a reason, and releases what it blocked.
 //!
 //! The item that is written then is small, because its size may be the cause. If even that cannot be
 //! written, or the item cannot be read, the rest is done by updates that do not read the item: its locks
@@ -21,11 +21,11 @@ use table::{Change, Condition};
 
 use crate::{drills, load_tests, replay};
 
-/// Ends work that met a permanent problem.
+/// Marks work that met a permanent error as failed.
 ///
 /// # Errors
 /// 503 when the table cannot be reached: the message is received again.
-pub(crate) async fn give_up(
+pub(crate) async fn fail(
     services: &Services,
     step: &RunMessage,
     problem: &Problem,
@@ -35,15 +35,15 @@ pub(crate) async fn give_up(
         "work given up: step of long work"
     );
     let ended = match step {
-        RunMessage::Replay { id } => replay::give_up(services, id).await,
-        RunMessage::Drill { id } => drills::give_up(services, id).await,
-        RunMessage::LoadTest { id } => load_tests::give_up(services, id).await,
-        RunMessage::Import { id } => transfers::import::give_up(services, id).await,
-        RunMessage::Export { id } => transfers::export::give_up(services, id).await,
-        RunMessage::Redaction { id } => privacy::redaction::give_up(services, id).await,
-        RunMessage::Merge { .. } => privacy::merge::give_up(services, &step.key()).await,
+        RunMessage::Replay { id } => replay::fail(services, id).await,
+        RunMessage::Drill { id } => drills::fail(services, id).await,
+        RunMessage::LoadTest { id } => load_tests::fail(services, id).await,
+        RunMessage::Import { id } => transfers::import::fail(services, id).await,
+        RunMessage::Export { id } => transfers::export::fail(services, id).await,
+        RunMessage::Redaction { id } => privacy::redaction::fail(services, id).await,
+        RunMessage::Merge { .. } => privacy::merge::fail(services, &step.key()).await,
         RunMessage::GuestOrders { store_id, customer_id, guest } => {
-            join_orders::give_up(services, store_id, customer_id, guest).await
+            join_orders::fail(services, store_id, customer_id, guest).await
         }
     };
     match ended {
@@ -84,15 +84,15 @@ async fn force_failed(
         let write = services.table.write().delete_if(&lock, is_ours, Code::VersionConflict);
         ignored(write.commit().await)?;
     }
-    let failed = failed(services.clock.now());
+    let failed = mark_failed(services.clock.now());
     let write = services.table.write().update(&work, failed, Code::VersionConflict);
     ignored(write.commit().await)?;
     // Also when that could not be written: removing attributes only makes the item smaller.
-    ignored(outbox::give_up(&services.table, &work, DueMark::Any, problem).await)
+    ignored(outbox::remove_due_mark(&services.table, &work, DueMark::Any, problem).await)
 }
 
 /// The update that marks any work as failed.
-fn failed(now: Timestamp) -> Change {
+fn mark_failed(now: Timestamp) -> Change {
     Change::new(
         "SET #status = :failed, #reason = :reason, #finished = :now REMOVE #due, GSI3PK, GSI3SK",
     )

@@ -10,7 +10,7 @@ use primitives::clock::Timestamp;
 use serde::{Deserialize, Serialize};
 use table::item::Item;
 
-use crate::license::{LicenseEnd, Term};
+use crate::entitlement::{LicenseEnd, Term};
 use crate::manifest::Slug;
 
 core_types::topics! {

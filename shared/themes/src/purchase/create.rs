@@ -1,4 +1,4 @@
-//! Opens purchases with the payment provider of the seller's store.
+//! Creates purchases with the payment provider of the seller's store.
 
 use core_types::id::{OrderId, PaymentId, StoreId, ThemePurchaseId};
 use core_types::key;
@@ -7,7 +7,7 @@ use core_types::provider::ProviderName;
 use primitives::clock::{HOUR, Timestamp};
 use primitives::problem::{Code, Problem};
 use sales::payment::account::ProviderAccount;
-use sales::payment::provider::{Client, Provider};
+use sales::payment::provider::{ClientParameters, Provider};
 use sales::payment::{Capabilities, CaptureMethod, NewPayment, Payment, PaymentStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -36,11 +36,11 @@ pub struct Sale<'a> {
 }
 
 impl ThemePurchase {
-    /// Opens a purchase with the provider of the seller's store, and writes it.
+    /// Creates a purchase with the provider of the seller's store, and writes it.
     ///
     /// # Errors
     /// `provider_not_connected`, `amount_not_supported`, `provider_error`, `provider_timeout`.
-    pub async fn open<C: Completion<OpenedPurchase>>(
+    pub async fn create<C: Completion<CreatedPurchase>>(
         services: &Services,
         sale: Sale<'_>,
         provider: ProviderName,
@@ -59,22 +59,23 @@ impl ThemePurchase {
         let at_once =
             ProviderAccount { capture_method: CaptureMethod::Automatic, ..account.clone() };
         let key = services.secrets.payment_key().await?;
-        let connected = at_once.connect(&key)?;
+        let provider_client = at_once.connect(&key)?;
         let now = services.clock.now();
         let id = ThemePurchaseId::mint(now);
-        let opening = NewPayment {
+        let new_payment = NewPayment {
             store_id: sale.seller.clone(),
             order_id: OrderId::derive(&["theme purchase", id.as_str()]),
             order_number: id.to_string(),
             amount: sale.price.clone(),
             expires_at: Some(now.plus(PAYABLE_FOR)),
         };
-        if !sales::payment::can_take(provider, &opening.amount) {
+        if !sales::payment::can_take(provider, &new_payment.amount) {
             return Err(Code::AmountNotSupported.with("provider", provider.as_str()));
         }
         let payment_id = PaymentId::derive(&["theme purchase", id.as_str()]);
-        let at_provider = connected.open(services, &payment_id, &opening).await?;
-        let payment = Payment::begun(payment_id, &at_once, opening, at_provider, &key, now);
+        let at_provider =
+            provider_client.create_payment(services, &payment_id, &new_payment).await?;
+        let payment = Payment::begun(payment_id, &at_once, new_payment, at_provider, &key, now);
         let purchase = Self {
             id,
             store_id: sale.buyer.clone(),
@@ -84,20 +85,21 @@ impl ThemePurchase {
             updated_at: now,
             version: 1,
         };
-        let client = connected.client(&purchase.payment, purchase.payment.client_secret(&key));
+        let client = provider_client
+            .client_parameters(&purchase.payment, purchase.payment.client_secret(&key));
         let write = services
             .table
             .write()
             .create(&purchase, Code::VersionConflict)
             .create(&purchase.reference(), Code::VersionConflict)
             .check(&account.key(), account.version_condition(), Code::VersionConflict);
-        completion.commit(write, &OpenedPurchase::of(&purchase, client), now).await
+        completion.commit(write, &CreatedPurchase::of(&purchase, client), now).await
     }
 }
 
-/// An opened purchase, with the data with which the browser pays.
+/// A created purchase, with the parameters with which the browser pays.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct OpenedPurchase {
+pub struct CreatedPurchase {
     /// The id.
     id: ThemePurchaseId,
     /// The same id, under the name that `purchase/verify` requires.
@@ -114,8 +116,8 @@ pub struct OpenedPurchase {
     amount: Money,
     /// The state of the payment.
     status: PaymentStatus,
-    /// The data with which the browser pays.
-    client: Client,
+    /// The parameters with which the browser pays.
+    client: ClientParameters,
     /// The deadline for payment.
     expires_at: Option<Timestamp>,
     /// When it was created.
@@ -126,8 +128,8 @@ pub struct OpenedPurchase {
     version: u64,
 }
 
-impl OpenedPurchase {
-    fn of(purchase: &ThemePurchase, client: Client) -> Self {
+impl CreatedPurchase {
+    fn of(purchase: &ThemePurchase, client: ClientParameters) -> Self {
         let payment = &purchase.payment;
         Self {
             id: purchase.id.clone(),

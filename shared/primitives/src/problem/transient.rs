@@ -36,8 +36,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_down_busy_or_changed_by_others_passes_and_nothing_else_does() {
-        let passing = [
+    fn outages_throttling_and_conflicts_are_transient_and_nothing_else_is() {
+        let transient = [
             Code::Unavailable,
             Code::ProviderTimeout,
             Code::ProviderError,
@@ -46,7 +46,7 @@ mod tests {
             Code::RequestInProgress,
             Code::ProviderNotConnected,
         ];
-        for code in passing {
+        for code in transient {
             assert!(!Problem::from(code).is_permanent(), "{code:?}");
         }
         for code in [Code::Internal, Code::ValidationFailed, Code::NotFound, Code::HandleTaken] {

@@ -87,7 +87,7 @@ impl Entitlement {
 }
 
 /// Whether the amount paid is exactly the price, in the same currency.
-pub fn is_settled_by(price: &Money, paid: &Money) -> bool {
+pub fn is_paid_in_full(price: &Money, paid: &Money) -> bool {
     price == paid
 }
 
@@ -115,9 +115,9 @@ mod tests {
         assert_eq!(Entitlement::of(Some(&Money::zero(&inr)), None), Entitlement::Free);
         let again = refunded.ended(LicenseEnd::Revoked, Timestamp::from_millis(3));
         assert_eq!(again, refunded, "it ends once");
-        assert!(is_settled_by(&price, &price));
+        assert!(is_paid_in_full(&price, &price));
         for paid in [Money::new(4_899, &inr), Money::new(4_901, &inr), Money::new(4_900, &usd)] {
-            assert!(!is_settled_by(&price, &paid.unwrap()));
+            assert!(!is_paid_in_full(&price, &paid.unwrap()));
         }
     }
 }

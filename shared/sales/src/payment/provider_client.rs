@@ -1,4 +1,4 @@
-//! A store's account with a provider, ready for calls.
+//! The client of a provider, with the credentials of a store.
 
 use core_types::id::{PaymentId, RefundId};
 use core_types::money::Money;
@@ -10,7 +10,7 @@ use services::Services;
 use super::capabilities::{Capabilities, Capable};
 use super::manual::Manual;
 use super::provider::{
-    CaptureResult, Client, CreatedPayment, Forged, Observed, Provider, ProviderFailure,
+    CaptureResult, ClientParameters, CreatedPayment, Forged, Observed, Provider, ProviderFailure,
     ProviderWebhookEvent, RedirectParameters, RefundResult,
 };
 use super::razorpay::Razorpay;
@@ -19,9 +19,9 @@ use super::{NewPayment, Payment};
 use crate::dispute::evidence::Evidence;
 use crate::dispute::{Dispute, ObservedDispute};
 
-/// A store's account with a provider, with its credentials.
+/// A client of a provider, with the credentials of a store.
 #[derive(Debug, Clone)]
-pub enum Connected {
+pub enum ProviderClient {
     /// Cash or bank transfer.
     Manual(Manual),
     /// Razorpay.
@@ -43,31 +43,31 @@ impl Capabilities {
 
 /// Evaluates a call with the provider of the variant.
 macro_rules! each {
-    ($connected:expr, $provider:ident => $call:expr) => {
-        match $connected {
-            Connected::Manual($provider) => $call,
-            Connected::Razorpay($provider) => $call,
-            Connected::Stripe($provider) => $call,
+    ($client:expr, $provider:ident => $call:expr) => {
+        match $client {
+            ProviderClient::Manual($provider) => $call,
+            ProviderClient::Razorpay($provider) => $call,
+            ProviderClient::Stripe($provider) => $call,
         }
     };
 }
 
-impl Provider for Connected {
+impl Provider for ProviderClient {
     fn name(&self) -> ProviderName {
         each!(self, provider => provider.name())
     }
 
-    async fn open(
+    async fn create_payment(
         &self,
         services: &Services,
         id: &PaymentId,
         input: &NewPayment,
     ) -> Result<CreatedPayment, ProviderFailure> {
-        each!(self, provider => provider.open(services, id, input).await)
+        each!(self, provider => provider.create_payment(services, id, input).await)
     }
 
-    fn client(&self, payment: &Payment, secret: Option<String>) -> Client {
-        each!(self, provider => provider.client(payment, secret))
+    fn client_parameters(&self, payment: &Payment, secret: Option<String>) -> ClientParameters {
+        each!(self, provider => provider.client_parameters(payment, secret))
     }
 
     fn verify_return(

@@ -7,19 +7,19 @@ use core_types::provider::ProviderName;
 use core_types::resource::Resource;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
-use sales::payment::connected::Connected;
 use sales::payment::load::connect;
 use sales::payment::provider::Provider;
+use sales::payment::provider_client::ProviderClient;
 use sales::payment::provider_event::ProviderEvent;
 use sales::payment::{Observed, ObservedState, Payment, PaymentSource, ProviderDeadline};
 use services::Services;
 use table::item::{Item, Key};
 use table::{Condition, Write, retry};
 
-use super::{Licence, PurchaseReference, ThemePurchase};
-use crate::license::is_settled_by;
-use crate::licensed::{THEME_LICENSE_ENDED, THEME_LICENSED, ThemeLicense};
+use super::{LicenseChange, PurchaseReference, ThemePurchase};
+use crate::entitlement::is_paid_in_full;
 use crate::manifest::Slug;
+use crate::theme_license::{THEME_LICENSE_ENDED, THEME_LICENSED, ThemeLicense};
 
 /// An observed state of a purchase.
 #[derive(Debug, Clone, Copy)]
@@ -75,7 +75,7 @@ impl PurchaseWithLicense {
         match active {
             Some(license) if license.purchase_id == self.purchase.id => Ok(license),
             _ if !payment.captured.is_zero()
-                && !is_settled_by(&payment.amount, &payment.captured) =>
+                && !is_paid_in_full(&payment.amount, &payment.captured) =>
             {
                 let json = |money| serde_json::to_value(money).unwrap_or_default();
                 let problem = Code::AmountMismatch.with("expected", json(&payment.amount));
@@ -94,13 +94,13 @@ impl PurchaseWithLicense {
 /// `not_found`.
 pub async fn record(
     services: &Services,
-    connected: &Connected,
+    provider_client: &ProviderClient,
     slug: &Slug,
     update: PurchaseUpdate<'_>,
 ) -> Result<PurchaseWithLicense, Problem> {
     let known = retry(|| Box::pin(record_once(services, slug, update))).await?;
-    if known.purchase.is_in_vain() {
-        refund_unapplied(services, connected, &known.purchase).await;
+    if known.purchase.needs_refund() {
+        refund_unapplied(services, provider_client, &known.purchase).await;
     }
     Ok(known)
 }
@@ -119,25 +119,25 @@ async fn record_once(
     let write =
         write.when_some(update.event, |write, event| write.create(event, Code::VersionConflict));
     let observed = known.purchase.payment.observe(update.observed, update.source, now);
-    let change = match observed {
-        Ok(change) => change,
+    let transition = match observed {
+        Ok(transition) => transition,
         // An event in another currency says nothing about this payment: it is marked as handled.
         Err(mismatch) if update.event.is_none() => return Err(mismatch),
         Err(_) => None,
     };
-    let Some(change) = change else {
+    let Some(transition) = transition else {
         write.commit().await?;
         return Ok(known);
     };
-    let purchase = known.purchase.paid_by(change.payment, now);
-    let (purchase, licence) = purchase.applied(known.license.as_ref(), now);
+    let purchase = known.purchase.paid_by(transition.payment, now);
+    let (purchase, change) = purchase.applied(known.license.as_ref(), now);
     let write = write.replace(&purchase, Code::VersionConflict);
-    let (write, license) = licence.write(write, known.license, now);
+    let (write, license) = change.write(write, known.license, now);
     write.commit().await?;
     Ok(PurchaseWithLicense { purchase, license })
 }
 
-impl Licence {
+impl LicenseChange {
     fn write(
         self,
         write: Write,
@@ -166,11 +166,15 @@ impl Licence {
 }
 
 /// Refunds a payment that grants no licence. If that fails, the purchase stays due.
-async fn refund_unapplied(services: &Services, connected: &Connected, purchase: &ThemePurchase) {
+async fn refund_unapplied(
+    services: &Services,
+    provider_client: &ProviderClient,
+    purchase: &ThemePurchase,
+) {
     let left = purchase.payment.captured.minus(&purchase.payment.refunded);
     let Some(left) = left.filter(|left| !left.is_zero()) else { return };
     let id = RefundId::derive(&["theme purchase", purchase.id.as_str()]);
-    if let Err(failure) = connected.refund(services, &purchase.payment, &id, &left).await {
+    if let Err(failure) = provider_client.refund(services, &purchase.payment, &id, &left).await {
         tracing::warn!(
             cause = %failure, purchase = purchase.id.as_str(),
             "refund of an unapplied theme purchase failed"
@@ -184,11 +188,11 @@ async fn refund_unapplied(services: &Services, connected: &Connected, purchase: 
 /// `provider_error`, `provider_timeout`.
 pub async fn fetch_payment(
     services: &Services,
-    connected: &Connected,
+    provider_client: &ProviderClient,
     purchase: &ThemePurchase,
 ) -> Result<Observed, Problem> {
     let payment = &purchase.payment;
-    let observed = connected.fetch(services, payment).await?;
+    let observed = provider_client.fetch(services, payment).await?;
     let can_capture = observed.state == ObservedState::Authorized
         && observed.amount.as_ref() == Some(&payment.amount);
     if !can_capture {
@@ -196,7 +200,7 @@ pub async fn fetch_payment(
     }
     let provider_payment = observed.provider_payment.clone();
     let authorized = Payment { provider_payment, ..payment.clone() };
-    Ok(connected.capture(services, &authorized, &payment.amount).await?.observed)
+    Ok(provider_client.capture(services, &authorized, &payment.amount).await?.observed)
 }
 
 /// Loads the purchase of a provider's reference; none if the reference is unknown, or belongs to another
@@ -247,12 +251,12 @@ async fn sync_with_provider(
     now: Timestamp,
 ) -> Result<(), Problem> {
     let payment = &purchase.payment;
-    let connected = connect(services, &payment.store_id, payment.provider).await?;
-    let mut observed = fetch_payment(services, &connected, purchase).await?;
+    let provider_client = connect(services, &payment.store_id, payment.provider).await?;
+    let mut observed = fetch_payment(services, &provider_client, purchase).await?;
     let is_paid = matches!(observed.state, ObservedState::Captured | ObservedState::Processing);
     if purchase.is_over(now) && !is_paid {
         // If it is paid at this moment, the provider's answer says so.
-        observed = connected.void(services, payment).await?;
+        observed = provider_client.void(services, payment).await?;
     }
     let update = PurchaseUpdate {
         store_id: &purchase.store_id,
@@ -261,5 +265,5 @@ async fn sync_with_provider(
         source: PaymentSource::Sync,
         event: None,
     };
-    record(services, &connected, &purchase.slug, update).await.map(drop)
+    record(services, &provider_client, &purchase.slug, update).await.map(drop)
 }

@@ -1,0 +1,89 @@
+//! What a mail says, and to whom.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::fields::Email;
+use crate::id::{GiftCardId, StoreId};
+
+/// A gift card that a mail delivers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GiftCardDelivery {
+    /// The card.
+    pub id: GiftCardId,
+    /// Its code in readable form.
+    pub code: String,
+}
+
+/// The content and recipient of a mail. Codes and tokens are on lines of their own, after `Code: ` and
+/// `Token: `; the text is ASCII with lines below 75 characters, so that no transfer encoding is needed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MailContent {
+    /// The recipient.
+    pub to: Email,
+    /// The store that sends it; none for the platform.
+    #[serde(default)]
+    pub store_id: Option<StoreId>,
+    /// The store's gift card that it delivers. Its subject and text are written at sending, and it is not
+    /// sent if the card cannot be spent.
+    #[serde(default)]
+    pub gift_card: Option<GiftCardDelivery>,
+    /// Whether it is about the store's business, in the store's words: it is sent only if the store's owner
+    /// has a proven address.
+    #[serde(default)]
+    pub is_business: bool,
+    /// Whether nobody has proven the recipient's address at the store. Such mails have a daily limit per
+    /// store, and one over all stores of a merchant.
+    #[serde(default, rename = "is_to_stranger")]
+    pub is_to_unverified: bool,
+    /// Whether it requests a payment; such mails have a daily limit per store.
+    #[serde(default, rename = "asks_to_pay")]
+    pub is_payment_request: bool,
+    /// The subject.
+    pub subject: String,
+    /// The text.
+    pub text: String,
+    /// The same as HTML, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<String>,
+    /// The time for which it is useful after it was written.
+    pub useful_for: Duration,
+}
+
+impl MailContent {
+    /// A content of the platform itself.
+    pub fn new(to: &Email, subject: &str, text: String, useful_for: Duration) -> Self {
+        Self {
+            to: to.clone(),
+            store_id: None,
+            gift_card: None,
+            is_business: false,
+            is_to_unverified: false,
+            is_payment_request: false,
+            subject: subject.to_owned(),
+            text,
+            html: None,
+            useful_for,
+        }
+    }
+
+    /// The content, sent by this store to its customers: the store's name is the sender's, and replies go to
+    /// the store.
+    #[must_use]
+    pub fn from_store(self, store: Option<&StoreId>) -> Self {
+        Self { store_id: store.cloned().or(self.store_id), ..self }
+    }
+
+    /// The content, for an address that nobody has proven yet.
+    #[must_use]
+    pub fn for_unverified(self) -> Self {
+        Self { is_to_unverified: true, ..self }
+    }
+
+    /// The content, marked as the store's business.
+    #[must_use]
+    pub fn of_business(self, store: &StoreId) -> Self {
+        Self { is_business: true, ..self.from_store(Some(store)) }
+    }
+}

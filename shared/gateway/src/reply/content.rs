@@ -1,0 +1,101 @@
+//! Replies that are not JSON: files, pages and signed statements.
+
+use std::marker::PhantomData;
+
+#[cfg(feature = "openapi")]
+use http::StatusCode;
+
+use super::Reply;
+use crate::answer::Answer;
+#[cfg(feature = "openapi")]
+use crate::describe::Operation;
+
+/// 200 with a body that is not JSON; the content type is the stored one.
+#[derive(Debug, Clone)]
+pub struct File(Answer);
+
+impl File {
+    /// A reply with these bytes.
+    pub fn new(content_type: &str, bytes: Vec<u8>) -> Self {
+        Self(Answer::bytes(content_type, bytes))
+    }
+}
+
+impl Reply for File {
+    fn as_answer(&self) -> &Answer {
+        &self.0
+    }
+
+    fn into_answer(self) -> Answer {
+        self.0
+    }
+
+    fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self {
+        Self(change(self.0))
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        operation.answers_bytes(StatusCode::OK.as_u16());
+    }
+}
+
+/// A kind of text that is not JSON.
+pub trait TextType {
+    /// Its media type.
+    const MEDIA_TYPE: &'static str;
+    /// The `Content-Type` with its parameters.
+    const CONTENT_TYPE: &'static str;
+}
+
+/// An HTML page.
+#[derive(Debug, Clone, Copy)]
+pub struct Html;
+
+impl TextType for Html {
+    const MEDIA_TYPE: &'static str = "text/html";
+    const CONTENT_TYPE: &'static str = "text/html; charset=utf-8";
+}
+
+/// A signed statement as a compact JWS (RFC 7515 §9.2.1).
+#[derive(Debug, Clone, Copy)]
+pub struct Jose;
+
+impl TextType for Jose {
+    const MEDIA_TYPE: &'static str = "application/jose";
+    const CONTENT_TYPE: &'static str = Self::MEDIA_TYPE;
+}
+
+/// 200 with a text of this type.
+#[derive(Debug, Clone)]
+pub struct TextOf<T> {
+    answer: Answer,
+    kind: PhantomData<fn() -> T>,
+}
+
+impl<T: TextType> TextOf<T> {
+    /// A reply with this text.
+    pub fn new(text: String) -> Self {
+        let answer = Answer::bytes(T::CONTENT_TYPE, text.into_bytes());
+        Self { answer, kind: PhantomData }
+    }
+}
+
+impl<T: TextType> Reply for TextOf<T> {
+    fn as_answer(&self) -> &Answer {
+        &self.answer
+    }
+
+    fn into_answer(self) -> Answer {
+        self.answer
+    }
+
+    fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self {
+        Self { answer: change(self.answer), ..self }
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        operation.answers_text(StatusCode::OK.as_u16(), T::MEDIA_TYPE);
+    }
+}
