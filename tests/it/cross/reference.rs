@@ -155,21 +155,21 @@ fn every_event_is_a_webhook_in_the_openapi_document() {
     let webhooks = document["webhooks"].as_object().unwrap();
     let catalogue = commerce::topics::event_schemas();
     assert_eq!(webhooks.len(), catalogue.len());
-    for shape in catalogue {
-        let entry = shape.entry;
-        let post = &webhooks[entry.name]["post"];
+    for event in catalogue {
+        let topic = event.declaration;
+        let post = &webhooks[topic.name]["post"];
         assert_eq!(post["security"], json!([]));
         let content = &post["requestBody"]["content"]["application/json"];
         let body = &document.pointer(pointer(&content["schema"])).unwrap()["allOf"];
         assert_eq!(body[0]["$ref"], "#/components/schemas/Event");
         let properties = &body[1]["properties"];
-        assert_eq!(properties["type"]["const"], entry.name);
+        assert_eq!(properties["type"]["const"], topic.name);
         let data = &properties["data"];
         let has_example = match data["$ref"].as_str() {
             Some(_) => document.pointer(pointer(data)).unwrap()["examples"].is_array(),
-            None => content["example"] == shape.example(),
+            None => content["example"] == event.example(),
         };
-        assert!(has_example, "{}", entry.name);
+        assert!(has_example, "{}", topic.name);
     }
 }
 

@@ -170,8 +170,8 @@ fn a_replay_creates_one_new_delivery_with_a_schedule_of_its_own() {
 
 #[test]
 fn a_delivery_that_waits_for_its_receiver_ends_after_five_days() {
-    let deferred = delivery().deferred(NOW, NOW);
-    for waiting in [deferred, delivery().paced(NOW, NOW, NOW), delivery().claimed(NOW)] {
+    let deferred = delivery().held_by_circuit(NOW, NOW);
+    for waiting in [deferred, delivery().held_by_rate(NOW, NOW, NOW), delivery().claimed(NOW)] {
         assert!(!waiting.is_spent(NOW.plus(LIFETIME).minus(Duration::from_secs(1))));
         assert!(waiting.is_spent(NOW.plus(LIFETIME)));
     }
@@ -180,7 +180,7 @@ fn a_delivery_that_waits_for_its_receiver_ends_after_five_days() {
 #[test]
 fn a_delivery_that_nobody_has_come_to_is_attempted_at_any_age() {
     assert!(!delivery().is_spent(NOW.plus(LIFETIME)));
-    assert!(!delivery().crowded(0, NOW).is_spent(NOW.plus(LIFETIME)));
+    assert!(!delivery().held_by_concurrency(0, NOW).is_spent(NOW.plus(LIFETIME)));
 }
 
 #[test]
