@@ -184,7 +184,7 @@ async fn newest<T: Element>(
 ) -> Result<(Vec<T>, End), Problem> {
     let mut found: Vec<T> = Vec::new();
     for day in days {
-        let (day, mut start) = (day.whole(), None);
+        let (day, mut start) = (day.without_read_limit(), None);
         loop {
             let page = services.table.page(&day, CHUNK, start, |_: &T| true).await?;
             found.extend(page.items);

@@ -200,7 +200,7 @@ pub(crate) async fn cancel(
         cancelled.save(app.table.write()).answer(answer, now).await
     })
     .await?;
-    chunk::remove(app, id.as_str()).await;
+    chunk::delete_all(app, id.as_str()).await;
     start_next(app, &caller.store.id).await;
     Ok(answer)
 }

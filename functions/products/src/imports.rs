@@ -313,6 +313,6 @@ pub(crate) async fn cancel(
         next.save(&before, app.table.write()).answer(to_response(&next), now).await
     })
     .await?;
-    chunk::remove(app, id.as_str()).await;
+    chunk::delete_all(app, id.as_str()).await;
     Ok(answer)
 }

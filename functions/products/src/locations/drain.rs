@@ -118,7 +118,7 @@ fn ensure_in_time(now: Timestamp, end: Timestamp) -> Result<(), Problem> {
 }
 
 fn has_stock(level: &Level) -> bool {
-    !level.counters().is_nothing()
+    !level.counters().is_zero()
 }
 
 /// Whether orders wait for stock of this level, present or oversold.
