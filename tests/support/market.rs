@@ -167,7 +167,7 @@ pub async fn verify(gateway: &Gateway, store: &Store, host: &str) {
     let host = identity::domain::Host::of(host).expect("a host");
     let store = core_types::id::StoreId::parse(&store.id).expect("an id");
     let none = identity::domain::Domains::of(&store, None);
-    let (mut domains, _) = none.request(&host, false, gateway.now()).expect("room for a host");
+    let (mut domains, _) = none.add(&host, false, gateway.now()).expect("room for a host");
     domains.domains[0].verified_at = Some(gateway.now());
     let write = domains.write(gateway.app().table.write());
     let write = identity::domain::UniqueHost::claim(write, &host, &store);

@@ -312,7 +312,7 @@ pub async fn cancel(
         let locations = before.restock_locations(&order);
         let unchanged = load::restock_locations(app, store, &locations).await?;
         unchanged
-            .ensure(return_stock(write, &order, before, now))
+            .require(return_stock(write, &order, before, now))
             .emit(fulfillment.event(&FULFILLMENT_CANCELLED, now))
             .emit(order.event(&ORDER_UPDATED, now))
             .answer(fulfillment.to_response(), now)

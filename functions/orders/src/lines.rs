@@ -204,7 +204,7 @@ async fn change(
         let locations = view.restock_locations().naming(requested.iter().copied());
         let restock_guard = load::restock_locations(services, store, &locations).await?;
         let write = restock_guard
-            .ensure(change.save(services, services.table.write(), consistency.into(), now).await?);
+            .require(change.save(services, services.table.write(), consistency.into(), now).await?);
         write.answer(Json::new(&view).version(change.order.version), now).await
     })
     .await
