@@ -169,7 +169,7 @@ pub(crate) fn compare(sent: Option<&Value>, reply: &Reply) {
     if let Some(fault) = fault(&operation, path, method, reply) {
         note("undocumented", &format!("{operation}: {fault}"));
     } else if (200..300).contains(&reply.status) {
-        show(&operation, path, method, sent, reply);
+        show(&operation, sent, reply);
     }
 }
 
@@ -201,7 +201,7 @@ fn fault(operation: &str, path: &str, method: &str, reply: &Reply) -> Option<Str
 }
 
 /// Writes some answers of each operation down, and whether its example was executed.
-fn show(operation: &str, path: &str, method: &str, sent: Option<&Value>, reply: &Reply) {
+fn show(operation: &str, sent: Option<&Value>, reply: &Reply) {
     let mut seen = KNOWN.seen.lock().unwrap_or_else(PoisonError::into_inner);
     let seen = seen.entry(operation.to_owned()).or_default();
     let example = KNOWN.examples.get(operation);

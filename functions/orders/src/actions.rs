@@ -202,5 +202,6 @@ pub async fn capture(
     .await?;
     let provider_client = connect(&app, &caller.store.id, payment.provider).await?;
     let to_response = |known: &PaymentWithOrder| known.order.to_response();
-    record_payment::capture(&app, &provider_client, &payment, &amount, &answering(to_response)).await
+    record_payment::capture(&app, &provider_client, &payment, &amount, &answering(to_response))
+        .await
 }

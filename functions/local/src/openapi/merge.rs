@@ -65,7 +65,8 @@ fn name_of(parameter: &Value) -> String {
 /// (`OrderCreatedEvent`), any other after its operation.
 pub(super) fn name_bodies(paths: &mut Value, webhooks: &mut Value, all: &mut Map<String, Value>) {
     for operation in operations(paths) {
-        let id = capitalized(operation.get("operationId").and_then(Value::as_str).unwrap_or_default());
+        let id =
+            capitalized(operation.get("operationId").and_then(Value::as_str).unwrap_or_default());
         if let Some(contents) = operation.pointer_mut("/requestBody/content") {
             name_contents(contents, &format!("{id}Request"), all);
         }

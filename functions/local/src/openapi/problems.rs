@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use gateway::budget::Cost;
 use gateway::caller::Access;
 use gateway::routes::Row;
 use http::{Method, StatusCode};
@@ -160,7 +159,8 @@ fn group_of(code: Code) -> Option<&'static str> {
 
 /// The component of every status: `NotFound`, and `OAuthBadRequest` of the OAuth endpoints.
 pub(super) fn components() -> Map<String, Value> {
-    let received = json!({"description": "Received. With any other status the delivery is retried."});
+    let received =
+        json!({"description": "Received. With any other status the delivery is retried."});
     let mut components = Map::from_iter([("Received".to_owned(), received)]);
     for status in Code::ALL.iter().map(|code| code.status()) {
         components.entry(name_of(status, false)).or_insert_with(|| rejection(status));

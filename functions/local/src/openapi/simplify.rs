@@ -36,8 +36,11 @@ pub(super) fn simplify(value: &mut Value) {
 /// Replaces alternatives that are all constant strings.
 fn enumerate(members: &mut Map<String, Value>) {
     let Some(alternatives) = members.get("oneOf").and_then(Value::as_array) else { return };
-    let constants = alternatives.iter().map(|one| one.get("const").filter(|value| value.is_string()));
-    let Some(values) = constants.map(Option::<&Value>::cloned).collect::<Option<Vec<_>>>() else { return };
+    let constants =
+        alternatives.iter().map(|one| one.get("const").filter(|value| value.is_string()));
+    let Some(values) = constants.map(Option::<&Value>::cloned).collect::<Option<Vec<_>>>() else {
+        return;
+    };
     let description = |one: &Value| one.get("description").cloned().unwrap_or_else(|| "".into());
     let descriptions: Vec<Value> = alternatives.iter().map(description).collect();
     members.remove("oneOf");

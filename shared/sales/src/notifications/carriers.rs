@@ -84,7 +84,7 @@ mod tests {
         let store = StoreId::derive(&["s"]);
         let host = Host::of("shop.example.org").unwrap();
         let now = Timestamp::from_millis(0);
-        let (mut domains, _) = Domains::of(&store, None).request(&host, false, now).unwrap();
+        let (mut domains, _) = Domains::of(&store, None).add(&host, false, now).unwrap();
         domains.domains[0].verified_at = Some(now);
         let may = |url: &str| may_be_followed(url, &domains, "https://api.example.com");
         for url in [
