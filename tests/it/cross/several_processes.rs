@@ -11,7 +11,7 @@ use std::time::Duration;
 use emulators::Elsewhere;
 use emulators::aws::{Emulators, Ports};
 use serde_json::{Value, json};
-use support::{Receiver, eventually, unique};
+use support::{Receiver, eventually};
 use tokio::process::{Child, Command};
 use tokio::sync::{Mutex, RwLock};
 
@@ -95,7 +95,7 @@ impl Client {
 
     /// Sends a request to the next process, and to the one after it while none answers.
     async fn post(&self, path: &str, input: &Value) -> Value {
-        let key = unique("k");
+        let key = uuid::Uuid::now_v7().to_string();
         let answered = || async {
             let place = self.next.fetch_add(1, Ordering::Relaxed) % self.ports.len();
             let url = format!("http://127.0.0.1:{}{path}", self.ports[place]);
@@ -142,7 +142,7 @@ async fn processes_over_one_table_lose_and_double_nothing_when_killed_in_turn() 
         async move {
             for number in (of..PRODUCTS).step_by(CLIENTS) {
                 let input = json!({"title": format!("Product {number}"),
-                    "variants": [{"price": {"amount": 100, "currency": "INR"}}]});
+                    "variants": [{"price": {"amount": 100, "currency": "USD"}}]});
                 client.post("/v1/products", &input).await;
                 made.fetch_add(1, Ordering::Relaxed);
             }

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use aws_credential_types::Credentials;
 use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::error::DisplayErrorContext;
 use aws_sdk_dynamodb::operation::create_table::CreateTableError;
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, KeyType, Projection,
@@ -133,15 +134,14 @@ fn streams_endpoint(endpoint: &str) -> String {
 
 /// Creates the table unless it exists, and waits until it can be used. Returns the ARN of its stream.
 async fn open(client: &Client, name: &str) -> Result<String, AnyError> {
-    if describe(client, name).await?.is_none() {
-        create(client, name).await?;
-    }
     let deadline = tokio::time::sleep(CREATION);
     tokio::pin!(deadline);
     let table = loop {
         match describe(client, name).await? {
             Some(table) if is_active(&table) => break table,
-            _ => {}
+            Some(_) => {}
+            // It may have been on its way out when it was described first.
+            None => create(client, name).await?,
         }
         tokio::select! {
             () = &mut deadline => return Err("the table was not created in time".into()),
@@ -168,7 +168,7 @@ async fn describe(client: &Client, name: &str) -> Result<Option<TableDescription
         Ok(found) => Ok(found.table),
         Err(cause) => match cause.into_service_error() {
             cause if cause.is_resource_not_found_exception() => Ok(None),
-            cause => Err(cause.into()),
+            cause => Err(DisplayErrorContext(cause).to_string().into()),
         },
     }
 }
