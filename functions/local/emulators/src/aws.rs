@@ -75,6 +75,18 @@ impl Default for Ports {
     }
 }
 
+/// Where the table and the secrets are.
+#[derive(Debug, Clone, Copy)]
+pub enum Place<'a> {
+    /// In memory.
+    Memory,
+    /// In memory, and at first as in this directory, which no process is using.
+    CopyOf(&'a Path),
+    /// In this directory, which is created (owner only) if it is absent: the table in `table.db`, the secrets in
+    /// `secrets.json`.
+    Directory(&'a Path),
+}
+
 /// A queue, with its dead-letter queue.
 #[derive(Debug, Clone)]
 pub struct Queue {
@@ -101,22 +113,24 @@ pub struct Emulators {
 }
 
 impl Emulators {
-    /// Starts the emulators on free ports. With `data: None` everything is in memory; otherwise
-    /// the table is in `table.db` and the secrets are in `secrets.json` of that directory, which
-    /// is created (owner only) if it is absent.
+    /// Starts the emulators on free ports, with their data in a directory or in memory.
     pub async fn start(data: Option<&Path>) -> Result<Self, EmulatorError> {
-        Self::start_on(data, Ports::default(), None).await
+        let place = data.map_or(Place::Memory, Place::Directory);
+        Self::start_on(place, Ports::default(), None).await
     }
 
     /// [`Self::start`], on chosen ports, and with a stream that records these changes alone: each the name of
     /// a change (`INSERT`) and the kind of an item.
     pub async fn start_on(
-        data: Option<&Path>,
+        place: Place<'_>,
         ports: Ports,
         recorded: Option<&BTreeSet<(String, String)>>,
     ) -> Result<Self, EmulatorError> {
-        let lock = data.map(claim).transpose()?;
-        let tables = Tables::open(data, recorded)?;
+        let lock = match place {
+            Place::Directory(data) => Some(claim(data)?),
+            Place::Memory | Place::CopyOf(_) => None,
+        };
+        let tables = Tables::open(place, recorded)?;
         let (listener, endpoint) = listen(ports.host, ports.dynamodb, "--dynamodb-port").await?;
         let dynamodb = {
             let database = tables.primary();
@@ -130,7 +144,7 @@ impl Emulators {
             let router = Router::new().fallback(answer_sqs).with_state(Arc::clone(&queues));
             |stop| serve(listener, router, stop)
         });
-        let vault = Arc::new(Vault::open(data)?);
+        let vault = Arc::new(Vault::open(place)?);
         let (listener, endpoint) = listen(ports.host, ports.secrets, "--secrets-port").await?;
         let secrets = Server::run(endpoint, {
             let router = Router::new().fallback(answer_secrets).with_state(Arc::clone(&vault));

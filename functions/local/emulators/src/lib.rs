@@ -27,7 +27,7 @@ use serde_json::{Map, json};
 pub use error::AnyError;
 pub use table::{TTL_ATTRIBUTE, table_definition};
 
-use aws::{Emulators, Ports};
+use aws::{Emulators, Place, Ports};
 use egress::{Egress, Policy};
 use faults::Faults;
 use gateway::app::App;
@@ -95,6 +95,8 @@ const VISIBILITY: Duration = Duration::from_mins(3);
 pub struct Options {
     /// The data directory; without one everything is in memory.
     pub data: Option<PathBuf>,
+    /// A data directory that what is in memory is a copy of at first.
+    pub copied_from: Option<PathBuf>,
     /// The ports of the emulators; 0 for any free one.
     pub ports: Ports,
     /// The changes that the table's stream records, each as `INSERT` of a kind of item; all of them if none
@@ -130,10 +132,21 @@ pub struct Options {
     pub planned: Option<Faults>,
 }
 
+impl Options {
+    fn place(&self) -> Place<'_> {
+        match (&self.data, &self.copied_from) {
+            (Some(directory), _) => Place::Directory(directory),
+            (None, Some(directory)) => Place::CopyOf(directory),
+            (None, None) => Place::Memory,
+        }
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
             data: None,
+            copied_from: None,
             ports: Ports::default(),
             recorded: None,
             base_url: "http://127.0.0.1:3000".to_owned(),
@@ -206,8 +219,7 @@ impl Embedded {
     /// Starts the emulators, and creates the table, queues and secrets that do not exist.
     pub async fn start(options: Options) -> Result<Self, AnyError> {
         let emulators =
-            Emulators::start_on(options.data.as_deref(), options.ports, options.recorded.as_ref())
-                .await?;
+            Emulators::start_on(options.place(), options.ports, options.recorded.as_ref()).await?;
         emulators.create_table(&table_definition(TABLE))?;
         let webhooks = emulators.create_queue(WEBHOOK_QUEUE, options.visibility).await?;
         let slow = emulators.create_queue(SLOW_WEBHOOK_QUEUE, options.visibility).await?;
