@@ -18,7 +18,7 @@ Runs random sequences of commerce, by seed, and prints the shortest that fails.
   --answers          print how often each route gave each status
   --threads <n>      this many at once (one a core)
   --plant <bug>      with a bug that must be found: lost-refund, doubled-use, leaked-unit, skipped-event,
-                     swapped-events, doubled-debit";
+                     swapped-events, doubled-debit, miscounted-spending";
 
 fn main() -> ExitCode {
     match run() {

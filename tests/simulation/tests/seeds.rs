@@ -92,3 +92,8 @@ fn swapped_events_are_found() {
 fn a_doubled_debit_of_a_gift_card_is_found() {
     finds(Plant::DoubledDebit, "gift cards: ");
 }
+
+#[test]
+fn miscounted_spending_is_found() {
+    finds(Plant::MiscountedSpending, "customers: ");
+}
