@@ -19,14 +19,14 @@ static BASE: LazyLock<Base> = LazyLock::new(|| {
     Base::prepared().expect("the system starts")
 });
 
-fn run(seeds: Seeds) -> Outcome {
-    simulate(&BASE, &seeds).expect("the system starts")
+fn run(seeds: &Seeds) -> Outcome {
+    simulate(&BASE, seeds).expect("the system starts")
 }
 
 /// Runs sequences with a planted bug until it is found.
 fn run_with(plant: Plant, shrinks: bool) -> Outcome {
     let plant = Some(plant);
-    run(Seeds { seeds: 0..FEW, plant, within: None, threads: 1, keeps_going: false, shrinks })
+    run(&Seeds { seeds: 0..FEW, plant, within: None, threads: 1, keeps_going: false, shrinks })
 }
 
 /// A planted bug is found, and said to be what it is.
@@ -40,7 +40,7 @@ fn finds(plant: Plant, subject: &str) {
 fn money_stock_codes_and_events_are_right_after_any_sequence() {
     let (seeds, within) = (0..SEEDS, Some(LIMIT));
     let outcome =
-        run(Seeds { seeds, plant: None, within, threads: 2, keeps_going: false, shrinks: true });
+        run(&Seeds { seeds, plant: None, within, threads: 2, keeps_going: false, shrinks: true });
     assert!(outcome.count > 0);
     if let Some(failure) = outcome.failure {
         panic!("seed {}:\n{}{:#?}", failure.seed, failure.shortest, failure.wrong);
