@@ -37,7 +37,7 @@ impl Run<'_> {
                 _ => ProviderTrouble::Reject(500, "server_error"),
             }]),
             Action::Tell { event, is_doubled } => {
-                self.tell_next(*event, *is_doubled, trouble).await
+                self.tell_next(*event, *is_doubled, trouble).await;
             }
             Action::TellAgain { event } => {
                 let event = self.one(|model| &model.told, *event);
@@ -58,7 +58,7 @@ impl Run<'_> {
             let mut model = self.model.borrow_mut();
             let Ok(length) = u64::try_from(model.mailbag.len()) else { return };
             // The first mostly: out of order now and then.
-            let place = if number % 4 == 0 { number.checked_rem(length) } else { Some(0) };
+            let place = if number.is_multiple_of(4) { number.checked_rem(length) } else { Some(0) };
             let place = place.and_then(|place| usize::try_from(place).ok());
             let Some(place) = place.filter(|place| *place < model.mailbag.len()) else { return };
             let event = model.mailbag.remove(place);

@@ -48,7 +48,7 @@ impl World {
             let Ok(event) = serde_json::from_value(json!({ "Records": &records })) else {
                 return found;
             };
-            let app = self.process().app;
+            let app = self.process().app.clone();
             let handled = dispatcher::handle_stream(&app, event);
             match trouble {
                 Trouble::Kill(calls) => {
@@ -124,7 +124,7 @@ impl World {
 
     /// The schedule runs, and what it queues is worked on.
     pub(crate) async fn sweep(&self, trouble: Trouble) {
-        let app = self.process().app;
+        let app = self.process().app.clone();
         let sweeping = dispatcher::sweep(&app);
         match trouble {
             Trouble::Kill(calls) => {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use core_types::id::MerchantId;
 use emulators::AnyError;
 use http::Method;
 use local::providers::{
@@ -10,13 +11,14 @@ use local::providers::{
 use serde_json::{Value, json};
 
 use crate::client::{Call, Reply, list, text};
+use crate::many::runtime;
 use crate::network::RECEIVER;
 use crate::step::Trouble;
-use crate::world::{Scratch, World};
+use crate::world::{Files, Scratch, World};
 
 /// The merchant's sign-in.
-pub(crate) const EMAIL: &str = "merchant@example.com";
-pub(crate) const PASSWORD: &str = "correct horse battery";
+const EMAIL: &str = "merchant@example.com";
+const PASSWORD: &str = "correct horse battery";
 /// The prices of the products, and their units at the two locations.
 const PRODUCTS: [(i64, [i64; 2]); 3] = [(1_000, [12, 6]), (2_555, [8, 0]), (99, [60, 40])];
 /// The gift cards' values.
@@ -24,9 +26,10 @@ const CARDS: [i64; 3] = [700, 2_500, 40_000];
 
 /// A store: its files, and the names of what is in it.
 pub struct Base {
-    pub(crate) files: Scratch,
+    pub(crate) files: Files,
     pub(crate) store: String,
     pub(crate) subdomain: &'static str,
+    pub(crate) merchant: MerchantId,
     pub(crate) token: String,
     /// The variants, with their units.
     pub(crate) variants: Vec<(String, i64)>,
@@ -73,9 +76,13 @@ impl Base {
     ///
     /// # Errors
     /// A request that is rejected, or a system that does not start.
-    pub async fn set_up() -> Result<Self, AnyError> {
-        let files = Scratch::new()?;
-        let world = World::open(files.path()).await?;
+    pub fn prepared() -> Result<Self, AnyError> {
+        runtime()?.block_on(Self::set_up())
+    }
+
+    async fn set_up() -> Result<Self, AnyError> {
+        let directory = Scratch::new()?;
+        let world = World::stored_in(directory.path()).await?;
         let subdomain = "simulated";
         let mut setup = Setup {
             world: &world,
@@ -86,6 +93,7 @@ impl Base {
         let account = json!({"email": EMAIL, "password": PASSWORD, "name": "Ann Example"});
         let signed_up = setup.post("/v1/auth/signup", account).await?;
         setup.token = signed_up.text("/session/access_token");
+        let merchant = MerchantId::parse(&signed_up.text("/merchant/id")).ok_or("no merchant")?;
         let store = json!({
             "name": "A Shop", "subdomain": subdomain, "currency": "INR", "country": "IN",
         });
@@ -124,9 +132,10 @@ impl Base {
         }
         drop(world);
         let base = Self {
-            files,
+            files: directory.files()?,
             store,
             subdomain,
+            merchant,
             token,
             variants,
             locations,

@@ -128,7 +128,7 @@ impl Call {
 impl World {
     /// Sends a request once.
     pub(crate) async fn send(&self, call: &Call) -> Reply {
-        let router = self.process().router;
+        let router = self.process().router();
         let Ok(answer) = router.oneshot(call.request()).await;
         let status = answer.status().as_u16();
         let body = to_bytes(answer.into_body(), LARGEST).await.unwrap_or_default();

@@ -7,7 +7,7 @@
 //! and nothing is a server error.
 //!
 //! - [`Sequence::of`]: what sixteen people and machines do, by a seed.
-//! - [`Base`]: the store that each begins with; [`World`]: a system with what it talks to.
+//! - [`Base`]: the store that each begins with, prepared once; [`World`]: a system with what it talks to.
 //! - [`run`]: a sequence, and what was wrong; [`shrink`]: the shortest that still fails.
 //! - [`Plant`]: bugs that are planted beside the system, to show that they are found.
 //! - [`simulate`]: many seeds, on all cores.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use emulators::AnyError;
 use lexopt::prelude::*;
-use simulation::{Plant, Seeds, simulate};
+use simulation::{Base, Plant, Seeds, simulate};
 
 const HELP: &str = "\
 Runs random sequences of commerce, by seed, and prints the shortest that fails.
@@ -18,7 +18,7 @@ Runs random sequences of commerce, by seed, and prints the shortest that fails.
   --answers          print how often each route gave each status
   --threads <n>      this many at once (one a core)
   --plant <bug>      with a bug that must be found: lost-refund, doubled-use, leaked-unit, skipped-event,
-                     swapped-events, doubled-debit";
+                     swapped-events, doubled-debit, miscounted-spending";
 
 fn main() -> ExitCode {
     match run() {
@@ -63,7 +63,7 @@ fn run() -> Result<ExitCode, AnyError> {
         }
     }
     seeds.seeds = from..from.saturating_add(count);
-    let outcome = simulate(&seeds)?;
+    let outcome = simulate(&Base::prepared()?, &seeds)?;
     let seconds = outcome.took.as_millis().max(1);
     let rate = u128::from(outcome.count).saturating_mul(10_000).checked_div(seconds).unwrap_or(0);
     println!(

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use emulators::AnyError;
-use tokio::runtime::Builder;
+use tokio::runtime::{Builder, Runtime};
 
 use crate::base::Base;
 use crate::plant::Plant;
@@ -58,19 +58,18 @@ pub struct Outcome {
     pub failure: Option<Failure>,
 }
 
-/// Runs sequences until one fails.
+/// Runs sequences of a prepared store until one fails.
 ///
 /// # Errors
 /// The system does not start.
 #[expect(clippy::disallowed_methods, reason = "the time that the machine takes, not the system's")]
-pub fn simulate(seeds: &Seeds) -> Result<Outcome, AnyError> {
+pub fn simulate(base: &Base, seeds: &Seeds) -> Result<Outcome, AnyError> {
     let begun = std::time::Instant::now();
     let (next, count) = (AtomicU64::new(seeds.seeds.start), AtomicU64::new(0));
     let failed: Mutex<BTreeMap<u64, Vec<String>>> = Mutex::default();
     let answers: Mutex<BTreeMap<String, u64>> = Mutex::default();
     let worker = || -> Result<(), AnyError> {
-        let runtime = Builder::new_current_thread().enable_all().start_paused(true).build()?;
-        let base = runtime.block_on(Base::set_up())?;
+        let runtime = runtime()?;
         loop {
             let is_over = seeds.within.is_some_and(|within| begun.elapsed() > within);
             let seed = next.fetch_add(1, Ordering::Relaxed);
@@ -79,7 +78,7 @@ pub fn simulate(seeds: &Seeds) -> Result<Outcome, AnyError> {
                 return Ok(());
             }
             let Ran { wrong, answers: given } =
-                runtime.block_on(run(&base, &Sequence::of(seed), seeds.plant))?;
+                runtime.block_on(run(base, &Sequence::of(seed), seeds.plant))?;
             count.fetch_add(1, Ordering::Relaxed);
             for (answer, times) in given {
                 let mut answers = lock(&answers);
@@ -103,7 +102,7 @@ pub fn simulate(seeds: &Seeds) -> Result<Outcome, AnyError> {
     let took = begun.elapsed();
     let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
     let first = failed.keys().next().filter(|_| seeds.shrinks);
-    let failure = first.map(|seed| explain(*seed, seeds.plant)).transpose()?;
+    let failure = first.map(|seed| explain(base, *seed, seeds.plant)).transpose()?;
     let answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(Outcome { count: count.into_inner(), took, answers, failed, failure })
 }
@@ -113,11 +112,14 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The shortest sequence of a seed that fails.
-fn explain(seed: u64, plant: Option<Plant>) -> Result<Failure, AnyError> {
-    let runtime = Builder::new_current_thread().enable_all().start_paused(true).build()?;
-    runtime.block_on(async {
-        let base = Base::set_up().await?;
-        let (shortest, wrong) = shrink(&base, &Sequence::of(seed), plant).await?;
+fn explain(base: &Base, seed: u64, plant: Option<Plant>) -> Result<Failure, AnyError> {
+    runtime()?.block_on(async {
+        let (shortest, wrong) = shrink(base, &Sequence::of(seed), plant).await?;
         Ok(Failure { seed, shortest, wrong })
     })
+}
+
+/// A runtime of one thread, in which waiting takes no time.
+pub(crate) fn runtime() -> std::io::Result<Runtime> {
+    Builder::new_current_thread().enable_all().start_paused(true).build()
 }

@@ -27,17 +27,20 @@ pub enum Plant {
     SwappedEvents,
     /// A debit of a gift card is repeated.
     DoubledDebit,
+    /// What a guest has paid is counted wrong.
+    MiscountedSpending,
 }
 
 impl Plant {
     /// Every class.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::LostRefund,
         Self::DoubledUse,
         Self::LeakedUnit,
         Self::SkippedEvent,
         Self::SwappedEvents,
         Self::DoubledDebit,
+        Self::MiscountedSpending,
     ];
 
     /// The name on the command line.
@@ -49,6 +52,7 @@ impl Plant {
             Self::SkippedEvent => "skipped-event",
             Self::SwappedEvents => "swapped-events",
             Self::DoubledDebit => "doubled-debit",
+            Self::MiscountedSpending => "miscounted-spending",
         }
     }
 }
@@ -98,6 +102,9 @@ impl Run<'_> {
                         && item.get("balance").is_some()
                 };
                 world.change(is_debited, &[("balance.amount", -1)]).await
+            }
+            Some(Plant::MiscountedSpending) => {
+                world.change(|item| attribute(item, "entity") == "guest", &[("spent", 1)]).await
             }
             Some(Plant::SkippedEvent) => world.skip_event().await,
             _ => false,

@@ -1,7 +1,9 @@
 //! A system in this process, with everything that it talks to, on a clock that only the simulation moves.
 
-use std::cell::RefCell;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -31,34 +33,52 @@ pub struct World {
     pub(crate) filters: Filters,
     faults: Faults,
     processes: RefCell<Processes>,
+    is_troubled: Cell<bool>,
 }
 
-/// The present process, and one whose calls of the table go wrong.
+/// The present process, and one whose calls of the table go wrong; each is started when it is first needed.
+#[derive(Default)]
 struct Processes {
-    sound: Process,
-    faulty: Process,
-    is_troubled: bool,
+    sound: OnceCell<Rc<Process>>,
+    faulty: OnceCell<Rc<Process>>,
 }
 
 /// The functions' code in one process, with its caches.
-#[derive(Clone)]
 pub(crate) struct Process {
     pub(crate) app: App,
-    pub(crate) router: Router,
+    router: OnceCell<Router>,
 }
 
 impl Process {
-    fn of(app: App) -> Self {
-        Self { router: local::routes().into_router(app.clone()), app }
+    fn of(app: App) -> Rc<Self> {
+        Rc::new(Self { app, router: OnceCell::new() })
+    }
+
+    pub(crate) fn router(&self) -> Router {
+        self.router.get_or_init(|| local::routes().into_router(self.app.clone())).clone()
     }
 }
 
 impl World {
-    /// Opens the system that is stored in a directory, or a new one.
+    /// A new system, with its data in a directory.
     ///
     /// # Errors
     /// The emulators do not start.
-    pub async fn open(directory: &Path) -> Result<Self, AnyError> {
+    pub async fn stored_in(directory: &Path) -> Result<Self, AnyError> {
+        let data = Some(directory.to_owned());
+        Self::open(emulators::Options { data, ..emulators::Options::default() }).await
+    }
+
+    /// A system in memory that begins as the one in this directory.
+    ///
+    /// # Errors
+    /// The emulators do not start.
+    pub async fn copied_from(directory: &Path) -> Result<Self, AnyError> {
+        let copied_from = Some(directory.to_owned());
+        Self::open(emulators::Options { copied_from, ..emulators::Options::default() }).await
+    }
+
+    async fn open(place: emulators::Options) -> Result<Self, AnyError> {
         let beginning = Timestamp::parse(BEGINNING).ok_or("no time")?;
         let clock = Clock::stopped_at(beginning);
         let providers = Providers::in_process(ProviderOptions {
@@ -77,31 +97,33 @@ impl World {
         let faults = Faults::drawn("0%:0".parse::<Plan>()?);
         let filters = filters()?;
         let embedded = Embedded::start(emulators::Options {
-            data: Some(directory.to_owned()),
             recorded: filters.changes(),
             clock: clock.clone(),
             egress: Egress::new(Policy::development()).with_transport(Arc::new(network)),
             trust_proxy: true,
             payment_base_urls: providers.base_urls(),
             planned: Some(faults.clone()),
-            ..emulators::Options::default()
+            ..place
         })
         .await?;
-        let processes = RefCell::new(Processes::of(&embedded, &faults));
-        Ok(Self { embedded, clock, providers, receiver, filters, faults, processes })
+        let (processes, is_troubled) = (RefCell::default(), Cell::default());
+        Ok(Self { embedded, clock, providers, receiver, filters, faults, processes, is_troubled })
     }
 
     /// The process that the next request reaches.
-    pub(crate) fn process(&self) -> Process {
+    pub(crate) fn process(&self) -> Rc<Process> {
         let processes = self.processes.borrow();
-        if processes.is_troubled { processes.faulty.clone() } else { processes.sound.clone() }
+        let process = if self.is_troubled.get() {
+            processes.faulty.get_or_init(|| Process::of(self.embedded.app_over(&self.faults)))
+        } else {
+            processes.sound.get_or_init(|| Process::of(self.embedded.app_restarted()))
+        };
+        Rc::clone(process)
     }
 
     /// Ends the processes; what they remember is lost.
     pub fn restart(&self) {
-        let is_troubled = self.processes.borrow().is_troubled;
-        *self.processes.borrow_mut() =
-            Processes { is_troubled, ..Processes::of(&self.embedded, &self.faults) };
+        self.processes.replace(Processes::default());
     }
 
     /// Prepares what goes wrong during these steps. It follows from the seed and from the steps themselves.
@@ -110,7 +132,7 @@ impl World {
             Trouble::Table(percent) => Some((percent, step.number)),
             Trouble::None | Trouble::Kill(_) => None,
         });
-        self.processes.borrow_mut().is_troubled = percent.is_some();
+        self.is_troubled.set(percent.is_some());
         if let Some((percent, number)) = percent
             && let Ok(plan) = format!("{percent}%:{seed}").parse::<Plan>()
         {
@@ -122,7 +144,7 @@ impl World {
     /// Nothing goes wrong from now on.
     pub(crate) fn calm(&self) {
         self.faults.hold(true);
-        self.processes.borrow_mut().is_troubled = false;
+        self.is_troubled.set(false);
     }
 
     /// Moves the clock.
@@ -144,15 +166,8 @@ fn filters() -> Result<Filters, AnyError> {
     Ok(FILTERS.get_or_init(|| filters).clone())
 }
 
-impl Processes {
-    fn of(embedded: &Embedded, faults: &Faults) -> Self {
-        Self {
-            sound: Process::of(embedded.app_restarted()),
-            faulty: Process::of(embedded.app_over(faults)),
-            is_troubled: false,
-        }
-    }
-}
+/// Files: names and contents.
+pub type Files = Vec<(OsString, Vec<u8>)>;
 
 /// A directory in memory, if this machine has one, which is deleted with it.
 #[derive(Debug)]
@@ -171,19 +186,31 @@ impl Scratch {
         Ok(Self(path))
     }
 
-    /// A copy of the files in this directory.
+    /// A directory with these files.
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn copy(&self) -> std::io::Result<Self> {
-        let copy = Self::new()?;
+    pub fn with(files: &Files) -> std::io::Result<Self> {
+        let scratch = Self::new()?;
+        for (name, bytes) in files {
+            std::fs::write(scratch.0.join(name), bytes)?;
+        }
+        Ok(scratch)
+    }
+
+    /// Its files.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn files(&self) -> std::io::Result<Files> {
+        let mut files = Files::new();
         for entry in std::fs::read_dir(&self.0)? {
             let entry = entry?;
             if entry.file_type()?.is_file() {
-                std::fs::copy(entry.path(), copy.0.join(entry.file_name()))?;
+                files.push((entry.file_name(), std::fs::read(entry.path())?));
             }
         }
-        Ok(copy)
+        Ok(files)
     }
 
     /// Where it is.

@@ -76,6 +76,18 @@ impl Default for Ports {
     }
 }
 
+/// Where the table and the secrets are.
+#[derive(Debug, Clone, Copy)]
+pub enum Place<'a> {
+    /// In memory.
+    Memory,
+    /// In memory, and at first as in this directory, which no process is using.
+    CopyOf(&'a Path),
+    /// In this directory, which is created (owner only) if it is absent: the table in `table.db`, the secrets in
+    /// `secrets.json`.
+    Directory(&'a Path),
+}
+
 /// A queue, with its dead-letter queue.
 #[derive(Debug, Clone)]
 pub struct Queue {
@@ -108,11 +120,11 @@ struct EmulatedTable {
 
 impl EmulatedTable {
     async fn start(
-        data: Option<&Path>,
+        place: Place<'_>,
         ports: Ports,
         recorded: Option<&BTreeSet<(String, String)>>,
     ) -> Result<Self, EmulatorError> {
-        let tables = Tables::open(data, recorded)?;
+        let tables = Tables::open(place, recorded)?;
         let (listener, endpoint) = listen(ports.host, ports.dynamodb, "--dynamodb-port").await?;
         let database = tables.primary();
         let server = Server::run(endpoint, |stop| {
@@ -123,25 +135,27 @@ impl EmulatedTable {
 }
 
 impl Emulators {
-    /// Starts the emulators on free ports. With `data: None` everything is in memory; otherwise
-    /// the table is in `table.db` and the secrets are in `secrets.json` of that directory, which
-    /// is created (owner only) if it is absent.
+    /// Starts the emulators on free ports, with their data in a directory or in memory.
     pub async fn start(data: Option<&Path>) -> Result<Self, EmulatorError> {
-        Self::start_on(data, Ports::default(), None, &Elsewhere::default()).await
+        let place = data.map_or(Place::Memory, Place::Directory);
+        Self::start_on(place, Ports::default(), None, &Elsewhere::default()).await
     }
 
     /// [`Self::start`], on chosen ports, without those that run elsewhere, and with a stream that records these changes
     /// alone: each the name of a change (`INSERT`) and the kind of an item.
     pub async fn start_on(
-        data: Option<&Path>,
+        place: Place<'_>,
         ports: Ports,
         recorded: Option<&BTreeSet<(String, String)>>,
         elsewhere: &Elsewhere,
     ) -> Result<Self, EmulatorError> {
-        let lock = data.map(claim).transpose()?;
+        let lock = match place {
+            Place::Directory(data) => Some(claim(data)?),
+            Place::Memory | Place::CopyOf(_) => None,
+        };
         let table = match elsewhere.dynamodb {
             Some(_) => None,
-            None => Some(EmulatedTable::start(data, ports, recorded).await?),
+            None => Some(EmulatedTable::start(place, ports, recorded).await?),
         };
         let queues = match elsewhere.sqs {
             Some(_) => None,
@@ -149,7 +163,7 @@ impl Emulators {
         };
         let vault = match elsewhere.secrets {
             Some(_) => None,
-            None => Some(start_vault(data, ports).await?),
+            None => Some(start_vault(place, ports).await?),
         };
         let services = Arc::new(Services {
             dynamodb: table.as_ref().map(|it| (it.server.endpoint.clone(), it.tables.clone())),
@@ -325,10 +339,10 @@ async fn start_queues(ports: Ports) -> Result<(Arc<Queues>, Server), EmulatorErr
 }
 
 async fn start_vault(
-    data: Option<&Path>,
+    place: Place<'_>,
     ports: Ports,
 ) -> Result<(Arc<Vault>, Server), EmulatorError> {
-    let vault = Arc::new(Vault::open(data)?);
+    let vault = Arc::new(Vault::open(place)?);
     let (listener, endpoint) = listen(ports.host, ports.secrets, "--secrets-port").await?;
     let router = Router::new().fallback(answer_secrets).with_state(Arc::clone(&vault));
     Ok((vault, Server::run(endpoint, |stop| serve(listener, router, stop))))

@@ -32,7 +32,7 @@ pub use shadow::Shadow;
 pub use stream::{StreamRecords, Unhandled};
 pub use table::{TTL_ATTRIBUTE, table_definition};
 
-use aws::{EmulatorError, Emulators, Ports};
+use aws::{EmulatorError, Emulators, Place, Ports};
 use egress::{Egress, Policy};
 use faults::Faults;
 use gateway::app::App;
@@ -102,6 +102,8 @@ const VISIBILITY: Duration = Duration::from_mins(3);
 pub struct Options {
     /// The data directory; without one everything is in memory.
     pub data: Option<PathBuf>,
+    /// A data directory that what is in memory is a copy of at first.
+    pub copied_from: Option<PathBuf>,
     /// The ports of the emulators; 0 for any free one.
     pub ports: Ports,
     /// The changes that the table's stream records, each as `INSERT` of a kind of item; all of them if none
@@ -141,10 +143,21 @@ pub struct Options {
     pub shadow: Option<Shadow>,
 }
 
+impl Options {
+    fn place(&self) -> Place<'_> {
+        match (&self.data, &self.copied_from) {
+            (Some(directory), _) => Place::Directory(directory),
+            (None, Some(directory)) => Place::CopyOf(directory),
+            (None, None) => Place::Memory,
+        }
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
             data: None,
+            copied_from: None,
             ports: Ports::default(),
             recorded: None,
             base_url: "http://127.0.0.1:3000".to_owned(),
@@ -222,8 +235,8 @@ impl Embedded {
     /// Starts the emulators, and creates the table, queues and secrets that do not exist, here or elsewhere.
     pub async fn start(options: Options) -> Result<Self, AnyError> {
         let elsewhere = &options.elsewhere;
-        let (data, recorded) = (options.data.as_deref(), options.recorded.as_ref());
-        let emulators = Emulators::start_on(data, options.ports, recorded, elsewhere).await?;
+        let recorded = options.recorded.as_ref();
+        let emulators = Emulators::start_on(options.place(), options.ports, recorded, elsewhere).await?;
         let emulated = |endpoint: Option<&str>| endpoint.map(str::to_owned);
         let endpoints = Endpoints {
             dynamodb: elsewhere.dynamodb.clone().or(emulated(emulators.dynamodb_endpoint())),

@@ -58,7 +58,7 @@ impl Run<'_> {
         let Some(order) = self.one(|model| &model.orders, order) else { return };
         // Mostly as it was chosen; a shopper may change their mind.
         let chosen = order.method.filter(|chosen| *chosen != Method::Manual);
-        let method = if step.number % 3 == 0 { method } else { chosen.unwrap_or(method) };
+        let method = if step.number.is_multiple_of(3) { method } else { chosen.unwrap_or(method) };
         let Some(token) = order.token else { return };
         let path = self.payments_path(method, "order");
         let call = Call::post(path, json!({"order_id": order.id})).from(41);

@@ -22,7 +22,7 @@ impl Run<'_> {
             Action::Checkout { .. } => self.check_out(step).await,
             Action::Draft { .. } => self.draft(step).await,
             Action::Confirm { order } => {
-                drop(self.of_order(step, *order, "confirm", json!({})).await)
+                drop(self.of_order(step, *order, "confirm", json!({})).await);
             }
             Action::MarkPaid { order } => {
                 drop(self.of_order(step, *order, "mark-paid", json!({})).await);

@@ -120,12 +120,11 @@ impl Run<'_> {
 
     async fn redact(&self, step: &Step, shopper: u64, customer: Option<u64>) {
         let customer = customer.and_then(|number| pick(&self.base.customers, number));
-        let (path, body) = match customer {
-            Some(id) => (format!("/v1/customers/{id}/redact"), json!({})),
-            None => {
-                let email = format!("shopper{shopper}@example.com");
-                ("/v1/customers/guests/redact".to_owned(), json!({ "email": email }))
-            }
+        let (path, body) = if let Some(id) = customer {
+            (format!("/v1/customers/{id}/redact"), json!({}))
+        } else {
+            let email = format!("shopper{shopper}@example.com");
+            ("/v1/customers/guests/redact".to_owned(), json!({ "email": email }))
         };
         drop(self.act(step, path, body).await);
     }

@@ -10,6 +10,7 @@ use dynoxide::{Database, DynoxideError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::Place;
 use crate::error::{AnyError, EmulatorError};
 
 /// Connections that read while another writes; concurrent reads share them.
@@ -55,15 +56,17 @@ pub(super) struct Answer {
 
 impl Tables {
     pub(super) fn open(
-        data: Option<&Path>,
+        place: Place<'_>,
         recorded: Option<&BTreeSet<(String, String)>>,
     ) -> Result<Self, EmulatorError> {
-        let path = match data {
-            Some(data) => data.join("table.db"),
+        let path = match place {
+            Place::Directory(data) => data.join("table.db"),
             // Named, so that two connections share it; it exists as long as one of them is open.
-            None => format!("file:{}?mode=memory&cache=shared", uuid::Uuid::now_v7()).into(),
+            Place::Memory | Place::CopyOf(_) => {
+                format!("file:{}?mode=memory&cache=shared", uuid::Uuid::now_v7()).into()
+            }
         };
-        let opened = open(&path, data.is_some(), recorded);
+        let opened = open(&path, place, recorded);
         opened.map_err(EmulatorError::while_trying(format!("open {}", path.display())))
     }
 
@@ -176,17 +179,22 @@ pub(super) fn copy(data: &Path, to: &Path) -> Result<(), AnyError> {
 /// expose its connection: a commit is written to the operating system, and only a checkpoint waits for the disk.
 fn open(
     path: &Path,
-    has_file: bool,
+    place: Place<'_>,
     recorded: Option<&BTreeSet<(String, String)>>,
 ) -> Result<Tables, AnyError> {
     let name = path.to_str().ok_or("the path is not UTF-8")?;
     // Held until the database is open, because a `Database` does not expose its connection.
     let storage = Storage::new(name)?;
+    let primary = Database::new(name)?;
+    if let Place::CopyOf(data) = place {
+        let copied = data.join("table.db");
+        primary.restore_from(copied.to_str().ok_or("the path is not UTF-8")?)?;
+    }
     storage.conn().execute_batch(TIDY_STREAM)?;
     if let Some(recorded) = recorded {
         storage.conn().execute_batch(&only_recording(recorded))?;
     }
-    let primary = Database::new(name)?;
+    let has_file = matches!(place, Place::Directory(_));
     // In memory, two connections would block each other.
     let trimmer = has_file.then(|| Arc::new(Mutex::new(storage)));
     let readers = if has_file { READERS } else { 0 };

@@ -171,13 +171,42 @@ async fn the_stream_of_a_file_keeps_little_of_what_was_read() -> Tested {
 }
 
 #[tokio::test]
+async fn a_copy_in_memory_begins_as_its_directory_and_changes_nothing_there() -> Tested {
+    let scratch = Scratch::new();
+    let put = async |emulators: &Emulators, key: &str| {
+        let client = aws_sdk_dynamodb::Client::new(&config(emulators.dynamodb_endpoint().unwrap()));
+        let text = |text: &str| AttributeValue::S(text.to_owned());
+        let put = client.put_item().table_name("commerce").item("PK", text(key));
+        put.item("SK", text("A")).send().await
+    };
+    let count = async |emulators: &Emulators| {
+        let client = aws_sdk_dynamodb::Client::new(&config(emulators.dynamodb_endpoint().unwrap()));
+        client.scan().table_name("commerce").send().await.map(|page| page.count())
+    };
+    let first = Emulators::start(Some(&scratch.0)).await?;
+    first.create_table(&crate::table::table_definition("commerce"))?;
+    put(&first, "one").await?;
+    first.stop().await;
+    let place = Place::CopyOf(&scratch.0);
+    let copy = Emulators::start_on(place, Ports::default(), None, &Elsewhere::default()).await?;
+    assert_eq!((count(&copy).await?, copy.stream_records(10)?.len()), (1, 0));
+    put(&copy, "two").await?;
+    assert_eq!((count(&copy).await?, copy.stream_records(10)?.len()), (2, 1));
+    copy.stop().await;
+    let again = Emulators::start(Some(&scratch.0)).await?;
+    assert_eq!(count(&again).await?, 1);
+    again.stop().await;
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_stream_records_what_it_is_told_to() -> Tested {
     let scratch = Scratch::new();
     let recorded = [("INSERT", "event"), ("REMOVE", "order"), ("MODIFY", "level")];
     let recorded = recorded.map(|(change, kind)| (change.to_owned(), kind.to_owned())).into();
-    for data in [Some(scratch.0.as_path()), None] {
+    for place in [Place::Directory(&scratch.0), Place::Memory] {
         let emulators =
-            Emulators::start_on(data, Ports::default(), Some(&recorded), &Elsewhere::default())
+            Emulators::start_on(place, Ports::default(), Some(&recorded), &Elsewhere::default())
                 .await?;
         emulators.create_table(&crate::table::table_definition("commerce"))?;
         let client = aws_sdk_dynamodb::Client::new(&config(emulators.dynamodb_endpoint().unwrap()));

@@ -16,8 +16,12 @@ use rustack_secretsmanager_core::provider::RustackSecretsManager;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::Place;
 use super::account::{ACCOUNT, REGION, REQUEST_ID};
 use crate::error::{AnyError, EmulatorError};
+
+/// The file's name.
+const FILE: &str = "secrets.json";
 
 /// The secrets, and the file that stores them.
 pub(super) struct Vault {
@@ -54,7 +58,7 @@ struct SavedVersion {
 }
 
 impl Vault {
-    pub(super) fn open(data: Option<&Path>) -> Result<Self, EmulatorError> {
+    pub(super) fn open(place: Place<'_>) -> Result<Self, EmulatorError> {
         let config = SecretsManagerConfig {
             skip_signature_validation: true,
             default_region: REGION.to_owned(),
@@ -64,12 +68,16 @@ impl Vault {
         let vault = Self {
             handler: RustackSecretsManagerHandler::new(Arc::clone(&provider)),
             provider,
-            file: data.map(|directory| directory.join("secrets.json")),
+            file: match place {
+                Place::Directory(data) => Some(data.join(FILE)),
+                Place::Memory | Place::CopyOf(_) => None,
+            },
             changing: tokio::sync::Mutex::new(()),
         };
-        if let Some(file) = &vault.file {
+        if let Place::Directory(data) | Place::CopyOf(data) = place {
+            let file = data.join(FILE);
             vault
-                .load(file)
+                .load(&file)
                 .map_err(EmulatorError::while_trying(format!("load {}", file.display())))?;
         }
         Ok(vault)
