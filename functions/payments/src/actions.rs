@@ -92,7 +92,7 @@ pub async fn accept(
 /// The customer's authorization is released.
 ///
 /// # Errors
-/// `invalid_state_transition`, also if the payment was captured in the meantime; `not_found`,
+/// `invalid_state_transition`, also if the payment was captured in the meantime, or its bank processes it; `not_found`,
 /// `amount_mismatch`, `precondition_failed`, `version_conflict`, `provider_not_connected`,
 /// `provider_error`, `provider_timeout`.
 pub async fn void(
@@ -108,11 +108,11 @@ pub async fn void(
     current.payment.ensure_voidable()?;
     let observed = provider_client.void(&app, &current.payment).await?;
     let update = update(&lookup, &observed, PaymentSource::Admin);
-    if observed.state != ObservedState::Captured {
+    if !matches!(observed.state, ObservedState::Captured | ObservedState::Processing) {
         return record_payment::record(&app, &provider_client, update, &answering(to_response))
             .await;
     }
-    // It was captured in the meantime. The capture is recorded, and the request fails.
+    // In the meantime it was captured, or paid by a debit. That is recorded, and the request fails.
     record_payment::record(&app, &provider_client, update, &CommitOnly).await?;
     let payment = order::load::payment(&app, &lookup).await?.payment;
     Err(Problem::state(payment.status.as_str(), &payment.allowed_actions()))

@@ -261,3 +261,16 @@ async fn an_unreported_bank_debit_failure_lets_the_shopper_pay_again() {
     let begun = connected.begin("stripe", &debit.order).await.expect(201);
     assert_eq!(begun.str("/payment_id"), debit.payment);
 }
+
+#[tokio::test]
+async fn voiding_an_unreported_bank_debit_is_rejected_and_records_it() {
+    let connected = Connected::open().await;
+    let debit = Debit::of(&connected).await;
+    let rejected = connected.act(&debit.payment, "void", json!({})).await.expect(409);
+    let rejected = rejected.problem("invalid_state_transition");
+    assert_eq!(rejected.str("/current"), "processing");
+    assert_eq!(debit.statuses(&connected).await, ["processing", "open", "processing"]);
+    connected.providers.end_stripe_debit(&debit.intent, true);
+    debit.hear(&connected, "payment_intent.succeeded").await;
+    assert_eq!(debit.statuses(&connected).await, ["captured", "open", "paid"]);
+}

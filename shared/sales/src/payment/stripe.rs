@@ -80,8 +80,8 @@ impl Stripe {
         call.send(services).await
     }
 
-    /// Loads a payment after Stripe has rejected its capture or cancellation, because it may have been
-    /// captured or cancelled before.
+    /// Loads a payment after Stripe has rejected its capture or cancellation. It may have been captured or
+    /// cancelled before, and what its bank processes cannot be cancelled.
     async fn after_rejection(
         &self,
         services: &Services,
@@ -93,13 +93,20 @@ impl Stripe {
             return Err(failure);
         }
         match self.fetch(services, payment).await {
-            Ok(observed)
-                if observed.state == wanted || observed.state == ObservedState::Captured =>
-            {
+            Ok(observed) if observed.state == wanted || explains(observed.state, wanted) => {
                 Ok(observed)
             }
             _ => Err(failure),
         }
+    }
+}
+
+/// Whether Stripe rejects to bring a payment in this state to the wanted one.
+fn explains(state: ObservedState, wanted: ObservedState) -> bool {
+    match state {
+        ObservedState::Captured => true,
+        ObservedState::Processing => wanted == ObservedState::Voided,
+        _ => false,
     }
 }
 
