@@ -71,11 +71,11 @@ impl Gateway {
             ..Options::default()
         };
         change(&mut options);
-        let database = Database::open(options.embedded.data.as_deref()).await;
+        let database = Box::pin(Database::open(options.embedded.data.as_deref())).await;
         if let Some(database) = &database {
             database.serve(&mut options.embedded);
         }
-        let system = System::start(options).await.expect("the system starts");
+        let system = Box::pin(System::start(options)).await.expect("the system starts");
         let http = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()

@@ -77,7 +77,7 @@ pub(crate) enum Command {
     RotateKeys(OsString),
     EventTypes,
     OpenApi,
-    Run(Run),
+    Run(Box<Run>),
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
@@ -158,11 +158,11 @@ pub(crate) fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::
             Long("sqs-port") => run.aws.sqs = Some(arguments.value()?.parse()?),
             Long("secrets-port") => run.aws.secrets = Some(arguments.value()?.parse()?),
             Long("dynamodb") => {
-                run.elsewhere.dynamodb = Some(arguments.value()?.parse_with(endpoint)?)
+                run.elsewhere.dynamodb = Some(arguments.value()?.parse_with(endpoint)?);
             }
             Long("sqs") => run.elsewhere.sqs = Some(arguments.value()?.parse_with(endpoint)?),
             Long("secrets") => {
-                run.elsewhere.secrets = Some(arguments.value()?.parse_with(endpoint)?)
+                run.elsewhere.secrets = Some(arguments.value()?.parse_with(endpoint)?);
             }
             Long("log") => run.log = arguments.value()?.parse()?,
             Long("data") => run.data = arguments.value()?.into(),
@@ -185,7 +185,7 @@ pub(crate) fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::
         return Ok(Command::BackUp { data: run.data, to });
     }
     run.with_demo &= run.public.is_none();
-    Ok(Command::Run(run))
+    Ok(Command::Run(Box::new(run)))
 }
 
 /// The base URL of a system that others reach: clients trust what is signed for it.

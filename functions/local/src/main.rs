@@ -50,7 +50,7 @@ async fn start(answering: &Handle) -> Result<(), AnyError> {
         Command::RotateKeys(file) => println!("{:#}", Value::Object(keys::rotate(&read(&file)?)?)),
         Command::EventTypes => print!("{}", commerce::event_types::written()),
         Command::OpenApi => println!("{:#}", openapi::document(Path::new("."))?),
-        Command::Run(run) => serve(run, answering).await?,
+        Command::Run(run) => Box::pin(serve(*run, answering)).await?,
     }
     Ok(())
 }

@@ -250,14 +250,11 @@ impl Embedded {
             let client = shadow::before(shadow, &emulators.http_client());
             sdk = sdk.into_builder().http_client(client).build();
         }
-        let remote = match &elsewhere.dynamodb {
-            Some(endpoint) => {
-                Some(RemoteTable::open(&sdk, endpoint, TABLE, elsewhere.is_shared).await?)
-            }
-            None => {
-                emulators.create_table(&table_definition(TABLE))?;
-                None
-            }
+        let remote = if let Some(endpoint) = &elsewhere.dynamodb {
+            Some(RemoteTable::open(&sdk, endpoint, TABLE, elsewhere.is_shared).await?)
+        } else {
+            emulators.create_table(&table_definition(TABLE))?;
+            None
         };
         let make =
             Queues { emulators: &emulators, sdk: &sdk, elsewhere, visibility: options.visibility };
@@ -394,13 +391,11 @@ impl Embedded {
         limit: usize,
         wanted: impl Fn(&str, &str) -> bool,
     ) -> Result<StreamRecords, EmulatorError> {
-        match &self.remote {
-            Some(table) => table.stream.records(limit, wanted).await,
-            None => {
-                let records = self.emulators.stream_records_of(limit, wanted)?;
-                Ok(StreamRecords { records, unhandled: Unhandled::default() })
-            }
+        if let Some(table) = &self.remote {
+            return table.stream.records(limit, wanted).await;
         }
+        let records = self.emulators.stream_records_of(limit, wanted)?;
+        Ok(StreamRecords { records, unhandled: Unhandled::default() })
     }
 
     /// Deletes the items of an emulated table whose time to live has passed, as other tables do by themselves.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodbstreams::types::{AttributeValue, Record, StreamRecord};
+use aws_sdk_dynamodbstreams::types::{AttributeValue, Record, StreamRecord, StreamViewType};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Map, Value, json};
@@ -24,34 +24,30 @@ pub(super) fn sequence_number(record: &Record) -> Option<&str> {
 }
 
 pub(super) fn lambda_record(record: &Record, stream_arn: &str, region: &str) -> Value {
-    let mut written = json!({
+    json!({
         "eventID": record.event_id(), "eventName": change(record), "eventVersion": record.event_version(),
         "eventSource": "aws:dynamodb", "eventSourceARN": stream_arn, "awsRegion": region,
-    });
-    if let Some(stream_record) = record.dynamodb() {
-        written["dynamodb"] = stream_change(stream_record);
-    }
-    written
+        "dynamodb": record.dynamodb().map(stream_change),
+    })
 }
 
 fn stream_change(record: &StreamRecord) -> Value {
-    let mut written = json!({
-        "SequenceNumber": record.sequence_number(), "SizeBytes": record.size_bytes().unwrap_or_default(),
-        "StreamViewType": record.stream_view_type().map(|it| it.as_str()),
-    });
-    if let Some(at) = record.approximate_creation_date_time() {
-        written["ApproximateCreationDateTime"] = at.secs().into();
-    }
-    for (name, image) in [
+    let images = [
         ("Keys", record.keys()),
         ("NewImage", record.new_image()),
         ("OldImage", record.old_image()),
-    ] {
-        if let Some(image) = image {
-            written[name] = item(image);
-        }
-    }
-    written
+    ];
+    let images =
+        images.into_iter().filter_map(|(name, image)| Some((name.to_owned(), item(image?))));
+    let at = record.approximate_creation_date_time();
+    let at = at.map(|at| ("ApproximateCreationDateTime".to_owned(), json!(at.secs())));
+    let others = [
+        ("SequenceNumber", json!(record.sequence_number())),
+        ("SizeBytes", json!(record.size_bytes().unwrap_or_default())),
+        ("StreamViewType", json!(record.stream_view_type().map(StreamViewType::as_str))),
+    ];
+    let others = others.map(|(name, value)| (name.to_owned(), value));
+    Value::Object(images.chain(at).chain(others).collect())
 }
 
 fn item(attributes: &HashMap<String, AttributeValue>) -> Value {
