@@ -74,8 +74,10 @@ class Operation:
     def __init__(self, method, path, operation):
         self.method, self.path, self.operation = method.upper(), path, operation
         self.parameters = [resolved(parameter) for parameter in operation["parameters"]]
-        status, success = next(item for item in operation["responses"].items() if item[0].startswith("2"))
-        self.model = model_of(resolved(success).get("content")) if status != "204" else "None"
+        successes = {status: model_of(resolved(response).get("content"))
+                     for status, response in operation["responses"].items() if status.startswith("2")}
+        self.models = "{" + ", ".join(f"{status}: {model}" for status, model in successes.items()) + "}"
+        self.model = " | ".join(dict.fromkeys(successes.values()))
         page = document["components"]["schemas"].get(self.model.rsplit(".", 1)[-1], {}).get("properties", {})
         items = page.get("data", {}).get("items", {}).get("$ref") if "page" in page else None
         self.item = f"models.{items.rsplit('/', 1)[1]}" if items else None
@@ -99,9 +101,8 @@ class Operation:
     def call(self):
         pairs = lambda location: ", ".join(f'"{p["name"]}": {identifier(p["name"])}' for p in self.of(location))
         media = "application/json" if "application/json" in self.contents else next(iter(self.contents), None)
-        model = {"None": "None", "Any": "Any"}.get(self.model, self.model)
         return (f'self._request("{self.method}", "{self.path}", {{{pairs("path")}}}, {{{pairs("query")}}}, '
-                f'{{{pairs("header")}}}, {"body" if self.contents else "None"}, {media!r}, model={model})')
+                f'{{{pairs("header")}}}, {"body" if self.contents else "None"}, {media!r}, models={self.models})')
 
     def text(self, is_async):
         name = snake(self.operation["operationId"])

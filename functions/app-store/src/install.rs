@@ -163,7 +163,7 @@ pub struct InstallationsQuery {
 /// `GET /v1/app-store/installations` (`listInstallations`): List installations of a store.
 ///
 /// Uninstalled apps are not listed, unless `status` is `uninstalled`. The list is for owners and admins of
-/// the store, and has no particular order.
+/// the store, and is sorted by the id of the app.
 pub async fn list(
     admin: Admin,
     State(app): State<App>,

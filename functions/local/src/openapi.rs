@@ -88,10 +88,14 @@ pub fn document(root: &Path) -> Result<Value, AnyError> {
         return Err(alike.join("\n").into());
     }
     examples::share(&mut paths, &mut webhooks, &mut all);
-    merge::name_bodies(&mut paths, &mut webhooks, &mut all);
+    let taken = merge::name_bodies(&mut paths, &mut webhooks, &mut all);
+    if !taken.is_empty() {
+        return Err(taken.join("\n").into());
+    }
+    merge::select_store(&mut paths, &mut all);
     let mut parameters = merge::parameters(&mut paths);
     parameters.append(&mut merge::parameters(&mut webhooks));
-    all.insert("Event".to_owned(), core_types::event::envelope());
+    all.insert("WebhookEvent".to_owned(), core_types::event::envelope());
     all.insert("Problem".to_owned(), problems::schema());
     all.insert("OAuthError".to_owned(), problems::oauth_schema());
     tags.push(json!({"name": "webhooks"}));

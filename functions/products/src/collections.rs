@@ -34,7 +34,7 @@ use table::{Condition, Query, Write, retry};
 use catalogue::workflows::save_product::derived;
 use replies::{ResourceReply, change_with};
 
-pub use members::{delete_products, list as list_products, update_products};
+pub use members::{list as list_products, remove_products, update_products};
 
 /// Filters of a list of collections.
 #[request]

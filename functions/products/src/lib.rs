@@ -55,7 +55,7 @@ fn catalogue_routes() -> Routes {
         .delete("/v1/products/collections/{id}", Cost::WRITE, collections::delete)
         .get("/v1/products/collections/{id}/products", Cost::List, collections::list_products)
         .post("/v1/products/collections/{id}/products", Cost::WRITE, collections::update_products)
-        .delete("/v1/products/collections/{id}/products", Cost::WRITE, collections::delete_products)
+        .delete("/v1/products/collections/{id}/products", Cost::WRITE, collections::remove_products)
         .get("/v1/products/categories", Cost::List, categories::list)
         .post("/v1/products/categories", Cost::WRITE, categories::create)
         .get("/v1/products/categories/{id}", Cost::READ, categories::get)

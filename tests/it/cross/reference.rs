@@ -161,7 +161,7 @@ fn every_event_is_a_webhook_in_the_openapi_document() {
         assert_eq!(post["security"], json!([]));
         let content = &post["requestBody"]["content"]["application/json"];
         let body = &document.pointer(pointer(&content["schema"])).unwrap()["allOf"];
-        assert_eq!(body[0]["$ref"], "#/components/schemas/Event");
+        assert_eq!(body[0]["$ref"], "#/components/schemas/WebhookEvent");
         let properties = &body[1]["properties"];
         assert_eq!(properties["type"]["const"], topic.name);
         let data = &properties["data"];

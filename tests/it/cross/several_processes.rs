@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use emulators::Elsewhere;
-use emulators::aws::{Emulators, Ports};
+use emulators::aws::{Emulators, Place, Ports};
 use serde_json::{Value, json};
 use support::{Receiver, eventually};
 use tokio::process::{Child, Command};
@@ -37,7 +37,8 @@ impl Platform {
     async fn start() -> Self {
         let table = support::engine_endpoint().expect("SERVICE_TABLE says where the engine is");
         let elsewhere = Elsewhere { dynamodb: Some(table.clone()), ..Elsewhere::default() };
-        let emulators = Emulators::start_on(None, Ports::default(), None, &elsewhere).await;
+        let emulators =
+            Emulators::start_on(Place::Memory, Ports::default(), None, &elsewhere).await;
         let emulators = emulators.unwrap();
         let key = uuid::Uuid::now_v7().simple().to_string();
         let data = std::env::temp_dir().join(&key);

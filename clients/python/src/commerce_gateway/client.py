@@ -67,11 +67,13 @@ class _Requests:
         return arguments
 
     @staticmethod
-    def _result(response: httpx.Response, model: Any) -> Any:
+    def _result(response: httpx.Response, models: dict[int, Any]) -> Any:
         if not response.is_success:
             problem = problem_of(response)
             raise ERRORS.get(problem["code"], ProblemError)(problem, response)
-        if model is None or response.status_code == 204:
+        # An operation has a model for each status: a dry run of an order is no order.
+        model = models.get(response.status_code)
+        if model is None:
             return None
         if model is bytes:
             return response.content
@@ -96,7 +98,7 @@ class Gateway(_Requests, Operations):
         super().__init__(base_url, **settings)
         self._http = httpx.Client(transport=transport, **self._settings)
 
-    def _request(self, *arguments: Any, model: Any) -> Any:
+    def _request(self, *arguments: Any, models: dict[int, Any]) -> Any:
         request = self._http.build_request(**self._arguments(*arguments))
         attempt = 0
         while True:
@@ -109,7 +111,7 @@ class Gateway(_Requests, Operations):
             if wait is None:
                 if response is None:
                     raise ConnectionFailed(f"no response from {request.method} {request.url}") from failure
-                return self._result(response, model)
+                return self._result(response, models)
             time.sleep(wait)
             attempt += 1
 
@@ -133,7 +135,7 @@ class AsyncGateway(_Requests, AsyncOperations):
         super().__init__(base_url, **settings)
         self._http = httpx.AsyncClient(transport=transport, **self._settings)
 
-    async def _request(self, *arguments: Any, model: Any) -> Any:
+    async def _request(self, *arguments: Any, models: dict[int, Any]) -> Any:
         request = self._http.build_request(**self._arguments(*arguments))
         attempt = 0
         while True:
@@ -146,7 +148,7 @@ class AsyncGateway(_Requests, AsyncOperations):
             if wait is None:
                 if response is None:
                     raise ConnectionFailed(f"no response from {request.method} {request.url}") from failure
-                return self._result(response, model)
+                return self._result(response, models)
             await asyncio.sleep(wait)
             attempt += 1
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from pydantic import TypeAdapter
 
-from .generated.models import Event
+from .generated.models import WebhookEvent
 
 
 class WebhookVerificationError(Exception):
@@ -20,7 +20,7 @@ class WebhookVerificationError(Exception):
 
 def verify_webhook(
     body: bytes | str, headers: Mapping[str, str], secret: str, *, tolerance: float = 300.0, now: float | None = None
-) -> Event:
+) -> WebhookEvent:
     """Returns the event of a delivery. The body is what arrived, before it is parsed. After a rotation of the secret, a
     delivery has a signature for each."""
     given = {name.lower(): value for name, value in headers.items()}
@@ -41,4 +41,4 @@ def verify_webhook(
     expected = b"v1," + base64.b64encode(digest)
     if not any(hmac.compare_digest(expected, signature.encode()) for signature in signatures.split(" ")):
         raise WebhookVerificationError("no signature is valid")
-    return TypeAdapter(Event).validate_json(content)
+    return TypeAdapter(WebhookEvent).validate_json(content)

@@ -236,7 +236,8 @@ impl Embedded {
     pub async fn start(options: Options) -> Result<Self, AnyError> {
         let elsewhere = &options.elsewhere;
         let recorded = options.recorded.as_ref();
-        let emulators = Emulators::start_on(options.place(), options.ports, recorded, elsewhere).await?;
+        let emulators =
+            Emulators::start_on(options.place(), options.ports, recorded, elsewhere).await?;
         let emulated = |endpoint: Option<&str>| endpoint.map(str::to_owned);
         let endpoints = Endpoints {
             dynamodb: elsewhere.dynamodb.clone().or(emulated(emulators.dynamodb_endpoint())),

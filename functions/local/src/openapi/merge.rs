@@ -61,19 +61,24 @@ fn name_of(parameter: &Value) -> String {
     name.split(['-', '_', '[', ']', '.']).map(capitalized).collect()
 }
 
-/// Names the bodies that are no component: a page after what it lists (`OrderPage`), an event after its type
-/// (`OrderCreatedEvent`), any other after its operation.
-pub(super) fn name_bodies(paths: &mut Value, webhooks: &mut Value, all: &mut Map<String, Value>) {
+/// Names the bodies that are no component: a page after what it lists (`OrderList`), an event after its type
+/// (`OrderCreatedEvent`), any other after its operation. Returns the names that another schema has.
+pub(super) fn name_bodies(
+    paths: &mut Value,
+    webhooks: &mut Value,
+    all: &mut Map<String, Value>,
+) -> Vec<String> {
+    let mut taken = Vec::new();
     for operation in operations(paths) {
         let id =
             capitalized(operation.get("operationId").and_then(Value::as_str).unwrap_or_default());
         if let Some(contents) = operation.pointer_mut("/requestBody/content") {
-            name_contents(contents, &format!("{id}Request"), all);
+            taken.extend(name_contents(contents, &format!("{id}Request"), all));
         }
         let responses = operation.get_mut("responses").and_then(Value::as_object_mut);
         for response in responses.into_iter().flat_map(Map::values_mut) {
             if let Some(contents) = response.get_mut("content") {
-                name_contents(contents, &format!("{id}Response"), all);
+                taken.extend(name_contents(contents, &format!("{id}Response"), all));
             }
         }
     }
@@ -81,24 +86,60 @@ pub(super) fn name_bodies(paths: &mut Value, webhooks: &mut Value, all: &mut Map
         let id = operation.get("operationId").and_then(Value::as_str).unwrap_or_default();
         let name: String = id.split(['.', '_']).map(capitalized).collect();
         if let Some(contents) = operation.pointer_mut("/requestBody/content") {
-            name_contents(contents, &format!("{name}Event"), all);
+            taken.extend(name_contents(contents, &format!("{name}Event"), all));
+        }
+    }
+    taken
+}
+
+/// Adds `store_id` to bodies of operations whose request selects the store: it selects the store, and is no
+/// field of the handler's type. A body that another operation takes, too, stays as it is.
+pub(super) fn select_store(paths: &mut Value, all: &mut Map<String, Value>) {
+    let (mut selecting, mut others) = (BTreeSet::new(), BTreeSet::new());
+    for operation in operations(paths) {
+        let body = operation.pointer("/requestBody/content/application~1json/schema");
+        let Some(body) = body.and_then(component).map(str::to_owned) else { continue };
+        let selects = parameters_of(operation).any(|parameter| parameter["name"] == STORE_HEADER);
+        if selects {
+            selecting.insert(body)
+        } else {
+            others.insert(body)
+        };
+    }
+    for name in selecting.difference(&others) {
+        let Some(Value::Object(schema)) = all.get_mut(name) else { continue };
+        if schema.get("additionalProperties") == Some(&Value::Bool(false)) {
+            let properties = schema.entry("properties").or_insert_with(|| json!({}));
+            if let Value::Object(properties) = properties {
+                let store =
+                    json!({"type": "string", "description": format!("As `{STORE_HEADER}`.")});
+                properties.entry("store_id").or_insert(store);
+            }
         }
     }
 }
 
-/// Moves the schemas of JSON objects to the components.
-fn name_contents(contents: &mut Value, name: &str, all: &mut Map<String, Value>) {
+/// The header that selects the store of a request.
+const STORE_HEADER: &str = "X-Service-Store-Id";
+
+/// Moves the schemas of JSON objects to the components. Returns the names that another schema has.
+fn name_contents(contents: &mut Value, name: &str, all: &mut Map<String, Value>) -> Vec<String> {
+    let mut taken = Vec::new();
     for (_, content) in contents.as_object_mut().into_iter().flatten() {
         let Some(schema) = content.get_mut("schema") else { continue };
         let is_object = schema.get("properties").or_else(|| schema.get("allOf")).is_some();
         if !is_object {
             continue;
         }
-        let name = page_of(schema).map_or_else(|| name.to_owned(), |item| format!("{item}Page"));
+        let name = page_of(schema).map_or_else(|| name.to_owned(), |item| format!("{item}List"));
         let reference = json!({"$ref": format!("#{ANSWERS}/{name}")});
         let schema = std::mem::replace(schema, reference);
+        if all.get(&name).is_some_and(|known| *known != schema) {
+            taken.push(format!("another schema is called `{name}`, as a body is"));
+        }
         all.entry(name).or_insert(schema);
     }
+    taken
 }
 
 /// What a page without members of its own lists.

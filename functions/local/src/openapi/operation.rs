@@ -92,7 +92,7 @@ pub(super) fn of(
     }
     members.insert("responses".to_owned(), responses.into());
     if !row.oauth {
-        members.insert("x-problem-codes".to_owned(), problems::own(&codes).into());
+        members.insert("x-problem-codes".to_owned(), problems::own(&codes, row).into());
     }
     members.insert("security".to_owned(), security(row.access));
     if let Access::Scope(scope) = row.access {

@@ -93,20 +93,20 @@ const SHARED: [(&str, &[Code]); 4] = [
     ("app", &[Code::InsufficientScope, Code::AppSuspended, Code::InstallationInactive]),
 ];
 
+/// Whether the codes of this group are a row's.
+fn applies(group: &str, row: &Row) -> bool {
+    match group {
+        "write" => row.method != Method::GET,
+        "credential" => row.access != Access::Public,
+        "app" => matches!(row.access, Access::Scope(_)),
+        _ => true,
+    }
+}
+
 /// The codes that a row can be rejected with, regardless of its handler.
 pub(super) fn implied(row: &Row) -> BTreeSet<&'static str> {
-    let mut codes = Vec::new();
-    for (group, shared) in SHARED {
-        let applies = match group {
-            "write" => row.method != Method::GET,
-            "credential" => row.access != Access::Public,
-            "app" => matches!(row.access, Access::Scope(_)),
-            _ => true,
-        };
-        if applies {
-            codes.extend_from_slice(shared);
-        }
-    }
+    let shared = SHARED.iter().filter(|(group, _)| applies(group, row));
+    let mut codes: Vec<Code> = shared.flat_map(|(_, codes)| codes.iter().copied()).collect();
     if super::operation::shows_money(row) {
         codes.push(Code::InvalidHeader);
     }
@@ -146,10 +146,11 @@ pub(super) fn responses(codes: &BTreeSet<&'static str>, oauth: bool) -> Map<Stri
     statuses.collect()
 }
 
-/// These codes without the shared ones, in the catalogue's order.
-pub(super) fn own(codes: &BTreeSet<&'static str>) -> Vec<&'static str> {
-    let own = Code::ALL.iter().filter(|code| group_of(**code).is_none());
-    own.map(|code| code.as_str()).filter(|code| codes.contains(code)).collect()
+/// These codes of a row without those that it shares with others, in the catalogue's order.
+pub(super) fn own(codes: &BTreeSet<&'static str>, row: &Row) -> Vec<&'static str> {
+    let is_own = |code: &&Code| group_of(**code).is_none_or(|group| !applies(group, row));
+    let own = Code::ALL.iter().filter(is_own).map(|code| code.as_str());
+    own.filter(|code| codes.contains(code)).collect()
 }
 
 /// The name of the group of shared codes that has this one.

@@ -125,7 +125,7 @@ pub struct RemoveRequest {
 ///
 /// # Errors
 /// `not_found`, `collection_automated`, `precondition_failed`.
-pub async fn delete_products(
+pub async fn remove_products(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
     Path(id): Path<CollectionId>,

@@ -297,8 +297,8 @@ impl MoveChange {
 /// One transaction applies all moves, or none.
 ///
 /// # Errors
-/// `insufficient_quantity`, `stale_quantity`, `item_not_tracked`, `location_inactive`;
-/// `unknown_item` and `unknown_location` as field errors.
+/// `insufficient_quantity`, `item_not_tracked`, `location_inactive`; `unknown_item`, `unknown_location`, `required`,
+/// `ambiguous_location` and `nothing_moves` as field errors.
 pub async fn move_levels(
     caller: StoreAccess<WriteInventory>,
     State(app): State<App>,

@@ -88,7 +88,7 @@ impl TopicDeclaration {
 pub fn envelope() -> Value {
     let text = json!({"type": "string"});
     json!({
-        "title": "Event",
+        "title": "WebhookEvent",
         "description": "What happened to an entity, as a webhook delivers it.",
         "type": "object",
         "required": ["id", "type", "api_version", "created_at", "entity", "data"],
@@ -149,7 +149,7 @@ impl EventSchema {
         json!({
             "title": self.declaration.name,
             "allOf": [
-                {"$ref": "#/components/schemas/Event"},
+                {"$ref": "#/components/schemas/WebhookEvent"},
                 {
                     "type": "object",
                     "required": ["type", "data"],
