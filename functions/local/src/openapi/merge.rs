@@ -133,13 +133,35 @@ fn name_contents(contents: &mut Value, name: &str, all: &mut Map<String, Value>)
         }
         let name = page_of(schema).map_or_else(|| name.to_owned(), |item| format!("{item}List"));
         let reference = json!({"$ref": format!("#{ANSWERS}/{name}")});
-        let schema = std::mem::replace(schema, reference);
+        let schema = combined(std::mem::replace(schema, reference), all);
         if all.get(&name).is_some_and(|known| *known != schema) {
             taken.push(format!("another schema is called `{name}`, as a body is"));
         }
         all.entry(name).or_insert(schema);
     }
     taken
+}
+
+/// Merges a schema that refers to another one and adds members: the other one may forbid them.
+fn combined(schema: Value, all: &Map<String, Value>) -> Value {
+    let Some(mut whole) = component(&schema).and_then(|name| all.get(name)).cloned() else {
+        return schema;
+    };
+    for (name, member) in schema.as_object().into_iter().flatten() {
+        match (name.as_str(), whole.get_mut(name), member) {
+            ("$ref", ..) => {}
+            ("properties", Some(Value::Object(known)), Value::Object(added)) => {
+                known.extend(added.clone());
+            }
+            (_, Some(known), _) => *known = member.clone(),
+            (_, None, _) => {
+                if let Value::Object(whole) = &mut whole {
+                    whole.insert(name.clone(), member.clone());
+                }
+            }
+        }
+    }
+    whole
 }
 
 /// What a page without members of its own lists.
@@ -205,8 +227,9 @@ pub(super) fn name_schemas(
     let mut bodies: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for operation in operations(paths) {
         let id = operation.get("operationId").and_then(Value::as_str).unwrap_or_default();
-        let body = operation.pointer("/requestBody/content/application~1json/schema/$ref");
-        let body = body.and_then(Value::as_str).and_then(|body| body.rsplit('/').next());
+        let body = operation.pointer("/requestBody/content/application~1json/schema");
+        // A body with members besides those of the type is no reference.
+        let body = body.filter(|body| body.get("properties").is_none()).and_then(component);
         if let Some(body) = body {
             let name = format!("{}Request", capitalized(id));
             bodies.entry(body.to_owned()).or_default().push(name);
