@@ -29,7 +29,7 @@ def models():
                "--target-python-version", "3.11", "--use-annotated", "--use-union-operator",
                "--use-standard-collections", "--disable-timestamp", "--extra-fields", "allow",
                "--enum-field-as-literal", "all", "--formatters", "builtin",
-               "--openapi-scopes", "schemas"]
+               "--openapi-scopes", "schemas", "--collapse-root-models"]
     subprocess.run([sys.executable, "-m", "datamodel_code_generator", "--input", DOCUMENT, "--output",
                     FOLDER / "models.py", *options], check=True)
 
@@ -128,7 +128,7 @@ def operations():
     for name, is_async in (("Operations", False), ("AsyncOperations", True)):
         kind = "async def" if is_async else "def"
         text.append(f'\nclass {name}:\n    """A method for each operation of the API."""\n\n'
-                    f"    {kind} _request(self, *arguments: Any, model: Any) -> Any:\n        raise NotImplementedError\n")
+                    f"    {kind} _request(self, *arguments: Any, models: dict[int, Any]) -> Any:\n        raise NotImplementedError\n")
         text += [operation.text(is_async) for operation in all_]
     (FOLDER / "operations.py").write_text("\n".join(text))
 

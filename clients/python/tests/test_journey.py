@@ -60,7 +60,7 @@ def test_sign_in_list_check_out_mark_paid_and_verify_the_webhook(receiver: str) 
         product = next(product for product in shopper.list_storefront_products(SUBDOMAIN, limit=5) if product.in_stock)
         assert product.variants
         items = [{"variant_id": product.variants[0].id, "quantity": 1}]
-        placed = shopper.create_storefront_order(
+        placed = shopper.place_order(
             SUBDOMAIN, body={"email": "shopper@example.com", "items": items, "shipping_address": ADDRESS}
         )
         assert isinstance(placed, models.PlacedOrder)
