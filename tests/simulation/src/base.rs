@@ -9,9 +9,9 @@ use local::providers::{
     RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_KEY_ID, STRIPE_SECRET, WEBHOOK_SECRET,
 };
 use serde_json::{Value, json};
+use tokio::runtime::{Builder, Runtime};
 
 use crate::client::{Call, Reply, list, text};
-use crate::many::runtime;
 use crate::network::RECEIVER;
 use crate::step::Trouble;
 use crate::world::{Files, Scratch, World};
@@ -207,4 +207,9 @@ impl Setup<'_> {
         }
         Ok(discounts)
     }
+}
+
+/// A runtime of one thread, in which waiting takes no time.
+pub(crate) fn runtime() -> std::io::Result<Runtime> {
+    Builder::new_current_thread().enable_all().start_paused(true).build()
 }

@@ -7,9 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use emulators::AnyError;
-use tokio::runtime::{Builder, Runtime};
 
-use crate::base::Base;
+use crate::base::{Base, runtime};
 use crate::plant::Plant;
 use crate::run::{Ran, run};
 use crate::shrink::shrink;
@@ -117,9 +116,4 @@ fn explain(base: &Base, seed: u64, plant: Option<Plant>) -> Result<Failure, AnyE
         let (shortest, wrong) = shrink(base, &Sequence::of(seed), plant).await?;
         Ok(Failure { seed, shortest, wrong })
     })
-}
-
-/// A runtime of one thread, in which waiting takes no time.
-pub(crate) fn runtime() -> std::io::Result<Runtime> {
-    Builder::new_current_thread().enable_all().start_paused(true).build()
 }

@@ -16,6 +16,7 @@
 
 mod account;
 mod in_process;
+mod place;
 mod queues;
 mod stream;
 mod tables;
@@ -42,6 +43,7 @@ use tokio::task::JoinSet;
 
 pub use account::{ACCOUNT, REGION};
 use in_process::Services;
+pub use place::Place;
 use queues::{Queues, answer_sqs};
 use stream::Stream;
 use tables::Tables;
@@ -74,18 +76,6 @@ impl Default for Ports {
     fn default() -> Self {
         Self { host: Ipv4Addr::LOCALHOST, dynamodb: 0, sqs: 0, secrets: 0 }
     }
-}
-
-/// Where the table and the secrets are.
-#[derive(Debug, Clone, Copy)]
-pub enum Place<'a> {
-    /// In memory.
-    Memory,
-    /// In memory, and at first as in this directory, which no process is using.
-    CopyOf(&'a Path),
-    /// In this directory, which is created (owner only) if it is absent: the table in `table.db`, the secrets in
-    /// `secrets.json`.
-    Directory(&'a Path),
 }
 
 /// A queue, with its dead-letter queue.

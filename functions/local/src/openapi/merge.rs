@@ -21,11 +21,11 @@ pub(super) fn component(schema: &Value) -> Option<&str> {
 /// Moves parameters that several operations have to the components, and leaves references to them. Of
 /// parameters with the same name, the most frequent is moved.
 pub(super) fn parameters(paths: &mut Value) -> Map<String, Value> {
-    let mut known: Vec<(Value, usize)> = Vec::new();
+    let mut known: Vec<(Value, u32)> = Vec::new();
     for operation in operations(paths) {
         for parameter in parameters_of(operation) {
             match known.iter_mut().find(|(known, _)| known == parameter) {
-                Some((_, times)) => *times += 1,
+                Some((_, times)) => *times = times.saturating_add(1),
                 None => known.push((parameter.clone(), 1)),
             }
         }
@@ -47,7 +47,7 @@ pub(super) fn parameters(paths: &mut Value) -> Map<String, Value> {
 }
 
 /// Operations whose parameter is a component at least.
-const FREQUENT: usize = 3;
+const FREQUENT: u32 = 3;
 
 fn parameters_of(operation: &mut Value) -> impl Iterator<Item = &mut Value> {
     let all = operation.get_mut("parameters").and_then(Value::as_array_mut);

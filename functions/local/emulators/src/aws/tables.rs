@@ -10,7 +10,7 @@ use dynoxide::{Database, DynoxideError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::Place;
+use super::place::Place;
 use crate::error::{AnyError, EmulatorError};
 
 /// Connections that read while another writes; concurrent reads share them.

@@ -16,8 +16,8 @@ use rustack_secretsmanager_core::provider::RustackSecretsManager;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::Place;
 use super::account::{ACCOUNT, REGION, REQUEST_ID};
+use super::place::Place;
 use crate::error::{AnyError, EmulatorError};
 
 /// The file's name.
