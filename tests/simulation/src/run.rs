@@ -77,10 +77,10 @@ pub async fn run(base: &Base, sequence: &Sequence, plant: Option<Plant>) -> Resu
         keys: RefCell::default(),
     };
     for group in sequence.groups() {
-        run.group(&group).await;
+        Box::pin(run.group(&group)).await;
     }
-    run.settle().await;
-    run.check().await;
+    Box::pin(run.settle()).await;
+    Box::pin(run.check()).await;
     let ran = Ran { wrong: run.wrong.take(), answers: run.answers.take() };
     drop(run);
     drop(files);
