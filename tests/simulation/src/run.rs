@@ -59,7 +59,7 @@ pub struct Ran {
 /// The system does not start.
 pub async fn run(base: &Base, sequence: &Sequence, plant: Option<Plant>) -> Result<Ran, AnyError> {
     let files = Scratch::with(&base.files)?;
-    let world = World::copied_from(files.path()).await?;
+    let world = Box::pin(World::copied_from(files.path())).await?;
     // The store was set up in the hours before.
     world.advance(Duration::from_hours(2));
     // What the stream would tell of the setup was told.
@@ -77,10 +77,10 @@ pub async fn run(base: &Base, sequence: &Sequence, plant: Option<Plant>) -> Resu
         keys: RefCell::default(),
     };
     for group in sequence.groups() {
-        Box::pin(run.group(&group)).await;
+        run.group(&group).await;
     }
-    Box::pin(run.settle()).await;
-    Box::pin(run.check()).await;
+    run.settle().await;
+    run.check().await;
     let ran = Ran { wrong: run.wrong.take(), answers: run.answers.take() };
     drop(run);
     drop(files);
