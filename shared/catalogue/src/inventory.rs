@@ -69,6 +69,8 @@ primitives::string_enum! {
         BroughtBack = "brought_back",
         /// An order was cancelled or expired.
         Released = "released",
+        /// Units of a paid order were cancelled and not restocked.
+        WrittenOff = "written_off",
         /// Goods were returned.
         Restocked = "restocked",
     }

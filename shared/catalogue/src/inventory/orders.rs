@@ -31,13 +31,15 @@ pub enum StockStep {
     ReleaseReserved,
     /// Cancelled after it was paid: from committed to available.
     ReleaseCommitted,
+    /// Cancelled after it was paid, and not restocked: removed from committed.
+    WriteOff,
     /// Returned: into available.
     Restock,
 }
 
 impl StockStep {
     /// Every step.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Reserve,
         Self::Commit,
         Self::CommitAtOnce,
@@ -46,6 +48,7 @@ impl StockStep {
         Self::BringBack,
         Self::ReleaseReserved,
         Self::ReleaseCommitted,
+        Self::WriteOff,
         Self::Restock,
     ];
 
@@ -57,7 +60,7 @@ impl StockStep {
             Self::Commit => (0, out, into),
             Self::CommitAtOnce => (out, 0, into),
             Self::Uncommit => (0, into, out),
-            Self::Fulfil => (0, 0, out),
+            Self::Fulfil | Self::WriteOff => (0, 0, out),
             Self::BringBack => (0, 0, into),
             Self::ReleaseReserved => (into, out, 0),
             Self::ReleaseCommitted => (into, 0, out),
@@ -71,7 +74,9 @@ impl StockStep {
         match self {
             Self::Reserve | Self::CommitAtOnce => Some("available"),
             Self::Commit | Self::ReleaseReserved => Some("reserved"),
-            Self::Uncommit | Self::Fulfil | Self::ReleaseCommitted => Some("committed"),
+            Self::Uncommit | Self::Fulfil | Self::ReleaseCommitted | Self::WriteOff => {
+                Some("committed")
+            }
             Self::BringBack | Self::Restock => None,
         }
     }
@@ -84,6 +89,7 @@ impl StockStep {
             Self::Fulfil => MovementKind::Fulfilled,
             Self::BringBack => MovementKind::BroughtBack,
             Self::ReleaseReserved | Self::ReleaseCommitted => MovementKind::Released,
+            Self::WriteOff => MovementKind::WrittenOff,
             Self::Restock => MovementKind::Restocked,
         }
     }

@@ -79,7 +79,7 @@ impl Order {
                 (RestockType::Cancel, freed)
             } else {
                 item.discarded = item.discarded.saturating_add(quantity);
-                steps.push((StockStep::Fulfil, id.clone(), freed));
+                steps.push((StockStep::WriteOff, id.clone(), freed));
                 (RestockType::NoRestock, Vec::new())
             };
             lines.push(ChangedLine { order_item_id: id, quantity, restock_type, restocked_at });

@@ -66,7 +66,7 @@ const fn step_of(from: OrderStock, how: StockMove) -> Option<StockStep> {
             StockStep::ReleaseReserved
         }
         (StockMove::Release, OrderStock::Committed) => StockStep::ReleaseCommitted,
-        (StockMove::WriteOff, OrderStock::Committed) => StockStep::Fulfil,
+        (StockMove::WriteOff, OrderStock::Committed) => StockStep::WriteOff,
     })
 }
 
