@@ -92,7 +92,7 @@ def shares(document):
 
 def entitled(path, operation):
     schemes = {scheme for alternative in operation["security"] for scheme in alternative}
-    if schemes and "operator_required" in operation["responses"].get("403", {}).get("$ref", ""):
+    if schemes and "operator_required" in operation.get("x-problem-codes", []):
         return ("operator",)
     if not schemes:
         return ("stranger", "customer") if path.startswith("/v1/storefront/{") else ("stranger",)

@@ -111,6 +111,13 @@ def operations(document):
             yield method, path, operation
 
 
+def parameters(document, operation):
+    """The parameters of an operation, those among the components included."""
+    for parameter in operation.get("parameters", []):
+        name = parameter.get("$ref", "").rsplit("/", 1)[-1]
+        yield document["components"]["parameters"][name] if name else parameter
+
+
 class Account:
     """Who calls: a credential, the store that it acts on, and what it has seen.
 
@@ -159,8 +166,8 @@ class Account:
     def look_around(self):
         """Reads every list that takes no parameter."""
         for method, path, operation in operations(self.server.document):
-            lists = any(parameter["name"] == "cursor" for parameter in operation["parameters"])
-            if method != "get" or not lists or "{" in path.replace("{subdomain}", ""):
+            named = [parameter["name"] for parameter in parameters(self.server.document, operation)]
+            if method != "get" or "cursor" not in named or "{" in path.replace("{subdomain}", ""):
                 continue
             try:
                 self.call("GET", path)

@@ -231,7 +231,8 @@ async fn cancelling_an_order_releases_stock_and_refunds_payments() {
     let done = market.act(&kept.id, "cancel", input).await.expect(200);
     assert_eq!((done.str("/financial_status"), done.at("/refund")), ("paid".into(), &json!(null)));
     assert_eq!(market.levels(&book).await, [9, 0, 0, 9], "written off");
-    let levels = market.owner.get(&format!("/v1/inventory/levels?item_ids={book}")).await.expect(200);
+    let levels =
+        market.owner.get(&format!("/v1/inventory/levels?item_ids={book}")).await.expect(200);
     let level = format!("/v1/inventory/levels/{book}/{}", levels.str("/data/0/location_id"));
     let ledger = market.owner.get(&format!("{level}/ledger")).await.expect(200);
     let kinds: Vec<_> = ledger.data().iter().map(|row| row["kind"].clone()).collect();

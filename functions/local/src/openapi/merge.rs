@@ -111,8 +111,8 @@ pub(super) fn select_store(paths: &mut Value, all: &mut Map<String, Value>) {
         if schema.get("additionalProperties") == Some(&Value::Bool(false)) {
             let properties = schema.entry("properties").or_insert_with(|| json!({}));
             if let Value::Object(properties) = properties {
-                let store =
-                    json!({"type": "string", "description": format!("As `{STORE_HEADER}`.")});
+                // Of no type: where a header selects the store, it is not read.
+                let store = json!({"description": format!("As `{STORE_HEADER}`.")});
                 properties.entry("store_id").or_insert(store);
             }
         }
