@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CommerceGateway, RateLimitedError, verifyWebhook, WebhookVerificationError } from "../src/index.js";
 
-// docs/conventions.md §11.
+// The secret of docs/conventions.md §10.
 const SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 /** A client whose requests get these responses, one after the other. */

@@ -59,8 +59,8 @@ pub(super) fn oauth_schema() -> Value {
     })
 }
 
-/// Codes that many operations can be rejected with, and the operations' description of them in the catalogue:
-/// an operation's own list does not repeat them.
+/// Codes that many operations can be rejected with, by the name of the group of operations. The catalogue says
+/// which group has a code, and the operations of the group do not list it.
 const SHARED: [(&str, &[Code]); 4] = [
     (
         "always",
