@@ -27,8 +27,12 @@ macro_rules! inline_schema {
 inline_schema!([const MIN: usize, const MAX: usize] Text<MIN, MAX>, format!("Text{MIN}To{MAX}"), |_generator| {
     json_schema!({
         "type": "string", "minLength": MIN, "maxLength": MAX,
-        // No control characters but the line feed and the tab.
-        "pattern": r"^[^\x00-\x08\x0b-\x1f\x7f-\x9f]*$",
+        // No control characters but the line feed and the tab. Blanks at both ends do not count as characters.
+        "pattern": if MIN == 0 {
+            r"^[^\x00-\x08\x0b-\x1f\x7f-\x9f]*$"
+        } else {
+            r"^[^\S\x0b-\x1f\x85]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x08\x0b-\x1f\x7f-\x9f]*$"
+        },
     })
 });
 inline_schema!([const MAX: usize] Exact<MAX>, format!("Exact{MAX}"), |_generator| {

@@ -19,7 +19,7 @@ const LONGEST_MADE: usize = 240;
 text_type! {
     /// A readable name in a URL: `summer-sale`, `café`, `日本茶`. Letters and digits of any script, with single hyphens
     /// between them. It is stored in lower case and composed (NFC).
-    #[schemars(extend("pattern" = "^[^\\s!-,./:-@A-Z\\[-`{-~]+$", "minLength" = 1, "maxLength" = 255))]
+    #[schemars(extend("pattern" = "^[^\\s\\x00-,./:-@A-Z\\[-`{-\\x9f]+$", "minLength" = 1, "maxLength" = 255))]
     Handle
 }
 
