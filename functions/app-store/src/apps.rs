@@ -158,7 +158,7 @@ fn bucket(installs: u64) -> &'static str {
 /// installations, and apps that have left the catalogue.
 ///
 /// # Errors
-/// `unauthenticated`, `invalid_token`, `account_disabled`, `origin_not_allowed`, `store_required`,
+/// `invalid_cursor`, `unauthenticated`, `invalid_token`, `account_disabled`, `origin_not_allowed`, `store_required`,
 /// `store_not_found` with `installed=true`.
 pub async fn list(
     visitor: MemberOrPublic<IfInstalled>,

@@ -282,7 +282,7 @@ fn authorized(
         status: InstallationStatus::Active,
         scopes: scopes.clone(),
         generation: 1,
-        configuration: platform::installation::IssuedTokens::default(),
+        access_tokens: platform::installation::AccessTokens::default(),
         installed_by: admin.account.id.clone(),
         installed_at: Some(now),
         uninstalled_at: None,

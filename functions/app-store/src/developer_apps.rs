@@ -65,7 +65,7 @@ type RedirectUris = AtMost<RedirectUri, MAX_REDIRECT_URIS>;
 ///
 /// # Errors
 /// `not_found`.
-pub async fn own(
+pub async fn load_own(
     services: &Services,
     developer: &Developer,
     id: &AppId,
@@ -94,6 +94,9 @@ pub struct AppsQuery {
 /// `GET /v1/app-store/developers/apps` (`listDeveloperApps`): List your own apps.
 ///
 /// The newest app comes first. Deleted apps are not listed.
+///
+/// # Errors
+/// `invalid_cursor`.
 pub async fn list(
     developer: Developer,
     State(app): State<App>,
@@ -309,5 +312,5 @@ pub async fn get(
     State(app): State<App>,
     Path(id): Path<AppId>,
 ) -> Result<Json<AppView>, Problem> {
-    Ok(own(&app, &developer, &id).await?.to_response())
+    Ok(load_own(&app, &developer, &id).await?.to_response())
 }

@@ -124,7 +124,7 @@ pub async fn register(
         .write()
         .create(&profile, Code::AlreadyRegistered)
         .emit(profile.event(&DEVELOPER_REGISTERED, now))
-        .answer(profile.created(), now)
+        .answer(profile.to_created_response(), now)
         .await
 }
 

@@ -25,7 +25,7 @@ use table::item::Index;
 use table::retry;
 
 use crate::apps::{ScopeView, explained};
-use crate::installations::own;
+use crate::installations::load_own;
 
 /// An empty request: only `store_id` is accepted, which selects the store as on every merchant route.
 #[request]
@@ -164,6 +164,9 @@ pub struct InstallationsQuery {
 ///
 /// Uninstalled apps are not listed, unless `status` is `uninstalled`. The list is for owners and admins of
 /// the store, and is sorted by the id of the app.
+///
+/// # Errors
+/// `invalid_cursor`.
 pub async fn list(
     admin: Admin,
     State(app): State<App>,
@@ -190,7 +193,7 @@ pub async fn get(
     State(app): State<App>,
     Path(id): Path<InstallationId>,
 ) -> Result<Json<InstallationView>, Problem> {
-    Ok(own(&app, &admin, &id).await?.to_response())
+    Ok(load_own(&app, &admin, &id).await?.to_response())
 }
 
 /// An entry of the access log of an installation.
@@ -230,14 +233,14 @@ impl From<Event> for AccessLogEntry {
 /// that an app revoked a single token.
 ///
 /// # Errors
-/// `not_found`, also for another store's installation.
+/// `invalid_cursor`, `not_found`, also for another store's installation.
 pub async fn access_log(
     admin: Admin,
     State(app): State<App>,
     Path(id): Path<InstallationId>,
     paging: Paging,
 ) -> Result<Page<AccessLogEntry>, Problem> {
-    let installation = own(&app, &admin, &id).await?;
+    let installation = load_own(&app, &admin, &id).await?;
     let (index, partition) = key::timeline_on(&admin.store.id, installation.id.as_str());
     let wanted = table::Query::index(index, partition).newest_first();
     paging.query(&app, &wanted, |_: &Event| true, AccessLogEntry::from).await
@@ -265,7 +268,7 @@ pub async fn scopes(
     State(app): State<App>,
     Path(id): Path<InstallationId>,
 ) -> Result<Json<InstallationScopesView>, Problem> {
-    let installation = own(&app, &admin, &id).await?;
+    let installation = load_own(&app, &admin, &id).await?;
     let registered: Option<CommerceApp> = app.table.get(&key::app(&installation.app_id)).await?;
     let view = InstallationScopesView {
         granted: explained(installation.scopes.iter()),

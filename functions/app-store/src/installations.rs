@@ -54,11 +54,11 @@ pub async fn uninstall(
 ) -> Result<Json<InstallationView>, Problem> {
     retry(|| async {
         let now = app.clock.now();
-        let known = own(&app, &admin, &id).await?;
+        let known = load_own(&app, &admin, &id).await?;
         let next = known.uninstall(input.text(), now)?;
         let mut write = app.table.write();
         if known.status == InstallationStatus::Active {
-            write = uncount(write, &known);
+            write = decrement_installs(write, &known);
         }
         let subscriptions = subscriptions(&app, &known).await?;
         write = remove_of_app(write, &known.store_id, &known.app_id, &subscriptions);
@@ -85,7 +85,7 @@ pub async fn suspend(
     Body(input): Body<ReasonRequest>,
 ) -> Result<Json<InstallationView>, Problem> {
     let suspend = |known: &Installation, now| known.suspend(input.text(), now);
-    transition(&admin, &app, &id, &APP_SUSPENDED, suspend, uncount).await
+    transition(&admin, &app, &id, &APP_SUSPENDED, suspend, decrement_installs).await
 }
 
 /// `POST /v1/app-store/installations/{id}/resume` (`resumeInstallation`): Resume a suspended installation.
@@ -100,7 +100,7 @@ pub async fn resume(
     State(app): State<App>,
     Path(id): Path<InstallationId>,
 ) -> Result<Json<InstallationView>, Problem> {
-    transition(&admin, &app, &id, &APP_RESUMED, Installation::resume, count).await
+    transition(&admin, &app, &id, &APP_RESUMED, Installation::resume, increment_installs).await
 }
 
 /// `POST /v1/app-store/installations/{id}/tokens/revoke` (`revokeInstallationTokens`):
@@ -125,7 +125,7 @@ pub async fn revoke_tokens(
 ///
 /// # Errors
 /// `not_found`.
-pub async fn own(
+pub async fn load_own(
     services: &Services,
     admin: &Admin,
     id: &InstallationId,
@@ -143,14 +143,14 @@ fn ensure_own(admin: &Admin, installation: &Installation) -> Result<(), Problem>
     if is_own { Ok(()) } else { Err(Code::NotFound.into()) }
 }
 
-/// Changes an installation that is on the caller's store; `count` adds the change of the app's counter.
+/// Changes an installation that is on the caller's store; `update_counter` adds the change of the app's counter.
 async fn transition(
     admin: &Admin,
     services: &Services,
     id: &InstallationId,
     topic: &Topic<InstallationView>,
     next: impl Fn(&Installation, Timestamp) -> Result<Installation, Problem>,
-    count: impl Fn(Write, &Installation) -> Write,
+    update_counter: impl Fn(Write, &Installation) -> Write,
 ) -> Result<Json<InstallationView>, Problem> {
     let next = |known: &Installation, now| {
         ensure_own(admin, known)?;
@@ -158,13 +158,13 @@ async fn transition(
     };
     let key = key::installation(id);
     change_with(services, &key, IfMatch::default(), topic, next, |write, (known, _), _| {
-        count(write, known)
+        update_counter(write, known)
     })
     .await
 }
 
 /// Adds one to the app's active installations, unless the app is deleted.
-fn count(write: Write, known: &Installation) -> Write {
+fn increment_installs(write: Write, known: &Installation) -> Write {
     let change = Change::new("SET active_installs = active_installs + :one")
         .only_if("#status <> :deleted")
         .name("#status", "status")
@@ -173,8 +173,9 @@ fn count(write: Write, known: &Installation) -> Write {
     write.update(&key::app(&known.app_id), change, Code::AppNotPublished)
 }
 
-/// Subtracts one from the app's active installations, once, because the transaction is idempotent.
-fn uncount(write: Write, known: &Installation) -> Write {
+/// Subtracts one from the app's active installations. The transaction has a client request token, so a repeated
+/// call subtracts it once (`TransactWriteItems`).
+fn decrement_installs(write: Write, known: &Installation) -> Write {
     let change = Change::new("SET active_installs = active_installs - :one")
         .only_if("active_installs >= :one")
         .value(":one", 1);

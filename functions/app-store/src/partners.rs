@@ -199,7 +199,7 @@ pub async fn dashboard(
     let developer = Developer { account: merchant.account, profile };
     let (since, until) = query.range(app.clock.now())?;
     let apps = match &query.app_id {
-        Some(id) => vec![developer_apps::own(&app, &developer, id).await?],
+        Some(id) => vec![developer_apps::load_own(&app, &developer, id).await?],
         None => app.table.all(&developer::apps_of(&developer.account.id), MAX_APPS).await?,
     };
     let mut counters = Vec::new();

@@ -54,7 +54,7 @@ pub struct AppReviewSummary {
 /// reviews of the app.
 ///
 /// # Errors
-/// `not_found`, also for an app that is not in the catalogue.
+/// `invalid_cursor`, `not_found`, also for an app that is not in the catalogue.
 pub async fn list(
     _: Public,
     State(app): State<App>,
@@ -113,7 +113,7 @@ pub async fn create(
         .put(&review.pointer());
     app_review::count_new(write, &review)
         .emit(review.event(&APP_REVIEWED, now))
-        .answer(review.created(), now)
+        .answer(review.to_created_response(), now)
         .await
 }
 
@@ -142,7 +142,7 @@ pub async fn update(
     Body(input): Body<EditAppReviewRequest>,
 ) -> Result<Json<AppReviewView>, Problem> {
     let now = app.clock.now();
-    let before = own(&app, &admin, &id, &review_id).await?;
+    let before = load_own(&app, &admin, &id, &review_id).await?;
     if_match.check(before.version)?;
     let after = before.edit(input.rating.map(stored), input.body.map(String::from), now);
     let write = app.table.write().replace(&after, Code::VersionConflict);
@@ -164,7 +164,7 @@ pub async fn delete(
     Path((id, review_id)): Path<(AppId, ReviewId)>,
     if_match: IfMatch,
 ) -> Result<NoContent, Problem> {
-    let review = own(&app, &admin, &id, &review_id).await?;
+    let review = load_own(&app, &admin, &id, &review_id).await?;
     if_match.check(review.version)?;
     let unchanged = Condition::new("id = :id AND #version = :version")
         .name("#version", "version")
@@ -179,7 +179,7 @@ pub async fn delete(
 }
 
 /// Loads the store's own review, if it has this id.
-async fn own(
+async fn load_own(
     services: &Services,
     admin: &Admin,
     id: &AppId,
@@ -199,7 +199,7 @@ pub(crate) async fn ensure_exists(
     State(app): State<App>,
     Path((id, review_id)): Path<(AppId, ReviewId)>,
 ) -> Result<NoContent, Problem> {
-    own(&app, &admin, &id, &review_id).await.map(|_| NoContent::default())
+    load_own(&app, &admin, &id, &review_id).await.map(|_| NoContent::default())
 }
 
 /// Loads a review of the developer's own app: the subject of a reply.
@@ -211,7 +211,7 @@ pub(crate) async fn ensure_reply_exists(
     State(app): State<App>,
     Path((id, review_id)): Path<(AppId, ReviewId)>,
 ) -> Result<NoContent, Problem> {
-    crate::developer_apps::own(&app, &developer, &id).await?;
+    crate::developer_apps::load_own(&app, &developer, &id).await?;
     AppReview::find(&app, &id, &review_id).await.map(|_| NoContent::default())
 }
 
@@ -236,7 +236,7 @@ pub async fn reply(
     Body(input): Body<ReplyToReviewRequest>,
 ) -> Result<Json<AppReviewView>, Problem> {
     let now = app.clock.now();
-    crate::developer_apps::own(&app, &developer, &id).await?;
+    crate::developer_apps::load_own(&app, &developer, &id).await?;
     let review = AppReview::find(&app, &id, &review_id).await?.answer(input.body.into(), now);
     let write = app.table.write().replace(&review, Code::VersionConflict);
     write.answer(review.to_response(), now).await

@@ -28,7 +28,7 @@ use services::Services;
 use table::item::Index;
 use table::retry;
 
-use crate::developer_apps::own;
+use crate::developer_apps::load_own;
 
 /// Filters of a list of submissions.
 #[request]
@@ -43,7 +43,7 @@ pub struct SubmissionsQuery {
 /// The newest submission comes first. Every status is listed, unless `status` selects one.
 ///
 /// # Errors
-/// `not_found`.
+/// `invalid_cursor`, `not_found`.
 pub async fn list(
     developer: Developer,
     State(app): State<App>,
@@ -51,7 +51,7 @@ pub async fn list(
     Query(query): Query<SubmissionsQuery>,
     paging: Paging,
 ) -> Result<Page<SubmissionView>, Problem> {
-    own(&app, &developer, &id).await?;
+    load_own(&app, &developer, &id).await?;
     let wanted =
         table::Query::partition(key::app(&id).pk).begins_with(key::SUBMISSIONS).newest_first();
     let admits = |each: &Submission| query.status.is_none_or(|status| each.status == status);
@@ -133,7 +133,7 @@ pub async fn submit(
     developer.profile.ensure_may_publish()?;
     let proposal = Proposal::from(input);
     retry(|| async {
-        let before = own(&app, &developer, &id).await?;
+        let before = load_own(&app, &developer, &id).await?;
         before.ensure_may_submit()?;
         let client: Option<AppClient> = app.table.get(&key::client(&before.client_id)).await?;
         let webhook = match &before.webhook_url {
@@ -150,7 +150,7 @@ pub async fn submit(
             .create(&made, Code::VersionConflict)
             .put(&made.pointer())
             .emit(made.event(&APP_SUBMITTED, now))
-            .answer(made.created(), now)
+            .answer(made.to_created_response(), now)
             .await
     })
     .await
@@ -169,7 +169,7 @@ pub async fn get(
     State(app): State<App>,
     Path((id, submission_id)): Path<(AppId, SubmissionId)>,
 ) -> Result<Json<SubmissionView>, Problem> {
-    own(&app, &developer, &id).await?;
+    load_own(&app, &developer, &id).await?;
     let found: Submission = load(&app, &key::submission(&id, &submission_id)).await?;
     Ok(found.to_response())
 }
@@ -188,7 +188,7 @@ pub async fn withdraw(
     Path((id, submission_id)): Path<(AppId, SubmissionId)>,
 ) -> Result<Json<SubmissionView>, Problem> {
     retry(|| async {
-        let owned = own(&app, &developer, &id).await?;
+        let owned = load_own(&app, &developer, &id).await?;
         let before: Submission = load(&app, &key::submission(&id, &submission_id)).await?;
         let now = app.clock.now();
         let after = before.withdraw(now)?;
@@ -218,6 +218,9 @@ async fn save(
 ///
 /// For operators: the submissions that wait for a decision, the oldest first, or those in the requested
 /// `status`.
+///
+/// # Errors
+/// `invalid_cursor`.
 pub async fn list_all(
     _: Operator,
     State(app): State<App>,

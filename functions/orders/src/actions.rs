@@ -129,7 +129,7 @@ pub async fn mark_paid(
     let (id, if_match, input) = (&id, &if_match, &input);
     retry_eventual_first(|consistency| async move {
         let now = app.clock.now();
-        let aggregate = load::aggregate_as(app, store, id, consistency).await?;
+        let aggregate = load::aggregate_with_consistency(app, store, id, consistency).await?;
         if_match.check(aggregate.order.version)?;
         let method = input.method.clone().map(String::from);
         let change = aggregate.order.pay_manually(&aggregate.payments, method, now)?;
@@ -158,7 +158,7 @@ pub async fn confirm(
     let (id, if_match) = (&id, &if_match);
     retry_eventual_first(|consistency| async move {
         let now = app.clock.now();
-        let before = load::order_as(app, store, id, consistency).await?;
+        let before = load::order_with_consistency(app, store, id, consistency).await?;
         if_match.check(before.version)?;
         let change = before.confirm(now)?;
         let write = change.save(app, app.table.write(), consistency.into(), now).await?;

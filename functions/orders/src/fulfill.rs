@@ -159,7 +159,7 @@ pub async fn fulfill(
     Body(input): Body<FulfillRequest>,
 ) -> Result<Created<FulfillmentAnswer>, Problem> {
     let (app, store, id, if_match, input) = (&app, &caller.store, &id, &if_match, &input);
-    inventory::persist_eventual_first(|consistency| async move {
+    inventory::retry_on_conflict_eventual_first(|consistency| async move {
         let now = app.clock.now();
         let (before, violation) =
             load_with_location(app, &store.id, id, input.location_id.as_ref(), consistency).await?;
@@ -298,9 +298,9 @@ pub async fn cancel(
 ) -> Result<Json<FulfillmentView>, Problem> {
     let (app, store, id, if_match) = (&app, &caller.store.id, &id, &if_match);
     let fulfillment_id = &fulfillment_id;
-    inventory::persist_eventual_first(|consistency| async move {
+    inventory::retry_on_conflict_eventual_first(|consistency| async move {
         let now = app.clock.now();
-        let aggregate = load::aggregate_as(app, store, id, consistency).await?;
+        let aggregate = load::aggregate_with_consistency(app, store, id, consistency).await?;
         let before = aggregate.fulfillment(fulfillment_id)?;
         if_match.check(before.version)?;
         let (order, fulfillment) = aggregate.order.cancel_fulfillment(before, now)?;
@@ -310,7 +310,7 @@ pub async fn cancel(
             .replace(&order, Code::VersionConflict)
             .replace(&fulfillment, Code::VersionConflict);
         let locations = before.restock_locations(&order);
-        let unchanged = load::restock_locations(app, store, &locations).await?;
+        let unchanged = load::ensure_restock_locations(app, store, &locations).await?;
         unchanged
             .require(return_stock(write, &order, before, now))
             .emit(fulfillment.event(&FULFILLMENT_CANCELLED, now))

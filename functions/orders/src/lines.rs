@@ -196,13 +196,13 @@ async fn change(
     decide: impl Fn(&Order, Timestamp) -> Result<(OrderChange, LinesView), Problem>,
 ) -> Result<Json<LinesView>, Problem> {
     let (store, if_match, decide) = (&caller.store.id, &if_match, &decide);
-    inventory::persist_eventual_first(|consistency| async move {
+    inventory::retry_on_conflict_eventual_first(|consistency| async move {
         let now = services.clock.now();
-        let before = load::order_as(services, store, id, consistency).await?;
+        let before = load::order_with_consistency(services, store, id, consistency).await?;
         if_match.check(before.version)?;
         let (change, view) = decide(&before, now)?;
-        let locations = view.restock_locations().naming(requested.iter().copied());
-        let restock_guard = load::restock_locations(services, store, &locations).await?;
+        let locations = view.restock_locations().with_requested(requested.iter().copied());
+        let restock_guard = load::ensure_restock_locations(services, store, &locations).await?;
         let write = restock_guard
             .require(change.save(services, services.table.write(), consistency.into(), now).await?);
         write.answer(Json::new(&view).version(change.order.version), now).await

@@ -9,7 +9,7 @@ use core_types::event::Event;
 use core_types::fields::{Email, Metadata};
 use core_types::id::{EventId, OrderId, OrderItemId};
 use core_types::key;
-use core_types::resource::load_as;
+use core_types::resource::load_with_consistency;
 use core_types::scope::{ReadOrders, WriteOrders};
 use gateway::app::App;
 use gateway::idempotency::Commit;
@@ -171,7 +171,7 @@ pub async fn update(
     let (app, key, if_match, input, store) = (&app, &key, &if_match, &input, &caller.store);
     retry_eventual_first(|consistency| async move {
         let now = app.clock.now();
-        let before: Order = load_as(app, key, consistency).await?;
+        let before: Order = load_with_consistency(app, key, consistency).await?;
         if_match.check(before.version)?;
         let Some(changed) = before.updated(input.clone().at(store), now)? else {
             consistency.ensure_strong()?;

@@ -6,7 +6,7 @@ use core_types::fields::LinkTemplate;
 use core_types::id::OrderId;
 use core_types::key;
 use core_types::mail::Notice;
-use core_types::resource::{Resource, load_as};
+use core_types::resource::{Resource, load_with_consistency};
 use core_types::scope::WriteOrders;
 use delivery::mail::allowance;
 use gateway::app::App;
@@ -53,7 +53,7 @@ pub async fn send_payment_link(
     let (app, key, if_match) = (&app, &key::order(&store.id, &id), &if_match);
     retry_eventual_first(|consistency| async move {
         let now = app.clock.now();
-        let before: Order = load_as(app, key, consistency).await?;
+        let before: Order = load_with_consistency(app, key, consistency).await?;
         if_match.check(before.version)?;
         ensure_payable(&before, now)?;
         if !has_page {

@@ -308,8 +308,8 @@ async fn plan(
     let now = services.clock.now();
     let unusable = load::unusable_gift_cards(services, &order, wanted, now).await?;
     let plan = order.plan_refund_without(wanted, &unusable)?;
-    let locations = plan.restock_locations().naming(wanted.locations());
-    let _ = load::restock_locations(services, store, &locations).await?;
+    let locations = plan.restock_locations().with_requested(wanted.locations());
+    let _ = load::ensure_restock_locations(services, store, &locations).await?;
     Ok(Json::new(&PlanView::of(&order, &plan)))
 }
 

@@ -9,7 +9,7 @@ use callers::StoreAccess;
 use catalogue::category::Category;
 use catalogue::collection::{
     COLLECTION_CREATED, COLLECTION_DELETED, COLLECTION_UPDATED, Collection, CollectionKind,
-    CollectionView, MAX_MEMBERS, MAX_RULES, MatchMode, Members, Rule, RuleInput, SortOrder,
+    CollectionView, MAX_MEMBERS, MAX_RULES, MatchMode, CollectionProducts, Rule, RuleInput, SortOrder,
 };
 use catalogue::policy::SafeHtml;
 use catalogue::product::{FieldErrorList, Seo, SeoInput};
@@ -142,7 +142,7 @@ impl Rules for CreateRequest {
 
 impl CreateRequest {
     /// Builds the collection and the list of its first products.
-    fn plan(self, store: &StoreId, now: Timestamp) -> Result<(Collection, Members), Problem> {
+    fn plan(self, store: &StoreId, now: Timestamp) -> Result<(Collection, CollectionProducts), Problem> {
         let rules = self.rules.map(|rules| rules.0.into_iter().map(Rule::from).collect::<Vec<_>>());
         let kind = self.kind.unwrap_or(match &rules {
             Some(rules) if !rules.is_empty() => CollectionKind::Automated,
@@ -171,7 +171,7 @@ impl CreateRequest {
             updated_at: now,
             version: 1,
         };
-        let members = Members::new(&collection, product_ids);
+        let members = CollectionProducts::new(&collection, product_ids);
         collection.products_count = members::count(&members);
         Ok((collection, members))
     }
@@ -206,7 +206,7 @@ pub async fn create(
             .create(&members, Code::VersionConflict)
             .emit(collection.event(&COLLECTION_CREATED, now));
         number = number.saturating_add(1);
-        match write.answer(collection.created(), now).await {
+        match write.answer(collection.to_created_response(), now).await {
             Err(problem) if problem.code == Code::HandleTaken && !has_own_handle && number < 10 => {
                 collection.handle = derived(&format!("{slug}-{number}"))?;
             }

@@ -133,7 +133,7 @@ pub(crate) async fn create(
     Body(input): Body<CreateRequest>,
 ) -> Result<Created<CustomerView>, Problem> {
     let now = app.clock.now();
-    let (planned, completion) = ((CustomerId::mint(now), input), answering(Customer::created));
+    let (planned, completion) = ((CustomerId::mint(now), input), answering(Customer::to_created_response));
     customer::create(&app, &access.store, planned, now, &completion).await
 }
 

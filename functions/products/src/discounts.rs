@@ -193,7 +193,7 @@ async fn write<R: Reply>(
         _ => write.replace(discount, Code::VersionConflict),
     };
     if discount.code.is_none() {
-        let document = PricingDocument::load(services, discount.document()).await?;
+        let document = PricingDocument::load(services, discount.document_key()).await?;
         let document = listed(&document, discount, after.is_none(), now)?;
         write = write.when_some(document, |write, document| document.write(write));
     }

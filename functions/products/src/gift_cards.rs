@@ -363,7 +363,7 @@ async fn switch(
     transition: fn(&GiftCard, Timestamp) -> Result<GiftCard, Problem>,
     topic: &Topic<GiftCardView>,
 ) -> Result<Json<GiftCardView>, Problem> {
-    catalogue::inventory::persist(|| async {
+    catalogue::inventory::retry_on_conflict(|| async {
         let now = services.clock.now();
         let before = load(services, store, id).await?;
         if_match.check(before.version)?;

@@ -94,7 +94,7 @@ pub async fn create(
         network
             .write_with(write, &new, now)
             .emit(new.event(&LOCATION_CREATED, now))
-            .answer(new.created(), now)
+            .answer(new.to_created_response(), now)
             .await
     })
     .await

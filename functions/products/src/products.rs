@@ -6,7 +6,7 @@ mod lookup;
 
 use axum::extract::State;
 use callers::StoreAccess;
-use catalogue::collection::{self, Collection, CollectionKind, Members};
+use catalogue::collection::{self, Collection, CollectionKind, CollectionProducts};
 use catalogue::product::{self, Product, ProductStatus, ProductSummary, ProductView, Variant};
 use catalogue::search::Search;
 use catalogue::workflows::save_product::{self, CreateRequest, UpdateRequest};
@@ -139,7 +139,7 @@ async fn members(
         return Ok(None);
     }
     let key = key::collection_members(&collection.store_id, &collection.id);
-    let members: Option<Members> = services.table.get(&key).await?;
+    let members: Option<CollectionProducts> = services.table.get(&key).await?;
     Ok(Some(members.map(|members| members.product_ids).unwrap_or_default()))
 }
 

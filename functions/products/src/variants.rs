@@ -55,7 +55,7 @@ pub struct ListQuery {
 /// Variants come in the order of their `position`. A product has at most 100.
 ///
 /// # Errors
-/// `not_found`.
+/// `invalid_cursor`, `not_found`.
 pub async fn list(
     caller: StoreAccess<ReadProducts>,
     State(app): State<App>,

@@ -27,7 +27,7 @@ use crate::entries::{created, to_response};
 use crate::region::region_code;
 
 /// A bound above the number of countries.
-const COUNTRIES: usize = 300;
+const MAX_COUNTRIES: usize = 300;
 
 /// Filters of a list of tax rates.
 #[request]
@@ -67,7 +67,7 @@ pub(crate) async fn all(
     store: &StoreId,
 ) -> Result<Vec<PricingDocument<TaxRate>>, Problem> {
     let query = TableQuery::partition(key::store(store).pk).begins_with(key::TAX_RATES);
-    services.table.all(&query, COUNTRIES).await
+    services.table.all(&query, MAX_COUNTRIES).await
 }
 
 /// Finds a rate of the store.
@@ -129,7 +129,7 @@ pub struct CreateRequest {
     basis_points: Option<Int<0, ONE_HUNDRED_PERCENT_BPS>>,
     /// Whether it applies in addition to the rates of the wider jurisdiction, instead of replacing them.
     #[deserr(rename = "combines")]
-    adds_to_wider: Flag,
+    combines: Flag,
     /// Whether it applies to the shipping of its goods too; it does by default.
     on_shipping: Option<Flag>,
 }
@@ -224,7 +224,7 @@ pub async fn create(
         postal_codes: codes,
         percentage: percentage(input.percent, input.basis_points.as_ref())
             .ok_or_else(|| Problem::internal("a validated percentage is missing"))?,
-        adds_to_wider: input.adds_to_wider.0,
+        combines: input.combines.0,
         on_shipping: input.on_shipping.is_none_or(|flag| flag.0),
         created_at: now,
         updated_at: now,
@@ -252,7 +252,7 @@ pub struct UpdateRequest {
     basis_points: Option<Int<0, ONE_HUNDRED_PERCENT_BPS>>,
     /// Whether it applies in addition to the rates of the wider jurisdiction, instead of replacing them.
     #[deserr(rename = "combines")]
-    adds_to_wider: Option<Flag>,
+    combines: Option<Flag>,
     /// Whether it applies to the shipping of its goods too.
     on_shipping: Option<Flag>,
 }
@@ -291,12 +291,12 @@ pub async fn update(
         }
         let points = input.basis_points.as_ref();
         wanted.percentage = percentage(input.percent, points).unwrap_or(wanted.percentage);
-        wanted.adds_to_wider =
-            input.adds_to_wider.as_ref().map_or(wanted.adds_to_wider, |flag| flag.0);
+        wanted.combines =
+            input.combines.as_ref().map_or(wanted.combines, |flag| flag.0);
         wanted.on_shipping = input.on_shipping.as_ref().map_or(wanted.on_shipping, |flag| flag.0);
         Ok(wanted)
     };
-    let at = (known.document(), id.as_str());
+    let at = (known.document_key(), id.as_str());
     let completion = answering(to_response);
     pricing_document::change(&app, at, if_match.0, &TAX_RATE_UPDATED, next, &completion).await
 }
@@ -314,7 +314,7 @@ pub async fn delete(
     if_match: IfMatch,
 ) -> Result<NoContent, Problem> {
     let known = find(&app, &caller.store.id, &id).await?;
-    let at = (known.document(), id.as_str());
+    let at = (known.document_key(), id.as_str());
     let completion = answering(|_: &TaxRate| NoContent::default());
     pricing_document::remove(&app, at, if_match.0, &TAX_RATE_DELETED, &completion).await
 }

@@ -98,7 +98,7 @@ pub struct ListedTheme {
 /// installed themes; only a member of the store can request them.
 ///
 /// # Errors
-/// `unauthenticated`, `invalid_token`, `account_disabled`, `origin_not_allowed`, `store_required`,
+/// `invalid_cursor`, `unauthenticated`, `invalid_token`, `account_disabled`, `origin_not_allowed`, `store_required`,
 /// `store_not_found` with `installed=true` or a named store.
 pub async fn list(
     visitor: MemberOrPublic<IfStoreNamed>,

@@ -168,6 +168,9 @@ pub struct PackagesQuery {
 /// `GET /v1/themes/packages` (`listThemePackages`): List your own theme packages.
 ///
 /// Lists the caller's own packages, the newest first.
+///
+/// # Errors
+/// `invalid_cursor`.
 pub async fn list(
     owner: Merchant,
     State(app): State<App>,
@@ -194,14 +197,14 @@ pub async fn get(
     State(app): State<App>,
     Path(id): Path<ThemePackageId>,
 ) -> Result<Json<PackageView>, Problem> {
-    own(&app, &owner.account.id, &id).await.map(|package| package.to_response())
+    load_own(&app, &owner.account.id, &id).await.map(|package| package.to_response())
 }
 
 /// Loads a merchant's own package.
 ///
 /// # Errors
 /// `not_found`, the same for somebody else's.
-pub(crate) async fn own(
+pub(crate) async fn load_own(
     services: &Services,
     owner: &MerchantId,
     id: &ThemePackageId,

@@ -89,7 +89,7 @@ pub async fn create(
 }
 
 /// Loads a session of this theme on this store.
-async fn own(
+async fn load_own(
     services: &Services,
     store: &StoreId,
     slug: &Slug,
@@ -111,7 +111,7 @@ pub async fn get(
     State(app): State<App>,
     Path((slug, id)): Path<(Slug, PreviewSessionId)>,
 ) -> Result<Json<PreviewSessionView>, Problem> {
-    let session = own(&app, &access.store.id, &slug, &id).await?;
+    let session = load_own(&app, &access.store.id, &slug, &id).await?;
     session.check(app.clock.now())?;
     Ok(Json::new(&PreviewSessionView::from(&session)).version(session.version))
 }
@@ -129,7 +129,7 @@ pub async fn delete(
 ) -> Result<NoContent, Problem> {
     retry(|| async {
         let now: Timestamp = app.clock.now();
-        let session = own(&app, &access.store.id, &slug, &id).await?;
+        let session = load_own(&app, &access.store.id, &slug, &id).await?;
         if session.check(now).is_err() {
             return Ok(NoContent::default());
         }

@@ -142,6 +142,9 @@ pub async fn verify(
 /// `GET /v1/themes/{slug}/licenses` (`listThemeLicenses`): List licences of a theme.
 ///
 /// Lists the store's licences for a theme: at most one, active or ended.
+///
+/// # Errors
+/// `invalid_cursor`.
 pub async fn licenses(
     access: StoreAccess<ReadThemes>,
     State(app): State<App>,

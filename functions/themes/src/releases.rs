@@ -122,6 +122,9 @@ async fn go_live(
 /// `GET /v1/themes/{slug}/releases` (`listThemeReleases`): List releases of a theme.
 ///
 /// Lists the releases of a theme on the store, the newest first.
+///
+/// # Errors
+/// `invalid_cursor`.
 pub async fn list(
     access: StoreAccess<ReadThemes>,
     State(app): State<App>,

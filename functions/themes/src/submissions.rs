@@ -29,7 +29,7 @@ use themes::upload::{
     ThemePackage,
 };
 
-use crate::packages::own;
+use crate::packages::load_own;
 
 /// The maximum number of preview images of a theme.
 const MAX_IMAGES: usize = 10;
@@ -71,7 +71,7 @@ pub async fn submit(
     };
     retry(|| async {
         let now = app.clock.now();
-        let before = own(&app, &developer.account.id, &id).await?;
+        let before = load_own(&app, &developer.account.id, &id).await?;
         if_match.check(before.revision)?;
         let after = before.submit(listing.clone(), now)?;
         ensure_seller(&app, &developer, &after, &listing).await?;
@@ -130,7 +130,7 @@ pub async fn withdraw(
 ) -> Result<Accepted<PackageView>, Problem> {
     retry(|| async {
         let now = app.clock.now();
-        let before = own(&app, &developer.account.id, &id).await?;
+        let before = load_own(&app, &developer.account.id, &id).await?;
         if_match.check(before.revision)?;
         let after = before.withdraw(now)?;
         let write = save(app.table.write(), &after);
@@ -193,6 +193,9 @@ async fn theme_and_version(
 /// `GET /v1/themes/packages/submissions` (`listThemeSubmissions`): List theme packages in the review queue.
 ///
 /// Lists submitted packages, the oldest first. Only operators can list them.
+///
+/// # Errors
+/// `invalid_cursor`.
 pub async fn list_all(
     _: Operator,
     State(app): State<App>,

@@ -1,6 +1,6 @@
 //! Collections: groups of products, selected manually or by rules.
 //!
-//! - A manual collection lists its products ([`Members`]) in an item of its own. So adding, removing and
+//! - A manual collection lists its products ([`CollectionProducts`]) in an item of its own. So adding, removing and
 //!   reordering are one conditional write, and the collections themselves stay small.
 //! - An automated collection has [`rules`](Rule), evaluated over the store's products when it is read. A
 //!   page reads a bounded number of products, and may be shorter than its limit although more follow.
@@ -154,7 +154,7 @@ pub struct UniqueCollectionHandle {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
 #[item(kind = "collection_members")]
 #[item(key = key::collection_members(&self.store_id, &self.collection_id))]
-pub struct Members {
+pub struct CollectionProducts {
     /// Part of the key.
     pub store_id: StoreId,
     /// Part of the key.
@@ -168,7 +168,7 @@ pub struct Members {
 /// A change of the products of a manual collection: first `remove`, then `add` at the end, then
 /// `reorder` to the front.
 #[derive(Debug, Clone, Default)]
-pub struct MembersChange {
+pub struct CollectionProductsChange {
     /// Products to remove; those that are not listed are ignored.
     pub remove: Vec<ProductId>,
     /// Products to add; those that are listed already keep their position.
@@ -177,7 +177,7 @@ pub struct MembersChange {
     pub reorder: Vec<ProductId>,
 }
 
-impl Members {
+impl CollectionProducts {
     /// The list of a new collection, at version 1, without duplicates.
     pub fn new(collection: &Collection, product_ids: Vec<ProductId>) -> Self {
         let mut seen = HashSet::new();
@@ -195,7 +195,7 @@ impl Members {
     ///
     /// # Errors
     /// `validation_failed` when it would be too long, or `reorder` has a product that is not listed.
-    pub fn apply(&self, change: &MembersChange) -> Result<Option<Self>, Problem> {
+    pub fn apply(&self, change: &CollectionProductsChange) -> Result<Option<Self>, Problem> {
         let removed: HashSet<_> = change.remove.iter().collect();
         let remaining = self.product_ids.iter().filter(|product| !removed.contains(product));
         let mut seen = HashSet::new();
@@ -236,8 +236,8 @@ mod tests {
         names.split_whitespace().map(|name| ProductId::derive(&[name])).collect()
     }
 
-    fn members(names: &str) -> Members {
-        Members {
+    fn members(names: &str) -> CollectionProducts {
+        CollectionProducts {
             store_id: StoreId::derive(&["store"]),
             collection_id: CollectionId::derive(&["collection"]),
             product_ids: ids(names),
@@ -245,8 +245,8 @@ mod tests {
         }
     }
 
-    fn change(remove: &str, add: &str, reorder: &str) -> MembersChange {
-        MembersChange { remove: ids(remove), add: ids(add), reorder: ids(reorder) }
+    fn change(remove: &str, add: &str, reorder: &str) -> CollectionProductsChange {
+        CollectionProductsChange { remove: ids(remove), add: ids(add), reorder: ids(reorder) }
     }
 
     #[test]
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(rejected.errors()[0].pointer, "/reorder/1");
         let many: Vec<_> =
             (0..=MAX_MEMBERS).map(|n| ProductId::derive(&[&n.to_string()])).collect();
-        let change = MembersChange { add: many, ..MembersChange::default() };
+        let change = CollectionProductsChange { add: many, ..CollectionProductsChange::default() };
         assert_eq!(members("").apply(&change).unwrap_err().errors()[0].violation.code, "too_many");
     }
 }

@@ -14,7 +14,7 @@
 mod adjustment;
 mod allocation;
 mod orders;
-mod persist;
+mod retry;
 mod samples;
 mod topics;
 mod view;
@@ -29,7 +29,7 @@ use table::item::Item;
 pub use adjustment::{Adjustment, InventoryChange, LevelLookup, MAX_LEVELS, StockSnapshot, plan};
 pub use allocation::allocate;
 pub use orders::{StockStep, StockSteps};
-pub use persist::{persist, persist_attempts, persist_eventual_first};
+pub use retry::{retry_on_conflict, retry_on_conflict_attempts, retry_on_conflict_eventual_first};
 pub use topics::*;
 pub use view::{AdjustmentView, ChangeView, LevelView, MovementView, Quantities};
 

@@ -60,14 +60,14 @@ pub trait Resource: Item {
 /// # Errors
 /// `not_found`.
 pub async fn load<T: Item>(services: &Services, key: &Key) -> Result<T, Problem> {
-    load_as(services, key, ReadConsistency::Strong).await
+    load_with_consistency(services, key, ReadConsistency::Strong).await
 }
 
 /// As [`load`], with this consistency.
 ///
 /// # Errors
 /// `not_found`.
-pub async fn load_as<T: Item>(
+pub async fn load_with_consistency<T: Item>(
     services: &Services,
     key: &Key,
     consistency: ReadConsistency,
@@ -111,7 +111,7 @@ pub async fn change_with<R: Resource, C: Completion<R>>(
     let (next, extend) = (&next, &extend);
     retry_eventual_first(|consistency| async move {
         let now = services.clock.now();
-        let before: R = load_as(services, key, consistency).await?;
+        let before: R = load_with_consistency(services, key, consistency).await?;
         expected.check(before.version())?;
         let Some(after) = next(&before, now)? else {
             consistency.ensure_strong()?;

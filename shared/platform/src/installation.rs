@@ -61,8 +61,9 @@ pub struct Installation {
     pub scopes: Scopes,
     /// Incremented to revoke all tokens: a token of an earlier generation is rejected.
     pub generation: u64,
-    /// The tokens issued to the app.
-    pub configuration: IssuedTokens,
+    /// The access tokens issued to the app.
+    #[serde(rename = "configuration")]
+    pub access_tokens: AccessTokens,
     /// The merchant who installed it.
     pub installed_by: MerchantId,
     /// When it became active; reset when the app is installed again.
@@ -79,11 +80,12 @@ pub struct Installation {
     pub version: u64,
 }
 
-/// The tokens issued to an installed app.
+/// The access tokens issued to an installed app.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct IssuedTokens {
-    /// SHA-256 of the newest access tokens, with their expiry. The tokens themselves are not stored.
-    pub token_hashes: BTreeMap<String, Timestamp>,
+pub struct AccessTokens {
+    /// The SHA-256 digests of the newest access tokens, with their expiry. The tokens themselves are not stored.
+    #[serde(rename = "token_hashes")]
+    pub digests: BTreeMap<String, Timestamp>,
 }
 
 impl Installation {
@@ -114,7 +116,7 @@ impl Installation {
             },
             scopes: Scopes::default(),
             generation: 1,
-            configuration: IssuedTokens::default(),
+            access_tokens: AccessTokens::default(),
             installed_by: by.clone(),
             installed_at: (!needs_consent).then_some(now),
             uninstalled_at: None,
@@ -156,7 +158,7 @@ impl Installation {
     fn with_tokens_revoked(self) -> Self {
         Self {
             generation: self.generation.saturating_add(1),
-            configuration: IssuedTokens::default(),
+            access_tokens: AccessTokens::default(),
             ..self
         }
     }
@@ -215,17 +217,17 @@ impl Installation {
         }
     }
 
-    /// The installation with a token's hash recorded; only the newest ones are stored.
+    /// The installation with a token's digest recorded; only the newest ones are stored.
     #[must_use]
     pub fn record(&self, token: &AppToken, now: Timestamp) -> Self {
         let mut next = self.changed(now);
-        let hashes = &mut next.configuration.token_hashes;
-        hashes.retain(|_, expires_at| now < *expires_at);
-        hashes.insert(token.digest.clone(), token.expires_at);
-        while hashes.len() > MAX_TOKEN_DIGESTS {
-            let oldest = hashes.iter().min_by_key(|(_, at)| **at).map(|(hash, _)| hash.clone());
+        let digests = &mut next.access_tokens.digests;
+        digests.retain(|_, expires_at| now < *expires_at);
+        digests.insert(token.digest.clone(), token.expires_at);
+        while digests.len() > MAX_TOKEN_DIGESTS {
+            let oldest = digests.iter().min_by_key(|(_, at)| **at).map(|(digest, _)| digest.clone());
             match oldest {
-                Some(hash) => hashes.remove(&hash),
+                Some(digest) => digests.remove(&digest),
                 None => break,
             };
         }
@@ -235,12 +237,12 @@ impl Installation {
     /// Ensures that a token with this record may act now.
     ///
     /// # Errors
-    /// `invalid_token`: the hash is no longer recorded, the token is revoked or of an earlier
+    /// `invalid_token`: the digest is no longer recorded, the token is revoked or of an earlier
     /// generation, or the installation is not active.
     pub fn admit(&self, token: &AppToken, now: Timestamp) -> Result<(), Problem> {
         // Embedded tokens are many and short-lived; only their own item records them.
         let recorded = token.session_id.is_some()
-            || self.configuration.token_hashes.contains_key(&token.digest);
+            || self.access_tokens.digests.contains_key(&token.digest);
         let alive = token.installation_id == self.id
             && token.generation == self.generation
             && !token.revoked

@@ -368,7 +368,7 @@ impl Problem {
 
     /// The same problem with at most `most` field errors.
     #[must_use]
-    pub fn naming(mut self, most: usize) -> Self {
+    pub fn with_errors_at_most(mut self, most: usize) -> Self {
         self.errors = self.errors.at_most(most, Clone::clone);
         self
     }

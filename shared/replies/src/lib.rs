@@ -29,7 +29,7 @@ pub trait ResourceReply: Resource {
     }
 
     /// 201 with the view of a new resource, and the version as `ETag`.
-    fn created(&self) -> Created<Self::View> {
+    fn to_created_response(&self) -> Created<Self::View> {
         Created::new(&self.view()).version(self.version())
     }
 }

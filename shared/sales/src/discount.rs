@@ -244,7 +244,7 @@ impl PricingEntry for Discount {
     const KIND: &'static str = "automatic_discounts";
     type View = DiscountView;
 
-    fn document(&self) -> Key {
+    fn document_key(&self) -> Key {
         key::automatic_discounts(&self.store_id)
     }
 

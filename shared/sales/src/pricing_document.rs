@@ -23,7 +23,7 @@ pub trait PricingEntry: Clone + PartialEq + Serialize + DeserializeOwned + Send 
     type View: Example + for<'a> From<&'a Self>;
 
     /// The key of the document that holds the entry.
-    fn document(&self) -> Key;
+    fn document_key(&self) -> Key;
     /// The subject of the entry's events.
     fn event_subject(&self) -> EventSubject<'_>;
     /// The entry at its next version.
@@ -135,7 +135,7 @@ pub async fn add<E: PricingEntry, C: Completion<E>>(
     let entry = &entry;
     retry(|| async move {
         let now = services.clock.now();
-        let document = PricingDocument::load(services, entry.document()).await?;
+        let document = PricingDocument::load(services, entry.document_key()).await?;
         entry.ensure_fits(&document)?;
         let write = document.with(entry.clone()).write(services.table.write());
         completion.commit(write.emit(entry.event(topic, now)), entry, now).await

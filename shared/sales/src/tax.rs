@@ -62,7 +62,7 @@ pub struct TaxRate {
     pub percentage: Percentage,
     /// Whether it is levied in addition to the rates of the wider jurisdiction, instead of replacing them.
     #[serde(default, rename = "combines")]
-    pub adds_to_wider: bool,
+    pub combines: bool,
     /// Whether it is levied on the shipping of its goods, too.
     pub on_shipping: bool,
     /// When it was created.
@@ -77,7 +77,7 @@ impl PricingEntry for TaxRate {
     const KIND: &'static str = "tax_rates";
     type View = TaxRateView;
 
-    fn document(&self) -> Key {
+    fn document_key(&self) -> Key {
         key::tax_rates(&self.store_id, self.country.as_str())
     }
 
@@ -127,7 +127,7 @@ core_types::view! {
         percentage: Percentage,
         /// Whether it is levied in addition to the rates of the wider jurisdiction, instead of replacing them.
         #[serde(rename = "combines")]
-        adds_to_wider: bool,
+        combines: bool,
         /// Whether it is levied on the shipping of its goods, too.
         on_shipping: bool,
         /// When it was created.
@@ -150,7 +150,7 @@ impl Example for TaxRateView {
             tax_class: None,
             postal_codes: None,
             percentage: sample("18"),
-            adds_to_wider: false,
+            combines: false,
             on_shipping: true,
             created_at: EXAMPLE_TIME,
             updated_at: EXAMPLE_TIME,

@@ -23,7 +23,7 @@ use serde::Serialize;
 use services::Services;
 use table::{Write, retry};
 
-use super::{ensure_own, new_secret, own};
+use super::{ensure_own, load_own, new_secret};
 
 /// `DELETE /v1/app-store/developers/apps/{id}` (`deleteDeveloperApp`): Delete an app.
 ///
@@ -41,7 +41,7 @@ pub async fn delete(
     if_match: IfMatch,
 ) -> Result<NoContent, Problem> {
     retry(|| async {
-        let before = own(&app, &developer, &id).await?;
+        let before = load_own(&app, &developer, &id).await?;
         if_match.check(before.version)?;
         let now = app.clock.now();
         let next = before.delete(now)?;
@@ -100,7 +100,7 @@ pub async fn rotate_secret(
     State(app): State<App>,
     Path(id): Path<AppId>,
 ) -> Result<NoStore<Json<ClientSecretView>>, Problem> {
-    let found = own(&app, &developer, &id).await?;
+    let found = load_own(&app, &developer, &id).await?;
     let client: Option<AppClient> = app.table.get(&key::client(&found.client_id)).await?;
     let client = client.ok_or(Code::NotFound)?;
     if !client.confidential {

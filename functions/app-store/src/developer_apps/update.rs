@@ -20,7 +20,7 @@ use services::Services;
 use table::{Write, retry};
 
 use super::{
-    AppSecretsView, RedirectUris, own, texts, validate_app_url, validate_pkce, validate_uris,
+    AppSecretsView, RedirectUris, load_own, texts, validate_app_url, validate_pkce, validate_uris,
     webhook,
 };
 
@@ -127,7 +127,7 @@ pub async fn update(
     };
     let rejected = webhook::validate(&app, url).await;
     retry(|| async {
-        let before = own(&app, &developer, &id).await?;
+        let before = load_own(&app, &developer, &id).await?;
         if_match.check(before.version)?;
         let now = app.clock.now();
         let mut errors: Vec<FieldError> = rejected.iter().cloned().collect();

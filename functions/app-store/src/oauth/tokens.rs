@@ -264,11 +264,11 @@ async fn revoke_access(services: &Services, token: &AppToken) -> Result<(), Prob
     let installation: Option<Installation> = services.table.get(&key).await?;
     let write = services.table.write().delete(&key::app_token(&token.digest));
     let recorded = installation
-        .filter(|installation| installation.configuration.token_hashes.contains_key(&token.digest));
+        .filter(|installation| installation.access_tokens.digests.contains_key(&token.digest));
     write
         .when_some(recorded, |write, installation| {
             let mut next = installation.changed(now);
-            next.configuration.token_hashes.remove(&token.digest);
+            next.access_tokens.digests.remove(&token.digest);
             write.replace(&next, Code::VersionConflict)
         })
         .commit()
@@ -297,9 +297,9 @@ async fn revoke_grant_once(services: &Services, code_digest: &str) -> Result<(),
     write
         .when_some(installation, |write, installation| {
             let mut next = installation.changed(now);
-            next.configuration
-                .token_hashes
-                .retain(|hash, _| !grant.access_tokens.contains_key(hash));
+            next.access_tokens
+                .digests
+                .retain(|digest, _| !grant.access_tokens.contains_key(digest));
             write.replace(&next, Code::VersionConflict)
         })
         .commit()

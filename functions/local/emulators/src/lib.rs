@@ -94,7 +94,8 @@ const EVERYTHING: [(&str, &str); 20] = [
     ("MAIL_FROM", "MailFrom"),
     ("DRILLS_ALLOWED", "AllowDrills"),
 ];
-/// The visibility timeout: six times the queue functions' time limit, as deployed (docs/platform.md §2).
+/// The visibility timeout of queues without one of their own: six times the time limit of a function of 30
+/// seconds, as the template has it (docs/platform.md §2).
 const VISIBILITY: Duration = Duration::from_mins(3);
 
 /// The options of an embedded system.

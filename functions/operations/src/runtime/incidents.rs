@@ -148,7 +148,7 @@ pub(crate) async fn create(
         components: distinct(input.components.0),
     };
     let incident = Incident::open(report, actor(), now);
-    incident.create_in(app.table.write(), now).answer(incident.created(), now).await
+    incident.create_in(app.table.write(), now).answer(incident.to_created_response(), now).await
 }
 
 /// Removes duplicates, and sorts in the order of the documentation.

@@ -3,8 +3,8 @@
 use axum::extract::State;
 use callers::StoreAccess;
 use catalogue::collection::{
-    COLLECTION_UPDATED, Collection, CollectionKind, CollectionView, MAX_MEMBERS, Members,
-    MembersChange,
+    COLLECTION_UPDATED, Collection, CollectionKind, CollectionView, MAX_MEMBERS, CollectionProducts,
+    CollectionProductsChange,
 };
 use catalogue::product::{self, FieldErrorList, ProductSummaryView};
 use core_types::id::{CollectionId, ProductId, StoreId};
@@ -26,7 +26,7 @@ use table::retry;
 use crate::products::of_collection;
 
 /// Counts the products of the list.
-pub(super) fn count(members: &Members) -> u32 {
+pub(super) fn count(members: &CollectionProducts) -> u32 {
     u32::try_from(members.product_ids.len()).unwrap_or(u32::MAX)
 }
 
@@ -99,7 +99,7 @@ pub async fn update_products(
     Body(input): Body<ChangeRequest>,
 ) -> Result<Json<CollectionView>, Problem> {
     let ids = |list: Option<AtMost<ProductId, MAX_MEMBERS>>| list.map(|l| l.0).unwrap_or_default();
-    let change = MembersChange {
+    let change = CollectionProductsChange {
         remove: ids(input.remove),
         add: ids(input.add),
         reorder: ids(input.reorder),
@@ -132,7 +132,7 @@ pub async fn remove_products(
     if_match: IfMatch,
     Body(input): Body<RemoveRequest>,
 ) -> Result<Json<CollectionView>, Problem> {
-    let change = MembersChange { remove: input.remove.0, ..MembersChange::default() };
+    let change = CollectionProductsChange { remove: input.remove.0, ..CollectionProductsChange::default() };
     apply(&app, &caller.store.id, &id, if_match, &change).await
 }
 
@@ -141,7 +141,7 @@ async fn apply(
     store: &StoreId,
     id: &CollectionId,
     if_match: IfMatch,
-    change: &MembersChange,
+    change: &CollectionProductsChange,
 ) -> Result<Json<CollectionView>, Problem> {
     let now = services.clock.now();
     retry(|| async {
@@ -153,7 +153,7 @@ async fn apply(
         if before.kind == CollectionKind::Automated {
             return Err(Code::CollectionAutomated.into());
         }
-        let members: Members = batch.take(&members_key)?.ok_or(Code::NotFound)?;
+        let members: CollectionProducts = batch.take(&members_key)?.ok_or(Code::NotFound)?;
         let Some(members) = members.apply(change)? else { return Ok(before.to_response()) };
         let collection = Collection { products_count: count(&members), ..before.changed(now) };
         services

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use callers::StoreAccess;
-use catalogue::inventory::persist;
+use catalogue::inventory::retry_on_conflict;
 use core_types::event::Event;
 use core_types::id::GiftCardId;
 use core_types::money::{self, MoneyInput};
@@ -92,7 +92,7 @@ async fn change(
     let amount = input.amount.in_currency(&store.currency).and_then(positive);
     let amount =
         amount.map_err(|violation| Problem::invalid(vec![FieldError::at("/amount", violation)]))?;
-    persist(|| async {
+    retry_on_conflict(|| async {
         let now = services.clock.now();
         let before = load(services, store, id).await?;
         if_match.check(before.version)?;

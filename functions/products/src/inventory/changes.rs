@@ -133,7 +133,7 @@ pub async fn adjust_levels(
         reference: input.reference.map(String::from),
         dry_run: input.dry_run.0,
         wanted: wanted.collect(),
-        mark: None,
+        idempotency: None,
     };
     execute(&app, &caller.store, &request, &answering(to_response)).await
 }
@@ -210,7 +210,7 @@ pub async fn set_levels(
         reference: input.reference.map(String::from),
         dry_run: input.dry_run.0,
         wanted,
-        mark: None,
+        idempotency: None,
     };
     execute(&app, &caller.store, &request, &answering(to_response)).await
 }
@@ -321,7 +321,7 @@ pub async fn move_levels(
         reference: input.reference.map(String::from),
         dry_run: input.dry_run.0,
         wanted,
-        mark: None,
+        idempotency: None,
     };
     execute(&app, &caller.store, &request, &answering(to_response)).await
 }

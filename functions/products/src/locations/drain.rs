@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use catalogue::inventory::{
     INVENTORY_ADJUSTED, InventoryChange, Level, LevelLookup, MovementKind, StockSnapshot,
-    StockState, persist, plan,
+    StockState, plan, retry_on_conflict,
 };
 use catalogue::location::Location;
 use catalogue::product::Sellable;
@@ -91,7 +91,7 @@ pub async fn drain(
                 let Some(to) = to else {
                     return Err(Code::LocationHasStock.with("items", first_items(levels)));
                 };
-                again |= persist(|| async { move_levels(services, levels, to).await }).await?;
+                again |= retry_on_conflict(|| async { move_levels(services, levels, to).await }).await?;
                 ensure_in_time(services.clock.now(), end)?;
             }
             start = found.next;
@@ -168,7 +168,7 @@ async fn move_levels(
     if wanted.is_empty() {
         return Ok(false);
     }
-    let snapshot = StockSnapshot { levels: stored, oversold: Vec::new() };
+    let snapshot = StockSnapshot { levels: stored, oversellable: Vec::new() };
     let id = MovementId::mint(now);
     let adjustment = plan(&to.store_id, (&wanted, &snapshot), MovementKind::Moved, now)?
         .annotated(&id, REASON, None);

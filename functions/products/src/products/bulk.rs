@@ -110,7 +110,7 @@ impl BulkResult {
             }
             Err(problem) => {
                 problem.log();
-                let problem = problem.naming(*room);
+                let problem = problem.with_errors_at_most(*room);
                 *room = room.saturating_sub(problem.errors().len());
                 let (status, body) = (problem.code.status(), problem.body());
                 Self { status, product: None, problem: Some(body) }

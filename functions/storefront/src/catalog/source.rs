@@ -8,7 +8,7 @@
 //!   filters the store's order.
 
 use catalogue::category::Tree;
-use catalogue::collection::{Collection, CollectionKind, Members, UniqueCollectionHandle};
+use catalogue::collection::{Collection, CollectionKind, CollectionProducts, UniqueCollectionHandle};
 use catalogue::product::{ProductSummary, SummaryOrder, summaries};
 use catalogue::search::Search;
 use core_types::fields::Handle;
@@ -234,7 +234,7 @@ async fn with_members(
     services: &Services,
     store: &StoreId,
     handle: &Handle,
-) -> Result<(Collection, Option<Members>), Problem> {
+) -> Result<(Collection, Option<CollectionProducts>), Problem> {
     let id = collection_id_of(services, store, handle).await?;
     let (collection, members) =
         (&key::collection(store, &id), &key::collection_members(store, &id));

@@ -79,7 +79,7 @@ pub struct StockSnapshot {
     /// The levels that exist.
     pub levels: BTreeMap<LevelLookup, Level>,
     /// The variants that are sold beyond their stock.
-    pub oversold: Vec<VariantId>,
+    pub oversellable: Vec<VariantId>,
 }
 
 impl StockSnapshot {
@@ -190,10 +190,10 @@ fn next_level(
     let fresh = Level { version: 0, ..Level::open(store, &lookup.0, &lookup.1, 0, now) };
     let before = before.unwrap_or(&fresh);
     // Overselling makes `available` negative, but never `on_hand`.
-    let oversell = snapshot.oversold.contains(&lookup.0)
+    let oversell = snapshot.oversellable.contains(&lookup.0)
         && before.on_hand.saturating_add(delta.on_hand()) >= 0;
     before.after(delta, oversell, now).ok_or_else(|| {
-        let needed = json!({
+        let delta = json!({
             "available": delta.available, "reserved": delta.reserved,
         });
         Code::InsufficientQuantity
@@ -201,7 +201,7 @@ fn next_level(
             .with("location_id", lookup.1.as_str())
             .with("available", before.available)
             .with("on_hand", before.on_hand)
-            .with("change", needed)
+            .with("change", delta)
     })
 }
 
@@ -213,7 +213,7 @@ impl Adjustment {
     }
 
     /// Adds every level and its movement to a transaction: two actions for each. If a level has
-    /// changed meanwhile, the transaction fails with `version_conflict`: see [`super::persist`].
+    /// changed meanwhile, the transaction fails with `version_conflict`: see [`super::retry_on_conflict`].
     pub fn put_into(&self, write: Write) -> Write {
         let write = self.levels.iter().fold(write, |write, (before, next)| match before {
             None => write.create(next, Code::VersionConflict),

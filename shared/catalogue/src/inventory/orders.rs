@@ -24,9 +24,9 @@ pub enum StockStep {
     /// Payment or confirmation undone: from committed back to reserved.
     Uncommit,
     /// Shipped: removed from committed.
-    Fulfil,
+    Fulfill,
     /// Shipment cancelled before it left: back into committed.
-    BringBack,
+    UndoFulfillment,
     /// Cancelled or expired before it was paid: from reserved to available.
     ReleaseReserved,
     /// Cancelled after it was paid: from committed to available.
@@ -44,8 +44,8 @@ impl StockStep {
         Self::Commit,
         Self::CommitAtOnce,
         Self::Uncommit,
-        Self::Fulfil,
-        Self::BringBack,
+        Self::Fulfill,
+        Self::UndoFulfillment,
         Self::ReleaseReserved,
         Self::ReleaseCommitted,
         Self::WriteOff,
@@ -60,8 +60,8 @@ impl StockStep {
             Self::Commit => (0, out, into),
             Self::CommitAtOnce => (out, 0, into),
             Self::Uncommit => (0, into, out),
-            Self::Fulfil | Self::WriteOff => (0, 0, out),
-            Self::BringBack => (0, 0, into),
+            Self::Fulfill | Self::WriteOff => (0, 0, out),
+            Self::UndoFulfillment => (0, 0, into),
             Self::ReleaseReserved => (into, out, 0),
             Self::ReleaseCommitted => (into, 0, out),
             Self::Restock => (into, 0, 0),
@@ -74,10 +74,10 @@ impl StockStep {
         match self {
             Self::Reserve | Self::CommitAtOnce => Some("available"),
             Self::Commit | Self::ReleaseReserved => Some("reserved"),
-            Self::Uncommit | Self::Fulfil | Self::ReleaseCommitted | Self::WriteOff => {
+            Self::Uncommit | Self::Fulfill | Self::ReleaseCommitted | Self::WriteOff => {
                 Some("committed")
             }
-            Self::BringBack | Self::Restock => None,
+            Self::UndoFulfillment | Self::Restock => None,
         }
     }
 
@@ -86,8 +86,8 @@ impl StockStep {
             // The ledger names the state that the units move to.
             Self::Reserve | Self::Uncommit => MovementKind::Reserved,
             Self::Commit | Self::CommitAtOnce => MovementKind::Committed,
-            Self::Fulfil => MovementKind::Fulfilled,
-            Self::BringBack => MovementKind::BroughtBack,
+            Self::Fulfill => MovementKind::Fulfilled,
+            Self::UndoFulfillment => MovementKind::BroughtBack,
             Self::ReleaseReserved | Self::ReleaseCommitted => MovementKind::Released,
             Self::WriteOff => MovementKind::WrittenOff,
             Self::Restock => MovementKind::Restocked,

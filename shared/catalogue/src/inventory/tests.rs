@@ -27,7 +27,7 @@ fn snapshot(levels: &[(&str, i64)]) -> StockSnapshot {
         let level = Level::open(&ids().0, &lookup.0, &lookup.1, *available, NOW);
         (lookup, level)
     };
-    StockSnapshot { levels: levels.iter().map(at).collect(), oversold: Vec::new() }
+    StockSnapshot { levels: levels.iter().map(at).collect(), oversellable: Vec::new() }
 }
 
 fn planned(wanted: &[InventoryChange], snapshot: &StockSnapshot) -> Result<Adjustment, Problem> {
@@ -145,7 +145,7 @@ fn an_oversold_variant_is_adjusted_down_to_zero_on_hand() {
     assert_eq!((level.available, level.reserved, level.on_hand), (-2, 5, 3));
     let down = [adjust("a", StockState::Available, -3, None)];
     assert!(planned(&down, &snapshot).is_err(), "it is not sold beyond its stock any more");
-    snapshot.oversold.push(lookup("a").0);
+    snapshot.oversellable.push(lookup("a").0);
     assert_eq!(planned(&down, &snapshot).unwrap().levels[0].1.on_hand, 0);
     assert!(planned(&[adjust("a", StockState::Available, -4, None)], &snapshot).is_err());
 }

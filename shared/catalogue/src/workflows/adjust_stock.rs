@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::inventory::{
     Adjustment, AdjustmentView, INVENTORY_ADJUSTED, InventoryChange, Level, LevelLookup,
-    MAX_LEVELS, MovementKind, StockSnapshot, persist, plan,
+    MAX_LEVELS, MovementKind, StockSnapshot, plan, retry_on_conflict,
 };
 use crate::location::Location;
 use crate::product::Sellable;
@@ -31,16 +31,16 @@ pub struct InventoryRequest {
     pub dry_run: bool,
     /// The changes, of at most [`MAX_LEVELS`] levels.
     pub wanted: Vec<InventoryChange>,
-    /// The mark that a request which may be repeated writes, so that it is executed once.
-    pub mark: Option<ExecutionMark>,
+    /// The idempotency record that a repeatable request writes with its changes, so that it is executed once.
+    pub idempotency: Option<IdempotencyEntry>,
 }
 
-/// A mark that a request was executed: an item with this key.
+/// The key and the expiry of an idempotency record: the item whose creation fails the second time.
 #[derive(Debug, Clone)]
-pub struct ExecutionMark {
+pub struct IdempotencyEntry {
     /// The key.
     pub key: Key,
-    /// When the mark expires.
+    /// When the record expires.
     pub forgotten_at: Timestamp,
 }
 
@@ -56,11 +56,11 @@ struct ExecutedRequest {
 }
 
 impl InventoryRequest {
-    /// Adds the creation of the mark, if there is one; it fails if the request was executed already.
-    fn create_mark(&self, write: Write) -> Write {
-        write.when_some(self.mark.as_ref(), |write, mark| {
-            let (pk, sk) = (mark.key.pk.clone(), mark.key.sk.clone());
-            let done = ExecutedRequest { pk, sk, forgotten_at: mark.forgotten_at, version: 1 };
+    /// Adds the creation of the idempotency record, if there is one; it fails if the request was executed already.
+    fn create_idempotency_record(&self, write: Write) -> Write {
+        write.when_some(self.idempotency.as_ref(), |write, record| {
+            let (pk, sk) = (record.key.pk.clone(), record.key.sk.clone());
+            let done = ExecutedRequest { pk, sk, forgotten_at: record.forgotten_at, version: 1 };
             write.create(&done, Code::IdempotencyKeyReused)
         })
     }
@@ -71,7 +71,7 @@ impl InventoryRequest {
 /// # Errors
 /// `insufficient_quantity`, `stale_quantity`, `item_not_tracked`, `location_inactive`; `unknown_item`,
 /// `unknown_location`, `too_few` and `too_many` as field errors; `idempotency_key_reused` when
-/// its mark exists.
+/// its idempotency record exists.
 pub async fn execute<C: Completion<AdjustmentView>>(
     services: &Services,
     store: &Store,
@@ -89,18 +89,18 @@ pub async fn execute<C: Completion<AdjustmentView>>(
     }
     let note = (request.reason.as_str(), request.reference.as_deref());
     let data = StockData::read(services, store, request, &lookups).await?;
-    persist(|| async {
+    retry_on_conflict(|| async {
         let now = services.clock.now();
         let decide = async || {
             let levels = read_levels(services, store, &lookups).await?;
-            let snapshot = StockSnapshot { levels, oversold: data.oversold.clone() };
+            let snapshot = StockSnapshot { levels, oversellable: data.oversellable.clone() };
             let adjustment = plan(&store.id, (&request.wanted, &snapshot), request.kind, now)?;
             ensure_locations(&adjustment, &data.locations)?;
             Ok::<_, Problem>(adjustment)
         };
         let mut adjustment = decide().await?;
-        if needed(&adjustment) > MAX_ACTIONS && !request.dry_run {
-            open(services, store, request, &adjustment, now).await?;
+        if action_count(&adjustment) > MAX_ACTIONS && !request.dry_run {
+            create_missing_levels(services, store, request, &adjustment, now).await?;
             adjustment = decide().await?;
         }
         let id = MovementId::mint(now);
@@ -113,7 +113,7 @@ pub async fn execute<C: Completion<AdjustmentView>>(
         let changes = !adjustment.movements.is_empty();
         let event = Event::new(&INVENTORY_ADJUSTED, view.subject_of(&store.id), &view, now);
         let items = adjustment.new_items();
-        let write = adjustment.put_into(request.create_mark(services.table.write()));
+        let write = adjustment.put_into(request.create_idempotency_record(services.table.write()));
         let write = ensure_items(write, store, request, items);
         let write = write.when_some(changes.then_some(event), Write::emit);
         completion.commit(write, &view, now).await
@@ -136,14 +136,14 @@ const MAX_ACTIONS: usize = 100;
 
 /// The actions of an adjustment: two for each level, one for each item with a new level, the event,
 /// and the idempotency record.
-fn needed(adjustment: &Adjustment) -> usize {
+fn action_count(adjustment: &Adjustment) -> usize {
     let levels = adjustment.levels.len().saturating_mul(2);
     levels.saturating_add(adjustment.new_items().len()).saturating_add(2)
 }
 
 /// Creates missing levels as empty ones, in a transaction of their own, if the adjustment does not fit
 /// into one transaction with them. An empty level is harmless.
-async fn open(
+async fn create_missing_levels(
     services: &Services,
     store: &Store,
     request: &InventoryRequest,
@@ -175,7 +175,7 @@ fn ensure_items<'a>(
 /// The data that a request is decided over, apart from levels.
 struct StockData {
     /// The items that are sold beyond their stock.
-    oversold: Vec<VariantId>,
+    oversellable: Vec<VariantId>,
     /// The locations that it names.
     locations: BTreeMap<LocationId, Location>,
 }
@@ -194,7 +194,7 @@ impl StockData {
         let locations = at.iter().map(|at| key::location(&store.id, at));
         let keys: Vec<Key> = sellables.chain(locations).collect();
         let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
-        let mut data = Self { oversold: Vec::new(), locations: BTreeMap::new() };
+        let mut data = Self { oversellable: Vec::new(), locations: BTreeMap::new() };
         for item in items {
             let sellable: Option<Sellable> = batch.take(&key::sellable(&store.id, item))?;
             let sellable = sellable.ok_or_else(|| unknown_item(request, item))?;
@@ -202,7 +202,7 @@ impl StockData {
                 return Err(Code::ItemNotTracked.with("item_id", item.as_str()));
             }
             if sellable.continues_selling(store) {
-                data.oversold.push(item.clone());
+                data.oversellable.push(item.clone());
             }
         }
         for at in at {

@@ -15,7 +15,7 @@ fn installation() -> Installation {
         status: InstallationStatus::Active,
         scopes: Scopes::normalize(["write_imports", "write_products"]).unwrap(),
         generation: 3,
-        configuration: crate::installation::IssuedTokens::default(),
+        access_tokens: crate::installation::AccessTokens::default(),
         installed_by: MerchantId::derive(&["owner"]),
         installed_at: Some(NOW),
         uninstalled_at: None,

@@ -31,7 +31,7 @@ pub struct OrderChange {
     /// The refund that begins or changes.
     pub refund: Option<RefundChange>,
     /// The event about its lines.
-    pub lines: Option<Event>,
+    pub lines_event: Option<Event>,
     /// The topics of the events about the order.
     pub topics: Vec<&'static Topic<OrderView>>,
 }
@@ -57,7 +57,7 @@ impl OrderChange {
             uses: Vec::new(),
             payments: Vec::new(),
             refund: None,
-            lines: None,
+            lines_event: None,
             topics: Vec::new(),
         }
     }

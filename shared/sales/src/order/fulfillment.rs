@@ -381,7 +381,7 @@ pub fn fulfill_stock(write: Write, order: &Order, of: &Fulfillment, now: Timesta
             let missing = json!({"order_item_id": item.id, "location_id": units.location_id});
             let rejected = Code::InsufficientCommitted.with("items", vec![missing]);
             let at = (&item.variant_id, &units.location_id);
-            steps.add(StockStep::Fulfil, at, units.quantity, rejected);
+            steps.add(StockStep::Fulfill, at, units.quantity, rejected);
         }
     }
     steps.write(write, now)
@@ -391,7 +391,7 @@ pub fn fulfill_stock(write: Write, order: &Order, of: &Fulfillment, now: Timesta
 pub fn return_stock(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -> Write {
     let mut steps = StockSteps::new(&order.store_id, &order.id);
     for item in &order.items {
-        stock::step_all(&mut steps, StockStep::BringBack, item, &of.units_of(item));
+        stock::step_all(&mut steps, StockStep::UndoFulfillment, item, &of.units_of(item));
     }
     steps.write(write, now)
 }

@@ -78,11 +78,11 @@ pub struct OrderItem {
     pub returned: u32,
     /// The cancelled units that can still be refunded: they were cancelled without a refund, or the provider
     /// rejected it.
-    #[serde(default)]
-    pub owed_cancelled: u32,
+    #[serde(default, rename = "owed_cancelled")]
+    pub refundable_cancelled: u32,
     /// The returned units that can still be refunded.
-    #[serde(default)]
-    pub owed_returned: u32,
+    #[serde(default, rename = "owed_returned")]
+    pub refundable_returned: u32,
     /// The units of a paid order that were cancelled or returned without a refund: they are not paid again.
     #[serde(default)]
     pub waived: u32,
@@ -188,7 +188,7 @@ impl OrderItem {
     /// The refunded units that were neither cancelled nor returned.
     pub(super) fn refunded_only(&self) -> u32 {
         let changed = self.cancelled.saturating_add(self.returned).saturating_sub(self.unsold);
-        let owed = self.owed_cancelled.saturating_add(self.owed_returned);
+        let owed = self.refundable_cancelled.saturating_add(self.refundable_returned);
         self.refunded.saturating_sub(changed.saturating_sub(owed))
     }
 }

@@ -70,7 +70,7 @@ impl Order {
         });
         self.ensure_units(&wanted, OrderItem::remaining)?;
         let (mut next, mut lines, mut steps) = (self.clone(), Vec::new(), Vec::new());
-        let credits = next.release(&wanted, |item| &mut item.owed_cancelled)?;
+        let credits = next.release(&wanted, |item| &mut item.refundable_cancelled)?;
         for (id, quantity) in wanted {
             let Some(item) = next.items.iter_mut().find(|item| item.id == id) else { continue };
             let freed = item.cancel_units(quantity);
@@ -104,7 +104,7 @@ impl Order {
             requested.iter().map(|line| (line.order_item_id.clone(), line.quantity)).collect();
         self.ensure_units(&wanted, OrderItem::returnable)?;
         let (mut next, mut lines, mut steps) = (self.clone(), Vec::new(), Vec::new());
-        let credits = next.release(&wanted, |item| &mut item.owed_returned)?;
+        let credits = next.release(&wanted, |item| &mut item.refundable_returned)?;
         for line in requested {
             let (id, quantity) = (line.order_item_id.clone(), line.quantity);
             let Some(item) = next.items.iter_mut().find(|item| item.id == id) else { continue };
@@ -135,7 +135,7 @@ impl Order {
         wanted: &[(OrderItemId, u32)],
         owed: fn(&mut OrderItem) -> &mut u32,
     ) -> Result<Credits, Problem> {
-        if self.is_owing() {
+        if self.recalculates_on_removal() {
             return self.unsell(wanted);
         }
         for (id, quantity) in wanted {
@@ -184,7 +184,7 @@ impl Order {
         let is_paid_by_it =
             !self.outstanding().is_zero() && order.financial_status == FinancialStatus::Paid;
         let change =
-            OrderChange { units, cards, lines: Some(event), ..OrderChange::new(self, order) };
+            OrderChange { units, cards, lines_event: Some(event), ..OrderChange::new(self, order) };
         (if is_paid_by_it { change.announced(&ORDER_PAID) } else { change }, view)
     }
 }
@@ -261,7 +261,7 @@ mod tests {
         };
         let locations = |line: ReturnedLine| {
             let (change, view) = order.return_lines(&[line], None, NOW).unwrap();
-            assert_eq!(change.lines.unwrap().name, "order.lines_returned");
+            assert_eq!(change.lines_event.unwrap().name, "order.lines_returned");
             assert_eq!(change.order.items[0].returned, 1);
             assert_eq!(change.order.items[1], order.items[1]);
             assert_eq!(
@@ -281,7 +281,7 @@ mod tests {
         let rejected = order.return_lines(&[line(1, true, None)], None, NOW).unwrap_err();
         assert_eq!(rejected.code, Code::QuantityExceedsRemaining);
         let (cancelled, _) = order.cancel_lines(None, true, None, NOW).unwrap();
-        assert_eq!(cancelled.lines.unwrap().name, "order.lines_cancelled");
+        assert_eq!(cancelled.lines_event.unwrap().name, "order.lines_cancelled");
     }
 
     #[test]

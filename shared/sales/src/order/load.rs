@@ -17,7 +17,7 @@ use super::aggregate::{OrderAggregate, PaymentWithOrder};
 use super::fulfillment::Fulfillment;
 use super::number;
 use super::refund::{Refund, UnusableGiftCard, WantedRefund};
-use super::restock::{RestockLocations, UnchangedStore};
+use super::restock::{RestockLocations, LocationsUnchanged};
 use crate::gift_card::{GiftCard, GiftCardStatus};
 use crate::payment::Payment;
 use crate::payment::lookup::PaymentLookup;
@@ -54,20 +54,20 @@ impl FromItem for Member {
 /// # Errors
 /// `not_found`.
 pub async fn order(services: &Services, store: &StoreId, id: &OrderId) -> Result<Order, Problem> {
-    order_as(services, store, id, ReadConsistency::Strong).await
+    order_with_consistency(services, store, id, ReadConsistency::Strong).await
 }
 
 /// Loads an order as [`order`] does, with this consistency.
 ///
 /// # Errors
 /// `not_found`.
-pub async fn order_as(
+pub async fn order_with_consistency(
     services: &Services,
     store: &StoreId,
     id: &OrderId,
     consistency: ReadConsistency,
 ) -> Result<Order, Problem> {
-    resource::load_as(services, &key::order(store, id), consistency).await
+    resource::load_with_consistency(services, &key::order(store, id), consistency).await
 }
 
 /// Loads an order with all its parts, in one query of their partition, strongly consistent.
@@ -79,14 +79,14 @@ pub async fn aggregate(
     store: &StoreId,
     id: &OrderId,
 ) -> Result<OrderAggregate, Problem> {
-    aggregate_as(services, store, id, ReadConsistency::Strong).await
+    aggregate_with_consistency(services, store, id, ReadConsistency::Strong).await
 }
 
 /// Loads an order as [`aggregate`] does, with this consistency.
 ///
 /// # Errors
 /// `not_found`.
-pub async fn aggregate_as(
+pub async fn aggregate_with_consistency(
     services: &Services,
     store: &StoreId,
     id: &OrderId,
@@ -209,15 +209,15 @@ pub async fn unusable_gift_cards(
 /// # Errors
 /// `unknown_location` and `location_inactive` as field errors; `location_inactive` as the problem itself if
 /// the request has no field for the location.
-pub async fn restock_locations(
+pub async fn ensure_restock_locations(
     services: &Services,
     store: &StoreId,
     wanted: &RestockLocations,
-) -> Result<UnchangedStore, Problem> {
+) -> Result<LocationsUnchanged, Problem> {
     let ids: Vec<(Key, &LocationId)> =
         wanted.ids().map(|id| (key::location(store, id), id)).collect();
     if ids.is_empty() {
-        return Ok(UnchangedStore::default());
+        return Ok(LocationsUnchanged::default());
     }
     let known: Store =
         services.table.get(&key::store(store)).await?.ok_or(Code::StorefrontNotFound)?;
@@ -231,7 +231,7 @@ pub async fn restock_locations(
         }
     }
     if errors.is_empty() {
-        return Ok(UnchangedStore::of(&known));
+        return Ok(LocationsUnchanged::of(&known));
     }
     errors.sort_by(|one, other| one.pointer.cmp(&other.pointer));
     Err(Problem::invalid(errors))

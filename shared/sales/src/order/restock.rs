@@ -2,7 +2,7 @@
 //!
 //! Every activation or deactivation of a location writes the store as well
 //! ([`catalogue::location::with_store`]). So the store is read first, then the locations
-//! ([`restock_locations`](super::load::restock_locations)). The transaction that puts the units back
+//! ([`ensure_restock_locations`](super::load::ensure_restock_locations)). The transaction that puts the units back
 //! requires that the store has not changed since: one check, however many locations there are.
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub struct RestockLocations(BTreeMap<LocationId, Vec<String>>);
 /// The condition that the locations have not changed since they were read; no condition if none was read.
 #[derive(Debug, Clone, Default)]
 #[must_use = "the transaction has to require it"]
-pub struct UnchangedStore(Option<(Key, u64)>);
+pub struct LocationsUnchanged(Option<(Key, u64)>);
 
 impl RestockLocations {
     /// The locations of returned lines, in the order of the request. Cancelled units have stayed at theirs.
@@ -47,7 +47,7 @@ impl RestockLocations {
 
     /// Adds the locations that the lines of a request name, for units as well whose stock is not counted.
     #[must_use]
-    pub fn naming<'a>(mut self, named: impl Iterator<Item = Option<&'a LocationId>>) -> Self {
+    pub fn with_requested<'a>(mut self, named: impl Iterator<Item = Option<&'a LocationId>>) -> Self {
         for (position, location) in named.enumerate() {
             let Some(location) = location else { continue };
             let pointer = format!("/items/{position}/location_id");
@@ -87,7 +87,7 @@ impl RestockLocations {
     }
 }
 
-impl UnchangedStore {
+impl LocationsUnchanged {
     /// The condition for a store as it was read.
     pub(super) fn of(store: &Store) -> Self {
         Self(Some((store.key(), store.version)))

@@ -17,7 +17,7 @@ pub(super) type Credits = Vec<(GiftCardId, Money)>;
 impl Order {
     /// Whether units that are cancelled or returned now are unsold: the order is not paid in full, and nothing of
     /// it was refunded.
-    pub(super) fn is_owing(&self) -> bool {
+    pub(super) fn recalculates_on_removal(&self) -> bool {
         !self.outstanding().is_zero() && self.refunded.is_zero()
     }
 

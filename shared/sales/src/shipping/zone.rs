@@ -56,7 +56,7 @@ impl PricingEntry for ShippingZone {
     const KIND: &'static str = "shipping_zones";
     type View = ShippingZoneView;
 
-    fn document(&self) -> Key {
+    fn document_key(&self) -> Key {
         key::shipping_zones(&self.store_id)
     }
 
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn equally_specific_zones_are_rejected() {
         let rejected = |ours: &ShippingZone, theirs: &ShippingZone| {
-            let document = PricingDocument::empty(ours.document()).with(theirs.clone());
+            let document = PricingDocument::empty(ours.document_key()).with(theirs.clone());
             ours.ensure_fits(&document).err().map(|problem| problem.code)
         };
         let europe = zone("Europe", &["DE", "FR"], &[], &[]);

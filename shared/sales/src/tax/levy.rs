@@ -35,11 +35,11 @@ pub fn applicable<'a>(
         if own.is_empty() {
             continue;
         }
-        let adds_to_wider = own.iter().all(|rate| rate.adds_to_wider);
+        let combines = own.iter().all(|rate| rate.combines);
         // The country's rate comes first, as on an invoice.
         own.append(&mut found);
         found = own;
-        if !adds_to_wider {
+        if !combines {
             break;
         }
     }

@@ -15,7 +15,7 @@ fn rate(name: &str, (country, region): (&str, Option<&str>), percent: &str) -> T
         tax_class: None,
         postal_codes: None,
         percentage: sample(percent),
-        adds_to_wider: false,
+        combines: false,
         on_shipping: true,
         created_at: EXAMPLE_TIME,
         updated_at: EXAMPLE_TIME,
@@ -24,7 +24,7 @@ fn rate(name: &str, (country, region): (&str, Option<&str>), percent: &str) -> T
 }
 
 fn combined(rate: TaxRate) -> TaxRate {
-    TaxRate { adds_to_wider: true, ..rate }
+    TaxRate { combines: true, ..rate }
 }
 
 fn of_class(class: &str, rate: TaxRate) -> TaxRate {

@@ -62,7 +62,7 @@ pub async fn cancel<C: Completion<Cancelled>>(
 ) -> Result<C::Output, Problem> {
     // Boxed: this future takes many kilobytes.
     let once = |consistency| once(services, (store, id, consistency), input, completion);
-    let reserved = inventory::persist_eventual_first(once);
+    let reserved = inventory::retry_on_conflict_eventual_first(once);
     let reserved = Box::pin(reserved).await?;
     let output = refund_order::finish(services, reserved, completion).await?;
     Box::pin(close_payments_or_warn(services, store, id)).await;
@@ -76,7 +76,7 @@ async fn once<C: Completion<Cancelled>>(
     input: &CancelOrder,
     completion: &C,
 ) -> Result<RefundReservation<C::Output>, Problem> {
-    let aggregate = load::aggregate_as(services, store, id, consistency).await?;
+    let aggregate = load::aggregate_with_consistency(services, store, id, consistency).await?;
     let now = services.clock.now();
     let refund_id = match EarlierRefund::of(&aggregate, &input.seed, now) {
         EarlierRefund::Begun(refund) => {

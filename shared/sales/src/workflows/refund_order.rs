@@ -79,7 +79,7 @@ pub async fn refund<C: Completion<Refunded>>(
     input: &RefundOrder,
     completion: &C,
 ) -> Result<C::Output, Problem> {
-    let reserved = inventory::persist_eventual_first(|consistency| {
+    let reserved = inventory::retry_on_conflict_eventual_first(|consistency| {
         reserve(services, (store, id, consistency), input, completion)
     })
     .await?;
@@ -116,7 +116,7 @@ pub(super) async fn finish<T: From<Refunded>, C: Completion<T>>(
     }
     // The write requires every version, so the order is read again only after a conflict.
     let mut known = Some(aggregate);
-    inventory::persist_attempts(|attempt| {
+    inventory::retry_on_conflict_attempts(|attempt| {
         let known = known.take();
         record(services, (known, &refund), &results, attempt, completion)
     })
@@ -254,7 +254,7 @@ async fn record_result(
 ) -> Result<(), Problem> {
     let results = [(lookup.payment_id.clone(), result.clone())];
     let results = &results;
-    inventory::persist_attempts(|attempt| async move {
+    inventory::retry_on_conflict_attempts(|attempt| async move {
         let now = services.clock.now();
         let aggregate = load::aggregate(services, &lookup.store_id, &lookup.order_id).await?;
         let known = aggregate.payment(&lookup.payment_id);

@@ -95,7 +95,7 @@ impl OrderChange {
         });
         let write = write
             .when_some(self.refund.as_ref(), |write, refund| refund.write(write, &self.order, now))
-            .when_some(self.lines.clone(), Write::emit);
+            .when_some(self.lines_event.clone(), Write::emit);
         self.topics.iter().fold(write, |write, topic| write.emit(self.event_of(topic, now)))
     }
 

@@ -199,10 +199,10 @@ impl Order {
         item.refundable().min(match restock_type {
             RestockType::NoRestock => u32::MAX,
             RestockType::Cancel if self.is_firm() => {
-                item.remaining().saturating_add(item.owed_cancelled)
+                item.remaining().saturating_add(item.refundable_cancelled)
             }
-            RestockType::Cancel => item.owed_cancelled,
-            RestockType::Return => item.returnable().saturating_add(item.owed_returned),
+            RestockType::Cancel => item.refundable_cancelled,
+            RestockType::Return => item.returnable().saturating_add(item.refundable_returned),
         })
     }
 
@@ -267,12 +267,12 @@ impl Order {
                     RestockType::Cancel => {
                         item.cancel_units(line.restocked);
                         let before = line.quantity.saturating_sub(line.restocked);
-                        item.owed_cancelled = item.owed_cancelled.saturating_sub(before);
+                        item.refundable_cancelled = item.refundable_cancelled.saturating_sub(before);
                     }
                     RestockType::Return => {
                         item.return_units(line.restocked);
                         let before = line.quantity.saturating_sub(line.restocked);
-                        item.owed_returned = item.owed_returned.saturating_sub(before);
+                        item.refundable_returned = item.refundable_returned.saturating_sub(before);
                     }
                 }
             }
@@ -308,10 +308,10 @@ impl Order {
                     match line.restock_type {
                         RestockType::NoRestock => {}
                         RestockType::Cancel => {
-                            item.owed_cancelled = item.owed_cancelled.saturating_add(line.quantity);
+                            item.refundable_cancelled = item.refundable_cancelled.saturating_add(line.quantity);
                         }
                         RestockType::Return => {
-                            item.owed_returned = item.owed_returned.saturating_add(line.quantity);
+                            item.refundable_returned = item.refundable_returned.saturating_add(line.quantity);
                         }
                     }
                 }
@@ -337,11 +337,11 @@ impl OrderItem {
         let (restocked, mut restocked_at) = match wanted.restock_type {
             RestockType::NoRestock => (0, Vec::new()),
             RestockType::Cancel => {
-                let restocked = wanted.quantity.saturating_sub(self.owed_cancelled);
+                let restocked = wanted.quantity.saturating_sub(self.refundable_cancelled);
                 (restocked, item.cancel_units(restocked))
             }
             RestockType::Return => {
-                let restocked = wanted.quantity.saturating_sub(self.owed_returned);
+                let restocked = wanted.quantity.saturating_sub(self.refundable_returned);
                 (restocked, item.return_units(restocked))
             }
         };

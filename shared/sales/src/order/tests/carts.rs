@@ -163,7 +163,7 @@ impl Rate {
                 .map(|prefix| PostalCodes::prefix(&country, prefix).unwrap())
                 .or_else(of_range),
             percentage: text(&self.percent),
-            adds_to_wider: self.combines,
+            combines: self.combines,
             ..tax_rate(&self.name, at, self.tax_class.as_deref(), (0, self.on_shipping))
         }
     }

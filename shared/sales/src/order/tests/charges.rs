@@ -35,7 +35,7 @@ pub(super) fn tax_rate(
         tax_class: class.map(sample),
         postal_codes: None,
         percentage: Percentage::of_basis_points(points).unwrap(),
-        adds_to_wider: region.is_some() && points % 2 == 0,
+        combines: region.is_some() && points % 2 == 0,
         on_shipping,
         created_at: NOW,
         updated_at: NOW,

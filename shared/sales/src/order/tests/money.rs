@@ -263,7 +263,7 @@ fn a_repeated_refund_moves_no_stock_twice() {
     assert_eq!(moved(&plan), 1);
     let next = reject(&order, &plan);
     let line = next.items.first().unwrap();
-    assert_eq!((line.remaining(), line.refunded, line.owed_cancelled), (1, 0, 1));
+    assert_eq!((line.remaining(), line.refunded, line.refundable_cancelled), (1, 0, 1));
     let plan = next.plan_refund(&wanted(2)).unwrap();
     assert_eq!(moved(&plan), 1, "the other unit");
     let next = reject(&next, &plan);
@@ -271,7 +271,7 @@ fn a_repeated_refund_moves_no_stock_twice() {
     assert_eq!(moved(&plan), 0);
     let done = next.reserve_refund(&plan, NOW).unwrap();
     let line = done.items.first().unwrap();
-    assert_eq!((line.cancelled, line.refunded, line.owed_cancelled), (2, 2, 0));
+    assert_eq!((line.cancelled, line.refunded, line.refundable_cancelled), (2, 2, 0));
     let rejected = done.plan_refund(&wanted(1)).unwrap_err();
     assert_eq!(rejected.code, Code::QuantityExceedsRemaining);
 }

@@ -186,7 +186,7 @@ fn cancelling_refunded_units_owes_no_second_refund() {
         let line = CancelledLine { order_item_id: first.clone(), quantity: 2 };
         let next = refunds.cancel_lines(Some(&[line]), true, None, NOW).unwrap().0.order;
         let item = next.items.first().unwrap();
-        assert_eq!((item.waived, item.owed_cancelled), (owed, owed), "{refunded} refunded");
+        assert_eq!((item.waived, item.refundable_cancelled), (owed, owed), "{refunded} refunded");
     }
 }
 

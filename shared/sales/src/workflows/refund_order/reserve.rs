@@ -59,7 +59,7 @@ pub(super) async fn reserve<C: Completion<Refunded>>(
     input: &RefundOrder,
     completion: &C,
 ) -> Result<RefundReservation<C::Output>, Problem> {
-    let aggregate = load::aggregate_as(services, store, id, consistency).await?;
+    let aggregate = load::aggregate_with_consistency(services, store, id, consistency).await?;
     let now = services.clock.now();
     let id = match EarlierRefund::of(&aggregate, &input.seed, now) {
         EarlierRefund::Begun(refund) => {
@@ -88,8 +88,8 @@ pub(in crate::workflows) async fn begin<T: From<Refunded>, C: Completion<T>>(
     let plan = change.order.plan_refund_without(refund.wanted, &unusable)?;
     let provider_client = connect_providers(services, &change.order, &plan).await?;
     let store = &change.order.store_id;
-    let locations = plan.restock_locations().naming(refund.wanted.locations());
-    let unchanged = load::restock_locations(services, store, &locations).await?;
+    let locations = plan.restock_locations().with_requested(refund.wanted.locations());
+    let unchanged = load::ensure_restock_locations(services, store, &locations).await?;
     let refund = Refund::of(&change.order, refund.id, &plan, refund.why, now);
     let change = aggregate.begin_refund(change, &plan, refund, now)?;
     let write =

@@ -1,4 +1,4 @@
-//! Import of quantities: several in one transaction, with a mark that it was done, so that a repetition
+//! Import of quantities: several in one transaction, with an idempotency record, so that a repetition
 //! does not undo a sale in between.
 
 use std::collections::{HashMap, HashSet};
@@ -8,7 +8,7 @@ use catalogue::location::{self, Location};
 use catalogue::product::{
     MAX_OPTIONS, Product, Sellable, Sku, UniqueProductHandle, UniqueSku, Variant,
 };
-use catalogue::workflows::adjust_stock::{ExecutionMark, InventoryRequest, execute};
+use catalogue::workflows::adjust_stock::{IdempotencyEntry, InventoryRequest, execute};
 use catalogue::workflows::save_product::Customs;
 use core_types::fields::{Country, Handle, HsCode};
 use core_types::id::{LocationId, ProductId, VariantId};
@@ -339,7 +339,7 @@ async fn write(work: &Work<'_>, changes: &[RecordChange], how: char) -> Result<(
     let import = work.import;
     let (row, number) = changes.first().map_or((0, 0), |(first, _)| (first.row, first.number));
     let place = key::import_rows_done(&import.id, row);
-    let mark = ExecutionMark {
+    let entry = IdempotencyEntry {
         key: Key::new(place.pk, format!("{}#{}{how}{number}", place.sk, import.runs)),
         forgotten_at: import.expires_at(),
     };
@@ -349,7 +349,7 @@ async fn write(work: &Work<'_>, changes: &[RecordChange], how: char) -> Result<(
         reference: Some(import.id.to_string()),
         dry_run: import.dry_run,
         wanted: changes.iter().map(|(_, change)| change.clone()).collect(),
-        mark: Some(mark).filter(|_| !import.dry_run),
+        idempotency: Some(entry).filter(|_| !import.dry_run),
     };
     match execute(work.services, work.store, &parsed, &CommitOnly).await {
         // Done by an interrupted step.

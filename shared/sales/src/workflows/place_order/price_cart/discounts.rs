@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use catalogue::collection::{self, Collection, Members};
+use catalogue::collection::{self, Collection, CollectionProducts};
 use catalogue::product::Product;
 use core_types::id::{CollectionId, ProductId, StoreId};
 use core_types::key;
@@ -220,7 +220,7 @@ impl DiscountReader<'_> {
                 automated.push(collection);
                 continue;
             }
-            let members: Option<Members> = found.take(&members)?;
+            let members: Option<CollectionProducts> = found.take(&members)?;
             let listed = members.map(|members| members.product_ids).unwrap_or_default();
             for product in products.iter().filter(|product| listed.contains(product)) {
                 inside.entry(product.clone()).or_default().push(id.clone());

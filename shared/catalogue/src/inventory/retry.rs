@@ -20,19 +20,19 @@ static CONFLICTED: Mutex<()> = Mutex::const_new(());
 ///
 /// # Errors
 /// Those of the last attempt.
-pub async fn persist<T, F, Fut>(mut attempt: F) -> Result<T, Problem>
+pub async fn retry_on_conflict<T, F, Fut>(mut attempt: F) -> Result<T, Problem>
 where
     F: FnMut() -> Fut,
     Fut: Future<Output = Result<T, Problem>>,
 {
-    persist_attempts(|_| attempt()).await
+    retry_on_conflict_attempts(|_| attempt()).await
 }
 
-/// As [`persist`]; says to `attempt` which one it is.
+/// As [`retry_on_conflict`]; says to `attempt` which one it is.
 ///
 /// # Errors
 /// Those of the last attempt.
-pub async fn persist_attempts<T, F, Fut>(mut attempt: F) -> Result<T, Problem>
+pub async fn retry_on_conflict_attempts<T, F, Fut>(mut attempt: F) -> Result<T, Problem>
 where
     F: FnMut(Attempt) -> Fut,
     Fut: Future<Output = Result<T, Problem>>,
@@ -53,18 +53,18 @@ where
     }
 }
 
-/// As [`persist`], but with a first attempt over eventually consistent reads (docs/data-model.md §13).
+/// As [`retry_on_conflict`], but with a first attempt over eventually consistent reads (docs/data-model.md §13).
 ///
 /// # Errors
 /// Those of the last attempt.
-pub async fn persist_eventual_first<T, F, Fut>(mut attempt: F) -> Result<T, Problem>
+pub async fn retry_on_conflict_eventual_first<T, F, Fut>(mut attempt: F) -> Result<T, Problem>
 where
     F: FnMut(ReadConsistency) -> Fut,
     Fut: Future<Output = Result<T, Problem>>,
 {
     match attempt(ReadConsistency::Eventual).await {
         Err(rejected) if needs_strong_read(&rejected) => {
-            persist(|| attempt(ReadConsistency::Strong)).await
+            retry_on_conflict(|| attempt(ReadConsistency::Strong)).await
         }
         outcome => outcome,
     }
