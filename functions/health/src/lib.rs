@@ -1,6 +1,8 @@
 //! `GET /health` and the API's OpenAPI document; and, as API Gateway's `$default`, the 404 of every path
 //! below no family's prefix.
 
+mod documents;
+
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -9,7 +11,7 @@ use delivery::delivery::QUEUE;
 use gateway::app::App;
 use gateway::budget::Cost;
 use gateway::caller::{Access, Caller, Identity, Public};
-use gateway::reply::{Either, File, Json, NoStore, Typed};
+use gateway::reply::{Either, Json, NoStore, Typed};
 use gateway::request::{Inbound, Query};
 use gateway::routes::Routes;
 use primitives::clock::Timestamp;
@@ -25,7 +27,8 @@ pub fn routes() -> Routes {
     Routes::default()
         .open_to_any_origin(callers::cross_origin::is_open)
         .get("/health", Cost::FREE, health)
-        .get("/v1/openapi.json", Cost::FREE, openapi)
+        .get("/v1/openapi.json", Cost::FREE, documents::json)
+        .get("/v1/openapi.yaml", Cost::FREE, documents::yaml)
 }
 
 /// Anybody, or, for the deep check, an operator.
@@ -175,14 +178,4 @@ impl DependencyHealth {
             }
         }
     }
-}
-
-/// The OpenAPI document of every route, as built into the program.
-const DOCUMENT: &[u8] = include_bytes!("../../../docs/openapi.json");
-
-/// `GET /v1/openapi.json` (`getOpenApiDocument`): Get the OpenAPI document.
-///
-/// Returns the OpenAPI document of all routes.
-async fn openapi(_: Public) -> Result<File, Problem> {
-    Ok(File::new("application/json", DOCUMENT.to_vec()))
 }

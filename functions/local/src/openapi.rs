@@ -50,7 +50,7 @@ pub fn document(root: &Path) -> Result<Value, AnyError> {
     let (mut paths, mut tags, mut faults) = (Map::new(), Vec::new(), Vec::new());
     let mut ids = BTreeSet::new();
     for (family, routes) in crate::families() {
-        tags.push(json!({"name": family}));
+        tags.push(json!({"name": family, "description": described_family(family)}));
         for described in routes.described() {
             let row = &described.row;
             let handler = &*described.handler.replacen(APART, "::", 1);
@@ -98,7 +98,7 @@ pub fn document(root: &Path) -> Result<Value, AnyError> {
     all.insert("WebhookEvent".to_owned(), core_types::event::envelope());
     all.insert("Problem".to_owned(), problems::schema());
     all.insert("OAuthError".to_owned(), problems::oauth_schema());
-    tags.push(json!({"name": "webhooks"}));
+    tags.push(json!({"name": "webhooks", "description": "What subscribed receivers get, by the type of the event."}));
     let mut document = json!({
         "openapi": "3.1.0",
         "info": info(),
@@ -116,8 +116,26 @@ pub fn document(root: &Path) -> Result<Value, AnyError> {
         },
     });
     simplify::simplify(&mut document);
+    merge::prune(&mut document);
     let links = rust_links(&document);
     if links.is_empty() { Ok(document) } else { Err(links.join("\n").into()) }
+}
+
+/// What the operations of a family are about.
+fn described_family(family: &str) -> &'static str {
+    match family {
+        "health" => "Whether the service works, and this document.",
+        "auth" => "Accounts of merchants and their sessions; sessions of customers.",
+        "storefront" => "What shoppers see and do: the catalogue of a store, checkout, their own orders.",
+        "stores" => "Stores and their settings: members, domains, taxes, shipping, menus, policies.",
+        "products" => "Products, collections, stock, discounts, gift cards, customers, imports and exports.",
+        "orders" => "Orders: payment, fulfillment, refunds, returns, and the dashboard.",
+        "payments" => "Payments, providers and their webhooks, disputes.",
+        "themes" => "The themes of stores: packages, drafts, releases, previews, licences.",
+        "app-store" => "Apps and their developers, installations, OAuth, and the bridge of embedded apps.",
+        "operations" => "Webhook subscriptions and deliveries, evidence, and the work of operators.",
+        _ => "",
+    }
 }
 
 /// The errors of texts that link to an item of the code, which their reader does not have.
@@ -140,6 +158,7 @@ fn info() -> Value {
             `x-problem-codes`. Every response has `X-Request-Id`, and of what the request cost \
             `X-Service-Cost-Requested`, `X-Service-Cost-Actual`, `X-Service-Cost-Available` and \
             `X-Service-Cost-Restore-Rate`.",
+        "contact": {"name": "The operators of the platform"},
         "license": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
     })
 }

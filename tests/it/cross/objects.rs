@@ -14,6 +14,7 @@ use self::world::world;
 const NO_OBJECTS: &[&str] = &[
     "/health",
     "/v1/openapi.json",
+    "/v1/openapi.yaml",
     "/v1/app-store/installations/{id}/access-log",
     "/v1/app-store/installations/{id}/scopes",
     "/v1/app-store/oauth/jwks",

@@ -55,6 +55,10 @@ async fn the_openapi_document_and_reference_page_are_served() {
     let served = client.get("/v1/openapi.json").await.expect(200);
     assert_eq!(served.json, committed());
     assert_eq!(served.header("content-type"), Some("application/json"));
+    assert!(served.text.len() <= 1_572_864, "{} bytes", served.text.len());
+    let yaml = client.get("/v1/openapi.yaml").await.expect(200);
+    assert_eq!(yaml.header("content-type"), Some("application/yaml"));
+    assert_eq!(serde_yaml_ng::from_str::<Value>(&yaml.text).unwrap(), committed());
     let page = client.get("/_local/docs").await.expect(200);
     assert!(page.text.contains("SwaggerUIBundle") && page.text.contains("/v1/openapi.json"));
     for elsewhere in ["src=\"http", "href=\"http"] {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::merge::{component, operations};
 
 /// Moves the examples of bodies that are a component, a page of components or an event about a component to
-/// the component. The first response with it is its example, then the first item of a page, then the sample
+/// the component, with one element of each list of objects; those with members like `default` are left out. The first response with it is its example, then the first item of a page, then the sample
 /// of an event.
 pub(super) fn share(paths: &mut Value, webhooks: &mut Value, schemas: &mut Map<String, Value>) {
     let mut shared: BTreeMap<String, Value> = BTreeMap::new();
@@ -30,10 +30,39 @@ pub(super) fn share(paths: &mut Value, webhooks: &mut Value, schemas: &mut Map<S
 fn take(content: &mut Value, schema: &str, example: &str, shared: &mut BTreeMap<String, Value>) {
     let name = content.pointer(&format!("/schema{schema}")).and_then(component);
     let found = content.pointer(&format!("/example{example}")).cloned();
-    let (Some(name), Some(found)) = (name, found) else { return };
-    shared.entry(name.to_owned()).or_insert(found);
+    let (Some(name), Some(mut found)) = (name, found) else { return };
+    shorten(&mut found);
+    if !has_keyword(&found) {
+        shared.entry(name.to_owned()).or_insert(found);
+    }
     if let Value::Object(members) = content {
         members.remove("example");
+    }
+}
+
+/// Keeps the first element of each list of objects.
+fn shorten(example: &mut Value) {
+    match example {
+        Value::Object(members) => members.values_mut().for_each(shorten),
+        Value::Array(elements) => {
+            if elements.first().is_some_and(Value::is_object) {
+                elements.truncate(1);
+            }
+            elements.iter_mut().for_each(shorten);
+        }
+        _ => {}
+    }
+}
+
+/// Whether a part has a member that is a keyword of schemas, which tools take for one inside a schema.
+fn has_keyword(example: &Value) -> bool {
+    match example {
+        Value::Object(members) => {
+            let is_keyword = |name: &String| ["default", "example", "examples"].contains(&&**name);
+            members.keys().any(is_keyword) || members.values().any(has_keyword)
+        }
+        Value::Array(parts) => parts.iter().any(has_keyword),
+        _ => false,
     }
 }
 

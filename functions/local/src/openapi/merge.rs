@@ -46,6 +46,38 @@ pub(super) fn parameters(paths: &mut Value) -> Map<String, Value> {
     shared
 }
 
+/// Removes components that nothing refers to.
+pub(super) fn prune(document: &mut Value) {
+    loop {
+        let mut named = BTreeSet::new();
+        references(document, &mut named);
+        let mut is_done = true;
+        for kind in ["schemas", "responses", "parameters", "headers"] {
+            let all = document.pointer_mut(&format!("/components/{kind}"));
+            let Some(all) = all.and_then(Value::as_object_mut) else { continue };
+            let before = all.len();
+            all.retain(|name, _| named.contains(&format!("#/components/{kind}/{name}")));
+            is_done &= all.len() == before;
+        }
+        if is_done {
+            return;
+        }
+    }
+}
+
+/// Collects what a part of the document refers to.
+fn references(part: &Value, named: &mut BTreeSet<String>) {
+    match part {
+        Value::Object(members) => {
+            let name = members.get("$ref").and_then(Value::as_str);
+            named.extend(name.map(str::to_owned));
+            members.values().for_each(|part| references(part, named));
+        }
+        Value::Array(parts) => parts.iter().for_each(|part| references(part, named)),
+        _ => {}
+    }
+}
+
 /// Operations whose parameter is a component at least.
 const FREQUENT: u32 = 3;
 

@@ -66,8 +66,7 @@ pub(super) fn of(
         }
     }
     if operation.is_tagged || row.method == Method::GET && row.access == Access::Public {
-        let meaning = "Not modified: `If-None-Match` has the current ETag (RFC 9110 §13.1.2).";
-        responses.insert("304".to_owned(), json!({"description": meaning}));
+        responses.insert("304".to_owned(), json!({"$ref": "#/components/responses/NotModified"}));
     }
     for (status, rejection) in problems::responses(&codes, row.oauth) {
         match responses.get_mut(&status) {
@@ -179,21 +178,21 @@ fn parameters(operation: &Operation<'_>, row: &Row) -> Value {
     }
     if row.method != Method::GET && row.access != Access::Client && !has("Idempotency-Key") {
         all.push(json!({
-            "name": "Idempotency-Key", "in": "header", "required": false,
+            "name": "Idempotency-Key", "in": "header",
             "description": "Requests with the same key and body take effect once, and get the same response. Without a credential, at least 22 characters.",
             "schema": gateway::idempotency::key_schema(),
         }));
     }
     if row.access.selects_store() && !operation.path.contains(&"store_id") {
         all.push(json!({
-            "name": "X-Service-Store-Id", "in": "header", "required": false,
+            "name": "X-Service-Store-Id", "in": "header",
             "description": "The store, where neither the path nor the credential names it.",
             "schema": {"type": "string"},
         }));
     }
     if shows_money(row) {
         all.push(json!({
-            "name": "X-Service-Locale", "in": "header", "required": false,
+            "name": "X-Service-Locale", "in": "header",
             "description": "The language in which amounts are formatted, as `formatted`.",
             "schema": {
                 "type": "string",
@@ -220,13 +219,35 @@ fn parameter(parameter: &Parameter) -> Value {
         ParameterLocation::Header => "header",
     };
     let mut members = json!({
-        "name": parameter.name, "in": location, "required": parameter.required,
-        "schema": parameter.schema,
+        "name": parameter.name, "in": location, "schema": sent(parameter.schema.clone().into()),
     });
+    if let (true, Value::Object(members)) = (parameter.required, &mut members) {
+        members.insert("required".to_owned(), true.into());
+    }
     if let (Some(text), Value::Object(members)) = (&parameter.description, &mut members) {
         members.insert("description".to_owned(), text.clone().into());
     }
     members
+}
+
+/// The schema of a parameter's value: it is left out, and never `null`; its description is the parameter's.
+fn sent(mut schema: Value) -> Value {
+    let Value::Object(members) = &mut schema else { return schema };
+    members.remove("description");
+    if let Some(Value::Array(types)) = members.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            members.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(alternatives)) = members.get_mut("anyOf") {
+        alternatives.retain(|one| one.get("type").is_none_or(|name| name != "null"));
+        if let [only] = alternatives.as_slice() {
+            return only.clone();
+        }
+    }
+    schema
 }
 
 /// The security requirement of a kind of caller.

@@ -28,7 +28,7 @@ pub(super) fn schema() -> Value {
                 "items": {
                     "type": "object",
                     "properties": {
-                        "pointer": {"type": "string", "description": "A JSON LookupItem (RFC 6901) into the body; for a parameter, `/` and its name."},
+                        "pointer": {"type": "string", "description": "A JSON Pointer (RFC 6901) into the body; for a parameter, `/` and its name."},
                         "code": {"type": "string"},
                         "detail": {"type": "string"},
                     },
@@ -158,11 +158,15 @@ fn group_of(code: Code) -> Option<&'static str> {
     SHARED.iter().find(|(_, codes)| codes.contains(&code)).map(|(group, _)| *group)
 }
 
-/// The component of every status: `NotFound`, and `OAuthBadRequest` of the OAuth endpoints.
+/// The responses of every status: `NotFound`, and `OAuthBadRequest` of the OAuth endpoints.
 pub(super) fn components() -> Map<String, Value> {
     let received =
         json!({"description": "Received. With any other status the delivery is retried."});
-    let mut components = Map::from_iter([("Received".to_owned(), received)]);
+    let not_modified = json!({"description": "Not modified: `If-None-Match` has the current ETag (RFC 9110 §13.1.2)."});
+    let mut components = Map::from_iter([
+        ("Received".to_owned(), received),
+        ("NotModified".to_owned(), not_modified),
+    ]);
     for status in Code::ALL.iter().map(|code| code.status()) {
         components.entry(name_of(status, false)).or_insert_with(|| rejection(status));
         let status = as_oauth(status);

@@ -3,18 +3,27 @@
 use serde_json::{Map, Value, json};
 
 /// Rewrites the schemas of a document. An enumeration is an `enum`, with the descriptions of its values in
-/// `x-enum-descriptions`, in the same order. No default is `null`, because generators take a member with a
-/// default for one that is always present. Every array has items.
+/// `x-enum-descriptions`, in the same order; so is a constant. No default is `null`, because generators take a member with a
+/// default for one that is always present. Every array has items. Integers that may need 64 bits say so.
 pub(super) fn simplify(value: &mut Value) {
     match value {
         Value::Object(members) => {
             enumerate(members);
+            if let Some(only @ Value::String(_)) = members.get("const").cloned() {
+                // A generator for Python cannot merge a constant with a string.
+                members.remove("const");
+                members.insert("type".to_owned(), "string".into());
+                members.insert("enum".to_owned(), json!([only]));
+            }
             if members.get("default").is_some_and(Value::is_null) {
                 members.remove("default");
             }
             // No registry of formats has it.
             if members.get("format").is_some_and(|format| format == "uint128") {
                 members.remove("format");
+            }
+            if is_wide_integer(members) {
+                members.insert("format".to_owned(), "int64".into());
             }
             if is_array(members) && has_no_items(members) {
                 members.insert("items".to_owned(), json!({}));
@@ -59,6 +68,18 @@ fn is_array(members: &Map<String, Value>) -> bool {
     }
 }
 
+/// Whether an integer without a format may be out of the range of 32 bits, which some generators take it for.
+fn is_wide_integer(members: &Map<String, Value>) -> bool {
+    let is_integer = |name: &Value| name == "integer";
+    let is_integer = match members.get("type") {
+        Some(Value::Array(types)) => types.iter().any(is_integer),
+        Some(name) => is_integer(name),
+        None => false,
+    };
+    let most = members.get("maximum").and_then(Value::as_i64);
+    is_integer && !members.contains_key("format") && most.is_none_or(|most| most > i32::MAX.into())
+}
+
 fn has_no_items(members: &Map<String, Value>) -> bool {
     members.get("items").is_none_or(|items| items.get("type").is_some_and(|name| name == "null"))
 }
@@ -91,7 +112,7 @@ mod tests {
                 },
                 "note": {"type": ["string", "null"]},
                 "children": {"type": ["array", "null"], "items": {}},
-                "either": {"oneOf": [{"const": "all"}, {"type": "integer"}]},
+                "either": {"oneOf": [{"type": "string", "enum": ["all"]}, {"type": "integer"}]},
             },
             "example": {"oneOf": [{"const": "open"}], "default": null},
         });

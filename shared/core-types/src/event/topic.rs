@@ -147,7 +147,6 @@ impl EventSchema {
     pub fn schema_in(&self, generator: &mut SchemaGenerator) -> Value {
         let data = (self.reference)(generator);
         json!({
-            "title": self.declaration.name,
             "allOf": [
                 {"$ref": "#/components/schemas/WebhookEvent"},
                 {

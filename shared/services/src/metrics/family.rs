@@ -8,7 +8,7 @@ const REST: &str = "products";
 
 /// The families, by the first segments of their paths below `/v1`. Other paths belong to the first family.
 const FAMILIES: &[(&str, &[&str])] = &[
-    ("health", &["openapi.json"]),
+    ("health", &["openapi.json", "openapi.yaml"]),
     ("auth", &["auth"]),
     ("storefront", &["storefront"]),
     ("stores", &["stores"]),
@@ -47,6 +47,7 @@ mod tests {
             ("/health", "health"),
             ("/v1/nowhere", "products"),
             ("/v1/openapi.json", "health"),
+            ("/v1/openapi.yaml", "health"),
             ("/v1/", "health"),
             ("/v1/app-store/oauth/token", "app-store"),
         ] {
