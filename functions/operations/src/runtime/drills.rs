@@ -140,7 +140,7 @@ pub(crate) struct DrillPreview {
 
 /// The target of a drill.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "DrillTarget")]
+#[schemars(rename = "DrillCanary")]
 struct TargetView {
     /// The canary store.
     store_id: StoreId,
