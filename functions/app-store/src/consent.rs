@@ -113,8 +113,11 @@ async fn recognize<'a>(
     services: &Services,
     sent: &'a Sent,
 ) -> Result<Result<(CommerceApp, &'a str), Mistake>, Problem> {
-    let Some(client_id) = sent.get("client_id") else { return Ok(Err(Mistake::Client)) };
-    let client: Option<AppClient> = services.table.get(&key::client(client_id)).await?;
+    let client_id = sent.values.get("client_id").cloned().unwrap_or_default();
+    let Ok(client_id) = input::read::<Exact<128>>(client_id) else {
+        return Ok(Err(Mistake::Client));
+    };
+    let client: Option<AppClient> = services.table.get(&key::client(client_id.as_str())).await?;
     let Some(client) = client else { return Ok(Err(Mistake::Client)) };
     let app: Option<CommerceApp> = services.table.get(&key::app(&client.app_id)).await?;
     // The redirect URIs of an app that is not in the catalogue were reviewed by nobody, or no longer hold.
