@@ -17,13 +17,13 @@ function check(what, holds) {
   if (!holds) throw new Error(`not so: ${what}`);
 }
 
-// The app's own server: where the browser comes back, and a page that tries to frame the consent page.
-const frame = `<iframe src="${url}/v1/app-store/oauth/authorize?client_id=${app.client_id}"></iframe>`;
-const server = createServer((request, answer) => {
+// A page of somebody else, which tries to frame the consent page.
+const server = createServer((_, answer) => {
   answer.setHeader("Content-Type", "text/html");
-  answer.end(`<!doctype html><html lang="en"><title>App</title>${request.url === "/frame" ? frame : "Back."}`);
+  answer.end(`<!doctype html><title>Frame</title><iframe src="${url}/v1/app-store/oauth/authorize"></iframe>`);
 });
-await new Promise((listening) => server.listen(Number(redirect.port), redirect.hostname, listening));
+await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+const elsewhere = `http://127.0.0.1:${server.address().port}`;
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 
 const config = await oauth.discovery(new URL(url), app.client_id, app.client_secret, undefined, {
@@ -43,6 +43,8 @@ async function begin(scope) {
 /** A page at this link, and what it does that it should not. */
 async function open(link, { width = 1280, colorScheme = "light", ...options } = {}) {
   const context = await browser.newContext({ viewport: { width, height: 860 }, colorScheme, ...options });
+  // The app's own server.
+  await context.route(`${redirect.origin}/**`, (route) => route.fulfill({ contentType: "text/html", body: "Back." }));
   const page = await context.newPage();
   page.faults = [];
   page.tokens = new Set();
@@ -69,9 +71,15 @@ async function inspect(page, name) {
   }));
   check(`${name} fits: ${scroll} in ${inner}`, scroll <= inner);
   await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => axe.run());
+  const { violations, passes } = await page.evaluate(() => axe.run());
+  check("axe has rules for it", passes.length > 10);
   const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`);
   check(`axe finds nothing on ${name}: ${found.join("\n")}`, !found.length);
+}
+
+/** Chromium's report of an answer that is meant to be a rejection. */
+function forgive(page, status) {
+  page.faults = page.faults.filter((fault) => !fault.includes(`status of ${status}`));
 }
 
 /** Nothing went wrong, and the page's session has ended. */
@@ -180,19 +188,16 @@ async function wrong() {
   check("the password has the focus", (await focused(page)) === "password");
   check("it is marked", (await page.getAttribute("#password", "aria-invalid")) === "true");
   await inspect(page, "a rejection");
-  // Chromium reports every 401.
-  check("nothing else is wrong", page.faults.every((fault) => fault.includes("401")));
-  page.faults = [];
+  forgive(page, 401);
   await page.reload();
   check("it can be tried again", await page.isVisible("#password"));
   await finish(page, "a wrong password");
 }
 
 function newestCode() {
-  const files = readdirSync(mails).filter((name) => name.endsWith(".eml")).sort();
-  const texts = files.map((name) => readFileSync(`${mails}/${name}`, "utf8")).reverse();
-  const code = texts.map((text) => /^\s*(\d{6})\s*$/m.exec(text)?.[1] ?? /\b(\d{6})\b/.exec(text.split(/\r?\n\r?\n/).slice(1).join("\n"))?.[1]);
-  return code.find(Boolean);
+  const texts = readdirSync(mails).sort().reverse().map((name) => readFileSync(`${mails}/${name}`, "utf8"));
+  const codes = texts.filter((text) => text.includes(merchant.email)).map((text) => /^Code: (\d{6})/m.exec(text)?.[1]);
+  return codes.find(Boolean);
 }
 
 async function byCode() {
@@ -222,7 +227,7 @@ async function bySecondFactor() {
   };
   const { session } = await call("signin", null, { email: merchant.email, password: merchant.password });
   const enrolled = await call("mfa/totp", session.access_token, { current_password: merchant.password });
-  await call("mfa/totp/confirm", session.access_token, { code: totp(enrolled.secret) });
+  await call("mfa/totp/confirm", session.access_token, { code: totp(new URL(enrolled.secret_uri).searchParams.get("secret")) });
   const page = await open((await begin(FIRST)).link);
   await signIn(page);
   await step(page, "totp");
@@ -231,7 +236,7 @@ async function bySecondFactor() {
   await page.fill("#totp-input", enrolled.recovery_codes[0]);
   await page.keyboard.press("Enter");
   await compared(page);
-  page.faults = page.faults.filter((fault) => !fault.includes("401"));
+  forgive(page, 403);
   await page.click("#other-account");
   await step(page, "password");
   await finish(page, "a second factor");
@@ -239,7 +244,8 @@ async function bySecondFactor() {
 
 /** A code of RFC 6238 with its defaults. */
 function totp(secret) {
-  const bits = [...secret.replace(/=+$/, "")].map((letter) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0")).join("");
+  const value = (letter) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0");
+  const bits = [...secret.replace(/=+$/, "")].map(value).join("");
   const key = Buffer.from(bits.match(/.{8}/g).map((byte) => parseInt(byte, 2)));
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
@@ -249,10 +255,10 @@ function totp(secret) {
 }
 
 async function framed() {
-  const page = await open(`${redirect.origin}/frame`);
+  const page = await open(elsewhere);
   await page.waitForTimeout(500);
   const inner = page.frames().map((each) => each.url()).slice(1);
-  check(`it is in no frame: ${inner}`, inner.every((at) => at.startsWith("chrome-error:")));
+  check(`it is in no frame: ${inner}`, inner.length === 1 && inner[0].startsWith("chrome-error:"));
   await page.context().close();
 }
 
@@ -262,8 +268,8 @@ async function nowhere() {
   const page = await open(link.href, { width: 360 });
   check("it leads nowhere", !(await page.locator("a, button, form").count()) && page.url() === link.href);
   await inspect(page, "the error page");
-  check(`nothing else is wrong: ${page.faults}`, page.faults.every((fault) => fault.includes("400")));
-  await page.context().close();
+  forgive(page, 400);
+  await finish(page, "the error page");
 }
 
 try {
