@@ -1,5 +1,5 @@
 """Has an OAuth client that knows nothing of this service send a merchant to the consent page, in headless
-Chromium: approved, refused, cancelled, with a wrong password, by a mailed code and a second factor; on a
+Chromium: approved, denied, cancelled, with a wrong password, by a mailed code and a second factor; on a
 telephone and on a screen. The client is openid-client, and axe-core looks at every step.
 """
 

@@ -150,7 +150,7 @@ async function approved() {
   await finish(page, "approving");
 }
 
-async function refused() {
+async function denied() {
   const { verifier, link } = await begin(SECOND);
   const page = await open(link, { width: 360, colorScheme: "dark" });
   await inspect(page, "the sign-in on a telephone");
@@ -162,9 +162,9 @@ async function refused() {
   check(`what is dropped is listed: ${dropped}`, dropped.join() === "View orders,View and change products, variants and collections");
   await inspect(page, "the decision on a telephone");
   await page.screenshot({ path: `${pictures}/consent-telephone.png`, fullPage: true });
-  await page.click("#refuse");
+  await page.click("#deny");
   check("the app is told so", (await rejection(await back(page), verifier)) === "access_denied");
-  await finish(page, "refusing");
+  await finish(page, "denying");
 }
 
 async function cancelled() {
@@ -273,7 +273,7 @@ async function nowhere() {
 }
 
 try {
-  for (const part of [approved, refused, cancelled, wrong, byCode, bySecondFactor, framed, nowhere]) {
+  for (const part of [approved, denied, cancelled, wrong, byCode, bySecondFactor, framed, nowhere]) {
     await part();
     console.log(`consent page: ${part.name}`);
   }

@@ -219,7 +219,7 @@ async function decide(operation, fields) {
 
 on("store", "change", compare);
 on("approve", "click", () => decide("authorize", known.approve));
-on("refuse", "click", () => decide("deny", known.deny));
+on("deny", "click", () => decide("deny", known.deny));
 
 addEventListener("pagehide", signOut);
 // The session has ended: a page that the browser kept starts anew.

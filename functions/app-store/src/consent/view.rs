@@ -171,7 +171,7 @@ impl Consent<'_> {
                 }
                 div.row {
                     button.primary type="button" #approve { "Approve" }
-                    button.button type="button" #refuse { "Refuse" }
+                    button.button type="button" #deny { "Deny" }
                 }
             }
         }
