@@ -27,6 +27,7 @@ use serde::Serialize;
 use services::Services;
 use table::{Change, Condition, ReadConsistency, Write, retry_eventual_first};
 
+pub(crate) use deny::denied;
 pub use deny::deny;
 
 /// An authorization that the merchant has agreed to.
@@ -34,23 +35,24 @@ pub use deny::deny;
 #[derive(Debug, Clone)]
 pub struct AuthorizeRequest {
     /// `code`, the only response type.
-    response_type: Option<Exact<64>>,
+    pub(crate) response_type: Option<Exact<64>>,
     /// `authorization_code`, the only grant type (RFC 6749 §4.1).
-    grant_type: Option<Exact<64>>,
+    pub(crate) grant_type: Option<Exact<64>>,
     /// The app's client id; if it is sent, it must be the one of the app in the path.
-    client_id: Option<Exact<128>>,
+    pub(crate) client_id: Option<Exact<128>>,
     /// The scopes to grant, separated by spaces. By default, all that the app is registered for.
-    scope: Option<Requested>,
+    pub(crate) scope: Option<Requested>,
     /// The scopes to grant as a list. Send this or `scope`.
-    scopes: Option<Requested>,
+    pub(crate) scopes: Option<Requested>,
     /// A registered redirect URI of the app, character by character.
-    redirect_uri: Exact<2048>,
-    /// The app's state, which is returned unchanged.
-    state: Exact<1024>,
+    pub(crate) redirect_uri: Exact<2048>,
+    /// The app's state, which is returned unchanged. Required without a code challenge: one of both binds
+    /// the code to the browser that it was requested with (RFC 9700 §2.1).
+    pub(crate) state: Option<Exact<1024>>,
     /// The PKCE code challenge (RFC 7636). Apps with `require_pkce` and public clients must send it.
-    code_challenge: Option<SentChallenge>,
+    pub(crate) code_challenge: Option<SentChallenge>,
     /// `S256`, the only method.
-    code_challenge_method: Option<Exact<16>>,
+    pub(crate) code_challenge_method: Option<Exact<16>>,
 }
 
 /// A code challenge as it was sent. A malformed one is `invalid_request`, and not a field error
@@ -75,12 +77,12 @@ impl Deserr<FieldErrors> for SentChallenge {
 /// The result of an authorization (docs/conventions.md §9).
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AuthorizeResponse {
-    /// The URI to redirect the merchant to: the redirect URI with `code`, `state` and `iss`.
+    /// The URI to redirect the merchant to: the redirect URI with `code`, `iss`, and the app's `state`.
     redirect_to: String,
     /// The authorization code, which the token endpoint redeems once.
     code: String,
-    /// The app's state, unchanged.
-    state: String,
+    /// The app's state, unchanged; `null` if it sent none.
+    state: Option<String>,
     /// The issuer of the code (RFC 9207).
     iss: String,
     /// The lifetime of the code, in seconds: 900.
@@ -186,11 +188,15 @@ fn issue(
 
 impl AuthorizeResponse {
     fn of(input: &AuthorizeRequest, code: String, installation: &Installation, iss: &str) -> Self {
-        let pairs = [("code", code.as_str()), ("state", input.state.as_str()), ("iss", iss)];
+        let state = input.state.as_ref().map(Exact::as_str);
+        let redirect_to = with_query(
+            input.redirect_uri.as_str(),
+            [("code", Some(&*code)), ("state", state), ("iss", Some(iss))],
+        );
         Self {
-            redirect_to: with_query(input.redirect_uri.as_str(), &pairs),
+            redirect_to,
             code,
-            state: input.state.as_str().to_owned(),
+            state: state.map(str::to_owned),
             iss: iss.to_owned(),
             expires_in: AUTHORIZATION_CODE_LIFETIME.as_secs(),
             scope: installation.scopes.to_string(),
@@ -206,7 +212,10 @@ impl AuthorizeResponse {
 impl AuthorizeRequest {
     /// Validates the request (docs/conventions.md §9), the redirect URI first. Later errors could be sent by
     /// a redirect, but are returned to the merchant's admin instead.
-    fn validate(&self, app: &CommerceApp) -> Result<(Scopes, Option<CodeChallenge>), Problem> {
+    pub(crate) fn validate(
+        &self,
+        app: &CommerceApp,
+    ) -> Result<(Scopes, Option<CodeChallenge>), Problem> {
         validate_app(app)?;
         if !app.allows_redirect(self.redirect_uri.as_str()) {
             return Err(Code::InvalidRedirectUri.into());
@@ -228,6 +237,11 @@ impl AuthorizeRequest {
         let challenge = self.challenge()?;
         if challenge.is_none() && (app.require_pkce || !app.confidential) {
             return Err(Code::InvalidRequest.detail("`code_challenge` is required for this app."));
+        }
+        if challenge.is_none() && self.state.is_none() {
+            return Err(
+                Code::InvalidRequest.detail("`state` is required without `code_challenge`.")
+            );
         }
         Ok((self.validate_scopes(app)?, challenge))
     }
@@ -324,14 +338,19 @@ fn check_app(write: Write, app: &CommerceApp, redirect_uri: &str, count: bool) -
     write.check(&key::app(&app.id), condition, Code::AppNotPublished)
 }
 
-/// Adds parameters to the existing query of a URI (RFC 6749 §3.1.2). A registered URI has no fragment.
-fn with_query(uri: &str, pairs: &[(&str, &str)]) -> String {
+/// Adds the parameters that have a value to the existing query of a URI (RFC 6749 §3.1.2). A registered URI
+/// has no fragment.
+pub(crate) fn with_query<'a>(
+    uri: &str,
+    pairs: impl IntoIterator<Item = (&'a str, Option<&'a str>)>,
+) -> String {
     let mut query = String::new();
     for (name, value) in pairs {
+        let Some(value) = value else { continue };
         if !query.is_empty() {
             query.push('&');
         }
-        query.extend([*name, "="]);
+        query.extend([name, "="]);
         query.extend(url::form_urlencoded::byte_serialize(value.as_bytes()));
     }
     let joint = match uri.split_once('?') {
@@ -348,13 +367,13 @@ mod tests {
 
     #[test]
     fn parameters_are_added_to_an_existing_query() {
-        let pairs = [("code", "a b"), ("state", "x&y=z")];
+        let pairs = [("code", Some("a b")), ("none", None), ("state", Some("x&y=z"))];
         for (uri, expected) in [
             ("https://a.example/cb", "https://a.example/cb?code=a+b&state=x%26y%3Dz"),
             ("https://a.example/cb?t=1", "https://a.example/cb?t=1&code=a+b&state=x%26y%3Dz"),
             ("https://a.example/cb?", "https://a.example/cb?code=a+b&state=x%26y%3Dz"),
         ] {
-            assert_eq!(with_query(uri, &pairs), expected);
+            assert_eq!(with_query(uri, pairs), expected);
         }
     }
 }

@@ -4,6 +4,7 @@
 mod apps;
 mod authorize;
 mod bridge;
+mod consent;
 mod developer_apps;
 mod developers;
 mod install;
@@ -46,12 +47,19 @@ fn oauth_routes() -> Routes {
     Routes::default()
         .post("/v1/app-store/apps/{id}/oauth/authorize", Cost::WRITE, authorize::authorize)
         .post("/v1/app-store/apps/{id}/oauth/deny", Cost::READ, authorize::deny)
+        .get("/v1/app-store/oauth/authorize", Cost::READ, consent::page)
         .post("/v1/app-store/oauth/token", Cost::TOKEN, oauth::token)
         .post("/v1/app-store/oauth/token-exchange", Cost::TOKEN, oauth::exchange)
         .post("/v1/app-store/oauth/revoke", Cost::TOKEN, oauth::revoke)
         .post("/v1/app-store/oauth/introspect", Cost::TOKEN, oauth::introspect)
         .get("/v1/app-store/oauth/jwks", Cost::FREE, oauth::jwks)
         .get("/v1/app-store/oauth/metadata", Cost::FREE, oauth::metadata)
+        .get("/.well-known/oauth-authorization-server", Cost::FREE, oauth::well_known)
+        .get(
+            "/.well-known/oauth-authorization-server/{issuer_path}",
+            Cost::FREE,
+            oauth::well_known_below,
+        )
         .post("/v1/app-store/bridge/fetch", Cost::READ, bridge::fetch)
 }
 

@@ -11,7 +11,7 @@ mod response;
 mod token;
 mod tokens;
 
-pub use documents::{jwks, metadata};
+pub use documents::{jwks, metadata, well_known, well_known_below};
 pub use exchange::{exchange, mint_embedded};
 pub use token::token;
 pub use tokens::{introspect, revoke};

@@ -194,6 +194,9 @@ impl Caller for OAuthClient {
     }
 }
 
+/// Characters of a client id at most, as in a form: it is part of a key, and DynamoDB rejects long ones.
+const LONGEST_CLIENT_ID: usize = 128;
+
 /// Decodes client id and secret, each form-urlencoded before they were joined (RFC 6749 §2.3.1).
 fn basic(header: &str) -> Option<(String, String)> {
     use base64::Engine;
@@ -207,5 +210,6 @@ fn basic(header: &str) -> Option<(String, String)> {
         let mut pairs = url::form_urlencoded::parse(pair.as_bytes());
         pairs.next().map(|(_, value)| value.into_owned())
     };
-    Some((decode(id)?, decode(secret)?))
+    let id = decode(id).filter(|id| id.chars().count() <= LONGEST_CLIENT_ID)?;
+    Some((id, decode(secret)?))
 }

@@ -9,6 +9,7 @@ use http::Method;
 /// The prefixes of paths whose responses any origin may read. None of them accepts a cookie.
 const OPEN: &[&str] = &[
     "/health",
+    "/.well-known/oauth-authorization-server",
     "/v1/storefront/",
     "/v1/app-store/oauth/token",
     "/v1/app-store/oauth/revoke",
@@ -45,6 +46,7 @@ mod tests {
     fn only_public_paths_are_open() {
         for open in [
             "/v1/storefront/lookup",
+            "/.well-known/oauth-authorization-server",
             "/v1/app-store/oauth/token",
             "/v1/app-store/apps",
             "/v1/themes",
@@ -62,7 +64,12 @@ mod tests {
         ] {
             assert!(!is_open(&Method::POST, closed), "{closed}");
         }
-        for closed in ["/v1/themes/packages", "/v1/themes/plain-linen/editor", "/v1/themesque"] {
+        for closed in [
+            "/v1/app-store/oauth/authorize",
+            "/v1/themes/packages",
+            "/v1/themes/plain-linen/editor",
+            "/v1/themesque",
+        ] {
             assert!(!is_open(&Method::GET, closed), "{closed}");
         }
     }

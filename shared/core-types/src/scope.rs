@@ -164,12 +164,20 @@ impl Deserr<FieldErrors> for Requested {
     }
 }
 
+/// Whether a scope also changes, and what it gives access to, in words for merchants.
+pub fn in_words(scope: &str) -> Option<(bool, &'static str)> {
+    let (writes, resource) = split(scope)?;
+    let (_, access) = RESOURCES.iter().find(|(name, _)| *name == resource)?;
+    Some((writes, access))
+}
+
 /// The description of a scope for a merchant.
 pub fn explain(scope: &str) -> String {
-    let Some((writes, resource)) = split(scope) else { return scope.to_owned() };
-    let known = RESOURCES.iter().find(|(name, _)| *name == resource);
-    let access = known.map_or(resource, |(_, access)| access);
-    if writes { format!("View and change {access}") } else { format!("View {access}") }
+    match in_words(scope) {
+        Some((true, access)) => format!("View and change {access}"),
+        Some((false, access)) => format!("View {access}"),
+        None => scope.to_owned(),
+    }
 }
 
 /// Space-separated (RFC 6749 §3.3).

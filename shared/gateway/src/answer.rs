@@ -69,6 +69,11 @@ impl Answer {
         Self::json(StatusCode::ACCEPTED, body)
     }
 
+    /// 302 without a body (RFC 9110 §15.4.3).
+    pub fn found(location: &str) -> Self {
+        Self::of(StatusCode::FOUND, Vec::new()).header(header::LOCATION, location)
+    }
+
     /// 204.
     pub fn no_content() -> Self {
         Self::of(StatusCode::NO_CONTENT, Vec::new())
@@ -76,6 +81,12 @@ impl Answer {
 
     fn of(status: StatusCode, body: Vec<u8>) -> Self {
         Self { status, headers: Vec::new(), body, versioned: false }
+    }
+
+    /// Replaces the status.
+    #[must_use]
+    pub fn with_status(self, status: StatusCode) -> Self {
+        Self { status, ..self }
     }
 
     /// Adds or replaces a header.

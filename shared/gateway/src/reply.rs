@@ -15,7 +15,7 @@ use crate::answer::{Answer, CacheControl};
 use crate::describe::Operation;
 use crate::request::Described;
 
-pub use content::{File, Html, Jose, TextOf, TextType};
+pub use content::{File, Found, Html, Jose, TextOf, TextType};
 pub use property::{NoStore, OfContent, ReplyProperty, Secret, Tagged, WithProperty};
 
 /// A successful answer of a handler.

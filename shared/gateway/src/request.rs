@@ -11,6 +11,7 @@ mod ruled;
 mod signed;
 
 use std::any::Any;
+use std::marker::PhantomData;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -294,6 +295,25 @@ impl<S: Sync, T: Send + 'static> FromRequestParts<S> for Query<T> {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let Raw(inbound) = Raw::from_request_parts(parts, state).await?;
         inbound.take()
+    }
+}
+
+/// Query parameters as they were sent, for a handler that validates them itself: also unknown and repeated
+/// ones. `T` has those that it knows.
+#[derive(Debug)]
+pub struct SentQuery<T> {
+    /// Names and values, decoded, in the order of the query.
+    pub pairs: Vec<(String, String)>,
+    known: PhantomData<fn() -> T>,
+}
+
+impl<S: Sync, T> FromRequestParts<S> for SentQuery<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Raw(inbound) = Raw::from_request_parts(parts, state).await?;
+        let pairs = form_urlencoded::parse(inbound.query.as_bytes()).into_owned().collect();
+        Ok(Self { pairs, known: PhantomData })
     }
 }
 

@@ -17,7 +17,7 @@ const CREDENTIALS: [&str; 14] = [
 
 /// What has such a word in its path and is open all the same, because a plain call with the same
 /// token does it too, or because it tells what everybody may know.
-const OPEN: [(&str, &str); 11] = [
+const OPEN: [(&str, &str); 14] = [
     ("POST", "/v1/stores/{id}/domains/{host}/verify"),
     ("POST", "/v1/operations/webhook-subscriptions/{id}/secret/rotate"),
     ("POST", "/v1/operations/webhook-subscriptions/{id}/secret/promote"),
@@ -26,6 +26,9 @@ const OPEN: [(&str, &str); 11] = [
     ("GET", "/v1/inventory/levels/{item}/{location}/verify"),
     ("GET", "/v1/app-store/oauth/jwks"),
     ("GET", "/v1/app-store/oauth/metadata"),
+    ("GET", "/v1/app-store/oauth/authorize"),
+    ("GET", "/.well-known/oauth-authorization-server"),
+    ("GET", "/.well-known/oauth-authorization-server/{issuer_path}"),
     ("POST", "/v1/themes/{slug}/preview-session"),
     ("GET", "/v1/themes/{slug}/preview-session/{id}"),
     ("DELETE", "/v1/themes/{slug}/preview-session/{id}"),

@@ -2,6 +2,7 @@
 
 mod authorization;
 mod codes;
+mod consent;
 mod embedded;
 mod installations;
 mod tokens;

@@ -174,6 +174,7 @@ fn filled(row: &Row, store: &str) -> String {
         ("{vid}", format!("var_{zeroes}")),
         ("{fulfillment_id}", format!("ful_{zeroes}")),
         ("{part}", "1".to_owned()),
+        ("{issuer_path}", "api".to_owned()),
     ];
     let mut path = row.path.to_owned();
     for (name, sample) in samples {

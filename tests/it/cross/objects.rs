@@ -12,11 +12,14 @@ use self::world::world;
 
 /// Reads that show no objects: logs, numbers, documents and bytes (`docs/ids.md`).
 const NO_OBJECTS: &[&str] = &[
+    "/.well-known/oauth-authorization-server",
+    "/.well-known/oauth-authorization-server/{issuer_path}",
     "/health",
     "/v1/openapi.json",
     "/v1/openapi.yaml",
     "/v1/app-store/installations/{id}/access-log",
     "/v1/app-store/installations/{id}/scopes",
+    "/v1/app-store/oauth/authorize",
     "/v1/app-store/oauth/jwks",
     "/v1/app-store/oauth/metadata",
     "/v1/app-store/partners/dashboard",

@@ -170,3 +170,28 @@ async fn the_dispatcher_handles_stream_and_schedule_events() {
         assert_eq!(failed, 0, "{name}: {answer}");
     }
 }
+
+#[tokio::test]
+async fn an_issuer_with_a_path_has_its_metadata_below_the_well_known_location() {
+    let gateway = Gateway::start_with(|options| {
+        options.base_url = Some("https://example.com/api".to_owned());
+    })
+    .await;
+    // Nothing listens at that address: the function is handed the event of a proxy that does.
+    let get = async |below: &str| {
+        let path = format!("/.well-known/oauth-authorization-server{below}");
+        let event = json!({"rawPath": path, "requestContext": {"http": {"method": "GET"}}});
+        let reply = invoke(&gateway, event).await;
+        let body = reply["body"].as_str().unwrap_or_default();
+        (reply["statusCode"].clone(), serde_json::from_str::<Value>(body).unwrap_or_default())
+    };
+    let (status, below) = get("/api").await;
+    assert_eq!((status, &below["issuer"]), (json!(200), &json!("https://example.com/api")));
+    let page = "https://example.com/api/v1/app-store/oauth/authorize";
+    assert_eq!(below["authorization_endpoint"], page);
+    assert_eq!(get("").await, (json!(200), below));
+    for other in ["/ap", "/api2", "/API", "/api/", "/api/v2"] {
+        let (status, problem) = get(other).await;
+        assert_eq!((status, &problem["code"]), (json!(404), &json!("not_found")), "{other}");
+    }
+}

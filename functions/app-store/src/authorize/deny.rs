@@ -19,7 +19,7 @@ use super::{validate_app, with_query};
 /// The result of a denied authorization.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DenyResponse {
-    /// The URI to redirect the merchant to: the redirect URI with `error`, `state` and `iss`.
+    /// The URI to redirect the merchant to: the redirect URI with `error`, `iss`, and the app's `state`.
     redirect_to: String,
 }
 
@@ -30,7 +30,7 @@ pub struct DenyRequest {
     /// A registered redirect URI of the app, character by character.
     redirect_uri: Exact<2048>,
     /// The app's state, which is returned unchanged.
-    state: Exact<1024>,
+    state: Option<Exact<1024>>,
 }
 
 /// `POST /v1/app-store/apps/{id}/oauth/deny` (`denyApp`): Deny an app its authorization.
@@ -52,11 +52,13 @@ pub async fn deny(
     if !client.allows_redirect(input.redirect_uri.as_str()) {
         return Err(Code::InvalidRedirectUri.into());
     }
-    let pairs = [
-        ("error", "access_denied"),
-        ("state", input.state.as_str()),
-        ("iss", &app.config.base_url),
-    ];
-    let redirect_to = with_query(input.redirect_uri.as_str(), &pairs);
+    let state = input.state.as_ref().map(Exact::as_str);
+    let redirect_to = denied(input.redirect_uri.as_str(), state, &app.config.base_url);
     Ok(Json::new(&DenyResponse { redirect_to }).no_store())
+}
+
+/// The URI that tells the app that it was denied.
+pub(crate) fn denied(redirect_uri: &str, state: Option<&str>, iss: &str) -> String {
+    let pairs = [("error", Some("access_denied")), ("state", state), ("iss", Some(iss))];
+    with_query(redirect_uri, pairs)
 }

@@ -12,7 +12,7 @@ use super::handlers::Documentation;
 use super::problems;
 
 /// Headers of responses, with type and description.
-const HEADERS: [(&str, &str, &str); 8] = [
+const HEADERS: [(&str, &str, &str); 9] = [
     ("X-Request-Id", "string", "The id of the request, to quote when asking for help."),
     ("X-Service-Cost-Requested", "integer", "The points that were charged before the request ran."),
     ("X-Service-Cost-Actual", "integer", "The points that the request cost."),
@@ -24,6 +24,7 @@ const HEADERS: [(&str, &str, &str); 8] = [
         "The version, for `If-Match`; of a cacheable response, a digest of its content.",
     ),
     ("Link", "string", "The link to the next page (RFC 8288)."),
+    ("Location", "string", "Where the browser goes on."),
     (
         "Idempotent-Replayed",
         "string",
@@ -135,10 +136,15 @@ fn success(answer: &Success, row: &Row, example: Option<&Value>) -> Value {
     if row.method != Method::GET {
         own.push("Idempotent-Replayed");
     }
+    if answer.status == 302 {
+        own.push("Location");
+    }
     let meaning = match answer.status {
         201 => "Created.",
         202 => "Accepted: the work continues after the response.",
         204 => "Done, without a body.",
+        302 => "The browser goes on elsewhere.",
+        400 => "Rejected.",
         _ => "Done.",
     };
     let mut response = Map::from_iter([("description".to_owned(), meaning.into())]);

@@ -2,7 +2,6 @@
 
 use std::marker::PhantomData;
 
-#[cfg(feature = "openapi")]
 use http::StatusCode;
 
 use super::Reply;
@@ -66,22 +65,23 @@ impl TextType for Jose {
     const CONTENT_TYPE: &'static str = Self::MEDIA_TYPE;
 }
 
-/// 200 with a text of this type.
+/// A text of this type: 200, unless it has another status.
 #[derive(Debug, Clone)]
-pub struct TextOf<T> {
+pub struct TextOf<T, const STATUS: u16 = 200> {
     answer: Answer,
     kind: PhantomData<fn() -> T>,
 }
 
-impl<T: TextType> TextOf<T> {
+impl<T: TextType, const STATUS: u16> TextOf<T, STATUS> {
     /// A reply with this text.
     pub fn new(text: String) -> Self {
         let answer = Answer::bytes(T::CONTENT_TYPE, text.into_bytes());
-        Self { answer, kind: PhantomData }
+        let status = StatusCode::from_u16(STATUS).unwrap_or_default();
+        Self { answer: answer.with_status(status), kind: PhantomData }
     }
 }
 
-impl<T: TextType> Reply for TextOf<T> {
+impl<T: TextType, const STATUS: u16> Reply for TextOf<T, STATUS> {
     fn as_answer(&self) -> &Answer {
         &self.answer
     }
@@ -96,6 +96,36 @@ impl<T: TextType> Reply for TextOf<T> {
 
     #[cfg(feature = "openapi")]
     fn describe(operation: &mut Operation) {
-        operation.answers_text(StatusCode::OK.as_u16(), T::MEDIA_TYPE);
+        operation.answers_text(STATUS, T::MEDIA_TYPE);
+    }
+}
+
+/// 302: the browser goes on at the `Location`.
+#[derive(Debug, Clone)]
+pub struct Found(Answer);
+
+impl Found {
+    /// A reply with this `Location`.
+    pub fn at(location: &str) -> Self {
+        Self(Answer::found(location))
+    }
+}
+
+impl Reply for Found {
+    fn as_answer(&self) -> &Answer {
+        &self.0
+    }
+
+    fn into_answer(self) -> Answer {
+        self.0
+    }
+
+    fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self {
+        Self(change(self.0))
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        operation.answers_nothing(StatusCode::FOUND.as_u16());
     }
 }

@@ -10,7 +10,9 @@ use http::Method;
 use schemars::json_schema;
 use serde_json::{Map, Value};
 
-use super::{Body, Described, Form, IfMatch, Inbound, Parameters, Path, Query, Raw, Whole};
+use super::{
+    Body, Described, Form, IfMatch, Inbound, Parameters, Path, Query, Raw, SentQuery, Whole,
+};
 use crate::app::App;
 #[cfg(feature = "openapi")]
 use crate::describe::{Operation, ParameterLocation};
@@ -35,17 +37,21 @@ pub struct Reads {
     pub query: bool,
     /// `limit` and `cursor`.
     pub paging: bool,
+    /// All query parameters, which the handler validates.
+    pub sent_query: bool,
 }
 
 impl Reads {
     /// None of them.
-    pub const NOTHING: Self = Self { body: false, query: false, paging: false };
+    pub const NOTHING: Self = Self { body: false, query: false, paging: false, sent_query: false };
     /// The body.
     pub const BODY: Self = Self { body: true, ..Self::NOTHING };
     /// Query parameters.
     pub const QUERY: Self = Self { query: true, ..Self::NOTHING };
     /// `limit` and `cursor`.
     pub const PAGING: Self = Self { paging: true, ..Self::NOTHING };
+    /// All query parameters as they were sent.
+    pub const SENT_QUERY: Self = Self { sent_query: true, ..Self::NOTHING };
 
     /// The members that both read.
     #[must_use]
@@ -54,6 +60,7 @@ impl Reads {
             body: self.body || other.body,
             query: self.query || other.query,
             paging: self.paging || other.paging,
+            sent_query: self.sent_query || other.sent_query,
         }
     }
 }
@@ -194,6 +201,9 @@ impl<'a> Validation<'a> {
     /// parameters by name and validates them. At an OAuth endpoint unknown parameters are ignored (RFC
     /// 6749 §3.2).
     fn validate_parameters(&mut self) {
+        if self.reads.sent_query {
+            return;
+        }
         let (mut seen, mut repeated) = (BTreeSet::new(), BTreeSet::new());
         for (name, _) in form_urlencoded::parse(self.inbound.query.as_bytes()) {
             if !seen.insert(name.clone()) {
@@ -335,5 +345,14 @@ impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for Query<T> 
     fn describe(operation: &mut Operation) {
         operation.takes_query::<T>();
         operation.rejects(&[Code::ValidationFailed]);
+    }
+}
+
+impl<T: Described + Send + 'static> Argument for SentQuery<T> {
+    const READS: Reads = Reads::SENT_QUERY;
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        operation.takes_query::<T>();
     }
 }

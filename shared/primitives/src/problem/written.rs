@@ -53,8 +53,8 @@ impl Problem {
         }
     }
 
-    /// `{error, error_description}` (RFC 6749 §5.2). Codes of the RFC are used unchanged.
-    fn oauth_body(&self) -> Value {
+    /// `error` and `error_description` (RFC 6749 §4.1.2.1 and §5.2). Codes of the RFCs are used unchanged.
+    pub fn oauth(&self) -> (&'static str, String) {
         let bad_scope = self.errors.iter().any(|error| error.violation.code == "invalid_scope");
         let error = match self.code {
             _ if bad_scope => "invalid_scope",
@@ -76,7 +76,7 @@ impl Problem {
         if self.errors.more() > 0 {
             text = format!("{text} And {} more.", self.errors.more());
         }
-        // RFC 6749 §5.2 allows %x20-21 / %x23-5B / %x5D-7E in a description.
+        // Both sections allow %x20-21 / %x23-5B / %x5D-7E in a description.
         let text: String = text
             .chars()
             .map(|c| match c {
@@ -85,6 +85,12 @@ impl Problem {
                 _ => '?',
             })
             .collect();
+        (error, text)
+    }
+
+    /// The body of an error response (RFC 6749 §5.2).
+    fn oauth_body(&self) -> Value {
+        let (error, text) = self.oauth();
         // Of a 429; clients ignore members that they do not know (RFC 6749 §5.2).
         match self.extras.get("cost") {
             Some(cost) => json!({"error": error, "error_description": text, "cost": cost}),

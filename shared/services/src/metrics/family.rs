@@ -20,6 +20,9 @@ const FAMILIES: &[(&str, &[&str])] = &[
     ("operations", &["operations"]),
 ];
 
+/// The path of the metadata of the OAuth server (RFC 8414 §3), which is not below `/v1`.
+const OAUTH_METADATA: &str = "/.well-known/oauth-authorization-server";
+
 /// The names of the families, in document order.
 pub fn families() -> impl Iterator<Item = &'static str> {
     FAMILIES.iter().map(|(name, _)| *name)
@@ -27,6 +30,9 @@ pub fn families() -> impl Iterator<Item = &'static str> {
 
 /// The family that serves a request of this path.
 pub fn family_of(path: &str) -> &'static str {
+    if path.starts_with(OAUTH_METADATA) {
+        return CODE_FAMILY;
+    }
     let below = path.strip_prefix("/v1/").filter(|below| !below.is_empty());
     let Some(first) = below.and_then(|below| below.split('/').next()) else { return "health" };
     let takes =
@@ -50,6 +56,7 @@ mod tests {
             ("/v1/openapi.yaml", "health"),
             ("/v1/", "health"),
             ("/v1/app-store/oauth/token", "app-store"),
+            ("/.well-known/oauth-authorization-server", "app-store"),
         ] {
             assert_eq!(family_of(path), family, "{path}");
         }

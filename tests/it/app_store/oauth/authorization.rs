@@ -191,6 +191,16 @@ async fn a_denied_authorization_redirects_with_access_denied() {
 async fn oauth_requests_take_at_most_three_round_trips() {
     let shop = Shop::with_published_app(&["read_store", "write_webhooks"]).await;
     assert_eq!(shop.merchant.get("/v1/auth/me").await.expect(200).trips(), 1, "session check");
+    let page = shop.app_server.get("/v1/app-store/oauth/authorize");
+    let query = [
+        ("response_type", "code"),
+        ("client_id", &shop.app.client_id),
+        ("redirect_uri", REDIRECT_URI),
+        ("state", "s"),
+        ("code_challenge", &support::challenge(&support::verifier())),
+        ("code_challenge_method", "S256"),
+    ];
+    assert_eq!(page.query(&query).await.expect(200).trips(), 3, "client, app, developer");
     let grant = shop.authorize().await;
     assert!(grant.reply.trips() <= 3, "authorize took {}", grant.reply.trips());
     let token = shop.redeem(&grant).await.expect(200);

@@ -173,3 +173,17 @@ async fn the_token_endpoint_ignores_unknown_parameters() {
     fields.extend([("resource", "https://api.example.com"), ("scope", "")]);
     shop.token(&fields).await.expect(200);
 }
+
+#[tokio::test]
+async fn an_overlong_client_id_is_of_no_client() {
+    let gateway = support::Gateway::start().await;
+    let long = "c".repeat(3_000);
+    let token = gateway.client().post("/v1/app-store/oauth/token");
+    let form = [("grant_type", "authorization_code"), ("code", "c"), ("redirect_uri", "r")];
+    token.form(&form).basic(&long, "secret").await.expect(401).oauth_error("invalid_client");
+    for endpoint in ["revoke", "introspect"] {
+        let input = gateway.client().post(&format!("/v1/app-store/oauth/{endpoint}"));
+        let input = input.form(&[("token", "t")]).basic(&long, "secret");
+        input.await.expect(401).oauth_error("invalid_client");
+    }
+}
