@@ -133,7 +133,8 @@ pub(crate) async fn create(
     Body(input): Body<CreateRequest>,
 ) -> Result<Created<CustomerView>, Problem> {
     let now = app.clock.now();
-    let (planned, completion) = ((CustomerId::mint(now), input), answering(Customer::to_created_response));
+    let (planned, completion) =
+        ((CustomerId::mint(now), input), answering(Customer::to_created_response));
     customer::create(&app, &access.store, planned, now, &completion).await
 }
 

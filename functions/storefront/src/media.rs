@@ -10,7 +10,7 @@ use core_types::id::MediaId;
 use core_types::key;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
-use gateway::reply::{File, Reply};
+use gateway::reply::{File, Ranged, Reply};
 use gateway::request::{Argument, Inbound, Raw, Validation};
 use http::request::Parts;
 use http::{HeaderName, header};
@@ -92,7 +92,7 @@ pub(crate) async fn get(
     State(app): State<App>,
     Raw(inbound): Raw,
     ImageId(id): ImageId,
-) -> Result<File, Problem> {
+) -> Result<Ranged<File>, Problem> {
     let media: Option<Media> = app.table.get(&key::media(&caller.store().id, &id)).await?;
     let media = media.ok_or(Code::NotFound)?;
     let tag = format!("\"{}\"", media.sha256);
@@ -105,11 +105,11 @@ pub(crate) async fn get(
         bytes.ok_or(Code::NotFound)?
     };
     let image = File::new(media.content_type.as_str(), bytes);
-    Ok(image.map(|answer| {
+    Ok(Ranged::in_parts(image.map(|answer| {
         answer
             .header(header::ETAG, &tag)
             .header(header::CACHE_CONTROL, FOR_EVER)
             .header(header::CONTENT_SECURITY_POLICY, NOTHING)
             .header(HeaderName::from_static("cross-origin-resource-policy"), "cross-origin")
-    }))
+    })))
 }

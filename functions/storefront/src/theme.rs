@@ -5,7 +5,7 @@ use catalogue::blob::pinned::BlobRef;
 use core_types::fields::Subdomain;
 use gateway::answer::PRIVATE;
 use gateway::app::App;
-use gateway::reply::{File, Json, Reply};
+use gateway::reply::{File, Json, Ranged, Reply};
 use gateway::request::{Argument, Raw, Validation};
 use http::request::Parts;
 use http::{HeaderName, header};
@@ -204,7 +204,7 @@ pub(crate) async fn get_file(
     Raw(inbound): Raw,
     FileDigest(digest): FileDigest,
     _: Invitation,
-) -> Result<File, Problem> {
+) -> Result<Ranged<File>, Problem> {
     let stored = find(&app, &caller, &digest).await?.ok_or(Code::NotFound)?;
     let tag = format!("\"{digest}\"");
     // An exact single tag. For other forms of the header, the edge turns the response into a 304.
@@ -215,13 +215,14 @@ pub(crate) async fn get_file(
         read.pop().map(Vec::from).unwrap_or_default()
     };
     let cache_control = if caller.invitation.is_some() { PRIVATE } else { FOR_EVER };
-    Ok(File::new(&stored.file.content_type, bytes).map(|answer| {
+    let file = File::new(&stored.file.content_type, bytes);
+    Ok(Ranged::in_parts(file.map(|answer| {
         answer
             .header(header::ETAG, &tag)
             .header(header::CACHE_CONTROL, cache_control)
             .header(header::CONTENT_SECURITY_POLICY, NOTHING)
             .header(HeaderName::from_static("cross-origin-resource-policy"), "cross-origin")
-    }))
+    })))
 }
 
 /// Finds the file in the preview, or in the live and recent releases.

@@ -39,7 +39,7 @@ pub struct Answer {
 
 /// Marks a response whose `ETag` is a version.
 #[derive(Debug, Clone, Copy)]
-struct Versioned;
+pub(crate) struct Versioned;
 
 impl Answer {
     /// An answer of this status with a JSON body.
@@ -81,6 +81,12 @@ impl Answer {
 
     fn of(status: StatusCode, body: Vec<u8>) -> Self {
         Self { status, headers: Vec::new(), body, versioned: false }
+    }
+
+    /// Allows requests for a part of the body (RFC 9110 §14.3).
+    #[must_use]
+    pub(crate) fn ranged(self) -> Self {
+        self.header(header::ACCEPT_RANGES, "bytes")
     }
 
     /// Replaces the status.
@@ -190,31 +196,6 @@ pub(crate) async fn tagged(response: Response) -> Response {
         parts.headers.insert(header::ETAG, tag);
     }
     Response::from_parts(parts, body.into())
-}
-
-/// Turns a response into 304 when the client already has it (RFC 9110 §13.1.2): for `GET` and `HEAD`, if the
-/// `ETag` is derived from the content ([`Answer::version`] is not).
-pub(crate) fn revalidate(method: &Method, request: &HeaderMap, response: &mut Response) {
-    let is_read = matches!(*method, Method::GET | Method::HEAD);
-    let is_versioned = response.extensions().get::<Versioned>().is_some();
-    if !is_read || is_versioned || response.status() != StatusCode::OK {
-        return;
-    }
-    let Some(current) = response.headers().get(header::ETAG).and_then(|tag| tag.to_str().ok())
-    else {
-        return;
-    };
-    let known = request.get_all(header::IF_NONE_MATCH).iter().filter_map(|tags| tags.to_str().ok());
-    // The RFC requires weak comparison for this header.
-    let plain = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
-    let current = plain(current);
-    if known.flat_map(|tags| tags.split(',')).any(|tag| tag.trim() == "*" || plain(tag) == current)
-    {
-        *response.status_mut() = StatusCode::NOT_MODIFIED;
-        *response.body_mut() = axum::body::Body::empty();
-        response.headers_mut().remove(header::CONTENT_TYPE);
-        response.headers_mut().remove(header::CONTENT_LENGTH);
-    }
 }
 
 impl IntoResponse for Answer {

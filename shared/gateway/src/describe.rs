@@ -272,6 +272,17 @@ impl<'a> Operation<'a> {
         }
     }
 
+    /// Adds that a part of the body can be requested.
+    pub(crate) fn answers_parts(&mut self) {
+        self.answers_bytes(206);
+        self.rejects(&[Code::RangeNotSatisfiable]);
+        let schema = json_schema!({"type": "string"});
+        self.takes_as(ParameterLocation::Header, "Range", false, schema);
+        if let Some(range) = self.parameters.last_mut() {
+            range.description = Some("One range of bytes, such as `bytes=0-1023`.".to_owned());
+        }
+    }
+
     /// Marks all answers so far as `no-store`.
     pub(crate) fn stores_nothing(&mut self) {
         for answer in &mut self.answers {

@@ -17,6 +17,7 @@ pub mod app;
 pub mod bridged;
 pub mod budget;
 pub mod caller;
+mod conditions;
 pub mod cors;
 #[cfg(feature = "openapi")]
 pub mod describe;

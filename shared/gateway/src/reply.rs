@@ -16,7 +16,9 @@ use crate::describe::Operation;
 use crate::request::Described;
 
 pub use content::{File, Found, Html, Jose, TextOf, TextType};
-pub use property::{NoStore, OfContent, ReplyProperty, Secret, Tagged, WithProperty};
+pub use property::{
+    InParts, NoStore, OfContent, Ranged, ReplyProperty, Secret, Tagged, WithProperty,
+};
 
 /// A successful answer of a handler.
 #[diagnostic::on_unimplemented(

@@ -220,12 +220,13 @@ catalogue! {
     IncidentOpen = 409 "incident_open" "An incident is open: no fault is injected until it is resolved.";
     NotForSale = 409 "not_for_sale" "The theme is not for sale.";
     PaymentPageMissing = 409 "payment_page_missing" "The store's settings have no URL of a payment page.";
-    // 410, 412, 413, 415
+    // 410, 412, 413, 415, 416
     Gone = 410 "gone" "The resource is no longer available.";
     PreviewExpired = 410 "preview_expired" "The preview session has ended.";
     PreconditionFailed = 412 "precondition_failed" "The resource is not at the version in If-Match: read it again.";
     BodyTooLarge = 413 "body_too_large" "The body is larger than this path accepts.";
     UnsupportedMediaType = 415 "unsupported_media_type" "This path does not accept the content type.";
+    RangeNotSatisfiable = 416 "range_not_satisfiable" "The content does not have the requested bytes.";
     // 422
     ChangeTooLarge = 422 "change_too_large" "The change affects too many variants at once.";
     ValidationFailed = 422 "validation_failed" "One or more fields are invalid.";

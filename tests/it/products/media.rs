@@ -40,6 +40,41 @@ fn png(size: usize, seed: u8) -> Vec<u8> {
 }
 
 #[tokio::test]
+async fn a_part_of_an_image_is_served_for_a_range() {
+    let front = Front::open().await;
+    let bytes = png(400_000, 7);
+    let made = front.upload(&bytes).await.expect(201);
+    let path = format!("/v1/storefront/{}/media/{}", front.store.subdomain, made.str("/id"));
+    let client = front.gateway.client();
+    let whole = client.get(&path).await.expect(200);
+    assert_eq!(whole.header("accept-ranges"), Some("bytes"));
+    for (range, first, last) in [
+        ("bytes=0-99", 0, 99),
+        ("bytes=349990-350010", 349_990, 350_010),
+        ("bytes=399999-", 399_999, 399_999),
+        ("bytes=-10", 399_990, 399_999),
+    ] {
+        let part = client.get(&path).header("range", range).await.expect(206);
+        assert!(part.bytes == bytes[first..=last], "{range}");
+        let told = format!("bytes {first}-{last}/400000");
+        assert_eq!(part.header("content-range"), Some(told.as_str()));
+        assert_eq!((part.etag(), part.header("content-type")), (whole.etag(), Some("image/png")));
+        let current = client.get(&path).header("range", range).header("if-range", &whole.etag());
+        assert!(current.await.expect(206).bytes == bytes[first..=last]);
+        let other = client.get(&path).header("range", range).header("if-range", "\"x\"");
+        assert!(other.await.expect(200).bytes == bytes);
+        let known = client.get(&path).header("range", range).header("if-none-match", &whole.etag());
+        assert!(known.await.expect(304).bytes.is_empty());
+    }
+    let beyond = client.get(&path).header("range", "bytes=400000-").await.expect(416);
+    assert_eq!(beyond.header("content-range"), Some("bytes */400000"));
+    beyond.problem("range_not_satisfiable");
+    for ignored in ["bytes=0-1,4-5", "pages=1-2", "bytes=9-1"] {
+        assert!(client.get(&path).header("range", ignored).await.expect(200).bytes == bytes);
+    }
+}
+
+#[tokio::test]
 async fn an_image_is_served_unchanged_with_immutable_caching() {
     let front = Front::open().await;
     for size in [64, 350_000, 350_001, 4 << 20] {

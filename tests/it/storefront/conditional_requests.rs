@@ -3,7 +3,8 @@
 use http::Method;
 use support::clock::{RESPONSE_CACHE, STORE_CACHE};
 use support::{
-    Gateway, Reply, Shop, Shopper, ThemeSource, Value, accept, json, routes, unique, upload,
+    Gateway, Merchant, Reply, Shop, Shopper, ThemeSource, Value, accept, json, routes, unique,
+    upload,
 };
 
 /// Public reads whose answers nobody may keep, so that there is nothing to revalidate.
@@ -123,6 +124,48 @@ async fn revalidates(gateway: &Gateway, path: &str) -> Reply {
 /// its store alone, which is kept already.
 fn is_kept(answer: &Reply, path: &str) -> bool {
     answer.header("cache-control") == Some("public, max-age=30") && path != "/v1/storefront/lookup"
+}
+
+#[tokio::test]
+async fn a_read_with_another_tag_in_if_match_fails() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let shop = merchant.open_shop().await;
+    let (owner, visitor) = (merchant.at(&shop), gateway.client());
+    let store = format!("/v1/stores/{}", shop.id);
+    let current = owner.get(&store).await.expect(200).etag();
+    let public = format!("/v1/storefront/{}/products", shop.subdomain);
+    let listed = visitor.get(&public).await.expect(200).etag();
+    for (client, path, tag) in [(&owner, &store, &current), (&visitor, &public, &listed)] {
+        for known in [tag.clone(), format!("\"zz\", {tag}"), "*".to_owned()] {
+            client.get(path).header("if-match", &known).await.expect(200);
+        }
+        for other in ["\"zz\"", "zz", "W/\"zz\"", ""] {
+            let rejected = client.get(path).header("if-match", other).await.expect(412);
+            assert_eq!(rejected.header("etag"), None);
+            assert!(!rejected.str("/request_id").is_empty());
+            rejected.problem("precondition_failed");
+        }
+    }
+    // What has no tag matches none.
+    let orders = owner.get("/v1/orders").header("if-match", "\"1\"").await;
+    orders.expect(412).problem("precondition_failed");
+}
+
+#[tokio::test]
+async fn an_encoded_body_is_rejected_by_the_name_of_its_encoding() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let owner = merchant.at(&merchant.open_shop().await);
+    for encoding in ["gzip", "br", "x-own"] {
+        let sent = owner.post("/v1/products").header("content-encoding", encoding);
+        let rejected = sent.body(b"\x1f\x8b".to_vec()).await.expect(415);
+        assert_eq!(rejected.header("accept-encoding"), Some("identity"));
+        assert!(rejected.str("/detail").contains(encoding), "{}", rejected.text);
+        rejected.problem("unsupported_media_type");
+    }
+    let sent = owner.post("/v1/products/categories").header("content-encoding", "identity");
+    sent.json(json!({"name": "As it is"})).await.expect(201);
 }
 
 #[tokio::test]

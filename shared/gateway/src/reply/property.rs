@@ -36,6 +36,18 @@ impl ReplyProperty for OfContent {
     }
 }
 
+/// A part of the body can be requested (RFC 9110 §14).
+#[derive(Debug, Clone)]
+pub struct InParts;
+
+impl ReplyProperty for InParts {
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        operation.is_tagged = true;
+        operation.answers_parts();
+    }
+}
+
 /// A reply with a further property.
 #[derive(Debug, Clone)]
 pub struct WithProperty<M, R> {
@@ -48,6 +60,9 @@ pub type NoStore<R> = WithProperty<Secret, R>;
 /// A reply whose `ETag` is derived from its content.
 pub type Tagged<R> = WithProperty<OfContent, R>;
 
+/// A reply of which a part can be requested.
+pub type Ranged<R> = WithProperty<InParts, R>;
+
 impl<M, R> WithProperty<M, R> {
     pub(super) const fn new(reply: R) -> Self {
         Self { reply, mark: PhantomData }
@@ -58,6 +73,13 @@ impl<R: Reply> NoStore<R> {
     /// Forbids caching of this reply.
     pub fn of(reply: R) -> Self {
         Self::new(reply.map(Answer::no_store))
+    }
+}
+
+impl<R: Reply> Ranged<R> {
+    /// Allows requests for a part of this reply.
+    pub fn in_parts(reply: R) -> Self {
+        Self::new(reply.map(Answer::ranged))
     }
 }
 

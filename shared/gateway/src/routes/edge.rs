@@ -13,6 +13,7 @@ use crate::answer;
 use crate::app::App;
 use crate::bridged;
 use crate::budget::{ActualCost, Charge};
+use crate::conditions;
 use crate::cors;
 use crate::cors::CrossOrigin;
 use crate::request::{ClientIp, ip_prefix};
@@ -65,8 +66,7 @@ pub(super) async fn edge(
     if let Ok(Some(reader)) = &reader {
         response = amounts::write_out(reader, response).await;
     }
-    answer::revalidate(&requested, &headers, &mut response);
-    response
+    conditions::evaluate(&answered, &requested, &headers, response).await
 }
 
 /// A request that cannot be read, and what it is answered with: with the ids and headers that every

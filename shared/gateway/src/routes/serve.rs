@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::future::join;
 use http::request::Parts;
-use http::{HeaderValue, Method};
+use http::{HeaderMap, HeaderValue, Method, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
 use super::endpoint::Endpoint;
@@ -135,8 +135,22 @@ async fn admit(
 /// Reads the whole request.
 async fn arrive(row: Row, parts: &mut Parts, body: Body) -> Result<Arc<Inbound>, Problem> {
     let params = path_params(parts).await?;
+    if row.method != Method::GET {
+        ensure_unencoded(&parts.headers)?;
+    }
     let body = read_body(body, row.body_limit).await?;
     Ok(Inbound::new(parts, body, params, row))
+}
+
+/// Ensures that a body is sent as it is (RFC 9110 §8.4). The response says so in `Accept-Encoding` (§12.5.3).
+fn ensure_unencoded(headers: &HeaderMap) -> Result<(), Problem> {
+    let Some(encoding) = headers.get(header::CONTENT_ENCODING) else { return Ok(()) };
+    if encoding.as_bytes().eq_ignore_ascii_case(b"identity") {
+        return Ok(());
+    }
+    let name: String = String::from_utf8_lossy(encoding.as_bytes()).chars().take(40).collect();
+    let detail = format!("The body is encoded as `{name}`: send it without a Content-Encoding.");
+    Err(Code::UnsupportedMediaType.detail(detail).header(header::ACCEPT_ENCODING, "identity"))
 }
 
 async fn path_params(parts: &mut Parts) -> Result<Vec<(String, String)>, Problem> {
