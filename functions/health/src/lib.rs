@@ -178,7 +178,7 @@ impl DependencyHealth {
 }
 
 /// The OpenAPI document of every route, as built into the program.
-const DOCUMENT: &[u8] = include_bytes!("../../../docs/openapi.json");
+pub const DOCUMENT: &[u8] = include_bytes!("../../../docs/openapi.json");
 
 /// `GET /v1/openapi.json` (`getOpenApiDocument`): Get the OpenAPI document.
 ///

@@ -23,8 +23,8 @@ use sha2::{Digest, Sha256};
 
 use plot::Plot;
 
-/// The only style of every page.
-const STYLE: &str = include_str!("page/style.css");
+/// The only style of every page. The variables of its design are also those of the local system's pages.
+const STYLE: &str = concat!(include_str!("page/tokens.css"), include_str!("page/style.css"));
 
 /// The content security policy of a page, which permits only [`STYLE`].
 static POLICY: LazyLock<String> = LazyLock::new(|| {
