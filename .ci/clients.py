@@ -1,7 +1,6 @@
 """Generates, type-checks and tests the clients in clients/ against a local system."""
 
 import os
-import shutil
 import subprocess
 import sys
 
@@ -16,15 +15,8 @@ def run(folder, *command, **variables):
     subprocess.run(command, cwd=CLIENTS / folder, env=os.environ | variables, check=True)
 
 
-def install_npm():
-    if shutil.which("npm"):
-        return
-    subprocess.run(["apt-get", "update", "-qq"], check=True)
-    subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", "npm"], check=True)
-
-
 def typescript(url):
-    install_npm()
+    system.install_npm()
     run("typescript", "npm", "ci", "--no-audit", "--no-fund", "--silent")
     run("typescript", "npm", "test", "--silent", GATEWAY_URL=url)
 

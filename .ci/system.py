@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -53,6 +54,14 @@ def addresses(process):
             subprocess.Popen(["cat"], stdin=process.stdout, stdout=subprocess.DEVNULL)
             return found[API], found[PROVIDERS]
     sys.exit("the local system did not start")
+
+
+def install_npm():
+    """Debian's npm, where there is none."""
+    if shutil.which("npm"):
+        return
+    subprocess.run(["apt-get", "update", "-qq"], check=True)
+    subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", "npm"], check=True)
 
 
 def free_port():

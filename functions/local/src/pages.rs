@@ -91,7 +91,7 @@ pub(crate) fn router(api: Router, activity: Arc<Activity>, whereabouts: Whereabo
         .route(layout::SCRIPT_PATH, get(layout::script))
         .route(reference::PATH, get(reference::show))
         .route(&format!("{}/{{operation}}", reference::PATH), get(reference::show_operation))
-        .route("/_local/docs", get(|| async { Redirect::permanent(reference::PATH) }))
+        .route("/_local/docs", get(|| async { Redirect::temporary(reference::PATH) }))
         .route(documents::PATH, get(documents::index))
         .route(&format!("{}{{name}}", documents::PATH), get(documents::show));
     let private = Router::new()

@@ -178,14 +178,14 @@ impl Table {
     fn render(&self) -> Markup {
         html! {
             h2 { (self.title) }
-            table {
+            @if self.rows.is_empty() { p.faint { "None." } } @else { table {
                 thead { tr { @for column in &self.columns { th scope="col" { (column) } } } }
                 tbody { @for row in &self.rows {
                     tr { @for (column, cell) in self.columns.iter().zip(row) {
                         td data-label=(column) { (cell.render()) }
                     } }
                 } }
-            }
+            } }
         }
     }
 }

@@ -49,17 +49,12 @@ fn every_route_documents_a_summary_and_a_response() {
 }
 
 #[tokio::test]
-async fn the_openapi_document_and_reference_page_are_served() {
+async fn the_openapi_document_is_served() {
     let gateway = Gateway::start().await;
     let client = gateway.client();
     let served = client.get("/v1/openapi.json").await.expect(200);
     assert_eq!(served.json, committed());
     assert_eq!(served.header("content-type"), Some("application/json"));
-    let page = client.get("/_local/docs").await.expect(200);
-    assert!(page.text.contains("SwaggerUIBundle") && page.text.contains("/v1/openapi.json"));
-    for elsewhere in ["src=\"http", "href=\"http"] {
-        assert!(!page.text.contains(elsewhere), "the page fetches from elsewhere");
-    }
 }
 
 /// The pointer of a reference.

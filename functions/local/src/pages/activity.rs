@@ -10,7 +10,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::Site;
-use super::layout::{Page, code_block, empty, error, fragment, id, moment, status_chip, text};
+use super::layout::{
+    Page, code_block, empty, error, fragment, id, moment, short_path, status_chip, text,
+    time_of_day,
+};
 use crate::activity::redact::{self, HIDDEN, Shown};
 use crate::activity::{CAPACITY, Entry, Message};
 
@@ -116,15 +119,15 @@ fn row(entry: &Entry) -> Markup {
     let summary = &entry.summary;
     html! {
         tr {
-            td data-label="Time" { (moment(&entry.at.to_string())) }
+            td data-label="Time" { (time_of_day(&entry.at.to_string())) }
             td.request data-label="Request" {
-                a href={ (PATH) "/" (summary.request_id) } { span.method { (entry.method) } " " (path_of(entry)) }
+                a href={ (PATH) "/" (summary.request_id) } { span.method { (entry.method) } " " (short_path(&path_of(entry))) }
             }
             td data-label="Status" { (status_chip(entry.status.as_u16())) }
             td.number data-label="Took" { (summary.millis) " ms" }
-            td.number data-label="Trips" { (summary.trips) }
-            td.number data-label="Units" { (units(summary.capacity_tenths)) }
-            td.number data-label="Points" { @if let Some(cost) = summary.cost { (cost) } @else { "–" } }
+            td.number.minor data-label="Trips" { (summary.trips) }
+            td.number.minor data-label="Units" { (units(summary.capacity_tenths)) }
+            td.number.minor data-label="Points" { @if let Some(cost) = summary.cost { (cost) } @else { "–" } }
             td data-label="Caller" { (caller(&summary.principal)) }
         }
     }

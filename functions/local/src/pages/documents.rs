@@ -80,7 +80,7 @@ fn all() -> impl Iterator<Item = &'static File> {
 
 /// `GET /_local/docs/`: the README, with the list of all.
 pub(super) async fn index() -> Response {
-    document("readme").unwrap_or_else(missing)
+    document("readme", true).unwrap_or_else(missing)
 }
 
 /// `GET /_local/docs/{name}`: a document or an image.
@@ -89,19 +89,20 @@ pub(super) async fn show(Path(name): Path<String>) -> Response {
         let answer = ([(header::CONTENT_TYPE, *kind)], *bytes).into_response();
         return with_headers(answer, IMAGE_POLICY);
     }
-    document(&name).unwrap_or_else(missing)
+    document(&name, false).unwrap_or_else(missing)
 }
 
 fn missing() -> Response {
     error(StatusCode::NOT_FOUND, "There is no such document", "")
 }
 
-fn document(name: &str) -> Option<Response> {
+/// The page of a document, with the list of all, which the first page shows at once.
+fn document(name: &str, is_first: bool) -> Option<Response> {
     let (name, file, text) = all().find(|(known, ..)| *known == name)?;
     let Document { title, body, headings } = render(file, text);
     let content = html! {
         div.document {
-            nav.documents aria-label="Documents" { (list(name)) }
+            nav.documents aria-label="Documents" { (list(name, is_first)) }
             article { (PreEscaped(body)) }
             @if headings.len() > 1 {
                 nav.contents aria-label="On this page" {
@@ -115,7 +116,7 @@ fn document(name: &str) -> Option<Response> {
 }
 
 /// The list of all documents.
-fn list(current: &str) -> Markup {
+fn list(current: &str, is_open: bool) -> Markup {
     let title = |name: &str| match name {
         "readme" => "Overview".to_owned(),
         "ids" => "Ids and objects".to_owned(),
@@ -128,14 +129,14 @@ fn list(current: &str) -> Markup {
         }
     };
     html! {
-        details.menu {
+        details.menu open[is_open] {
             summary { "All documents" }
-            @for (subject, files) in DOCUMENTS {
+            div.subjects { @for (subject, files) in DOCUMENTS { div {
                 p.heading { (subject) }
                 ul { @for (name, ..) in files {
                     li { a href={ (PATH) (name) } aria-current=[(*name == current).then_some("page")] { (title(name)) } }
                 } }
-            }
+            } } }
         }
     }
 }

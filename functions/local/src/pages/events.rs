@@ -69,7 +69,7 @@ async fn ways(site: &Site, store: &str) -> Markup {
             li {
                 div.event {
                     strong { (text(event, "type")) }
-                    (chip(text(event, "status")))
+                    @if text(event, "status") != "published" { (chip(text(event, "status"))) }
                     @if let Some(entity) = event.get("entity") { (id(text(entity, "id"))) }
                     (moment(text(event, "created_at")))
                     (call_link("getEvent", text(event, "id"), "the event"))

@@ -77,10 +77,10 @@ impl Page<'_> {
                 }
                 body {
                     a.skip href="#content" { "Skip to the content" }
-                    header.site {
+                    header.site { div.inside {
                         a.brand href=(START) { "Commerce gateway" span.badge { "local" } }
                         (self.navigation())
-                    }
+                    } }
                     main id="content" tabindex="-1" { (self.content) }
                 }
             }
@@ -185,16 +185,33 @@ pub(super) fn status_chip(status: u16) -> Markup {
     html! { span class=(class) { (status) } }
 }
 
-/// An id, shortened where it is long; a click copies it.
-pub(super) fn id(id: &str) -> Markup {
-    let short = match id.split_once('_') {
-        Some((prefix, rest)) if rest.len() > 12 && rest.is_ascii() => {
+/// The time of day of a moment, where its day is plain.
+pub(super) fn time_of_day(text: &str) -> Markup {
+    let time = text.split('T').nth(1).unwrap_or_default();
+    html! { time datetime=(text) title=(text) { (time.split(['.', 'Z']).next().unwrap_or_default()) } }
+}
+
+/// A path whose ids are shortened.
+pub(super) fn short_path(path: &str) -> String {
+    path.split('/').map(short).collect::<Vec<_>>().join("/")
+}
+
+/// An id without its middle; other texts as they are.
+fn short(id: &str) -> String {
+    match id.split_once('_') {
+        Some((prefix, rest))
+            if rest.len() > 20 && rest.bytes().all(|it| it.is_ascii_hexdigit()) =>
+        {
             let tail = rest.get(rest.len().saturating_sub(6)..).unwrap_or_default();
             format!("{prefix}_…{tail}")
         }
         _ => id.to_owned(),
-    };
-    html! { button.id type="button" data-copy=(id) title={ "Copy " (id) } { (short) } }
+    }
+}
+
+/// An id, shortened where it is long; a click copies it.
+pub(super) fn id(id: &str) -> Markup {
+    html! { button.id type="button" data-copy=(id) title={ "Copy " (id) } { (short(id)) } }
 }
 
 /// A text with a button that copies it.

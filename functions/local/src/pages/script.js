@@ -48,9 +48,9 @@ document.addEventListener("click", async (event) => {
   }
 });
 
-// Replaces a part of the page by its newest state, while somebody can see it and does not use it.
+// Replaces a part of the page by its newest state, while somebody can see it and does not work in it.
 async function refresh(part) {
-  if (document.hidden || part.contains(document.activeElement) || part.querySelector(":hover button, :hover a")) return;
+  if (document.hidden || part.querySelector(":focus-visible") || String(getSelection())) return;
   const answer = await fetch(location.href, { headers: { accept: "text/html" } }).catch(() => null);
   if (!answer?.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
