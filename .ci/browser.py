@@ -40,7 +40,7 @@ def look(page, *what):
 @contextlib.contextmanager
 def browsing():
     """A tab that stays open as long as the block lasts."""
-    with tempfile.TemporaryDirectory() as profile:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         (theirs_in, ours_out), (ours_in, theirs_out) = os.pipe(), os.pipe()
         options = [*OPTIONS, "--remote-debugging-pipe", f"--user-data-dir={profile}"]
         # Chromium reads commands from its descriptor 3, and writes to 4.
@@ -109,7 +109,7 @@ class Tab:
 
     def until(self, expression):
         end = time.monotonic() + PATIENCE
-        while not self.evaluate(expression):
+        while not self.evaluate(f"Boolean({expression})"):
             if time.monotonic() > end:
                 raise RuntimeError(f"not so in {PATIENCE} s: {expression}")
             time.sleep(0.01)

@@ -221,39 +221,53 @@ fn redacted<'a>(word: &'a str, before: &str) -> Cow<'a, str> {
 /// A text without card numbers, whose groups spaces or hyphens may separate.
 fn without_cards(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
-    let mut run = String::new();
-    let mut previous = ' ';
-    let mut is_part = false;
-    for letter in text.chars().chain(['\n']) {
-        let goes_on = letter.is_ascii_digit() || (!run.is_empty() && matches!(letter, ' ' | '-'));
-        if goes_on {
-            if run.is_empty() {
-                is_part = previous.is_alphanumeric() || previous == '_';
-            }
-            run.push(letter);
+    let mut rest = text;
+    while let Some(start) = rest.find(|letter: char| letter.is_ascii_digit()) {
+        let (before, run) = rest.split_at(start);
+        shown.push_str(before);
+        let is_part = |letter: &char| letter.is_alphanumeric() || *letter == '_';
+        let goes_on = |letter: char| letter.is_ascii_digit() || matches!(letter, ' ' | '-');
+        let end = run.find(|letter| !goes_on(letter)).unwrap_or(run.len());
+        let (run, after) = run.split_at(end);
+        let is_word = shown.chars().next_back().as_ref().is_some_and(is_part)
+            || after.chars().next().as_ref().is_some_and(is_part) && !run.ends_with([' ', '-']);
+        if is_word {
+            shown.push_str(run);
         } else {
-            let is_word = is_part || letter.is_alphanumeric();
-            let number = run.trim_end_matches([' ', '-']);
-            if !is_word && is_card(number) {
-                shown.push_str(HIDDEN);
-                shown.push_str(run.get(number.len()..).unwrap_or_default());
-            } else {
-                shown.push_str(&run);
-            }
-            run.clear();
-            shown.push(letter);
+            hide_cards(run, &mut shown);
         }
-        previous = letter;
+        rest = after;
     }
-    shown.pop();
+    shown.push_str(rest);
     shown
+}
+
+/// Adds groups of digits, without those that are a card number together.
+fn hide_cards(run: &str, shown: &mut String) {
+    let mut rest = run;
+    while !rest.is_empty() {
+        let ends = rest.match_indices([' ', '-']).map(|(at, _)| at).chain([rest.len()]);
+        let numbers = ends.filter_map(|end| rest.get(..end));
+        if let Some(number) = numbers.filter(|number| is_card(number)).last() {
+            shown.push_str(HIDDEN);
+            rest = rest.get(number.len()..).unwrap_or_default();
+        }
+        let next = rest.find([' ', '-']).map_or(rest.len(), |at| at.saturating_add(1));
+        let (group, after) = rest.split_at(next);
+        shown.push_str(group);
+        rest = after;
+    }
 }
 
 /// Whether this is a number with the check digit of a card (ISO/IEC 7812-1, annex B).
 fn is_card(text: &str) -> bool {
     let digits: Vec<u32> = text.chars().filter_map(|letter| letter.to_digit(10)).collect();
+    let is_whole = text.ends_with(|letter: char| letter.is_ascii_digit());
     let separators = text.chars().filter(|letter| matches!(letter, ' ' | '-')).count();
-    if !CARD.contains(&digits.len()) || digits.len().saturating_add(separators) != text.len() {
+    if !is_whole
+        || !CARD.contains(&digits.len())
+        || digits.len().saturating_add(separators) != text.len()
+    {
         return false;
     }
     let sum = digits.iter().rev().enumerate().fold(0_u32, |sum, (place, digit)| {
@@ -307,6 +321,8 @@ mod tests {
             ("see eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln!".to_owned(), format!("see {HIDDEN}!")),
             ("paid by 4242 4242 4242 4242.".to_owned(), format!("paid by {HIDDEN}.")),
             ("4242-4242-4242-4242 today".to_owned(), format!("{HIDDEN} today")),
+            ("12 4242424242424242 and 7".to_owned(), format!("12 {HIDDEN} and 7")),
+            ("+91 80 5550 1234, 1-2".to_owned(), "+91 80 5550 1234, 1-2".to_owned()),
             (at.to_owned(), format!("https://app.example/back?code={HIDDEN}&state=kept")),
             ("ord_4242424242424242".to_owned(), "ord_4242424242424242".to_owned()),
             ("4242 4242 4242 4241".to_owned(), "4242 4242 4242 4241".to_owned()),

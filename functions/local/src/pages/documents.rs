@@ -169,9 +169,9 @@ mod tests {
         let mut faults = Vec::new();
         for (from, document) in &rendered {
             for link in document.body.split("href=\"").skip(1) {
-                let link = link.split('"').next().unwrap();
-                let (page, anchor) = link.split_once('#').unwrap_or((link, ""));
-                let page = if page.is_empty() { from } else { page };
+                let link = &link.split('"').next().unwrap().replace("%C2%B5", "µ");
+                let (page, anchor) = link.split_once('#').unwrap_or((link.as_str(), ""));
+                let page = if page.is_empty() { from.as_str() } else { page };
                 if !page.starts_with(PATH) || anchor.is_empty() {
                     continue;
                 }

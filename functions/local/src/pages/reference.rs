@@ -116,6 +116,7 @@ pub(super) async fn show_operation(
         p.eyebrow { a href=(PATH) { "Reference" } " · " (operation.family()) }
         h1 { (operation.summary()) }
         p.endpoint { span class={ "method " (operation.method) } { (operation.method.to_uppercase()) } " " code { (operation.path) } }
+        h2.unseen { "How it is sent" }
         div.operation.alone { (content) }
     };
     Page { title: operation.summary(), current: PATH, is_public, content }.answer()

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use pulldown_cmark::{CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{
+    Alignment, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd,
+};
 
 use super::page_of;
 
@@ -69,11 +71,12 @@ pub(super) fn render(file: &str, text: &str) -> Document {
                 shown.push(Event::Start(Tag::Image { link_type, dest_url, title, id }));
             }
             // What scrolls must be reachable by keyboard.
-            Event::Start(Tag::Table(_)) => {
+            Event::Start(Tag::Table(columns)) => {
                 shown.push(raw(
-                    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\">",
+                    "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Table\">",
                 ));
-                shown.push(event.clone());
+                // An alignment would be a style of the cell.
+                shown.push(Event::Start(Tag::Table(vec![Alignment::None; columns.len()])));
             }
             Event::End(TagEnd::Table) => shown.extend([event.clone(), raw("</div>")]),
             Event::Start(Tag::CodeBlock(_)) => shown.push(raw("<pre tabindex=\"0\"><code>")),
@@ -84,7 +87,24 @@ pub(super) fn render(file: &str, text: &str) -> Document {
     }
     let mut body = String::new();
     pulldown_cmark::html::push_html(&mut body, shown.into_iter());
-    Document { title, body, headings }
+    Document { title, body: without_empty_headers(&body), headings }
+}
+
+/// Tables without the header cells that name nothing.
+fn without_empty_headers(body: &str) -> String {
+    let mut shown = String::with_capacity(body.len());
+    let mut parts = body.split("<thead>");
+    shown.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let (head, rest) = part.split_once("</thead>").unwrap_or((part, ""));
+        if head.replace("<th></th>", "") != "<tr></tr>" {
+            shown.push_str("<thead>");
+            shown.push_str(&head.replace("<th></th>", "<td></td>"));
+            shown.push_str("</thead>");
+        }
+        shown.push_str(rest);
+    }
+    shown
 }
 
 fn raw(html: &str) -> Event<'static> {
@@ -178,5 +198,13 @@ mod tests {
         let anchors: Vec<_> = document.headings.iter().map(|it| it.anchor.as_str()).collect();
         assert_eq!(anchors, ["4-walks-code--more", "a-page-1"]);
         assert!(!document.body.contains("<script"));
+    }
+
+    #[test]
+    fn tables_have_no_empty_headers_and_no_styles() {
+        let both = render("docs/x.md", "| | |\n|---|--:|\n| a | b |\n").body;
+        assert!(both.contains("<td>b</td>") && !both.contains("<th") && !both.contains("style"));
+        let one = render("docs/x.md", "| | n |\n|---|---|\n| a | b |\n").body;
+        assert!(one.contains("<td></td><th>n</th>"), "{one}");
     }
 }

@@ -93,7 +93,7 @@ impl Operation<'static> {
                 h3 { "Parameters" }
                 dl.members { @for it in parameters {
                     (member(text(it, "name"), text(it, "in"), it.get("required") == Some(&Value::Bool(true)),
-                        it.get("schema"), text(it, "description")))
+                        it.get("schema"), text(it, "description"), &html! {}))
                 } }
             }
             @if let Some((kind, body)) = self.body() {
@@ -152,6 +152,7 @@ pub(super) fn member(
     is_required: bool,
     schema: Option<&'static Value>,
     about: &str,
+    inner: &Markup,
 ) -> Markup {
     html! {
         div {
@@ -163,6 +164,7 @@ pub(super) fn member(
             dd {
                 @if let Some(schema) = schema { span.type { (type_of(schema)) } }
                 @if !about.is_empty() { p { (described(about)) } }
+                (inner)
             }
         }
     }

@@ -83,10 +83,12 @@ pub(super) fn properties(schema: &'static Value, depth: usize) -> Markup {
         @if let Some(members) = members {
             dl.members { @for (name, it) in members {
                 @let about = [it, without_null(it)].into_iter().map(|it| text(it, "description")).find(|it| !it.is_empty());
-                (member(name, "", is_required(name), Some(it), about.unwrap_or_default()))
-                @if depth < DEEPEST && has_members(it) {
-                    div.inner { details { summary { "Members of " code { (name) } } (properties(it, depth.saturating_add(1))) } }
-                }
+                @let inner = html! {
+                    @if depth < DEEPEST && has_members(it) {
+                        details { summary { "Members of " code { (name) } } div.inner { (properties(it, depth.saturating_add(1))) } }
+                    }
+                };
+                (member(name, "", is_required(name), Some(it), about.unwrap_or_default(), &inner))
             } }
         }
         @for part in parts.into_iter().flatten() { (properties(part, depth)) }
