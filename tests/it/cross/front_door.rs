@@ -82,6 +82,26 @@ async fn other_sites_open_no_private_page_and_get_no_token() {
 }
 
 #[tokio::test]
+async fn other_machines_open_no_private_page() {
+    // The address by which this machine would reach another one; a machine without a network has none.
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0").unwrap();
+    if socket.connect("192.0.2.1:9").is_err() {
+        return;
+    }
+    let own = socket.local_addr().unwrap().ip();
+    let gateway =
+        Gateway::start_with(|options| options.host = Some("0.0.0.0".parse().unwrap())).await;
+    let port = gateway.url().rsplit(':').next().unwrap();
+    let client = gateway.client().at_url(&format!("http://{own}:{port}"));
+    for private in ["mail", "activity", "store/orders", "operations"] {
+        client.get(&format!("/_local/{private}")).await.expect(403);
+    }
+    client.post("/_local/tokens").form(&[("who", "merchant")]).await.expect(403);
+    client.get("/_local/reference").await.expect(200);
+    client.get("/health").await.expect(200);
+}
+
+#[tokio::test]
 async fn a_system_for_others_has_no_private_page() {
     // Where it listens is not its base URL.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

@@ -206,7 +206,7 @@ fn problem_of(entry: &Entry, body: &str) -> Markup {
             section.problem {
                 h2 { (text(&problem, "title")) " " code { (text(&problem, "code")) } }
                 @let detail = text(&problem, "detail");
-                @if !detail.is_empty() { p { (detail) } }
+                @if !detail.is_empty() && detail != text(&problem, "title") { p { (detail) } }
                 @if let Some(errors) = errors {
                     ul { @for error in errors {
                         li { code { (text(error, "pointer")) } " " (text(error, "detail")) " " code.faint { (text(error, "code")) } }

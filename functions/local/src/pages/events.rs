@@ -95,7 +95,7 @@ fn way(delivery: &Value, receivers: &BTreeMap<&str, &Value>) -> Markup {
         span.faint { (attempts) @if attempts == 1 { " attempt" } @else { " attempts" }
             @if let Some(status) = status { ", answered " (status) }
             @let error = text(delivery, "last_error");
-            @if !error.is_empty() { ", " (error.replace('_', " ")) }
+            @if !error.is_empty() { ", failed: " (error.replace('_', " ")) }
         }
         @if let Some(waits) = waits { span.waits { (waits) } }
         (call_link("getWebhookDelivery", text(delivery, "id"), "the delivery"))

@@ -7,13 +7,19 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
+use gateway::request::ClientIp;
 use http::{HeaderMap, Method, StatusCode, header};
 use primitives::context;
 
 use super::{Site, error};
 
-/// Admits a request by the names in its headers.
+/// Admits a request by its client, and by the names in its headers.
 pub(super) async fn admit(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
+    let client = request.extensions().get::<ClientIp>();
+    if client.is_some_and(|client| !client.0.is_loopback()) {
+        let detail = "It shows mails and requests: open it on the machine that runs the system.";
+        return error(StatusCode::FORBIDDEN, "Not served to other machines", detail);
+    }
     let own = site.whereabouts.url.split_once("://").map_or("", |(_, host)| host);
     let host = context::header(request.headers(), header::HOST.as_str());
     if host.is_some_and(|host| host != own && !is_local(host)) {

@@ -16,6 +16,9 @@ const ACCOUNTS: [(&str, &str); 4] = [
     ("customer", "The demo's customer"),
 ];
 
+/// Optional parameters that are shown at once.
+const FEW: usize = 3;
+
 /// The form of an operation, with these values.
 pub(super) fn form(
     operation: &Operation<'static>,
@@ -24,6 +27,10 @@ pub(super) fn form(
 ) -> Markup {
     let value = |name: &str| given.iter().find(|(it, _)| it == name).map(|(_, value)| &**value);
     let account = value("as").unwrap_or_else(|| account(operation));
+    // What a link names is shown at once.
+    let is_needed = |it: &&Value| is_required(it) || value(text(it, "name")).is_some();
+    let (needed, optional): (Vec<_>, Vec<_>) =
+        operation.parameters().into_iter().partition(is_needed);
     html! {
         form.try data-try data-method=(operation.method.to_uppercase()) data-path=(operation.path) aria-label="Try it" {
             h3 { "Try it" }
@@ -33,8 +40,14 @@ pub(super) fn form(
                 } } }
             }
             label { span { "Or with a token" } input type="password" name="token" data-bearer autocomplete="off" placeholder="mst_…"; }
-            @for it in operation.parameters() { (field(it, value(text(it, "name")))) }
+            @for it in &needed { (field(it, value(text(it, "name")))) }
             @if let Some((kind, body)) = operation.body() { (body_field(kind, body)) }
+            @if !optional.is_empty() {
+                details open[optional.len() <= FEW] {
+                    summary { "Optional parameters" span.count { (optional.len()) } }
+                    div.optional { @for it in &optional { (field(it, None)) } }
+                }
+            }
             button.button.primary type="submit" { "Send" }
             output aria-live="polite" {}
         }
@@ -57,10 +70,14 @@ fn account(operation: &Operation<'static>) -> &'static str {
     }
 }
 
+fn is_required(parameter: &Value) -> bool {
+    parameter.get("required") == Some(&Value::Bool(true))
+}
+
 fn field(parameter: &'static Value, given: Option<&str>) -> Markup {
     let (name, place) = (text(parameter, "name"), text(parameter, "in"));
     let schema = parameter.get("schema").unwrap_or(&Value::Null);
-    let is_required = parameter.get("required") == Some(&Value::Bool(true));
+    let is_required = is_required(parameter);
     let choices = values(schema);
     let given = given.or_else(|| match name {
         "subdomain" => Some(SUBDOMAIN),
