@@ -12,71 +12,24 @@ mod guard;
 mod layout;
 mod mail;
 mod operations;
+mod paths;
 mod reference;
+mod site;
 mod start;
 mod store;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::activity::Activity;
 use axum::Router;
 use axum::response::Redirect;
 use axum::routing::{get, post};
-use services::Endpoints;
-use services::config::Config;
-
-use crate::activity::Activity;
 use desk::Desk;
-pub(crate) use layout::{STYLE_PATH, error};
-pub use start::PATH as START;
-
-/// Where the parts of the system are.
-#[derive(Debug, Clone)]
-pub(crate) struct Whereabouts {
-    /// The base URL of the API.
-    pub(crate) url: String,
-    /// Whether others reach the system; then nothing private is shown.
-    pub(crate) is_public: bool,
-    /// The data directory; none in memory.
-    pub(crate) data: Option<PathBuf>,
-    /// The directory of mails; none if a server sends them.
-    pub(crate) mails: Option<PathBuf>,
-    /// Names and values of what a client of the emulators needs.
-    pub(crate) endpoints: Vec<(&'static str, String)>,
-}
-
-impl Whereabouts {
-    /// Those of a system with these settings.
-    pub(crate) fn new(
-        (url, is_public): (&str, bool),
-        data: Option<PathBuf>,
-        config: &Config,
-        aws: &Endpoints,
-    ) -> Self {
-        let services = [
-            ("DynamoDB", aws.dynamodb.clone()),
-            ("SQS", aws.sqs.clone()),
-            ("Secrets Manager", aws.secrets_manager.clone()),
-            ("Razorpay", Some(config.payment_base_urls.razorpay.clone())),
-            ("Stripe", Some(config.payment_base_urls.stripe.clone())),
-        ];
-        let endpoints = services.into_iter().filter_map(|(name, url)| Some((name, url?)));
-        Self {
-            url: url.to_owned(),
-            is_public,
-            data,
-            mails: config.mail.directory.clone(),
-            endpoints: endpoints.collect(),
-        }
-    }
-}
-
-/// What the pages are made of.
-pub(crate) struct Site {
-    pub(crate) desk: Desk,
-    pub(crate) activity: Arc<Activity>,
-    pub(crate) whereabouts: Whereabouts,
-}
+pub use paths::START;
+pub(crate) use paths::STYLE;
+use paths::{ACTIVITY, DOCUMENTS, EVENTS, MAIL, OPERATIONS, REFERENCE, SCRIPT, TOKENS};
+use site::Site;
+pub(crate) use site::Whereabouts;
 
 /// The routes of the pages, over this API.
 pub(crate) fn router(api: Router, activity: Arc<Activity>, whereabouts: Whereabouts) -> Router {
@@ -87,24 +40,24 @@ pub(crate) fn router(api: Router, activity: Arc<Activity>, whereabouts: Whereabo
         .route("/", get(start))
         .route("/_local", get(start))
         .route(START, get(start::show))
-        .route(STYLE_PATH, get(layout::style))
-        .route(layout::SCRIPT_PATH, get(layout::script))
-        .route(reference::PATH, get(reference::show))
-        .route(&format!("{}/{{operation}}", reference::PATH), get(reference::show_operation))
-        .route("/_local/docs", get(|| async { Redirect::temporary(reference::PATH) }))
-        .route(documents::PATH, get(documents::index))
-        .route(&format!("{}{{name}}", documents::PATH), get(documents::show));
+        .route(STYLE, get(layout::style))
+        .route(SCRIPT, get(layout::script))
+        .route(REFERENCE, get(reference::show))
+        .route(&format!("{}/{{operation}}", REFERENCE), get(reference::show_operation))
+        .route("/_local/docs", get(|| async { Redirect::temporary(REFERENCE) }))
+        .route(DOCUMENTS, get(documents::index))
+        .route(&format!("{}{{name}}", DOCUMENTS), get(documents::show));
     let private = Router::new()
-        .route(start::TOKENS, post(start::create_token))
-        .route(mail::PATH, get(mail::list))
-        .route(&format!("{}/{{id}}", mail::PATH), get(mail::show))
-        .route(&format!("{}/{{id}}/html", mail::PATH), get(mail::html))
-        .route(activity::PATH, get(activity::list))
-        .route(&format!("{}/{{request_id}}", activity::PATH), get(activity::show))
-        .route(events::PATH, get(events::show))
+        .route(TOKENS, post(start::create_token))
+        .route(MAIL, get(mail::list))
+        .route(&format!("{}/{{id}}", MAIL), get(mail::show))
+        .route(&format!("{}/{{id}}/html", MAIL), get(mail::html))
+        .route(ACTIVITY, get(activity::list))
+        .route(&format!("{}/{{request_id}}", ACTIVITY), get(activity::show))
+        .route(EVENTS, get(events::show))
         .route("/_local/store/{noun}", get(store::show))
-        .route(operations::PATH, get(operations::index))
-        .route(&format!("{}/{{*path}}", operations::PATH), get(operations::show));
+        .route(OPERATIONS, get(operations::index))
+        .route(&format!("{}/{{*path}}", OPERATIONS), get(operations::show));
     let private =
         private.layer(axum::middleware::from_fn_with_state(Arc::clone(&site), guard::admit));
     let all = if is_public { open } else { open.merge(private) };

@@ -20,7 +20,7 @@ use render::{Data, Finding, Limits, Page};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::pages::STYLE_PATH;
+use crate::pages::STYLE;
 use input::{Api, Rejected, Storefront, segment};
 
 /// The path prefix of shops, without a slash at the end; a shop is below it at its subdomain.
@@ -213,7 +213,7 @@ fn error_page(title: &str, detail: &str) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (title) }
-                link rel="stylesheet" href=(STYLE_PATH);
+                link rel="stylesheet" href=(STYLE);
             }
             body.plain { main { h1 { (title) } @if !detail.is_empty() { pre { (detail) } } } }
         }

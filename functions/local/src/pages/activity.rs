@@ -9,16 +9,14 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Site;
 use super::layout::{
     Page, code_block, empty, error, fragment, id, moment, short_path, status_chip, text,
     time_of_day,
 };
+use super::paths::ACTIVITY;
+use super::site::Site;
 use crate::activity::redact::{self, HIDDEN, Shown};
 use crate::activity::{CAPACITY, Entry, Message};
-
-/// The path of the list.
-pub(super) const PATH: &str = "/_local/activity";
 
 /// The classes of status codes.
 const CLASSES: [(&str, &str); 5] =
@@ -83,7 +81,7 @@ pub(super) async fn list(
         h1 { "Activity" }
         p.lede { "The last " (CAPACITY) " requests to the API, as they come. They are in memory only." }
         (filter(&query))
-        div.live data-live={ (PATH) } data-newest=(newest) {
+        div.live data-live={ (ACTIVITY) } data-newest=(newest) {
             table.requests hidden[admitted.is_empty()] {
                 thead { tr {
                     @for name in ["Time", "Request", "Status", "Took", "Trips", "Units", "Points", "Caller"] { th scope="col" { (name) } }
@@ -99,12 +97,12 @@ pub(super) async fn list(
             }
         }
     };
-    Page { title: "Activity", current: PATH, is_public: false, content }.answer()
+    Page { title: "Activity", current: ACTIVITY, is_public: false, content }.answer()
 }
 
 fn filter(query: &ListQuery) -> Markup {
     html! {
-        form.filter method="get" action=(PATH) {
+        form.filter method="get" action=(ACTIVITY) {
             label { span { "Status" } select name="status" { @for (value, name) in CLASSES {
                 option value=(value) selected[query.status == value] { (name) }
             } } }
@@ -121,7 +119,7 @@ fn row(entry: &Entry) -> Markup {
         tr {
             td data-label="Time" { (time_of_day(&entry.at.to_string())) }
             td.request data-label="Request" {
-                a href={ (PATH) "/" (summary.request_id) } { span.method { (entry.method) } " " (short_path(&path_of(entry))) }
+                a href={ (ACTIVITY) "/" (summary.request_id) } { span.method { (entry.method) } " " (short_path(&path_of(entry))) }
             }
             td data-label="Status" { (status_chip(entry.status.as_u16())) }
             td.number data-label="Took" { (summary.millis) " ms" }
@@ -167,7 +165,7 @@ pub(super) async fn show(
     let answered = redact::body(&entry.response.headers, &entry.response.body);
     let title = format!("{} {}", entry.method, path_of(&entry));
     let content = html! {
-        p.eyebrow { a href=(PATH) { "Activity" } }
+        p.eyebrow { a href=(ACTIVITY) { "Activity" } }
         h1.request { span.method { (entry.method) } " " (path_of(&entry)) }
         dl.facts {
             div { dt { "Status" } dd { (status_chip(entry.status.as_u16())) } }
@@ -192,7 +190,7 @@ pub(super) async fn show(
             section { h2 { "Response" } (message(&entry.response, &answered)) }
         }
     };
-    Page { title: &title, current: PATH, is_public: false, content }.answer()
+    Page { title: &title, current: ACTIVITY, is_public: false, content }.answer()
 }
 
 /// What a problem says: its title, what to do, and the fields concerned.

@@ -1,5 +1,6 @@
 //! The documentation, as it was when this was built: the Markdown files of the repository as pages.
 
+mod files;
 mod render;
 
 use axum::extract::Path;
@@ -8,75 +9,13 @@ use http::{StatusCode, header};
 use maud::{Markup, PreEscaped, html};
 
 use super::layout::{Page, error, with_headers};
+use super::paths::DOCUMENTS;
+use files::{IMAGES, SUBJECTS, all};
 pub(super) use render::description;
 use render::{Document, render};
 
-/// The path of the list; a document is below it.
-pub(super) const PATH: &str = "/_local/docs/";
-
-/// Declares documents by their names, with their files.
-macro_rules! files {
-    ($($name:literal: $file:literal),+ $(,)?) => {
-        &[$(($name, $file, include_str!(concat!("../../../../", $file)))),+]
-    };
-}
-
-/// Declares images by their names.
-macro_rules! images {
-    ($($name:literal: $kind:literal),+ $(,)?) => {
-        &[$(($name, $kind, include_bytes!(concat!("../../../../docs/", $name)))),+]
-    };
-}
-
-/// The name of a document in its URL, its file, and its text.
-type File = (&'static str, &'static str, &'static str);
-
-/// The documents, by subject.
-const DOCUMENTS: [(&str, &[File]); 4] = [
-    (
-        "Begin",
-        files! {
-            "readme": "README.md", "quickstart": "docs/quickstart.md", "conventions": "docs/conventions.md",
-            "errors": "docs/errors.md", "ids": "docs/ids.md", "glossary": "docs/glossary.md", "clients": "clients/README.md",
-        },
-    ),
-    (
-        "Use",
-        files! {
-            "commerce": "docs/commerce.md", "customers": "docs/customers.md", "files": "docs/files.md",
-            "webhooks": "docs/webhooks.md", "reliability": "docs/reliability.md",
-        },
-    ),
-    (
-        "Run",
-        files! {
-            "deploy": "docs/deploy.md", "runbook": "docs/runbook.md", "operations": "docs/operations.md",
-            "benchmarks": "docs/benchmarks.md", "costs": "docs/costs.md", "security": "SECURITY.md",
-        },
-    ),
-    (
-        "Change",
-        files! {
-            "contributing": "CONTRIBUTING.md", "architecture": "docs/architecture.md", "data-model": "docs/data-model.md",
-            "add-an-endpoint": "docs/add-an-endpoint.md", "add-a-provider": "docs/add-a-provider.md",
-            "platform": "docs/platform.md", "decisions": "docs/decisions.md", "changelog": "CHANGELOG.md",
-        },
-    ),
-];
-
-/// The images of the documents: name, media type, bytes.
-const IMAGES: &[(&str, &str, &[u8])] = images! {
-    "checkout.svg": "image/svg+xml", "crates.svg": "image/svg+xml", "delivery.svg": "image/svg+xml",
-    "list.svg": "image/svg+xml", "drill.png": "image/png", "reference.png": "image/png",
-    "front-door.png": "image/png",
-};
-
 /// The content security policy of an image, which may be opened by itself.
 const IMAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
-
-fn all() -> impl Iterator<Item = &'static File> {
-    DOCUMENTS.into_iter().flat_map(|(_, files)| files)
-}
 
 /// `GET /_local/docs/`: the README, with the list of all.
 pub(super) async fn index() -> Response {
@@ -112,7 +51,7 @@ fn document(name: &str, is_first: bool) -> Option<Response> {
             }
         }
     };
-    Some(Page { title: &title, current: PATH, is_public: false, content }.answer())
+    Some(Page { title: &title, current: DOCUMENTS, is_public: false, content }.answer())
 }
 
 /// The list of all documents.
@@ -131,25 +70,19 @@ fn list(current: &str, is_open: bool) -> Markup {
     html! {
         details.menu open[is_open] {
             summary { "All documents" }
-            div.subjects { @for (subject, files) in DOCUMENTS { div {
+            div.subjects { @for (subject, files) in SUBJECTS { div {
                 p.heading { (subject) }
                 ul { @for (name, ..) in files {
-                    li { a href={ (PATH) (name) } aria-current=[(*name == current).then_some("page")] { (title(name)) } }
+                    li { a href={ (DOCUMENTS) (name) } aria-current=[(*name == current).then_some("page")] { (title(name)) } }
                 } }
             } } }
         }
     }
 }
 
-/// The path of the page of a file, or of an image, of the repository.
-fn page_of(file: &str) -> Option<String> {
-    let document = all().find(|(_, known, _)| *known == file).map(|(name, ..)| *name);
-    let image = file.strip_prefix("docs/").filter(|it| IMAGES.iter().any(|(name, ..)| name == it));
-    document.or(image).map(|name| format!("{PATH}{name}"))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::files::page_of;
     use super::*;
 
     #[test]
@@ -164,15 +97,16 @@ mod tests {
 
     #[test]
     fn every_link_between_documents_leads_to_a_heading() {
-        let rendered: Vec<_> =
-            all().map(|(name, file, text)| (format!("{PATH}{name}"), render(file, text))).collect();
+        let rendered: Vec<_> = all()
+            .map(|(name, file, text)| (format!("{DOCUMENTS}{name}"), render(file, text)))
+            .collect();
         let mut faults = Vec::new();
         for (from, document) in &rendered {
             for link in document.body.split("href=\"").skip(1) {
                 let link = &link.split('"').next().unwrap().replace("%C2%B5", "µ");
                 let (page, anchor) = link.split_once('#').unwrap_or((link.as_str(), ""));
                 let page = if page.is_empty() { from.as_str() } else { page };
-                if !page.starts_with(PATH) || anchor.is_empty() {
+                if !page.starts_with(DOCUMENTS) || anchor.is_empty() {
                     continue;
                 }
                 let target = rendered.iter().find(|(path, _)| path == page);

@@ -8,15 +8,13 @@ use axum::response::Response;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::Site;
 use super::layout::{Page, chip, empty, id, moment, no_demo, text};
-use super::store::{Chosen, StoreQuery, WEBHOOKS, call_link};
-
-/// The path of the page.
-pub(super) const PATH: &str = "/_local/activity/events";
+use super::paths::{EVENTS, WEBHOOKS};
+use super::site::Site;
+use super::store::{Chosen, StoreQuery, call_link};
 
 /// Events that are listed.
-const EVENTS: usize = 30;
+const LISTED: usize = 30;
 /// Deliveries that are loaded with them.
 const DELIVERIES: usize = 100;
 
@@ -28,7 +26,7 @@ pub(super) async fn show(
     let content = match Chosen::of(&site, &query).await {
         None => no_demo(),
         Some(chosen) => html! {
-            (chosen.switch(PATH))
+            (chosen.switch(EVENTS))
             section #events data-refresh="3000" { (ways(&site, &chosen.store.id).await) }
         },
     };
@@ -37,13 +35,13 @@ pub(super) async fn show(
         p.lede { "What happened in the store, and which receivers were told of it." }
         (content)
     };
-    Page { title: "Events", current: PATH, is_public: false, content }.answer()
+    Page { title: "Events", current: EVENTS, is_public: false, content }.answer()
 }
 
 async fn ways(site: &Site, store: &str) -> Markup {
     let desk = &site.desk;
     let (events, deliveries) = (
-        format!("/v1/operations/outbox?limit={EVENTS}"),
+        format!("/v1/operations/outbox?limit={LISTED}"),
         format!("/v1/operations/webhook-deliveries?limit={DELIVERIES}"),
     );
     let subscriptions = "/v1/operations/webhook-subscriptions?limit=100";

@@ -11,7 +11,8 @@ use gateway::request::ClientIp;
 use http::{HeaderMap, Method, StatusCode, header};
 use primitives::context;
 
-use super::{Site, error};
+use super::layout::error;
+use super::site::Site;
 
 /// Admits a request by its client, and by the names in its headers.
 pub(super) async fn admit(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {

@@ -8,20 +8,18 @@ use maud::{DOCTYPE, Markup, html};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{START, activity, documents, events, mail, operations, reference, store};
-
-/// The path of the style sheet.
-pub(crate) const STYLE_PATH: &str = "/_local/assets/style.css";
-/// The path of the script.
-pub(super) const SCRIPT_PATH: &str = "/_local/assets/script.js";
+use super::paths::{
+    self, ACTIVITY, APPS, DOCUMENTS, EVENTS, MAIL, OPERATIONS, ORDERS, REFERENCE, SCRIPT, START,
+    WEBHOOKS,
+};
 
 /// The style sheet: the variables of the operators' pages, and what these pages add.
-const STYLE: &str = concat!(
+const STYLE_TEXT: &str = concat!(
     include_str!("../../../operations/src/page/tokens.css"),
     include_str!("style.css"),
     include_str!("content.css")
 );
-const SCRIPT: &str = concat!(include_str!("script.js"), include_str!("try.js"));
+const SCRIPT_TEXT: &str = concat!(include_str!("script.js"), include_str!("try.js"));
 
 /// The content security policy: everything from here, no code and no style in the page itself.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
@@ -30,18 +28,15 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
 /// A part of the navigation: its heading, and the names and paths of its pages.
 const NAVIGATION: [(&str, &[(&str, &str)]); 5] = [
     ("", &[("Start", START)]),
-    ("Watch", &[("Activity", activity::PATH), ("Events", events::PATH), ("Mail", mail::PATH)]),
-    (
-        "Demo store",
-        &[("Orders", store::ORDERS), ("Webhooks", store::WEBHOOKS), ("Apps", store::APPS)],
-    ),
-    ("Learn", &[("Reference", reference::PATH), ("Documentation", documents::PATH)]),
-    ("Run", &[("Operations", operations::PATH)]),
+    ("Watch", &[("Activity", ACTIVITY), ("Events", EVENTS), ("Mail", MAIL)]),
+    ("Demo store", &[("Orders", ORDERS), ("Webhooks", WEBHOOKS), ("Apps", APPS)]),
+    ("Learn", &[("Reference", REFERENCE), ("Documentation", DOCUMENTS)]),
+    ("Run", &[("Operations", OPERATIONS)]),
 ];
 
 /// The version of style sheet and script, which their URLs carry.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
-    let digest = Sha256::digest([STYLE, SCRIPT].concat());
+    let digest = Sha256::digest([STYLE_TEXT, SCRIPT_TEXT].concat());
     digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 });
 
@@ -72,8 +67,8 @@ impl Page<'_> {
                     meta name="robots" content="noindex";
                     title { (self.title) " · Commerce gateway" }
                     link rel="icon" href="data:,";
-                    link rel="stylesheet" href={ (STYLE_PATH) "?v=" (version) };
-                    script src={ (SCRIPT_PATH) "?v=" (version) } defer {}
+                    link rel="stylesheet" href={ (paths::STYLE) "?v=" (version) };
+                    script src={ (SCRIPT) "?v=" (version) } defer {}
                 }
                 body {
                     a.skip href="#content" { "Skip to the content" }
@@ -88,7 +83,7 @@ impl Page<'_> {
     }
 
     fn navigation(&self) -> Markup {
-        let is_open = |path: &str| [START, reference::PATH, documents::PATH].contains(&path);
+        let is_open = |path: &str| [START, REFERENCE, DOCUMENTS].contains(&path);
         html! {
             nav aria-label="Pages" {
                 @for (heading, pages) in NAVIGATION {
@@ -137,12 +132,12 @@ pub(crate) fn error(status: StatusCode, title: &str, detail: &str) -> Response {
 
 /// `GET /_local/assets/style.css`.
 pub(super) async fn style() -> Response {
-    asset("text/css; charset=utf-8", STYLE)
+    asset("text/css; charset=utf-8", STYLE_TEXT)
 }
 
 /// `GET /_local/assets/script.js`.
 pub(super) async fn script() -> Response {
-    asset("text/javascript; charset=utf-8", SCRIPT)
+    asset("text/javascript; charset=utf-8", SCRIPT_TEXT)
 }
 
 fn asset(kind: &'static str, content: &'static str) -> Response {

@@ -14,11 +14,9 @@ use maud::{Markup, html};
 use primitives::clock::Timestamp;
 use serde::Deserialize;
 
-use super::Site;
 use super::layout::{Page, empty, error, moment, with_headers};
-
-/// The path of the mailbox.
-pub(super) const PATH: &str = "/_local/mail";
+use super::paths::MAIL;
+use super::site::Site;
 
 /// Mails of a page.
 const PAGE: usize = 50;
@@ -127,7 +125,7 @@ pub(super) async fn list(
         p.lede { "What the system would send, to its merchants and to the customers of their stores." }
         section #mails data-refresh="3000" { (content) }
     };
-    Page { title: "Mail", current: PATH, is_public: false, content }.answer()
+    Page { title: "Mail", current: MAIL, is_public: false, content }.answer()
 }
 
 /// A page of mails, the number of all, and where the next page begins, if there is one.
@@ -150,14 +148,14 @@ fn table(mails: &[Mail], total: usize, next: Option<&str>) -> Markup {
         table {
             thead { tr { @for name in ["Subject", "To", "Time"] { th scope="col" { (name) } } } }
             tbody { @for mail in mails { tr {
-                td data-label="Subject" { a href={ (PATH) "/" (mail.id) } { (mail.subject) } }
+                td data-label="Subject" { a href={ (MAIL) "/" (mail.id) } { (mail.subject) } }
                 td data-label="To" { (mail.to) }
                 td data-label="Time" { (moment(&mail.at)) }
             } } }
         }
         p.foot {
             span.faint { (total) @if total == 1 { " mail" } @else { " mails" } }
-            @if let Some(next) = next { a href={ (PATH) "?after=" (next) } { "Older mails" } }
+            @if let Some(next) = next { a href={ (MAIL) "?after=" (next) } { "Older mails" } }
         }
     }
 }
@@ -178,7 +176,7 @@ pub(super) async fn show(State(site): State<Arc<Site>>, UrlPath(id): UrlPath<Str
     let Some(mail) = load(&site, id).await else { return missing() };
     let links = mail.links();
     let content = html! {
-        p.eyebrow { a href=(PATH) { "Mail" } }
+        p.eyebrow { a href=(MAIL) { "Mail" } }
         h1 { (mail.subject) }
         dl.facts {
             div { dt { "From" } dd { (mail.from) } }
@@ -195,7 +193,7 @@ pub(super) async fn show(State(site): State<Arc<Site>>, UrlPath(id): UrlPath<Str
             @if mail.html.is_some() {
                 section {
                     h2 { "As HTML" }
-                    iframe sandbox="" src={ (PATH) "/" (mail.id) "/html" } title="The mail as HTML" {}
+                    iframe sandbox="" src={ (MAIL) "/" (mail.id) "/html" } title="The mail as HTML" {}
                 }
             }
             section {
@@ -204,7 +202,7 @@ pub(super) async fn show(State(site): State<Arc<Site>>, UrlPath(id): UrlPath<Str
             }
         }
     };
-    Page { title: &mail.subject, current: PATH, is_public: false, content }.answer()
+    Page { title: &mail.subject, current: MAIL, is_public: false, content }.answer()
 }
 
 /// `GET /_local/mail/{id}/html`: the HTML of a mail, for the frame.

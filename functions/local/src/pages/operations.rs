@@ -11,10 +11,9 @@ use serde_json::Value;
 
 use super::desk::{LARGEST, Who};
 use super::layout::{Page, chip, empty, error, id, moment, no_demo, text};
-use super::{Site, documents};
+use super::paths::{DOCUMENTS, OPERATIONS};
+use super::site::Site;
 
-/// The path prefix of the pages.
-pub(super) const PATH: &str = "/_local/operations";
 /// The path prefix of the same resources in the API.
 const FAMILY: &str = "/v1/operations";
 /// The number of latest items of a list that are linked.
@@ -41,13 +40,13 @@ pub(super) async fn index(State(site): State<Arc<Site>>) -> Response {
             section {
                 h2 { "Runtime overview" }
                 ul.cards { @for (window, about) in [("5m", "5 minutes"), ("1h", "hour"), ("24h", "24 hours")] {
-                    li { a href={ (PATH) "/runtime/overview?window=" (window) } { "The last " (about) } p { "Backlogs, lags, latencies, incidents." } }
+                    li { a href={ (OPERATIONS) "/runtime/overview?window=" (window) } { "The last " (about) } p { "Backlogs, lags, latencies, incidents." } }
                 } }
             }
             @for list in lists { (list) }
         }
     };
-    Page { title: "Operations", current: PATH, is_public: false, content }.answer()
+    Page { title: "Operations", current: OPERATIONS, is_public: false, content }.answer()
 }
 
 fn list(heading: &str, path: &str, page: &Value) -> Markup {
@@ -57,12 +56,12 @@ fn list(heading: &str, path: &str, page: &Value) -> Markup {
         section {
             h2 { (heading) }
             @if items.is_empty() {
-                (empty("None yet", &html! { a href={ (documents::PATH) "operations" } { "How to start one" } }))
+                (empty("None yet", &html! { a href={ (DOCUMENTS) "operations" } { "How to start one" } }))
             } @else {
                 table {
                     thead { tr { @for name in ["Id", "Kind", "Outcome", "Time"] { th scope="col" { (name) } } } }
                     tbody { @for it in items { tr {
-                        td data-label="Id" { a href={ (PATH) "/" (path) "/" (text(it, "id")) } { "Open" } " " (id(text(it, "id"))) }
+                        td data-label="Id" { a href={ (OPERATIONS) "/" (path) "/" (text(it, "id")) } { "Open" } " " (id(text(it, "id"))) }
                         td data-label="Kind" { @let kind = text(it, "kind"); (if kind.is_empty() { "–" } else { kind }.replace('_', " ")) }
                         td data-label="Outcome" { @let verdict = text(it, "verdict"); (chip(if verdict.is_empty() { text(it, "status") } else { verdict })) }
                         td data-label="Time" { (moment(text(it, "created_at"))) }
@@ -101,8 +100,8 @@ pub(super) async fn show(
     if !parts.headers.get(header::CONTENT_TYPE).is_some_and(is_page) {
         return (parts.headers, body).into_response();
     }
-    let (from, to) = (format!("href=\"{FAMILY}/"), format!("href=\"{PATH}/"));
-    let back = html! { p.faint { a href=(PATH) { "← Operations" } } }.into_string();
+    let (from, to) = (format!("href=\"{FAMILY}/"), format!("href=\"{OPERATIONS}/"));
+    let back = html! { p.faint { a href=(OPERATIONS) { "← Operations" } } }.into_string();
     let page = String::from_utf8_lossy(&body).replace(&from, &to);
     let page = page.replacen("<body>", &format!("<body>{back}"), 1);
     let mut headers = parts.headers;

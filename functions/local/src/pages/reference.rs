@@ -1,6 +1,7 @@
 //! The reference of the API, from its OpenAPI document: a list of all operations, and each as a page, which
 //! the list inserts when it is opened. An operation can be sent from there.
 
+mod document;
 mod operation;
 mod schema;
 mod trial;
@@ -13,19 +14,14 @@ use http::StatusCode;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::Site;
 use super::layout::{Page, error, fragment, text};
+use super::paths::REFERENCE;
+use super::site::Site;
+use document::DOCUMENT;
 use operation::Operation;
-
-/// The path of the list; an operation is below it by its id.
-pub(super) const PATH: &str = "/_local/reference";
 
 /// The methods of OpenAPI, in the order in which they are listed.
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
-
-/// The OpenAPI document.
-static DOCUMENT: LazyLock<Value> =
-    LazyLock::new(|| serde_json::from_slice(health::DOCUMENT).unwrap_or_default());
 
 /// All operations, in the order of the document.
 static OPERATIONS: LazyLock<Vec<Operation<'static>>> = LazyLock::new(|| {
@@ -48,17 +44,6 @@ fn families() -> Vec<(&'static str, Vec<&'static Operation<'static>>)> {
     tags.map(family).filter(|(_, own): &(_, Vec<_>)| !own.is_empty()).collect()
 }
 
-/// What a reference follows; otherwise the value itself.
-fn resolved(value: &'static Value) -> &'static Value {
-    let mut value = value;
-    // A reference to a reference is followed; a circle is not possible, but would end as well.
-    for _ in 0..8 {
-        let Some(pointer) = value.get("$ref").and_then(Value::as_str) else { break };
-        value = DOCUMENT.pointer(pointer.trim_start_matches('#')).unwrap_or(&Value::Null);
-    }
-    value
-}
-
 /// `GET /_local/reference`.
 pub(super) async fn show(State(site): State<Arc<Site>>) -> Response {
     let content = html! {
@@ -79,20 +64,20 @@ pub(super) async fn show(State(site): State<Arc<Site>>) -> Response {
         } }
     };
     let is_public = site.whereabouts.is_public;
-    Page { title: "Reference", current: PATH, is_public, content }.answer()
+    Page { title: "Reference", current: REFERENCE, is_public, content }.answer()
 }
 
 fn entry(operation: &Operation<'_>) -> Markup {
     let Operation { method, path, .. } = operation;
     html! {
-        details.operation data-operation={ (PATH) "/" (operation.id()) "?fragment=1" }
+        details.operation data-operation={ (REFERENCE) "/" (operation.id()) "?fragment=1" }
             data-text={ (method) " " (path) " " (operation.summary().to_lowercase()) " " (operation.id().to_lowercase()) } {
             summary {
                 span class={ "method " (method) } { (method.to_uppercase()) }
                 span.path { (path) }
                 span.about { (operation.summary()) }
             }
-            div.body { p { a href={ (PATH) "/" (operation.id()) } { "Open " (operation.id()) } } }
+            div.body { p { a href={ (REFERENCE) "/" (operation.id()) } { "Open " (operation.id()) } } }
         }
     }
 }
@@ -108,18 +93,19 @@ pub(super) async fn show_operation(
         return error(StatusCode::NOT_FOUND, "There is no such operation", "");
     };
     let is_public = site.whereabouts.is_public;
-    let content = operation.render(&given, is_public);
+    let content =
+        html! { div.columns { (operation.render()) (trial::form(operation, &given, is_public)) } };
     if given.iter().any(|(name, _)| name == "fragment") {
         return fragment(&content);
     }
     let content = html! {
-        p.eyebrow { a href=(PATH) { "Reference" } " · " (operation.family()) }
+        p.eyebrow { a href=(REFERENCE) { "Reference" } " · " (operation.family()) }
         h1 { (operation.summary()) }
         p.endpoint { span class={ "method " (operation.method) } { (operation.method.to_uppercase()) } " " code { (operation.path) } }
         h2.unseen { "How it is sent" }
         div.operation.alone { (content) }
     };
-    Page { title: operation.summary(), current: PATH, is_public, content }.answer()
+    Page { title: operation.summary(), current: REFERENCE, is_public, content }.answer()
 }
 
 #[cfg(test)]
@@ -138,12 +124,13 @@ mod tests {
     #[test]
     fn every_operation_is_rendered_with_its_parameters() {
         for operation in OPERATIONS.iter() {
-            let page = operation.render(&[], false).into_string();
+            let page = trial::form(operation, &[], false).into_string();
             for parameter in operation.parameters() {
                 let name = text(parameter, "name");
                 assert!(page.contains(&format!("name=\"{name}\"")), "{}: {name}", operation.id());
             }
-            assert!(page.len() < 300_000, "{}: {} bytes", operation.id(), page.len());
+            let read = operation.render().into_string();
+            assert!(read.len() < 300_000, "{}: {} bytes", operation.id(), read.len());
         }
     }
 }

@@ -10,13 +10,9 @@ use serde_json::json;
 
 use super::desk::{StoreBrief, Who};
 use super::layout::{Page, chip, copyable, error, id, no_demo, text};
-use super::{Site, documents, events, mail, reference, store};
+use super::paths::{DOCUMENTS, EVENTS, MAIL, ORDERS, REFERENCE, START};
+use super::site::Site;
 use crate::shop;
-
-/// The path of the page.
-pub const PATH: &str = "/_local/";
-/// The path that signs an account in.
-pub(super) const TOKENS: &str = "/_local/tokens";
 
 /// The accounts: role, name in a form, and what it may do.
 const ACCOUNTS: [(&str, &str, Who, &str); 3] = [
@@ -71,22 +67,22 @@ pub(super) async fn show(State(site): State<Arc<Site>>) -> Response {
         (places(&site, is_public))
         (reading())
     };
-    Page { title: "Start", current: PATH, is_public, content }.answer()
+    Page { title: "Start", current: START, is_public, content }.answer()
 }
 
 fn steps(progress: &Progress) -> Markup {
-    let quickstart = |part: &str| format!("{}quickstart#{part}", documents::PATH);
+    let quickstart = |part: &str| format!("{}quickstart#{part}", DOCUMENTS);
     let sign_in = html! {
         "With the button beside an account below, or by "
-        a href={ (reference::PATH) "/signIn" } { code { "POST /v1/auth/signin" } } "."
+        a href={ (REFERENCE) "/signIn" } { code { "POST /v1/auth/signin" } } "."
     };
     let order = html! {
         "Follow " a href=(quickstart("a-shopper")) { "the second walk of the quickstart" } ". It appears among the "
-        a href=(store::ORDERS) { "orders" } ", and its mails in the " a href=(mail::PATH) { "mailbox" } "."
+        a href=(ORDERS) { "orders" } ", and its mails in the " a href=(MAIL) { "mailbox" } "."
     };
     let webhook = html! {
         "Register an app and a receiver, as " a href=(quickstart("an-app")) { "the first walk" } " does. Each delivery is among the "
-        a href=(events::PATH) { "events" } "."
+        a href=(EVENTS) { "events" } "."
     };
     let steps = [
         (progress.has_signed_in, "Sign in", sign_in),
@@ -172,10 +168,10 @@ fn places(site: &Site, is_public: bool) -> Markup {
 }
 
 fn reading() -> Markup {
-    let document = |name: &str| format!("{}{name}", documents::PATH);
+    let document = |name: &str| format!("{}{name}", DOCUMENTS);
     let pages = [
         (document("quickstart"), "Quickstart", "Three walks through the API, to paste."),
-        (reference::PATH.to_owned(), "Reference", "Every operation, to read and to try out."),
+        (REFERENCE.to_owned(), "Reference", "Every operation, to read and to try out."),
         (
             document("conventions"),
             "Conventions",

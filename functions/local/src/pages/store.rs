@@ -1,4 +1,4 @@
-//! A store at a glance: its orders, webhook subscriptions and apps, each with the call that returns the same.
+//! Pages about a store: its orders, webhook subscriptions and apps, each with the call that returns the same.
 
 use std::sync::Arc;
 
@@ -11,15 +11,9 @@ use serde_json::Value;
 
 use super::desk::StoreBrief;
 use super::layout::{Page, chip, empty, error, id, moment, no_demo, text};
-use super::{Site, documents, reference};
+use super::paths::{APPS, DOCUMENTS, ORDERS, REFERENCE, WEBHOOKS};
+use super::site::Site;
 use crate::shop;
-
-/// The path of the orders.
-pub(super) const ORDERS: &str = "/_local/store/orders";
-/// The path of the webhook subscriptions.
-pub(super) const WEBHOOKS: &str = "/_local/store/webhooks";
-/// The path of the apps.
-pub(super) const APPS: &str = "/_local/store/apps";
 
 /// Rows of a table.
 const ROWS: usize = 50;
@@ -61,7 +55,7 @@ impl Chosen {
 /// A link to the call that returns one object, as the demo's merchant sends it.
 pub(super) fn call_link(operation: &str, object: &str, of: &str) -> Markup {
     html! {
-        a.call href={ (reference::PATH) "/" (operation) "?id=" (object) "&as=merchant" } aria-label={ "The call for " (of) } { "Call" }
+        a.call href={ (REFERENCE) "/" (operation) "?id=" (object) "&as=merchant" } aria-label={ "The call for " (of) } { "Call" }
     }
 }
 
@@ -169,7 +163,7 @@ impl Noun {
                     } } }
                 }
             }
-            p.foot { a href={ (reference::PATH) "/" (self.of_list) "?as=merchant" } { "Call " code { "GET " (self.list) } } }
+            p.foot { a href={ (REFERENCE) "/" (self.of_list) "?as=merchant" } { "Call " code { "GET " (self.list) } } }
         }
     }
 }
@@ -190,7 +184,7 @@ fn order(order: &Value) -> Vec<Markup> {
 
 fn no_order(store: &StoreBrief) -> Markup {
     html! {
-        "Place one by " a href={ (documents::PATH) "quickstart" } { "the quickstart" } ", or see what "
+        "Place one by " a href={ (DOCUMENTS) "quickstart" } { "the quickstart" } ", or see what "
         a href={ (shop::PATH) "/" (store.subdomain) } { "the shop" } " sells."
     }
 }
@@ -213,7 +207,7 @@ fn subscription(subscription: &Value) -> Vec<Markup> {
 }
 
 fn no_subscription(_: &StoreBrief) -> Markup {
-    html! { "Create one with " a href={ (reference::PATH) "/createWebhookSubscription?as=merchant" } { code { "POST /v1/operations/webhook-subscriptions" } } "." }
+    html! { "Create one with " a href={ (REFERENCE) "/createWebhookSubscription?as=merchant" } { code { "POST /v1/operations/webhook-subscriptions" } } "." }
 }
 
 fn installation(installation: &Value) -> Vec<Markup> {
@@ -228,5 +222,5 @@ fn installation(installation: &Value) -> Vec<Markup> {
 }
 
 fn no_installation(_: &StoreBrief) -> Markup {
-    html! { "Publish an app and install it: " a href={ (documents::PATH) "quickstart" } { "the quickstart" } " shows how." }
+    html! { "Publish an app and install it: " a href={ (DOCUMENTS) "quickstart" } { "the quickstart" } " shows how." }
 }

@@ -7,7 +7,7 @@ use pulldown_cmark::{
     Alignment, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd,
 };
 
-use super::page_of;
+use super::files::page_of;
 
 /// A document as HTML.
 pub(super) struct Document {
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn headings_have_the_anchors_of_github() {
         let document = render(
-            "docs/x.md",
+            "docs/ids.md",
             "# A page\n\n## 4. Walks, `code` – more\n\n## A page\n\n<script>x</script>\n",
         );
         assert_eq!(document.title, "A page");
@@ -202,9 +202,9 @@ mod tests {
 
     #[test]
     fn tables_have_no_empty_headers_and_no_styles() {
-        let both = render("docs/x.md", "| | |\n|---|--:|\n| a | b |\n").body;
+        let both = render("docs/ids.md", "| | |\n|---|--:|\n| a | b |\n").body;
         assert!(both.contains("<td>b</td>") && !both.contains("<th") && !both.contains("style"));
-        let one = render("docs/x.md", "| | n |\n|---|---|\n| a | b |\n").body;
+        let one = render("docs/ids.md", "| | n |\n|---|---|\n| a | b |\n").body;
         assert!(one.contains("<td></td><th>n</th>"), "{one}");
     }
 }

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::super::documents::description;
 use super::super::layout::{code_block, described, text};
-use super::schema::{example, properties, type_of};
-use super::{resolved, trial};
+use super::document::resolved;
+use super::schema::{example, member, properties};
 
 /// An operation of the document.
 pub(super) struct Operation<'a> {
@@ -45,17 +45,14 @@ impl Operation<'static> {
         names.flat_map(|it| it.keys().map(String::as_str)).collect()
     }
 
-    /// The operation without its heading, with these values of parameters in the form.
-    pub(super) fn render(&self, given: &[(String, String)], is_public: bool) -> Markup {
+    /// The operation without its heading.
+    pub(super) fn render(&self) -> Markup {
         html! {
-            div.columns {
-                div.read {
-                    div.prose { (description(text(self.value, "description"))) }
-                    (self.facts())
-                    (self.inputs())
-                    (self.responses())
-                }
-                (trial::form(self, given, is_public))
+            div.read {
+                div.prose { (description(text(self.value, "description"))) }
+                (self.facts())
+                (self.inputs())
+                (self.responses())
             }
         }
     }
@@ -142,31 +139,6 @@ impl Operation<'_> {
     pub(super) fn family(&self) -> &str {
         let tags = self.value.get("tags").and_then(Value::as_array);
         tags.and_then(|tags| tags.first()?.as_str()).unwrap_or_default()
-    }
-}
-
-/// A parameter or a member of a body.
-pub(super) fn member(
-    name: &str,
-    place: &str,
-    is_required: bool,
-    schema: Option<&'static Value>,
-    about: &str,
-    inner: &Markup,
-) -> Markup {
-    html! {
-        div {
-            dt {
-                code { (name) }
-                @if !place.is_empty() { span.faint { (place) } }
-                @if is_required { span.required { "required" } }
-            }
-            dd {
-                @if let Some(schema) = schema { span.type { (type_of(schema)) } }
-                @if !about.is_empty() { p { (described(about)) } }
-                (inner)
-            }
-        }
     }
 }
 

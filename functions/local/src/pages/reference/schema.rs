@@ -3,9 +3,8 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::super::layout::text;
-use super::operation::member;
-use super::resolved;
+use super::super::layout::{described, text};
+use super::document::resolved;
 
 /// The deepest level of members that are listed: schemas contain each other.
 const DEEPEST: usize = 3;
@@ -113,4 +112,29 @@ pub(super) fn example(content: &'static Value) -> Option<&'static Value> {
         return Some(resolved(example));
     }
     resolved(content.get("schema")?).get("examples")?.as_array()?.first()
+}
+
+/// A parameter or a member of a body.
+pub(super) fn member(
+    name: &str,
+    place: &str,
+    is_required: bool,
+    schema: Option<&'static Value>,
+    about: &str,
+    inner: &Markup,
+) -> Markup {
+    html! {
+        div {
+            dt {
+                code { (name) }
+                @if !place.is_empty() { span.faint { (place) } }
+                @if is_required { span.required { "required" } }
+            }
+            dd {
+                @if let Some(schema) = schema { span.type { (type_of(schema)) } }
+                @if !about.is_empty() { p { (described(about)) } }
+                (inner)
+            }
+        }
+    }
 }
