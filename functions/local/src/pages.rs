@@ -43,21 +43,21 @@ pub(crate) fn router(api: Router, activity: Arc<Activity>, whereabouts: Whereabo
         .route(STYLE, get(layout::style))
         .route(SCRIPT, get(layout::script))
         .route(REFERENCE, get(reference::show))
-        .route(&format!("{}/{{operation}}", REFERENCE), get(reference::show_operation))
+        .route(&format!("{REFERENCE}/{{operation}}"), get(reference::show_operation))
         .route("/_local/docs", get(|| async { Redirect::temporary(REFERENCE) }))
         .route(DOCUMENTS, get(documents::index))
-        .route(&format!("{}{{name}}", DOCUMENTS), get(documents::show));
+        .route(&format!("{DOCUMENTS}{{name}}"), get(documents::show));
     let private = Router::new()
         .route(TOKENS, post(start::create_token))
         .route(MAIL, get(mail::list))
-        .route(&format!("{}/{{id}}", MAIL), get(mail::show))
-        .route(&format!("{}/{{id}}/html", MAIL), get(mail::html))
+        .route(&format!("{MAIL}/{{id}}"), get(mail::show))
+        .route(&format!("{MAIL}/{{id}}/html"), get(mail::html))
         .route(ACTIVITY, get(activity::list))
-        .route(&format!("{}/{{request_id}}", ACTIVITY), get(activity::show))
+        .route(&format!("{ACTIVITY}/{{request_id}}"), get(activity::show))
         .route(EVENTS, get(events::show))
         .route("/_local/store/{noun}", get(store::show))
         .route(OPERATIONS, get(operations::index))
-        .route(&format!("{}/{{*path}}", OPERATIONS), get(operations::show));
+        .route(&format!("{OPERATIONS}/{{*path}}"), get(operations::show));
     let private =
         private.layer(axum::middleware::from_fn_with_state(Arc::clone(&site), guard::admit));
     let all = if is_public { open } else { open.merge(private) };

@@ -247,8 +247,8 @@ fn hide_cards(run: &str, shown: &mut String) {
     let mut rest = run;
     while !rest.is_empty() {
         let ends = rest.match_indices([' ', '-']).map(|(at, _)| at).chain([rest.len()]);
-        let numbers = ends.filter_map(|end| rest.get(..end));
-        if let Some(number) = numbers.filter(|number| is_card(number)).last() {
+        let mut numbers = ends.filter_map(|end| rest.get(..end));
+        if let Some(number) = numbers.rfind(|number| is_card(number)) {
             shown.push_str(HIDDEN);
             rest = rest.get(number.len()..).unwrap_or_default();
         }

@@ -259,7 +259,7 @@ fn sent_headers(headers: &HeaderMap) -> Vec<String> {
         (_, value) => format!("-H {}", quoted(&format!("{name}: {value}"))),
     };
     shown
-        .filter(|(name, value)| !own(name) && !(name == "accept" && value == "*/*"))
+        .filter(|(name, value)| !(own(name) || name == "accept" && value == "*/*"))
         .map(header)
         .collect()
 }

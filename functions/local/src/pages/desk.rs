@@ -78,13 +78,18 @@ impl Desk {
     /// Signs an account in. Returns the token; none if there is no demo, or its password has changed.
     pub(super) async fn sign_in(&self, who: Who) -> Option<String> {
         let account = who.account();
-        let mut input = json!({"email": account.email, "password": account.password});
-        let (path, token) = match who {
-            Who::Customer => {
-                input["subdomain"] = SUBDOMAIN.into();
-                ("/v1/storefront/customer/login", "/access_token")
-            }
-            _ => ("/v1/auth/signin", "/session/access_token"),
+        let (email, password) = (account.email, account.password);
+        let (path, token, input) = match who {
+            Who::Customer => (
+                "/v1/storefront/customer/login",
+                "/access_token",
+                json!({"email": email, "password": password, "subdomain": SUBDOMAIN}),
+            ),
+            Who::Merchant | Who::Operator => (
+                "/v1/auth/signin",
+                "/session/access_token",
+                json!({"email": email, "password": password}),
+            ),
         };
         let request = Request::post(path).header(header::CONTENT_TYPE, "application/json");
         let answer = self.send(request, Body::from(input.to_string())).await.ok()?;

@@ -3,6 +3,8 @@
 use std::sync::LazyLock;
 
 use axum::response::{Html, IntoResponse, Response};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::{HeaderValue, StatusCode, header};
 use maud::{DOCTYPE, Markup, html};
 use serde_json::Value;
@@ -37,7 +39,7 @@ const NAVIGATION: [(&str, &[(&str, &str)]); 5] = [
 /// The version of style sheet and script, which their URLs carry.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let digest = Sha256::digest([STYLE_TEXT, SCRIPT_TEXT].concat());
-    digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    URL_SAFE_NO_PAD.encode(digest.get(..6).unwrap_or_default())
 });
 
 /// A page.

@@ -71,7 +71,7 @@ pub(super) async fn show(State(site): State<Arc<Site>>) -> Response {
 }
 
 fn steps(progress: &Progress) -> Markup {
-    let quickstart = |part: &str| format!("{}quickstart#{part}", DOCUMENTS);
+    let quickstart = |part: &str| format!("{DOCUMENTS}quickstart#{part}");
     let sign_in = html! {
         "With the button beside an account below, or by "
         a href={ (REFERENCE) "/signIn" } { code { "POST /v1/auth/signin" } } "."
@@ -168,7 +168,7 @@ fn places(site: &Site, is_public: bool) -> Markup {
 }
 
 fn reading() -> Markup {
-    let document = |name: &str| format!("{}{name}", DOCUMENTS);
+    let document = |name: &str| format!("{DOCUMENTS}{name}");
     let pages = [
         (document("quickstart"), "Quickstart", "Three walks through the API, to paste."),
         (REFERENCE.to_owned(), "Reference", "Every operation, to read and to try out."),

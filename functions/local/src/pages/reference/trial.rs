@@ -79,7 +79,7 @@ fn field(parameter: &'static Value, given: Option<&str>) -> Markup {
     let schema = parameter.get("schema").unwrap_or(&Value::Null);
     let is_required = is_required(parameter);
     let choices = values(schema);
-    let given = given.or_else(|| match name {
+    let given = given.or(match name {
         "subdomain" => Some(SUBDOMAIN),
         // The script writes a new one for each request.
         "Idempotency-Key" if is_required => Some("new"),
