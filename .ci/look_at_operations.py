@@ -1,5 +1,5 @@
 """Opens the operators' pages in headless Chromium: the overview, a drill, a load test and a report, after
-each has happened, found from the start page; on a screen, on a telephone, and as they are printed.
+each has happened, found from the local system's page about operations; on a screen, on a telephone, and as they are printed.
 """
 
 import re
@@ -50,10 +50,10 @@ def main():
                   for name, at in [("from", now - 86_400), ("to", now)]}
         ask("POST", "/v1/operations/certification-reports", {"period": period, "framework": "soc2-like"})
 
-        start = look(f"{url}/_local/", "--dump-dom")
+        start = look(f"{url}/_local/operations", "--dump-dom")
         for name, shown in SHOWN.items():
             links = re.findall(rf'href="(/_local/operations/[^"]*{name}[^"]*)"', start)
-            check(f"the start page links {name}", links)
+            check(f"the page about operations links {name}", links)
             seen(url + links[0], name, shown)
     print(f"{len(SHOWN)} pages of operators are as they should be; {PICTURES}/*.png")
 

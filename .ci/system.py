@@ -57,6 +57,7 @@ def addresses(process):
 
 
 def install_npm():
+    """Debian's npm, where there is none."""
     if shutil.which("npm"):
         return
     subprocess.run(["apt-get", "update", "-qq"], check=True)

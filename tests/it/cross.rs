@@ -10,6 +10,7 @@ mod costs;
 mod deployment;
 mod event_mails;
 mod faults;
+mod front_door;
 mod growth;
 mod guards;
 mod limits;

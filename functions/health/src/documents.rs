@@ -7,7 +7,7 @@ use gateway::reply::File;
 use primitives::problem::Problem;
 
 /// The document of every route, as built into the program. It is pretty-printed; responses are not.
-const DOCUMENT: &str = include_str!("../../../docs/openapi.json");
+pub const DOCUMENT: &str = include_str!("../../../docs/openapi.json");
 
 /// The document without white space.
 static JSON: LazyLock<Option<String>> = LazyLock::new(|| {

@@ -22,6 +22,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use services::Services;
 
+pub use documents::DOCUMENT;
+
 /// The routes of this family.
 pub fn routes() -> Routes {
     Routes::default()

@@ -23,6 +23,9 @@ Usage: cargo run -p local -- [options]
                          public addresses alone, and there are no demo store, no known passwords and no
                          played payment providers (docs/deploy.md)
   --operator <email>     the address of a platform operator; repeatable
+  --admin-origin <origin>
+                         an origin whose pages may call merchant routes from a browser, like
+                         http://localhost:5173; repeatable
   --mail-server <file>   send mails by the server whose URL that file has, `smtps://user:password@host`,
                          instead of to files
   --mail-from <sender>   the sender of mails
@@ -88,6 +91,8 @@ pub(crate) struct Run {
     /// The URL at which others reach the API.
     pub(crate) public: Option<String>,
     pub(crate) operators: Vec<String>,
+    /// Origins that may call merchant routes from a browser.
+    pub(crate) admin_origins: Vec<String>,
     pub(crate) mail_server: Option<PathBuf>,
     pub(crate) mail_from: String,
     pub(crate) providers_port: u16,
@@ -130,6 +135,7 @@ pub(crate) fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::
         host: None,
         public: None,
         operators: Vec::new(),
+        admin_origins: Vec::new(),
         mail_server: None,
         mail_from: "Commerce <no-reply@localhost.example>".to_owned(),
         providers_port: 3100,
@@ -151,6 +157,9 @@ pub(crate) fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::
             Long("host") => run.host = Some(arguments.value()?.parse()?),
             Long("public") => run.public = Some(arguments.value()?.parse_with(public_url)?),
             Long("operator") => run.operators.push(arguments.value()?.string()?),
+            Long("admin-origin") => {
+                run.admin_origins.push(arguments.value()?.parse_with(origin)?);
+            }
             Long("mail-server") => run.mail_server = Some(arguments.value()?.into()),
             Long("mail-from") => run.mail_from = arguments.value()?.string()?,
             Long("providers-port") => run.providers_port = arguments.value()?.parse()?,
@@ -191,9 +200,15 @@ pub(crate) fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::
 /// The base URL of a system that others reach: clients trust what is signed for it.
 fn public_url(text: &str) -> Result<String, &'static str> {
     let url = text.trim_end_matches('/');
-    let host = url.strip_prefix("https://").ok_or("an https URL, please")?;
-    let is_origin = !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ']);
-    is_origin.then(|| url.to_owned()).ok_or("an origin without a path, please")
+    url.starts_with("https://").then(|| origin(url)).ok_or("an https URL, please")?
+}
+
+/// An origin as browsers write it (RFC 6454 §6.2).
+fn origin(text: &str) -> Result<String, &'static str> {
+    let url = endpoint(text)?;
+    let host = url.split_once("://").map_or("", |(_, host)| host);
+    let is_origin = !host.contains(['/', '?', '#', '@', ',', ' ']) && url == url.to_lowercase();
+    is_origin.then_some(url).ok_or("an origin without a path, please")
 }
 
 /// The endpoint of a service, without a slash at the end.

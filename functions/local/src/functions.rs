@@ -9,17 +9,20 @@ use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 use axum::extract::Request;
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, on};
 use emulators::guard::{Guard, Use};
 use emulators::{AnyError, Embedded};
 use gateway::app::App;
 use gateway::routes::hand_on;
+use primitives::clock::Clock;
 use primitives::problem::{Code, Problem};
 use tower::ServiceExt;
 
+use crate::activity::Activity;
+use crate::pages::Whereabouts;
 use crate::template::{self, Function};
-use crate::{reference, shop, start};
+use crate::{activity, pages, shop};
 
 /// The prefix of a recorded line about a rejected permission.
 pub const REJECTED: &str = "refused: ";
@@ -173,7 +176,11 @@ pub(crate) fn recorded() -> Result<Option<BTreeSet<(String, String)>>, AnyError>
 ///
 /// # Errors
 /// A row that the template routes to another function, where it would be 404 in a deployment.
-pub(crate) fn front(functions: &Arc<Functions>) -> Result<Router, AnyError> {
+pub(crate) fn front(
+    functions: &Arc<Functions>,
+    whereabouts: Whereabouts,
+    clock: Clock,
+) -> Result<Router, AnyError> {
     let mut astray = Vec::new();
     for (binary, routes) in crate::families() {
         let is_led =
@@ -186,11 +193,17 @@ pub(crate) fn front(functions: &Arc<Functions>) -> Result<Router, AnyError> {
     }
     let functions = Arc::clone(functions);
     let lead = move |request| forward(Arc::clone(&functions), request);
-    let reference = on(MethodFilter::GET, reference::page);
     let api = Router::new().fallback(lead);
-    let pages = Router::new().route(reference::PATH, reference);
-    let pages = pages.merge(shop::router(api.clone())).merge(start::router(api.clone()));
-    Ok(pages.fallback_service(api))
+    let activity = Arc::new(Activity::new(clock));
+    // Where others reach the system, what they send is nobody's to see.
+    let seen = if whereabouts.is_public {
+        api
+    } else {
+        let record = from_fn_with_state(Arc::clone(&activity), activity::record);
+        api.layer(record)
+    };
+    let pages = pages::router(seen.clone(), activity, whereabouts);
+    Ok(pages.merge(shop::router(seen.clone())).fallback_service(seen))
 }
 
 /// Forwards a request unchanged: the function itself reads the path's parameters.

@@ -4,6 +4,7 @@
 //! `cargo run -p local` runs a [`System`] on a data directory. A test starts its own, in memory, on free
 //! ports and with a clock that it moves.
 
+mod activity;
 mod backpressure;
 pub mod demo;
 mod encodings;
@@ -14,13 +15,12 @@ mod listening;
 pub mod log;
 pub mod names;
 pub mod openapi;
+mod pages;
 mod pollers;
 pub mod progress;
 pub mod providers;
 
-mod reference;
 mod shop;
-mod start;
 pub mod template;
 mod unread;
 
@@ -43,8 +43,9 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use backpressure::{Gate, Relay};
+pub use pages::START;
+use pages::Whereabouts;
 pub use shop::PATH as SHOPS;
-pub use start::PATH as START;
 use unread::{Patient, Peer};
 
 /// How long [`System::stop`] waits for requests that are already running.
@@ -150,7 +151,9 @@ impl System {
             Some(port) => listening::reserve(options.host, port)?,
             None => Vec::new(),
         };
+        let is_public = options.base_url.is_some();
         let mut settings = options.embedded;
+        let data = settings.data.clone();
         if let Some(socket) = sockets.first() {
             settings.base_url = listening::url_of(socket.local_addr()?);
         }
@@ -163,7 +166,9 @@ impl System {
         let functions = Arc::new(Functions::new(&embedded, options.record_use)?);
         let relay = Arc::new(Relay::default());
         let gate = options.has_backpressure.then(|| Gate::new(Arc::clone(&relay)));
-        let router = functions::front(&functions)?;
+        let whereabouts =
+            Whereabouts::new((&url, is_public), data, &embedded.app().config, embedded.endpoints());
+        let router = functions::front(&functions, whereabouts, embedded.app().clock.clone())?;
         let mut tasks = JoinSet::new();
         let (stream, sweep) = (options.has_stream, options.sweep_every);
         let has_runner = options.has_runner;

@@ -113,6 +113,7 @@ fn options(run: &Run, payment_base_urls: PaymentBaseUrls) -> Result<Options, Any
             data: Some(run.data.clone()),
             ports: run.aws.or(Ports { host: run.emulators_host, ..ports }),
             base_url: format!("http://127.0.0.1:{}", run.port),
+            admin_origins: run.admin_origins.clone(),
             operators,
             mail,
             mail_from: run.mail_from.clone(),

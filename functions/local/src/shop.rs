@@ -14,11 +14,13 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
 use axum::{Extension, Router};
 use gateway::request::ClientIp;
+use maud::{DOCTYPE, html};
 use primitives::clock::DAY;
 use render::{Data, Finding, Limits, Page};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::pages::STYLE;
 use input::{Api, Rejected, Storefront, segment};
 
 /// The path prefix of shops, without a slash at the end; a shop is below it at its subdomain.
@@ -204,15 +206,19 @@ async fn wanted(
 
 /// An error page, which does not use the theme.
 fn error_page(title: &str, detail: &str) -> String {
-    let (title, detail) = (escaped(title), escaped(detail));
-    format!(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>{title}</title>\
-         <h1>{title}</h1><pre>{detail}</pre>"
-    )
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) }
+                link rel="stylesheet" href=(STYLE);
+            }
+            body.plain { main { h1 { (title) } @if !detail.is_empty() { pre { (detail) } } } }
+        }
+    };
+    page.into_string()
 }
 
 fn answer(status: StatusCode, html: String) -> Response {

@@ -23,8 +23,8 @@ use sha2::{Digest, Sha256};
 
 use plot::Plot;
 
-/// The only style of every page.
-const STYLE: &str = include_str!("page/style.css");
+/// The only style of every page. The variables of its design are also those of the local system's pages.
+const STYLE: &str = concat!(include_str!("page/tokens.css"), include_str!("page/style.css"));
 
 /// The content security policy of a page, which permits only [`STYLE`].
 static POLICY: LazyLock<String> = LazyLock::new(|| {
@@ -178,14 +178,14 @@ impl Table {
     fn render(&self) -> Markup {
         html! {
             h2 { (self.title) }
-            table {
+            @if self.rows.is_empty() { p.faint { "None." } } @else { table {
                 thead { tr { @for column in &self.columns { th scope="col" { (column) } } } }
                 tbody { @for row in &self.rows {
                     tr { @for (column, cell) in self.columns.iter().zip(row) {
                         td data-label=(column) { (cell.render()) }
                     } }
                 } }
-            }
+            } }
         }
     }
 }

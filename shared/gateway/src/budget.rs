@@ -38,6 +38,11 @@ pub struct Budgets {
     leases: Arc<Leases>,
 }
 
+/// Marks a request that no budget is charged for: one that a local system sends to itself. It is an extension of
+/// the request, which no client can send.
+#[derive(Debug, Clone, Copy)]
+pub struct Unmetered;
+
 /// The actual cost of a request, where it differs from the charge.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ActualCost(pub(crate) u32);

@@ -49,7 +49,7 @@ fn every_route_documents_a_summary_and_a_response() {
 }
 
 #[tokio::test]
-async fn the_openapi_document_and_reference_page_are_served() {
+async fn the_openapi_document_is_served() {
     let gateway = Gateway::start().await;
     let client = gateway.client();
     let served = client.get("/v1/openapi.json").await.expect(200);
@@ -59,11 +59,6 @@ async fn the_openapi_document_and_reference_page_are_served() {
     let yaml = client.get("/v1/openapi.yaml").await.expect(200);
     assert_eq!(yaml.header("content-type"), Some("application/yaml"));
     assert_eq!(serde_yaml_ng::from_str::<Value>(&yaml.text).unwrap(), committed());
-    let page = client.get("/_local/docs").await.expect(200);
-    assert!(page.text.contains("SwaggerUIBundle") && page.text.contains("/v1/openapi.json"));
-    for elsewhere in ["src=\"http", "href=\"http"] {
-        assert!(!page.text.contains(elsewhere), "the page fetches from elsewhere");
-    }
 }
 
 /// The pointer of a reference.

@@ -53,7 +53,9 @@ async fn operator_pages_are_served_in_the_demo_only() {
     let gateway = Gateway::start().await;
     // Without the demo's operator there are no operators' pages.
     let alone = gateway.client().get("/_local/").await.expect(200).text;
-    assert!(alone.contains("/_local/docs") && !alone.contains("/_local/operations"));
+    assert!(alone.contains("/_local/reference") && !alone.contains("runtime/overview"));
+    let operations = gateway.client().get("/_local/operations").await.expect(200).text;
+    assert!(operations.contains("There is no demo") && !operations.contains("runtime/overview"));
     let overview = "/_local/operations/runtime/overview?window=5m";
     gateway.client().get(overview).await.expect(404);
 }

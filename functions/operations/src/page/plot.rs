@@ -31,6 +31,14 @@ const MARK: RGBColor = RGBColor(213, 94, 0);
 const EDGE: i64 = 8;
 /// Points are drawn as circles, too, if there are no more than this: one point alone has no line.
 const FEW: usize = 40;
+/// Height of the legend, and of the middle of its line.
+const LEGEND: u32 = 24;
+const LEGEND_LINE: i32 = 14;
+/// Where the legend begins: above the axis of values.
+const AXIS: i32 = 64;
+/// Length of a line's sample in the legend, and the width of a letter there.
+const SAMPLE: i32 = 16;
+const LETTER: i32 = 7;
 /// The limit of a bar, in percent.
 const ONE_HUNDRED_PERCENT: u64 = 100;
 
@@ -158,11 +166,13 @@ fn lines(area: &Area<'_>, unit: &str, series: &[Series], marks: &[PlotMark]) -> 
     let top = values.end;
     let width = times.end.saturating_sub(times.start);
     let edge = times.end.saturating_sub(width.div_euclid(EDGE));
-    let mut chart = ChartBuilder::on(area)
+    let (above, area) = area.split_vertically(LEGEND);
+    legend(&above, series)?;
+    let mut chart = ChartBuilder::on(&area)
         .margin(10)
         .margin_right(36)
         .x_label_area_size(28)
-        .y_label_area_size(64)
+        .y_label_area_size(54)
         .build_cartesian_2d(times, values)?;
     chart
         .configure_mesh()
@@ -187,23 +197,26 @@ fn lines(area: &Area<'_>, unit: &str, series: &[Series], marks: &[PlotMark]) -> 
     }
     for (line, colour) in series.iter().zip(COLOURS.iter().cycle()) {
         let points = line.points.iter().map(|point| (point.at.millis(), point.value));
-        let legend = move |(x, y): (i32, i32)| {
-            PathElement::new([(x, y), (x.saturating_add(16), y)], colour.stroke_width(3))
-        };
-        chart
-            .draw_series(LineSeries::new(points.clone(), colour.stroke_width(2)))?
-            .label(&line.name)
-            .legend(legend);
+        chart.draw_series(LineSeries::new(points.clone(), colour.stroke_width(2)))?;
         if line.points.len() <= FEW {
             chart.draw_series(points.map(|at| Circle::new(at, 2, colour.filled())))?;
         }
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperRight)
-        .border_style(TRANSPARENT)
-        .label_font(text(13))
-        .draw()?;
+    Ok(())
+}
+
+/// Draws the names of the lines side by side, above the plot, where they cover nothing.
+fn legend(area: &Area<'_>, series: &[Series]) -> Drawn {
+    let mut left = AXIS;
+    for (line, colour) in series.iter().zip(COLOURS.iter().cycle()) {
+        let (middle, right) = (LEGEND_LINE, left.saturating_add(SAMPLE));
+        area.draw(&PathElement::new([(left, middle), (right, middle)], colour.stroke_width(3)))?;
+        let name = right.saturating_add(6);
+        let style = text(13).pos(Pos::new(HPos::Left, VPos::Center));
+        area.draw(&Text::new(line.name.clone(), (name, middle), style))?;
+        let letters = i32::try_from(line.name.chars().count()).unwrap_or_default();
+        left = name.saturating_add(letters.saturating_mul(LETTER)).saturating_add(18);
+    }
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use crate::amounts;
 use crate::answer;
 use crate::app::App;
 use crate::bridged;
-use crate::budget::{ActualCost, Charge};
+use crate::budget::{ActualCost, Charge, Unmetered};
 use crate::conditions;
 use crate::cors;
 use crate::cors::CrossOrigin;
@@ -120,8 +120,33 @@ fn finish(
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     let hsts = HeaderValue::from_static("max-age=63072000; includeSubDomains");
     headers.insert(header::STRICT_TRANSPORT_SECURITY, hsts);
+    let summary = RequestSummary {
+        request_id: context.request_id().to_owned(),
+        trace_id: context.trace_id().to_owned(),
+        principal: context.principal(),
+        store: context.store(),
+        cost: charge.map(|charge| charge.spent(actual)),
+        millis: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        trips,
+        capacity_tenths,
+    };
+    tracing::info!(
+        request_id = summary.request_id,
+        trace_id = summary.trace_id,
+        principal = summary.principal,
+        store = summary.store.as_deref().unwrap_or_default(),
+        method = method.as_str(),
+        path = context.path(),
+        status,
+        cost = summary.cost,
+        millis = summary.millis,
+        trips,
+        capacity_tenths,
+        charges,
+        "request"
+    );
     if app.config.development {
-        let millis = took.as_millis();
+        let millis = summary.millis;
         let timing = format!(
             "table;desc=\"trips={trips}\", capacity;desc=\"tenths={capacity_tenths}\", \
              budget;desc=\"writes={charges}\", total;dur={millis}"
@@ -129,33 +154,44 @@ fn finish(
         if let Ok(timing) = HeaderValue::from_str(&timing) {
             headers.insert("server-timing", timing);
         }
+        response.extensions_mut().insert(summary);
     }
-    tracing::info!(
-        request_id = context.request_id(),
-        trace_id = context.trace_id(),
-        principal = context.principal(),
-        store = context.store().unwrap_or_default(),
-        method = method.as_str(),
-        path = context.path(),
-        status,
-        cost = charge.map(|charge| charge.spent(actual)),
-        millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-        trips,
-        capacity_tenths,
-        charges,
-        "request"
-    );
 }
 
-/// Leaves of what another router noted about a request what is ours: who asks, and whether the event
-/// could be read. Its path's parameters are to be found anew.
+/// What the log line of a request says. In development its answer carries it as an extension.
+#[derive(Debug, Clone)]
+pub struct RequestSummary {
+    /// `X-Request-Id`.
+    pub request_id: String,
+    /// The W3C trace id.
+    pub trace_id: String,
+    /// The principal; empty if the caller was not authenticated.
+    pub principal: String,
+    /// The store that the request concerns.
+    pub store: Option<String>,
+    /// The points that it cost; none without a caller.
+    pub cost: Option<u32>,
+    /// How long it took.
+    pub millis: u64,
+    /// Round trips to the table.
+    pub trips: u32,
+    /// In tenths of a capacity unit.
+    pub capacity_tenths: u64,
+}
+
+/// Leaves of what another router noted about a request what is ours: who asks, whether the event could be
+/// read, and whether a budget is charged. Its path's parameters are to be found anew.
 pub fn hand_on(extensions: &mut http::Extensions) {
     let (client, unreadable) = (extensions.remove::<ClientIp>(), extensions.remove::<Unreadable>());
+    let unmetered = extensions.remove::<Unmetered>();
     extensions.clear();
     if let Some(client) = client {
         extensions.insert(client);
     }
     if let Some(unreadable) = unreadable {
         extensions.insert(unreadable);
+    }
+    if let Some(unmetered) = unmetered {
+        extensions.insert(unmetered);
     }
 }

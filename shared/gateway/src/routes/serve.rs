@@ -19,7 +19,7 @@ use crate::answer::Answer;
 use crate::app::App;
 use crate::bridged;
 use crate::budget;
-use crate::budget::{ActualCost, Charge, PendingCharge};
+use crate::budget::{ActualCost, Charge, PendingCharge, Unmetered};
 use crate::caller::Identity;
 use crate::idempotency;
 use crate::idempotency::{Claim, Claimed};
@@ -86,7 +86,9 @@ async fn guard(endpoint: &Endpoint, app: &App, request: Request) -> Result<Admis
     if let Some(context) = &context {
         context.identify(identity.principal.clone(), identity.store.clone());
     }
-    let alongside = match app.budgets.charge(&identity, &inbound)? {
+    let is_unmetered = parts.extensions.get::<Unmetered>().is_some();
+    let charge = if is_unmetered { None } else { app.budgets.charge(&identity, &inbound)? };
+    let alongside = match charge {
         Some(due) if !due.can_wait(&inbound.row.method) => {
             due.pay(&app.budgets).await?;
             None

@@ -1,0 +1,120 @@
+//! The form that sends an operation.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::super::layout::text;
+use super::operation::Operation;
+use super::schema::{example, hint, values};
+use crate::demo::SUBDOMAIN;
+
+/// The accounts of the demo: their names in forms, and what the form calls them.
+const ACCOUNTS: [(&str, &str); 4] = [
+    ("", "Nobody"),
+    ("merchant", "The demo's merchant"),
+    ("operator", "The demo's operator"),
+    ("customer", "The demo's customer"),
+];
+
+/// Optional parameters that are shown at once.
+const FEW: usize = 3;
+
+/// The form of an operation, with these values.
+pub(super) fn form(
+    operation: &Operation<'static>,
+    given: &[(String, String)],
+    is_public: bool,
+) -> Markup {
+    let value = |name: &str| given.iter().find(|(it, _)| it == name).map(|(_, value)| &**value);
+    let account = value("as").unwrap_or_else(|| account(operation));
+    // What a link names is shown at once.
+    let is_needed = |it: &&Value| is_required(it) || value(text(it, "name")).is_some();
+    let (needed, optional): (Vec<_>, Vec<_>) =
+        operation.parameters().into_iter().partition(is_needed);
+    html! {
+        form.try data-try data-method=(operation.method.to_uppercase()) data-path=(operation.path) aria-label="Try it" {
+            h3 { "Try it" }
+            @if !is_public {
+                label { span { "As" } select name="as" data-as { @for (name, title) in ACCOUNTS {
+                    option value=(name) selected[name == account] { (title) }
+                } } }
+            }
+            label { span { "Or with a token" } input type="password" name="token" data-bearer autocomplete="off" placeholder="mst_…"; }
+            @for it in &needed { (field(it, value(text(it, "name")))) }
+            @if let Some((kind, body)) = operation.body() { (body_field(kind, body)) }
+            @if !optional.is_empty() {
+                details open[optional.len() <= FEW] {
+                    summary { "Optional parameters" span.count { (optional.len()) } }
+                    div.optional { @for it in &optional { (field(it, None)) } }
+                }
+            }
+            button.button.primary type="submit" { "Send" }
+            output aria-live="polite" {}
+        }
+    }
+}
+
+/// The account that may most likely send an operation.
+fn account(operation: &Operation<'static>) -> &'static str {
+    let schemes = operation.schemes();
+    let is_for_operators = operation.path.starts_with("/v1/operations/runtime")
+        || operation.path.starts_with("/v1/operations/certification");
+    if schemes.contains(&"customerToken") {
+        "customer"
+    } else if schemes.contains(&"merchantSession") && is_for_operators {
+        "operator"
+    } else if schemes.contains(&"merchantSession") {
+        "merchant"
+    } else {
+        ""
+    }
+}
+
+fn is_required(parameter: &Value) -> bool {
+    parameter.get("required") == Some(&Value::Bool(true))
+}
+
+fn field(parameter: &'static Value, given: Option<&str>) -> Markup {
+    let (name, place) = (text(parameter, "name"), text(parameter, "in"));
+    let schema = parameter.get("schema").unwrap_or(&Value::Null);
+    let is_required = is_required(parameter);
+    let choices = values(schema);
+    let given = given.or(match name {
+        "subdomain" => Some(SUBDOMAIN),
+        // The script writes a new one for each request.
+        "Idempotency-Key" if is_required => Some("new"),
+        _ => None,
+    });
+    html! {
+        label {
+            span { code { (name) } @if is_required { " " span.required { "required" } } }
+            @if choices.is_empty() {
+                input type="text" name=(name) data-in=(place) value=(given.unwrap_or_default()) required[is_required]
+                    placeholder=(hint(schema).unwrap_or_default()) autocomplete="off" spellcheck="false";
+            } @else {
+                select name=(name) data-in=(place) {
+                    option value="" {}
+                    @for choice in choices { option value=(choice) selected[given == Some(choice)] { (choice) } }
+                }
+            }
+        }
+    }
+}
+
+fn body_field(kind: &str, body: &'static Value) -> Markup {
+    let is_text =
+        kind.contains("json") || kind.starts_with("text/") || kind.ends_with("urlencoded");
+    let example = example(body).map(|example| match example {
+        Value::String(text) => text.clone(),
+        other => format!("{other:#}"),
+    });
+    html! {
+        @if is_text {
+            label { span { "Body" } textarea name="body" data-body=(kind) rows="10" spellcheck="false" { (example.unwrap_or_default()) } }
+        } @else if kind == "multipart/form-data" {
+            p.faint { "A body of " code { (kind) } " is sent with curl." }
+        } @else {
+            label { span { "Body, a file" } input type="file" name="body" data-body=(kind); }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What the pages are made of.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use services::Endpoints;
+use services::config::Config;
+
+use super::desk::Desk;
+use crate::activity::Activity;
+
+/// Where the parts of the system are.
+#[derive(Debug, Clone)]
+pub(crate) struct Whereabouts {
+    /// The base URL of the API.
+    pub(crate) url: String,
+    /// Whether others reach the system; then nothing private is shown.
+    pub(crate) is_public: bool,
+    /// The data directory; none in memory.
+    pub(crate) data: Option<PathBuf>,
+    /// The directory of mails; none if a server sends them.
+    pub(crate) mails: Option<PathBuf>,
+    /// Names and values of what a client of the emulators needs.
+    pub(crate) endpoints: Vec<(&'static str, String)>,
+}
+
+impl Whereabouts {
+    /// Those of a system with these settings.
+    pub(crate) fn new(
+        (url, is_public): (&str, bool),
+        data: Option<PathBuf>,
+        config: &Config,
+        aws: &Endpoints,
+    ) -> Self {
+        let services = [
+            ("DynamoDB", aws.dynamodb.clone()),
+            ("SQS", aws.sqs.clone()),
+            ("Secrets Manager", aws.secrets_manager.clone()),
+            ("Razorpay", Some(config.payment_base_urls.razorpay.clone())),
+            ("Stripe", Some(config.payment_base_urls.stripe.clone())),
+        ];
+        let endpoints = services.into_iter().filter_map(|(name, url)| Some((name, url?)));
+        Self {
+            url: url.to_owned(),
+            is_public,
+            data,
+            mails: config.mail.directory.clone(),
+            endpoints: endpoints.collect(),
+        }
+    }
+}
+
+/// What the pages are made of.
+pub(crate) struct Site {
+    pub(crate) desk: Desk,
+    pub(crate) activity: Arc<Activity>,
+    pub(crate) whereabouts: Whereabouts,
+}

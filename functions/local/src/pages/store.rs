@@ -1,0 +1,226 @@
+//! Pages about a store: its orders, webhook subscriptions and apps, each with the call that returns the same.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Query, State};
+use axum::response::Response;
+use http::StatusCode;
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::desk::StoreBrief;
+use super::layout::{Page, chip, empty, error, id, moment, no_demo, text};
+use super::paths::{APPS, DOCUMENTS, ORDERS, REFERENCE, WEBHOOKS};
+use super::site::Site;
+use crate::shop;
+
+/// Rows of a table.
+const ROWS: usize = 50;
+
+/// The query parameters of a page about a store.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct StoreQuery {
+    /// The id of the store; the demo store's by default.
+    store: Option<String>,
+}
+
+/// The store that a page is about, among those of the demo's merchant.
+pub(super) struct Chosen {
+    pub(super) store: StoreBrief,
+    stores: Vec<StoreBrief>,
+}
+
+impl Chosen {
+    /// The store of the query; none without a demo.
+    pub(super) async fn of(site: &Site, query: &StoreQuery) -> Option<Self> {
+        let stores = site.desk.stores().await?;
+        let named = stores.iter().find(|store| Some(&store.id) == query.store.as_ref());
+        let store = named.or_else(|| stores.first())?.clone();
+        Some(Self { store, stores })
+    }
+
+    /// Links to the same page of the other stores, if there are any.
+    pub(super) fn switch(&self, path: &str) -> Markup {
+        html! {
+            @if self.stores.len() > 1 {
+                nav.tabs aria-label="Stores" { @for store in &self.stores {
+                    a href={ (path) "?store=" (store.id) } aria-current=[(store.id == self.store.id).then_some("true")] { (store.name) }
+                } }
+            }
+        }
+    }
+}
+
+/// A link to the call that returns one object, as the demo's merchant sends it.
+pub(super) fn call_link(operation: &str, object: &str, of: &str) -> Markup {
+    html! {
+        a.call href={ (REFERENCE) "/" (operation) "?id=" (object) "&as=merchant" } aria-label={ "The call for " (of) } { "Call" }
+    }
+}
+
+/// A table of a store.
+struct Noun {
+    path: &'static str,
+    title: &'static str,
+    lede: &'static str,
+    /// The path of the list in the API, and the operation that returns one of it.
+    list: &'static str,
+    operation: &'static str,
+    /// The operation that returns the list.
+    of_list: &'static str,
+    columns: &'static [&'static str],
+    row: fn(&Value) -> Vec<Markup>,
+    empty: fn(&StoreBrief) -> Markup,
+}
+
+const NOUNS: [(&str, Noun); 3] = [
+    (
+        "orders",
+        Noun {
+            path: ORDERS,
+            title: "Orders",
+            lede: "The store's latest orders, the newest first.",
+            list: "/v1/orders",
+            operation: "getOrder",
+            of_list: "listOrders",
+            columns: &["Order", "Placed", "Customer", "Payment", "Fulfilment", "Total"],
+            row: order,
+            empty: no_order,
+        },
+    ),
+    (
+        "webhooks",
+        Noun {
+            path: WEBHOOKS,
+            title: "Webhooks",
+            lede: "Who is told of the store's events, and how deliveries go.",
+            list: "/v1/operations/webhook-subscriptions",
+            operation: "getWebhookSubscription",
+            of_list: "listWebhookSubscriptions",
+            columns: &["Receiver", "Events", "Status", "Health", "Last success"],
+            row: subscription,
+            empty: no_subscription,
+        },
+    ),
+    (
+        "apps",
+        Noun {
+            path: APPS,
+            title: "Apps",
+            lede: "The apps that are installed on the store.",
+            list: "/v1/app-store/installations",
+            operation: "getInstallation",
+            of_list: "listInstallations",
+            columns: &["App", "Scopes", "Status", "Installed"],
+            row: installation,
+            empty: no_installation,
+        },
+    ),
+];
+
+/// `GET /_local/store/{noun}`.
+pub(super) async fn show(
+    State(site): State<Arc<Site>>,
+    Path(noun): Path<String>,
+    Query(query): Query<StoreQuery>,
+) -> Response {
+    let Some((_, noun)) = NOUNS.iter().find(|(name, _)| *name == noun) else {
+        return error(StatusCode::NOT_FOUND, "There is no such page", "");
+    };
+    let content = match Chosen::of(&site, &query).await {
+        None => no_demo(),
+        Some(chosen) => {
+            let rows =
+                site.desk.list(&chosen.store.id, &format!("{}?limit={ROWS}", noun.list)).await;
+            html! {
+                (chosen.switch(noun.path))
+                section #rows data-refresh="5000" { (noun.table(&rows, &chosen.store)) }
+            }
+        }
+    };
+    let content = html! {
+        h1 { (noun.title) }
+        p.lede { (noun.lede) }
+        (content)
+    };
+    Page { title: noun.title, current: noun.path, is_public: false, content }.answer()
+}
+
+impl Noun {
+    fn table(&self, rows: &[Value], store: &StoreBrief) -> Markup {
+        html! {
+            @if rows.is_empty() { (empty(&format!("No {} yet", self.title.to_lowercase()), &(self.empty)(store))) }
+            @else {
+                table {
+                    thead { tr {
+                        @for name in self.columns { th scope="col" { (name) } }
+                        th scope="col" { span.unseen { "Call" } }
+                    } }
+                    tbody { @for row in rows { tr {
+                        @for (name, cell) in self.columns.iter().zip((self.row)(row)) { td data-label=(name) { (cell) } }
+                        td.action { (call_link(self.operation, text(row, "id"), text(row, "id"))) }
+                    } } }
+                }
+            }
+            p.foot { a href={ (REFERENCE) "/" (self.of_list) "?as=merchant" } { "Call " code { "GET " (self.list) } } }
+        }
+    }
+}
+
+fn order(order: &Value) -> Vec<Markup> {
+    let customer = [text(order, "email"), text(order, "customer_id")];
+    let customer = customer.into_iter().find(|it| !it.is_empty()).unwrap_or("a guest");
+    let total = order.pointer("/totals/total").unwrap_or(&Value::Null);
+    vec![
+        html! { strong { (text(order, "number")) } @if text(order, "status") != "open" { " " (chip(text(order, "status"))) } },
+        moment(text(order, "created_at")),
+        html! { (customer) },
+        chip(text(order, "financial_status")),
+        chip(text(order, "fulfillment_status")),
+        html! { (text(total, "formatted")) },
+    ]
+}
+
+fn no_order(store: &StoreBrief) -> Markup {
+    html! {
+        "Place one by " a href={ (DOCUMENTS) "quickstart" } { "the quickstart" } ", or see what "
+        a href={ (shop::PATH) "/" (store.subdomain) } { "the shop" } " sells."
+    }
+}
+
+fn subscription(subscription: &Value) -> Vec<Markup> {
+    let types = subscription.get("event_types").and_then(Value::as_array);
+    let types: Vec<&str> = types.into_iter().flatten().filter_map(Value::as_str).collect();
+    let more = types.len().saturating_sub(2);
+    let stats = subscription.get("stats").unwrap_or(&Value::Null);
+    vec![
+        html! { code.long { (text(subscription, "url")) } },
+        html! {
+            @for name in types.iter().take(2) { code { (name) } " " }
+            @if more > 0 { span.faint title=(types.join(", ")) { "and " (more) " more" } }
+        },
+        chip(text(subscription, "status")),
+        chip(text(subscription, "health")),
+        html! { @let at = text(stats, "last_success_at"); @if at.is_empty() { "–" } @else { (moment(at)) } },
+    ]
+}
+
+fn no_subscription(_: &StoreBrief) -> Markup {
+    html! { "Create one with " a href={ (REFERENCE) "/createWebhookSubscription?as=merchant" } { code { "POST /v1/operations/webhook-subscriptions" } } "." }
+}
+
+fn installation(installation: &Value) -> Vec<Markup> {
+    let scopes = installation.get("scopes").and_then(Value::as_array);
+    let scopes: Vec<&str> = scopes.into_iter().flatten().filter_map(Value::as_str).collect();
+    vec![
+        id(text(installation, "app_id")),
+        html! { @for scope in &scopes { code { (scope) } " " } },
+        chip(text(installation, "status")),
+        moment(text(installation, "installed_at")),
+    ]
+}
+
+fn no_installation(_: &StoreBrief) -> Markup {
+    html! { "Publish an app and install it: " a href={ (DOCUMENTS) "quickstart" } { "the quickstart" } " shows how." }
+}

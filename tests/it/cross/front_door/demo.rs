@@ -1,0 +1,90 @@
+//! The pages about the demo: its accounts and its store.
+
+use support::{Client, Gateway, Providers, Reply, json};
+
+use super::page;
+
+async fn demo() -> (Gateway, Providers) {
+    let providers = Providers::start().await;
+    let gateway = Gateway::start_with(|options| {
+        options.embedded.payment_base_urls = providers.base_urls();
+    })
+    .await;
+    gateway.seed_demo(&providers).await;
+    (gateway, providers)
+}
+
+async fn token(client: &Client, who: &str) -> String {
+    let reply = client.post("/_local/tokens").form(&[("who", who)]).await.expect(200);
+    assert_eq!(reply.header("cache-control"), Some("no-store"));
+    reply.str("/access_token")
+}
+
+/// The points that are left to a caller, and those of a full budget.
+fn points(reply: &Reply) -> (u32, u32) {
+    let number = |name: &str| reply.header(name).unwrap().parse::<u32>().unwrap();
+    let policy = reply.header("ratelimit-policy").unwrap();
+    let full = policy.split("q=").nth(1).unwrap().split(';').next().unwrap();
+    (number("x-service-cost-available"), full.parse().unwrap())
+}
+
+#[tokio::test]
+async fn the_demo_and_its_pages_leave_the_budget_to_its_merchant() {
+    let (gateway, _providers) = demo().await;
+    gateway.app().clock.stop();
+    let client = gateway.client();
+    for path in ["/_local/", "/_local/store/orders", "/_local/activity/events"] {
+        page(&client, path).await;
+    }
+    let input = json!({"email": "demo@example.com", "password": "demo-merchant-1"});
+    let session = client.post("/v1/auth/signin").json(input).await.expect(200);
+    let owner = client.with_token(&session.str("/session/access_token"));
+    let listed = owner.get("/v1/orders").await.expect(200);
+    let (left, full) = points(&listed);
+    let cost: u32 = listed.header("x-service-cost-actual").unwrap().parse().unwrap();
+    assert_eq!(left, full - cost);
+}
+
+#[tokio::test]
+async fn the_start_page_signs_accounts_in_and_ticks_off_what_was_done() {
+    let (gateway, _providers) = demo().await;
+    let client = gateway.client();
+    let start = page(&client, "/_local/").await.text;
+    for part in
+        ["demo@example.com", "operator@example.com", "/_local/shop/demo-store", "0 of 3 done"]
+    {
+        assert!(start.contains(part), "{part}");
+    }
+    let merchant = client.with_token(&token(&client, "merchant").await);
+    merchant.get("/v1/auth/me").await.expect(200);
+    let operator = client.with_token(&token(&client, "operator").await);
+    operator.get("/v1/operations/runtime/overview").await.expect(200);
+    let customer = client.with_token(&token(&client, "customer").await);
+    customer.get("/v1/storefront/customer/addresses").await.expect(200);
+    let start = page(&client, "/_local/").await.text;
+    assert!(start.contains("1 of 3 done") && !start.contains("mst_"));
+    let products = client.get("/v1/storefront/demo-store/products?limit=1").await.expect(200);
+    let cart = json!({
+        "email": "guest@example.com", "payment": {"provider": "manual"},
+        "items": [{"variant_id": products.str("/data/0/variants/0/id"), "quantity": 1}],
+        "shipping_address": support::address(),
+    });
+    let orders = "/v1/storefront/demo-store/orders";
+    let order = client.post(orders).key("one").json(cart).await.expect(201).str("/order/id");
+    let paid = format!("/v1/orders/{order}/mark-paid");
+    merchant.post(&paid).key("two").json(json!({})).await.expect(200);
+    assert!(page(&client, "/_local/").await.text.contains("2 of 3 done"));
+    let orders = page(&client, "/_local/store/orders").await.text;
+    assert!(orders.contains("#1001") && orders.contains("guest@example.com"));
+    assert!(orders.contains(&format!("/_local/reference/getOrder?id={order}&amp;as=merchant")));
+}
+
+#[tokio::test]
+async fn errors_of_operators_pages_are_pages() {
+    let (gateway, _providers) = demo().await;
+    let client = gateway.client();
+    let missing = client.get("/_local/operations/runtime/load-tests/nothing").await.expect(404);
+    assert!(missing.text.contains("<h1>") && missing.text.contains("/_local/assets/style.css"));
+    let overview = client.get("/_local/operations/runtime/overview?window=5m").await.expect(200);
+    assert!(overview.text.contains("href=\"/_local/operations\""));
+}
