@@ -20,8 +20,8 @@ const PART: usize = 4 << 20;
 /// The largest file.
 const LARGEST: u64 = 50_000_000;
 const POLL: Duration = Duration::from_millis(500);
-/// Findings that are listed.
-const FINDINGS: usize = 10_000;
+/// Findings that are printed for people; `--json` has all of them.
+const FINDINGS: usize = 100;
 
 /// The file, cut into parts.
 struct File {
@@ -223,6 +223,10 @@ async fn report(context: &Context, client: &Client<'_>, import: &Value) -> Resul
         format!("row {row:<6} {severity:<8} {column:<24} {code}  {detail}")
     };
     let mut lines: Vec<String> = findings.iter().take(FINDINGS).map(line).collect();
+    let more = findings.len().saturating_sub(FINDINGS);
+    if more > 0 {
+        lines.push(format!("… and {more} more, which --json lists"));
+    }
     let number = |name: &str| {
         import.get("progress").and_then(|it| it.get(name)).and_then(Value::as_u64).unwrap_or(0)
     };
@@ -245,6 +249,7 @@ async fn report(context: &Context, client: &Client<'_>, import: &Value) -> Resul
     match status {
         "succeeded" => Ok(()),
         "checked" if number("failed") == 0 => Ok(()),
+        "checked" => Err(Failure::Partial("Rows would fail: see the findings".into())),
         _ => Err(Failure::Partial(format!("The import is {status}: {reason}"))),
     }
 }
