@@ -71,7 +71,16 @@ async fn by_password(
     password: &Secret,
 ) -> Result<Session, Failure> {
     let input = json!({"email": email, "password": password.reveal()});
-    let answer = client.json(&Request::post("/v1/auth/signin", &input).public()).await;
+    let request = Request::post("/v1/auth/signin", &input).public();
+    with_second_factor(context, client, client.json(&request).await).await
+}
+
+/// The session; of an account with a second factor once its code was given.
+async fn with_second_factor(
+    context: &Context,
+    client: &Client<'_>,
+    answer: Result<Value, Failure>,
+) -> Result<Session, Failure> {
     let answer = match answer {
         Err(Failure::Rejected(problem)) if problem.code == "mfa_required" => {
             let token = Secret::from(problem.member("mfa_token").unwrap_or_default().to_owned());
@@ -95,21 +104,9 @@ async fn by_code(
     context.output.note(&format!("A code was mailed to {email}, if that is an account's address"));
     let challenge = sent.get("challenge_id").cloned().unwrap_or_default();
     let code = context.ask("Code: ", true)?;
-    let mut input = json!({"challenge_id": challenge, "code": code.trim()});
-    let path = "/v1/auth/signin/otp/verify";
-    let answer = client.json(&Request::post(path, &input).public()).await;
-    let answer = match answer {
-        // The code is not used up, and is sent again with the second factor.
-        Err(failure) if failure.is("mfa_required") => {
-            let totp = context.ask("Authenticator code: ", true)?;
-            if let Some(members) = input.as_object_mut() {
-                members.insert("totp".to_owned(), totp.into());
-            }
-            client.json(&Request::post(path, &input).public()).await
-        }
-        answer => answer,
-    };
-    session_of(&answer?)
+    let input = json!({"challenge_id": challenge, "code": code.trim()});
+    let request = Request::post("/v1/auth/signin/otp/verify", &input).public();
+    with_second_factor(context, client, client.json(&request).await).await
 }
 
 /// A token from standard input, which is checked before it is stored.

@@ -19,14 +19,17 @@ pub async fn run(context: &Context, args: Logs) -> Result<(), Failure> {
     let request = request(&args)?;
     let since =
         args.since.as_deref().map(|text| time::parse(text, Timestamp::now())).transpose()?;
+    // Begun before the past is read, so that nothing happens between the two.
+    let mut feed = if args.follow { Some(feed(&client, &request, &args).await?) } else { None };
     for item in past(&client, &request, &args, since).await? {
         print(&context.output, args.source, &item);
+        if let Some(feed) = &mut feed {
+            feed.done(&item);
+        }
     }
-    if !args.follow {
-        return Ok(());
-    }
+    let Some(feed) = feed else { return Ok(()) };
     tokio::select! {
-        ended = follow(context, &client, request, &args) => ended,
+        ended = follow(context, &client, feed, &args) => ended,
         _ = tokio::signal::ctrl_c() => Ok(()),
     }
 }
@@ -106,20 +109,22 @@ async fn past(
     Ok(found)
 }
 
+/// What happens from now on.
+async fn feed(client: &Client<'_>, request: &Request, args: &Logs) -> Result<Feed, Failure> {
+    let feed = Feed::new(request.clone(), OVERLAP);
+    match args.source {
+        LogSource::Events => feed.from_now_on(client).await,
+        LogSource::Deliveries => feed.with_changes().from_now_on(client).await,
+        _ => Err(Failure::Usage("--follow is for events and deliveries".into())),
+    }
+}
+
 async fn follow(
     context: &Context,
     client: &Client<'_>,
-    request: Request,
+    mut feed: Feed,
     args: &Logs,
 ) -> Result<(), Failure> {
-    if matches!(args.source, LogSource::Attempts | LogSource::App) {
-        return Err(Failure::Usage("--follow is for events and deliveries".into()));
-    }
-    let mut feed = Feed::new(request, OVERLAP);
-    if args.source == LogSource::Deliveries {
-        feed = feed.with_changes();
-    }
-    let mut feed = feed.from_now_on(client).await?;
     loop {
         match feed.poll(client).await {
             Ok(items) => {
