@@ -9,10 +9,11 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::args::{Api, Verb};
-use crate::client::{Client, Reply, Request};
+use crate::client::Client;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::fields;
+use crate::request::{Reply, Request};
 use crate::secret::MASK;
 
 /// Paths that would end or replace the profile's session without the profile's knowledge.

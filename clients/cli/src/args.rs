@@ -29,7 +29,7 @@ pub struct Global {
         value_name = "NAME"
     )]
     pub profile: String,
-    /// The address of the API; by default the profile's, or http://127.0.0.1:3000.
+    /// The address of the API; by default the profile's, or `http://127.0.0.1:3000`.
     #[arg(long, global = true, env = "COMMERCE_API", value_name = "URL")]
     pub api: Option<String>,
     /// The store to act on, by its id or subdomain; by default the profile's.
@@ -375,6 +375,6 @@ pub struct Export {
 }
 
 /// The word of a value on the command line, which is the API's.
-pub fn word<T: ValueEnum>(value: T) -> String {
+pub fn word<T: ValueEnum + Copy>(value: T) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }

@@ -7,10 +7,11 @@ use serde_json::Value;
 use url::{Host, Url};
 
 use crate::args::Global;
-use crate::client::{Client, Request};
+use crate::client::Client;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::profile::{Directory, Profile};
+use crate::request::Request;
 use crate::secret::Secret;
 
 /// Where a local system listens.
@@ -114,40 +115,40 @@ impl Context {
             format!("The session of profile {} has ended: commerce login", self.profile_name())
         }
     }
+}
 
-    /// Asks for a line. On a terminal what is typed is shown only if it is no secret.
-    pub fn ask(&self, prompt: &str, is_secret: bool) -> Result<String, Failure> {
-        let answer = if is_secret && std::io::stdin().is_terminal() {
-            rpassword::prompt_password(prompt)?
-        } else {
-            if std::io::stdin().is_terminal() {
-                let mut err = std::io::stderr().lock();
-                write!(err, "{prompt}").and_then(|()| err.flush())?;
-            }
-            let mut line = String::new();
-            std::io::stdin().read_line(&mut line)?;
-            line
-        };
-        let answer = answer.trim_end_matches(['\r', '\n']).to_owned();
-        let what = prompt.trim_end_matches([' ', ':']);
-        if answer.is_empty() {
-            return Err(Failure::Usage(format!("{what} is missing")));
+/// Asks for a line. On a terminal what is typed is shown only if it is no secret.
+pub fn ask(prompt: &str, is_secret: bool) -> Result<String, Failure> {
+    let answer = if is_secret && std::io::stdin().is_terminal() {
+        rpassword::prompt_password(prompt)?
+    } else {
+        if std::io::stdin().is_terminal() {
+            let mut err = std::io::stderr().lock();
+            write!(err, "{prompt}").and_then(|()| err.flush())?;
         }
-        Ok(answer)
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line)?;
+        line
+    };
+    let answer = answer.trim_end_matches(['\r', '\n']).to_owned();
+    let what = prompt.trim_end_matches([' ', ':']);
+    if answer.is_empty() {
+        return Err(Failure::Usage(format!("{what} is missing")));
     }
+    Ok(answer)
+}
 
-    /// Asks for consent, unless it was given by `--yes`.
-    pub fn confirm(&self, question: &str, is_given: bool) -> Result<(), Failure> {
-        if is_given {
-            return Ok(());
-        }
-        if !std::io::stdin().is_terminal() {
-            return Err(Failure::Usage(format!("{question} Say so with --yes")));
-        }
-        let answer = self.ask(&format!("{question} [y/N] "), false)?;
-        let is_yes = ["y", "yes"].contains(&answer.trim().to_lowercase().as_str());
-        if is_yes { Ok(()) } else { Err(Failure::Interrupted("Nothing was done".into())) }
+/// Asks for consent, unless it was given by `--yes`.
+pub fn confirm(question: &str, is_given: bool) -> Result<(), Failure> {
+    if is_given {
+        return Ok(());
     }
+    if !std::io::stdin().is_terminal() {
+        return Err(Failure::Usage(format!("{question} Say so with --yes")));
+    }
+    let answer = ask(&format!("{question} [y/N] "), false)?;
+    let is_yes = ["y", "yes"].contains(&answer.trim().to_lowercase().as_str());
+    if is_yes { Ok(()) } else { Err(Failure::Interrupted("Nothing was done".into())) }
 }
 
 /// Finds a store that the session may act on by its id or its subdomain.

@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::args::{Export, Format, word};
-use crate::client::{Client, Request, backoff, http_client};
+use crate::client::Client;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::request::{Request, backoff, http_client};
 use crate::{progress, time};
 
 const POLL: Duration = Duration::from_millis(500);
@@ -101,7 +102,7 @@ async fn download(
     let mut links = parts(&client.patiently(export).await?.json()?);
     let size = |part: &Value| part.get("bytes").and_then(Value::as_u64).unwrap_or(0);
     let total = links.iter().map(size).sum();
-    let bar = progress::bar(&context.output, "Downloading", total);
+    let bar = progress::bar(context.output, "Downloading", total);
     let mut place = 0;
     while let Some(part) = links.get(place) {
         let mut tries = 1;
@@ -138,7 +139,7 @@ async fn fetch(
     part: &Value,
 ) -> Result<Vec<u8>, Failure> {
     let broken = |cause: reqwest::Error| {
-        let cause = crate::client::root_cause(&cause.without_url());
+        let cause = crate::request::root_cause(&cause.without_url());
         Failure::Unreachable(format!("A part could not be fetched ({cause})"))
     };
     let link = part.get("url").and_then(Value::as_str).unwrap_or_default();

@@ -10,8 +10,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::client::{Client, Request, next_cursor};
+use crate::client::{Client, next_cursor};
 use crate::failure::Failure;
+use crate::request::Request;
 use crate::time;
 
 /// How often a list is polled.
@@ -72,7 +73,7 @@ impl Feed {
     }
 
     /// The feed of what happens from now on.
-    pub async fn from_now_on(mut self, client: &Client<'_>) -> Result<Self, Failure> {
+    pub async fn skipping_the_past(mut self, client: &Client<'_>) -> Result<Self, Failure> {
         let newest = client.json(&self.request.clone().query("limit", "1")).await?;
         let newest = newest.pointer("/data/0").map(|item| created_at(item).to_owned());
         self.position.newest = newest;

@@ -12,9 +12,9 @@ use sha2::Sha256;
 use tokio::time::Instant;
 use url::Url;
 
-use crate::client::{backoff, http_client, root_cause};
 use crate::failure::Failure;
 use crate::fields;
+use crate::request::{backoff, http_client, root_cause};
 use crate::secret::{Secret, random_hex};
 
 const PREFIX: &str = "whsec_";
@@ -41,7 +41,9 @@ fn key_of(secret: &str) -> Result<Vec<u8>, Failure> {
 fn sign(key: &[u8], parts: &[&[u8]]) -> Result<String, Failure> {
     let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(key)
         .map_err(|_| Failure::Local("The signing secret has no key".into()))?;
-    parts.iter().for_each(|part| mac.update(part));
+    for part in parts {
+        mac.update(part);
+    }
     Ok(BASE64_STANDARD.encode(mac.finalize().into_bytes()))
 }
 

@@ -9,11 +9,12 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::args::{Format, Import, word};
-use crate::client::{Client, Request};
+use crate::client::Client;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::plain;
 use crate::progress;
+use crate::request::Request;
 
 /// The largest part.
 const PART: usize = 4 << 20;
@@ -165,7 +166,7 @@ async fn upload(
 ) -> Result<(), Failure> {
     let id = text(import, "id");
     let there = import.get("parts").and_then(Value::as_array).cloned().unwrap_or_default();
-    let bar = progress::bar(&context.output, "Uploading", length(&file.bytes));
+    let bar = progress::bar(context.output, "Uploading", length(&file.bytes));
     let (mut sent, mut kept) = (0_u64, 0_u64);
     for (number, bytes) in file.parts() {
         if there.iter().any(|part| is_same(part, (number, bytes))) {
@@ -191,7 +192,7 @@ async fn start(client: &Client<'_>, id: &str, input: &Value) -> Result<Value, Fa
 async fn follow(context: &Context, client: &Client<'_>, import: Value) -> Result<Value, Failure> {
     let mut import = import;
     let total = import.pointer("/progress/total_bytes").and_then(Value::as_u64).unwrap_or(0);
-    let bar = progress::bar(&context.output, "Importing", total);
+    let bar = progress::bar(context.output, "Importing", total);
     while text(&import, "status") == "running" {
         let number = |name: &str| {
             import.get("progress").and_then(|it| it.get(name)).and_then(Value::as_u64).unwrap_or(0)

@@ -6,13 +6,14 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::args::Listen;
-use crate::client::{Client, Request};
+use crate::client::Client;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::feed::{Feed, INTERVAL, Position, admits, created_at};
 use crate::forward::{Event, Outcome, Receiver, new_secret};
-use crate::output::{Tone, plain};
+use crate::output::{Output, Tone, plain};
 use crate::profile::write_private;
+use crate::request::Request;
 use crate::secret::Secret;
 use crate::time;
 
@@ -24,7 +25,7 @@ const EVENTS: &str = "/v1/operations/outbox";
 pub async fn run(context: &Context, args: Listen) -> Result<(), Failure> {
     let secret = secret(context)?;
     if args.print_secret {
-        show(&context.output, &secret);
+        show(context.output, &secret);
         return Ok(());
     }
     let client = context.client().await?;
@@ -54,7 +55,7 @@ fn secret(context: &Context) -> Result<Secret, Failure> {
 }
 
 /// Prints the signing secret, which receivers of this machine need: of all secrets it alone is shown.
-fn show(output: &crate::output::Output, secret: &Secret) {
+fn show(output: Output, secret: &Secret) {
     output.reveal(secret, &json!({"signing_secret": secret.reveal()}));
 }
 
@@ -90,13 +91,13 @@ async fn feed(
         Some("last") => {
             let position: Position = context.directory.read(state)?;
             if position == Position::default() {
-                feed.from_now_on(client).await
+                feed.skipping_the_past(client).await
             } else {
                 Ok(feed.at(position))
             }
         }
         Some(text) => Ok(feed.since(time::parse(text, Timestamp::now())?)),
-        None => feed.from_now_on(client).await,
+        None => feed.skipping_the_past(client).await,
     }
 }
 

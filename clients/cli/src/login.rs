@@ -5,10 +5,11 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use crate::args::Login;
-use crate::client::{Client, Request, session_of};
-use crate::context::{Context, find_store, is_loopback};
+use crate::client::{Client, session_of};
+use crate::context::{Context, ask, find_store, is_loopback};
 use crate::failure::Failure;
 use crate::profile::{Session, Store};
+use crate::request::Request;
 use crate::secret::Secret;
 
 /// The demo's merchant, whom every local system prints at its start.
@@ -29,10 +30,10 @@ pub async fn login(context: &Context, args: Login) -> Result<(), Failure> {
             }
             (DEMO.0.to_owned(), Secret::from(DEMO.1.to_owned()))
         } else {
-            let email = email(context, args.email)?;
-            (email, Secret::from(context.ask("Password: ", true)?))
+            let email = email(args.email)?;
+            (email, Secret::from(ask("Password: ", true)?))
         };
-        by_password(context, &client, &email, &password).await?
+        by_password(&client, &email, &password).await?
     };
     let stores = stores(context, &client, &session).await?;
     let api = client.api.as_str().trim_end_matches('/').to_owned();
@@ -60,31 +61,29 @@ pub async fn login(context: &Context, args: Login) -> Result<(), Failure> {
     Ok(())
 }
 
-fn email(context: &Context, given: Option<String>) -> Result<String, Failure> {
-    given.map_or_else(|| context.ask("E-mail: ", false), Ok)
+fn email(given: Option<String>) -> Result<String, Failure> {
+    given.map_or_else(|| ask("E-mail: ", false), Ok)
 }
 
 async fn by_password(
-    context: &Context,
     client: &Client<'_>,
     email: &str,
     password: &Secret,
 ) -> Result<Session, Failure> {
     let input = json!({"email": email, "password": password.reveal()});
     let request = Request::post("/v1/auth/signin", &input).public();
-    with_second_factor(context, client, client.json(&request).await).await
+    with_second_factor(client, client.json(&request).await).await
 }
 
 /// The session; of an account with a second factor once its code was given.
 async fn with_second_factor(
-    context: &Context,
     client: &Client<'_>,
     answer: Result<Value, Failure>,
 ) -> Result<Session, Failure> {
     let answer = match answer {
         Err(Failure::Rejected(problem)) if problem.code == "mfa_required" => {
             let token = Secret::from(problem.member("mfa_token").unwrap_or_default().to_owned());
-            let totp = context.ask("Authenticator code: ", true)?;
+            let totp = ask("Authenticator code: ", true)?;
             let input = json!({"mfa_token": token.reveal(), "totp": totp});
             client.json(&Request::post("/v1/auth/signin", &input).public()).await
         }
@@ -98,20 +97,20 @@ async fn by_code(
     client: &Client<'_>,
     given: Option<String>,
 ) -> Result<Session, Failure> {
-    let email = email(context, given)?;
+    let email = email(given)?;
     let request = Request::post("/v1/auth/signin/otp", &json!({"email": email})).public();
     let sent = client.json(&request).await?;
     context.output.note(&format!("A code was mailed to {email}, if that is an account's address"));
     let challenge = sent.get("challenge_id").cloned().unwrap_or_default();
-    let code = context.ask("Code: ", true)?;
+    let code = ask("Code: ", true)?;
     let input = json!({"challenge_id": challenge, "code": code.trim()});
     let request = Request::post("/v1/auth/signin/otp/verify", &input).public();
-    with_second_factor(context, client, client.json(&request).await).await
+    with_second_factor(client, client.json(&request).await).await
 }
 
 /// A token from standard input, which is checked before it is stored.
 async fn by_token(context: &Context, client: &Client<'_>) -> Result<Session, Failure> {
-    let token = Secret::from(context.ask("Token: ", true)?.trim().to_owned());
+    let token = Secret::from(ask("Token: ", true)?.trim().to_owned());
     let session = with_token(context, client, &token)?;
     let found = session.json(&Request::get("/v1/auth/custom/session")).await?;
     let email = found.pointer("/merchant/email").and_then(Value::as_str).unwrap_or_default();

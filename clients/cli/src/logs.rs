@@ -4,11 +4,12 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::args::{LogSource, Logs};
-use crate::client::{Client, Request};
+use crate::client::Client;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::feed::{Feed, INTERVAL, admits, created_at};
 use crate::output::{Output, Tone, plain};
+use crate::request::Request;
 use crate::time;
 
 /// Deliveries change for minutes after they were created; changes of older ones are not followed.
@@ -22,7 +23,7 @@ pub async fn run(context: &Context, args: Logs) -> Result<(), Failure> {
     // Begun before the past is read, so that nothing happens between the two.
     let mut feed = if args.follow { Some(feed(&client, &request, &args).await?) } else { None };
     for item in past(&client, &request, &args, since).await? {
-        print(&context.output, args.source, &item);
+        print(context.output, args.source, &item);
         if let Some(feed) = &mut feed {
             feed.done(&item);
         }
@@ -113,8 +114,8 @@ async fn past(
 async fn feed(client: &Client<'_>, request: &Request, args: &Logs) -> Result<Feed, Failure> {
     let feed = Feed::new(request.clone(), OVERLAP);
     match args.source {
-        LogSource::Events => feed.from_now_on(client).await,
-        LogSource::Deliveries => feed.with_changes().from_now_on(client).await,
+        LogSource::Events => feed.skipping_the_past(client).await,
+        LogSource::Deliveries => feed.with_changes().skipping_the_past(client).await,
         _ => Err(Failure::Usage("--follow is for events and deliveries".into())),
     }
 }
@@ -130,7 +131,7 @@ async fn follow(
             Ok(items) => {
                 for item in items {
                     if admits(&args.filter, kind(&item)) {
-                        print(&context.output, args.source, &item);
+                        print(context.output, args.source, &item);
                     }
                     feed.done(&item);
                 }
@@ -148,11 +149,11 @@ fn kind(item: &Value) -> &str {
     names.into_iter().find_map(|name| item.get(name)?.as_str()).unwrap_or_default()
 }
 
-fn print(output: &Output, source: LogSource, item: &Value) {
+fn print(output: Output, source: LogSource, item: &Value) {
     output.line(&line(output, source, item), item);
 }
 
-fn line(output: &Output, source: LogSource, item: &Value) -> String {
+fn line(output: Output, source: LogSource, item: &Value) -> String {
     let at = output.toned(Tone::Faint, created_at(item));
     let text = |pointer: &str| match item.pointer(pointer) {
         Some(Value::String(text)) => plain(text),

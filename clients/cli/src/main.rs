@@ -20,6 +20,7 @@ mod output;
 mod pretty;
 mod profile;
 mod progress;
+mod request;
 mod secret;
 mod stores;
 mod theme;

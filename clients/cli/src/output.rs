@@ -35,17 +35,17 @@ impl Output {
     }
 
     /// Prints a line of the result: this text, or this document.
-    pub fn line(&self, text: &str, document: &Value) {
+    pub fn line(self, text: &str, document: &Value) {
         if self.json { print(&document.to_string()) } else { print(text) }
     }
 
     /// Prints the result of a command: this text, or this document.
-    pub fn result(&self, text: &str, document: &Value) {
+    pub fn result(self, text: &str, document: &Value) {
         self.line(text, document);
     }
 
     /// Prints JSON as it came from the API.
-    pub fn json_text(&self, text: &str) {
+    pub fn json_text(self, text: &str) {
         if self.json {
             print(&pretty::compact(text));
         } else {
@@ -54,32 +54,32 @@ impl Output {
     }
 
     /// Prints one of many JSON documents, which came from the API: on a terminal for people, elsewhere a line each.
-    pub fn item(&self, text: &str) {
+    pub fn item(self, text: &str) {
         if self.color { self.json_text(text) } else { print(&pretty::compact(text)) }
     }
 
     /// Prints a note, which is no part of the result.
-    pub fn note(&self, text: &str) {
+    pub fn note(self, text: &str) {
         if !self.quiet {
             warn(text);
         }
     }
 
     /// Prints the one secret that is made to be shown: what `listen` signs with.
-    pub fn reveal(&self, secret: &Secret, document: &Value) {
+    pub fn reveal(self, secret: &Secret, document: &Value) {
         let text = if self.json { document.to_string() } else { secret.reveal().to_owned() };
         print_as_it_is(&text);
     }
 
     /// As [`Output::note`], with that secret in it.
-    pub fn note_with(&self, before: &str, secret: &Secret, after: &str) {
+    pub fn note_with(self, before: &str, secret: &Secret, after: &str) {
         if !self.quiet {
             let _ = writeln!(std::io::stderr().lock(), "{before}{}{after}", secret.reveal());
         }
     }
 
     /// Prints a failure.
-    pub fn failure(&self, failure: &Failure) {
+    pub fn failure(self, failure: &Failure) {
         if self.json {
             warn(&failure.document().to_string());
         } else {
@@ -88,7 +88,7 @@ impl Output {
     }
 
     /// The text in a color, where there are colors.
-    pub fn toned(&self, tone: Tone, text: &str) -> String {
+    pub fn toned(self, tone: Tone, text: &str) -> String {
         let code = match tone {
             Tone::Good => 32,
             Tone::Bad => 31,

@@ -1,5 +1,7 @@
 //! JSON as people read it: indented, colored, its members in the order in which they came.
 
+use std::fmt::Write as _;
+
 use crate::secret::MASK;
 
 /// Members whose values are credentials of this platform.
@@ -7,12 +9,12 @@ const CREDENTIALS: [&str; 4] = ["access_token", "refresh_token", "mfa_token", "p
 
 /// The JSON with credentials masked.
 pub fn compact(text: &str) -> String {
-    write(text, None)
+    rewrite(text, None)
 }
 
 /// The JSON indented by two blanks, with credentials masked.
 pub fn pretty(text: &str, color: bool) -> String {
-    write(text, Some(color))
+    rewrite(text, Some(color))
 }
 
 /// A token of JSON.
@@ -62,7 +64,7 @@ fn text_length(text: &str) -> usize {
 }
 
 /// Writes the tokens again, compact without a style.
-fn write(text: &str, style: Option<bool>) -> String {
+fn rewrite(text: &str, style: Option<bool>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut depth = 0_usize;
     let mut tokens = Tokens(text).peekable();
@@ -102,7 +104,7 @@ fn write(text: &str, style: Option<bool>) -> String {
                 paint(&mut out, style, "34", name);
             }
             Token::Text(_) if key.is_some_and(|key| CREDENTIALS.contains(&key)) => {
-                out.push_str(&format!("\"{MASK}\""));
+                let _ = write!(out, "\"{MASK}\"");
             }
             Token::Text(text) => paint(&mut out, style, "32", text),
             Token::Word(word) => paint(&mut out, style, "33", word),
@@ -117,7 +119,7 @@ fn mark_text(mark: char) -> &'static str {
 
 fn paint(out: &mut String, style: Option<bool>, code: &str, text: &str) {
     if style == Some(true) {
-        out.push_str(&format!("\u{1b}[{code}m{text}\u{1b}[0m"));
+        let _ = write!(out, "\u{1b}[{code}m{text}\u{1b}[0m");
     } else {
         out.push_str(text);
     }

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::output::Output;
 
 /// A bar on standard error: nothing is drawn into a file, or where notes are not wanted.
-pub fn bar(output: &Output, what: &'static str, total: u64) -> ProgressBar {
+pub fn bar(output: Output, what: &'static str, total: u64) -> ProgressBar {
     let target = if output.quiet || output.json {
         ProgressDrawTarget::hidden()
     } else {

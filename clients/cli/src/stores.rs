@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::args::Stores;
-use crate::client::Request;
 use crate::context::{Context, find_store};
 use crate::failure::Failure;
+use crate::request::Request;
 
 pub async fn run(context: &Context, command: Stores) -> Result<(), Failure> {
     match command {

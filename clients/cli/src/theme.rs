@@ -13,10 +13,10 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::args::{Theme, ThemePath};
-use crate::client::Request;
-use crate::context::Context;
+use crate::context::{Context, confirm};
 use crate::failure::Failure;
 use crate::output::{Tone, plain};
+use crate::request::Request;
 use files::{Change, Files};
 use remote::{Preview, Remote};
 
@@ -161,7 +161,7 @@ async fn publish(
         "Publish draft {draft} of {slug} {} on the live storefront?",
         text("/installation/version")
     );
-    context.confirm(&question, yes)?;
+    confirm(&question, yes)?;
     let mut input = json!({"draft_version": draft});
     if let (Some(message), Some(members)) = (message, input.as_object_mut()) {
         members.insert("message".to_owned(), message.into());

@@ -7,10 +7,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::args::Trigger;
-use crate::client::{Client, Request};
+use crate::client::Client;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::fields;
+use crate::request::Request;
 use crate::secret::random_hex;
 
 /// The requests, and which of them cause an event.

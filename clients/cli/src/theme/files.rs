@@ -30,6 +30,12 @@ impl FromIterator<(String, Vec<u8>)> for Files {
     }
 }
 
+/// What a manifest has of interest here.
+#[derive(serde::Deserialize)]
+struct Named<'a> {
+    slug: &'a str,
+}
+
 /// How a file differs from the one that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
@@ -130,10 +136,6 @@ impl Files {
     /// The theme's name in URLs.
     pub fn slug(&self) -> Result<&str, Failure> {
         let bytes = self.0.get(MANIFEST).map_or(&[][..], Vec::as_slice);
-        #[derive(serde::Deserialize)]
-        struct Named<'a> {
-            slug: &'a str,
-        }
         let named: Result<Named<'_>, _> = serde_json::from_slice(bytes);
         let is_slug = |slug: &&str| {
             !slug.is_empty() && slug.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
@@ -231,14 +233,11 @@ pub fn next_version(own: &str, taken: &[String]) -> String {
     if !taken.iter().any(|version| version == own) {
         return own.to_owned();
     }
-    let prefix = match own.split_once('-') {
-        Some((core, rest)) => match rest.split_once("dev.") {
-            // A development version that was pulled.
-            Some(("", _)) => format!("{core}-dev."),
-            Some((before, _)) if before.ends_with('.') => format!("{core}-{before}dev."),
-            _ => format!("{own}.dev."),
-        },
-        None => {
+    let prefix = match own.split_once("dev.") {
+        // A development version that was pulled.
+        Some((before, _)) if before.ends_with(['-', '.']) => format!("{before}dev."),
+        _ if own.contains('-') => format!("{own}.dev."),
+        _ => {
             let (minor, patch) = own.rsplit_once('.').unwrap_or((own, "0"));
             let patch = patch.parse::<u64>().unwrap_or(0).saturating_add(1);
             format!("{minor}.{patch}-dev.")

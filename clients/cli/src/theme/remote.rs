@@ -6,9 +6,10 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::files::{Change, Files, MANIFEST, next_version};
-use crate::client::{Client, Request};
+use crate::client::Client;
 use crate::context::is_loopback;
 use crate::failure::Failure;
+use crate::request::Request;
 
 /// A preview of the draft.
 #[derive(Debug, Clone)]
