@@ -169,28 +169,34 @@ impl Listening<'_> {
     }
 
     /// Prints an event, forwards it, and remembers that. An event that the receiver does not accept is given up.
+    /// Whoever kills this in between gets the event again, as of any delivery.
     async fn receive(&mut self, event: &Value) -> Result<(), Failure> {
         let text = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or_default();
         let is_wanted = admits(&self.args.filter, text("type")) && text("status") != "discarded";
-        if is_wanted {
-            let request = Request::get(format!("{EVENTS}/{}", text("id")));
-            let whole = match self.client.patiently(&request).await {
-                Ok(reply) => reply.text(),
-                // It expired meanwhile.
-                Err(Failure::Rejected(problem)) if problem.status == 404 => String::new(),
-                Err(failure) => return Err(failure),
-            };
-            let payload = serde_json::from_str::<WithPayload<'_>>(&whole).ok();
-            let payload = payload.and_then(|whole| whole.payload).map(RawValue::get);
-            self.print_event(event, payload);
-            if let (Some(receiver), Some(body)) = (&self.receiver, payload) {
-                let sent = Event { summary: event, body, store: &self.store };
-                let outcome = receiver.forward(sent).await?;
-                self.print_outcome(event, receiver, &outcome);
-            }
-        }
+        let outcome = if is_wanted { self.forward(event).await? } else { None };
         self.feed.done(event);
-        self.save()
+        self.save()?;
+        // Who reads that it was received may rely on it.
+        if let (Some(receiver), Some(outcome)) = (&self.receiver, outcome) {
+            self.print_outcome(event, receiver, &outcome);
+        }
+        Ok(())
+    }
+
+    /// Loads the payload of an event, prints the event, and forwards it if there is a receiver and a payload.
+    async fn forward(&self, event: &Value) -> Result<Option<Outcome>, Failure> {
+        let id = event.get("id").and_then(Value::as_str).unwrap_or_default();
+        let whole = match self.client.patiently(&Request::get(format!("{EVENTS}/{id}"))).await {
+            Ok(reply) => reply.text(),
+            // It expired meanwhile.
+            Err(Failure::Rejected(problem)) if problem.status == 404 => String::new(),
+            Err(failure) => return Err(failure),
+        };
+        let payload = serde_json::from_str::<WithPayload<'_>>(&whole).ok();
+        let payload = payload.and_then(|whole| whole.payload).map(RawValue::get);
+        self.print_event(event, payload);
+        let (Some(receiver), Some(body)) = (&self.receiver, payload) else { return Ok(None) };
+        receiver.forward(Event { summary: event, body, store: &self.store }).await.map(Some)
     }
 
     fn print_event(&self, event: &Value, payload: Option<&str>) {
