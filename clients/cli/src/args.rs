@@ -194,6 +194,9 @@ pub struct Trigger {
     /// A field of a step's request: `order:email=a@example.com`, `product:variants.0.price.amount:=500`.
     #[arg(long = "override", value_name = "STEP:FIELD", value_delimiter = None)]
     pub overrides: Vec<String>,
+    /// Do not ask, although the store is not of this machine.
+    #[arg(short, long)]
+    pub yes: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -25,20 +25,22 @@ pub struct Client<'c> {
     http: reqwest::Client,
     pub api: Url,
     token: Mutex<Option<Secret>>,
+    is_of_profile: bool,
     /// The header that names the store.
     store: Option<String>,
 }
 
 impl<'c> Client<'c> {
-    /// A client with this credential, which acts on this store.
-    pub fn new(
-        context: &'c Context,
-        api: &Url,
-        token: Option<Secret>,
-        store: Option<String>,
-    ) -> Result<Self, Failure> {
+    /// A client with this credential.
+    pub fn new(context: &'c Context, api: &Url, token: Option<Secret>) -> Result<Self, Failure> {
+        let (api, token) = (api.clone(), Mutex::new(token));
         let http = http_client(false)?;
-        Ok(Self { context, http, api: api.clone(), token: Mutex::new(token), store })
+        Ok(Self { context, http, api, token, is_of_profile: false, store: None })
+    }
+
+    /// The same, whose credential is the profile's session, and is refreshed with it.
+    pub fn of_profile(self) -> Self {
+        Self { is_of_profile: true, ..self }
     }
 
     /// The same, acting on another store.
@@ -207,16 +209,16 @@ impl<'c> Client<'c> {
 
     /// Exchanges the session's token for a new one when it is due. One process does it, others wait for it.
     async fn keep_fresh(&self) -> Result<(), Failure> {
-        if !self.context.owns_session() || !Self::is_due(self.context.profile()?.session.as_ref()) {
+        if !self.session()?.is_some_and(|session| session.is_due(Timestamp::now())) {
             return Ok(());
         }
         let _lock = self.context.directory.lock()?;
-        let profile = self.context.profile()?;
-        let Some(session) = profile.session.filter(|session| Self::is_due(Some(session))) else {
-            self.reload()?;
+        let Some(session) = self.session()? else { return Ok(()) };
+        if !session.is_due(Timestamp::now()) {
+            self.set_token(session.token);
             return Ok(());
-        };
-        self.set_token(session.token.clone());
+        }
+        self.set_token(session.token);
         let Ok(reply) = self.once(&Request::new(Method::POST, "/v1/auth/session/refresh")).await
         else {
             return Ok(());
@@ -229,20 +231,22 @@ impl<'c> Client<'c> {
         directory.change_locked(name, |profile| profile.session = Some(renewed))
     }
 
-    fn is_due(session: Option<&Session>) -> bool {
-        session.is_some_and(|session| session.is_due(Timestamp::now()))
+    /// The profile's session, if this client acts with it: a session of another API is none.
+    fn session(&self) -> Result<Option<Session>, Failure> {
+        if !self.is_of_profile {
+            return Ok(None);
+        }
+        let profile = self.context.profile()?;
+        let is_here = profile.api.parse::<Url>().is_ok_and(|api| api == self.api);
+        Ok(profile.session.filter(|_| is_here))
     }
 
     /// Takes the token over that the profile has now. Whether it is another one.
     fn reload(&self) -> Result<bool, Failure> {
-        if !self.context.owns_session() {
-            return Ok(false);
-        }
-        let session = self.context.profile()?.session;
-        let Some(token) = session.map(|session| session.token) else { return Ok(false) };
-        let before = self.token.lock().ok().and_then(|it| it.clone());
-        let is_other = before.as_ref() != Some(&token);
-        self.set_token(token);
+        let Some(session) = self.session()? else { return Ok(false) };
+        let before = self.token.lock().ok().and_then(|token| token.clone());
+        let is_other = before.as_ref() != Some(&session.token);
+        self.set_token(session.token);
         Ok(is_other)
     }
 

@@ -55,21 +55,16 @@ impl Context {
         parse_api(self.global.api.as_deref().or(own).unwrap_or(LOCAL))
     }
 
-    /// Whether requests go with the profile's session, which is refreshed when it is due.
-    pub fn owns_session(&self) -> bool {
-        self.token.is_none()
-    }
-
     /// A client without a session.
     pub fn stranger(&self) -> Result<Client<'_>, Failure> {
-        Client::new(self, &self.api()?, None, None)
+        Client::new(self, &self.api()?, None)
     }
 
     /// A client with the session, for what belongs to no store.
     pub fn merchant(&self) -> Result<Client<'_>, Failure> {
         let api = self.api()?;
         if let Some(token) = &self.token {
-            return Client::new(self, &api, Some(token.clone()), None);
+            return Client::new(self, &api, Some(token.clone()));
         }
         let profile = self.profile()?;
         let name = self.profile_name();
@@ -85,7 +80,7 @@ impl Context {
             );
             return Err(Failure::NotSignedIn(text));
         }
-        Client::new(self, &api, Some(session.token), None)
+        Client::new(self, &api, Some(session.token)).map(Client::of_profile)
     }
 
     /// A client that acts on the store of `--store`, or of the profile. Without either the API decides: a

@@ -30,7 +30,7 @@ pub async fn run(context: &Context, args: Export) -> Result<(), Failure> {
     for (name, given) in [("since", &args.since), ("until", &args.until)] {
         if let (Some(given), Some(members)) = (given, input.as_object_mut()) {
             let at = time::parse(given, Timestamp::now())?;
-            members.insert(name.to_owned(), at.to_string().into());
+            members.insert(name.to_owned(), time::text(at).into());
         }
     }
     let client = context.client().await?;

@@ -60,7 +60,7 @@ impl Feed {
 
     /// A feed of what happened since.
     pub fn since(self, from: Timestamp) -> Self {
-        Self { from: Some(from.to_string()), ..self }
+        Self { from: Some(time::text(from)), ..self }
     }
 
     /// A feed that goes on where one was.
@@ -86,7 +86,7 @@ impl Feed {
 
     fn begin(&self, position: &Position) -> Option<String> {
         let newest = position.newest.as_deref()?;
-        time::before(newest, self.overlap).map(|time| time.to_string())
+        time::before(newest, self.overlap).map(time::text)
     }
 
     /// What is new, the oldest first. It stays new until [`Feed::done`].

@@ -122,7 +122,7 @@ fn with_token<'c>(
     client: &Client<'_>,
     token: &Secret,
 ) -> Result<Client<'c>, Failure> {
-    Client::new(context, &client.api, Some(token.clone()), None)
+    Client::new(context, &client.api, Some(token.clone()))
 }
 
 /// The stores that the new session may act on.

@@ -86,12 +86,12 @@ async fn past(
     while found.len() < args.limit {
         let mut page = request.clone().query("limit", "100");
         if let Some(since) = since.filter(|_| has_range) {
-            page = page.query("since", since.to_string());
+            page = page.query("since", time::text(since));
         }
         page.query.extend(cursor.map(|cursor| ("cursor".to_owned(), cursor)));
         let page = client.json(&page).await?;
         let items = page.get("data").and_then(Value::as_array).cloned().unwrap_or_default();
-        let since = since.map(|since| since.to_string());
+        let since = since.map(time::text);
         let is_wanted = |item: &Value| {
             admits(&args.filter, kind(item))
                 && since.as_deref().is_none_or(|at| created_at(item) >= at)

@@ -21,6 +21,11 @@ pub fn parse(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     ago.and_then(|ago| now.checked_sub(ago).ok()).ok_or_else(fault)
 }
 
+/// The time as the API writes it: with milliseconds always, so that times are ordered as texts.
+pub fn text(time: Timestamp) -> String {
+    format!("{time:.3}")
+}
+
 /// A time a little earlier.
 pub fn before(time: &str, by: SignedDuration) -> Option<Timestamp> {
     time.parse::<Timestamp>().ok()?.checked_sub(by).ok()
@@ -39,5 +44,12 @@ mod tests {
         assert_eq!(at("30d").as_deref(), Some("2026-01-01T12:00:00Z"));
         assert_eq!(at("2026-01-01T00:00:00Z").as_deref(), Some("2026-01-01T00:00:00Z"));
         assert_eq!(at("yesterday"), None);
+    }
+
+    #[test]
+    fn a_whole_second_is_before_its_milliseconds() {
+        let whole: Timestamp = "2026-01-31T12:00:00Z".parse().expect("a time");
+        assert_eq!(text(whole), "2026-01-31T12:00:00.000Z");
+        assert!(*text(whole) < *"2026-01-31T12:00:00.500Z");
     }
 }

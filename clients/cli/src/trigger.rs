@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::Trigger;
 use crate::client::Client;
-use crate::context::Context;
+use crate::context::{Context, confirm, is_loopback};
 use crate::failure::Failure;
 use crate::fields;
 use crate::request::Request;
@@ -44,6 +44,10 @@ pub async fn run(context: &Context, args: Trigger) -> Result<(), Failure> {
     })?;
     let overrides = overrides(&args.overrides, steps)?;
     let client = context.client().await?;
+    if !is_loopback(&client.api) {
+        let question = format!("Create real objects in a store at {}?", client.api);
+        confirm(&question, args.yes)?;
+    }
     let mut made = Map::new();
     made.insert("store".to_owned(), store(&client).await?);
     made.insert("unique".to_owned(), random_hex::<4>().into());

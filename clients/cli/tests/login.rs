@@ -85,6 +85,9 @@ async fn a_token_comes_from_standard_input_or_the_environment() {
     cli.run(&["whoami"]).await.expect(3);
     cli.fed(&["login", "--token"], &format!("{}\n", merchant.token())).await.expect(0);
     cli.run(&["whoami"]).await.expect(0);
+    // The session that is there does not stand in for a bad token.
+    cli.fed(&["login", "--token"], "not-a-session-of-anybody\n").await.expect(3);
+    assert_eq!(cli.token(), merchant.token());
 }
 
 #[tokio::test]
