@@ -19,6 +19,10 @@ test:
 one name:
     cargo test -p tests --test it -- {{ name }}
 
+# Test the command line.
+cli *options:
+    cargo test -p commerce-cli {{ options }}
+
 # Format the code, and lint it as CI does.
 lint:
     cargo fmt --all

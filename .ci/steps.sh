@@ -102,12 +102,14 @@ python() {
 
 build_tests() {
     cargo test --quiet --no-run
+    cargo test --quiet --no-run -p commerce-cli
 }
 
 # All tests.
 run_tests() {
     rm -rf "$(target)"/debug/{used,undocumented,answers,executed}
     cargo test 2> >(tee "$notes/running" >&2)
+    cargo test -p commerce-cli
 }
 
 clippy() {
