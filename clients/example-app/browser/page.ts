@@ -27,7 +27,7 @@ function element(name: string, text = "", className = ""): HTMLElement {
 function orderItem(order: OrderToPack): HTMLElement {
   const item = element("li");
   item.dataset["order"] = order.number;
-  item.append(element("h3", `Order ${order.number}`));
+  item.append(element("h2", `Order ${order.number}`));
   const placed = new Date(order.placedAt).toLocaleString();
   item.append(element("p", [placed, order.city].filter(Boolean).join(" · "), "faint"));
   for (const { quantity, title, variant, sku } of order.lines) {
@@ -38,7 +38,7 @@ function orderItem(order: OrderToPack): HTMLElement {
   }
   const button = element("button", "Mark as packed") as HTMLButtonElement;
   button.type = "button";
-  button.setAttribute("aria-label", `Mark order ${order.number} as packed`);
+  button.setAttribute("aria-label", `Mark as packed: order ${order.number}`);
   button.addEventListener("click", () => act(button, order));
   item.append(button);
   return item;

@@ -46,6 +46,7 @@ export class Gateway {
       accessToken: tokens.access_token,
       refreshToken: tokens.refresh_token,
       expiresAt: tokens.expires_at,
+      installedAt: new Date(Date.parse(tokens.expires_at) - tokens.expires_in * 1000).toISOString(),
       events: this.stores.get(storeId)?.events ?? [],
     });
     await this.subscribe(storeId);

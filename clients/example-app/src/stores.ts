@@ -16,6 +16,8 @@ export interface StoreRecord {
   accessToken: string;
   refreshToken: string;
   expiresAt: string;
+  /** By the gateway's clock. */
+  installedAt: string;
   webhook?: { id: string; secret: string };
   /** The last events, the newest first. */
   events: ReceivedEvent[];

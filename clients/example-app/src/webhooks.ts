@@ -26,7 +26,12 @@ export async function receive(request: Request, config: Config, stores: Stores, 
 }
 
 function apply(event: WebhookEvent, storeId: string, stores: Stores): void {
-  if (event.type === "app.uninstalled") return stores.remove(storeId);
+  if (event.type === "app.uninstalled") {
+    // A late delivery may be of an installation before this one.
+    const installedAt = stores.get(storeId)?.installedAt ?? "";
+    if (Date.parse(event.created_at) >= Date.parse(installedAt) - 1000) stores.remove(storeId);
+    return;
+  }
   const order = "number" in event.data && typeof event.data.number === "string" ? { order: event.data.number } : {};
   const isNew = stores.remember(storeId, { id: event.id, type: event.type, at: event.created_at, ...order });
   // Work that follows from an event begins here, once for each event and after the answer.

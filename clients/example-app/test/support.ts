@@ -22,7 +22,8 @@ export const CONFIG: Config = {
 /** Stores of a test, in a directory of their own. */
 export function stores(records: Record<string, Partial<StoreRecord>> = {}): Stores {
   const made = new Stores(join(mkdtempSync(join(tmpdir(), "packing-list-")), "stores.json"));
-  const empty = { accessToken: "a", refreshToken: "r", expiresAt: new Date(Date.now() + 3_600_000).toISOString(), events: [] };
+  const [expiresAt, installedAt] = [new Date(Date.now() + 3_600_000).toISOString(), new Date(0).toISOString()];
+  const empty = { accessToken: "a", refreshToken: "r", expiresAt, installedAt, events: [] };
   for (const [id, record] of Object.entries(records)) made.save(id, { ...empty, ...record });
   return made;
 }

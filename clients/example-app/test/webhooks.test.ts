@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { statSync } from "node:fs";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -91,9 +90,16 @@ test("a store that has uninstalled the app is forgotten", async () => {
   assert.equal((await app(delivery())).status, 401);
 });
 
+test("an uninstallation before this installation is of no concern", async () => {
+  const installedAt = new Date().toISOString();
+  const known = stores({ [STORE]: { installedAt } });
+  await createApp(CONFIG, known)(delivery({ type: "app.uninstalled", at: Date.now() - 60_000, secret: CONFIG.appWebhookSecret, path: "/app" }));
+  assert.ok(known.get(STORE));
+});
+
 test("what is stored is found again, and only its owner reads it", () => {
   const file = join(mkdtempSync(join(tmpdir(), "packing-list-")), "stores.json");
-  new Stores(file).save(STORE, { accessToken: "a", refreshToken: "r", expiresAt: "", events: [] });
+  new Stores(file).save(STORE, { accessToken: "a", refreshToken: "r", expiresAt: "", installedAt: "", events: [] });
   assert.equal(new Stores(file).get(STORE)?.refreshToken, "r");
   assert.equal(statSync(file).mode & 0o777, 0o600);
 });
