@@ -1,7 +1,7 @@
 // Registers the app with a local system as a developer does, has it approved by the demo's operator, publishes it, and
 // writes `.env`. Run again, it takes the app that is there and gives it a new secret.
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
-import { CommerceGateway, InvalidCredentialsError, type Schemas } from "commerce-gateway";
+import { CommerceGateway, ConnectionError, InvalidCredentialsError, type Schemas } from "commerce-gateway";
 import { SCOPES } from "../src/install.js";
 import { makeCertificate } from "./tls.js";
 
@@ -94,7 +94,17 @@ async function renewed(client: CommerceGateway, known: Schemas["App"]): Promise<
   return { id: known.id, clientId: known.client_id, clientSecret: client_secret, webhookSecret };
 }
 
-const { id, clientId, clientSecret, webhookSecret } = await app(await developer());
+async function credentials(): Promise<Credentials> {
+  try {
+    return await app(await developer());
+  } catch (error) {
+    if (error instanceof ConnectionError) console.error(`Nobody answers at ${gatewayUrl}: start \`cargo run -p local\` first`);
+    else console.error(error instanceof Error ? error.message : error);
+    process.exit(1);
+  }
+}
+
+const { id, clientId, clientSecret, webhookSecret } = await credentials();
 const variables = {
   GATEWAY_URL: gatewayUrl,
   APP_URL: appUrl,

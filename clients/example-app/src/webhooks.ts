@@ -32,6 +32,8 @@ function apply(event: WebhookEvent, storeId: string, stores: Stores): void {
     if (Date.parse(event.created_at) >= Date.parse(installedAt) - 1000) stores.remove(storeId);
     return;
   }
+  // Of the app itself, the gateway sends more than this: every token that it issues, for example.
+  if (event.type.startsWith("app.")) return;
   const order = "number" in event.data && typeof event.data.number === "string" ? { order: event.data.number } : {};
   const isNew = stores.remember(storeId, { id: event.id, type: event.type, at: event.created_at, ...order });
   // Work that follows from an event begins here, once for each event and after the answer.
