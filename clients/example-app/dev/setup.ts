@@ -1,6 +1,6 @@
 // Registers the app with a local system as a developer does, has it approved by the demo's operator, publishes it, and
-// writes `.env`. Run again, it takes the app that is there and gives it a new secret.
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+// writes `.env`. Run again, it takes the app that is there and gives it new secrets.
+import { chmodSync, writeFileSync } from "node:fs";
 import { CommerceGateway, ConnectionError, InvalidCredentialsError, type Schemas } from "commerce-gateway";
 import { SCOPES } from "../src/install.js";
 import { makeCertificate } from "./tls.js";
@@ -44,7 +44,7 @@ interface Credentials {
   webhookSecret: string;
 }
 
-/** The app by this URL: registered, approved and published, or as it is with a new secret. */
+/** The app by this URL: registered, approved and published, or as it is with new secrets. */
 async function app(client: CommerceGateway): Promise<Credentials> {
   const redirect = `${appUrl}/auth/callback`;
   for await (const known of client.list("/v1/app-store/developers/apps")) {
@@ -86,12 +86,18 @@ async function app(client: CommerceGateway): Promise<Credentials> {
   return { id: made.id, clientId: made.client_id, clientSecret: client_secret, webhookSecret: webhook_secret };
 }
 
+/** New secrets of an app that exists: the ones before are known to nobody, or to a file that is gone. */
 async function renewed(client: CommerceGateway, known: Schemas["App"]): Promise<Credentials> {
-  const webhookSecret = existsSync(".env") ? /^APP_WEBHOOK_SECRET=(.+)$/m.exec(readFileSync(".env", "utf8"))?.[1] : undefined;
-  if (!webhookSecret) throw new Error("the app exists, and .env with its webhook secret does not: choose another APP_URL");
   const path = { id: known.id };
   const { client_secret } = await client.post("/v1/app-store/developers/apps/{id}/secret/rotate", { params: { path } });
-  return { id: known.id, clientId: known.client_id, clientSecret: client_secret, webhookSecret };
+  // A webhook URL gets its secret when it is set and there was none.
+  await client.patch("/v1/app-store/developers/apps/{id}", { params: { path }, body: { webhook_url: null } });
+  const { webhook_secret } = await client.patch("/v1/app-store/developers/apps/{id}", {
+    params: { path },
+    body: { webhook_url: `${webhookUrl}/app` },
+  });
+  if (!client_secret || !webhook_secret) throw new Error("the app has no new secrets");
+  return { id: known.id, clientId: known.client_id, clientSecret: client_secret, webhookSecret: webhook_secret };
 }
 
 async function credentials(): Promise<Credentials> {
