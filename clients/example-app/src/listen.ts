@@ -5,10 +5,17 @@ const MOST_BYTES = 1024 * 1024;
 /** A `node:http` listener for a function from requests to responses. */
 export function listener(origin: string, handle: (request: Request) => Promise<Response>): RequestListener {
   return async (incoming, outgoing) => {
-    const body = await read(incoming);
-    const response = body ? await handle(toRequest(origin, incoming, body)) : new Response(null, { status: 413 });
-    outgoing.writeHead(response.status, [...response.headers].flat());
-    outgoing.end(Buffer.from(await response.arrayBuffer()));
+    try {
+      const body = await read(incoming);
+      const response = body ? await handle(toRequest(origin, incoming, body)) : new Response(null, { status: 413 });
+      if (!body) outgoing.setHeader("Connection", "close");
+      response.headers.forEach((value, name) => outgoing.appendHeader(name, value));
+      outgoing.writeHead(response.status).end(Buffer.from(await response.arrayBuffer()));
+    } catch (error) {
+      // A client that goes away in the middle of its request must not end the process.
+      if (!incoming.errored) console.error(error);
+      outgoing.destroy();
+    }
   };
 }
 
