@@ -21,8 +21,6 @@ from look_at_consent import FOLDER, MERCHANT, install
 CLIENTS = system.ROOT / "clients"
 APP = CLIENTS / "example-app"
 SCHEMA = CLIENTS / "typescript/dist/generated/schema.d.ts"
-# Where its .env and what it stores go.
-WORK = ["node", "--env-file=.env"]
 
 
 def main():
@@ -47,8 +45,8 @@ def build():
     def run(folder, *command):
         subprocess.run(command, cwd=folder, check=True)
 
-    document = system.ROOT / "docs/openapi.json"
-    if not SCHEMA.exists() or SCHEMA.stat().st_mtime < document.stat().st_mtime:
+    sources = [system.ROOT / "docs/openapi.json", *(CLIENTS / "typescript/src").glob("*.ts")]
+    if not SCHEMA.exists() or any(SCHEMA.stat().st_mtime < source.stat().st_mtime for source in sources):
         run(CLIENTS / "typescript", "npm", "ci", "--no-audit", "--no-fund", "--silent")
         run(CLIENTS / "typescript", "npm", "run", "build", "--silent")
     run(APP, "npm", "ci", "--no-audit", "--no-fund", "--silent")
@@ -74,7 +72,7 @@ def set_up(place, asked, ports):
 
 @contextlib.contextmanager
 def started(place, program):
-    process = subprocess.Popen([*WORK, APP / program], cwd=place, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(["node", "--env-file=.env", APP / program], cwd=place, stdout=subprocess.DEVNULL)
     try:
         yield
     finally:
