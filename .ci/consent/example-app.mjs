@@ -38,14 +38,12 @@ async function paidOrder() {
 
 /** A browser of its own, at this size, and what its pages do that they should not. */
 async function open(link, width = 1280) {
-  const context = await browser.newContext({ viewport: { width, height: 860 }, ignoreHTTPSErrors: true });
+  const colorScheme = width < 500 ? "dark" : "light";
+  const context = await browser.newContext({ viewport: { width, height: 860 }, colorScheme, ignoreHTTPSErrors: true });
   const page = await context.newPage();
   page.faults = [];
-  const watch = (watched) => {
-    watched.on("console", (message) => message.type() === "error" && page.faults.push(message.text()));
-    watched.on("pageerror", (error) => page.faults.push(error.message));
-  };
-  watch(page);
+  page.on("console", (message) => message.type() === "error" && page.faults.push(message.text()));
+  page.on("pageerror", (error) => page.faults.push(error.message));
   page.on("request", (request) => {
     if (![url, app, admin].includes(new URL(request.url()).origin)) page.faults.push(`it asks ${request.url()}`);
   });
@@ -135,6 +133,7 @@ async function installed() {
   await page.screenshot({ path: `${pictures}/example-app.png`, fullPage: true });
   await item.locator("button").click();
   await text(page, `Order ${order.number} is packed. Nothing to pack.`);
+  check("the message has the focus", (await page.evaluate(() => document.activeElement.id)) === "message");
   const { metadata } = await call("GET", `/v1/orders/${order.id}`, { token });
   check("the order says so", metadata.packing_list_packed_at);
   const forged = await fetch(hooks, { method: "POST", body: "{}", headers: { "x-service-store-id": order.store_id } });

@@ -54,7 +54,10 @@ async function act(button: HTMLButtonElement, order: OrderToPack): Promise<void>
     return;
   }
   await show();
-  byId("message").textContent = `Order ${order.number} is packed. ${byId("message").textContent}`;
+  const message = byId("message");
+  message.textContent = `Order ${order.number} is packed. ${message.textContent}`;
+  // The button that had the focus is gone.
+  message.focus();
 }
 
 async function show(): Promise<string | undefined> {

@@ -3,6 +3,8 @@ import { type CommerceGateway, type Schemas, VersionConflictError } from "commer
 /** The key in an order's metadata under which the app notes that it is packed. */
 export const PACKED_AT = "packing_list_packed_at";
 const MOST_ORDERS = 50;
+/** What a merchant may send out: a refund of one line leaves the others to be packed. */
+const PAID: ReadonlySet<Schemas["FinancialStatus"]> = new Set(["paid", "partially_refunded"]);
 
 export interface OrderToPack {
   id: string;
@@ -12,17 +14,21 @@ export interface OrderToPack {
   lines: { quantity: number; title: string; variant: string | null; sku: string | null }[];
 }
 
-/** Paid orders that have units to be fulfilled and are not packed, the newest first. */
+/** Paid orders that have units to be fulfilled and are not packed: the newest of them, the oldest first. */
 export async function ordersToPack(gateway: CommerceGateway): Promise<OrderToPack[]> {
   const found: OrderToPack[] = [];
   for (const fulfillment_status of ["unfulfilled", "partially_fulfilled"] as const) {
-    const query = { status: "open", financial_status: "paid", fulfillment_status, limit: MOST_ORDERS } as const;
+    const query = { status: "open", fulfillment_status, limit: MOST_ORDERS } as const;
     for await (const order of gateway.list("/v1/orders", { params: { query } })) {
-      if (!order.metadata[PACKED_AT] && !order.on_hold) found.push(toPack(order));
-      if (found.length >= MOST_ORDERS) return found;
+      if (found.length >= MOST_ORDERS) break;
+      if (isToPack(order)) found.push(toPack(order));
     }
   }
-  return found;
+  return found.sort((one, other) => one.placedAt.localeCompare(other.placedAt));
+}
+
+function isToPack(order: Schemas["Order"]): boolean {
+  return PAID.has(order.financial_status) && !order.on_hold && !order.metadata[PACKED_AT] && toPack(order).lines.length > 0;
 }
 
 function toPack(order: Schemas["Order"]): OrderToPack {

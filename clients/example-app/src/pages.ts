@@ -30,7 +30,7 @@ export const mainPage = (config: Config) =>
     `<head>${HEAD}<title>Packing list</title><script type="module" src="/page.js"></script></head>
 <body><main>
 <header><h1>Orders to pack</h1><p id="store" class="faint"></p></header>
-<p id="message" role="status">Loading …</p>
+<p id="message" role="status" tabindex="-1">Loading …</p>
 <p id="install" hidden><a class="button" href="/auth" target="_blank" rel="noopener">Install on a store</a></p>
 <ul id="orders"></ul>
 <section id="activity" hidden><h2>Last events</h2><ul id="events"></ul></section>

@@ -5,7 +5,7 @@ import { test, type TestContext } from "node:test";
 import { CommerceGateway } from "commerce-gateway";
 import { Gateway } from "../src/gateway.js";
 import { listener } from "../src/listen.js";
-import { markPacked, PACKED_AT } from "../src/packing.js";
+import { markPacked, ordersToPack, PACKED_AT } from "../src/packing.js";
 import { CONFIG, stores } from "./support.js";
 
 const EXPIRED = { expiresAt: new Date(0).toISOString(), accessToken: "old", refreshToken: "first" };
@@ -61,6 +61,27 @@ test("an order is marked on the version that was read, and keeps its metadata", 
   await markPacked(new CommerceGateway({ baseUrl: CONFIG.gatewayUrl, fetch }), ORDER);
   const [match, metadata] = written as [string, Record<string, string>];
   assert.deepEqual([match, Object.keys(metadata).sort()], ['"2"', ["gift", PACKED_AT]]);
+});
+
+test("paid orders with units to send are listed, the oldest first, unless they are packed or on hold", async () => {
+  const item = { remaining: 2, requires_shipping: true, title: "Lamp", variant_title: "Red", sku: null };
+  const order = (number: string, changes = {}) => ({
+    id: ORDER, number, created_at: `2026-01-0${number}T00:00:00Z`, financial_status: "paid", on_hold: false, metadata: {},
+    items: [item, { ...item, remaining: 0 }], shipping_address: null, ...changes,
+  });
+  const lists: Record<string, unknown[]> = {
+    unfulfilled: [
+      order("6", { financial_status: "pending" }), order("5"), order("4", { on_hold: true }), order("3", { metadata: { [PACKED_AT]: "x" } }),
+      order("2", { items: [{ ...item, requires_shipping: false }] }),
+    ],
+    partially_fulfilled: [order("1", { financial_status: "partially_refunded" })],
+  };
+  const fetch = async (request: Request): Promise<Response> => {
+    const data = lists[new URL(request.url).searchParams.get("fulfillment_status") ?? ""];
+    return Response.json({ data, page: { limit: 50, has_more: false, next_cursor: null } });
+  };
+  const found = await ordersToPack(new CommerceGateway({ baseUrl: CONFIG.gatewayUrl, fetch }));
+  assert.deepEqual(found.map(({ number, lines }) => [number, lines.length, lines[0]?.quantity]), [["1", 1, 2], ["5", 1, 2]]);
 });
 
 test("a client that goes away in the middle of a request ends nothing", async (t) => {
