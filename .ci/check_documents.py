@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What can be checked of the documents and the tests without running anything: links, citations of their
 sections in the code, the paths that they name, the README's length, the example of a webhook signature, the
-crates that tests name, and the length of tests' names."""
+programs in the quickstart, the crates that tests name, and the length of tests' names."""
 
 import base64
 import re
@@ -36,7 +36,7 @@ SYSTEM_TESTS = ("tests/it/cross.rs", "tests/it/cross/", "tests/it/main.rs")
 
 
 def main():
-    faults = [*links(), *places(), *citations(), *readme(), *signature(), *tests(), *clients(), *words()]
+    faults = [*links(), *places(), *citations(), *readme(), *signature(), *programs(), *tests(), *clients(), *words()]
     for sentence in long_sentences():
         print(sentence)
     for fault in faults:
@@ -154,6 +154,16 @@ def signature():
     for header, value in expected.items():
         if row.get(header) != value:
             yield f"docs/conventions.md: {header} of the example is {value}"
+
+
+def programs():
+    """The first walk of the quickstart is the programs of clients/examples, which .ci/clients.py runs."""
+    walk = (ROOT / "docs/quickstart.md").read_text().split("\n## An app\n")[0]
+    for language in ["sh", "ts", "py"]:
+        blocks = re.findall(rf"^```{language}\n(.*?)^```$", walk, re.DOTALL | re.MULTILINE)
+        program = ROOT / f"clients/examples/quickstart.{language}"
+        if "\n".join(blocks) != program.read_text():
+            yield f"docs/quickstart.md: its `{language}` blocks are not {name(program)}"
 
 
 def tests():

@@ -1,6 +1,8 @@
-"""Generates, type-checks and tests the clients in clients/ against a local system."""
+"""Generates, type-checks and tests the clients in clients/ against a local system, and runs the programs of the
+quickstart."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -21,6 +23,21 @@ def typescript(url):
     run("typescript", "npm", "test", "--silent", GATEWAY_URL=url)
 
 
+def typescript_program(url):
+    """The program of a developer who has installed the client."""
+    folder, client = system.TARGET / "quickstart", CLIENTS / "typescript"
+    for package, place in {"commerce-gateway": client, "@types/node": client / "node_modules/@types/node"}.items():
+        link = folder / "node_modules" / package
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(place)
+    (folder / "package.json").write_text('{"type": "module"}')
+    shutil.copy(CLIENTS / "examples/quickstart.ts", folder)
+    options = ["--strict", "--target", "es2022", "--module", "nodenext", "--types", "node"]
+    run(folder, client / "node_modules/.bin/tsc", *options, "quickstart.ts")
+    run(folder, "node", "quickstart.js", GATEWAY_URL=url)
+
+
 def python(url):
     if not VENV.exists():
         subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
@@ -30,13 +47,16 @@ def python(url):
     run("python", python, "generate.py")
     run("python", python, "-m", "mypy")
     run("python", python, "-m", "pytest", "--quiet", GATEWAY_URL=url, PYTHONPATH="src")
+    run("python", python, "../examples/quickstart.py", GATEWAY_URL=url, PYTHONPATH="src")
 
 
 def main():
     with system.running() as (url, _):
         typescript(url)
+        typescript_program(url)
         python(url)
-    print("clients: generated, type-checked, and tested against a local system")
+        run("examples", "bash", "quickstart.sh", GATEWAY_URL=url)
+    print("clients: generated, type-checked, and tested against a local system; the quickstart's programs work")
 
 
 main()

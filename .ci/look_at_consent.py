@@ -76,4 +76,5 @@ def publish(url):
     return {"redirect_uri": redirect_uri} | {name: app[name] for name in ["name", "client_id", "client_secret"]}
 
 
-main()
+if __name__ == "__main__":
+    main()
