@@ -216,7 +216,8 @@ mod tests {
         let pairs = pairs.into_iter().chain([("scope", ""), ("client_id", "cli_1")]);
         let sent = Sent::of(pairs.map(|(name, value)| (name.into(), value.into())).collect());
         assert_eq!(sent.get("state"), None);
-        assert_eq!(Vec::from_iter(sent.repeated.iter().map(String::as_str)), ["state"]);
+        let repeated: Vec<&str> = sent.repeated.iter().map(String::as_str).collect();
+        assert_eq!(repeated, ["state"]);
         assert_eq!((sent.get("scope"), sent.get("client_id")), (None, Some("cli_1")));
     }
 }

@@ -28,39 +28,51 @@ const STORE: &str = "store_id";
 /// The code of an invalid cursor: alone it is a problem of its own.
 const INVALID_CURSOR: &str = "invalid_cursor";
 
+/// The query parameters that an argument reads, besides those of paging.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueryReads {
+    /// None.
+    Nothing,
+    /// Those of its type, which rejects others.
+    Named,
+    /// All as they were sent, also unknown and repeated ones, which the handler validates.
+    Sent,
+}
+
 /// The parts of a request that an argument reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reads {
     /// The body.
     pub body: bool,
-    /// Query parameters by name.
-    pub query: bool,
+    /// Query parameters.
+    pub query: QueryReads,
     /// `limit` and `cursor`.
     pub paging: bool,
-    /// All query parameters, which the handler validates.
-    pub sent_query: bool,
 }
 
 impl Reads {
     /// None of them.
-    pub const NOTHING: Self = Self { body: false, query: false, paging: false, sent_query: false };
+    pub const NOTHING: Self = Self { body: false, query: QueryReads::Nothing, paging: false };
     /// The body.
     pub const BODY: Self = Self { body: true, ..Self::NOTHING };
-    /// Query parameters.
-    pub const QUERY: Self = Self { query: true, ..Self::NOTHING };
+    /// Query parameters by name.
+    pub const QUERY: Self = Self { query: QueryReads::Named, ..Self::NOTHING };
     /// `limit` and `cursor`.
     pub const PAGING: Self = Self { paging: true, ..Self::NOTHING };
     /// All query parameters as they were sent.
-    pub const SENT_QUERY: Self = Self { sent_query: true, ..Self::NOTHING };
+    pub const SENT_QUERY: Self = Self { query: QueryReads::Sent, ..Self::NOTHING };
 
     /// The members that both read.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self {
             body: self.body || other.body,
-            query: self.query || other.query,
+            query: match (self.query, other.query) {
+                (QueryReads::Sent, _) | (_, QueryReads::Sent) => QueryReads::Sent,
+                (QueryReads::Named, _) | (_, QueryReads::Named) => QueryReads::Named,
+                (QueryReads::Nothing, QueryReads::Nothing) => QueryReads::Nothing,
+            },
             paging: self.paging || other.paging,
-            sent_query: self.sent_query || other.sent_query,
         }
     }
 }
@@ -201,7 +213,7 @@ impl<'a> Validation<'a> {
     /// parameters by name and validates them. At an OAuth endpoint unknown parameters are ignored (RFC
     /// 6749 §3.2).
     fn validate_parameters(&mut self) {
-        if self.reads.sent_query {
+        if self.reads.query == QueryReads::Sent {
             return;
         }
         let (mut seen, mut repeated) = (BTreeSet::new(), BTreeSet::new());
@@ -216,7 +228,7 @@ impl<'a> Validation<'a> {
                 Violation::new("duplicate_parameter", "This parameter is repeated.")
             });
         }
-        if self.reads.query || self.inbound.row.oauth {
+        if self.reads.query == QueryReads::Named || self.inbound.row.oauth {
             return;
         }
         let known = if self.reads.paging { "known are limit, cursor" } else { "there are none" };
