@@ -215,7 +215,7 @@ fn error_page(title: &str, detail: &str) -> String {
                 title { (title) }
                 link rel="stylesheet" href=(STYLE);
             }
-            body.plain { main { h1 { (title) } @if !detail.is_empty() { pre { (detail) } } } }
+            body.plain { main { h1 { (title) } @if !detail.is_empty() && detail != title { pre { (detail) } } } }
         }
     };
     page.into_string()

@@ -127,7 +127,7 @@ async fn a_previewed_page_does_not_contain_its_preview_token() {
 async fn a_page_without_a_theme_or_store_answers_404() {
     let shop = ThemeShop::with_upload().await;
     let none = seen(&shop, "").await.expect(404);
-    assert!(none.text.starts_with("<!doctype html>"), "{}", none.text);
+    assert!(none.text.starts_with("<!DOCTYPE html>") && none.text.contains("style.css"));
     shop.gateway.client().get("/_local/shop/no-such-store").await.expect(404);
 }
 

@@ -1,5 +1,7 @@
 //! The API as the demo's accounts use it. Their sessions are this process's own.
 
+mod samples;
+
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
@@ -10,6 +12,9 @@ use http::{HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 use tower::ServiceExt;
+
+use samples::Remembered;
+pub(super) use samples::Samples;
 
 use crate::demo::{CUSTOMER, MERCHANT, OPERATOR, SUBDOMAIN};
 
@@ -49,6 +54,7 @@ pub(crate) struct Desk {
     api: Router,
     merchant: Mutex<Option<String>>,
     operator: Mutex<Option<String>>,
+    samples: Mutex<Remembered>,
 }
 
 /// A store of the demo's merchant.
@@ -62,7 +68,12 @@ pub(super) struct StoreBrief {
 
 impl Desk {
     pub(super) fn new(api: Router) -> Self {
-        Self { api, merchant: Mutex::new(None), operator: Mutex::new(None) }
+        Self {
+            api,
+            merchant: Mutex::new(None),
+            operator: Mutex::new(None),
+            samples: Mutex::new(None),
+        }
     }
 
     async fn send(

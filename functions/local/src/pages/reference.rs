@@ -93,8 +93,10 @@ pub(super) async fn show_operation(
         return error(StatusCode::NOT_FOUND, "There is no such operation", "");
     };
     let is_public = site.whereabouts.is_public;
-    let content =
-        html! { div.columns { (operation.render()) (trial::form(operation, &given, is_public)) } };
+    let samples = if is_public { None } else { Some(site.desk.samples().await) };
+    let content = html! {
+        div.columns { (operation.render()) (trial::form(operation, &given, samples.as_ref())) }
+    };
     if given.iter().any(|(name, _)| name == "fragment") {
         return fragment(&content);
     }
@@ -124,7 +126,7 @@ mod tests {
     #[test]
     fn every_operation_is_rendered_with_its_parameters() {
         for operation in OPERATIONS.iter() {
-            let page = trial::form(operation, &[], false).into_string();
+            let page = trial::form(operation, &[], None).into_string();
             for parameter in operation.parameters() {
                 let name = text(parameter, "name");
                 assert!(page.contains(&format!("name=\"{name}\"")), "{}: {name}", operation.id());

@@ -80,6 +80,20 @@ async fn the_start_page_signs_accounts_in_and_ticks_off_what_was_done() {
 }
 
 #[tokio::test]
+async fn the_reference_is_prefilled_with_what_the_demo_store_has() {
+    let (gateway, _providers) = demo().await;
+    let client = gateway.client();
+    let products = client.get("/v1/storefront/demo-store/products?limit=1").await.expect(200);
+    let (product, variant) = (products.str("/data/0/id"), products.str("/data/0/variants/0/id"));
+    let order = page(&client, "/_local/reference/placeOrder").await.text;
+    assert!(order.contains(&variant));
+    let shown = page(&client, "/_local/reference/getProduct").await.text;
+    assert!(shown.contains(&format!("value=\"{product}\"")));
+    let deleted = page(&client, "/_local/reference/deleteProduct").await.text;
+    assert!(!deleted.contains(&product));
+}
+
+#[tokio::test]
 async fn errors_of_operators_pages_are_pages() {
     let (gateway, _providers) = demo().await;
     let client = gateway.client();

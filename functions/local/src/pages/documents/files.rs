@@ -66,6 +66,11 @@ pub(super) fn all() -> impl Iterator<Item = &'static File> {
 
 /// The path of the page of a file, or of an image, of the repository.
 pub(super) fn page_of(file: &str) -> Option<String> {
+    match file {
+        "docs/openapi.json" => return Some("/v1/openapi.json".to_owned()),
+        "docs/event-types.json" => return Some("/v1/operations/event-types".to_owned()),
+        _ => {}
+    }
     let document = all().find(|(_, known, _)| *known == file).map(|(name, ..)| *name);
     let image = file.strip_prefix("docs/").filter(|it| IMAGES.iter().any(|(name, ..)| name == it));
     document.or(image).map(|name| format!("{DOCUMENTS}{name}"))

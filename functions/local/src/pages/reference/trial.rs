@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
+use super::super::desk::Samples;
 use super::super::layout::text;
 use super::operation::Operation;
 use super::schema::{example, hint, values};
@@ -19,11 +20,11 @@ const ACCOUNTS: [(&str, &str); 4] = [
 /// Optional parameters that are shown at once.
 const FEW: usize = 3;
 
-/// The form of an operation, with these values.
+/// The form of an operation, with these values; without the demo's accounts if there are no samples of it.
 pub(super) fn form(
     operation: &Operation<'static>,
     given: &[(String, String)],
-    is_public: bool,
+    samples: Option<&Samples>,
 ) -> Markup {
     let value = |name: &str| given.iter().find(|(it, _)| it == name).map(|(_, value)| &**value);
     let account = value("as").unwrap_or_else(|| account(operation));
@@ -31,17 +32,23 @@ pub(super) fn form(
     let is_needed = |it: &&Value| is_required(it) || value(text(it, "name")).is_some();
     let (needed, optional): (Vec<_>, Vec<_>) =
         operation.parameters().into_iter().partition(is_needed);
+    // What is deleted is named by hand.
+    let sample = |it: &'static Value| {
+        let is_safe = operation.method != "delete" && text(it, "in") == "path";
+        let prefix = hint(it.get("schema").filter(|_| is_safe)?)?;
+        samples?.of(prefix.split('_').next()?)
+    };
     html! {
         form.try data-try data-method=(operation.method.to_uppercase()) data-path=(operation.path) aria-label="Try it" {
             h3 { "Try it" }
-            @if !is_public {
+            @if samples.is_some() {
                 label { span { "As" } select name="as" data-as { @for (name, title) in ACCOUNTS {
                     option value=(name) selected[name == account] { (title) }
                 } } }
             }
             label { span { "Or with a token" } input type="password" name="token" data-bearer autocomplete="off" placeholder="mst_…"; }
-            @for it in &needed { (field(it, value(text(it, "name")))) }
-            @if let Some((kind, body)) = operation.body() { (body_field(kind, body)) }
+            @for it in &needed { (field(it, value(text(it, "name")).or_else(|| sample(it)))) }
+            @if let Some((kind, body)) = operation.body() { (body_field(kind, body, samples)) }
             @if !optional.is_empty() {
                 details open[optional.len() <= FEW] {
                     summary { "Optional parameters" span.count { (optional.len()) } }
@@ -101,12 +108,18 @@ fn field(parameter: &'static Value, given: Option<&str>) -> Markup {
     }
 }
 
-fn body_field(kind: &str, body: &'static Value) -> Markup {
+fn body_field(kind: &str, body: &'static Value, samples: Option<&Samples>) -> Markup {
     let is_text =
         kind.contains("json") || kind.starts_with("text/") || kind.ends_with("urlencoded");
     let example = example(body).map(|example| match example {
         Value::String(text) => text.clone(),
-        other => format!("{other:#}"),
+        other => {
+            let mut own = other.clone();
+            if let Some(samples) = samples {
+                samples.put_into(&mut own);
+            }
+            format!("{own:#}")
+        }
     });
     html! {
         @if is_text {
