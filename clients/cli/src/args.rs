@@ -19,6 +19,7 @@ pub struct Cli {
 
 /// What every command takes.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Options of every command")]
 pub struct Global {
     /// The profile to act with.
     #[arg(

@@ -17,6 +17,9 @@ use crate::secret::Secret;
 
 /// How often a request without an answer, or with one that asks for patience, is sent.
 const TRIES: u32 = 5;
+/// How often it is sent while its first sending is still running, a second apart: a connection that broke leaves a lease
+/// of 30 seconds behind (docs/conventions.md §4).
+const LEASE_TRIES: u32 = 40;
 
 /// A client of the API.
 #[derive(Debug)]
@@ -71,7 +74,7 @@ impl<'c> Client<'c> {
                     Duration::ZERO
                 }
                 Ok(reply) => match reply.wait(tries) {
-                    Some(wait) if !is_last => {
+                    Some(wait) if !is_last || reply.is_running() && tries < LEASE_TRIES => {
                         let (status, seconds) = (reply.status.as_u16(), wait.as_secs_f64());
                         self.context
                             .output
@@ -119,7 +122,9 @@ impl<'c> Client<'c> {
         loop {
             match self.call(request).await {
                 Err(Failure::Unreachable(_)) => {}
-                Err(Failure::Rejected(problem)) if problem.status >= 500 => {}
+                Err(failure) if failure.is("request_in_progress") => {}
+                Err(Failure::Rejected(problem))
+                    if problem.status >= 500 || problem.status == 429 => {}
                 outcome => return outcome,
             }
             failures = failures.saturating_add(1).min(7);

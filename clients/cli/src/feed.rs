@@ -74,14 +74,30 @@ impl Feed {
 
     /// The feed of what happens from now on.
     pub async fn skipping_the_past(mut self, client: &Client<'_>) -> Result<Self, Failure> {
-        let newest = client.json(&self.request.clone().query("limit", "1")).await?;
-        let newest = newest.pointer("/data/0").map(|item| created_at(item).to_owned());
-        self.position.newest = newest;
+        self.position.newest = self.newest(client).await?;
         self.from = self.begin(&self.position);
         for item in self.poll(client).await? {
             self.done(&item);
         }
         Ok(self)
+    }
+
+    /// When the newest item was created.
+    async fn newest(&self, client: &Client<'_>) -> Result<Option<String>, Failure> {
+        let mut cursor: Option<String> = None;
+        loop {
+            let mut page = self.request.clone().query("limit", "1");
+            page.query.extend(cursor.map(|cursor| ("cursor".to_owned(), cursor)));
+            let page = client.json(&page).await?;
+            if let Some(item) = page.pointer("/data/0") {
+                return Ok(Some(created_at(item).to_owned()));
+            }
+            // An empty page is no end of a list.
+            match next_cursor(&page) {
+                Some(next) => cursor = Some(next.to_owned()),
+                None => return Ok(None),
+            }
+        }
     }
 
     fn begin(&self, position: &Position) -> Option<String> {
@@ -103,11 +119,11 @@ impl Feed {
             page.query.extend(cursor.map(|cursor| ("cursor".to_owned(), cursor)));
             let page = client.json(&page).await?;
             let items = page.get("data").and_then(Value::as_array).cloned().unwrap_or_default();
-            let before = news.len();
+            let (is_empty, before) = (items.is_empty(), news.len());
             news.extend(items.into_iter().filter(|item| self.is_new(item)));
-            let has_news = news.len() > before;
+            let goes_on = is_deep || is_empty || news.len() > before;
             match next_cursor(&page) {
-                Some(next) if is_deep || has_news => cursor = Some(next.to_owned()),
+                Some(next) if goes_on => cursor = Some(next.to_owned()),
                 _ => break,
             }
         }

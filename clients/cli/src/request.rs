@@ -113,12 +113,16 @@ impl Reply {
         Err(Failure::Rejected(Box::new(problem)))
     }
 
+    /// Whether an earlier sending of the same request is not answered yet.
+    pub fn is_running(&self) -> bool {
+        self.status == StatusCode::CONFLICT && self.text().contains("\"request_in_progress\"")
+    }
+
     /// How long the answer asks to wait before the same request is sent again; none if it is final.
     pub fn wait(&self, tries: u32) -> Option<Duration> {
-        let is_running = || self.text().contains("\"request_in_progress\"");
         let is_temporary = match self.status.as_u16() {
             429 | 502 | 503 | 504 => true,
-            409 => is_running(),
+            409 => self.is_running(),
             _ => false,
         };
         let asked = self.header("retry-after").and_then(|text| text.trim().parse().ok());

@@ -68,6 +68,29 @@ async fn an_import_outlives_a_lost_connection() {
 }
 
 #[tokio::test]
+async fn an_interrupted_import_says_so_and_the_same_command_goes_on() {
+    let gateway = Gateway::start().await;
+    let (_, merchant, _) = Cli::signed_in(&gateway).await;
+    let link = Link::to(&gateway).await;
+    let cli = Cli::new(&link.url);
+    cli.sign_in(&merchant).await;
+    let file = cli.write("people.csv", &customers(2_500, 1_900));
+    let import = ["--json", "import", &file, "--kind", "customers", "--on-existing", "skip"];
+    let running = cli.start(&import);
+    let imports = || async {
+        let list = merchant.get("/v1/imports").await.expect(200);
+        (!list.data().is_empty()).then_some(())
+    };
+    support::eventually(std::time::Duration::from_secs(30), imports).await;
+    link.cut();
+    assert_eq!(running.interrupt().await, 130);
+    link.mend();
+    let progress = cli.run(&import).await.expect(0).json()["import"]["progress"].clone();
+    let number = |name: &str| progress[name].as_u64().unwrap();
+    assert_eq!(number("created") + number("skipped"), 2_500);
+}
+
+#[tokio::test]
 async fn failed_rows_are_reported_and_a_dry_run_is_imported_afterwards() {
     let gateway = Gateway::start().await;
     let (cli, ..) = Cli::signed_in(&gateway).await;
