@@ -8,8 +8,12 @@ use support::{
 };
 
 /// Public reads whose answers nobody may keep, so that there is nothing to revalidate.
-const NEVER_KEPT: [&str; 3] =
-    ["/health", "/v1/exports/{id}/parts/{part}", "/v1/storefront/{subdomain}/orders/{id}"];
+const NEVER_KEPT: [&str; 4] = [
+    "/health",
+    "/v1/app-store/oauth/authorize",
+    "/v1/exports/{id}/parts/{part}",
+    "/v1/storefront/{subdomain}/orders/{id}",
+];
 
 /// A store with two of whatever its storefront lists, and two apps and two themes in their catalogues, of which
 /// one is the store's.
