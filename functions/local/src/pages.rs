@@ -34,10 +34,12 @@ pub(crate) use site::Whereabouts;
 /// The routes of the pages, over this API.
 pub(crate) fn router(api: Router, activity: Arc<Activity>, whereabouts: Whereabouts) -> Router {
     let is_public = whereabouts.is_public;
+    // With another method the root is the API's, as in a deployment.
+    let root = get(|| async { Redirect::temporary(START) }).fallback_service(api.clone());
     let site = Arc::new(Site { desk: Desk::new(api), activity, whereabouts });
     let start = || async { Redirect::temporary(START) };
     let open = Router::new()
-        .route("/", get(start))
+        .route("/", root)
         .route("/_local", get(start))
         .route(START, get(start::show))
         .route(STYLE, get(layout::style))

@@ -99,6 +99,7 @@ mod tests {
                 "note": {"type": ["string", "null"], "default": null},
                 "children": {"type": ["array", "null"], "items": {"type": "null"}},
                 "either": {"oneOf": [{"const": "all"}, {"type": "integer"}]},
+                "few": {"type": ["integer", "null"], "maximum": 100},
             },
             "example": {"oneOf": [{"const": "open"}], "default": null},
         });
@@ -112,7 +113,13 @@ mod tests {
                 },
                 "note": {"type": ["string", "null"]},
                 "children": {"type": ["array", "null"], "items": {}},
-                "either": {"oneOf": [{"type": "string", "enum": ["all"]}, {"type": "integer"}]},
+                "either": {
+                    "oneOf": [
+                        {"type": "string", "enum": ["all"]},
+                        {"type": "integer", "format": "int64"},
+                    ],
+                },
+                "few": {"type": ["integer", "null"], "maximum": 100},
             },
             "example": {"oneOf": [{"const": "open"}], "default": null},
         });

@@ -26,6 +26,7 @@ pub(super) const SUBJECTS: [(&str, &[File]); 4] = [
         files! {
             "readme": "README.md", "quickstart": "docs/quickstart.md", "conventions": "docs/conventions.md",
             "errors": "docs/errors.md", "ids": "docs/ids.md", "glossary": "docs/glossary.md", "clients": "clients/README.md",
+            "cli": "docs/cli.md",
         },
     ),
     (
@@ -56,7 +57,7 @@ pub(super) const SUBJECTS: [(&str, &[File]); 4] = [
 pub(super) const IMAGES: &[(&str, &str, &[u8])] = images! {
     "checkout.svg": "image/svg+xml", "crates.svg": "image/svg+xml", "delivery.svg": "image/svg+xml",
     "list.svg": "image/svg+xml", "drill.png": "image/png", "reference.png": "image/png",
-    "front-door.png": "image/png",
+    "front-door.png": "image/png", "consent.png": "image/png",
 };
 
 /// All documents.
