@@ -62,7 +62,7 @@ async function page(): Promise<Response> {
   const content = installed
     ? `<iframe id="app" title="Packing list" sandbox="${SANDBOX}" src="${appUrl}/"></iframe>`
     : `<p>The app is not installed on the demo store.</p><p><a class="button" href="${appUrl}/auth">Install it</a></p>`;
-  const policy = `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src ${appUrl}; base-uri 'none'`;
+  const policy = `default-src 'none'; frame-ancestors 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src ${appUrl}; base-uri 'none'`;
   const html = `<!doctype html><html lang="en" data-app="${appUrl}"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>Admin</title><link rel="stylesheet" href="/style.css">
 <script type="module" src="/page.js"></script></head><body><main><h1>Admin</h1>${content}</main></body></html>`;

@@ -69,7 +69,7 @@ async fn the_root_leads_to_the_start_page_and_old_paths_to_new_ones() {
 async fn other_sites_open_no_private_page_and_get_no_token() {
     let gateway = Gateway::start().await;
     let client = gateway.client();
-    for path in ["/_local/mail", "/_local/activity", "/_local/store/orders"] {
+    for path in ["/_local/", "/_local/mail", "/_local/activity", "/_local/store/orders"] {
         client.get(path).header("host", "rebound.example:3000").await.expect(421);
         client.get(path).header("host", "localhost:3000").await.expect(200);
     }

@@ -180,7 +180,8 @@ async fn every_public_read_supports_conditional_requests() {
         if row.method != Method::GET || !row.is_public {
             continue;
         }
-        if NEVER_KEPT.contains(&row.path) {
+        // The base URL of this system has no path, below which that document would be.
+        if NEVER_KEPT.contains(&row.path) || row.path.ends_with("{issuer_path}") {
             continue;
         }
         let gateway = &world.shop.gateway;

@@ -36,6 +36,10 @@ use std::time::Duration;
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
 
 use axum::Router;
+use axum::extract::Request;
+use axum::http::{StatusCode, header};
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot};
@@ -325,6 +329,7 @@ async fn start_queues(ports: Ports) -> Result<(Arc<Queues>, Server), EmulatorErr
     let (listener, endpoint) = listen(ports.host, ports.sqs, "--sqs-port").await?;
     let queues = Arc::new(Queues::at(&listener)?);
     let router = Router::new().fallback(answer_sqs).with_state(Arc::clone(&queues));
+    let router = router.layer(from_fn(reject_pages));
     Ok((queues, Server::run(endpoint, |stop| serve(listener, router, stop))))
 }
 
@@ -335,7 +340,16 @@ async fn start_vault(
     let vault = Arc::new(Vault::open(place)?);
     let (listener, endpoint) = listen(ports.host, ports.secrets, "--secrets-port").await?;
     let router = Router::new().fallback(answer_secrets).with_state(Arc::clone(&vault));
+    let router = router.layer(from_fn(reject_pages));
     Ok((vault, Server::run(endpoint, |stop| serve(listener, router, stop))))
+}
+
+/// Rejects what a page in a browser sends: it has an `Origin`, which no SDK sends.
+async fn reject_pages(request: Request, next: Next) -> Response {
+    if request.headers().contains_key(header::ORIGIN) {
+        return StatusCode::FORBIDDEN.into_response();
+    }
+    next.run(request).await
 }
 
 /// One listening emulator.

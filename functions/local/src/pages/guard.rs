@@ -14,18 +14,27 @@ use primitives::context;
 use super::layout::error;
 use super::site::Site;
 
-/// Admits a request by its client, and by the names in its headers.
-pub(super) async fn admit(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
-    let client = request.extensions().get::<ClientIp>();
-    if client.is_some_and(|client| !client.0.is_loopback()) {
-        let detail = "It shows mails and requests: open it on the machine that runs the system.";
-        return error(StatusCode::FORBIDDEN, "Not served to other machines", detail);
-    }
+/// Admits a request by the name in its `Host`.
+pub(super) async fn admit_name(
+    State(site): State<Arc<Site>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let own = site.whereabouts.url.split_once("://").map_or("", |(_, host)| host);
     let host = context::header(request.headers(), header::HOST.as_str());
     if host.is_some_and(|host| host != own && !is_local(host)) {
         let detail = "Open the page at 127.0.0.1 or at localhost.";
         return error(StatusCode::MISDIRECTED_REQUEST, "Not served at this name", detail);
+    }
+    next.run(request).await
+}
+
+/// Admits a request by its client, and by who has sent it.
+pub(super) async fn admit(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
+    let client = request.extensions().get::<ClientIp>();
+    if client.is_some_and(|client| !client.0.is_loopback()) {
+        let detail = "It shows mails and requests: open it on the machine that runs the system.";
+        return error(StatusCode::FORBIDDEN, "Not served to other machines", detail);
     }
     if *request.method() != Method::GET && !is_same_origin(request.headers()) {
         let detail = "Only the pages of this system may send this.";
