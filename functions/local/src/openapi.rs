@@ -126,14 +126,24 @@ fn described_family(family: &str) -> &'static str {
     match family {
         "health" => "Whether the service works, and this document.",
         "auth" => "Accounts of merchants and their sessions; sessions of customers.",
-        "storefront" => "What shoppers see and do: the catalogue of a store, checkout, their own orders.",
-        "stores" => "Stores and their settings: members, domains, taxes, shipping, menus, policies.",
-        "products" => "Products, collections, stock, discounts, gift cards, customers, imports and exports.",
+        "storefront" => {
+            "What shoppers see and do: the catalogue of a store, checkout, their own orders."
+        }
+        "stores" => {
+            "Stores and their settings: members, domains, taxes, shipping, menus, policies."
+        }
+        "products" => {
+            "Products, collections, stock, discounts, gift cards, customers, imports and exports."
+        }
         "orders" => "Orders: payment, fulfillment, refunds, returns, and the dashboard.",
         "payments" => "Payments, providers and their webhooks, disputes.",
         "themes" => "The themes of stores: packages, drafts, releases, previews, licences.",
-        "app-store" => "Apps and their developers, installations, OAuth, and the bridge of embedded apps.",
-        "operations" => "Webhook subscriptions and deliveries, evidence, and the work of operators.",
+        "app-store" => {
+            "Apps and their developers, installations, OAuth, and the bridge of embedded apps."
+        }
+        "operations" => {
+            "Webhook subscriptions and deliveries, evidence, and the work of operators."
+        }
         _ => "",
     }
 }

@@ -9,7 +9,8 @@ use callers::StoreAccess;
 use catalogue::category::Category;
 use catalogue::collection::{
     COLLECTION_CREATED, COLLECTION_DELETED, COLLECTION_UPDATED, Collection, CollectionKind,
-    CollectionView, MAX_MEMBERS, MAX_RULES, MatchMode, CollectionProducts, Rule, RuleInput, SortOrder,
+    CollectionProducts, CollectionView, MAX_MEMBERS, MAX_RULES, MatchMode, Rule, RuleInput,
+    SortOrder,
 };
 use catalogue::policy::SafeHtml;
 use catalogue::product::{FieldErrorList, Seo, SeoInput};
@@ -142,7 +143,11 @@ impl Rules for CreateRequest {
 
 impl CreateRequest {
     /// Builds the collection and the list of its first products.
-    fn plan(self, store: &StoreId, now: Timestamp) -> Result<(Collection, CollectionProducts), Problem> {
+    fn plan(
+        self,
+        store: &StoreId,
+        now: Timestamp,
+    ) -> Result<(Collection, CollectionProducts), Problem> {
         let rules = self.rules.map(|rules| rules.0.into_iter().map(Rule::from).collect::<Vec<_>>());
         let kind = self.kind.unwrap_or(match &rules {
             Some(rules) if !rules.is_empty() => CollectionKind::Automated,

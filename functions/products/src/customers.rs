@@ -133,7 +133,8 @@ pub(crate) async fn create(
     Body(input): Body<CreateRequest>,
 ) -> Result<Created<CustomerView>, Problem> {
     let now = app.clock.now();
-    let (planned, completion) = ((CustomerId::mint(now), input), answering(Customer::to_created_response));
+    let (planned, completion) =
+        ((CustomerId::mint(now), input), answering(Customer::to_created_response));
     customer::create(&app, &access.store, planned, now, &completion).await
 }
 
@@ -173,7 +174,7 @@ pub(crate) async fn update(
 
 /// `DELETE /v1/customers/{id}` (`deleteCustomer`): Delete a customer.
 ///
-/// The account is deleted with its addresses, wishlist and sessions. Its orders stay, because the store must
+/// The account is deleted with its cart, addresses, wishlist and sessions. Its orders stay, because the store must
 /// retain them.
 ///
 /// # Errors
@@ -187,6 +188,7 @@ pub(crate) async fn delete(
     let key = key::customer(&access.store.id, &id);
     let account: Customer = load(&app, &key).await?;
     if_match.check(account.version)?;
+    sales::cart::owned::erase(&app, &access.store.id, &id).await?;
     customer::erase_items_except(&app, &key, key::SESSIONS).await?;
     let (app, account) = (&app, &account);
     let removed = retry(|| async move {

@@ -291,8 +291,7 @@ pub async fn update(
         }
         let points = input.basis_points.as_ref();
         wanted.percentage = percentage(input.percent, points).unwrap_or(wanted.percentage);
-        wanted.combines =
-            input.combines.as_ref().map_or(wanted.combines, |flag| flag.0);
+        wanted.combines = input.combines.as_ref().map_or(wanted.combines, |flag| flag.0);
         wanted.on_shipping = input.on_shipping.as_ref().map_or(wanted.on_shipping, |flag| flag.0);
         Ok(wanted)
     };

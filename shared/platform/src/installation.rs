@@ -225,7 +225,8 @@ impl Installation {
         digests.retain(|_, expires_at| now < *expires_at);
         digests.insert(token.digest.clone(), token.expires_at);
         while digests.len() > MAX_TOKEN_DIGESTS {
-            let oldest = digests.iter().min_by_key(|(_, at)| **at).map(|(digest, _)| digest.clone());
+            let oldest =
+                digests.iter().min_by_key(|(_, at)| **at).map(|(digest, _)| digest.clone());
             match oldest {
                 Some(digest) => digests.remove(&digest),
                 None => break,
@@ -241,8 +242,8 @@ impl Installation {
     /// generation, or the installation is not active.
     pub fn admit(&self, token: &AppToken, now: Timestamp) -> Result<(), Problem> {
         // Embedded tokens are many and short-lived; only their own item records them.
-        let recorded = token.session_id.is_some()
-            || self.access_tokens.digests.contains_key(&token.digest);
+        let recorded =
+            token.session_id.is_some() || self.access_tokens.digests.contains_key(&token.digest);
         let alive = token.installation_id == self.id
             && token.generation == self.generation
             && !token.revoked

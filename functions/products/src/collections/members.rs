@@ -3,8 +3,8 @@
 use axum::extract::State;
 use callers::StoreAccess;
 use catalogue::collection::{
-    COLLECTION_UPDATED, Collection, CollectionKind, CollectionView, MAX_MEMBERS, CollectionProducts,
-    CollectionProductsChange,
+    COLLECTION_UPDATED, Collection, CollectionKind, CollectionProducts, CollectionProductsChange,
+    CollectionView, MAX_MEMBERS,
 };
 use catalogue::product::{self, FieldErrorList, ProductSummaryView};
 use core_types::id::{CollectionId, ProductId, StoreId};
@@ -132,7 +132,8 @@ pub async fn remove_products(
     if_match: IfMatch,
     Body(input): Body<RemoveRequest>,
 ) -> Result<Json<CollectionView>, Problem> {
-    let change = CollectionProductsChange { remove: input.remove.0, ..CollectionProductsChange::default() };
+    let change =
+        CollectionProductsChange { remove: input.remove.0, ..CollectionProductsChange::default() };
     apply(&app, &caller.store.id, &id, if_match, &change).await
 }
 

@@ -91,7 +91,8 @@ pub async fn drain(
                 let Some(to) = to else {
                     return Err(Code::LocationHasStock.with("items", first_items(levels)));
                 };
-                again |= retry_on_conflict(|| async { move_levels(services, levels, to).await }).await?;
+                again |=
+                    retry_on_conflict(|| async { move_levels(services, levels, to).await }).await?;
                 ensure_in_time(services.clock.now(), end)?;
             }
             start = found.next;

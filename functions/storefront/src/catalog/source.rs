@@ -8,7 +8,9 @@
 //!   filters the store's order.
 
 use catalogue::category::Tree;
-use catalogue::collection::{Collection, CollectionKind, CollectionProducts, UniqueCollectionHandle};
+use catalogue::collection::{
+    Collection, CollectionKind, CollectionProducts, UniqueCollectionHandle,
+};
 use catalogue::product::{ProductSummary, SummaryOrder, summaries};
 use catalogue::search::Search;
 use core_types::fields::Handle;

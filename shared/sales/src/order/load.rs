@@ -17,7 +17,7 @@ use super::aggregate::{OrderAggregate, PaymentWithOrder};
 use super::fulfillment::Fulfillment;
 use super::number;
 use super::refund::{Refund, UnusableGiftCard, WantedRefund};
-use super::restock::{RestockLocations, LocationsUnchanged};
+use super::restock::{LocationsUnchanged, RestockLocations};
 use crate::gift_card::{GiftCard, GiftCardStatus};
 use crate::payment::Payment;
 use crate::payment::lookup::PaymentLookup;

@@ -47,7 +47,10 @@ impl RestockLocations {
 
     /// Adds the locations that the lines of a request name, for units as well whose stock is not counted.
     #[must_use]
-    pub fn with_requested<'a>(mut self, named: impl Iterator<Item = Option<&'a LocationId>>) -> Self {
+    pub fn with_requested<'a>(
+        mut self,
+        named: impl Iterator<Item = Option<&'a LocationId>>,
+    ) -> Self {
         for (position, location) in named.enumerate() {
             let Some(location) = location else { continue };
             let pointer = format!("/items/{position}/location_id");

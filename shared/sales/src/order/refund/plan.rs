@@ -267,7 +267,8 @@ impl Order {
                     RestockType::Cancel => {
                         item.cancel_units(line.restocked);
                         let before = line.quantity.saturating_sub(line.restocked);
-                        item.refundable_cancelled = item.refundable_cancelled.saturating_sub(before);
+                        item.refundable_cancelled =
+                            item.refundable_cancelled.saturating_sub(before);
                     }
                     RestockType::Return => {
                         item.return_units(line.restocked);
@@ -308,10 +309,12 @@ impl Order {
                     match line.restock_type {
                         RestockType::NoRestock => {}
                         RestockType::Cancel => {
-                            item.refundable_cancelled = item.refundable_cancelled.saturating_add(line.quantity);
+                            item.refundable_cancelled =
+                                item.refundable_cancelled.saturating_add(line.quantity);
                         }
                         RestockType::Return => {
-                            item.refundable_returned = item.refundable_returned.saturating_add(line.quantity);
+                            item.refundable_returned =
+                                item.refundable_returned.saturating_add(line.quantity);
                         }
                     }
                 }
