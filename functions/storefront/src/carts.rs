@@ -127,6 +127,8 @@ pub(crate) async fn update(
 
 /// `DELETE /v1/storefront/{subdomain}/carts/{id}` (`deleteCart`): Delete a cart.
 ///
+/// A cart that nobody deletes expires.
+///
 /// # Errors
 /// As [`get`]; `cart_converted`, with `order_id`; `precondition_failed`, `version_conflict`.
 pub(crate) async fn delete(

@@ -26,7 +26,7 @@ use crate::checkout::{PlacedOrder, placed};
 /// The checkout of a cart.
 #[request]
 #[derive(Debug, Clone)]
-pub(crate) struct CheckoutRequest {
+pub(crate) struct CartCheckoutRequest {
     /// The total that the shopper expects; another one is rejected with `price_changed`.
     expected_total: Option<MoneyInput>,
 }
@@ -48,7 +48,7 @@ pub(crate) async fn convert(
     Path((_, id)): Path<(Text<0, 100>, CartId)>,
     token: CartToken,
     if_match: IfMatch,
-    Body(input): Body<CheckoutRequest>,
+    Body(input): Body<CartCheckoutRequest>,
 ) -> Result<NoStore<Created<PlacedOrder>>, Problem> {
     let session = Session::of(&app, &caller, &token.network);
     let mut errors = Vec::new();

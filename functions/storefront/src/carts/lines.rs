@@ -88,6 +88,8 @@ pub(crate) async fn update(
 
 /// `DELETE /v1/storefront/{subdomain}/carts/{id}/lines/{line_id}` (`removeCartLine`): Remove a line from a cart.
 ///
+/// Returns the cart without the line.
+///
 /// # Errors
 /// As [`add`]; `not_found` for a line that the cart has not.
 pub(crate) async fn remove(

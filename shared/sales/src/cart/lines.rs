@@ -12,7 +12,7 @@ use crate::order::cart::{CartLine, LineInput, MAX_TEXT, violation};
 use crate::order::{MAX_LINES, MAX_QUANTITY};
 
 /// A line of a cart.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Eq, Serialize, Deserialize)]
 pub struct CartItem {
     /// The variant.
     #[serde(rename = "variant")]
@@ -32,6 +32,16 @@ pub struct CartItem {
     /// Its index in the request that adds it.
     #[serde(skip)]
     pub given: Option<usize>,
+}
+
+/// What is stored is compared: where a request has named the line makes no other one of it.
+impl PartialEq for CartItem {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_like(other)
+            && self.quantity == other.quantity
+            && self.price == other.price
+            && self.metadata == other.metadata
+    }
 }
 
 impl CartItem {

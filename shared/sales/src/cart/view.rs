@@ -25,7 +25,7 @@ pub use faults::CartFault;
 use faults::faults_of;
 
 primitives::string_enum! {
-    /// What can be done with a cart next.
+    /// The next step that a cart allows.
     CartAction {
         /// Change it, or its lines.
         Update = "update",

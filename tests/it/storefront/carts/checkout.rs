@@ -14,7 +14,7 @@ async fn shop() -> (Market, Vec<String>) {
         "name": "India", "countries": ["IN"],
         "rates": [
             {"name": "Express", "kind": "flat", "price": inr(29_900)},
-            {"name": "Standard", "kind": "flat", "price": inr(9_900), "free_over": 50_000},
+            {"name": "Standard", "kind": "flat", "price": inr(9_900), "free_over": inr(50_000)},
             {"name": "At the shop", "kind": "pickup", "price": inr(0)},
         ],
     });
