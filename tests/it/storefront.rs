@@ -1,5 +1,6 @@
 //! The storefront as anybody sees it: the store, its pages, its catalogue.
 
+mod carts;
 mod charges;
 mod checkout;
 mod conditional_requests;

@@ -34,6 +34,8 @@ use table::Write;
 use table::item::{Item, Key};
 use table::outbox::Outgoing;
 
+use crate::cart_mails::compose_cart_abandoned;
+
 /// The items that are written with a published event.
 #[derive(Debug, Clone)]
 pub(crate) struct EventOutput {
@@ -133,6 +135,9 @@ async fn compose_mail(
             compose_order_ended(services, event, NotificationKind::OrderExpired).await?
         }
         Some(Notice::PaymentRequested) => compose_payment_requested(services, event).await?,
+        Some(Notice::CartAbandoned) => {
+            compose_cart_abandoned(services, event).await?.map(|content| (content, None))
+        }
         Some(Notice::DisputeOpened) => disputed(services, event).await?,
     };
     let Some((content, link)) = composed else { return Ok(None) };

@@ -142,6 +142,7 @@ pub async fn create(
         payment: input.payment.clone(),
         dry_run: input.dry_run.0,
         field_errors,
+        ..Cart::default()
     };
     if input.dry_run.0 {
         let priced = place_order::price(&app, store, &cart).await?;

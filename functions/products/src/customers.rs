@@ -174,7 +174,7 @@ pub(crate) async fn update(
 
 /// `DELETE /v1/customers/{id}` (`deleteCustomer`): Delete a customer.
 ///
-/// The account is deleted with its addresses, wishlist and sessions. Its orders stay, because the store must
+/// The account is deleted with its cart, addresses, wishlist and sessions. Its orders stay, because the store must
 /// retain them.
 ///
 /// # Errors
@@ -188,6 +188,7 @@ pub(crate) async fn delete(
     let key = key::customer(&access.store.id, &id);
     let account: Customer = load(&app, &key).await?;
     if_match.check(account.version)?;
+    sales::cart::owned::erase(&app, &access.store.id, &id).await?;
     customer::erase_items_except(&app, &key, key::SESSIONS).await?;
     let (app, account) = (&app, &account);
     let removed = retry(|| async move {

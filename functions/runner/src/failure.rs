@@ -45,6 +45,9 @@ pub(crate) async fn fail(
         RunMessage::GuestOrders { store_id, customer_id, guest } => {
             join_orders::fail(services, store_id, customer_id, guest).await
         }
+        RunMessage::Cart { .. } => {
+            outbox::remove_due_mark(&services.table, &step.key(), DueMark::Any, problem).await
+        }
     };
     match ended {
         // Another worker has continued the work, or has ended it.

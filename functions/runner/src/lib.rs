@@ -27,7 +27,7 @@ mod shop;
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use delivery::run::RunMessage;
 use primitives::problem::{Code, Problem};
-use sales::workflows::join_orders;
+use sales::workflows::{join_orders, remind_of_cart};
 use services::Services;
 
 /// Handles a batch of the queue. Returns the messages to be received again.
@@ -77,6 +77,7 @@ pub async fn take(services: &Services, step: RunMessage) -> Result<(), Problem> 
         RunMessage::GuestOrders { store_id, customer_id, guest } => {
             join_orders::step(services, store_id, customer_id, guest).await
         }
+        RunMessage::Cart { store_id, id } => remind_of_cart::step(services, store_id, id).await,
     };
     let next = match outcome {
         Ok(next) => next,

@@ -130,6 +130,7 @@ pub async fn create_order(
         payment: input.payment.clone(),
         dry_run: input.dry_run.0,
         field_errors,
+        ..Cart::default()
     };
     if input.dry_run.0 {
         let priced = place_order::price(&app, store, &cart).await?;
@@ -151,7 +152,7 @@ pub async fn create_order(
 }
 
 /// The response to a checkout, the only one with the token.
-fn placed(order: &Order, token: &str) -> NoStore<Created<PlacedOrder>> {
+pub(crate) fn placed(order: &Order, token: &str) -> NoStore<Created<PlacedOrder>> {
     let view = ShopperOrderView::of(order, order.created_at);
     let placed = PlacedOrder {
         payment_required: view.payment_required,

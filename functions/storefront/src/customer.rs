@@ -29,6 +29,7 @@ use primitives::clock::Timestamp;
 use primitives::fields::{Flag, Patch};
 use primitives::input::request;
 use primitives::problem::{Code, Problem};
+use sales::cart;
 use sales::order::shopper::ShopperOrderView;
 use sales::order::{Order, OrderStatus};
 use schemars::JsonSchema;
@@ -225,7 +226,7 @@ pub(crate) struct DeleteCustomerAccountRequest {
 
 /// `DELETE /v1/storefront/customer/me` (`deleteCustomerAccount`): Delete the customer's own account.
 ///
-/// Deletes the account with its addresses, wishlist and sessions at once (our choice). Orders stay, as the
+/// Deletes the account with its cart, addresses, wishlist and sessions at once (our choice). Orders stay, as the
 /// store must retain them; reviews stay under the first name that they show.
 ///
 /// **After a crash.** Before the account itself is removed, it has fewer addresses and wishes, and can be
@@ -247,6 +248,7 @@ pub(crate) async fn delete(
     let confirmed = confirm(&app, account, proof, needed_to, &inbound.client_prefix()).await?;
     let key = app.secrets.mail_key().await?;
     // The session is removed with the account: after a failure below, the caller can try again.
+    cart::owned::erase(&app, &account.store_id, &account.id).await?;
     erase_items_except(&app, &account.key(), key::SESSIONS).await?;
     let now = app.clock.now();
     let mail = account.email.as_ref().map(|email| {

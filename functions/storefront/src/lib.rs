@@ -1,6 +1,7 @@
 //! `/v1/storefront`: the public storefront.
 
 mod addresses;
+mod carts;
 mod catalog;
 mod checkout;
 mod customer;
@@ -59,6 +60,27 @@ pub fn routes() -> Routes {
         .get_cached("/v1/storefront/{subdomain}/theme", Cost::READ, theme::get)
         .get("/v1/storefront/{subdomain}/theme/files/{sha256}", Cost::READ, theme::get_file)
         .post("/v1/storefront/{subdomain}/shipping-rates", Cost::WRITE, shipping_rates::list)
+        .post_atomic("/v1/storefront/{subdomain}/carts", Cost::CHECKOUT, carts::create)
+        .get("/v1/storefront/{subdomain}/carts/{id}", Cost::SEARCH, carts::get)
+        .patch("/v1/storefront/{subdomain}/carts/{id}", Cost::WRITE, carts::update)
+        .delete("/v1/storefront/{subdomain}/carts/{id}", Cost::WRITE, carts::delete)
+        .post_atomic("/v1/storefront/{subdomain}/carts/{id}/lines", Cost::WRITE, carts::lines::add)
+        .patch(
+            "/v1/storefront/{subdomain}/carts/{id}/lines/{line_id}",
+            Cost::WRITE,
+            carts::lines::update,
+        )
+        .delete(
+            "/v1/storefront/{subdomain}/carts/{id}/lines/{line_id}",
+            Cost::WRITE,
+            carts::lines::remove,
+        )
+        .post_atomic("/v1/storefront/{subdomain}/carts/{id}/merge", Cost::WRITE, carts::own::merge)
+        .post_atomic(
+            "/v1/storefront/{subdomain}/carts/{id}/checkout",
+            Cost::CHECKOUT,
+            carts::checkout::convert,
+        )
         .post_atomic("/v1/storefront/{subdomain}/orders", Cost::CHECKOUT, checkout::create_order)
         .get("/v1/storefront/{subdomain}/orders/{id}", Cost::READ, checkout::get_order)
         .post("/v1/storefront/{subdomain}/orders/{id}/cancel", Cost::WRITE, checkout::cancel_order)
@@ -86,6 +108,7 @@ pub fn routes() -> Routes {
         .delete("/v1/storefront/customer/me", Cost::WRITE, customer::delete)
         .get("/v1/storefront/customer/orders", Cost::List, customer::list_orders)
         .get("/v1/storefront/customer/orders/{id}", Cost::READ, customer::get_order)
+        .get("/v1/storefront/customer/cart", Cost::SEARCH, carts::own::get)
         .get("/v1/storefront/customer/addresses", Cost::List, addresses::list)
         .post("/v1/storefront/customer/addresses", Cost::WRITE, addresses::create)
         .patch("/v1/storefront/customer/addresses", Cost::WRITE, addresses::update_named)

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use callers::Admin;
-use core_types::fields::{DisplayName, LinkTemplate};
+use core_types::fields::{CartLinkTemplate, DisplayName, LinkTemplate};
 use core_types::key;
 use core_types::resource::Resource;
 use gateway::app::App;
@@ -107,6 +107,9 @@ pub struct NotificationsRequest {
     order_status_url: Patch<LinkTemplate>,
     /// The store's page on which an order is paid; `order_status_url` by default.
     payment_url: Patch<LinkTemplate>,
+    /// The store's page that shows a cart: `https://shop.example/cart/{cart_id}#{token}`. With it, customers
+    /// who accept marketing are mailed a reminder of a cart that they left.
+    cart_url: Patch<CartLinkTemplate>,
     /// The store's terms and other legal notices, at the end of mails that confirm an order. Links are not
     /// allowed.
     terms: Patch<Text<1, 5_000>>,
@@ -190,6 +193,7 @@ impl NotificationsRequest {
         self.sender_name.apply(&mut group.sender_name);
         set(&mut group.order_status_url, self.order_status_url, None, Some);
         set(&mut group.payment_url, self.payment_url, None, Some);
+        set(&mut group.cart_url, self.cart_url, None, Some);
         self.terms.apply(&mut group.terms);
         group
     }
@@ -199,15 +203,22 @@ impl NotificationsRequest {
     /// The field errors of pages whose host is neither a domain that the store has verified nor the
     /// platform's: readers trust the links in a mail of the platform.
     fn foreign(&self, domains: &Domains, base_url: &str) -> Vec<FieldError> {
-        let pages =
-            [("order_status_url", &self.order_status_url), ("payment_url", &self.payment_url)];
-        let is_foreign = |page: &Patch<LinkTemplate>| match page {
-            Patch::Set(page) => !domains.is_allowed_link(page.as_str(), base_url),
-            Patch::Keep | Patch::Clear => false,
-        };
+        fn given<T>(page: &Patch<T>) -> Option<&T> {
+            match page {
+                Patch::Set(page) => Some(page),
+                Patch::Keep | Patch::Clear => None,
+            }
+        }
+        let pages = [
+            ("order_status_url", given(&self.order_status_url).map(LinkTemplate::as_str)),
+            ("payment_url", given(&self.payment_url).map(LinkTemplate::as_str)),
+            ("cart_url", given(&self.cart_url).map(CartLinkTemplate::as_str)),
+        ];
+        let is_foreign =
+            |page: Option<&str>| page.is_some_and(|page| !domains.is_allowed_link(page, base_url));
         let detail =
             "The host must be a verified domain of the store, or a domain of the platform.";
-        let foreign = pages.into_iter().filter(|(_, page)| is_foreign(page));
+        let foreign = pages.into_iter().filter(|(_, page)| is_foreign(*page));
         let error = |(name, _)| {
             FieldError::new(format!("/notifications/{name}"), "host_not_verified", detail)
         };

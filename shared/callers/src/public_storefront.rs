@@ -48,19 +48,26 @@ impl Caller for PublicStorefront {
     }
 }
 
+/// The principals that a token identifies, and its header.
+const TOKENS: [(&str, &str); 2] =
+    [("order_token", "x-service-order-token"), ("cart_token", "x-service-cart-token")];
+
 /// An anonymous caller at a store: identified by network, with a budget of this store alone
 /// (docs/conventions.md §5).
 ///
-/// A caller with an order's token is identified by that: an idempotent response never goes to
+/// A caller with the token of an order or a cart is identified by that: an idempotent response never goes to
 /// somebody with another token. A value too short for a token is ignored, and its sender is a
 /// guest.
 pub fn anonymous_at(store: &StoreId, inbound: &Inbound) -> Identity {
     let anonymous = Identity::anonymous(inbound);
-    let token = inbound.header("x-service-order-token");
-    let token = token.filter(|token| token.len() >= GUEST_KEY).map(crypto::seal::digest);
+    let presented = |(kind, header): &(&str, &str)| {
+        let token = inbound.header(header).filter(|token| token.len() >= GUEST_KEY)?;
+        Some(format!("{kind}:{}", crypto::seal::digest(token)))
+    };
+    let token = TOKENS.iter().find_map(presented);
     Identity {
         guest: anonymous.guest.filter(|_| token.is_none()),
-        principal: token.map_or(anonymous.principal, |token| format!("order_token:{token}")),
+        principal: token.unwrap_or(anonymous.principal),
         store: Some(store.to_string()),
         subject: format!("{store}#{}", inbound.client_prefix()),
         tier: Tier::Public,

@@ -26,6 +26,7 @@ use platform::installation;
 use platform::submission;
 use privacy::{merge, redaction};
 use reliability::incident;
+use sales::cart;
 use sales::discount;
 use sales::dispute;
 use sales::gift_card;
@@ -59,6 +60,7 @@ declared! {
     product,
     collection,
     category,
+    cart,
     order,
     order::fulfillment,
     order::refund,

@@ -12,7 +12,7 @@ pub use contact::{E164, Email, Phone};
 pub use handle::{Handle, Slug};
 pub use hs_code::HsCode;
 pub use line::{DisplayName, Line, PersonName, StoreName, is_format, misleads};
-pub use link_template::LinkTemplate;
+pub use link_template::{CartLinkTemplate, LinkTemplate};
 pub use metadata::{MAX_METADATA, Metadata, MetadataFilter};
 pub use subdomain::Subdomain;
 pub use tax_number::TaxNumber;

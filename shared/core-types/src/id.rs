@@ -67,6 +67,10 @@ primitives::ids! {
     AddressId = "adr_";
     /// A customer's session.
     CustomerSessionId = "cse_";
+    /// A cart.
+    CartId = "crt_";
+    /// A line of a cart.
+    CartLineId = "ctl_";
     /// An order.
     OrderId = "ord_";
     /// A line of an order.
@@ -129,6 +133,7 @@ pub const DERIVED: &[(&str, &str)] = &[
     (InstallationId::PREFIX, "the store and the app: an app is installed once on a store"),
     (MemberId::PREFIX, "the store, for the owner that it opens with"),
     (LocationId::PREFIX, "the store, for the location that it opens with"),
+    (CartLineId::PREFIX, "the cart, the variant and the properties: equal units are one line"),
     (OrderId::PREFIX, "the order's number, with which it begins, and a secret of the store"),
     (
         PaymentId::PREFIX,

@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use core_types::id::{
-    CustomerId, DrillId, ExportId, ImportId, LoadTestId, RedactionId, ReplayId, StoreId,
+    CartId, CustomerId, DrillId, ExportId, ImportId, LoadTestId, RedactionId, ReplayId, StoreId,
 };
 use core_types::key;
 use serde::{Deserialize, Serialize};
@@ -71,6 +71,13 @@ pub enum RunMessage {
         /// The identifier of the guest's address in keys.
         guest: String,
     },
+    /// A cart that may have been left.
+    Cart {
+        /// The store.
+        store_id: StoreId,
+        /// The cart.
+        id: CartId,
+    },
 }
 
 impl RunMessage {
@@ -94,7 +101,12 @@ impl RunMessage {
             let source_id = CustomerId::parse(key.sk.strip_prefix(key::MERGES)?)?;
             Some(Self::Merge { store_id, customer_id, source_id })
         };
-        let of_store = || import().or_else(export).or_else(redaction).or_else(of_customer);
+        let cart = || {
+            let (store, cart) = named("STO#")?.split_once(key::CARTS)?;
+            Some(Self::Cart { store_id: StoreId::parse(store)?, id: CartId::parse(cart)? })
+        };
+        let of_store =
+            || import().or_else(export).or_else(redaction).or_else(of_customer).or_else(cart);
         replay().or_else(drill).or_else(test).or_else(of_store)
     }
 
@@ -113,6 +125,7 @@ impl RunMessage {
             Self::GuestOrders { store_id, customer_id, guest } => {
                 key::guest_orders(store_id, customer_id, guest)
             }
+            Self::Cart { store_id, id } => key::cart(store_id, id),
         }
     }
 
@@ -154,6 +167,9 @@ mod tests {
         let merge = key::merge(&store_id, &customer_id, &source_id);
         let expected = RunMessage::Merge { store_id, customer_id, source_id };
         assert_eq!(RunMessage::of(&merge), Some(expected));
+        let (store_id, id) = (StoreId::derive(&["one"]), CartId::derive(&["one"]));
+        let cart = key::cart(&store_id, &id);
+        assert_eq!(RunMessage::of(&cart), Some(RunMessage::Cart { store_id, id }));
         assert_eq!(RunMessage::of(&Key::new("MAI#x", "A")), None);
     }
 }

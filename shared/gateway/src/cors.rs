@@ -64,7 +64,7 @@ pub(crate) fn preflight(method: &Method, request: &HeaderMap) -> Option<(StatusC
     let mut headers = HeaderMap::new();
     headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, requested.clone());
     let allowed = "authorization, content-type, idempotency-key, if-match, if-none-match, \
-                   traceparent, x-request-id, x-service-store-id, x-service-order-token, \
+                   traceparent, x-request-id, x-service-store-id, x-service-order-token, x-service-cart-token, \
                    x-service-preview-token, x-service-locale";
     headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(allowed));
     headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));

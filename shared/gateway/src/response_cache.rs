@@ -43,9 +43,14 @@ const EXPECTED: usize = 256;
 const OVERHEAD: usize = 512;
 /// The most stores with a state. With one more, all states are dropped, and with them their answers.
 const MAX_STORES: usize = 10_000;
-/// The headers that identify a caller, an order or a preview.
-const CREDENTIALS: [&str; 4] =
-    ["authorization", "cookie", "x-service-order-token", "x-service-preview-token"];
+/// The headers that identify a caller, an order, a cart or a preview.
+const CREDENTIALS: [&str; 5] = [
+    "authorization",
+    "cookie",
+    "x-service-order-token",
+    "x-service-cart-token",
+    "x-service-preview-token",
+];
 
 /// The response cache of a process. Cheap to clone.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use core_types::event::{EXAMPLE_TIME, EventSubject, Example};
-use core_types::fields::LinkTemplate;
+use core_types::fields::{CartLinkTemplate, LinkTemplate};
 use core_types::id::StoreId;
 use core_types::key;
 use core_types::provider::ProviderName;
@@ -115,6 +115,9 @@ pub struct Notifications {
     pub order_status_url: Option<LinkTemplate>,
     /// The store's page on which an order is paid by its token; `order_status_url` if null.
     pub payment_url: Option<LinkTemplate>,
+    /// The store's page that shows a cart by its token. With it, customers who accept marketing are reminded
+    /// of carts that they left.
+    pub cart_url: Option<CartLinkTemplate>,
     /// The store's terms and other legal notices, at the end of mails that confirm an order.
     pub terms: Option<String>,
 }
@@ -130,6 +133,7 @@ impl Default for Notifications {
             sender_name: None,
             order_status_url: None,
             payment_url: None,
+            cart_url: None,
             terms: None,
         }
     }

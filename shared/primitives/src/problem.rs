@@ -198,6 +198,8 @@ catalogue! {
     EvidencePastDue = 409 "evidence_past_due" "The provider's deadline for evidence in this dispute has passed.";
     RefundExceedsCaptured = 409 "refund_exceeds_captured" "The amount exceeds the refundable amount.";
     InsufficientStock = 409 "insufficient_stock" "There is not enough stock for one or more lines.";
+    CartConverted = 409 "cart_converted" "The cart has become an order: `order_id` names it.";
+    CartExists = 409 "cart_exists" "The customer has a cart at this store: `cart_id` names it.";
     PriceChanged = 409 "price_changed" "The total differs from the expected total.";
     StoreNotReady = 409 "store_not_ready" "The store is not ready to sell: `missing` lists the requirements.";
     StoreNotAcceptingOrders = 409 "store_not_accepting_orders" "The store is not accepting orders.";

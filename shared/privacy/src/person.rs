@@ -8,6 +8,7 @@ use core_types::key;
 use identity::store::Store;
 use primitives::fields::FromText;
 use primitives::problem::Problem;
+use sales::cart::{Cart, owned};
 use sales::gift_card::GiftCard;
 use sales::guest::Guest;
 use sales::order::Order;
@@ -30,6 +31,8 @@ primitives::string_enum! {
         Orders = "orders",
         /// The orders that were placed with a proven address of theirs, without an account.
         GuestOrders = "guest_orders",
+        /// The carts with a proven address of theirs, without an account.
+        Carts = "carts",
         /// The gift cards that they own, or that were sent to them.
         GiftCards = "gift_cards",
         /// The reviews that they wrote.
@@ -47,7 +50,8 @@ impl Part {
         match self {
             Self::Account => Some(Self::Orders),
             Self::Orders => Some(Self::GuestOrders),
-            Self::GuestOrders => Some(Self::GiftCards),
+            Self::GuestOrders => Some(Self::Carts),
+            Self::Carts => Some(Self::GiftCards),
             Self::GiftCards => Some(Self::Reviews),
             Self::Reviews => Some(Self::Forms),
             Self::Forms => Some(Self::Files),
@@ -100,6 +104,18 @@ impl Person {
         let is_here =
             |order: &Order| order.store_id == self.store_id && order.customer_id.is_none();
         services.table.walk(&queries, PAGE, place, is_here).await
+    }
+
+    /// Loads the carts with an address of theirs, without an account: at most a hundred for each address.
+    ///
+    /// # Errors
+    /// 503.
+    pub async fn guest_carts(&self, services: &Services) -> Result<Vec<Cart>, Problem> {
+        let mut found = Vec::new();
+        for guest in self.guest_keys(services).await? {
+            found.extend(owned::of_guest(services, &guest).await?);
+        }
+        Ok(found)
     }
 
     /// Loads the guest records of the person's e-mail addresses.

@@ -30,7 +30,7 @@ use table::item::Item;
 
 pub use code::GiftCardCode;
 pub use entry::{GiftCardEntry, GiftCardEntryKind};
-pub use find::{count_lookup, ensure_lookup, find};
+pub use find::{count_lookup, ensure_lookup, find, load};
 pub use last_day::LastDay;
 pub use orders::{credit, debit};
 pub use topics::*;

@@ -10,6 +10,7 @@
 //! - [`ended_orders`]: decides whether a variant that was ordered can be deleted.
 //! - [`expire_order`]: expires an order that was not paid in time, and closes open payments of ended orders.
 //! - [`cancel_order`]: cancels an order for the merchant or its shopper.
+//! - [`convert_cart`]: turns a saved cart into its order, once. [`remind_of_cart`]: of one that was left.
 //! - [`join_orders`]: assigns a guest's orders to the account that has proven the address.
 //! - [`hand_over_order`]: moves an order to another account of the same person.
 //! - [`process_payment`]: retries the unfinished work of a payment.
@@ -18,6 +19,7 @@
 
 pub mod cancel_order;
 mod close_payments;
+pub mod convert_cart;
 pub mod ended_orders;
 pub mod expire_order;
 mod give_order;
@@ -28,6 +30,7 @@ pub mod process_payment;
 pub mod record_disputes;
 pub mod record_payment;
 pub mod refund_order;
+pub mod remind_of_cart;
 pub mod return_unapplied;
 pub mod save_change;
 pub mod submit_evidence;

@@ -4,6 +4,7 @@
 //! index that it puts, changes or removes. So what is written often is packed into one kilobyte, and
 //! its lists hold keys alone, whose rows never change (docs/data-model.md §13).
 
+mod carts;
 mod deliveries;
 mod themes;
 

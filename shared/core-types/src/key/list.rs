@@ -25,6 +25,11 @@ pub fn orders_of_guest(guest: &str) -> IndexPartition {
     IndexPartition::new(Index::Gsi6, format!("GST#{guest}"))
 }
 
+/// A guest's carts at a store, by creation.
+pub fn carts_of_guest(guest: &str) -> IndexPartition {
+    IndexPartition::new(Index::Gsi6, format!("GST#{guest}#CRT"))
+}
+
 /// A store's guests, by their first order.
 pub fn guests_of_store(store: &StoreId) -> IndexPartition {
     IndexPartition::new(Index::Gsi5, format!("STO#{store}#GST"))

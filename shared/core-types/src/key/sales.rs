@@ -5,7 +5,7 @@ use table::item::Key;
 
 use super::{IndexKey, list};
 use crate::id::{
-    CustomerId, DiscountId, DisputeId, FulfillmentId, GiftCardEntryId, GiftCardId, OrderId,
+    CartId, CustomerId, DiscountId, DisputeId, FulfillmentId, GiftCardEntryId, GiftCardId, OrderId,
     PaymentId, RefundId, StoreId,
 };
 
@@ -28,6 +28,23 @@ pub fn gift_cards_of_store(store: &StoreId, created: Timestamp, id: &GiftCardId)
 /// The uniqueness item of a gift card's code, by the code's HMAC.
 pub fn unique_gift_card_code(store: &StoreId, hmac: &str) -> Key {
     Key::new(format!("UQ#{store}#GCC#{hmac}"), "U")
+}
+
+// Carts.
+
+/// A cart.
+pub fn cart(store: &StoreId, id: &CartId) -> Key {
+    Key::new(format!("STO#{store}{CARTS}{id}"), "A")
+}
+/// What stands between a store and a cart in a cart's partition key.
+pub const CARTS: &str = "#CRT#";
+/// The lookup item of a customer's cart.
+pub fn customer_cart(store: &StoreId, customer: &CustomerId) -> Key {
+    Key::new(format!("STO#{store}#CUS#{customer}"), "CRT")
+}
+/// A guest's carts at a store. `guest` is as in [`orders_of_guest`].
+pub fn carts_of_guest(guest: &str, id: &CartId) -> IndexKey {
+    list::carts_of_guest(guest).entry(id.as_str())
 }
 
 // Orders: the order page is one query.

@@ -19,6 +19,8 @@ primitives::string_enum! {
         OrderExpired = "order_expired",
         /// An order awaits its payment.
         PaymentRequested = "payment_requested",
+        /// A customer left a cart.
+        CartAbandoned = "cart_abandoned",
         /// A customer disputes a payment.
         DisputeOpened = "dispute_opened",
     }

@@ -8,6 +8,7 @@ use core_types::key;
 use identity::address::{self, Address};
 use identity::customer::{self, Customer};
 use primitives::problem::{Code, Problem};
+use sales::cart;
 use sales::gift_card::{GIFT_CARD_UPDATED, GiftCard, GiftCardView};
 use services::Services;
 use table::item::{Item, Key};
@@ -20,9 +21,11 @@ const MOST: usize = 1_000;
 /// Items that one transaction moves: two actions each, of its 100.
 const CHUNK: usize = 40;
 
-/// Moves the addresses that the remaining account lacks, and the wishes; deletes the other items of the
+/// Moves the cart unless the remaining account has one, the addresses that it lacks, and the wishes; deletes the other items of the
 /// source's partition.
 pub(super) async fn belongings(services: &Services, merge: &Merge) -> Result<(), Problem> {
+    let both = (&merge.source_id, &merge.customer_id);
+    cart::owned::hand_over(services, &merge.store_id, both).await?;
     let own = key::customer(&merge.store_id, &merge.customer_id);
     let source = key::customer(&merge.store_id, &merge.source_id);
     if let Some(stays) = services.table.get::<Customer>(&own).await? {

@@ -5,6 +5,7 @@ use catalogue::review::Review;
 use core_types::key;
 use identity::customer::{self, Customer};
 use primitives::problem::{Code, Problem};
+use sales::cart;
 use sales::gift_card::GiftCard;
 use sales::guest;
 use sales::order::{Order, load};
@@ -20,6 +21,7 @@ use crate::person::Person;
 pub(super) async fn account(services: &Services, person: &Person) -> Result<bool, Problem> {
     let Some(customer) = &person.customer_id else { return Ok(true) };
     let key = key::customer(&person.store_id, customer);
+    cart::owned::erase(services, &person.store_id, customer).await?;
     if let Some(account) = services.table.get::<Customer>(&key).await? {
         customer::erase_items_except(services, &key, key::SESSIONS).await?;
         let now = services.clock.now();
@@ -63,6 +65,15 @@ pub(super) async fn order(services: &Services, found: &Order) -> Result<bool, Pr
         write.emit(next.redacted_event(now)).commit().await?;
     }
     Ok(true)
+}
+
+/// Deletes the carts of an address. Their events name nobody. Returns whether none is left.
+pub(super) async fn guest_carts(services: &Services, person: &Person) -> Result<bool, Problem> {
+    let found = person.guest_carts(services).await?;
+    for cart in &found {
+        cart::owned::delete(services.table.write(), cart).commit().await?;
+    }
+    Ok(found.is_empty())
 }
 
 /// Removes the recipient and the note of a gift card. Its events come first, because afterwards the card can

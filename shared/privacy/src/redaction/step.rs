@@ -103,6 +103,7 @@ where
             });
             each(services, over, scrub::order).await
         }
+        Part::Carts => Ok(done_if(scrub::guest_carts(services, &person).await?)),
         Part::GiftCards => {
             each(services, person.gift_cards(services, place).await, scrub::gift_card).await
         }

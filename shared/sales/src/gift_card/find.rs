@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use core_types::id::StoreId;
+use core_types::id::{GiftCardId, StoreId};
 use core_types::key;
 use crypto::seal;
 use identity::throttle::Ceiling;
@@ -80,4 +80,21 @@ pub async fn find(
         found.extend(batch.take(card)?.map(|card| (*code_key, card)));
     }
     Ok(code_keys.iter().map(|code_key| found.get(code_key).cloned()).collect())
+}
+
+/// Loads gift cards by id, in one round trip.
+///
+/// # Errors
+/// 503.
+pub async fn load(
+    services: &Services,
+    store: &StoreId,
+    ids: &[GiftCardId],
+) -> Result<Vec<Option<GiftCard>>, Problem> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let keys: Vec<Key> = ids.iter().map(|id| key::gift_card(store, id)).collect();
+    let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    keys.iter().map(|key| batch.take(key)).collect()
 }

@@ -121,6 +121,16 @@ pub(super) fn wording(kind: NotificationKind) -> MailTemplate {
              Whoever has the code can spend it: keep it to yourself.\n",
             &[],
         ),
+        NotificationKind::CartAbandoned => (
+            "You left something in your cart",
+            "Your cart waits for you at the shop\n\n    {{ shop }}\n\nContinue here:\n{{ link }}\n\n",
+            &[
+                UNITS,
+                "\nYou get this mail because you accept news of the shop. You can change that in your \
+                 account there.\n",
+                SHOP,
+            ],
+        ),
     };
     MailTemplate { subject: subject.to_owned(), body: format!("{begin}{}", parts.concat()) }
 }

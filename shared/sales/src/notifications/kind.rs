@@ -155,6 +155,8 @@ string_enum! {
         PaymentRequested = "payment_requested",
         /// A gift card is sent to its recipient.
         GiftCard = "gift_card",
+        /// A customer who accepts marketing left a cart.
+        CartAbandoned = "cart_abandoned",
     }
 }
 
@@ -217,6 +219,7 @@ impl NotificationKind {
             ],
             Self::OrderCancelled => &[SHOP, NUMBER, REASON, TOTAL, SHOP_ADDRESS, SHOP_PHONE, LINK],
             Self::GiftCard => &[SHOP, VALUE, CODE, MESSAGE, EXPIRES_ON],
+            Self::CartAbandoned => &[SHOP, ITEMS, SHOP_ADDRESS, SHOP_PHONE, LINK],
         }
     }
 
@@ -227,7 +230,8 @@ impl NotificationKind {
             Self::OrderShipped
             | Self::OrderDelivered
             | Self::OrderCancelled
-            | Self::OrderExpired => &[UNITS],
+            | Self::OrderExpired
+            | Self::CartAbandoned => &[UNITS],
             Self::OrderRefunded => &[REFUNDED_LINES, TAXES],
             Self::GiftCard => &[],
         }
@@ -236,7 +240,7 @@ impl NotificationKind {
     /// The placeholder that its body must contain, if any.
     pub const fn required(self) -> Option<&'static str> {
         match self {
-            Self::PaymentRequested => Some("link"),
+            Self::PaymentRequested | Self::CartAbandoned => Some("link"),
             Self::GiftCard => Some("code"),
             _ => None,
         }

@@ -1,5 +1,7 @@
 //! Mails about a customer's order.
 
+use std::collections::BTreeMap;
+
 use catalogue::location::Location;
 use core_types::fields::Email;
 use core_types::mail::{MailContent, on_one_line};
@@ -83,7 +85,7 @@ fn of_location(location: &Location) -> Option<String> {
 }
 
 /// The store, as the law wants it in a mail that confirms an order.
-fn of_store(store: &Store) -> TemplateFields {
+pub(super) fn of_store(store: &Store) -> TemplateFields {
     let own = store.contact.address.as_ref();
     let known = [
         ("shop", Some(on_one_line(&store.name))),
@@ -134,8 +136,8 @@ fn of_order(order: &Order, settings: &Notifications) -> TemplateFields {
 }
 
 /// The properties of a line: `Engraving: Ann, Font: Serif`.
-fn properties(item: &OrderItem) -> String {
-    let pairs = item.properties.iter();
+pub(super) fn properties(of_line: &BTreeMap<String, String>) -> String {
+    let pairs = of_line.iter();
     let pairs = pairs.map(|(name, value)| format!("{}: {}", on_one_line(name), on_one_line(value)));
     pairs.collect::<Vec<_>>().join(", ")
 }
@@ -148,7 +150,7 @@ fn of_line(item: &OrderItem, quantity: u32) -> TemplateFields {
         ("title", Some(on_one_line(&item.title))),
         ("variant", variant.map(on_one_line)),
         ("sku", item.sku.as_deref().map(on_one_line)),
-        ("properties", (!item.properties.is_empty()).then(|| properties(item))),
+        ("properties", (!item.properties.is_empty()).then(|| properties(&item.properties))),
     ];
     known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }

@@ -19,7 +19,7 @@ use crate::payment::{Capabilities, CaptureMethod};
 
 /// The most bytes of the properties and metadata of all lines (our choice): an order, and the events about it,
 /// are items of at most 400 KB.
-const MAX_TEXT: usize = 150_000;
+pub(crate) const MAX_TEXT: usize = 150_000;
 
 /// A line of a cart in a request.
 #[request]

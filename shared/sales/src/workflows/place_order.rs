@@ -31,6 +31,7 @@ use price_cart::price_as;
 use crate::discount::uses;
 use crate::gift_card;
 use crate::guest;
+use crate::order::cart::violation;
 use crate::order::number;
 use crate::order::pricing::{OrderTerms, Quote, insufficient_stock};
 use crate::order::{ORDER_CREATED, ORDER_PAID, Order, OrderStock};
@@ -41,9 +42,9 @@ use crate::payment::manual_method::{ChosenMethod, payment_window};
 const ATTEMPTS: u32 = 12;
 /// The most actions of one transaction.
 const MAX_ACTIONS: usize = 100;
-/// The most actions besides those of the lines: the order, three events, the idempotency record, the
+/// The most actions besides those of the lines: the order, its cart, three events, the idempotency record, the
 /// customer or guest, a payment, three gift cards with their entries, and three counters for each of two discounts.
-const OTHER_ACTIONS: usize = 19;
+const OTHER_ACTIONS: usize = 20;
 
 /// Orders a cart. All field errors are reported together.
 ///
@@ -93,6 +94,29 @@ pub async fn place<C: Completion<Order>>(
             outcome => return outcome,
         }
     }
+}
+
+/// Prices a saved cart, over an eventually consistent read, and finds everything for which its order would be
+/// rejected: as field errors, those of the whole cart at the empty pointer.
+///
+/// # Errors
+/// 503.
+pub async fn inspect(
+    services: &Services,
+    store: &Store,
+    cart: &Cart,
+    placement: &OrderPlacement,
+) -> Result<PricedCart, Problem> {
+    let cart = Cart { dry_run: true, ..cart.clone() };
+    let mut priced = price_as(services, store, &cart, ReadConsistency::Eventual).await?;
+    match priced.ensure_accepted(placement) {
+        Ok(missing) => priced.field_errors.extend(missing),
+        Err(rejected) => {
+            let code = rejected.code;
+            priced.field_errors.push(violation("", code.as_str(), code.title()));
+        }
+    }
+    Ok(priced)
 }
 
 /// Prices and validates a cart.

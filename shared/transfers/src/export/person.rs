@@ -11,6 +11,8 @@ use identity::session::CreatedVia;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 use privacy::person::{Part, Person};
+use sales::cart::owned::OwnCart;
+use sales::cart::record::CartRecord;
 use sales::gift_card::GiftCardView;
 use sales::guest::GuestView;
 use sales::order::fulfillment::FulfillmentView;
@@ -93,6 +95,12 @@ pub(super) async fn page(
             }
             next
         }
+        Part::Carts => {
+            for cart in person.guest_carts(services).await? {
+                add(output, "cart", CartRecord::from(&cart));
+            }
+            None
+        }
         Part::GiftCards => {
             let (found, next) = person.gift_cards(services, place).await?;
             let now = services.clock.now();
@@ -133,6 +141,9 @@ async fn account(
     let key = key::customer(&person.store_id, customer);
     let Some(account) = services.table.get::<Customer>(&key).await? else { return Ok(None) };
     add(output, "customer", CustomerView::from(&account));
+    if let Some(cart) = OwnCart::load(services, &person.store_id, customer).await?.cart {
+        add(output, "cart", CartRecord::from(&cart));
+    }
     let alongside = |prefix: &str| Query::partition(account.key().pk).begins_with(prefix);
     for address in services.table.all::<Address>(&alongside(key::ADDRESSES), MAX_ITEMS).await? {
         let default = account.default_address_id.as_ref();

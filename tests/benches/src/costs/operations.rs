@@ -91,6 +91,25 @@ pub const CHECKOUT: Operation = Operation {
     queue_requests: 0,
     bytes: 2_500,
 };
+/// A guest's cart of one line, read.
+pub const CART_READ: Operation = Operation {
+    name: "cart, 1 line, read",
+    reads: 50,
+    writes: 2,
+    hottest_reads: 10,
+    hottest_writes: 2,
+    runs: Run::of(512, 12),
+    bytes: 3_000,
+    ..CHECKOUT
+};
+/// A change of such a cart, without an idempotency key.
+pub const CART_CHANGE: Operation = Operation {
+    name: "cart, 1 line, changed",
+    writes: 20,
+    hottest_writes: 20,
+    runs: Run::of(512, 18),
+    ..CART_READ
+};
 /// Marking an order as paid.
 pub const MARK_PAID: Operation =
     Operation { name: "mark paid", reads: 35, writes: 200, ..CHECKOUT };
@@ -219,7 +238,26 @@ pub const UPLOAD: Operation = Operation {
 };
 
 /// All operations, in the order of the document.
-pub const ALL: [Operation; 19] = [
-    LIST, KEPT_LIST, PAGE, CHECKOUT, MARK_PAID, FULFIL, REFUND, SIGN_IN, EVENTS, DELIVERY, SWEEP,
-    THEME, THEME_FILE, CATALOGUE, EDITOR, SAVE_DRAFT, PUBLISH, ROLL_BACK, UPLOAD,
+pub const ALL: [Operation; 21] = [
+    LIST,
+    KEPT_LIST,
+    PAGE,
+    CART_READ,
+    CART_CHANGE,
+    CHECKOUT,
+    MARK_PAID,
+    FULFIL,
+    REFUND,
+    SIGN_IN,
+    EVENTS,
+    DELIVERY,
+    SWEEP,
+    THEME,
+    THEME_FILE,
+    CATALOGUE,
+    EDITOR,
+    SAVE_DRAFT,
+    PUBLISH,
+    ROLL_BACK,
+    UPLOAD,
 ];

@@ -151,6 +151,11 @@ async fn catalogue(world: &mut World) -> String {
     let wish = json!({"product_id": id});
     world.shopper.post("/v1/storefront/customer/wishlist").json(wish).await.expect(201);
     let shopper: Client = (*world.shopper).clone();
+    let cart = json!({"lines": [{"variant_id": variant, "quantity": 1}]});
+    let carts = format!("/v1/storefront/{name}/carts");
+    let cart = shopper.post(&carts).json(cart).await.expect(201).str("/cart/id");
+    world.add("/v1/storefront/customer/cart", &shopper, &[]);
+    world.add("/v1/storefront/{subdomain}/carts/{id}", &shopper, &[name, &cart]);
     world.add("/v1/storefront/customer/wishlist", &shopper, &[]);
     world.add("/v1/storefront/customer/wishlist/{product_id}", &shopper, &[&id]);
     variant

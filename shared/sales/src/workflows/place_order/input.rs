@@ -1,6 +1,6 @@
 //! The cart of an order, the terms of its placement, and the cart priced at the store's current data.
 
-use core_types::id::ShippingRateId;
+use core_types::id::{GiftCardId, ShippingRateId};
 use core_types::money::Money;
 use identity::settings::Settings;
 use identity::store::Store;
@@ -21,6 +21,8 @@ pub struct Cart {
     pub lines: Vec<CartLine>,
     /// The gift cards to pay with.
     pub gift_card_codes: Vec<GiftCardCode>,
+    /// Gift cards to pay with whose codes were looked up before. Their errors follow those of the codes.
+    pub gift_card_ids: Vec<GiftCardId>,
     /// The discount codes; one of them applies.
     pub discount_codes: Vec<DiscountCode>,
     /// The chosen shipping rate.
@@ -42,6 +44,9 @@ pub struct Cart {
     pub payment: Option<PaymentInput>,
     /// Whether only a price is requested, so that no transaction validates the cart later.
     pub dry_run: bool,
+    /// Whether it is a saved cart, whose discount codes were looked up before: a code that is unknown by now
+    /// counts as no attempt. A shipping rate is required of it in a dry run, too.
+    pub is_saved: bool,
     /// Field errors found before the store was read.
     pub field_errors: Vec<FieldError>,
 }

@@ -100,7 +100,7 @@ pub(super) async fn price_as(
         zones,
         destination: cart.destination.clone(),
         shipping_rate_id: cart.shipping_rate_id.clone(),
-        requires_rate: is_shopper && !cart.dry_run,
+        requires_rate: is_shopper && (!cart.dry_run || cart.is_saved),
         rounds_to: cart.rounds_to(&store),
         taxes,
         named: given.named,
@@ -301,6 +301,7 @@ async fn cards(
     field_errors: &mut Vec<FieldError>,
 ) -> Result<Vec<GiftCard>, Problem> {
     let (now, codes) = (services.clock.now(), &cart.gift_card_codes);
+    let saved = gift_card::load(services, &store.id, &cart.gift_card_ids).await?;
     let guesser = cart.shopper_network.as_deref().filter(|_| !codes.is_empty());
     if let Some(network) = guesser {
         gift_card::ensure_lookup(services, &store.id, network).await?;
@@ -310,7 +311,7 @@ async fn cards(
         gift_card::count_lookup(services, &store.id, network).await?;
     }
     let mut usable = Vec::<GiftCard>::new();
-    for (position, card) in found.into_iter().enumerate() {
+    for (position, card) in found.into_iter().chain(saved).enumerate() {
         let violation = match card {
             None => ("unknown_gift_card", "There is no such gift card."),
             Some(card) if usable.iter().any(|known| known.id == card.id) => {

@@ -109,7 +109,8 @@ async fn throttle(
     codes: &[Option<UniqueDiscountCode>],
     consistency: ReadConsistency,
 ) -> Result<(), Problem> {
-    let Some(network) = cart.shopper_network.as_deref().filter(|_| !codes.is_empty()) else {
+    let is_attempt = !codes.is_empty() && !cart.is_saved;
+    let Some(network) = cart.shopper_network.as_deref().filter(|_| is_attempt) else {
         return Ok(());
     };
     discount::ensure_try(services, store, network, consistency).await?;
