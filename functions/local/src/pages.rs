@@ -60,8 +60,7 @@ pub(crate) fn router(api: Router, activity: Arc<Activity>, whereabouts: Whereabo
         .route("/_local/store/{noun}", get(store::show))
         .route(OPERATIONS, get(operations::index))
         .route(&format!("{OPERATIONS}/{{*path}}"), get(operations::show));
-    let private =
-        private.layer(axum::middleware::from_fn_with_state(Arc::clone(&site), guard::admit));
+    let private = private.layer(axum::middleware::from_fn(guard::admit));
     // The start page has passwords and addresses.
     let named = axum::middleware::from_fn_with_state(Arc::clone(&site), guard::admit_name);
     let all = if is_public { open } else { open.merge(private).layer(named) };

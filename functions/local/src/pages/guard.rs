@@ -30,7 +30,7 @@ pub(super) async fn admit_name(
 }
 
 /// Admits a request by its client, and by who has sent it.
-pub(super) async fn admit(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
+pub(super) async fn admit(request: Request, next: Next) -> Response {
     let client = request.extensions().get::<ClientIp>();
     if client.is_some_and(|client| !client.0.is_loopback()) {
         let detail = "It shows mails and requests: open it on the machine that runs the system.";
