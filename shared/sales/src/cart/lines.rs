@@ -75,6 +75,9 @@ fn most_units() -> u32 {
 /// Adds lines of a request to others. Equal ones are merged; metadata of the request replaces that of before.
 fn merge(mut lines: Vec<CartItem>, named: Vec<LineInput>) -> Result<Vec<CartItem>, Problem> {
     let mut errors = Vec::new();
+    for line in &mut lines {
+        line.given = None;
+    }
     for line in named.into_iter().enumerate().map(of_input) {
         let position = line.given.unwrap_or_default();
         let Some(known) = lines.iter_mut().find(|known| known.is_like(&line)) else {

@@ -126,8 +126,8 @@ pub(super) fn wording(kind: NotificationKind) -> MailTemplate {
             "Your cart waits for you at the shop\n\n    {{ shop }}\n\nContinue here:\n{{ link }}\n\n",
             &[
                 UNITS,
-                "\nYou get this mail because you accept news of the shop. You can change that in your \
-                 account there.\n",
+                "\nYou get this mail because you accept news of the shop.\n\
+                 You can change that in your account there.\n",
                 SHOP,
             ],
         ),
