@@ -82,9 +82,12 @@ fn fields_of(entry: &Entry) -> Fields {
     Fields::of(entry.uri.path())
 }
 
-/// Whether a shop's page has sent a request, or a browser that shows pictures.
+/// Whether a shop's page has sent a request, or the browser that shows it: pictures and the theme's files.
 fn is_of_shops(entry: &Entry) -> bool {
-    entry.is_of_shop || entry.method == Method::GET && entry.uri.path().contains("/media/")
+    let path = entry.uri.path();
+    let is_file = path.contains("/media/") || path.contains("/theme/files/");
+    entry.is_of_shop
+        || entry.method == Method::GET && path.starts_with("/v1/storefront/") && is_file
 }
 
 /// `GET /_local/activity`.
