@@ -253,8 +253,8 @@ pub(super) fn empty(title: &str, hint: &Markup) -> Markup {
 pub(super) fn stores_note() -> Markup {
     html! {
         p.note {
-            "These are the stores of the demo's merchant, as whom these pages call the API. A store of another merchant is "
-            "that merchant's alone: call the API with their token to see its orders, events, webhooks and apps."
+            "Only stores of the demo's merchant are shown, because these pages call the API as that merchant. What the store of "
+            "another merchant has is seen with that merchant's token."
         }
     }
 }

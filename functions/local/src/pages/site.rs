@@ -62,6 +62,13 @@ impl Whereabouts {
     }
 }
 
+/// What the pages are made of.
+pub(crate) struct Site {
+    pub(crate) desk: Desk,
+    pub(crate) activity: Arc<Activity>,
+    pub(crate) whereabouts: Whereabouts,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,11 +86,4 @@ mod tests {
         let moved = "http://127.0.0.1:3100/v1 http://127.0.0.1:3200/stripe";
         assert_eq!(places.in_place(text), moved);
     }
-}
-
-/// What the pages are made of.
-pub(crate) struct Site {
-    pub(crate) desk: Desk,
-    pub(crate) activity: Arc<Activity>,
-    pub(crate) whereabouts: Whereabouts,
 }

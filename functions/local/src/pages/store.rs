@@ -229,7 +229,7 @@ fn subscription(subscription: &Value, names: &Names) -> Vec<Markup> {
         html! { code.long { (text(subscription, "url")) } },
         creator(text(subscription, "created_by"), names),
         html! {
-            @for name in types.iter().take(2) { code { (name) } " " }
+            @for name in types.iter().take(2) { code.keep { (name) } " " }
             @if more > 0 { span.faint title=(types.join(", ")) { "and " (more) " more" } }
         },
         chip(text(subscription, "status")),
