@@ -24,6 +24,10 @@ pub(crate) const CAPACITY: usize = 500;
 /// The paths that sign a merchant in.
 const SIGN_IN: [&str; 2] = ["/v1/auth/signin", "/v1/auth/signin/otp/verify"];
 
+/// Marks a request that a page of a shop sends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FromShop;
+
 /// A request with its answer.
 #[derive(Debug)]
 pub(crate) struct Entry {
@@ -33,6 +37,8 @@ pub(crate) struct Entry {
     pub(crate) summary: RequestSummary,
     pub(crate) method: Method,
     pub(crate) uri: Uri,
+    /// Whether a page of a shop has sent it.
+    pub(crate) is_of_shop: bool,
     pub(crate) status: StatusCode,
     pub(crate) request: Message,
     pub(crate) response: Message,
@@ -114,6 +120,7 @@ pub(crate) async fn record(
     if request.extensions().get::<Unmetered>().is_some() {
         return next.run(request).await;
     }
+    let is_of_shop = request.extensions().get::<FromShop>().is_some();
     let at = activity.clock.now();
     let (parts, body) = request.into_parts();
     let (method, uri, headers) = (parts.method.clone(), parts.uri.clone(), parts.headers.clone());
@@ -131,6 +138,7 @@ pub(crate) async fn record(
         summary,
         method,
         uri,
+        is_of_shop,
         status: parts.status,
         request: Message { headers, body: seen.captured() },
         response: Message { headers: parts.headers.clone(), body: answer },

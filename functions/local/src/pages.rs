@@ -36,6 +36,7 @@ pub(crate) fn router(api: Router, activity: Arc<Activity>, whereabouts: Whereabo
     let is_public = whereabouts.is_public;
     // With another method the root is the API's, as in a deployment.
     let root = get(|| async { Redirect::temporary(START) }).fallback_service(api.clone());
+    let unknown = get(layout::not_found).fallback_service(api.clone());
     let site = Arc::new(Site { desk: Desk::new(api), activity, whereabouts });
     let start = || async { Redirect::temporary(START) };
     let open = Router::new()
@@ -48,7 +49,8 @@ pub(crate) fn router(api: Router, activity: Arc<Activity>, whereabouts: Whereabo
         .route(&format!("{REFERENCE}/{{operation}}"), get(reference::show_operation))
         .route("/_local/docs", get(|| async { Redirect::temporary(REFERENCE) }))
         .route(DOCUMENTS, get(documents::index))
-        .route(&format!("{DOCUMENTS}{{name}}"), get(documents::show));
+        .route(&format!("{DOCUMENTS}{{name}}"), get(documents::show))
+        .route("/_local/{*path}", unknown);
     let private = Router::new()
         .route(TOKENS, post(start::create_token))
         .route(MAIL, get(mail::list))

@@ -66,6 +66,32 @@ async fn the_root_leads_to_the_start_page_and_old_paths_to_new_ones() {
 }
 
 #[tokio::test]
+async fn an_unknown_path_of_the_pages_is_an_error_page_with_navigation() {
+    let gateway = Gateway::start().await;
+    let client = gateway.client();
+    for path in ["/_local/nonexistent", "/_local/docs/a/b", "/_local/store/orders/x"] {
+        let missing = client.get(path).await.expect(404).text;
+        assert!(
+            missing.contains("<h1>") && missing.contains("href=\"/_local/activity\""),
+            "{path}"
+        );
+    }
+    let posted = client.post("/_local/nonexistent").json(json!({})).await.expect(404);
+    assert_eq!(posted.str("/code"), "not_found");
+}
+
+#[tokio::test]
+async fn documents_have_the_addresses_of_the_running_system() {
+    let gateway = Gateway::start().await;
+    let client = gateway.client();
+    let shown = page(&client, "/_local/docs/quickstart").await.text;
+    assert!(shown.contains(gateway.url()) && !shown.contains("http://127.0.0.1:3000"));
+    assert!(shown.contains("href=\"/_local/docs/example-app\""));
+    let app = page(&client, "/_local/docs/example-app").await.text;
+    assert!(app.contains("href=\"/_local/docs/quickstart\"") && !app.contains("127.0.0.1:3000"));
+}
+
+#[tokio::test]
 async fn other_sites_open_no_private_page_and_get_no_token() {
     let gateway = Gateway::start().await;
     let client = gateway.client();
@@ -114,7 +140,8 @@ async fn a_system_for_others_has_no_private_page() {
     let start = page(&client, "/_local/").await.text;
     for private in ["mail", "activity", "store/orders", "operations"] {
         assert!(!start.contains(&format!("/_local/{private}")), "{private}");
-        client.get(&format!("/_local/{private}")).await.expect(404);
+        let missing = client.get(&format!("/_local/{private}")).await.expect(404).text;
+        assert!(!missing.contains("href=\"/_local/mail\""), "{private}");
     }
     client.post("/_local/tokens").form(&[("who", "merchant")]).await.expect(404);
     page(&client, "/_local/reference/listOrders").await;

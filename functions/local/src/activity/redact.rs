@@ -55,6 +55,131 @@ const PLAIN_CODES: [&str; 9] = [
     "last_status_code",
     "failure_code",
 ];
+/// Segments of the paths that take or give credentials. There a misspelt name must not show a password.
+const CREDENTIAL_SEGMENTS: &[&str] = &[
+    "auth",
+    "challenge",
+    "credentials",
+    "invitations",
+    "login",
+    "logout",
+    "me",
+    "mfa",
+    "oauth",
+    "otp",
+    "password",
+    "preview-session",
+    "promote",
+    "refresh",
+    "register",
+    "reset",
+    "revoke",
+    "rotate",
+    "secret",
+    "session",
+    "sessions",
+    "signin",
+    "signout",
+    "signup",
+    "token",
+    "tokens",
+    "totp",
+    "verify",
+];
+/// Names of what those paths take and return that is no secret.
+const PLAIN: &[&str] = &[
+    "accepts_marketing",
+    "active",
+    "agree_terms",
+    "all",
+    "allowed_actions",
+    "app_id",
+    "aud",
+    "channel",
+    "city",
+    "client_id",
+    "code_challenge_method",
+    "company",
+    "config_version",
+    "contact_email",
+    "country",
+    "created_at",
+    "created_via",
+    "currency",
+    "currency_exponent",
+    "current",
+    "default_address_id",
+    "delete_at",
+    "draft_version",
+    "email",
+    "email_verified",
+    "event_types",
+    "exp",
+    "expires_at",
+    "expires_in",
+    "first_name",
+    "grant_type",
+    "granted_scopes",
+    "has_more",
+    "has_password",
+    "iat",
+    "id",
+    "idle_expires_at",
+    "installation_id",
+    "inventory_policy",
+    "ip_prefix",
+    "iss",
+    "issued_token_type",
+    "issuer",
+    "last_name",
+    "last_used_at",
+    "limit",
+    "locale",
+    "merchant_id",
+    "mfa_enabled",
+    "name",
+    "network",
+    "operator",
+    "order_id",
+    "order_prefix",
+    "orders_count",
+    "owner_id",
+    "payment_id",
+    "phone",
+    "phone_e164",
+    "plan",
+    "primary_domain",
+    "provider",
+    "recovery_codes_left",
+    "redirect_uri",
+    "refresh_token_expires_in",
+    "region",
+    "requested_token_type",
+    "resend_after",
+    "response_type",
+    "revoke_other_sessions",
+    "role",
+    "scope",
+    "scopes",
+    "sessions_revoked",
+    "since",
+    "slug",
+    "status",
+    "status_reason",
+    "store_id",
+    "store_name",
+    "stores",
+    "sub",
+    "subdomain",
+    "subject_token_type",
+    "timezone",
+    "token_type",
+    "token_type_hint",
+    "updated_at",
+    "url",
+    "verified",
+    "version",
+];
 /// Prefixes of tokens and keys.
 const PREFIXES: [&str; 8] = ["mst_", "cst_", "whsec_", "sk_", "rk_", "Bearer", "Basic", "otk_"];
 /// The shortest text after such a prefix that is a secret.
@@ -71,6 +196,35 @@ pub(crate) enum Shown {
     Text(String),
     /// The reason why it is not shown.
     Withheld(String),
+}
+
+/// Which members and parameters are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fields {
+    /// All but those whose names are of secrets.
+    NotSecret,
+    /// Only those whose names are known to be of none.
+    Plain,
+    /// As [`Fields::NotSecret`], and the `code` of a problem.
+    OfProblem,
+}
+
+impl Fields {
+    /// Those of a request to this path, and of an answer to a write.
+    pub(crate) fn of(path: &str) -> Self {
+        let path = path.to_ascii_lowercase();
+        let is_of_credentials =
+            path.split('/').any(|segment| CREDENTIAL_SEGMENTS.contains(&segment));
+        if is_of_credentials { Self::Plain } else { Self::NotSecret }
+    }
+
+    fn hides(self, name: &str) -> bool {
+        match self {
+            Self::NotSecret => is_secret(name),
+            Self::Plain => !PLAIN.contains(&name),
+            Self::OfProblem => is_secret(name) && name != "code",
+        }
+    }
 }
 
 /// Whether the value of this name is a secret.
@@ -104,16 +258,21 @@ pub(crate) fn headers(headers: &HeaderMap) -> Vec<(String, String)> {
 }
 
 /// A query or the body of a form.
-pub(crate) fn pairs(query: &str) -> String {
+pub(crate) fn pairs(query: &str, fields: Fields) -> String {
     let pair = |(name, value): (Cow<'_, str>, Cow<'_, str>)| {
-        let value = if is_secret(&name) { HIDDEN.to_owned() } else { text(&value) };
+        let is_hidden = fields.hides(&name);
+        // A name without a value may be a secret that was sent without its name.
+        if is_hidden && value.is_empty() && fields == Fields::Plain {
+            return HIDDEN.to_owned();
+        }
+        let value = if is_hidden { HIDDEN.to_owned() } else { text(&value) };
         format!("{name}={value}")
     };
     form_urlencoded::parse(query.as_bytes()).map(pair).collect::<Vec<_>>().join("&")
 }
 
-/// A body with these headers.
-pub(crate) fn body(headers: &HeaderMap, body: &Captured) -> Shown {
+/// These fields of a body with these headers.
+pub(crate) fn body(headers: &HeaderMap, body: &Captured, fields: Fields) -> Shown {
     let bytes = match body {
         Captured::Empty => return Shown::Nothing,
         Captured::Large(size) => {
@@ -125,7 +284,7 @@ pub(crate) fn body(headers: &HeaderMap, body: &Captured) -> Shown {
     let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
     let withheld = |why: &str| Shown::Withheld(format!("{} bytes of {why}", bytes.len()));
     if kind == "application/x-www-form-urlencoded" {
-        return Shown::Text(pairs(&String::from_utf8_lossy(bytes)));
+        return Shown::Text(pairs(&String::from_utf8_lossy(bytes), fields));
     }
     // A body without a media type is read as JSON by the API, too.
     let is_json = kind.is_empty() || kind == "application/json" || kind.ends_with("+json");
@@ -134,15 +293,19 @@ pub(crate) fn body(headers: &HeaderMap, body: &Captured) -> Shown {
     }
     match serde_json::from_slice::<Value>(bytes) {
         Ok(mut value) => {
-            value_in_place(&mut value, kind == "application/problem+json");
+            match (kind, fields) {
+                ("application/problem+json", _) => value_in_place(&mut value, Fields::OfProblem),
+                (_, Fields::Plain) => only_plain(&mut value, false),
+                _ => value_in_place(&mut value, fields),
+            }
             Shown::Text(format!("{value:#}"))
         }
         Err(_) => withheld("text that is no JSON"),
     }
 }
 
-/// Redacts a JSON value. The `code` of a problem is not a secret.
-fn value_in_place(value: &mut Value, is_problem: bool) {
+/// Redacts a JSON value.
+fn value_in_place(value: &mut Value, fields: Fields) {
     match value {
         Value::String(found) => *found = text(found),
         Value::Number(number) => {
@@ -152,19 +315,41 @@ fn value_in_place(value: &mut Value, is_problem: bool) {
         }
         Value::Array(values) => {
             for value in values {
-                value_in_place(value, is_problem);
+                value_in_place(value, fields);
             }
         }
         Value::Object(members) => {
             for (name, value) in members {
-                if is_secret(name) && !(is_problem && name == "code") {
+                if fields.hides(name) {
                     hide(value);
                 } else {
-                    value_in_place(value, is_problem);
+                    value_in_place(value, fields);
                 }
             }
         }
         Value::Null | Value::Bool(_) => {}
+    }
+}
+
+/// Hides all texts and numbers but those of plain names, which arrays pass on.
+fn only_plain(value: &mut Value, is_plain: bool) {
+    match value {
+        Value::Array(values) => {
+            for value in values {
+                only_plain(value, is_plain);
+            }
+        }
+        Value::Object(members) => {
+            for (name, value) in members {
+                if is_secret(name) && !PLAIN.contains(&name.as_str()) {
+                    hide(value);
+                } else {
+                    only_plain(value, PLAIN.contains(&name.as_str()));
+                }
+            }
+        }
+        shown if is_plain => value_in_place(shown, Fields::NotSecret),
+        hidden => hide(hidden),
     }
 }
 
@@ -284,9 +469,13 @@ mod tests {
     use super::*;
 
     fn json(value: &str, kind: &'static str) -> String {
+        json_of(value, kind, Fields::NotSecret)
+    }
+
+    fn json_of(value: &str, kind: &'static str, fields: Fields) -> String {
         let mut headers = HeaderMap::new();
         headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static(kind));
-        match body(&headers, &Captured::Whole(value.to_owned().into())) {
+        match body(&headers, &Captured::Whole(value.to_owned().into()), fields) {
             Shown::Text(text) => text,
             other => format!("{other:?}"),
         }
@@ -304,6 +493,27 @@ mod tests {
         for kept in ["a@example.com", "Bearer", "560001", "true"] {
             assert!(shown.contains(kept), "{kept} in {shown}");
         }
+    }
+
+    #[test]
+    fn where_credentials_are_sent_only_known_fields_are_shown() {
+        let fields = Fields::of("/v1/auth/signin");
+        assert_eq!(fields, Fields::Plain);
+        for path in ["/v1/app-store/oauth/token", "/v1/storefront/customer/login", "/v1/Auth/x"] {
+            assert_eq!(Fields::of(path), Fields::Plain, "{path}");
+        }
+        assert_eq!(Fields::of("/v1/orders/ord_1/cancel"), Fields::NotSecret);
+        for input in [
+            r#"{"email":"a@example.com","passwrod":"hunter-22"}"#,
+            r#"[{"email":"a@example.com","passwd":"hunter-22"}, "hunter-22"]"#,
+            r#"{"email":"a@example.com","account":{"pass":["hunter-22"]}}"#,
+            r#"{"email":"a@example.com","password":{"name":"hunter-22"}}"#,
+        ] {
+            let shown = json_of(input, "application/json", fields);
+            assert!(shown.contains("a@example.com") && !shown.contains("hunter-22"), "{shown}");
+        }
+        let form = pairs("passwd=hunter-22&scope=read&hunter-23", fields);
+        assert_eq!(form, format!("passwd={HIDDEN}&scope=read&{HIDDEN}"));
     }
 
     #[test]
@@ -336,7 +546,10 @@ mod tests {
     #[test]
     fn parameters_and_headers_are_hidden_by_name() {
         assert_eq!(
-            pairs("grant_type=authorization_code&code=abc&client_secret=s&scope=read"),
+            pairs(
+                "grant_type=authorization_code&code=abc&client_secret=s&scope=read",
+                Fields::NotSecret
+            ),
             format!(
                 "grant_type=authorization_code&code={HIDDEN}&client_secret={HIDDEN}&scope=read"
             )

@@ -15,12 +15,19 @@ use super::layout::{
 };
 use super::paths::ACTIVITY;
 use super::site::Site;
-use crate::activity::redact::{self, HIDDEN, Shown};
+use crate::activity::redact::{self, Fields, HIDDEN, Shown};
 use crate::activity::{CAPACITY, Entry, Message};
 
 /// The classes of status codes.
 const CLASSES: [(&str, &str); 5] =
     [("", "Any status"), ("2", "2xx"), ("3", "3xx"), ("4", "4xx"), ("5", "5xx")];
+
+/// What the numbers of a request count.
+const MEANINGS: [(&str, &str); 3] = [
+    ("Trips", "Round trips to the table, one after the other: what a request waits for."),
+    ("Units", "Capacity units that the table charges for its reads and writes."),
+    ("Points", "Points that the request took from its caller's budget; none without a caller."),
+];
 
 /// Headers that every client sends by itself.
 const OWN_HEADERS: [&str; 12] = [
@@ -47,20 +54,40 @@ pub(super) struct ListQuery {
     /// A part of the path.
     #[serde(default)]
     path: String,
+    /// `hide` to leave out what shop pages load.
+    #[serde(default)]
+    shops: String,
     /// The newest request that the page has: then only the rows of newer ones are returned.
     after: Option<u64>,
 }
 
 impl ListQuery {
+    fn hides_shops(&self) -> bool {
+        self.shops == "hide"
+    }
+
     fn admits(&self, entry: &Entry) -> bool {
         entry.status.as_str().starts_with(&self.status)
             && path_of(entry).contains(self.path.trim())
+            && !(self.hides_shops() && is_of_shops(entry))
             && self.after.is_none_or(|after| entry.number > after)
     }
 }
 
 fn path_of(entry: &Entry) -> String {
     redact::text(entry.uri.path())
+}
+
+fn fields_of(entry: &Entry) -> Fields {
+    Fields::of(entry.uri.path())
+}
+
+/// Whether a shop's page has sent a request, or the browser that shows it: pictures and the theme's files.
+fn is_of_shops(entry: &Entry) -> bool {
+    let path = entry.uri.path();
+    let is_file = path.contains("/media/") || path.contains("/theme/files/");
+    entry.is_of_shop
+        || entry.method == Method::GET && path.starts_with("/v1/storefront/") && is_file
 }
 
 /// `GET /_local/activity`.
@@ -81,10 +108,16 @@ pub(super) async fn list(
         h1 { "Activity" }
         p.lede { "The last " (CAPACITY) " requests to the API, as they come. They are in memory only." }
         (filter(&query))
+        details.legend {
+            summary { "Trips, units, points" }
+            dl { @for (name, about) in MEANINGS { div { dt { (name) } dd { (about) } } } }
+        }
         div.live data-live={ (ACTIVITY) } data-newest=(newest) {
             table.requests hidden[admitted.is_empty()] {
                 thead { tr {
-                    @for name in ["Time", "Request", "Status", "Took", "Trips", "Units", "Points", "Caller"] { th scope="col" { (name) } }
+                    @for name in ["Time", "Request", "Status", "Took", "Trips", "Units", "Points", "Caller"] {
+                        th scope="col" title=[meaning(name)] { (name) }
+                    }
                 } }
                 tbody { (rows) }
             }
@@ -100,6 +133,10 @@ pub(super) async fn list(
     Page { title: "Activity", current: ACTIVITY, is_public: false, content }.answer()
 }
 
+fn meaning(name: &str) -> Option<&'static str> {
+    MEANINGS.iter().find(|(known, _)| *known == name).map(|(_, about)| *about)
+}
+
 fn filter(query: &ListQuery) -> Markup {
     html! {
         form.filter method="get" action=(ACTIVITY) {
@@ -107,6 +144,7 @@ fn filter(query: &ListQuery) -> Markup {
                 option value=(value) selected[query.status == value] { (name) }
             } } }
             label.wide { span { "Path contains" } input type="search" name="path" value=(query.path) placeholder="/v1/orders"; }
+            label.switch { input type="checkbox" name="shops" value="hide" checked[query.hides_shops()]; span { "Hide shop pages and media" } }
             button.button type="submit" { "Filter" }
             label.switch { input type="checkbox" data-pause checked; span { "Live" } }
         }
@@ -161,8 +199,11 @@ pub(super) async fn show(
         return error(StatusCode::NOT_FOUND, "There is no such request", detail);
     };
     let summary = &entry.summary;
-    let sent = redact::body(&entry.request.headers, &entry.request.body);
-    let answered = redact::body(&entry.response.headers, &entry.response.body);
+    let fields = fields_of(&entry);
+    let sent = redact::body(&entry.request.headers, &entry.request.body, fields);
+    // What a read returns has names of the API's own.
+    let returned = if entry.method == Method::GET { Fields::NotSecret } else { fields };
+    let answered = redact::body(&entry.response.headers, &entry.response.body, returned);
     let title = format!("{} {}", entry.method, path_of(&entry));
     let content = html! {
         p.eyebrow { a href=(ACTIVITY) { "Activity" } }
@@ -233,7 +274,8 @@ fn message(message: &Message, body: &Shown) -> Markup {
 
 /// A call of curl that repeats a request, with `$TOKEN` for the credential.
 fn curl(entry: &Entry, body: &Shown, url: &str) -> String {
-    let query = entry.uri.query().map(|query| format!("?{}", redact::pairs(query)));
+    let query =
+        entry.uri.query().map(|query| format!("?{}", redact::pairs(query, fields_of(entry))));
     let target = format!("{url}{}{}", path_of(entry), query.unwrap_or_default());
     let mut lines = vec![format!("curl -sS {}{}", method(&entry.method), quoted(&target))];
     lines.extend(sent_headers(&entry.request.headers));

@@ -3,13 +3,16 @@
 mod files;
 mod render;
 
-use axum::extract::Path;
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use http::{StatusCode, header};
 use maud::{Markup, PreEscaped, html};
 
 use super::layout::{Page, error, with_headers};
 use super::paths::DOCUMENTS;
+use super::site::Site;
 use files::{IMAGES, SUBJECTS, all};
 pub(super) use render::description;
 use render::{Document, render};
@@ -18,17 +21,17 @@ use render::{Document, render};
 const IMAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 /// `GET /_local/docs/`: the README, with the list of all.
-pub(super) async fn index() -> Response {
-    document("readme", true).unwrap_or_else(missing)
+pub(super) async fn index(State(site): State<Arc<Site>>) -> Response {
+    document(&site, "readme", true).unwrap_or_else(missing)
 }
 
 /// `GET /_local/docs/{name}`: a document or an image.
-pub(super) async fn show(Path(name): Path<String>) -> Response {
+pub(super) async fn show(State(site): State<Arc<Site>>, Path(name): Path<String>) -> Response {
     if let Some((_, kind, bytes)) = IMAGES.iter().find(|(known, ..)| *known == name) {
         let answer = ([(header::CONTENT_TYPE, *kind)], *bytes).into_response();
         return with_headers(answer, IMAGE_POLICY);
     }
-    document(&name, false).unwrap_or_else(missing)
+    document(&site, &name, false).unwrap_or_else(missing)
 }
 
 fn missing() -> Response {
@@ -36,9 +39,9 @@ fn missing() -> Response {
 }
 
 /// The page of a document, with the list of all, which the first page shows at once.
-fn document(name: &str, is_first: bool) -> Option<Response> {
+fn document(site: &Site, name: &str, is_first: bool) -> Option<Response> {
     let (name, file, text) = all().find(|(known, ..)| *known == name)?;
-    let Document { title, body, headings } = render(file, text);
+    let Document { title, body, headings } = render(file, &site.whereabouts.in_place(text));
     let content = html! {
         div.document {
             nav.documents aria-label="Documents" { (list(name, is_first)) }
@@ -51,7 +54,10 @@ fn document(name: &str, is_first: bool) -> Option<Response> {
             }
         }
     };
-    Some(Page { title: &title, current: DOCUMENTS, is_public: false, content }.answer())
+    Some(
+        Page { title: &title, current: DOCUMENTS, is_public: site.whereabouts.is_public, content }
+            .answer(),
+    )
 }
 
 /// The list of all documents.

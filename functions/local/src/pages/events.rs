@@ -8,7 +8,7 @@ use axum::response::Response;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::layout::{Page, chip, empty, id, moment, no_demo, text};
+use super::layout::{Page, chip, empty, id, moment, no_demo, stores_note, text};
 use super::paths::{EVENTS, WEBHOOKS};
 use super::site::Site;
 use super::store::{Chosen, StoreQuery, call_link};
@@ -28,6 +28,7 @@ pub(super) async fn show(
         Some(chosen) => html! {
             (chosen.switch(EVENTS))
             section #events data-refresh="3000" { (ways(&site, &chosen.store.id).await) }
+            (stores_note())
         },
     };
     let content = html! {
@@ -60,7 +61,7 @@ async fn ways(site: &Site, store: &str) -> Markup {
         subscriptions.iter().map(|it| (text(it, "id"), it)).collect();
     html! {
         @if receivers.is_empty() {
-            p.note { "Nobody is told of events yet: the store has no " a href=(WEBHOOKS) { "webhook subscription" } "." }
+            p.note { "No subscription now: new events go to nobody until the store has a " a href=(WEBHOOKS) { "webhook subscription" } "." }
         }
         ol.events { @for event in &events {
             @let sent: Vec<&Value> = deliveries.iter().filter(|it| text(it, "event_id") == text(event, "id")).collect();
@@ -83,13 +84,14 @@ async fn ways(site: &Site, store: &str) -> Markup {
 /// The way of an event to one receiver.
 fn way(delivery: &Value, receivers: &BTreeMap<&str, &Value>) -> Markup {
     let subscription = receivers.get(text(delivery, "subscription_id"));
-    let url = subscription.map_or("a deleted subscription", |it| text(it, "url"));
+    let url = subscription.map(|it| text(it, "url"));
     let attempts = delivery.get("attempts").and_then(Value::as_u64).unwrap_or_default();
     let status = delivery.get("last_status_code").and_then(Value::as_u64);
     let waits = waits(delivery, subscription.copied());
     html! {
         (chip(text(delivery, "status")))
-        span.receiver { (url) }
+        @if let Some(url) = url { span.receiver { (url) } }
+        @else { span.receiver { "deleted subscription " (id(text(delivery, "subscription_id"))) } }
         span.faint { (attempts) @if attempts == 1 { " attempt" } @else { " attempts" }
             @if let Some(status) = status { ", answered " (status) }
             @let error = text(delivery, "last_error");

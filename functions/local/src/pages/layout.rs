@@ -1,7 +1,8 @@
 //! The frame of every page: its head, its navigation, its headers, and the parts that several pages have.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
+use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -14,6 +15,7 @@ use super::paths::{
     self, ACTIVITY, APPS, DOCUMENTS, EVENTS, MAIL, OPERATIONS, ORDERS, REFERENCE, SCRIPT, START,
     WEBHOOKS,
 };
+use super::site::Site;
 
 /// The style sheet: the variables of the operators' pages, and what these pages add.
 const STYLE_TEXT: &str = concat!(
@@ -122,14 +124,24 @@ pub(super) fn fragment(content: &Markup) -> Response {
 
 /// An error page.
 pub(crate) fn error(status: StatusCode, title: &str, detail: &str) -> Response {
+    error_of(false, status, title, detail)
+}
+
+/// An error page of a system that others reach, or of another one.
+pub(super) fn error_of(is_public: bool, status: StatusCode, title: &str, detail: &str) -> Response {
     let content = html! {
         p.eyebrow { (status.as_str()) }
         h1 { (title) }
         @if !detail.is_empty() { p.lede { (detail) } }
         p { a.button href=(START) { "Back to the start" } }
     };
-    let page = Page { title, current: "", is_public: false, content };
+    let page = Page { title, current: "", is_public, content };
     (status, page.answer()).into_response()
+}
+
+/// `GET` of any other path below `/_local/`.
+pub(super) async fn not_found(State(site): State<Arc<Site>>) -> Response {
+    error_of(site.whereabouts.is_public, StatusCode::NOT_FOUND, "There is no such page", "")
 }
 
 /// `GET /_local/assets/style.css`.
@@ -188,9 +200,15 @@ pub(super) fn time_of_day(text: &str) -> Markup {
     html! { time datetime=(text) title=(text) { (time.split(['.', 'Z']).next().unwrap_or_default()) } }
 }
 
-/// A path whose ids are shortened.
-pub(super) fn short_path(path: &str) -> String {
-    path.split('/').map(short).collect::<Vec<_>>().join("/")
+/// A path whose ids are shortened, and break nowhere.
+pub(super) fn short_path(path: &str) -> Markup {
+    html! {
+        @for (place, segment) in path.split('/').enumerate() {
+            @if place > 0 { "/" }
+            @let shown = short(segment);
+            @if shown == segment { (shown) } @else { span.keep { (shown) } }
+        }
+    }
 }
 
 /// An id without its middle; other texts as they are.
@@ -229,6 +247,16 @@ pub(super) fn code_block(label: &str, text: &str) -> Markup {
 /// What a page shows where there is nothing yet.
 pub(super) fn empty(title: &str, hint: &Markup) -> Markup {
     html! { div.empty { p.title { (title) } p { (hint) } } }
+}
+
+/// Which stores these pages show.
+pub(super) fn stores_note() -> Markup {
+    html! {
+        p.note {
+            "Only stores of the demo's merchant are shown, because these pages call the API as that merchant. What the store of "
+            "another merchant has is seen with that merchant's token."
+        }
+    }
 }
 
 /// The demo's merchant cannot be signed in.

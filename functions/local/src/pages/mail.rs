@@ -14,8 +14,9 @@ use maud::{Markup, html};
 use primitives::clock::Timestamp;
 use serde::Deserialize;
 
-use super::layout::{Page, empty, error, moment, with_headers};
-use super::paths::MAIL;
+use super::layout::{Page, copyable, empty, error, moment, with_headers};
+use super::paths::{MAIL, REFERENCE};
+use super::reference::operation_at;
 use super::site::Site;
 
 /// Mails of a page.
@@ -56,15 +57,44 @@ impl Mail {
         })
     }
 
-    /// The links in its text, without repetitions.
-    fn links(&self) -> Vec<&str> {
-        let is_link = |word: &&str| word.starts_with("https://") || word.starts_with("http://");
-        let words =
-            self.text.split(|letter: char| letter.is_whitespace() || "<>\"".contains(letter));
-        let mut links: Vec<_> = words.filter(is_link).collect();
+    /// The links in its text, without repetitions, each with its method where one is written before it.
+    fn links(&self) -> Vec<(&str, &str)> {
+        let is_link = |word: &str| word.starts_with("https://") || word.starts_with("http://");
+        let is_end = |letter: char| letter.is_whitespace() || "<>\"".contains(letter);
+        let words: Vec<_> = self.text.split(is_end).filter(|word| !word.is_empty()).collect();
+        let before = std::iter::once("").chain(words.iter().copied());
+        let pairs = before.zip(words.iter().copied()).filter(|(_, word)| is_link(word));
+        let is_method = |word: &str| matches!(word, "POST" | "PUT" | "PATCH" | "DELETE");
+        let links = pairs.map(|(method, link)| (link, if is_method(method) { method } else { "" }));
+        let mut links: Vec<_> = links.collect();
         links.sort_unstable();
         links.dedup();
         links
+    }
+
+    /// The token that its text gives.
+    fn token(&self) -> Option<&str> {
+        self.text.lines().find_map(|line| line.strip_prefix("Token: ")).map(str::trim)
+    }
+}
+
+/// A link of a mail. A browser would request what is to be posted by another method: that is linked to the form
+/// that sends it, with the token, or else shown as text.
+fn link(url: &str, method: &str, token: Option<&str>, api: &str) -> Markup {
+    if method.is_empty() {
+        return html! { a href=(url) rel="noreferrer" { (url) } };
+    }
+    let path = url.strip_prefix(api).unwrap_or_default();
+    let Some(operation) = operation_at(&method.to_lowercase(), path) else {
+        return copyable(&format!("{method} {url}"));
+    };
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    if let Some(token) = token {
+        query.append_pair("token", token);
+    }
+    html! {
+        a href={ (REFERENCE) "/" (operation) "?" (query.finish()) } { (method) " " (path) }
+        " " span.faint { "opens its form in the reference" @if token.is_some() { ", with the token" } }
     }
 }
 
@@ -186,7 +216,7 @@ pub(super) async fn show(State(site): State<Arc<Site>>, UrlPath(id): UrlPath<Str
         @if !links.is_empty() {
             section {
                 h2 { "Links" }
-                ul.links { @for link in &links { li { a href=(link) rel="noreferrer" { (link) } } } }
+                ul.links { @for (url, method) in &links { li { (link(url, method, mail.token(), &site.whereabouts.url)) } } }
             }
         }
         div.mail.both[mail.html.is_some()] {

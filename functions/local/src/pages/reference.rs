@@ -44,6 +44,12 @@ fn families() -> Vec<(&'static str, Vec<&'static Operation<'static>>)> {
     tags.map(family).filter(|(_, own): &(_, Vec<_>)| !own.is_empty()).collect()
 }
 
+/// The id of the operation with this method, in lower case, and this path without parameters.
+pub(super) fn operation_at(method: &str, path: &str) -> Option<&'static str> {
+    let is_it = |it: &&Operation<'static>| it.method == method && it.path == path;
+    OPERATIONS.iter().find(is_it).map(|it| text(it.value, "operationId"))
+}
+
 /// `GET /_local/reference`.
 pub(super) async fn show(State(site): State<Arc<Site>>) -> Response {
     let content = html! {
@@ -83,7 +89,7 @@ fn entry(operation: &Operation<'_>) -> Markup {
 }
 
 /// `GET /_local/reference/{operation}`: an operation; with `fragment`, only what the list inserts. Other
-/// parameters prefill those of the operation of the same name, and `as` chooses the account.
+/// parameters prefill those of the operation, and the members of its body, of the same name, and `as` chooses the account.
 pub(super) async fn show_operation(
     State(site): State<Arc<Site>>,
     Path(id): Path<String>,

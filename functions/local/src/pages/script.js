@@ -48,9 +48,6 @@ document.addEventListener("click", async (event) => {
   }
 });
 
-// On a narrow screen the navigation scrolls.
-document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
-
 // Replaces a part of the page by its newest state, while somebody can see it and does not work in it.
 async function refresh(part) {
   if (document.hidden || part.querySelector(":focus-visible") || String(getSelection())) return;

@@ -9,6 +9,9 @@ use services::config::Config;
 use super::desk::Desk;
 use crate::activity::Activity;
 
+/// The address of the API that documents have, and that of the payment providers.
+const DOCUMENTED: (&str, &str) = ("http://127.0.0.1:3000", "http://127.0.0.1:3100");
+
 /// Where the parts of the system are.
 #[derive(Debug, Clone)]
 pub(crate) struct Whereabouts {
@@ -48,6 +51,15 @@ impl Whereabouts {
             endpoints: endpoints.collect(),
         }
     }
+
+    /// A document with the addresses of this system.
+    pub(super) fn in_place(&self, text: &str) -> String {
+        let (api, providers) = DOCUMENTED;
+        // In one pass: one's own port may be the other's documented one.
+        let own = self.endpoints.iter().find_map(|(_, url)| url.strip_suffix("/stripe"));
+        let moved = |part: &str| part.replace(providers, own.unwrap_or(providers));
+        text.split(api).map(moved).collect::<Vec<_>>().join(&self.url)
+    }
 }
 
 /// What the pages are made of.
@@ -55,4 +67,23 @@ pub(crate) struct Site {
     pub(crate) desk: Desk,
     pub(crate) activity: Arc<Activity>,
     pub(crate) whereabouts: Whereabouts,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_have_the_addresses_of_the_system() {
+        let places = Whereabouts {
+            url: "http://127.0.0.1:3100".to_owned(),
+            is_public: false,
+            data: None,
+            mails: None,
+            endpoints: vec![("Stripe", "http://127.0.0.1:3200/stripe".to_owned())],
+        };
+        let text = "http://127.0.0.1:3000/v1 http://127.0.0.1:3100/stripe";
+        let moved = "http://127.0.0.1:3100/v1 http://127.0.0.1:3200/stripe";
+        assert_eq!(places.in_place(text), moved);
+    }
 }

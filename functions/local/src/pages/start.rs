@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use serde_json::json;
 
 use super::desk::{StoreBrief, Who};
-use super::layout::{Page, chip, copyable, error, id, no_demo, text};
+use super::layout::{Page, chip, copyable, error, id, no_demo, stores_note, text};
 use super::paths::{DOCUMENTS, EVENTS, MAIL, ORDERS, REFERENCE, START};
 use super::site::Site;
 use crate::shop;
@@ -59,6 +59,7 @@ pub(super) async fn show(State(site): State<Arc<Site>>) -> Response {
         p.lede {
             "An HTTP API for a multi-store commerce platform, and the app platform on it. The whole system runs in this one process."
         }
+        (overview())
         @if let Some(progress) = &progress { (steps(progress)) }
         @if let Some(stores) = &stores {
             (accounts())
@@ -70,6 +71,19 @@ pub(super) async fn show(State(site): State<Arc<Site>>) -> Response {
     Page { title: "Start", current: START, is_public, content }.answer()
 }
 
+/// How the main nouns of the API hang together.
+fn overview() -> Markup {
+    html! {
+        ol.chain {
+            li { strong { "Store" } " what a merchant sells, and its orders" }
+            li { strong { "App" } " is installed on the store by its merchant" }
+            li { strong { "Token" } " lets the app call the API for that store" }
+            li { strong { "Event" } " records each change of the store" }
+            li { strong { "Webhook" } " delivers the event, signed, to whoever subscribed" }
+        }
+    }
+}
+
 fn steps(progress: &Progress) -> Markup {
     let quickstart = |part: &str| format!("{DOCUMENTS}quickstart#{part}");
     let sign_in = html! {
@@ -77,12 +91,12 @@ fn steps(progress: &Progress) -> Markup {
         a href={ (REFERENCE) "/signIn" } { code { "POST /v1/auth/signin" } } "."
     };
     let order = html! {
-        "Follow " a href=(quickstart("a-shopper")) { "the second walk of the quickstart" } ". It appears among the "
-        a href=(ORDERS) { "orders" } ", and its mails in the " a href=(MAIL) { "mailbox" } "."
+        "Follow " a href=(quickstart("first-calls")) { "First calls" } " of the quickstart, or " a href=(quickstart("a-shopper")) { "A shopper" }
+        ". It appears among the " a href=(ORDERS) { "orders" } ", and its mails in the " a href=(MAIL) { "mailbox" } "."
     };
     let webhook = html! {
-        "Register an app and a receiver, as " a href=(quickstart("an-app")) { "the first walk" } " does. Each delivery is among the "
-        a href=(EVENTS) { "events" } "."
+        "Start a receiver and subscribe it, as " a href=(quickstart("first-calls")) { "First calls" }
+        " does for the demo store. Each delivery is among the " a href=(EVENTS) { "events" } "."
     };
     let steps = [
         (progress.has_signed_in, "Sign in", sign_in),
@@ -132,7 +146,7 @@ fn accounts() -> Markup {
 fn stores_table(stores: &[StoreBrief]) -> Markup {
     html! {
         section {
-            h2 { "Stores" }
+            h2 { "Stores of the demo's merchant" }
             table {
                 thead { tr { @for name in ["Store", "Subdomain", "Status", "Id", "Shop"] { th scope="col" { (name) } } } }
                 tbody { @for store in stores { tr {
@@ -143,6 +157,7 @@ fn stores_table(stores: &[StoreBrief]) -> Markup {
                     td data-label="Shop" { a href={ (shop::PATH) "/" (store.subdomain) } { "Open the shop" } }
                 } } }
             }
+            (stores_note())
         }
     }
 }
@@ -170,8 +185,15 @@ fn places(site: &Site, is_public: bool) -> Markup {
 fn reading() -> Markup {
     let document = |name: &str| format!("{DOCUMENTS}{name}");
     let pages = [
-        (document("quickstart"), "Quickstart", "Three walks through the API, to paste."),
+        (
+            document("quickstart"),
+            "Quickstart",
+            "First calls, an app, a shopper, a theme and more, to paste.",
+        ),
         (REFERENCE.to_owned(), "Reference", "Every operation, to read and to try out."),
+        (document("example-app"), "Write an app", "An embedded app to start your own from."),
+        (document("cli"), "Command line", "Send requests, receive events, deploy themes."),
+        (document("clients"), "Clients", "The API in TypeScript and in Python."),
         (
             document("conventions"),
             "Conventions",

@@ -1,5 +1,6 @@
 //! Pages about a store: its orders, webhook subscriptions and apps, each with the call that returns the same.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use axum::extract::{Path, Query, State};
@@ -9,8 +10,8 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::desk::StoreBrief;
-use super::layout::{Page, chip, empty, error, id, moment, no_demo, text};
+use super::desk::{StoreBrief, Who};
+use super::layout::{Page, chip, empty, error, id, moment, no_demo, stores_note, text};
 use super::paths::{APPS, DOCUMENTS, ORDERS, REFERENCE, WEBHOOKS};
 use super::site::Site;
 use crate::shop;
@@ -55,8 +56,31 @@ impl Chosen {
 /// A link to the call that returns one object, as the demo's merchant sends it.
 pub(super) fn call_link(operation: &str, object: &str, of: &str) -> Markup {
     html! {
-        a.call href={ (REFERENCE) "/" (operation) "?id=" (object) "&as=merchant" } aria-label={ "The call for " (of) } { "Call" }
+        a.call href={ (REFERENCE) "/" (operation) "?id=" (object) "&as=merchant" } aria-label={ "Open in reference: " (of) } { "Open in reference" }
     }
+}
+
+/// The names of apps by their ids.
+type Names = BTreeMap<String, String>;
+
+/// Loads the names of the apps in this member of the rows, as far as the catalogue has them.
+async fn names(site: &Site, rows: &[Value], member: &str) -> Names {
+    let ids = rows.iter().map(|row| text(row, member)).filter(|id| id.starts_with("app_"));
+    let ids: BTreeSet<&str> = ids.collect();
+    let mut names = Names::new();
+    for id in ids {
+        let path = format!("/v1/app-store/apps/{id}");
+        let app = site.desk.json(Who::Merchant, &path, &[]).await.unwrap_or_default();
+        if !text(&app, "name").is_empty() {
+            names.insert(id.to_owned(), text(&app, "name").to_owned());
+        }
+    }
+    names
+}
+
+/// An app by its name, or by its id where the catalogue does not have it.
+fn app(app: &str, names: &Names) -> Markup {
+    html! { @if let Some(name) = names.get(app) { strong { (name) } " " } (id(app)) }
 }
 
 /// A table of a store.
@@ -70,7 +94,9 @@ struct Noun {
     /// The operation that returns the list.
     of_list: &'static str,
     columns: &'static [&'static str],
-    row: fn(&Value) -> Vec<Markup>,
+    /// The member with the app's id, and how a row is shown with the names of the apps.
+    app: &'static str,
+    row: fn(&Value, &Names) -> Vec<Markup>,
     empty: fn(&StoreBrief) -> Markup,
 }
 
@@ -85,6 +111,7 @@ const NOUNS: [(&str, Noun); 3] = [
             operation: "getOrder",
             of_list: "listOrders",
             columns: &["Order", "Placed", "Customer", "Payment", "Fulfilment", "Total"],
+            app: "",
             row: order,
             empty: no_order,
         },
@@ -98,7 +125,8 @@ const NOUNS: [(&str, Noun); 3] = [
             list: "/v1/operations/webhook-subscriptions",
             operation: "getWebhookSubscription",
             of_list: "listWebhookSubscriptions",
-            columns: &["Receiver", "Events", "Status", "Health", "Last success"],
+            columns: &["Receiver", "Created by", "Events", "Status", "Health", "Last success"],
+            app: "created_by",
             row: subscription,
             empty: no_subscription,
         },
@@ -113,6 +141,7 @@ const NOUNS: [(&str, Noun); 3] = [
             operation: "getInstallation",
             of_list: "listInstallations",
             columns: &["App", "Scopes", "Status", "Installed"],
+            app: "app_id",
             row: installation,
             empty: no_installation,
         },
@@ -133,9 +162,10 @@ pub(super) async fn show(
         Some(chosen) => {
             let rows =
                 site.desk.list(&chosen.store.id, &format!("{}?limit={ROWS}", noun.list)).await;
+            let names = names(&site, &rows, noun.app).await;
             html! {
                 (chosen.switch(noun.path))
-                section #rows data-refresh="5000" { (noun.table(&rows, &chosen.store)) }
+                section #rows data-refresh="5000" { (noun.table(&rows, &names, &chosen.store)) }
             }
         }
     };
@@ -148,27 +178,28 @@ pub(super) async fn show(
 }
 
 impl Noun {
-    fn table(&self, rows: &[Value], store: &StoreBrief) -> Markup {
+    fn table(&self, rows: &[Value], names: &Names, store: &StoreBrief) -> Markup {
         html! {
             @if rows.is_empty() { (empty(&format!("No {} yet", self.title.to_lowercase()), &(self.empty)(store))) }
             @else {
                 table {
                     thead { tr {
                         @for name in self.columns { th scope="col" { (name) } }
-                        th scope="col" { span.unseen { "Call" } }
+                        th scope="col" { span.unseen { "Reference" } }
                     } }
                     tbody { @for row in rows { tr {
-                        @for (name, cell) in self.columns.iter().zip((self.row)(row)) { td data-label=(name) { (cell) } }
+                        @for (name, cell) in self.columns.iter().zip((self.row)(row, names)) { td data-label=(name) { (cell) } }
                         td.action { (call_link(self.operation, text(row, "id"), text(row, "id"))) }
                     } } }
                 }
             }
-            p.foot { a href={ (REFERENCE) "/" (self.of_list) "?as=merchant" } { "Call " code { "GET " (self.list) } } }
+            p.foot { a href={ (REFERENCE) "/" (self.of_list) "?as=merchant" } { "Open " code { "GET " (self.list) } " in reference" } }
+            (stores_note())
         }
     }
 }
 
-fn order(order: &Value) -> Vec<Markup> {
+fn order(order: &Value, _: &Names) -> Vec<Markup> {
     let customer = [text(order, "email"), text(order, "customer_id")];
     let customer = customer.into_iter().find(|it| !it.is_empty()).unwrap_or("a guest");
     let total = order.pointer("/totals/total").unwrap_or(&Value::Null);
@@ -189,15 +220,16 @@ fn no_order(store: &StoreBrief) -> Markup {
     }
 }
 
-fn subscription(subscription: &Value) -> Vec<Markup> {
+fn subscription(subscription: &Value, names: &Names) -> Vec<Markup> {
     let types = subscription.get("event_types").and_then(Value::as_array);
     let types: Vec<&str> = types.into_iter().flatten().filter_map(Value::as_str).collect();
     let more = types.len().saturating_sub(2);
     let stats = subscription.get("stats").unwrap_or(&Value::Null);
     vec![
         html! { code.long { (text(subscription, "url")) } },
+        creator(text(subscription, "created_by"), names),
         html! {
-            @for name in types.iter().take(2) { code { (name) } " " }
+            @for name in types.iter().take(2) { code.keep { (name) } " " }
             @if more > 0 { span.faint title=(types.join(", ")) { "and " (more) " more" } }
         },
         chip(text(subscription, "status")),
@@ -206,15 +238,20 @@ fn subscription(subscription: &Value) -> Vec<Markup> {
     ]
 }
 
+/// The app or the merchant that has created a subscription.
+fn creator(creator: &str, names: &Names) -> Markup {
+    html! { @if creator.starts_with("app_") { "app " (app(creator, names)) } @else { "merchant " (id(creator)) } }
+}
+
 fn no_subscription(_: &StoreBrief) -> Markup {
     html! { "Create one with " a href={ (REFERENCE) "/createWebhookSubscription?as=merchant" } { code { "POST /v1/operations/webhook-subscriptions" } } "." }
 }
 
-fn installation(installation: &Value) -> Vec<Markup> {
+fn installation(installation: &Value, names: &Names) -> Vec<Markup> {
     let scopes = installation.get("scopes").and_then(Value::as_array);
     let scopes: Vec<&str> = scopes.into_iter().flatten().filter_map(Value::as_str).collect();
     vec![
-        id(text(installation, "app_id")),
+        app(text(installation, "app_id"), names),
         html! { @for scope in &scopes { code { (scope) } " " } },
         chip(text(installation, "status")),
         moment(text(installation, "installed_at")),

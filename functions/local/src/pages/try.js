@@ -17,11 +17,14 @@ function find() {
   let count = 0;
   for (const family of document.querySelectorAll(".family")) {
     let found = 0;
-    for (const operation of family.querySelectorAll(".operation")) {
+    const operations = family.querySelectorAll(".operation");
+    for (const operation of operations) {
       const matches = words.every((word) => operation.dataset.text.includes(word));
       operation.hidden = !matches;
       if (matches) found += 1;
     }
+    const all = operations.length;
+    family.querySelector(".count").textContent = words.length === 0 ? all : `${found} of ${all}`;
     family.hidden = words.length > 0 && found === 0;
     family.open = words.length > 0 && found > 0;
     count += found;

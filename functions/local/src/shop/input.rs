@@ -15,6 +15,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use tower::ServiceExt;
 
+use crate::activity::FromShop;
+
 /// Bytes of one response at most.
 const LARGEST: usize = 8 << 20;
 /// Products of a page, and of a collection.
@@ -160,7 +162,7 @@ impl<'a> Storefront<'a> {
     }
 
     fn request(&self, path: &str, token: Option<&str>) -> Result<Request, Rejected> {
-        let mut request = Request::get(format!("{}{path}", self.base));
+        let mut request = Request::get(format!("{}{path}", self.base)).extension(FromShop);
         if let Some(token) = token {
             request = request.header("x-service-preview-token", token);
         }

@@ -27,10 +27,13 @@ async fn secrets_of_requests_appear_on_no_page() {
         ("client_secret", "s3cr3t-99"),
     ];
     let exchanged = client.post("/v1/app-store/oauth/token").form(&form).await;
+    let misspelt =
+        json!({"email": "x@example.com", "passwrod": "hunter-one", "passwd": ["hunter-two"]});
+    let misspelt = client.post("/v1/auth/signin").json(json!([misspelt])).await;
     let signed = "/v1/orders?code=query-code-7&token=query-token-8";
     let listed = merchant.get(signed).header("cookie", "session=biscuit-3").await;
     let mut paths: Vec<String> = PAGES.map(str::to_owned).into();
-    for reply in [&rejected, &named, &exchanged, &listed] {
+    for reply in [&rejected, &named, &exchanged, &misspelt, &listed] {
         paths.push(format!("/_local/activity/{}", reply.header("x-request-id").unwrap()));
     }
     let secrets = [
@@ -42,6 +45,8 @@ async fn secrets_of_requests_appear_on_no_page() {
         "a-key-of-mine",
         "grant-code-55",
         "s3cr3t-99",
+        "hunter-one",
+        "hunter-two",
         "query-code-7",
         "query-token-8",
         "biscuit-3",
@@ -74,9 +79,17 @@ async fn the_latest_requests_are_listed_filtered_and_followed() {
     assert!(rows(&failed) == 2 && !failed.contains("</span> /health"));
     let health = page(&client, "/_local/activity?path=health").await.text;
     assert!(rows(&health) == 2 && !health.contains("</span> /v1/orders"));
-    let newer = client.get("/_local/activity?after=1").await.expect(200);
-    assert_eq!((rows(&newer.text), newer.header("x-newest")), (1, Some("2")));
-    let newest = client.get("/_local/activity?after=2").await.expect(200);
+    client.get("/v1/storefront/demo-store/media/med_1").await;
+    let hidden = page(&client, "/_local/activity?shops=hide").await.text;
+    assert!(hidden.contains("/v1/orders") && !hidden.contains("med_1"));
+    for part in ["Round trips to the table", "Capacity units", "budget"] {
+        assert!(all.contains(part), "{part}");
+    }
+    let newer = client.get("/_local/activity?after=2&shops=hide").await.expect(200);
+    assert_eq!((newer.text.as_str(), newer.header("x-newest")), ("", Some("3")));
+    let newer = client.get("/_local/activity?after=1&shops=hide").await.expect(200);
+    assert_eq!((rows(&newer.text), newer.header("x-newest")), (1, Some("3")));
+    let newest = client.get("/_local/activity?after=3").await.expect(200);
     assert_eq!(newest.text, "");
     client.get("/_local/activity/req_nothing").await.expect(404);
 }
@@ -139,4 +152,12 @@ async fn what_a_delivery_waits_for_is_among_the_events() {
     assert!(text.contains("product.created") && text.contains(&receiver.url("/hooks")));
     let hooks = page(&client, "/_local/store/webhooks").await.text;
     assert!(hooks.contains(closed) && hooks.contains("getWebhookSubscription?id=whs_"));
+    assert!(hooks.contains("merchant <button") && hooks.contains("Open in reference"));
+    let all = owner.get("/v1/operations/webhook-subscriptions").await.expect(200);
+    for it in all.json["data"].as_array().unwrap() {
+        let path = format!("/v1/operations/webhook-subscriptions/{}", it["id"].as_str().unwrap());
+        owner.delete(&path).await.expect(204);
+    }
+    let text = page(&client, "/_local/activity/events").await.text;
+    assert!(text.contains("No subscription now") && text.contains("deleted subscription"));
 }

@@ -50,9 +50,16 @@ async fn the_start_page_signs_accounts_in_and_ticks_off_what_was_done() {
     let (gateway, _providers) = demo().await;
     let client = gateway.client();
     let start = page(&client, "/_local/").await.text;
-    for part in
-        ["demo@example.com", "operator@example.com", "/_local/shop/demo-store", "0 of 3 done"]
-    {
+    for part in [
+        "demo@example.com",
+        "operator@example.com",
+        "/_local/shop/demo-store",
+        "0 of 3 done",
+        "quickstart#first-calls",
+        "/_local/docs/example-app",
+        "/_local/docs/cli",
+        "Stores of the demo",
+    ] {
         assert!(start.contains(part), "{part}");
     }
     let merchant = client.with_token(&token(&client, "merchant").await);
@@ -89,6 +96,13 @@ async fn the_reference_is_prefilled_with_what_the_demo_store_has() {
     assert!(order.contains(&variant));
     let shown = page(&client, "/_local/reference/getProduct").await.text;
     assert!(shown.contains(&format!("value=\"{product}\"")));
+    let sign_in = page(&client, "/_local/reference/signIn").await.text;
+    let form = sign_in.split("<textarea").nth(1).unwrap().split("</textarea>").next().unwrap();
+    assert!(form.contains("demo@example.com") && form.contains("demo-merchant-1"), "{form}");
+    assert!(!form.contains("totp"), "{form}");
+    let subscribe = page(&client, "/_local/reference/createWebhookSubscription").await.text;
+    let form = subscribe.split("<textarea").nth(1).unwrap();
+    assert!(form.contains("http://127.0.0.1:4242/") && form.contains("loopback"), "{form}");
     let deleted = page(&client, "/_local/reference/deleteProduct").await.text;
     assert!(!deleted.contains(&product));
 }

@@ -44,6 +44,33 @@ async fn a_mail_is_shown_with_its_html_in_a_frame_that_can_do_nothing() {
 }
 
 #[tokio::test]
+async fn what_a_mail_asks_to_post_opens_its_form_with_the_token() {
+    let directory = std::env::temp_dir().join(format!("mails-{}", uuid::Uuid::now_v7()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let gateway = Gateway::start_with(|options| {
+        options.embedded.mail.directory = Some(directory.clone());
+    })
+    .await;
+    let mail = format!(
+        "To: a@example.com\r\nSubject: Confirm\r\n\r\nSend it to\r\n\r\n    POST {0}/v1/auth/email/verify\r\n\
+         \r\nToken: to+ken_77\r\n\r\nor POST {0}/v1/nothing\r\n",
+        gateway.url()
+    );
+    std::fs::write(directory.join("mai_1.eml"), mail).unwrap();
+    let client = gateway.client();
+    let shown = page(&client, "/_local/mail/mai_1").await.text;
+    let form = "/_local/reference/verifyEmail?token=to%2Bken_77";
+    assert!(shown.contains(&format!("href=\"{form}\"")), "{shown}");
+    assert!(!shown.contains(&format!("href=\"{}", gateway.url())));
+    assert!(page(&client, form).await.text.contains("to+ken_77"));
+    let reset = "/_local/reference/updatePassword?token=to%2Bken_77";
+    let reset = page(&client, reset).await.text;
+    let body = reset.split("<textarea").nth(1).unwrap().split("</textarea>").next().unwrap();
+    assert!(body.contains("to+ken_77") && !body.contains("current_password"), "{body}");
+    std::fs::remove_dir_all(directory).unwrap();
+}
+
+#[tokio::test]
 async fn mails_are_listed_page_by_page_the_newest_first() {
     let directory = std::env::temp_dir().join(format!("mails-{}", uuid::Uuid::now_v7()));
     std::fs::create_dir_all(&directory).unwrap();

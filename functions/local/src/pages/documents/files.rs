@@ -26,7 +26,7 @@ pub(super) const SUBJECTS: [(&str, &[File]); 4] = [
         files! {
             "readme": "README.md", "quickstart": "docs/quickstart.md", "conventions": "docs/conventions.md",
             "errors": "docs/errors.md", "ids": "docs/ids.md", "glossary": "docs/glossary.md", "clients": "clients/README.md",
-            "cli": "docs/cli.md",
+            "cli": "docs/cli.md", "example-app": "clients/example-app/README.md",
         },
     ),
     (
@@ -65,14 +65,17 @@ pub(super) fn all() -> impl Iterator<Item = &'static File> {
     SUBJECTS.into_iter().flat_map(|(_, files)| files)
 }
 
-/// The path of the page of a file, or of an image, of the repository.
+/// The path of the page of a file, of an image, or of a folder's README, of the repository.
 pub(super) fn page_of(file: &str) -> Option<String> {
     match file {
         "docs/openapi.json" => return Some("/v1/openapi.json".to_owned()),
         "docs/event-types.json" => return Some("/v1/operations/event-types".to_owned()),
         _ => {}
     }
-    let document = all().find(|(_, known, _)| *known == file).map(|(name, ..)| *name);
+    let readme = format!("{file}/README.md");
+    let readme = readme.trim_start_matches('/');
+    let is_it = |known: &str| known == file || known == readme;
+    let document = all().find(|(_, known, _)| is_it(known)).map(|(name, ..)| *name);
     let image = file.strip_prefix("docs/").filter(|it| IMAGES.iter().any(|(name, ..)| name == it));
     document.or(image).map(|name| format!("{DOCUMENTS}{name}"))
 }

@@ -184,6 +184,10 @@ mod tests {
             Some("/_local/docs/contributing".to_owned())
         );
         assert_eq!(link("README.md", "docs/drill.png"), Some("/_local/docs/drill.png".to_owned()));
+        let app = Some("/_local/docs/example-app".to_owned());
+        assert_eq!(link("docs/quickstart.md", "../clients/example-app"), app);
+        assert_eq!(link("docs/quickstart.md", "../clients/example-app/"), app);
+        assert_eq!(link("docs/quickstart.md", "../clients/examples"), None);
         assert_eq!(link("README.md", "shared/table/src/lib.rs"), None);
         assert_eq!(link("README.md", "../../../etc/passwd"), None);
     }

@@ -5,9 +5,10 @@ use serde_json::Value;
 
 use super::super::desk::Samples;
 use super::super::layout::text;
+use super::document::resolved;
 use super::operation::Operation;
 use super::schema::{example, hint, values};
-use crate::demo::SUBDOMAIN;
+use crate::demo::{CUSTOMER, MERCHANT, SUBDOMAIN};
 
 /// The accounts of the demo: their names in forms, and what the form calls them.
 const ACCOUNTS: [(&str, &str); 4] = [
@@ -16,6 +17,11 @@ const ACCOUNTS: [(&str, &str); 4] = [
     ("operator", "The demo's operator"),
     ("customer", "The demo's customer"),
 ];
+
+/// What URLs on this machine begin with.
+const LOOPBACK: &str = "http://127.0.0.1:";
+/// The URL of a receiver of webhooks, to be replaced.
+const RECEIVER: &str = "http://127.0.0.1:4242/";
 
 /// Optional parameters that are shown at once.
 const FEW: usize = 3;
@@ -48,7 +54,7 @@ pub(super) fn form(
             }
             label { span { "Or with a token" } input type="password" name="token" data-bearer autocomplete="off" placeholder="mst_…"; }
             @for it in &needed { (field(it, value(text(it, "name")).or_else(|| sample(it)))) }
-            @if let Some((kind, body)) = operation.body() { (body_field(kind, body, samples)) }
+            @if let Some((kind, body)) = operation.body() { (body_field(operation, (kind, body), given, samples)) }
             @if !optional.is_empty() {
                 details open[optional.len() <= FEW] {
                     summary { "Optional parameters" span.count { (optional.len()) } }
@@ -108,7 +114,12 @@ fn field(parameter: &'static Value, given: Option<&str>) -> Markup {
     }
 }
 
-fn body_field(kind: &str, body: &'static Value, samples: Option<&Samples>) -> Markup {
+fn body_field(
+    operation: &Operation<'static>,
+    (kind, body): (&str, &'static Value),
+    given: &[(String, String)],
+    samples: Option<&Samples>,
+) -> Markup {
     let is_text =
         kind.contains("json") || kind.starts_with("text/") || kind.ends_with("urlencoded");
     let example = example(body).map(|example| match example {
@@ -117,17 +128,64 @@ fn body_field(kind: &str, body: &'static Value, samples: Option<&Samples>) -> Ma
             let mut own = other.clone();
             if let Some(samples) = samples {
                 samples.put_into(&mut own);
+                put_accounts(operation.path, &mut own);
             }
+            put_receiver(&mut own);
+            put_given(given, body, &mut own);
             format!("{own:#}")
         }
     });
+    let is_local = example.as_ref().is_some_and(|text| text.contains(RECEIVER));
     html! {
         @if is_text {
             label { span { "Body" } textarea name="body" data-body=(kind) rows="10" spellcheck="false" { (example.unwrap_or_default()) } }
+            @if is_local {
+                p.faint { "Put the URL of your own receiver here. Locally, http and loopback addresses are allowed." }
+            }
         } @else if kind == "multipart/form-data" {
             p.faint { "A body of " code { (kind) } " is sent with curl." }
         } @else {
             label { span { "Body, a file" } input type="file" name="body" data-body=(kind); }
         }
+    }
+}
+
+/// The body of a sign-in with the demo's account: what is on the start page works here at once.
+fn put_accounts(path: &str, body: &mut Value) {
+    let account = match path {
+        "/v1/auth/signin" | "/v1/auth/signin/otp" => MERCHANT,
+        "/v1/storefront/customer/login" | "/v1/storefront/customer/login/otp" => CUSTOMER,
+        _ => return,
+    };
+    let Some(members) = body.as_object_mut() else { return };
+    members.remove("totp");
+    let own = [("email", account.email), ("password", account.password), ("subdomain", SUBDOMAIN)];
+    for (name, value) in own {
+        if let Some(member) = members.get_mut(name) {
+            *member = value.into();
+        }
+    }
+}
+
+/// Puts values of the URL into the members of the same names. A token stands for the current password.
+fn put_given(given: &[(String, String)], content: &'static Value, body: &mut Value) {
+    let schema = content.get("schema").map(resolved);
+    let Some(properties) = schema.and_then(|it| it.get("properties")) else { return };
+    let Some(members) = body.as_object_mut() else { return };
+    for (name, value) in given {
+        if properties.get(name).is_some() {
+            members.insert(name.clone(), value.as_str().into());
+            if name == "token" {
+                members.remove("current_password");
+            }
+        }
+    }
+}
+
+/// Puts a placeholder in the place of a receiver on this machine, which an example had once.
+fn put_receiver(body: &mut Value) {
+    let is_local = |url: &&mut Value| url.as_str().is_some_and(|url| url.starts_with(LOOPBACK));
+    if let Some(url) = body.get_mut("url").filter(is_local) {
+        *url = RECEIVER.into();
     }
 }
