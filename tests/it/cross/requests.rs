@@ -68,6 +68,7 @@ impl Callers {
         let of = |prefix: &str| format!("{prefix}_{}", "0".repeat(32));
         let kinds = [
             ("/gift-cards/", "gft"),
+            ("/carts/", "crt"),
             ("/discounts/", "dsc"),
             ("/redactions/", "red"),
             ("/v1/customers/", "cus"),
@@ -121,6 +122,7 @@ impl Callers {
             ("{vid}", of("var")),
             ("{item}", of("var")),
             ("{location}", of("loc")),
+            ("{line_id}", of("ctl")),
             ("{product_id}", of("prd")),
             ("{fulfillment_id}", of("ful")),
             ("{refund_id}", of("ref")),
