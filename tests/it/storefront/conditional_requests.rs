@@ -8,10 +8,11 @@ use support::{
 };
 
 /// Public reads whose answers nobody may keep, so that there is nothing to revalidate.
-const NEVER_KEPT: [&str; 4] = [
+const NEVER_KEPT: [&str; 5] = [
     "/health",
     "/v1/app-store/oauth/authorize",
     "/v1/exports/{id}/parts/{part}",
+    "/v1/storefront/{subdomain}/carts/{id}",
     "/v1/storefront/{subdomain}/orders/{id}",
 ];
 
