@@ -167,7 +167,8 @@ fn info() -> Value {
             webhooks) is described in `docs/conventions.md`, every problem code in `docs/errors.md` and in \
             `x-problem-codes`. Every response has `X-Request-Id`, and of what the request cost \
             `X-Service-Cost-Requested`, `X-Service-Cost-Actual`, `X-Service-Cost-Available` and \
-            `X-Service-Cost-Restore-Rate`.",
+            `X-Service-Cost-Restore-Rate`. A `GET` whose `If-Match` does not name the response's `ETag` is \
+            rejected with 412 `precondition_failed`.",
         "contact": {"name": "The operators of the platform"},
         "license": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
     })

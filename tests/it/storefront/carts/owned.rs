@@ -93,6 +93,16 @@ async fn a_deleted_account_takes_its_cart_along() {
     assert_eq!(market.gateway.items("STO#").await.iter().filter(|item| is_cart(item)).count(), 0);
 }
 
+#[tokio::test]
+async fn a_customer_whom_the_merchant_deletes_takes_the_cart_along() {
+    let market = Market::open().await;
+    let book = market.stock(1_000, 9).await;
+    let shopper = Shopper::register(&market.gateway, &market.store).await;
+    Held::of_customer(&market, &shopper, json!({"lines": [line(&book, 1)]})).await;
+    market.owner.delete(&format!("/v1/customers/{}", shopper.id)).await.expect(202);
+    assert_eq!(market.gateway.items("STO#").await.iter().filter(|item| is_cart(item)).count(), 0);
+}
+
 fn is_cart(item: &Value) -> bool {
     item["entity"].as_str().is_some_and(|kind| kind == "cart" || kind == "customer_cart")
 }
