@@ -64,6 +64,10 @@ fn without_ids(reply: &Reply) -> Value {
     for name in ["request_id", "challenge_id"] {
         body[name] = json!(null);
     }
+    // A minute, of which a busy machine may have used a second before it answers.
+    if body["resend_after"] == 59 {
+        body["resend_after"] = json!(60);
+    }
     body
 }
 
