@@ -9,7 +9,7 @@ use std::time::Duration;
 use support::{Client, Input, Market, Reply, Shopper, Value, address, inr, json, unique};
 
 const HEADER: &str = "x-service-cart-token";
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const DAY: Duration = Duration::from_hours(24);
 
 /// A cart, and how its shopper opens it.
 struct Held {

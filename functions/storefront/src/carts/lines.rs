@@ -1,5 +1,7 @@
 //! The lines of a cart, one at a time. All of them at once are `lines` of [`super::update`].
 
+use std::collections::BTreeMap;
+
 use axum::extract::State;
 use callers::Shopper;
 use core_types::fields::Metadata;
@@ -75,7 +77,7 @@ pub(crate) async fn update(
     let quantity = input.quantity.map(|quantity| u32::try_from(quantity.0).unwrap_or(0));
     let metadata = match &input.metadata {
         Patch::Keep => None,
-        Patch::Clear => Some(Default::default()),
+        Patch::Clear => Some(BTreeMap::default()),
         Patch::Set(metadata) => Some(metadata.0.clone()),
     };
     let (line, metadata) = (&line, &metadata);

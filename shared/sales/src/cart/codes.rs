@@ -65,16 +65,13 @@ pub async fn find_gift_cards(
     }
     gift_card::ensure_lookup(services, store, network).await?;
     for (position, card) in gift_card::find(services, store, codes).await?.into_iter().enumerate() {
-        match card {
-            Some(card) => {
-                cards.push(CartGiftCard { id: card.id, last_characters: card.last_characters });
-            }
-            None => {
-                gift_card::count_lookup(services, store, network).await?;
-                let pointer = format!("/add_gift_card_codes/{position}");
-                let detail = "There is no such gift card.";
-                errors.push(violation(&pointer, "unknown_gift_card", detail));
-            }
+        if let Some(card) = card {
+            cards.push(CartGiftCard { id: card.id, last_characters: card.last_characters });
+        } else {
+            gift_card::count_lookup(services, store, network).await?;
+            let pointer = format!("/add_gift_card_codes/{position}");
+            let detail = "There is no such gift card.";
+            errors.push(violation(&pointer, "unknown_gift_card", detail));
         }
     }
     Ok((cards, errors))

@@ -148,6 +148,12 @@ async fn catalogue(world: &mut World) -> String {
     world.add("/v1/storefront/{subdomain}/policies", &visitor, &[name]);
     world.add("/v1/storefront/{subdomain}/policies/{handle}", &visitor, &[name, "refund"]);
     world.add("/v1/storefront/{subdomain}/payments/methods", &visitor, &[name]);
+    chosen(world, name, &id, &variant).await;
+    variant
+}
+
+/// What the customer has chosen: a cart, and a wish.
+async fn chosen(world: &mut World, name: &str, id: &str, variant: &str) {
     let wish = json!({"product_id": id});
     world.shopper.post("/v1/storefront/customer/wishlist").json(wish).await.expect(201);
     let shopper: Client = (*world.shopper).clone();
@@ -157,8 +163,7 @@ async fn catalogue(world: &mut World) -> String {
     world.add("/v1/storefront/customer/cart", &shopper, &[]);
     world.add("/v1/storefront/{subdomain}/carts/{id}", &shopper, &[name, &cart]);
     world.add("/v1/storefront/customer/wishlist", &shopper, &[]);
-    world.add("/v1/storefront/customer/wishlist/{product_id}", &shopper, &[&id]);
-    variant
+    world.add("/v1/storefront/customer/wishlist/{product_id}", &shopper, &[id]);
 }
 
 /// An order that was paid, sent and refunded in part.

@@ -6,7 +6,7 @@ use support::{Market, Shopper, Value, address, eventually, json};
 
 use super::{HEADER, Held, line};
 
-const HOUR: Duration = Duration::from_secs(60 * 60);
+const HOUR: Duration = Duration::from_hours(1);
 const SOON: Duration = Duration::from_secs(40);
 const PAGE: &str = "https://shop.example.com/cart/{cart_id}#{token}";
 
