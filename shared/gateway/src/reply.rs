@@ -2,6 +2,30 @@
 //! serialized when it is made ([`Answer`]), so that the transaction of the write can store it in an
 //! idempotency record.
 
+/// Makes a type that only wraps an [`Answer`] a [`Reply`].
+macro_rules! reply_of_answer {
+    ($name:ident, |$operation:ident| $describe:expr) => {
+        impl Reply for $name {
+            fn as_answer(&self) -> &Answer {
+                &self.0
+            }
+
+            fn into_answer(self) -> Answer {
+                self.0
+            }
+
+            fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self {
+                Self(change(self.0))
+            }
+
+            #[cfg(feature = "openapi")]
+            fn describe($operation: &mut Operation) {
+                $describe;
+            }
+        }
+    };
+}
+
 mod content;
 mod property;
 
@@ -165,24 +189,7 @@ impl Default for NoContent {
     }
 }
 
-impl Reply for NoContent {
-    fn as_answer(&self) -> &Answer {
-        &self.0
-    }
-
-    fn into_answer(self) -> Answer {
-        self.0
-    }
-
-    fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self {
-        Self(change(self.0))
-    }
-
-    #[cfg(feature = "openapi")]
-    fn describe(operation: &mut Operation) {
-        operation.answers_nothing(StatusCode::NO_CONTENT.as_u16());
-    }
-}
+reply_of_answer!(NoContent, |operation| operation.answers_nothing(StatusCode::NO_CONTENT.as_u16()));
 
 /// 200 with a page of a list: `{data, page}` and a `Link` when there is a next page. `E` has the further
 /// members about the list as a whole.

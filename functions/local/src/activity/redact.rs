@@ -1,192 +1,26 @@
 //! Removes secrets from what is shown of a request: by the name of a header, parameter or member, and by the
 //! form of a value wherever it stands.
 
+mod cards;
+mod names;
+
 use std::borrow::Cow;
 
 use http::HeaderMap;
 use serde_json::Value;
 
 use super::body::Captured;
+use cards::{is_card, without_cards};
+pub(crate) use names::Fields;
+use names::{PLAIN, is_secret};
 
 /// Stands in the place of a secret.
 pub(crate) const HIDDEN: &str = "••••••";
 
-/// Parts of names whose values are secrets.
-const SECRET: [&str; 14] = [
-    "password",
-    "secret",
-    "token",
-    "authorization",
-    "cookie",
-    "signature",
-    "hmac",
-    "credential",
-    "verifier",
-    "assertion",
-    "totp",
-    "cvc",
-    "cvv",
-    "card_number",
-];
-/// Names whose values are secrets, and whose parts are not.
-const SECRET_NAMES: [&str; 7] = ["code", "codes", "otp", "pin", "pan", "api_key", "key"];
-/// Names that look like those of secrets, and are none.
-const HARMLESS: [&str; 10] = [
-    "token_type",
-    "issued_token_type",
-    "requested_token_type",
-    "subject_token_type",
-    "token_type_hint",
-    "token_endpoint",
-    "token_exchanges",
-    "secret_hint",
-    "token_endpoint_auth_methods_supported",
-    "x-service-cost-requested",
-];
-/// Names of codes that are no secrets.
-const PLAIN_CODES: [&str; 9] = [
-    "country_code",
-    "currency_code",
-    "postal_code",
-    "postal_codes",
-    "region_code",
-    "hs_code",
-    "status_code",
-    "last_status_code",
-    "failure_code",
-];
-/// Segments of the paths that take or give credentials. There a misspelt name must not show a password.
-const CREDENTIAL_SEGMENTS: &[&str] = &[
-    "auth",
-    "challenge",
-    "credentials",
-    "invitations",
-    "login",
-    "logout",
-    "me",
-    "mfa",
-    "oauth",
-    "otp",
-    "password",
-    "preview-session",
-    "promote",
-    "refresh",
-    "register",
-    "reset",
-    "revoke",
-    "rotate",
-    "secret",
-    "session",
-    "sessions",
-    "signin",
-    "signout",
-    "signup",
-    "token",
-    "tokens",
-    "totp",
-    "verify",
-];
-/// Names of what those paths take and return that is no secret.
-const PLAIN: &[&str] = &[
-    "accepts_marketing",
-    "active",
-    "agree_terms",
-    "all",
-    "allowed_actions",
-    "app_id",
-    "aud",
-    "channel",
-    "city",
-    "client_id",
-    "code_challenge_method",
-    "company",
-    "config_version",
-    "contact_email",
-    "country",
-    "created_at",
-    "created_via",
-    "currency",
-    "currency_exponent",
-    "current",
-    "default_address_id",
-    "delete_at",
-    "draft_version",
-    "email",
-    "email_verified",
-    "event_types",
-    "exp",
-    "expires_at",
-    "expires_in",
-    "first_name",
-    "grant_type",
-    "granted_scopes",
-    "has_more",
-    "has_password",
-    "iat",
-    "id",
-    "idle_expires_at",
-    "installation_id",
-    "inventory_policy",
-    "ip_prefix",
-    "iss",
-    "issued_token_type",
-    "issuer",
-    "last_name",
-    "last_used_at",
-    "limit",
-    "locale",
-    "merchant_id",
-    "mfa_enabled",
-    "name",
-    "network",
-    "operator",
-    "order_id",
-    "order_prefix",
-    "orders_count",
-    "owner_id",
-    "payment_id",
-    "phone",
-    "phone_e164",
-    "plan",
-    "primary_domain",
-    "provider",
-    "recovery_codes_left",
-    "redirect_uri",
-    "refresh_token_expires_in",
-    "region",
-    "requested_token_type",
-    "resend_after",
-    "response_type",
-    "revoke_other_sessions",
-    "role",
-    "scope",
-    "scopes",
-    "sessions_revoked",
-    "since",
-    "slug",
-    "status",
-    "status_reason",
-    "store_id",
-    "store_name",
-    "stores",
-    "sub",
-    "subdomain",
-    "subject_token_type",
-    "timezone",
-    "token_type",
-    "token_type_hint",
-    "updated_at",
-    "url",
-    "verified",
-    "version",
-];
 /// Prefixes of tokens and keys.
 const PREFIXES: [&str; 8] = ["mst_", "cst_", "whsec_", "sk_", "rk_", "Bearer", "Basic", "otk_"];
 /// The shortest text after such a prefix that is a secret.
 const SHORTEST: usize = 12;
-/// Digits of a card number (ISO/IEC 7812), without the rare ones of 13, which barcodes have as well.
-const CARD: std::ops::RangeInclusive<usize> = 14..=19;
-
 /// What is shown of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shown {
@@ -196,50 +30,6 @@ pub(crate) enum Shown {
     Text(String),
     /// The reason why it is not shown.
     Withheld(String),
-}
-
-/// Which members and parameters are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fields {
-    /// All but those whose names are of secrets.
-    NotSecret,
-    /// Only those whose names are known to be of none.
-    Plain,
-    /// As [`Fields::NotSecret`], and the `code` of a problem.
-    OfProblem,
-}
-
-impl Fields {
-    /// Those of a request to this path, and of an answer to a write.
-    pub(crate) fn of(path: &str) -> Self {
-        let path = path.to_ascii_lowercase();
-        let is_of_credentials =
-            path.split('/').any(|segment| CREDENTIAL_SEGMENTS.contains(&segment));
-        if is_of_credentials { Self::Plain } else { Self::NotSecret }
-    }
-
-    fn hides(self, name: &str) -> bool {
-        match self {
-            Self::NotSecret => is_secret(name),
-            Self::Plain => !PLAIN.contains(&name),
-            Self::OfProblem => is_secret(name) && name != "code",
-        }
-    }
-}
-
-/// Whether the value of this name is a secret.
-fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let name = name.strip_suffix("[]").unwrap_or(&name);
-    if HARMLESS.contains(&name) || PLAIN_CODES.contains(&name) {
-        return false;
-    }
-    SECRET.iter().any(|part| name.contains(part))
-        || SECRET_NAMES.contains(&name)
-        || name.ends_with("_code")
-        || name.ends_with("_codes")
-        || name.ends_with("_key")
-        || name.ends_with("-key")
 }
 
 /// The headers, in the order of their names.
@@ -401,65 +191,6 @@ fn redacted<'a>(word: &'a str, before: &str) -> Cow<'a, str> {
         is_secret(before.get(start..).unwrap_or_default())
     });
     if is_token || is_value { Cow::Borrowed(HIDDEN) } else { Cow::Borrowed(word) }
-}
-
-/// A text without card numbers, whose groups spaces or hyphens may separate.
-fn without_cards(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find(|letter: char| letter.is_ascii_digit()) {
-        let (before, run) = rest.split_at(start);
-        shown.push_str(before);
-        let is_part = |letter: &char| letter.is_alphanumeric() || *letter == '_';
-        let goes_on = |letter: char| letter.is_ascii_digit() || matches!(letter, ' ' | '-');
-        let end = run.find(|letter| !goes_on(letter)).unwrap_or(run.len());
-        let (run, after) = run.split_at(end);
-        let is_word = shown.chars().next_back().as_ref().is_some_and(is_part)
-            || after.chars().next().as_ref().is_some_and(is_part) && !run.ends_with([' ', '-']);
-        if is_word {
-            shown.push_str(run);
-        } else {
-            hide_cards(run, &mut shown);
-        }
-        rest = after;
-    }
-    shown.push_str(rest);
-    shown
-}
-
-/// Adds groups of digits, without those that are a card number together.
-fn hide_cards(run: &str, shown: &mut String) {
-    let mut rest = run;
-    while !rest.is_empty() {
-        let ends = rest.match_indices([' ', '-']).map(|(at, _)| at).chain([rest.len()]);
-        let mut numbers = ends.filter_map(|end| rest.get(..end));
-        if let Some(number) = numbers.rfind(|number| is_card(number)) {
-            shown.push_str(HIDDEN);
-            rest = rest.get(number.len()..).unwrap_or_default();
-        }
-        let next = rest.find([' ', '-']).map_or(rest.len(), |at| at.saturating_add(1));
-        let (group, after) = rest.split_at(next);
-        shown.push_str(group);
-        rest = after;
-    }
-}
-
-/// Whether this is a number with the check digit of a card (ISO/IEC 7812-1, annex B).
-fn is_card(text: &str) -> bool {
-    let digits: Vec<u32> = text.chars().filter_map(|letter| letter.to_digit(10)).collect();
-    let is_whole = text.ends_with(|letter: char| letter.is_ascii_digit());
-    let separators = text.chars().filter(|letter| matches!(letter, ' ' | '-')).count();
-    if !is_whole
-        || !CARD.contains(&digits.len())
-        || digits.len().saturating_add(separators) != text.len()
-    {
-        return false;
-    }
-    let sum = digits.iter().rev().enumerate().fold(0_u32, |sum, (place, digit)| {
-        let doubled = if place % 2 == 1 { digit.saturating_mul(2) } else { *digit };
-        sum.saturating_add(if doubled > 9 { doubled.saturating_sub(9) } else { doubled })
-    });
-    sum % 10 == 0
 }
 
 #[cfg(test)]

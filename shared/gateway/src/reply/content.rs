@@ -20,24 +20,7 @@ impl File {
     }
 }
 
-impl Reply for File {
-    fn as_answer(&self) -> &Answer {
-        &self.0
-    }
-
-    fn into_answer(self) -> Answer {
-        self.0
-    }
-
-    fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self {
-        Self(change(self.0))
-    }
-
-    #[cfg(feature = "openapi")]
-    fn describe(operation: &mut Operation) {
-        operation.answers_bytes(StatusCode::OK.as_u16());
-    }
-}
+reply_of_answer!(File, |operation| operation.answers_bytes(StatusCode::OK.as_u16()));
 
 /// A kind of text that is not JSON.
 pub trait TextType {
@@ -111,21 +94,4 @@ impl Found {
     }
 }
 
-impl Reply for Found {
-    fn as_answer(&self) -> &Answer {
-        &self.0
-    }
-
-    fn into_answer(self) -> Answer {
-        self.0
-    }
-
-    fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self {
-        Self(change(self.0))
-    }
-
-    #[cfg(feature = "openapi")]
-    fn describe(operation: &mut Operation) {
-        operation.answers_nothing(StatusCode::FOUND.as_u16());
-    }
-}
+reply_of_answer!(Found, |operation| operation.answers_nothing(StatusCode::FOUND.as_u16()));

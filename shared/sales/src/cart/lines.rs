@@ -8,8 +8,8 @@ use primitives::problem::{Code, FieldError, Problem};
 use serde::{Deserialize, Serialize};
 
 use super::Cart;
-use crate::order::cart::{CartLine, LineInput, MAX_TEXT, violation};
-use crate::order::{MAX_LINES, MAX_QUANTITY};
+use crate::order::MAX_QUANTITY;
+use crate::order::cart::{self, CartLine, LineInput, LineSize, violation};
 
 /// A line of a cart.
 #[derive(Debug, Clone, Eq, Serialize, Deserialize)]
@@ -49,6 +49,15 @@ impl CartItem {
     pub fn id(&self, cart: &CartId) -> CartLineId {
         let properties = serde_json::to_string(&self.properties).unwrap_or_default();
         CartLineId::derive(&[cart.as_str(), self.variant_id.as_str(), &properties])
+    }
+
+    fn size(&self) -> LineSize<'_> {
+        LineSize {
+            position: self.given.unwrap_or_default(),
+            quantity: self.quantity,
+            properties: &self.properties,
+            metadata: &self.metadata,
+        }
     }
 
     fn is_like(&self, other: &Self) -> bool {
@@ -104,25 +113,7 @@ fn merge(mut lines: Vec<CartItem>, named: Vec<LineInput>) -> Result<Vec<CartItem
 
 /// The field errors of lines beyond the limits of an order.
 fn limit_errors(lines: &[CartItem]) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    if lines.len() > MAX_LINES {
-        let detail = format!("A cart must have at most {MAX_LINES} lines after merging.");
-        errors.push(violation("/lines", "too_many", detail));
-    }
-    for line in lines.iter().filter(|line| line.quantity > most_units()) {
-        let pointer = format!("/lines/{}/quantity", line.given.unwrap_or_default());
-        let detail = format!("The quantity of a line must be at most {MAX_QUANTITY}.");
-        errors.push(violation(&pointer, "out_of_range", detail));
-    }
-    let texts = lines.iter().flat_map(|line| line.properties.iter().chain(&line.metadata));
-    let bytes = texts.map(|(name, text)| name.len().saturating_add(text.len()));
-    if bytes.fold(0, usize::saturating_add) > MAX_TEXT {
-        let detail = format!(
-            "The properties and metadata of all lines must have at most {MAX_TEXT} bytes together."
-        );
-        errors.push(violation("/lines", "too_large", detail));
-    }
-    errors
+    cart::limit_errors("/lines", &lines.iter().map(CartItem::size).collect::<Vec<_>>())
 }
 
 impl Cart {

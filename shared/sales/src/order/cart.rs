@@ -166,25 +166,47 @@ pub fn merge(
     if lines.is_empty() {
         errors.push(empty());
     }
+    errors.extend(limit_errors("/items", &lines.iter().map(LineSize::of).collect::<Vec<_>>()));
+    lines.truncate(MAX_LINES);
+    lines
+}
+
+/// What the limits of an order count of a line, and its index in the request.
+pub(crate) struct LineSize<'a> {
+    pub(crate) position: usize,
+    pub(crate) quantity: u32,
+    pub(crate) properties: &'a BTreeMap<String, String>,
+    pub(crate) metadata: &'a BTreeMap<String, String>,
+}
+
+impl<'a> LineSize<'a> {
+    fn of(line: &'a CartLine) -> Self {
+        let CartLine { position, quantity, properties, metadata, .. } = line;
+        Self { position: *position, quantity: *quantity, properties, metadata }
+    }
+}
+
+/// The field errors of merged lines beyond the limits of an order; `pointer` is the request's list of lines.
+pub(crate) fn limit_errors(pointer: &str, lines: &[LineSize<'_>]) -> Vec<FieldError> {
+    let mut errors = Vec::new();
     if lines.len() > MAX_LINES {
         let detail = format!("Must have at most {MAX_LINES} lines after merging.");
-        errors.push(violation("/items", "too_many", detail));
+        errors.push(violation(pointer, "too_many", detail));
     }
     for line in lines.iter().filter(|line| i64::from(line.quantity) > MAX_QUANTITY) {
-        let pointer = format!("/items/{}/quantity", line.position);
+        let pointer = format!("{pointer}/{}/quantity", line.position);
         let detail = format!("The quantity of a line must be at most {MAX_QUANTITY}.");
         errors.push(violation(&pointer, "out_of_range", detail));
     }
-    let texts = lines.iter().flat_map(|line| line.properties.iter().chain(&line.metadata));
+    let texts = lines.iter().flat_map(|line| line.properties.iter().chain(line.metadata));
     let bytes = texts.map(|(name, text)| name.len().saturating_add(text.len()));
     if bytes.fold(0, usize::saturating_add) > MAX_TEXT {
         let detail = format!(
             "The properties and metadata of all lines must have at most {MAX_TEXT} bytes together."
         );
-        errors.push(violation("/items", "too_large", detail));
+        errors.push(violation(pointer, "too_large", detail));
     }
-    lines.truncate(MAX_LINES);
-    lines
+    errors
 }
 
 /// A field error.
