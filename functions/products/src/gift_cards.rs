@@ -27,7 +27,7 @@ use primitives::problem::{Code, FieldError, Problem};
 use sales::gift_card::{
     GIFT_CARD_CREATED, GIFT_CARD_DISABLED, GIFT_CARD_ENABLED, GIFT_CARD_UPDATED, GiftCard,
     GiftCardCode, GiftCardEntry, GiftCardEntryKind, GiftCardEntryView, GiftCardStatus,
-    GiftCardView, IssuedGiftCardView, LastDay, NewGiftCard, Recipient,
+    GiftCardView, IssuedGiftCardView, LastCharacters, LastDay, NewGiftCard, Recipient,
 };
 use sales::notifications;
 use services::Services;
@@ -48,7 +48,7 @@ pub struct ListQuery {
     /// Only cards of this customer.
     customer_id: Option<CustomerId>,
     /// Only cards whose code ends with these four characters. Case is ignored.
-    last_characters: Option<Text<4, 4>>,
+    last_characters: Option<LastCharacters>,
 }
 
 /// `GET /v1/products/gift-cards` (`listGiftCards`): List gift cards of a store.
@@ -64,11 +64,13 @@ pub async fn list(
     paging: Paging,
 ) -> Result<Page<GiftCardView>, Problem> {
     let now = app.clock.now();
-    let ending = input.last_characters.map(|ending| ending.as_str().to_ascii_uppercase());
     let wanted = |card: &GiftCard| {
         input.status.is_none_or(|status| card.status_at(now) == status)
             && input.customer_id.as_ref().is_none_or(|id| card.customer_id.as_ref() == Some(id))
-            && ending.as_ref().is_none_or(|ending| card.last_characters == *ending)
+            && input
+                .last_characters
+                .as_ref()
+                .is_none_or(|ending| card.last_characters == ending.as_str())
     };
     let all = key::list::gift_cards_of_store(&caller.store.id);
     let query = TableQuery::list(all).newest_first();

@@ -25,6 +25,7 @@ macro_rules! inline_schema {
 }
 
 inline_schema!([const MIN: usize, const MAX: usize] Text<MIN, MAX>, format!("Text{MIN}To{MAX}"), |_generator| {
+    const { assert!(MIN < 2, "no pattern counts characters without the blanks at both ends") };
     json_schema!({
         "type": "string", "minLength": MIN, "maxLength": MAX,
         // No control characters but the line feed and the tab. Blanks at both ends do not count as characters.

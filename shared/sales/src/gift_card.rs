@@ -28,7 +28,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use table::item::Item;
 
-pub use code::GiftCardCode;
+pub use code::{GiftCardCode, LastCharacters};
 pub use entry::{GiftCardEntry, GiftCardEntryKind};
 pub use find::{count_lookup, ensure_lookup, find, load};
 pub use last_day::LastDay;

@@ -9,6 +9,8 @@ use primitives::fields::{FromText, Violation};
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// The length of a generated code, in characters: 80 random bits.
 const LENGTH: usize = 16;
+/// How many characters of a code remain readable.
+const SHOWN: usize = 4;
 
 /// A gift card code: 8 to 20 letters and digits. Case, hyphens and blanks are ignored. Letters that are
 /// easily mistaken for digits are compared as these digits.
@@ -42,9 +44,36 @@ impl GiftCardCode {
 
     /// The last four characters, which responses show of it later.
     pub fn last_characters(&self) -> String {
-        self.0.chars().skip(self.0.chars().count().saturating_sub(4)).collect()
+        self.0.chars().skip(self.0.chars().count().saturating_sub(SHOWN)).collect()
     }
 }
+
+/// The last four letters and digits of a code, in capitals. Case and blanks around them are ignored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastCharacters(String);
+
+impl LastCharacters {
+    /// The four characters.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromText for LastCharacters {
+    const EXPECTS: &'static str = "the last characters of a gift-card code";
+
+    fn from_text(text: &str) -> Result<Self, Violation> {
+        let text = text.trim();
+        if text.len() == SHOWN && text.bytes().all(|b| b.is_ascii_alphanumeric()) {
+            Ok(Self(text.to_ascii_uppercase()))
+        } else {
+            Err(Violation::new("invalid_code", "Must be four letters and digits."))
+        }
+    }
+}
+
+primitives::text_field!(LastCharacters);
+primitives::string_schema!(LastCharacters: {"pattern": r"^\s*[A-Za-z0-9]{4}\s*$"});
 
 /// Formats only the last characters: whoever has the code can spend the card.
 impl fmt::Debug for GiftCardCode {
@@ -91,6 +120,14 @@ mod tests {
     fn codes_of_invalid_length_or_characters_are_rejected() {
         for bad in ["", "ABC", "ABCDEFGHIJKLMNOPQRSTU", "ABCDEFG!", "ÄBCDEFGH"] {
             assert!(GiftCardCode::from_text(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_last_characters_are_four_letters_and_digits() {
+        assert_eq!(LastCharacters::from_text(" 7k3q ").unwrap().as_str(), "7K3Q");
+        for bad in ["", " 000", "7K3", "7K3QX", "7K-3", "ÄK3Q"] {
+            assert!(LastCharacters::from_text(bad).is_err(), "{bad}");
         }
     }
 
