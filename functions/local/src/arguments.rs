@@ -17,6 +17,9 @@ The commerce gateway on this machine.
 Usage: cargo run -p local -- [options]
 
   --port <port>          where the API listens (3000; 0 takes any free port)
+  --shop-port <port>     where the shops listen, each at its own name: http://demo-store.localhost:3200
+                         (3200; 0 takes any free port)
+  --shop-domain <domain> the domain below which every store has a shop, with --public (localhost)
   --host <address>       the address on which it listens, instead of 127.0.0.1 and ::1; `::` is every
                          address, of IPv4 as well
   --public <url>         run for others, who reach the API at this https URL: webhooks and payments go to
@@ -86,6 +89,10 @@ pub(crate) enum Command {
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Run {
     pub(crate) port: u16,
+    /// The port of the shops.
+    pub(crate) shop_port: u16,
+    /// The domain below which every store has a shop.
+    pub(crate) shop_domain: String,
     /// The address on which the API listens; both of loopback if none.
     pub(crate) host: Option<IpAddr>,
     /// The URL at which others reach the API.
@@ -132,6 +139,8 @@ impl NamedPorts {
 pub(crate) fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::Error> {
     let mut run = Run {
         port: 3000,
+        shop_port: 3200,
+        shop_domain: "localhost".to_owned(),
         host: None,
         public: None,
         operators: Vec::new(),
@@ -154,6 +163,8 @@ pub(crate) fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("port") => run.port = arguments.value()?.parse()?,
+            Long("shop-port") => run.shop_port = arguments.value()?.parse()?,
+            Long("shop-domain") => run.shop_domain = arguments.value()?.string()?,
             Long("host") => run.host = Some(arguments.value()?.parse()?),
             Long("public") => run.public = Some(arguments.value()?.parse_with(public_url)?),
             Long("operator") => run.operators.push(arguments.value()?.string()?),

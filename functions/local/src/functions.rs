@@ -172,6 +172,14 @@ pub(crate) fn recorded() -> Result<Option<BTreeSet<(String, String)>>, AnyError>
     Ok(filters.and_then(|filters| filters.changes()))
 }
 
+/// The router that plays the API Gateway of the shops, which leads everything to one function.
+///
+/// # Errors
+/// A template without that function.
+pub(crate) fn shops(functions: &Functions) -> Result<Router, AnyError> {
+    Ok(::shop::router(functions.of("shop")?.app().clone()))
+}
+
 /// The router that plays API Gateway: each path is routed to its function, with any method.
 ///
 /// # Errors

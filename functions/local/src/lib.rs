@@ -78,6 +78,8 @@ pub fn routes() -> Routes {
 pub struct Options {
     /// The port of the API: 0 for any free one, none to serve no API.
     pub port: Option<u16>,
+    /// The port of the shops: 0 for any free one, none to serve none.
+    pub shop_port: Option<u16>,
     /// The address of the API; 127.0.0.1 and `::1` if none.
     pub host: Option<IpAddr>,
     /// The base URL at which others reach the API, without a slash at the end; by its port if none.
@@ -103,6 +105,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             port: Some(0),
+            shop_port: None,
             host: None,
             base_url: None,
             embedded: emulators::Options::default(),
@@ -121,8 +124,12 @@ pub struct System {
     tasks: JoinSet<()>,
     /// The bound sockets of the API, until it listens.
     sockets: Vec<TcpSocket>,
-    server: Option<Server>,
+    /// The bound sockets of the shops, until they listen.
+    shop_sockets: Vec<TcpSocket>,
+    servers: Vec<Server>,
     router: Router,
+    shops: Router,
+    shop_port: Option<u16>,
     /// What requests that write wait at.
     gate: Option<Gate>,
     functions: Arc<Functions>,
@@ -151,6 +158,12 @@ impl System {
             Some(port) => listening::reserve(options.host, port)?,
             None => Vec::new(),
         };
+        let shop_sockets = match options.shop_port {
+            Some(port) => listening::reserve(options.host, port)?,
+            None => Vec::new(),
+        };
+        let shop_port = shop_sockets.first().map(TcpSocket::local_addr).transpose()?;
+        let shop_port = shop_port.map(|address| address.port());
         let is_public = options.base_url.is_some();
         let mut settings = options.embedded;
         let data = settings.data.clone();
@@ -169,12 +182,25 @@ impl System {
         let whereabouts =
             Whereabouts::new((&url, is_public), data, &embedded.app().config, embedded.endpoints());
         let router = functions::front(&functions, whereabouts, embedded.app().clock.clone())?;
+        let shops = functions::shops(&functions)?;
         let mut tasks = JoinSet::new();
         let (stream, sweep) = (options.has_stream, options.sweep_every);
         let has_runner = options.has_runner;
         let with = (stream, has_runner);
         pollers::start(&embedded, &functions, with, sweep, &relay, &mut tasks)?;
-        Ok(Self { tasks, sockets, server: None, router, gate, functions, embedded, url })
+        Ok(Self {
+            tasks,
+            sockets,
+            shop_sockets,
+            servers: Vec::new(),
+            router,
+            shops,
+            shop_port,
+            gate,
+            functions,
+            embedded,
+            url,
+        })
     }
 
     /// Begins to accept connections, if it has a port.
@@ -184,13 +210,16 @@ impl System {
 
     /// As [`System::listen`], with the threads of another runtime for the requests.
     pub fn listen_on(&mut self, runtime: &Handle) -> Result<(), AnyError> {
-        let sockets = std::mem::take(&mut self.sockets);
-        if sockets.is_empty() {
-            return Ok(());
-        }
         let _context = runtime.enter();
-        let listeners = sockets.into_iter().map(listening::listen).collect::<Result<_, _>>()?;
-        self.server = Some(Server::start(listeners, &self.router, self.gate.clone()));
+        let api = (std::mem::take(&mut self.sockets), &self.router);
+        let shops = (std::mem::take(&mut self.shop_sockets), &self.shops);
+        for (sockets, router) in [api, shops] {
+            if sockets.is_empty() {
+                continue;
+            }
+            let listeners = sockets.into_iter().map(listening::listen).collect::<Result<_, _>>()?;
+            self.servers.push(Server::start(listeners, router, self.gate.clone()));
+        }
         Ok(())
     }
 
@@ -212,6 +241,16 @@ impl System {
     /// The router of the API, for requests without its port.
     pub fn router(&self) -> Router {
         self.router.clone()
+    }
+
+    /// The router of the shops, for requests without their port. A request's `Host` says which shop it is for.
+    pub fn shops(&self) -> Router {
+        self.shops.clone()
+    }
+
+    /// The port of the shops, if they have one.
+    pub fn shop_port(&self) -> Option<u16> {
+        self.shop_port
     }
 
     /// The base URL of the API, without a slash at the end.
@@ -243,7 +282,7 @@ impl System {
     /// Stops the system: running requests finish, then the pollers and the embedded AWS end. Unfinished work
     /// of a poller is still due in the table.
     pub async fn stop(mut self) {
-        if let Some(server) = self.server {
+        for server in self.servers {
             server.stop().await;
         }
         self.tasks.shutdown().await;

@@ -107,12 +107,14 @@ fn options(run: &Run, payment_base_urls: PaymentBaseUrls) -> Result<Options, Any
     let policy = if run.public.is_some() { Policy::strict() } else { Policy::development() };
     Ok(Options {
         port: run.with_api.then_some(run.port),
+        shop_port: run.with_api.then_some(run.shop_port),
         host: run.host,
         base_url: run.public.clone(),
         embedded: emulators::Options {
             data: Some(run.data.clone()),
             ports: run.aws.or(Ports { host: run.emulators_host, ..ports }),
             base_url: format!("http://127.0.0.1:{}", run.port),
+            shop_domain: run.shop_domain.clone(),
             admin_origins: run.admin_origins.clone(),
             operators,
             mail,
@@ -180,7 +182,8 @@ fn greeting(system: &System, run: &Run, providers: Option<&Providers>) -> String
         let _ = writeln!(text, "The API is at {url}\nIts start page is at {url}{}", local::START);
     }
     if run.with_demo && run.with_api {
-        let _ = writeln!(text, "The demo store is at {url}{}/{}", local::SHOPS, demo::SUBDOMAIN);
+        let port = system.shop_port().unwrap_or_default();
+        let _ = writeln!(text, "The demo store sells at http://{}.localhost:{port}", demo::SUBDOMAIN);
     }
     if let Some(providers) = providers {
         let _ = writeln!(text, "Payment providers are played at {}", providers.url());

@@ -14,6 +14,7 @@ mod disputes;
 mod id;
 mod keys;
 mod ledger;
+mod pages;
 mod razorpay;
 mod sandbox;
 mod server;

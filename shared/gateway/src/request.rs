@@ -24,7 +24,7 @@ use serde_json::{Map, Value};
 
 pub use accept::Accept;
 pub use arguments::{Argument, Reads, Validation};
-pub use multipart::FormPart;
+pub use multipart::{FormPart, parts_of};
 use primitives::fields::{FieldErrors, FromPath, Violation};
 pub use ruled::{RequestRules, Ruled};
 pub use signed::Signed;

@@ -21,8 +21,8 @@ use crate::customer::Customer;
 use crate::phone;
 
 pub use formats::{
-    is_same_region, postal_code_of, prefix_key, prefix_of, region_key, region_of, validate,
-    without_country,
+    countries, has_postal_codes, is_same_region, postal_code_of, prefix_key, prefix_of, region_key,
+    region_of, regions, validate, without_country,
 };
 pub use input::{AddressInput, errors_in_country};
 

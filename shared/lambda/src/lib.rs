@@ -32,12 +32,7 @@ use reply::Reply;
 /// Serves a family until the environment ends. It prefetches what its first request would wait for: the
 /// verification keys, and concurrently a connection to the table.
 pub async fn serve(routes: Routes) -> Result<(), Error> {
-    let app = start();
-    let (keys, ()) = tokio::join!(app.secrets.keys(), connect(&app));
-    if let Err(cause) = keys {
-        tracing::warn!(%cause, "prefetch of the verification keys failed");
-    }
-    run(routes, app).await
+    serve_router(|app| routes.into_router(app)).await
 }
 
 /// Serves a family whose requests mostly need no table; nothing is prefetched.
@@ -66,8 +61,22 @@ async fn connect(app: &App) {
     }
 }
 
+/// Serves a router that is no family of the API. It prefetches as [`serve`] does.
+pub async fn serve_router(router: impl FnOnce(App) -> Router) -> Result<(), Error> {
+    let app = start();
+    let (keys, ()) = tokio::join!(app.secrets.keys(), connect(&app));
+    if let Err(cause) = keys {
+        tracing::warn!(%cause, "prefetch of the verification keys failed");
+    }
+    serve_requests(router(app)).await
+}
+
 async fn run(routes: Routes, app: App) -> Result<(), Error> {
-    let router = encoding(routes.into_router(app));
+    serve_requests(routes.into_router(app)).await
+}
+
+async fn serve_requests(router: Router) -> Result<(), Error> {
+    let router = encoding(router);
     lambda_runtime::run(service_fn(move |event: LambdaEvent<Event>| {
         answer(router.clone(), event.payload)
     }))

@@ -19,6 +19,8 @@ pub struct Config {
     /// The base URL under which clients reach the API, without a slash at its end: the `iss` of
     /// tokens and the target of the bridge.
     pub base_url: RequiredSetting<String>,
+    /// The domain below which every store has a shop at its subdomain: `shops.example.com`.
+    pub shop_domain: RequiredSetting<String>,
     /// Origins that may call merchant routes from a browser.
     pub admin_origins: RequiredSetting<Vec<String>>,
     /// E-mail addresses whose accounts are platform operators once they are proven.
@@ -156,6 +158,7 @@ impl Config {
             trust_proxy: false,
             egress: if development { Policy::development() } else { Policy::strict() },
             mail_from: text("MAIL_FROM"),
+            shop_domain: text("SHOP_DOMAIN"),
             mail: MailConfig::default(),
             payment_base_urls: PaymentBaseUrls::from_env().or(PaymentBaseUrls::default()),
             commit: option_env!("SERVICE_COMMIT").unwrap_or("unknown").to_owned(),
@@ -176,6 +179,7 @@ impl Config {
             &self.table,
             &self.base_url,
             &self.mail_from,
+            &self.shop_domain,
             &secrets.signing,
             &secrets.receipts,
             &secrets.shared,

@@ -72,7 +72,7 @@ const SECRET_NAMES: [(&str, &str); 9] = [
     ("MailServer", documents::MAIL_SERVER),
 ];
 /// Every environment variable whose value is a reference: the environment of [`Embedded::app`].
-const EVERYTHING: [(&str, &str); 20] = [
+const EVERYTHING: [(&str, &str); 21] = [
     ("TABLE_NAME", "Table"),
     ("WEBHOOK_QUEUE_URL", "WebhookQueue"),
     ("SLOW_WEBHOOK_QUEUE_URL", "SlowWebhookQueue"),
@@ -89,6 +89,7 @@ const EVERYTHING: [(&str, &str); 20] = [
     ("GIFT_CARD_KEY_SECRET", "GiftCardKey"),
     ("MAIL_SERVER_SECRET", "MailServer"),
     ("BASE_URL", "BaseUrl"),
+    ("SHOP_DOMAIN", "ShopDomain"),
     ("ADMIN_ORIGINS", "AdminOrigins"),
     ("OPERATOR_EMAILS", "OperatorEmails"),
     ("MAIL_FROM", "MailFrom"),
@@ -112,6 +113,8 @@ pub struct Options {
     pub recorded: Option<BTreeSet<(String, String)>>,
     /// The base URL of the API, without a slash at the end.
     pub base_url: String,
+    /// The domain below which every store has a shop.
+    pub shop_domain: String,
     /// Origins that may call merchant routes from a browser.
     pub admin_origins: Vec<String>,
     /// E-mail addresses whose accounts are platform operators.
@@ -162,6 +165,7 @@ impl Default for Options {
             ports: Ports::default(),
             recorded: None,
             base_url: "http://127.0.0.1:3000".to_owned(),
+            shop_domain: "localhost".to_owned(),
             admin_origins: Vec::new(),
             operators: Vec::new(),
             egress: Egress::new(Policy::development()),
@@ -283,6 +287,7 @@ impl Embedded {
         resources.extend(SECRET_NAMES.map(|(name, secret)| (name, format!("{SECRETS}{secret}"))));
         let parameters = BTreeMap::from([
             ("BaseUrl", options.base_url),
+            ("ShopDomain", options.shop_domain),
             ("AdminOrigins", options.admin_origins.join(",")),
             ("OperatorEmails", options.operators.join(",")),
             ("MailFrom", options.mail_from),

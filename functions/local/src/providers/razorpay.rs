@@ -138,6 +138,11 @@ impl Razorpay {
         self.refunds.iter().map(Refund::view).collect()
     }
 
+    /// All orders.
+    pub(crate) fn orders(&self) -> Vec<Value> {
+        self.orders.iter().map(Order::view).collect()
+    }
+
     /// All payments.
     pub(crate) fn payments(&self) -> Vec<Value> {
         self.payments.iter().map(Payment::view).collect()

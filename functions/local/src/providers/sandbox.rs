@@ -7,6 +7,7 @@
 //! | `POST /sandbox/razorpay/orders/{id}/fail` | the error that the script gives the browser |
 //! | `POST /sandbox/razorpay/orders/{id}/pay_again` | the second payment, refunded automatically |
 //! | `POST /sandbox/razorpay/payments/{id}/lapse` | the uncaptured payment, refunded automatically |
+//! | `GET`, `POST /sandbox/{razorpay,stripe}/checkout/{id}?return_url=…` | the customer's page ([`super::pages`]) |
 //! | `POST /sandbox/stripe/payment_intents/{id}/pay` | the intent as the browser sees it |
 //! | `POST /sandbox/stripe/payment_intents/{id}/fail` | the card error |
 //! | `POST /sandbox/stripe/payment_intents/{id}/debit` | the intent; the customer's bank answers later |

@@ -17,7 +17,7 @@ use crate::providers::keys::{RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_SECRET};
 use crate::providers::ledger::{Ledger, Trouble};
 use crate::providers::webhook::Provider;
 use crate::providers::webhook_sender::QueuedEvents;
-use crate::providers::{razorpay, sandbox, stripe};
+use crate::providers::{pages, razorpay, sandbox, stripe};
 
 /// The largest request body, in bytes.
 const MAX_BODY: usize = 1 << 20;
@@ -72,6 +72,10 @@ pub(crate) async fn receive(State(state): State<Arc<ServerState>>, request: Requ
     let (provider, path) = match segments.as_slice() {
         ["razorpay", "v1", path @ ..] => (Provider::Razorpay, path),
         ["stripe", "v1", path @ ..] => (Provider::Stripe, path),
+        ["sandbox", path @ ..] if let Some(checkout) = pages::is_checkout(path) => {
+            let texts = (parts.uri.query().unwrap_or_default(), &*call.body);
+            return state.act(|ledger, now| pages::answer(ledger, checkout, texts, now));
+        }
         ["sandbox", path @ ..] => {
             let result = state.act(|ledger, now| sandbox::act(ledger, &call, path, now));
             return answer(sandbox::success(path), result);

@@ -19,23 +19,30 @@ pub struct FormPart {
     pub bytes: Bytes,
 }
 
+/// The parts of a body with this content type.
+///
+/// # Errors
+/// `invalid_form`.
+pub async fn parts_of(content_type: &str, body: Bytes) -> Result<Vec<FormPart>, Problem> {
+    let boundary = multer::parse_boundary(content_type).map_err(|_| Code::InvalidForm)?;
+    let whole = stream::iter([Ok::<_, Infallible>(body)]);
+    let mut form = multer::Multipart::new(whole, boundary);
+    let mut found = Vec::new();
+    while let Some(part) = form.next_field().await.map_err(|_| Code::InvalidForm)? {
+        let name = part.name().unwrap_or_default().to_owned();
+        let is_file = part.file_name().is_some();
+        let bytes = part.bytes().await.map_err(|_| Code::InvalidForm)?;
+        found.push(FormPart { name, is_file, bytes });
+    }
+    Ok(found)
+}
+
 impl Inbound {
     /// The parts of the body.
     ///
     /// # Errors
     /// `invalid_form`.
     pub async fn parts(&self) -> Result<Vec<FormPart>, Problem> {
-        let boundary = self.header("content-type").map(multer::parse_boundary);
-        let Some(Ok(boundary)) = boundary else { return Err(Code::InvalidForm.into()) };
-        let whole = stream::iter([Ok::<_, Infallible>(self.body.clone())]);
-        let mut form = multer::Multipart::new(whole, boundary);
-        let mut found = Vec::new();
-        while let Some(part) = form.next_field().await.map_err(|_| Code::InvalidForm)? {
-            let name = part.name().unwrap_or_default().to_owned();
-            let is_file = part.file_name().is_some();
-            let bytes = part.bytes().await.map_err(|_| Code::InvalidForm)?;
-            found.push(FormPart { name, is_file, bytes });
-        }
-        Ok(found)
+        parts_of(self.header("content-type").unwrap_or_default(), self.body.clone()).await
     }
 }

@@ -72,6 +72,24 @@ fn format_of(country: &str) -> Option<&'static Format> {
     FORMATS.get(country).and_then(CountryFormat::format)
 }
 
+/// The codes of all countries with a format, in alphabetical order.
+pub fn countries() -> impl Iterator<Item = &'static str> {
+    FORMATS.keys().map(String::as_str)
+}
+
+/// The regions that a country's addresses name, by their codes, each with its first name. Empty where addresses have no
+/// region, or any.
+pub fn regions(country: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let regions = format_of(country).into_iter().flat_map(|format| &format.regions);
+    regions
+        .map(|(code, names)| (code.as_str(), names.first().map_or(code.as_str(), String::as_str)))
+}
+
+/// Whether a country's addresses have postal codes.
+pub fn has_postal_codes(country: &str) -> bool {
+    format_of(country).is_none_or(|format| format.zip.is_some())
+}
+
 /// A normalized region and postal code.
 pub type Normalized = (Option<String>, Option<String>);
 

@@ -1,0 +1,188 @@
+//! The Ajax API of themes: `/cart.js`, `/cart/add.js` and the like, as Shopify's documentation describes them, and
+//! the forms that post to the same places without `.js`.
+
+mod change;
+mod reply;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::Shops;
+use crate::api::segment;
+use crate::cart::Cart;
+use crate::fault::Fault;
+use crate::form::Fields;
+use crate::visit::{CART, Visit};
+pub(crate) use reply::is_path;
+use reply::{Form, Reply};
+
+/// The routes.
+pub(crate) fn routes() -> Router<Arc<Shops>> {
+    Router::new()
+        .route("/cart.js", get(show))
+        .route("/cart.json", get(show))
+        .route("/cart", post(submit))
+        .route("/cart/add", post(add_by_form))
+        .route("/cart/add.js", post(add))
+        .route("/cart/change", get(change_by_link).post(change_by_form))
+        .route("/cart/change.js", post(change))
+        .route("/cart/update", post(submit))
+        .route("/cart/update.js", post(update))
+        .route("/cart/clear", get(clear_by_form).post(clear_by_form))
+        .route("/cart/clear.js", post(clear))
+        .route("/cart/{permalink}", get(permalink))
+        .route("/products/{handle}", get(product))
+        .route("/search/suggest.json", get(crate::pages::suggest_json))
+        .route("/search/suggest", get(crate::pages::suggest))
+        .route("/recommendations/products", get(crate::pages::recommend))
+}
+
+async fn show(visit: Visit) -> Response {
+    match visit.load_cart().await {
+        Ok(cart) => Reply::of(&visit).cart(cart.as_ref()).await,
+        Err(fault) => reply::error(&fault),
+    }
+}
+
+/// `GET /products/{handle}.js` is the product as JSON; without `.js`, the page.
+async fn product(
+    State(shops): State<Arc<Shops>>,
+    Path(handle): Path<String>,
+    visit: Visit,
+) -> Response {
+    let json = handle.strip_suffix(".js").or_else(|| handle.strip_suffix(".json"));
+    let Some(name) = json else { return crate::pages::show(State(shops), visit).await };
+    let found = visit.get(&format!("/products/{}", segment(name))).await;
+    match found {
+        Ok(product) => {
+            let product = crate::pages::product_json(&product);
+            let is_wrapped = handle.ends_with(".json");
+            let body = if is_wrapped { json!({ "product": product }) } else { product };
+            reply::json(&visit, &body)
+        }
+        Err(fault) => reply::error(&fault),
+    }
+}
+
+/// The lines that a request adds: one at the top, or several of `items`.
+fn lines(fields: &Fields) -> Vec<Value> {
+    let items = fields.items("items");
+    let items = if items.is_empty() { vec![fields.clone()] } else { items };
+    items.iter().filter_map(line).collect()
+}
+
+fn line(fields: &Fields) -> Option<Value> {
+    let id = fields.text("id")?;
+    let quantity: u64 = fields.text("quantity").map_or(Ok(1), str::parse).unwrap_or(1);
+    let filled = fields.within("properties").filter(|(_, value)| !value.trim().is_empty());
+    let properties: serde_json::Map<String, Value> =
+        filled.map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
+    let mut line = json!({"variant_id": id, "quantity": quantity.max(1)});
+    if !properties.is_empty() {
+        line["properties"] = Value::Object(properties);
+    }
+    Some(line)
+}
+
+/// Adds what a request names.
+async fn added(visit: &Visit, fields: &Fields) -> Result<(Cart, Vec<Value>), Fault> {
+    let lines = lines(fields);
+    if lines.is_empty() {
+        return Err(reply::no_variant());
+    }
+    let ids: Vec<Value> = lines.iter().map(|line| line["variant_id"].clone()).collect();
+    let cart = visit.add_lines(lines).await?;
+    Ok((cart, ids))
+}
+
+async fn add(visit: Visit, fields: Fields) -> Response {
+    match added(&visit, &fields).await {
+        Ok((cart, ids)) => {
+            let is_several = !fields.items("items").is_empty();
+            Reply::of(&visit).sections(&fields).lines(&cart, &ids, is_several).await
+        }
+        Err(fault) => reply::error(&fault),
+    }
+}
+
+async fn add_by_form(visit: Visit, fields: Fields) -> Result<Response, Response> {
+    match added(&visit, &fields).await {
+        Ok((cart, _)) => {
+            let to = Form(&fields).return_to("/cart");
+            Ok(visit.with_cookie(Redirect::to(&to).into_response(), CART, &cart.opened.written()))
+        }
+        Err(fault) => Err(fault.into_response()),
+    }
+}
+
+async fn change(visit: Visit, fields: Fields) -> Response {
+    match change::line(&visit, &fields).await {
+        Ok(cart) => Reply::of(&visit).sections(&fields).cart(cart.as_ref()).await,
+        Err(fault) => reply::error(&fault),
+    }
+}
+
+async fn change_by_form(visit: Visit, fields: Fields) -> Result<Redirect, Response> {
+    let done = change::line(&visit, &fields).await;
+    done.map(|_| Redirect::to(&Form(&fields).return_to("/cart")))
+        .map_err(IntoResponse::into_response)
+}
+
+/// `GET /cart/change?id=…&quantity=0`: the links by which themes without scripts remove a line.
+async fn change_by_link(visit: Visit) -> Result<Redirect, Response> {
+    let query = visit.location.split_once('?').map(|(_, query)| query.to_owned());
+    change_by_form(visit, Fields::of_query(query.unwrap_or_default().as_bytes())).await
+}
+
+async fn update(visit: Visit, fields: Fields) -> Response {
+    match change::all(&visit, &fields).await {
+        Ok(cart) => Reply::of(&visit).sections(&fields).cart(cart.as_ref()).await,
+        Err(fault) => reply::error(&fault),
+    }
+}
+
+/// `POST /cart`: the cart page's own form, whose buttons are `update` and `checkout`.
+async fn submit(visit: Visit, fields: Fields) -> Result<Redirect, Response> {
+    change::all(&visit, &fields).await.map_err(IntoResponse::into_response)?;
+    let to = if fields.has("checkout") {
+        "/checkout".to_owned()
+    } else {
+        Form(&fields).return_to("/cart")
+    };
+    Ok(Redirect::to(&to))
+}
+
+async fn clear(visit: Visit, fields: Fields) -> Response {
+    match change::clear(&visit).await {
+        Ok(cart) => Reply::of(&visit).sections(&fields).cart(cart.as_ref()).await,
+        Err(fault) => reply::error(&fault),
+    }
+}
+
+async fn clear_by_form(method: Method, visit: Visit) -> Result<Redirect, Response> {
+    // A link of another site must not empty a cart.
+    if method == Method::POST {
+        change::clear(&visit).await.map_err(IntoResponse::into_response)?;
+    }
+    Ok(Redirect::to("/cart"))
+}
+
+/// `GET /cart/{variant}:{quantity},…`: a link that fills a cart and leads to the checkout.
+async fn permalink(Path(text): Path<String>, visit: Visit) -> Result<Response, Response> {
+    let line = |part: &str| {
+        let (variant, quantity) = part.split_once(':')?;
+        let quantity: u64 = quantity.parse().ok()?;
+        Some(json!({"variant_id": variant, "quantity": quantity}))
+    };
+    let lines: Option<Vec<Value>> = text.split(',').map(line).collect();
+    let lines = lines.ok_or_else(|| Fault::not_found().into_response())?;
+    let cart = visit.add_lines(lines).await.map_err(IntoResponse::into_response)?;
+    let to = Redirect::to("/checkout").into_response();
+    Ok(visit.with_cookie(to, CART, &cart.opened.written()))
+}

@@ -1,0 +1,124 @@
+//! Changes of a cart by the Ajax API.
+
+use http::Method;
+use serde_json::{Map, Value, json};
+
+use crate::api::segment;
+use crate::cart::{Cart, line_input, text};
+use crate::fault::Fault;
+use crate::form::Fields;
+use crate::visit::Visit;
+
+use super::reply::no_line;
+
+/// Changes one line, named by `id` (its key or its variant) or by `line`, its place from 1.
+///
+/// # Errors
+/// A line that the cart has not, and the problem of the answer.
+pub(super) async fn line(visit: &Visit, fields: &Fields) -> Result<Option<Cart>, Fault> {
+    let cart = visit.load_cart().await?.ok_or_else(no_line)?;
+    let place = fields.text("line").and_then(|place| place.parse().ok());
+    let found = match (fields.text("id"), place) {
+        (Some(id), _) => cart.line(id),
+        (None, Some(place)) => cart.line_at(place),
+        (None, None) => None,
+    };
+    let line = found.ok_or_else(no_line)?;
+    let quantity: u64 = match fields.text("quantity") {
+        Some(text) => text.parse().map_err(|_| no_line())?,
+        None => line.get("quantity").and_then(Value::as_u64).unwrap_or(1),
+    };
+    let mut properties = fields.within("properties").peekable();
+    if properties.peek().is_some() {
+        // Other properties make another line.
+        let properties: Map<String, Value> =
+            properties.map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
+        let key = text(line, "id");
+        let lines = cart.lines().iter().map(|other| {
+            let is_it = text(other, "id") == key;
+            let count = other.get("quantity").and_then(Value::as_u64).unwrap_or(1);
+            let mut input = line_input(other, if is_it { quantity } else { count });
+            if is_it {
+                input["properties"] = Value::Object(properties.clone());
+            }
+            input
+        });
+        let lines: Vec<Value> = lines.filter(|line| line["quantity"] != 0).collect();
+        return visit.patch_cart(&cart, json!({ "lines": lines })).await.map(Some);
+    }
+    let path = format!("/lines/{}", segment(text(line, "id")));
+    let body = json!({ "quantity": quantity });
+    visit.cart_call(Method::PATCH, &cart.opened, &path, Some(body)).await.map(Some)
+}
+
+/// Changes quantities, the note, attributes and discount codes at once. Without a cart there is nothing to change.
+///
+/// # Errors
+/// A line that the cart has not, and the problem of the answer.
+pub(super) async fn all(visit: &Visit, fields: &Fields) -> Result<Option<Cart>, Fault> {
+    let Some(cart) = visit.load_cart().await? else { return Ok(None) };
+    let mut body = Map::new();
+    if let Some(lines) = quantities(&cart, fields)? {
+        body.insert("lines".to_owned(), Value::Array(lines));
+    }
+    if let Some(note) = fields.get("note") {
+        body.insert("note".to_owned(), Value::from(note));
+    }
+    let mut attributes = fields.within("attributes").peekable();
+    if attributes.peek().is_some() {
+        let mut all =
+            cart.json.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default();
+        for (name, value) in attributes {
+            if value.is_empty() {
+                all.remove(name);
+            } else {
+                all.insert(name.to_owned(), Value::from(value));
+            }
+        }
+        body.insert("metadata".to_owned(), Value::Object(all));
+    }
+    if let Some(codes) = fields.get("discount") {
+        let codes: Vec<&str> =
+            codes.split(',').map(str::trim).filter(|code| !code.is_empty()).collect();
+        body.insert("discount_codes".to_owned(), json!(codes));
+    }
+    if body.is_empty() {
+        return Ok(Some(cart));
+    }
+    visit.patch_cart(&cart, Value::Object(body)).await.map(Some)
+}
+
+/// All lines with the quantities of `updates`: by key or variant, or one a line in the cart's order.
+fn quantities(cart: &Cart, fields: &Fields) -> Result<Option<Vec<Value>>, Fault> {
+    let mut wanted: Vec<u64> = cart
+        .lines()
+        .iter()
+        .map(|line| line.get("quantity").and_then(Value::as_u64).unwrap_or(1))
+        .collect();
+    let mut is_changed = false;
+    for (place, (name, value)) in fields.within("updates").enumerate() {
+        let quantity: u64 = value.trim().parse().map_err(|_| no_line())?;
+        let at = if name.is_empty() {
+            Some(place)
+        } else {
+            let id = cart.line(name).map(|line| text(line, "id")).ok_or_else(no_line)?;
+            cart.lines().iter().position(|line| text(line, "id") == id)
+        };
+        if let Some(count) = at.and_then(|at| wanted.get_mut(at)) {
+            *count = quantity;
+            is_changed = true;
+        }
+    }
+    let lines = cart.lines().iter().zip(wanted).filter(|(_, quantity)| *quantity > 0);
+    let lines = lines.map(|(line, quantity)| line_input(line, quantity)).collect();
+    Ok(is_changed.then_some(lines))
+}
+
+/// Removes all lines.
+///
+/// # Errors
+/// The problem of the answer.
+pub(super) async fn clear(visit: &Visit) -> Result<Option<Cart>, Fault> {
+    let Some(cart) = visit.load_cart().await? else { return Ok(None) };
+    visit.patch_cart(&cart, json!({ "lines": [] })).await.map(Some)
+}

@@ -1,0 +1,153 @@
+//! The answers of the Ajax API.
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
+use serde_json::{Map, Value, json};
+
+use crate::cart::Cart;
+use crate::fault::Fault;
+use crate::form::Fields;
+use crate::pages;
+use crate::visit::{CART, Visit};
+
+/// An answer with a cart, and the sections that a theme renders anew.
+pub(super) struct Reply<'a> {
+    visit: &'a Visit,
+    sections: Vec<String>,
+    at: String,
+}
+
+impl<'a> Reply<'a> {
+    pub(super) fn of(visit: &'a Visit) -> Self {
+        Self { visit, sections: Vec::new(), at: "/".to_owned() }
+    }
+
+    /// With the sections that the request names, as they are on the page at `sections_url`.
+    pub(super) fn sections(mut self, fields: &Fields) -> Self {
+        self.sections = fields.sections();
+        if let Some(url) = fields.text("sections_url").filter(|url| url.starts_with('/')) {
+            url.clone_into(&mut self.at);
+        }
+        self
+    }
+
+    /// Answers with the cart.
+    pub(super) async fn cart(self, cart: Option<&Cart>) -> Response {
+        let body = pages::cart_json(self.visit, cart).await;
+        self.finish(body, cart).await
+    }
+
+    /// Answers with the lines of these variants.
+    pub(super) async fn lines(self, cart: &Cart, ids: &[Value], is_several: bool) -> Response {
+        let whole = pages::cart_json(self.visit, Some(cart)).await;
+        let items = whole.get("items").and_then(Value::as_array).cloned().unwrap_or_default();
+        let is_added = |item: &Value| ids.iter().any(|id| item.get("variant_id") == Some(id));
+        let mut added: Vec<Value> = items.into_iter().filter(is_added).collect();
+        let body =
+            if is_several { json!({ "items": added }) } else { added.pop().unwrap_or_default() };
+        self.finish(body, Some(cart)).await
+    }
+
+    async fn finish(self, mut body: Value, cart: Option<&Cart>) -> Response {
+        if !self.sections.is_empty()
+            && let Some(members) = body.as_object_mut()
+        {
+            let rendered = pages::sections(self.visit, &self.at, &self.sections, cart).await;
+            members.insert("sections".to_owned(), rendered.map_or(Value::Null, Value::Object));
+        }
+        let response = json(self.visit, &body);
+        match cart {
+            Some(cart) => self.visit.with_cookie(response, CART, &cart.opened.written()),
+            None => response,
+        }
+    }
+}
+
+/// JSON that nobody keeps.
+pub(crate) fn json(_: &Visit, body: &Value) -> Response {
+    of_status(StatusCode::OK, body)
+}
+
+fn of_status(status: StatusCode, body: &Value) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "application/json; charset=utf-8"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (status, headers, body.to_string()).into_response()
+}
+
+/// A rejection, in the members that themes read.
+pub(super) fn error(fault: &Fault) -> Response {
+    let is_of_cart =
+        fault.status == StatusCode::CONFLICT || fault.status == StatusCode::BAD_REQUEST;
+    let status = if is_of_cart { StatusCode::UNPROCESSABLE_ENTITY } else { fault.status };
+    let errors: Map<String, Value> = fault
+        .fields
+        .iter()
+        .map(|(pointer, detail)| (pointer.clone(), Value::from(detail.as_str())))
+        .collect();
+    let description = fault.sentences().join(" ");
+    let mut response = of_status(
+        status,
+        &json!({
+            "status": status.as_u16(), "message": "Cart Error", "description": description,
+            "code": fault.code, "errors": errors,
+        }),
+    );
+    if status == StatusCode::UNAUTHORIZED {
+        let over = HeaderValue::from_static(crate::fault::SIGNED_OUT);
+        response.headers_mut().append(header::SET_COOKIE, over);
+    }
+    if let Some(after) = &fault.retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, after.clone());
+    }
+    response
+}
+
+/// A request that names no variant.
+pub(super) fn no_variant() -> Fault {
+    let detail = "Required parameter missing or invalid: id";
+    Fault::of(StatusCode::UNPROCESSABLE_ENTITY, "required", detail)
+}
+
+/// A request about a line that the cart has not.
+pub(super) fn no_line() -> Fault {
+    Fault::of(StatusCode::UNPROCESSABLE_ENTITY, "not_found", "no valid id or line parameter")
+}
+
+/// Where a form leads afterwards.
+pub(super) struct Form<'a>(pub(super) &'a Fields);
+
+impl Form<'_> {
+    /// A path of this shop, never another site's.
+    pub(super) fn return_to(&self, otherwise: &str) -> String {
+        let wanted = self.0.text("return_to").filter(|to| is_path(to));
+        wanted.unwrap_or(otherwise).to_owned()
+    }
+}
+
+/// Whether a text is a path of this origin: `//host` and `/\host` are other sites to a browser.
+pub(crate) fn is_path(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes.next() == Some(b'/')
+        && !matches!(bytes.next(), Some(b'/' | b'\\'))
+        && text.bytes().all(|b| b.is_ascii_graphic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_leads_to_a_path_of_its_own_shop() {
+        for path in ["/", "/cart?x=1", "/collections/all"] {
+            assert!(is_path(path), "{path}");
+        }
+        for other in
+            ["", "cart", "//evil.example", "/\\evil.example", "https://evil.example", "/a b"]
+        {
+            assert!(!is_path(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The storefront API in this process: its routes with their rules, budgets and caches, without a connection.
+//!
+//! A page calls it as any storefront would, so that a shop can do what the API can, and no more.
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::response::{IntoResponse, Response};
+use gateway::app::App;
+use gateway::request::ClientIp;
+use http::{HeaderMap, HeaderName, Method, StatusCode, header};
+use serde_json::Value;
+use tower::ServiceExt;
+
+use crate::fault::Fault;
+
+/// The largest answer that is read, in bytes.
+const LARGEST: usize = 8 << 20;
+
+/// The routes of the storefront family.
+#[derive(Clone)]
+pub(crate) struct Api {
+    router: Router,
+}
+
+/// A call of the API.
+#[derive(Debug)]
+pub(crate) struct Call {
+    method: Method,
+    path: String,
+    headers: Vec<(HeaderName, String)>,
+    body: Option<Value>,
+    client: Option<ClientIp>,
+}
+
+/// A successful answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) headers: HeaderMap,
+    pub(crate) bytes: Bytes,
+}
+
+impl Answer {
+    /// The JSON of the answer; null if it has none.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.bytes).unwrap_or_default()
+    }
+}
+
+impl Call {
+    /// A call of this path, with its query.
+    pub(crate) fn new(method: Method, path: impl Into<String>) -> Self {
+        Self { method, path: path.into(), headers: Vec::new(), body: None, client: None }
+    }
+
+    /// Adds a header, unless there is no value.
+    pub(crate) fn header(mut self, name: &'static str, value: Option<impl Into<String>>) -> Self {
+        if let Some(value) = value {
+            self.headers.push((HeaderName::from_static(name), value.into()));
+        }
+        self
+    }
+
+    /// Sends this JSON.
+    pub(crate) fn body(mut self, body: Value) -> Self {
+        self.body = Some(body);
+        self
+    }
+
+    /// The client whose budgets are charged.
+    pub(crate) fn client(mut self, client: Option<ClientIp>) -> Self {
+        self.client = client;
+        self
+    }
+
+    fn into_request(self) -> Option<Request> {
+        let mut request = Request::builder().method(self.method).uri(self.path);
+        for (name, value) in self.headers {
+            request = request.header(name, value);
+        }
+        let body = match self.body {
+            Some(body) => {
+                request = request.header(header::CONTENT_TYPE, "application/json");
+                Body::from(body.to_string())
+            }
+            None => Body::empty(),
+        };
+        let mut request = request.body(body).ok()?;
+        if let Some(client) = self.client {
+            request.extensions_mut().insert(client);
+        }
+        Some(request)
+    }
+}
+
+impl Api {
+    pub(crate) fn new(app: App) -> Self {
+        Self { router: storefront::routes().into_router(app) }
+    }
+
+    /// Sends a call, and returns the response as it is.
+    pub(crate) async fn respond(&self, call: Call) -> Response {
+        // A cookie or a parameter of a visitor that no header may have.
+        let Some(request) = call.into_request() else {
+            return StatusCode::BAD_REQUEST.into_response();
+        };
+        self.router.clone().oneshot(request).await.into_response()
+    }
+
+    /// Sends a call.
+    ///
+    /// # Errors
+    /// The problem of the answer.
+    pub(crate) async fn send(&self, call: Call) -> Result<Answer, Fault> {
+        let (head, body) = self.respond(call).await.into_parts();
+        let bytes = axum::body::to_bytes(body, LARGEST).await.map_err(|_| Fault::internal())?;
+        if head.status.is_success() {
+            return Ok(Answer { headers: head.headers, bytes });
+        }
+        Err(Fault::rejected(head.status, &head.headers, &bytes))
+    }
+}
+
+/// A segment of a path.
+pub(crate) fn segment(text: &str) -> String {
+    form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
+}

@@ -1,0 +1,60 @@
+//! Files of themes, and images of stores, on the shop's own origin.
+
+use axum::extract::Path;
+use axum::response::Response;
+use http::{HeaderMap, HeaderName, Method, StatusCode, header};
+
+use crate::api::segment;
+use crate::fault::Fault;
+use crate::visit::Visit;
+
+/// The request headers of a file that the API answers for itself.
+const FORWARDED: [(&str, HeaderName); 3] = [
+    ("if-none-match", header::IF_NONE_MATCH),
+    ("range", header::RANGE),
+    ("if-range", header::IF_RANGE),
+];
+
+/// `GET /assets/{sha256}/{name}`: the name is for people and for scripts that import each other.
+pub(crate) async fn theme_file(
+    Path((sha256, _)): Path<(String, String)>,
+    headers: HeaderMap,
+    visit: Visit,
+) -> Result<Response, Fault> {
+    file(&visit, &format!("/theme/files/{}", segment(&sha256)), &headers).await
+}
+
+/// `GET /assets/{sha256}`.
+pub(crate) async fn theme_file_unnamed(
+    Path(sha256): Path<String>,
+    headers: HeaderMap,
+    visit: Visit,
+) -> Result<Response, Fault> {
+    file(&visit, &format!("/theme/files/{}", segment(&sha256)), &headers).await
+}
+
+/// `GET /media/{id}`.
+pub(crate) async fn media(
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    visit: Visit,
+) -> Result<Response, Fault> {
+    file(&visit, &format!("/media/{}", segment(&id)), &headers).await
+}
+
+async fn file(visit: &Visit, path: &str, headers: &HeaderMap) -> Result<Response, Fault> {
+    // A theme's script must not become a worker, which would see and answer every request of the shop.
+    if headers.contains_key("service-worker") {
+        let detail = "A theme's file is no service worker.";
+        return Err(Fault::of(StatusCode::FORBIDDEN, "forbidden", detail));
+    }
+    let mut call = visit.call(Method::GET, path);
+    for (name, key) in FORWARDED {
+        let value = headers.get(key).and_then(|value| value.to_str().ok());
+        call = call.header(name, value.map(str::to_owned));
+    }
+    let mut response = visit.shops.api.respond(call).await;
+    // It belongs to pages of this origin alone.
+    response.headers_mut().remove(header::ACCESS_CONTROL_ALLOW_ORIGIN);
+    Ok(response)
+}

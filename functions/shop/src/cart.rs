@@ -1,0 +1,148 @@
+//! The cart of a visitor: found by its cookie or by the customer's session, created with its first line.
+
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::api::segment;
+use crate::fault::Fault;
+use crate::visit::{Opened, Visit};
+
+/// A cart, and how this visitor opens it.
+#[derive(Debug, Clone)]
+pub(crate) struct Cart {
+    pub(crate) opened: Opened,
+    /// The API's response about it.
+    pub(crate) json: Value,
+}
+
+impl Cart {
+    /// The lines.
+    pub(crate) fn lines(&self) -> &[Value] {
+        lines(&self.json)
+    }
+
+    /// Whether it has no lines.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lines().is_empty()
+    }
+
+    /// The id of the line that a theme names by its key, by its variant, or by its place from 1.
+    pub(crate) fn line(&self, named: &str) -> Option<&Value> {
+        let has = |line: &&Value, member: &str| text(line, member) == named;
+        let by = |member: &str| self.lines().iter().find(|line| has(line, member));
+        by("id").or_else(|| by("variant_id"))
+    }
+
+    /// The line at a place, from 1.
+    pub(crate) fn line_at(&self, place: usize) -> Option<&Value> {
+        self.lines().get(place.checked_sub(1)?)
+    }
+}
+
+/// The lines of a cart.
+pub(crate) fn lines(cart: &Value) -> &[Value] {
+    cart.get("lines").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// A text member; empty if there is none.
+pub(crate) fn text<'a>(of: &'a Value, member: &str) -> &'a str {
+    of.get(member).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn path(opened: &Opened, below: &str) -> String {
+    format!("/carts/{}{below}", segment(&opened.id))
+}
+
+impl Visit {
+    /// The visitor's open cart, if there is one.
+    ///
+    /// # Errors
+    /// 429, 503.
+    pub(crate) async fn load_cart(&self) -> Result<Option<Cart>, Fault> {
+        let found = match (self.cart(), self.has_session()) {
+            (Some(opened), _) => self.cart_call(Method::GET, &opened, "", None).await,
+            (None, true) => {
+                let call = self.call_at(Method::GET, "/v1/storefront/customer/cart".to_owned());
+                self.send(call).await.map(|answer| {
+                    let json = self.own_urls(&answer);
+                    Cart { opened: Opened { id: text(&json, "id").to_owned(), token: None }, json }
+                })
+            }
+            (None, false) => return Ok(None),
+        };
+        match found {
+            // A cart that became an order is over; so is one that has expired.
+            Ok(cart) if cart.json.get("order_id").is_some_and(|id| !id.is_null()) => Ok(None),
+            Ok(cart) => Ok(Some(cart)),
+            Err(fault) if fault.is("not_found") => Ok(None),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Sends a request about a cart, and returns the cart that the response shows.
+    ///
+    /// # Errors
+    /// The problem of the answer.
+    pub(crate) async fn cart_call(
+        &self,
+        method: Method,
+        opened: &Opened,
+        below: &str,
+        body: Option<Value>,
+    ) -> Result<Cart, Fault> {
+        let call = self.call(method, &path(opened, below));
+        let call = call.header("x-service-cart-token", opened.token.clone());
+        let call = match body {
+            Some(body) => call.body(body),
+            None => call,
+        };
+        let answer = self.send(call).await?;
+        Ok(Cart { opened: opened.clone(), json: self.own_urls(&answer) })
+    }
+
+    /// Adds lines, to a new cart if the visitor has none.
+    ///
+    /// # Errors
+    /// The problem of the answer: `unknown_variant` and limits as field errors.
+    pub(crate) async fn add_lines(&self, lines: Vec<Value>) -> Result<Cart, Fault> {
+        let body = json!({ "lines": lines });
+        if let Some(opened) = self.cart() {
+            match self.cart_call(Method::POST, &opened, "/lines", Some(body.clone())).await {
+                Err(fault) if fault.is("not_found") || fault.is("cart_converted") => {}
+                done => return done,
+            }
+        }
+        match self.send(self.call(Method::POST, "/carts").body(body.clone())).await {
+            Ok(answer) => {
+                let json = self.own_urls(&answer);
+                let cart = json.get("cart").cloned().unwrap_or_default();
+                let token = json.get("cart_token").and_then(Value::as_str).map(str::to_owned);
+                let opened = Opened { id: text(&cart, "id").to_owned(), token };
+                Ok(Cart { opened, json: cart })
+            }
+            // A customer has one cart, begun on another device.
+            Err(fault) if fault.is("cart_exists") => {
+                let id = text(&fault.problem, "cart_id").to_owned();
+                let opened = Opened { id, token: None };
+                self.cart_call(Method::POST, &opened, "/lines", Some(body)).await
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Changes members of a cart.
+    ///
+    /// # Errors
+    /// The problem of the answer.
+    pub(crate) async fn patch_cart(&self, cart: &Cart, body: Value) -> Result<Cart, Fault> {
+        self.cart_call(Method::PATCH, &cart.opened, "", Some(body)).await
+    }
+}
+
+/// A line of a cart as a request sends it.
+pub(crate) fn line_input(line: &Value, quantity: u64) -> Value {
+    json!({
+        "variant_id": line.get("variant_id"), "quantity": quantity,
+        "properties": line.get("properties"), "metadata": line.get("metadata"),
+    })
+}

@@ -1,0 +1,273 @@
+//! The checkout: one page with the steps contact, delivery, shipping, payment and review. Each button sends the whole
+//! form, and the cart on the server keeps what it says; nothing is lost by a reload, another tab, or the back button.
+//! It works without a script.
+
+mod address;
+mod fields;
+mod summary;
+mod view;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::get;
+use crypto::seal;
+use http::{Method, StatusCode, header};
+use serde_json::{Value, json};
+
+use crate::Shops;
+use crate::cart::{Cart, lines, text};
+use crate::fault::Fault;
+use crate::form::Fields;
+use crate::frame::{Navigation, SCRIPT, STYLE};
+use crate::visit::{CART, ORDER, Opened, Visit};
+pub(crate) use address::{Address, lines_of};
+pub(crate) use fields::ADDRESS;
+use fields::Act;
+pub(crate) use summary::totals;
+use view::Checkout;
+pub(crate) use view::Notices;
+
+/// The routes.
+pub(crate) fn routes() -> Router<Arc<Shops>> {
+    Router::new()
+        .route("/checkout", get(show).post(submit))
+        .route(STYLE, get(style))
+        .route(SCRIPT, get(script))
+        .route("/checkout/pay.js", get(pay_script))
+}
+
+/// What a checkout offers for a cart.
+pub(crate) struct Offers {
+    /// The shipping rates for its address.
+    pub(crate) rates: Vec<Value>,
+    /// Why nothing is shipped there.
+    pub(crate) no_rates: Option<String>,
+    /// The payment methods.
+    pub(crate) methods: Vec<Value>,
+}
+
+fn list(page: &Value) -> Vec<Value> {
+    page.get("data").and_then(Value::as_array).cloned().unwrap_or_default()
+}
+
+impl Offers {
+    async fn load(visit: &Visit, cart: &Cart) -> Result<Self, Fault> {
+        let (rates, methods) = tokio::join!(rates(visit, cart), visit.get("/payments/methods"));
+        let methods = list(&methods?);
+        match rates {
+            Ok(rates) => Ok(Self { rates, no_rates: None, methods }),
+            Err(fault) if fault.status.is_server_error() || fault.retry_after.is_some() => {
+                Err(fault)
+            }
+            Err(fault) => {
+                let detail = fault.sentences().join(" ");
+                Ok(Self { rates: Vec::new(), no_rates: Some(detail), methods })
+            }
+        }
+    }
+}
+
+/// The shipping rates for the cart's address; none while it has no address, or nothing to ship.
+async fn rates(visit: &Visit, cart: &Cart) -> Result<Vec<Value>, Fault> {
+    let address = cart.json.get("shipping_address").filter(|address| !address.is_null());
+    let Some(address) = address.filter(|_| is_shipped(cart)) else { return Ok(Vec::new()) };
+    let line = |line: &Value| {
+        json!({"variant_id": line.get("variant_id"), "quantity": line.get("quantity"),
+            "properties": line.get("properties")})
+    };
+    let items: Vec<Value> = cart.lines().iter().map(line).collect();
+    let body = json!({
+        "items": items, "shipping_address": address,
+        "discount_codes": cart.json.get("discount_codes"),
+    });
+    let answer = visit.send(visit.call(Method::POST, "/shipping-rates").body(body)).await?;
+    Ok(list(&answer.json()))
+}
+
+/// Whether anything in the cart is shipped.
+fn is_shipped(cart: &Cart) -> bool {
+    lines(&cart.json).iter().any(|line| {
+        line.pointer("/merchandise/requires_shipping").and_then(Value::as_bool).unwrap_or(true)
+    })
+}
+
+async fn show(_: Navigation, visit: Visit) -> Response {
+    let loaded = match visit.load_cart().await {
+        Ok(Some(cart)) if !cart.is_empty() => cart,
+        Ok(_) => return Redirect::to("/cart").into_response(),
+        Err(fault) => return fault.into_response(),
+    };
+    page(&visit, &loaded, &Fields::default(), Notices::default(), StatusCode::OK).await
+}
+
+async fn page(
+    visit: &Visit,
+    cart: &Cart,
+    sent: &Fields,
+    notices: Notices,
+    status: StatusCode,
+) -> Response {
+    match Offers::load(visit, cart).await {
+        Ok(offers) => {
+            let key = sent.text("key").map_or_else(seal::random_secret, str::to_owned);
+            Checkout { visit, cart, offers: &offers, sent, notices, key: &key }.answer(status)
+        }
+        Err(fault) => fault.into_response(),
+    }
+}
+
+async fn submit(_: Navigation, visit: Visit, sent: Fields) -> Response {
+    let cart = match visit.load_cart().await {
+        Ok(Some(cart)) if !cart.is_empty() => cart,
+        Ok(_) => return converted(&visit).await,
+        Err(fault) => return fault.into_response(),
+    };
+    match advance(&visit, cart, &sent).await {
+        Ok(response) => response,
+        Err(fault) => fault.into_response(),
+    }
+}
+
+/// The answer to a form whose cart is an order by now: a button was pressed twice. The second press leads to the order.
+async fn converted(visit: &Visit) -> Response {
+    let Some(opened) = visit.cart() else { return Redirect::to("/cart").into_response() };
+    let found = visit.cart_call(Method::GET, &opened, "", None).await;
+    let order = found.ok().map(|cart| text(&cart.json, "order_id").to_owned());
+    match order.filter(|id| !id.is_empty()) {
+        Some(id) => Redirect::to(&format!("/orders/{id}")).into_response(),
+        None => Redirect::to("/cart").into_response(),
+    }
+}
+
+/// Stores what the form says, and does what its button means.
+async fn advance(visit: &Visit, cart: Cart, sent: &Fields) -> Result<Response, Fault> {
+    let act = Act::of(sent);
+    let mut notices = Notices::default();
+    let (cart, is_saved) = match visit.patch_cart(&cart, fields::body(sent, &cart.json)).await {
+        Ok(saved) => (saved, true),
+        Err(fault) => {
+            notices.note(&fault)?;
+            (cart, false)
+        }
+    };
+    let cart = with_code(visit, cart, &act, &mut notices).await?;
+    let cart = with_rate(visit, cart).await?;
+    match act {
+        Act::Place if is_saved => place(visit, &cart, sent, notices).await,
+        _ if notices.is_empty() => {
+            let to = format!("/checkout#{}", act.anchor());
+            Ok(see_other(&to))
+        }
+        _ => {
+            let status = StatusCode::UNPROCESSABLE_ENTITY;
+            Ok(page(visit, &cart, sent, notices, status).await)
+        }
+    }
+}
+
+fn see_other(to: &str) -> Response {
+    Redirect::to(to).into_response()
+}
+
+/// Applies or removes a discount code or a gift card.
+async fn with_code(
+    visit: &Visit,
+    cart: Cart,
+    act: &Act,
+    notices: &mut Notices,
+) -> Result<Cart, Fault> {
+    let Some(attempts) = fields::codes(act, &cart.json) else { return Ok(cart) };
+    let mut last = None;
+    for body in attempts {
+        match visit.patch_cart(&cart, body).await {
+            Ok(next) => return Ok(next),
+            Err(fault) if fault.status == StatusCode::UNPROCESSABLE_ENTITY => last = Some(fault),
+            Err(fault) => return Err(fault),
+        }
+    }
+    if last.is_some() {
+        notices.at("code", "This is neither a discount code nor a gift card of this shop.");
+    }
+    Ok(cart)
+}
+
+/// Chooses the cheapest rate where none is chosen, or where the chosen one is none for this address.
+async fn with_rate(visit: &Visit, cart: Cart) -> Result<Cart, Fault> {
+    let Ok(rates) = rates(visit, &cart).await else { return Ok(cart) };
+    let chosen = text(&cart.json, "shipping_rate_id");
+    let is_offered = rates.iter().any(|rate| text(rate, "id") == chosen);
+    match rates.first() {
+        Some(first) if !is_offered => {
+            let body = json!({"shipping_rate_id": text(first, "id")});
+            visit.patch_cart(&cart, body).await
+        }
+        _ => Ok(cart),
+    }
+}
+
+/// Places the order, and leads to its payment.
+async fn place(
+    visit: &Visit,
+    cart: &Cart,
+    sent: &Fields,
+    mut notices: Notices,
+) -> Result<Response, Fault> {
+    let expected = sent.text("total").and_then(|total| total.parse::<i64>().ok());
+    let currency = text(&cart.json, "currency");
+    let mut body = json!({});
+    if let Some(amount) = expected {
+        body["expected_total"] = json!({"amount": amount, "currency": currency});
+    }
+    let path = format!("/carts/{}/checkout", crate::api::segment(&cart.opened.id));
+    let call = visit
+        .call(Method::POST, &path)
+        .header("x-service-cart-token", cart.opened.token.clone())
+        .header("idempotency-key", sent.text("key").map(str::to_owned))
+        .body(body);
+    match visit.send(call).await {
+        Ok(answer) => Ok(placed(visit, &answer.json())),
+        Err(fault) if fault.is("cart_converted") => Ok(converted(visit).await),
+        Err(fault) => {
+            notices.note(&fault)?;
+            let cart = visit.load_cart().await?.unwrap_or_else(|| cart.clone());
+            // The next attempt is another one.
+            let sent = Fields::default();
+            Ok(page(visit, &cart, &sent, notices, StatusCode::UNPROCESSABLE_ENTITY).await)
+        }
+    }
+}
+
+/// Leads to the order: the cart is over, and the order's token opens it for this browser.
+fn placed(visit: &Visit, placed: &Value) -> Response {
+    let order = placed.get("order").cloned().unwrap_or_default();
+    let id = text(&order, "id").to_owned();
+    let needs_payment = placed.get("payment_required").and_then(Value::as_bool).unwrap_or(false);
+    let to = if needs_payment { format!("/orders/{id}/pay") } else { format!("/orders/{id}") };
+    let opened = Opened { id, token: Some(text(placed, "order_token").to_owned()) };
+    let response = visit.with_cookie(see_other(&to), ORDER, &opened.written());
+    // The cart's cookie stays: a second press of the button finds its order.
+    visit.with_cookie(response, CART, &visit.cart().map(|cart| cart.written()).unwrap_or_default())
+}
+
+async fn style() -> Response {
+    file("text/css; charset=utf-8", include_str!("checkout/style.css"))
+}
+
+async fn script() -> Response {
+    file("text/javascript; charset=utf-8", include_str!("checkout/script.js"))
+}
+
+async fn pay_script() -> Response {
+    file("text/javascript; charset=utf-8", include_str!("checkout/pay.js"))
+}
+
+fn file(kind: &'static str, text: &'static str) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, kind),
+        (header::CACHE_CONTROL, "public, max-age=300"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (headers, text).into_response()
+}

@@ -1,0 +1,181 @@
+//! The inputs of an address, as its country writes addresses.
+
+use identity::address::{countries, has_postal_codes, regions};
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::view::Notices;
+use crate::cart::text;
+use crate::form::Fields;
+
+/// An address of the form.
+pub(crate) struct Address<'a> {
+    /// `ship` or `bill`.
+    pub(crate) name: &'static str,
+    /// What was sent; it wins over what is stored.
+    pub(crate) sent: &'a Fields,
+    /// The stored address; null if there is none.
+    pub(crate) stored: &'a Value,
+    /// The country if neither names one.
+    pub(crate) country: &'a str,
+    pub(crate) notices: &'a Notices,
+    /// The pointer of the address in a problem.
+    pub(crate) pointer: &'static str,
+}
+
+impl Address<'_> {
+    fn value(&self, member: &str) -> &str {
+        let sent = self.sent.get(&format!("{}[{member}]", self.name));
+        sent.unwrap_or_else(|| text(self.stored, member))
+    }
+
+    fn chosen_country(&self) -> &str {
+        let country = self.value("country");
+        if country.is_empty() { self.country } else { country }
+    }
+
+    /// Renders the inputs.
+    pub(crate) fn render(&self) -> Markup {
+        let country = self.chosen_country();
+        let known: Vec<(&str, &str)> = regions(country).collect();
+        let (postal, region) = words(country);
+        html! {
+            (self.country_select(country))
+            div.pair {
+                (self.input("first_name", "First name", "given-name", true))
+                (self.input("last_name", "Last name", "family-name", true))
+            }
+            (self.input("company", "Company", "organization", false))
+            (self.input("line1", "Street and number", "address-line1", true))
+            (self.input("line2", "Flat, floor, building", "address-line2", false))
+            div.pair {
+                @if has_postal_codes(country) {
+                    (self.input("postal_code", postal, "postal-code", true))
+                }
+                (self.input("city", "City", "address-level2", true))
+            }
+            @if !known.is_empty() { (self.region_select(region, &known)) }
+            (self.input("phone", "Telephone", "tel", false))
+        }
+    }
+
+    fn country_select(&self, chosen: &str) -> Markup {
+        let id = format!("{}-country", self.name);
+        let mut all: Vec<(&str, &str)> = countries().map(|code| (name_of(code), code)).collect();
+        all.sort_unstable();
+        html! {
+            div.field {
+                label for=(id) { "Country" }
+                select id=(id) name={ (self.name) "[country]" } autocomplete=(self.autocomplete("country"))
+                    data-submits="delivery" {
+                    @for (name, code) in all { option value=(code) selected[code == chosen] { (name) } }
+                }
+                (self.error("country", &id))
+            }
+        }
+    }
+
+    fn region_select(&self, label: &str, known: &[(&str, &str)]) -> Markup {
+        let (id, chosen) = (format!("{}-region", self.name), self.value("region"));
+        html! {
+            div.field {
+                label for=(id) { (label) }
+                select id=(id) name={ (self.name) "[region]" } autocomplete=(self.autocomplete("address-level1"))
+                    aria-invalid=[self.mark("region")] aria-describedby=[self.described("region", &id)] {
+                    option value="" { "Please choose" }
+                    @for (code, name) in known {
+                        option value=(code) selected[*code == chosen] { (name) }
+                    }
+                }
+                (self.error("region", &id))
+            }
+        }
+    }
+
+    fn input(&self, member: &str, label: &str, purpose: &str, is_required: bool) -> Markup {
+        let id = format!("{}-{member}", self.name);
+        let kind = if member == "phone" { "tel" } else { "text" };
+        html! {
+            div.field {
+                label for=(id) {
+                    (label) @if !is_required { span.optional { " (optional)" } }
+                }
+                input id=(id) type=(kind) name={ (self.name) "[" (member) "]" } value=(self.value(member))
+                    autocomplete=(self.autocomplete(purpose)) maxlength="255"
+                    aria-invalid=[self.mark(member)] aria-describedby=[self.described(member, &id)];
+                (self.error(member, &id))
+            }
+        }
+    }
+
+    fn autocomplete(&self, purpose: &str) -> String {
+        let section = if self.name == "ship" { "shipping" } else { "billing" };
+        format!("{section} {purpose}")
+    }
+
+    fn found(&self, member: &str) -> Option<&str> {
+        self.notices.of(&format!("{}/{member}", self.pointer))
+    }
+
+    fn mark(&self, member: &str) -> Option<&'static str> {
+        self.found(member).map(|_| "true")
+    }
+
+    fn described(&self, member: &str, id: &str) -> Option<String> {
+        self.found(member).map(|_| format!("{id}-error"))
+    }
+
+    fn error(&self, member: &str, id: &str) -> Markup {
+        html! {
+            @if let Some(detail) = self.found(member) {
+                p.error id={ (id) "-error" } { (detail) }
+            }
+        }
+    }
+}
+
+/// The name of a country; its code where it has none.
+pub(crate) fn name_of(code: &str) -> &str {
+    celes::Country::from_alpha2(code).map_or(code, |country| country.long_name)
+}
+
+/// What people of a country call a postal code and a region.
+fn words(country: &str) -> (&'static str, &'static str) {
+    match country {
+        "US" => ("ZIP code", "State"),
+        "IN" => ("PIN code", "State"),
+        "GB" | "AU" | "NZ" | "ZA" => ("Postcode", "State or territory"),
+        "CA" => ("Postal code", "Province or territory"),
+        _ => ("Postal code", "Region"),
+    }
+}
+
+/// An address as its lines.
+pub(crate) fn lines_of(address: &Value) -> Vec<String> {
+    let joined = |members: &[&str]| {
+        let texts = members.iter().map(|member| text(address, member)).filter(|it| !it.is_empty());
+        texts.collect::<Vec<_>>().join(" ")
+    };
+    let country = name_of(text(address, "country")).to_owned();
+    let lines = [
+        joined(&["first_name", "last_name"]),
+        joined(&["company"]),
+        joined(&["line1"]),
+        joined(&["line2"]),
+        joined(&["postal_code", "city", "region"]),
+        country,
+    ];
+    lines.into_iter().filter(|line| !line.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_country_has_a_name() {
+        let unnamed: Vec<&str> = countries().filter(|code| name_of(code) == *code).collect();
+        assert!(unnamed.len() <= 3, "{unnamed:?}");
+        assert_eq!(name_of("DE"), "Germany");
+    }
+}

@@ -1,0 +1,84 @@
+//! The lines and the totals of a cart or an order.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use crate::cart::{Cart, text};
+use crate::frame::{is_some, money};
+
+/// The lines of a cart, and what they come to.
+pub(super) fn of_cart(cart: &Cart) -> Markup {
+    let empty = Value::Null;
+    html! {
+        h2 { "Your order" }
+        ul.lines {
+            @for line in cart.lines() {
+                @let goods = line.get("merchandise").unwrap_or(&empty);
+                li {
+                    @if let Some(image) = goods.get("image_url").and_then(Value::as_str) {
+                        img src=(image) alt="" width="56" height="56" loading="lazy";
+                    } @else { span.no-image {} }
+                    div {
+                        strong { (named(goods)) }
+                        @let variant = text(goods, "variant_title");
+                        @if !variant.is_empty() && variant != "Default" { div.faint { (variant) } }
+                        @for (name, value) in properties(line) { div.faint { (name) ": " (value) } }
+                        div.faint { "Quantity " (quantity(line)) }
+                        @if goods.is_null() { p.error { "No longer sold. Please remove it from the cart." } }
+                    }
+                    div.amount { (money(goods.get("subtotal").unwrap_or(&empty))) }
+                }
+            }
+        }
+        (totals(&cart.json))
+    }
+}
+
+fn named(goods: &Value) -> &str {
+    let title = text(goods, "title");
+    if title.is_empty() { "An item that is no longer sold" } else { title }
+}
+
+fn quantity(line: &Value) -> u64 {
+    line.get("quantity").and_then(Value::as_u64).unwrap_or(0)
+}
+
+/// The properties of a line that are shown: not those whose names begin with `_`, which are for the merchant.
+fn properties(line: &Value) -> impl Iterator<Item = (&String, &str)> {
+    let all = line.get("properties").and_then(Value::as_object).into_iter().flatten();
+    all.filter(|(name, _)| !name.starts_with('_'))
+        .map(|(name, value)| (name, value.as_str().unwrap_or_default()))
+}
+
+/// The totals of a cart or an order.
+pub(crate) fn totals(of: &Value) -> Markup {
+    let empty = Value::Null;
+    let totals = of.get("totals").unwrap_or(&empty);
+    let at = |name: &str| totals.get(name).unwrap_or(&empty);
+    let is_included = totals.get("tax_included").and_then(Value::as_bool).unwrap_or(false);
+    let rate = of.pointer("/shipping_line/name").and_then(Value::as_str);
+    html! {
+        dl.totals {
+            (row("Subtotal", &html! { (money(at("subtotal"))) }))
+            @if is_some(at("discount")) { (row("Discount", &html! { "−" (money(at("discount"))) })) }
+            @if let Some(rate) = rate {
+                (row(&format!("Shipping: {rate}"), &html! {
+                    @if is_some(at("shipping")) { (money(at("shipping"))) } @else { "Free" }
+                }))
+            }
+            @if !is_included && is_some(at("tax")) { (row("Tax", &html! { (money(at("tax"))) })) }
+            div.total { dt { "Total" } dd { (money(at("total"))) } }
+            @if is_included && is_some(at("tax")) {
+                div.faint { dt { "Tax in it" } dd { (money(at("tax"))) } }
+            }
+            @if is_some(at("gift_cards")) {
+                (row("Gift cards", &html! { "−" (money(at("gift_cards"))) }))
+                div.total { dt { "To pay" } dd { (money(at("due"))) } }
+            }
+        }
+    }
+}
+
+fn row(label: &str, amount: &Markup) -> Markup {
+    html! { div { dt { (label) } dd { (amount) } } }
+}

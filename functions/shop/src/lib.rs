@@ -1,0 +1,57 @@
+//! The pages of shops, on an origin of their own: a store's theme, its cart, checkout and accounts.
+//!
+//! A shop is at a label below the platform's shop domain (`tea.shops.example`), or at a domain that its store has
+//! verified. Its pages call the storefront API in this process, with the visitor's credentials, which are cookies
+//! that no script can read.
+
+mod account;
+mod ajax;
+mod api;
+mod assets;
+mod cart;
+mod checkout;
+mod fault;
+mod form;
+mod frame;
+mod orders;
+mod pages;
+mod seo;
+mod visit;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{get, post};
+use gateway::app::App;
+
+use api::Api;
+use pages::PageCache;
+
+/// What all shops of this process have in common.
+pub(crate) struct Shops {
+    pub(crate) app: App,
+    pub(crate) api: Api,
+    /// `https`, or `http` on a machine of one's own.
+    pub(crate) scheme: &'static str,
+    pub(crate) pages: PageCache,
+}
+
+/// The routes of a shop.
+pub fn router(app: App) -> Router {
+    let scheme = if app.config.base_url.starts_with("http:") { "http" } else { "https" };
+    let api = Api::new(app.clone());
+    let shops = Arc::new(Shops { app, api, scheme, pages: PageCache::default() });
+    Router::new()
+        .merge(ajax::routes())
+        .merge(checkout::routes())
+        .merge(orders::routes())
+        .merge(account::routes())
+        .route("/assets/{sha256}/{name}", get(assets::theme_file))
+        .route("/assets/{sha256}", get(assets::theme_file_unnamed))
+        .route("/media/{id}", get(assets::media))
+        .route("/robots.txt", get(seo::robots))
+        .route("/sitemap.xml", get(seo::sitemap))
+        .route("/localization", post(pages::localize))
+        .fallback(get(pages::show))
+        .with_state(shops)
+}

@@ -1,0 +1,98 @@
+//! The page of an order: its state, what is left to pay, and its payment. A guest opens it by the token of the link in
+//! the mails, or by the cookie of the checkout; a customer by their session.
+
+mod pay;
+mod view;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, RawQuery};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use crate::Shops;
+use crate::api::{Call, segment};
+use crate::fault::Fault;
+use crate::form::Fields;
+use crate::frame::Navigation;
+use crate::visit::{ORDER, Opened, Visit};
+pub(crate) use view::{date, words};
+
+/// The routes.
+pub(crate) fn routes() -> Router<Arc<Shops>> {
+    Router::new()
+        .route("/orders/{id}", get(show))
+        .route("/orders/{id}/pay", get(pay::show))
+        .route("/orders/{id}/return", get(pay::returned).post(pay::returned_by_form))
+        .route("/orders/{id}/cancel", post(cancel))
+}
+
+/// An order that this visitor may see.
+pub(crate) struct ShownOrder {
+    pub(crate) id: String,
+    pub(crate) json: Value,
+}
+
+impl Visit {
+    /// A call about an order, with the token that this browser has for it.
+    pub(crate) fn order_call(&self, method: Method, id: &str, path: &str) -> Call {
+        self.call(method, path).header("x-service-order-token", self.order_token(id))
+    }
+
+    /// Loads an order.
+    ///
+    /// # Errors
+    /// `not_found`, also for another's.
+    pub(crate) async fn load_order(&self, id: &str) -> Result<ShownOrder, Fault> {
+        let path = format!("/orders/{}", segment(id));
+        let answer = self.send(self.order_call(Method::GET, id, &path)).await?;
+        Ok(ShownOrder { id: id.to_owned(), json: self.own_urls(&answer) })
+    }
+}
+
+/// `GET /orders/{id}`. A token in the URL moves to a cookie, so that it is in no history, referrer or picture of the
+/// screen.
+async fn show(
+    _: Navigation,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+    visit: Visit,
+) -> Response {
+    let query = Fields::of_query(query.unwrap_or_default().as_bytes());
+    if let Some(token) = query.text("token") {
+        let opened = Opened { id: id.clone(), token: Some(token.to_owned()) };
+        let to = Redirect::to(&format!("/orders/{}", segment(&id))).into_response();
+        return visit.with_cookie(to, ORDER, &opened.written());
+    }
+    match visit.load_order(&id).await {
+        Ok(order) => view::page(&visit, &order, None, StatusCode::OK),
+        Err(fault) if fault.is("not_found") => unknown(&visit),
+        Err(fault) => fault.into_response(),
+    }
+}
+
+/// The page for an order that this browser may not see.
+fn unknown(visit: &Visit) -> Response {
+    let content = maud::html! {
+        h1 { "This order is not shown here" }
+        p { "Open the link in the mail about the order, or sign in to the account that it was placed with." }
+        p { a.button.secondary href={ "/account/login?return_to=" (visit.location) } { "Sign in" } }
+    };
+    crate::frame::Page::new(visit, "Order", content).answer(StatusCode::NOT_FOUND)
+}
+
+async fn cancel(_: Navigation, Path(id): Path<String>, visit: Visit) -> Response {
+    let path = format!("/orders/{}/cancel", segment(&id));
+    let call = visit.order_call(Method::POST, &id, &path).body(json!({}));
+    match visit.send(call).await {
+        Ok(_) => Redirect::to(&format!("/orders/{}", segment(&id))).into_response(),
+        Err(fault) if fault.status == StatusCode::CONFLICT => match visit.load_order(&id).await {
+            Ok(order) => view::page(&visit, &order, Some(&fault.detail), StatusCode::CONFLICT),
+            Err(fault) => fault.into_response(),
+        },
+        Err(fault) => fault.into_response(),
+    }
+}

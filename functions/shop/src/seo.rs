@@ -1,0 +1,76 @@
+//! What search engines read: `robots.txt` and `sitemap.xml`.
+
+use std::fmt::Write as _;
+
+use axum::response::{IntoResponse, Response};
+use http::header;
+use serde_json::Value;
+
+use crate::cart::text;
+use crate::fault::Fault;
+use crate::visit::Visit;
+
+/// Products of one page of the list, and the most pages. A sitemap may have 50,000 URLs (sitemaps.org).
+const PAGE: usize = 100;
+const PAGES: usize = 10;
+
+/// `GET /robots.txt`: pages of one shopper are not for search engines.
+pub(crate) async fn robots(visit: Visit) -> Response {
+    let mut text = String::from("User-agent: *\n");
+    for path in ["/cart", "/checkout", "/orders/", "/account", "/search", "/recommendations/"] {
+        let _ = writeln!(text, "Disallow: {path}");
+    }
+    let _ = writeln!(text, "Sitemap: {}/sitemap.xml", visit.origin);
+    answer("text/plain; charset=utf-8", text)
+}
+
+/// `GET /sitemap.xml`: the start page, collections, products and policies.
+pub(crate) async fn sitemap(visit: Visit) -> Result<Response, Fault> {
+    let (store, collections) = tokio::join!(visit.get(""), visit.get("/collections?limit=100"));
+    let mut map = String::from(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n",
+    );
+    let mut add = |path: &str, changed: &str| {
+        let changed = match changed.get(..10) {
+            Some(day) => format!("<lastmod>{day}</lastmod>"),
+            None => String::new(),
+        };
+        let _ = writeln!(map, "<url><loc>{}{}</loc>{changed}</url>", visit.origin, escaped(path));
+    };
+    add("/", "");
+    for collection in data(&collections?) {
+        let path = format!("/collections/{}", text(collection, "handle"));
+        add(&path, text(collection, "updated_at"));
+    }
+    for policy in store?.get("policies").and_then(Value::as_array).into_iter().flatten() {
+        add(&format!("/policies/{}", text(policy, "handle")), text(policy, "updated_at"));
+    }
+    let mut cursor = String::new();
+    for _ in 0..PAGES {
+        let page = visit.get(&format!("/products?limit={PAGE}&sort=created_at{cursor}")).await?;
+        for product in data(&page) {
+            let path = format!("/products/{}", text(product, "handle"));
+            add(&path, text(product, "updated_at"));
+        }
+        match page.pointer("/page/next_cursor").and_then(Value::as_str) {
+            Some(next) => cursor = format!("&cursor={}", crate::api::segment(next)),
+            None => break,
+        }
+    }
+    map.push_str("</urlset>\n");
+    Ok(answer("application/xml; charset=utf-8", map))
+}
+
+fn data(page: &Value) -> impl Iterator<Item = &Value> {
+    page.get("data").and_then(Value::as_array).into_iter().flatten()
+}
+
+fn escaped(path: &str) -> String {
+    path.replace('&', "&amp;").replace('<', "&lt;").replace('\'', "&apos;")
+}
+
+fn answer(kind: &'static str, text: String) -> Response {
+    let headers = [(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "public, max-age=300")];
+    (headers, text).into_response()
+}
