@@ -16,6 +16,7 @@ mod operations;
 mod orders;
 mod payments;
 mod products;
+mod shop;
 mod storefront;
 mod stores;
 mod themes;

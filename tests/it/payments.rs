@@ -1,7 +1,7 @@
 //! Payments through providers that behave, and through providers that do not.
 
 mod accounts;
-mod connected;
+pub mod connected;
 mod costs;
 mod disconnection;
 mod disputes;

@@ -14,7 +14,7 @@ static NETWORK: AtomicU32 = AtomicU32::new(0);
 static NAME: AtomicU32 = AtomicU32::new(0);
 
 /// A network that no other client of this process is in: public limits go by network.
-fn fresh_ip() -> IpAddr {
+pub(crate) fn fresh_ip() -> IpAddr {
     let [_, a, b, c] = NETWORK.fetch_add(1, Ordering::Relaxed).to_be_bytes();
     IpAddr::V4(Ipv4Addr::new(11 + a, b, c, 7))
 }

@@ -16,7 +16,7 @@ use table::item::Attributes;
 use tokio::task::JoinSet;
 
 use crate::engine::Database;
-use crate::{Client, Mailbox, Process, Reply, documented, eventually, trouble};
+use crate::{Browser, Client, Mailbox, Process, Reply, documented, eventually, trouble};
 
 /// The account that is an operator once its address is proven.
 pub const OPERATOR_EMAIL: &str = "operator@example.com";
@@ -93,6 +93,12 @@ impl Gateway {
 
     pub fn url(&self) -> &str {
         self.system.url()
+    }
+
+    /// A browser at the shop of this name.
+    pub fn browser(&self, host: &str) -> Browser {
+        let port = self.system.shop_port().expect("the shops have a port");
+        Browser::new(self.http.clone(), port, host)
     }
 
     pub fn system(&self) -> &System {

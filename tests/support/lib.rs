@@ -4,6 +4,7 @@
 //! - [`Gateway`]: a whole system for one test, in memory, on free ports, with its own clock.
 //! - [`Client`], [`Input`], [`Reply`]: a request from its own network address, and its answer.
 //! - [`Merchant`], [`Operator`], [`Developer`], [`Shop`]: people, and what they have set up.
+//! - [`Browser`]: somebody at a shop's pages.
 //! - [`Shopper`]: a customer of a store. [`Market`]: a store with things to sell.
 //! - [`Receiver`], [`Names`]: the other side of webhooks, well-behaved or not.
 //! - [`PolledQueue`]: a queue of a subscriber's own, who polls.
@@ -29,6 +30,7 @@
 )]
 
 mod actors;
+mod browser;
 mod client;
 pub mod clock;
 mod deliveries;
@@ -59,6 +61,7 @@ mod wait;
 pub use self::providers::{DEMO_SUBDOMAIN, Providers, deliver};
 pub use self::themes::{ThemeShop, ThemeSource, accept, content_sha256, upload, zip};
 pub use actors::{Developer, Merchant, Operator, PASSWORD, Store, open_as_is};
+pub use browser::{Browser, Shown};
 pub use client::{Client, Input, unique};
 pub use core_types::event::EventGroup;
 pub use deliveries::{PERMITS_OF_STORE, PERMITS_TO_HOST, Permit, Permits};

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Client, Gateway, Merchant, Reply, Shop, Store, unique};
+use crate::{Browser, Client, Gateway, Merchant, Reply, Shop, Store, unique};
 
 /// An open store.
 pub struct Market {
@@ -54,6 +54,17 @@ impl Market {
             .expect(200);
         let Shop { gateway, merchant, store, .. } = shop;
         (Self { gateway, merchant, store, owner }, app)
+    }
+
+    /// A browser at the store's shop. The system has a port for shops.
+    pub fn browser(&self) -> Browser {
+        self.gateway.browser(&self.host_of(&self.store.subdomain))
+    }
+
+    /// The name of a store's shop.
+    pub fn host_of(&self, subdomain: &str) -> String {
+        let port = self.gateway.system().shop_port().unwrap_or_default();
+        format!("{subdomain}.localhost:{port}")
     }
 
     /// A variant at this price with so many to sell.

@@ -18,7 +18,7 @@ Usage: cargo run -p local -- [options]
 
   --port <port>          where the API listens (3000; 0 takes any free port)
   --shop-port <port>     where the shops listen, each at its own name: http://demo-store.localhost:3200
-                         (3200; 0 takes any free port)
+                         (200 above the API's; 0 takes any free port)
   --shop-domain <domain> the domain below which every store has a shop, with --public (localhost)
   --host <address>       the address on which it listens, instead of 127.0.0.1 and ::1; `::` is every
                          address, of IPv4 as well
@@ -89,8 +89,8 @@ pub(crate) enum Command {
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Run {
     pub(crate) port: u16,
-    /// The port of the shops.
-    pub(crate) shop_port: u16,
+    /// The port of the shops, if it is not that of the API and 200.
+    shop_port: Option<u16>,
     /// The domain below which every store has a shop.
     pub(crate) shop_domain: String,
     /// The address on which the API listens; both of loopback if none.
@@ -118,6 +118,14 @@ pub(crate) struct Run {
     pub(crate) elsewhere: Elsewhere,
 }
 
+impl Run {
+    /// The port of the shops: any free one, if the API takes any.
+    pub(crate) fn shop_port(&self) -> u16 {
+        let beside = if self.port == 0 { 0 } else { self.port.saturating_add(200) };
+        self.shop_port.unwrap_or(beside)
+    }
+}
+
 #[derive(Default)]
 pub(crate) struct NamedPorts {
     dynamodb: Option<u16>,
@@ -139,7 +147,7 @@ impl NamedPorts {
 pub(crate) fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::Error> {
     let mut run = Run {
         port: 3000,
-        shop_port: 3200,
+        shop_port: None,
         shop_domain: "localhost".to_owned(),
         host: None,
         public: None,
@@ -163,7 +171,7 @@ pub(crate) fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("port") => run.port = arguments.value()?.parse()?,
-            Long("shop-port") => run.shop_port = arguments.value()?.parse()?,
+            Long("shop-port") => run.shop_port = Some(arguments.value()?.parse()?),
             Long("shop-domain") => run.shop_domain = arguments.value()?.string()?,
             Long("host") => run.host = Some(arguments.value()?.parse()?),
             Long("public") => run.public = Some(arguments.value()?.parse_with(public_url)?),

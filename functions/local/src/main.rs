@@ -107,7 +107,7 @@ fn options(run: &Run, payment_base_urls: PaymentBaseUrls) -> Result<Options, Any
     let policy = if run.public.is_some() { Policy::strict() } else { Policy::development() };
     Ok(Options {
         port: run.with_api.then_some(run.port),
-        shop_port: run.with_api.then_some(run.shop_port),
+        shop_port: run.with_api.then(|| run.shop_port()),
         host: run.host,
         base_url: run.public.clone(),
         embedded: emulators::Options {
@@ -183,7 +183,8 @@ fn greeting(system: &System, run: &Run, providers: Option<&Providers>) -> String
     }
     if run.with_demo && run.with_api {
         let port = system.shop_port().unwrap_or_default();
-        let _ = writeln!(text, "The demo store sells at http://{}.localhost:{port}", demo::SUBDOMAIN);
+        let _ =
+            writeln!(text, "The demo store sells at http://{}.localhost:{port}", demo::SUBDOMAIN);
     }
     if let Some(providers) = providers {
         let _ = writeln!(text, "Payment providers are played at {}", providers.url());

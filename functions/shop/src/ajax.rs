@@ -10,7 +10,7 @@ use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
-use http::Method;
+use http::{HeaderMap, Method};
 use serde_json::{Value, json};
 
 use crate::Shops;
@@ -54,14 +54,15 @@ async fn show(visit: Visit) -> Response {
 async fn product(
     State(shops): State<Arc<Shops>>,
     Path(handle): Path<String>,
+    headers: HeaderMap,
     visit: Visit,
 ) -> Response {
     let json = handle.strip_suffix(".js").or_else(|| handle.strip_suffix(".json"));
-    let Some(name) = json else { return crate::pages::show(State(shops), visit).await };
+    let Some(name) = json else { return crate::pages::show(State(shops), headers, visit).await };
     let found = visit.get(&format!("/products/{}", segment(name))).await;
     match found {
         Ok(product) => {
-            let product = crate::pages::product_json(&product);
+            let product = crate::pages::product_json(&visit, &product);
             let is_wrapped = handle.ends_with(".json");
             let body = if is_wrapped { json!({ "product": product }) } else { product };
             reply::json(&visit, &body)

@@ -79,11 +79,19 @@ async fn rates(visit: &Visit, cart: &Cart) -> Result<Vec<Value>, Fault> {
     };
     let items: Vec<Value> = cart.lines().iter().map(line).collect();
     let body = json!({
-        "items": items, "shipping_address": address,
+        "items": items, "shipping_address": destination(address),
         "discount_codes": cart.json.get("discount_codes"),
     });
     let answer = visit.send(visit.call(Method::POST, "/shipping-rates").body(body)).await?;
     Ok(list(&answer.json()))
+}
+
+/// An address as requests have it: without what the API has found out about it.
+fn destination(address: &Value) -> Value {
+    let members = address.as_object().into_iter().flatten();
+    let known =
+        members.filter(|(name, value)| ADDRESS.contains(&name.as_str()) && !value.is_null());
+    known.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 /// Whether anything in the cart is shipped.

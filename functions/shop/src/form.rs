@@ -100,6 +100,17 @@ impl Fields {
         self.get(name).map(str::trim).filter(|text| !text.is_empty())
     }
 
+    /// All values of a name.
+    pub(crate) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> + 'a {
+        let values = self.0.iter().filter(move |(other, _)| other == name);
+        values.map(|(_, value)| value.as_str())
+    }
+
+    /// All names and values.
+    pub(crate) fn pairs(&self) -> &[(String, String)] {
+        &self.0
+    }
+
     /// Whether there is a value of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(other, _)| other == name)

@@ -68,8 +68,18 @@ impl<'a> Page<'a> {
         Self { visit, title, aside: None, content, policy: None }
     }
 
+    /// The page as a response.
+    pub(crate) fn answer(mut self, status: StatusCode) -> Response {
+        let policy = self.policy.take();
+        let mut response = (status, Html(self.html())).into_response();
+        if let Some(policy) = policy.and_then(|policy| HeaderValue::from_str(&policy).ok()) {
+            response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+        }
+        with_headers(response)
+    }
+
     /// Renders the page.
-    pub(crate) fn answer(self, status: StatusCode) -> Response {
+    pub(crate) fn html(&self) -> String {
         let store = self.visit.store();
         let title = format!("{} – {}", self.title, store.name.as_str());
         let logo = store.branding.logo.as_ref().map(|id| format!("/media/{}", id.as_str()));
@@ -96,11 +106,7 @@ impl<'a> Page<'a> {
                 }
             }
         };
-        let mut response = (status, Html(page.into_string())).into_response();
-        if let Some(policy) = self.policy.and_then(|policy| HeaderValue::from_str(&policy).ok()) {
-            response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
-        }
-        with_headers(response)
+        page.into_string()
     }
 }
 

@@ -25,7 +25,7 @@ use axum::routing::{get, post};
 use gateway::app::App;
 
 use api::Api;
-use pages::PageCache;
+use pages::{PageCache, ThemeCache};
 
 /// What all shops of this process have in common.
 pub(crate) struct Shops {
@@ -34,13 +34,20 @@ pub(crate) struct Shops {
     /// `https`, or `http` on a machine of one's own.
     pub(crate) scheme: &'static str,
     pub(crate) pages: PageCache,
+    pub(crate) themes: ThemeCache,
 }
 
 /// The routes of a shop.
 pub fn router(app: App) -> Router {
     let scheme = if app.config.base_url.starts_with("http:") { "http" } else { "https" };
     let api = Api::new(app.clone());
-    let shops = Arc::new(Shops { app, api, scheme, pages: PageCache::default() });
+    let shops = Arc::new(Shops {
+        app,
+        api,
+        scheme,
+        pages: PageCache::default(),
+        themes: ThemeCache::default(),
+    });
     Router::new()
         .merge(ajax::routes())
         .merge(checkout::routes())

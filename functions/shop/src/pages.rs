@@ -1,23 +1,150 @@
-//! The pages of a theme.
+//! The pages of a shop's theme.
+
+mod cache;
+mod data;
+mod filters;
+mod listing;
+mod plain;
+mod respond;
+mod suggestions;
+mod theme;
+mod wanted;
 
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
+use http::{HeaderMap, StatusCode};
 use serde_json::{Map, Value};
+use shop_theme::{Data, Finding, Limits, Page, Rendered};
 
 use crate::Shops;
 use crate::ajax::is_path;
 use crate::cart::Cart;
 use crate::fault::Fault;
 use crate::form::Fields;
-use crate::visit::Visit;
+use crate::visit::{PREVIEW, Visit};
 
-#[derive(Default)]
-pub(crate) struct PageCache {}
+pub(crate) use cache::PageCache;
+pub(crate) use suggestions::{recommend, suggest, suggest_json};
+pub(crate) use theme::ThemeCache;
+use wanted::Wanted;
 
-pub(crate) async fn show(State(_): State<Arc<Shops>>, _: Visit) -> Response {
-    Fault::not_found().into_response()
+/// Any page of the theme.
+pub(crate) async fn show(
+    State(shops): State<Arc<Shops>>,
+    headers: HeaderMap,
+    visit: Visit,
+) -> Response {
+    let query = Fields::of_query(visit.query().as_bytes());
+    if let Some(token) = query.get("preview_token") {
+        return begin_preview(&visit, token).await;
+    }
+    let key = visit.is_anonymous().then(|| visit.page_key());
+    if let Some(kept) = key.as_ref().and_then(|key| shops.pages.get(key, &shops.app)) {
+        return respond::kept(&kept, &headers);
+    }
+    match page(&visit, &query).await {
+        Ok(Shown::Html(status, html)) => {
+            let is_kept = key.is_some() && status == StatusCode::OK;
+            let page = cache::KeptPage::new(html, shops.app.clock.now());
+            if let Some(key) = key.filter(|_| is_kept) {
+                shops.pages.insert(key, page.clone());
+            }
+            respond::page(&visit, status, &page, &headers)
+        }
+        Ok(Shown::Json(json)) => respond::json(&json),
+        Ok(Shown::Elsewhere(path)) => Redirect::to(&path).into_response(),
+        Err(fault) => respond::fault(&visit, fault),
+    }
+}
+
+/// What a request of a page gets.
+enum Shown {
+    Html(StatusCode, String),
+    /// Sections of the page.
+    Json(Map<String, Value>),
+    Elsewhere(String),
+}
+
+/// Sets the cookie of a preview, and leads to the page without its token: a theme could leak it in the URL of a picture.
+/// An empty token ends the preview.
+async fn begin_preview(visit: &Visit, token: &str) -> Response {
+    let path = visit.location.split('?').next().unwrap_or("/");
+    if !token.is_empty()
+        && let Err(fault) = theme::ensure_preview(visit, token).await
+    {
+        return fault.into_response();
+    }
+    visit.with_cookie(Redirect::to(path).into_response(), PREVIEW, token)
+}
+
+async fn page(visit: &Visit, query: &Fields) -> Result<Shown, Fault> {
+    let path = visit.path().to_owned();
+    let wanted = match Wanted::of(&path) {
+        Wanted::ProductId(id) => {
+            let found = data::products_by_id(visit, &[id.as_str()]).await?;
+            let handle = found.first().map(|product| crate::cart::text(product, "handle"));
+            let handle = handle.filter(|handle| !handle.is_empty()).ok_or_else(Fault::not_found)?;
+            let query = visit.query();
+            let query = if query.is_empty() { String::new() } else { format!("?{query}") };
+            return Ok(Shown::Elsewhere(format!("/products/{handle}{query}")));
+        }
+        wanted => wanted,
+    };
+    let Some(theme) = theme::of(visit).await? else {
+        let (status, html) = plain::page(visit, &wanted).await?;
+        return Ok(Shown::Html(status, html));
+    };
+    let page = wanted.load(visit, query).await?;
+    let status = if matches!(page, Page::NotFound) { StatusCode::NOT_FOUND } else { StatusCode::OK };
+    let cart = visit.load_cart().await?;
+    let data = data::load(visit, &theme, &page, cart.as_ref()).await?;
+    let ids = query.sections();
+    if !ids.is_empty() {
+        let rendered = blocking(move || {
+            shop_theme::sections(&theme, page, &data, &ids, Limits::default())
+        });
+        return rendered.await.map(Shown::Json);
+    }
+    if let Some(id) = query.text("section_id").map(str::to_owned) {
+        let mut rendered = blocking(move || {
+            shop_theme::sections(&theme, page, &data, &[id], Limits::default())
+        })
+        .await?;
+        let first = rendered.values_mut().next().map(Value::take);
+        let Some(Value::String(html)) = first else { return Err(Fault::not_found()) };
+        return Ok(Shown::Html(status, html));
+    }
+    let rendered = blocking(move || shop_theme::render(&theme, page, &data, Limits::default()));
+    match rendered.await {
+        Ok(Rendered { html, warnings }) => {
+            if !warnings.is_empty() {
+                tracing::debug!(count = warnings.len(), "theme has warnings");
+            }
+            Ok(Shown::Html(status, html))
+        }
+        Err(fault) if visit.preview().is_some() => Err(fault),
+        Err(fault) => {
+            // Shoppers can buy even if the theme is broken; its merchant sees why in a preview.
+            tracing::warn!(code = %fault.code, detail = %fault.detail, "theme not rendered");
+            let (status, html) = plain::page(visit, &wanted).await?;
+            Ok(Shown::Html(status, html))
+        }
+    }
+}
+
+/// Renders on a thread for blocking work: a page may take up to two seconds.
+async fn blocking<T: Send + 'static>(
+    rendering: impl FnOnce() -> Result<T, Finding> + Send + 'static,
+) -> Result<T, Fault> {
+    let done = tokio::task::spawn_blocking(rendering).await.map_err(|_| Fault::internal())?;
+    done.map_err(|finding| {
+        let code = serde_json::to_value(finding.code).unwrap_or_default();
+        let code = code.as_str().unwrap_or("failed").to_owned();
+        let detail = format!("{}: {}", finding.path, finding.message);
+        Fault::of(StatusCode::UNPROCESSABLE_ENTITY, &code, &detail)
+    })
 }
 
 /// `POST /localization`: a shop has one country and language so far; the form leads back.
@@ -26,31 +153,28 @@ pub(crate) async fn localize(_: Visit, sent: Fields) -> Redirect {
     Redirect::to(back)
 }
 
-pub(crate) async fn suggest(_: Visit) -> Response {
-    Fault::not_found().into_response()
+/// The cart as themes' scripts read it.
+pub(crate) async fn cart_json(visit: &Visit, cart: Option<&Cart>) -> Value {
+    let data = data::of_cart(visit, cart).await;
+    shop_theme::cart_json(&data.cart, &data)
 }
 
-pub(crate) async fn suggest_json(_: Visit) -> Response {
-    Fault::not_found().into_response()
-}
-
-pub(crate) async fn recommend(_: Visit) -> Response {
-    Fault::not_found().into_response()
-}
-
-pub(crate) async fn cart_json(_: &Visit, cart: Option<&Cart>) -> Value {
-    cart.map(|cart| cart.json.clone()).unwrap_or_default()
-}
-
+/// Renders sections of the page at a path, after a cart has changed.
 pub(crate) async fn sections(
-    _: &Visit,
-    _: &str,
-    _: &[String],
-    _: Option<&Cart>,
+    visit: &Visit,
+    at: &str,
+    ids: &[String],
+    cart: Option<&Cart>,
 ) -> Option<Map<String, Value>> {
-    None
+    let (path, query) = at.split_once('?').unwrap_or((at, ""));
+    let theme = theme::of(visit).await.ok()??;
+    let page = Wanted::of(path).load(visit, &Fields::of_query(query.as_bytes())).await.ok()?;
+    let data: Data = data::load(visit, &theme, &page, cart).await.ok()?;
+    let ids = ids.to_vec();
+    blocking(move || shop_theme::sections(&theme, page, &data, &ids, Limits::default())).await.ok()
 }
 
-pub(crate) fn product_json(product: &Value) -> Value {
-    product.clone()
+/// A product as themes' scripts read it.
+pub(crate) fn product_json(visit: &Visit, product: &Value) -> Value {
+    shop_theme::product_json(product, &data::bare(visit))
 }

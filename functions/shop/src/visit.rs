@@ -144,6 +144,21 @@ impl Visit {
         &self.open.store
     }
 
+    /// The path of the request.
+    pub(crate) fn path(&self) -> &str {
+        self.location.split('?').next().unwrap_or("/")
+    }
+
+    /// The query of the request, as it was sent.
+    pub(crate) fn query(&self) -> &str {
+        self.location.split_once('?').map_or("", |(_, query)| query)
+    }
+
+    /// What tells this page of this shop from others.
+    pub(crate) fn page_key(&self) -> String {
+        format!("{}{}", self.origin, self.location)
+    }
+
     fn cookie(&self, name: &str) -> Option<&str> {
         let found = self.cookies.iter().find(|cookie| cookie.name() == name);
         found.map(Cookie::value).filter(|value| !value.is_empty())
@@ -212,15 +227,23 @@ impl Visit {
     /// other origin.
     pub(crate) fn own_urls(&self, answer: &Answer) -> Value {
         let text = String::from_utf8_lossy(&answer.bytes);
+        serde_json::from_str(&self.own_text(&text)).unwrap_or_default()
+    }
+
+    /// As [`Visit::own_urls`], of JSON.
+    pub(crate) fn own(&self, json: &Value) -> Value {
+        serde_json::from_str(&self.own_text(&json.to_string())).unwrap_or_default()
+    }
+
+    fn own_text(&self, text: &str) -> String {
         let base = &*self.shops.app.config.base_url;
-        let (subdomain, id) = (&self.store().subdomain, &self.store().id);
-        let mut text = text.into_owned();
-        for name in [subdomain.as_str(), id.as_str()] {
+        let mut text = text.to_owned();
+        for name in [self.store().subdomain.as_str(), self.store().id.as_str()] {
             let api = format!("{base}/v1/storefront/{name}");
             text = text.replace(&format!("{api}/media/"), "/media/");
             text = text.replace(&format!("{api}/theme/files/"), "/assets/");
         }
-        serde_json::from_str(&text).unwrap_or_default()
+        text
     }
 
     /// A response header that sets a cookie, which no script reads and no other site's form sends.

@@ -8,13 +8,16 @@ mod source;
 mod view;
 
 use axum::extract::State;
-use catalogue::product::ProductSummary;
+use catalogue::product::{ProductSummary, summaries};
 use core_types::fields::{Handle, Subdomain};
+use core_types::id::ProductId;
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::reply::{Json, Page};
 use gateway::request::{Path, Query, Ruled};
+use identity::store::Store;
 use primitives::problem::Problem;
+use serde_json::Value;
 
 use crate::viewer::Viewer;
 use input::ListQuery;
@@ -23,6 +26,25 @@ use source::ProductList;
 use view::{ProductDetail, StorefrontProductSummary};
 
 pub(crate) use groups::{get_category, get_collection, list_categories, list_collections};
+
+/// The visible products of these ids, as a list has them: one read for a hundred. What is no product's id is left out.
+///
+/// # Errors
+/// 503.
+pub async fn products_by_id(
+    app: &App,
+    store: &Store,
+    ids: &[&str],
+) -> Result<Vec<Value>, Problem> {
+    let ids: Vec<ProductId> = ids.iter().filter_map(|id| ProductId::parse(id)).collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let found = summaries(app, &store.id, &ids).await?;
+    let visible = found.into_iter().filter(ProductSummary::is_visible);
+    let view = |summary| StorefrontProductSummary::of(summary, store, &app.config.base_url);
+    Ok(visible.filter_map(|summary| serde_json::to_value(view(summary)).ok()).collect())
+}
 
 /// `GET /v1/storefront/{subdomain}/products` (`listStorefrontProducts`): List products of a storefront.
 ///

@@ -22,6 +22,7 @@ mod theme;
 mod viewer;
 mod wishlist;
 
+pub use catalog::products_by_id;
 use gateway::budget::Cost;
 use gateway::routes::Routes;
 

@@ -39,7 +39,7 @@ async fn opened(visit: &Visit, id: &str) -> Result<Response, Fault> {
     }
     let provider = provider(visit, &order).await?;
     let back = format!("{}/orders/{}/return", visit.origin, segment(id));
-    let body = json!({"order_id": id, "return_url": back});
+    let body = json!({ "order_id": id });
     let path = format!("/payments/{}/order", segment(&provider));
     let call = visit.order_call(Method::POST, id, &path).body(body);
     match visit.send(call).await {

@@ -1,0 +1,95 @@
+// Plays shoppers at the demo store's shop: cart, checkout, payment, order and account, on a telephone and on a screen,
+// with and without scripts. axe-core looks at every page.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { chromium } from "playwright-core";
+
+const { shop, variant, bank, customer, pictures, browser: executablePath } = JSON.parse(process.argv[2]);
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+
+function check(what, holds) {
+  if (!holds) throw new Error(`not so: ${what}`);
+}
+
+async function visitor({ width = 1280, colorScheme = "light", javaScriptEnabled = true } = {}) {
+  const context = await browser.newContext({ viewport: { width, height: 860 }, colorScheme, javaScriptEnabled });
+  const page = await context.newPage();
+  page.faults = [];
+  page.on("console", (message) => message.type() === "error" && page.faults.push(message.text()));
+  page.on("pageerror", (error) => page.faults.push(error.message));
+  page.on("request", (request) => {
+    const { origin } = new URL(request.url());
+    if (![shop, bank].includes(origin)) page.faults.push(`it asks ${request.url()}`);
+  });
+  return page;
+}
+
+/** What is wrong with a page: for people who use a keyboard or a reader, and on its screen. */
+async function look(page, name, width) {
+  await page.screenshot({ path: `${pictures}/shop-${name}-${width}.png`, fullPage: true });
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
+  check(`${name} fits ${width} px`, !wide);
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => axe.run());
+  check(`${name}: ${JSON.stringify(violations.map(({ id, nodes }) => [id, nodes[0].html]))}`, !violations.length);
+}
+
+async function fill(page) {
+  await page.fill("#email", "asha@example.com");
+  const fields = { first_name: "Asha", last_name: "Rao", line1: "12 MG Road", city: "Bengaluru", postal_code: "560001" };
+  for (const [name, value] of Object.entries(fields)) await page.fill(`#ship-${name}`, value);
+  await page.selectOption("#ship-region", "KA");
+}
+
+async function order(page, width, choice) {
+  await page.goto(`${shop}/cart/${variant}:2`);
+  await look(page, "checkout", width);
+  await fill(page);
+  await page.click("#delivery button");
+  await page.waitForLoadState();
+  await look(page, "checkout-address", width);
+  await page.check("input[name=payment][value=stripe]");
+  await page.click("button[value=place]");
+  await page.waitForURL(`${bank}/**`);
+  await page.click(`button[value="${choice}"]`);
+  if (choice === "3ds") await page.click("text=Approve");
+  await page.waitForURL(`${shop}/orders/**`);
+}
+
+for (const [width, colorScheme] of [[360, "light"], [1280, "light"], [1280, "dark"]]) {
+  const page = await visitor({ width, colorScheme });
+  await order(page, width, "3ds");
+  check("the order is paid", (await page.textContent("h1")) === "Thank you for your order");
+  await look(page, "order", width);
+  await order(page, width, "decline");
+  check("it is said that nothing was charged", (await page.textContent("[role=alert]")).includes("Nothing was charged"));
+  await look(page, "declined", width);
+  // A mistake: the first wrong field has the focus.
+  await page.goto(`${shop}/cart/${variant}:1`);
+  await page.fill("#email", "nobody");
+  await page.click("button[value=place]");
+  await page.waitForSelector("#email-error");
+  await look(page, "mistake", width);
+  await page.goto(`${shop}/account/login`);
+  await look(page, "sign-in", width);
+  await page.fill("#email", customer.email);
+  await page.fill("#password", customer.password);
+  await page.click("button.primary");
+  await page.waitForURL(`${shop}/account`);
+  await look(page, "account", width);
+  await page.goto(`${shop}/account/addresses`);
+  await look(page, "addresses", width);
+  const serious = page.faults.filter((fault) => !fault.includes("422"));
+  check(`no error: ${JSON.stringify(serious)}`, !serious.length);
+}
+
+const plain = await visitor({ javaScriptEnabled: false });
+await plain.goto(`${shop}/cart/${variant}:1`);
+await fill(plain);
+await plain.click("#delivery button");
+await plain.check("input[name=payment][value=stripe]");
+await plain.click("button[value=place]");
+await plain.click("button[value=pay]");
+check("it is paid without a script", (await plain.textContent("h1")) === "Thank you for your order");
+await browser.close();

@@ -1,0 +1,206 @@
+//! What a page is rendered from. Everything is asked for at once, and only what the theme's settings and the page refer to.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use shop_theme::{Data, Page, Theme};
+
+use crate::api::segment;
+use crate::cart::{Cart, lines, text};
+use crate::fault::Fault;
+use crate::form::Fields;
+use crate::visit::Visit;
+
+/// The most collections and products of a page that settings refer to.
+const MOST: usize = 12;
+/// Products of a collection that a section shows.
+const LIMIT: usize = 50;
+
+fn list(page: &Value) -> Vec<Value> {
+    page.get("data").and_then(Value::as_array).cloned().unwrap_or_default()
+}
+
+/// What every page has without asking.
+pub(super) fn bare(visit: &Visit) -> Data {
+    let store = visit.store();
+    Data {
+        store: json!({
+            "name": store.name, "currency": store.currency, "locale": store.locale,
+            "subdomain": store.subdomain,
+        }),
+        origin: visit.origin.clone(),
+        path: visit.path().to_owned(),
+        query: Fields::of_query(visit.query().as_bytes()).pairs().to_vec(),
+        now_ms: visit.shops.app.clock.now().as_millis(),
+        ..Data::default()
+    }
+}
+
+/// What a cart's JSON is made from.
+pub(super) async fn of_cart(visit: &Visit, cart: Option<&Cart>) -> Data {
+    let mut data = bare(visit);
+    if let Some(cart) = cart {
+        data.cart = cart.json.clone();
+        data.products = products_of(visit, cart).await;
+    }
+    data
+}
+
+/// The products of a cart's lines, for their handles and options.
+async fn products_of(visit: &Visit, cart: &Cart) -> Vec<Value> {
+    let ids: BTreeSet<&str> = lines(&cart.json)
+        .iter()
+        .filter_map(|line| line.pointer("/merchandise/product_id").and_then(Value::as_str))
+        .collect();
+    let ids: Vec<&str> = ids.into_iter().collect();
+    products_by_id(visit, &ids).await.unwrap_or_default()
+}
+
+/// Products by their ids, as lists have them.
+///
+/// # Errors
+/// 503.
+pub(super) async fn products_by_id(visit: &Visit, ids: &[&str]) -> Result<Vec<Value>, Fault> {
+    let found = storefront::products_by_id(&visit.shops.app, visit.store(), ids).await?;
+    Ok(found.into_iter().map(|product| visit.own(&product)).collect())
+}
+
+/// Loads what a page needs.
+///
+/// # Errors
+/// 429, 503.
+pub(super) async fn load(
+    visit: &Visit,
+    theme: &Theme,
+    page: &Page,
+    cart: Option<&Cart>,
+) -> Result<Data, Fault> {
+    let names = names_in(theme, page);
+    let (store, menus, known, carts) = tokio::join!(
+        visit.get(""),
+        visit.get("/navigation?limit=50"),
+        visit.get("/collections?limit=100"),
+        of_cart(visit, cart),
+    );
+    let (menus, known) = (list(&menus?), list(&known?));
+    let is_named = |collection: &&Value| names.contains(text(collection, "handle"));
+    let wanted: Vec<Value> = known.iter().filter(is_named).take(MOST).cloned().collect();
+    let shows_all = names.contains("all") || matches!(page, Page::Collections | Page::NotFound);
+    let shows_all = shows_all || wanted.is_empty() && matches!(page, Page::Index);
+    let (filled, products, texts) = tokio::join!(
+        join_all(wanted.iter().map(|collection| products_in(visit, collection))),
+        named_products(visit, &names, shows_all),
+        texts(visit, page),
+    );
+    let mut collections: Vec<(Value, Vec<Value>)> = wanted.into_iter().zip(filled).collect();
+    let is_loaded = |handle: &str, all: &[(Value, Vec<Value>)]| {
+        all.iter().any(|(collection, _)| text(collection, "handle") == handle)
+    };
+    for collection in known {
+        if !is_loaded(text(&collection, "handle"), &collections) {
+            collections.push((collection, Vec::new()));
+        }
+    }
+    let mut data = Data { store: store?, menus, collections, texts, header: header(visit), ..carts };
+    data.products.extend(products);
+    if let Page::Product(product) = page {
+        data.recommendations =
+            product.get("related").and_then(Value::as_array).cloned().unwrap_or_default();
+    }
+    let page = data.query.iter().find(|(name, _)| name == "page");
+    data.page = page.and_then(|(_, number)| number.parse().ok()).unwrap_or(1);
+    if visit.has_session() {
+        let me = visit.call_at(http::Method::GET, "/v1/storefront/customer/me".to_owned());
+        data.customer = visit.send(me).await.map(|answer| answer.json()).unwrap_or_default();
+    }
+    Ok(data)
+}
+
+async fn products_in(visit: &Visit, collection: &Value) -> Vec<Value> {
+    let handle = segment(text(collection, "handle"));
+    let path = format!("/products?collection={handle}&limit={LIMIT}");
+    visit.get(&path).await.map(|page| list(&page)).unwrap_or_default()
+}
+
+/// The products that settings name, and the newest ones where a section shows them all.
+async fn named_products(visit: &Visit, names: &BTreeSet<String>, shows_all: bool) -> Vec<Value> {
+    let mut found = Vec::new();
+    if shows_all {
+        let page = visit.get(&format!("/products?limit={LIMIT}")).await;
+        found.extend(page.map(|page| list(&page)).unwrap_or_default());
+    }
+    let asked = names.iter().filter_map(|name| name.strip_prefix("product:")).take(MOST);
+    let asked = asked.map(|handle| {
+        let path = format!("/products/{}", segment(handle));
+        async move { visit.get(&path).await.ok() }
+    });
+    found.extend(join_all(asked).await.into_iter().flatten());
+    found
+}
+
+/// The texts of the policies that settings refer to are loaded with the page that shows them.
+async fn texts(visit: &Visit, page: &Page) -> Vec<Value> {
+    let _ = visit;
+    match page {
+        Page::Text(text) => vec![(**text).clone()],
+        _ => Vec::new(),
+    }
+}
+
+/// The names in a theme's settings that may be handles: of collections as they are, of products behind `product:`.
+fn names_in(theme: &Theme, page: &Page) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    collect(&Value::Object(theme.settings.clone()), "", &mut names);
+    if matches!(page, Page::Index) {
+        collect(&Value::Object(theme.sections.clone()), "", &mut names);
+    }
+    let template = format!("templates/{}", page.template());
+    for (path, file) in theme.files.iter() {
+        let is_shown = path.starts_with(&template) || path.starts_with("sections/");
+        if is_shown
+            && path.ends_with(".json")
+            && let Ok(json) = serde_json::from_slice::<Value>(&file.bytes)
+        {
+            collect(&json, "", &mut names);
+        }
+    }
+    names
+}
+
+/// Collects the texts of settings.
+fn collect(value: &Value, member: &str, names: &mut BTreeSet<String>) {
+    match value {
+        Value::String(text) if !text.is_empty() && text.len() <= 255 => {
+            let handle = text.rsplit('/').next().unwrap_or(text);
+            if member.contains("product") && !text.contains("{{") {
+                names.insert(format!("product:{handle}"));
+            }
+            names.insert(handle.to_owned());
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(item, member, names)),
+        Value::Object(members) => {
+            for (member, value) in members {
+                collect(value, member, names);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What themes' scripts expect of the platform in the head of each page.
+fn header(visit: &Visit) -> String {
+    let store = visit.store();
+    let shopify = json!({
+        "shop": store.subdomain, "locale": store.locale, "country": store.country,
+        "currency": {"active": store.currency, "rate": "1.0"},
+        "routes": {"root": "/"}, "designMode": false,
+    });
+    // No text of it can end the script.
+    let shopify = shopify.to_string().replace('<', "\\u003c");
+    let robots = match visit.preview() {
+        Some(_) => "<meta name=\"robots\" content=\"noindex\">",
+        None => "",
+    };
+    format!("{robots}<script>window.Shopify = {shopify};</script>")
+}

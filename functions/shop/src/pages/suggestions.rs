@@ -1,0 +1,112 @@
+//! Suggestions while somebody types, and recommendations beside a product, as themes' scripts ask for them.
+
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+use shop_theme::{Limits, Listing, Page};
+
+use super::{blocking, data, respond, theme};
+use crate::api::segment;
+use crate::cart::text;
+use crate::fault::Fault;
+use crate::form::Fields;
+use crate::visit::Visit;
+
+/// Products of an answer unless the request says fewer.
+const MOST: usize = 10;
+
+fn limit(query: &Fields, name: &str) -> usize {
+    let wanted = query.text(name).and_then(|text| text.parse().ok());
+    wanted.unwrap_or(MOST).clamp(1, MOST)
+}
+
+async fn found(visit: &Visit, query: &Fields) -> Result<(String, Vec<Value>), Fault> {
+    let terms: String = query.text("q").unwrap_or_default().chars().take(100).collect();
+    if terms.is_empty() {
+        return Ok((terms, Vec::new()));
+    }
+    let limit = limit(query, "resources[limit]");
+    let page = visit.get(&format!("/products?limit={limit}&q={}", segment(&terms))).await?;
+    let products = page.get("data").and_then(Value::as_array).cloned().unwrap_or_default();
+    Ok((terms, products))
+}
+
+/// `GET /search/suggest?q=…&section_id=predictive-search`.
+pub(crate) async fn suggest(visit: Visit) -> Response {
+    let query = Fields::of_query(visit.query().as_bytes());
+    let Some(id) = query.text("section_id").map(str::to_owned) else {
+        return suggest_json(visit).await;
+    };
+    let page = match found(&visit, &query).await {
+        Ok((terms, products)) => {
+            let results = Box::new(Listing { products, ..Listing::default() });
+            Page::Search { terms, results, predictive: true }
+        }
+        Err(fault) => return fault.into_response(),
+    };
+    section(&visit, page, id, Vec::new()).await
+}
+
+/// Renders one section of a page.
+async fn section(visit: &Visit, page: Page, id: String, related: Vec<Value>) -> Response {
+    let rendered = async {
+        let theme = theme::of(visit).await?.ok_or_else(Fault::not_found)?;
+        let cart = visit.load_cart().await?;
+        let mut data = data::load(visit, &theme, &page, cart.as_ref()).await?;
+        if !related.is_empty() {
+            data.recommendations = related;
+        }
+        let limits = Limits::default();
+        blocking(move || shop_theme::sections(&theme, page, &data, &[id], limits)).await
+    };
+    match rendered.await {
+        Ok(sections) => match sections.into_iter().next() {
+            Some((_, Value::String(html))) => respond::section(html),
+            _ => Fault::not_found().into_response(),
+        },
+        Err(fault) => fault.into_response(),
+    }
+}
+
+/// `GET /search/suggest.json?q=…`.
+pub(crate) async fn suggest_json(visit: Visit) -> Response {
+    let query = Fields::of_query(visit.query().as_bytes());
+    match found(&visit, &query).await {
+        Ok((_, products)) => {
+            let products: Vec<Value> =
+                products.iter().map(|product| super::product_json(&visit, product)).collect();
+            let results = json!({
+                "products": products, "collections": [], "pages": [], "articles": [], "queries": [],
+            });
+            respond::any_json(&json!({"resources": {"results": results}}))
+        }
+        Err(fault) => fault.into_response(),
+    }
+}
+
+/// `GET /recommendations/products?product_id=…`, as a section or as JSON.
+pub(crate) async fn recommend(visit: Visit) -> Response {
+    let query = Fields::of_query(visit.query().as_bytes());
+    let id = query.text("product_id").unwrap_or_default();
+    let product = async {
+        let found = data::products_by_id(&visit, &[id]).await?;
+        let handle = found.first().map(|product| text(product, "handle").to_owned());
+        let handle = handle.ok_or_else(Fault::not_found)?;
+        visit.get(&format!("/products/{}", segment(&handle))).await
+    };
+    let product = match product.await {
+        Ok(product) => product,
+        Err(fault) => return fault.into_response(),
+    };
+    let related = product.get("related").and_then(Value::as_array).cloned().unwrap_or_default();
+    let related: Vec<Value> = related.into_iter().take(limit(&query, "limit")).collect();
+    match query.text("section_id").map(str::to_owned) {
+        Some(section_id) => {
+            section(&visit, Page::Product(Box::new(product)), section_id, related).await
+        }
+        None => {
+            let products: Vec<Value> =
+                related.iter().map(|product| super::product_json(&visit, product)).collect();
+            respond::any_json(&json!({ "products": products }))
+        }
+    }
+}

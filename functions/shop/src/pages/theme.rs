@@ -1,0 +1,126 @@
+//! The theme of a shop: its live release, or the draft of a preview. A release never changes, and is kept with its files.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use catalogue::blob::pinned::BlobRef;
+use quick_cache::sync::Cache;
+use serde_json::{Map, Value};
+use services::Services;
+use shop_theme::{File, Theme};
+use themes::contents::{Contents, StoredFile};
+use themes::preview::Token;
+use themes::published;
+use themes::session::PreviewSession;
+use themes::settings::Content;
+
+use crate::fault::Fault;
+use crate::visit::Visit;
+
+/// Themes whose files are kept, and releases.
+const THEMES: usize = 64;
+
+/// The files of a theme's version.
+#[derive(Clone)]
+struct Files {
+    files: Arc<BTreeMap<String, File>>,
+    assets: Arc<BTreeMap<String, String>>,
+    name: String,
+}
+
+/// The themes of this process, by the digests of their contents; and the releases, by store, theme and number.
+pub(crate) struct ThemeCache {
+    files: Cache<String, Files>,
+    releases: Cache<String, Arc<(BlobRef, Content)>>,
+}
+
+impl Default for ThemeCache {
+    fn default() -> Self {
+        Self { files: Cache::new(THEMES), releases: Cache::new(THEMES) }
+    }
+}
+
+/// The theme for this visitor; none before the first publication.
+///
+/// # Errors
+/// `invalid_or_expired_token`, `preview_expired`, 503.
+pub(super) async fn of(visit: &Visit) -> Result<Option<Theme>, Fault> {
+    let Some(release) = release(visit).await? else { return Ok(None) };
+    let (place, content) = &*release;
+    let Files { files, assets, name } = files(visit, place).await?;
+    let sections = serde_json::to_value(&content.sections).map_err(|_| Fault::internal())?;
+    let sections = match sections {
+        Value::Object(sections) => sections,
+        _ => Map::new(),
+    };
+    Ok(Some(Theme {
+        files,
+        assets,
+        settings: content.settings.clone(),
+        sections,
+        order: Some(content.order.clone()),
+        locale: visit.store().locale.to_string(),
+        name,
+    }))
+}
+
+async fn release(visit: &Visit) -> Result<Option<Arc<(BlobRef, Content)>>, Fault> {
+    let (services, store): (&Services, _) = (&visit.shops.app, visit.store());
+    if let Some(token) = visit.preview() {
+        let session = preview(visit, token).await?;
+        return Ok(Some(Arc::new((session.contents, session.content))));
+    }
+    let Some(live) = &store.live_theme else { return Ok(None) };
+    let key = format!("{}/{}/{}", store.id, live.slug, live.release);
+    let known = &visit.shops.themes.releases;
+    if let Some(release) = known.get(&key) {
+        return Ok(Some(release));
+    }
+    let Some(live) = published::live(services, store).await? else { return Ok(None) };
+    let release = Arc::new((live.contents, live.content));
+    known.insert(key, Arc::clone(&release));
+    Ok(Some(release))
+}
+
+async fn preview(visit: &Visit, token: &str) -> Result<PreviewSession, Fault> {
+    let services: &Services = &visit.shops.app;
+    let keys = services.secrets.keys().await?;
+    let now = services.clock.now();
+    let token = Token::verify(token, &keys.previews, &visit.store().id, now)?;
+    Ok(PreviewSession::of(services, &token).await?)
+}
+
+/// Ensures that a token opens a preview of this shop.
+///
+/// # Errors
+/// `invalid_or_expired_token`, `preview_expired`, 503.
+pub(super) async fn ensure_preview(visit: &Visit, token: &str) -> Result<(), Fault> {
+    preview(visit, token).await.map(drop)
+}
+
+async fn files(visit: &Visit, place: &BlobRef) -> Result<Files, Fault> {
+    let known = &visit.shops.themes.files;
+    if let Some(files) = known.get(&place.sha256) {
+        return Ok(files);
+    }
+    let services: &Services = &visit.shops.app;
+    let contents = Contents::load(services, place).await?;
+    let read: Vec<&StoredFile> =
+        contents.files.iter().filter(|stored| Theme::reads(&stored.file.path)).collect();
+    let bytes = Contents::read(services, &read).await?;
+    let file = |(stored, bytes): (&&StoredFile, _)| {
+        let sha256 = Arc::from(stored.file.sha256.to_string());
+        (stored.file.path.clone(), File { sha256, bytes })
+    };
+    let asset = |stored: &StoredFile| {
+        let name = stored.file.path.strip_prefix("assets/")?.to_owned();
+        Some((name.clone(), format!("/assets/{}/{name}", stored.file.sha256)))
+    };
+    let files = Files {
+        files: Arc::new(read.iter().zip(bytes).map(file).collect()),
+        assets: Arc::new(contents.files.iter().filter_map(asset).collect()),
+        name: contents.manifest.name.clone(),
+    };
+    known.insert(place.sha256.clone(), files.clone());
+    Ok(files)
+}

@@ -1,0 +1,139 @@
+//! Which page a path is.
+
+use serde_json::Value;
+use shop_theme::{Listing, Page};
+
+use super::listing;
+use crate::api::segment;
+use crate::fault::Fault;
+use crate::form::Fields;
+use crate::visit::Visit;
+
+/// A page by its path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Index,
+    Collections,
+    /// A collection by its handle, and a tag of its products.
+    Collection(String, Option<String>),
+    Product(String),
+    /// A product by its id, as a cart names it.
+    ProductId(String),
+    Search,
+    Cart,
+    /// A policy.
+    Policy(String),
+    /// A text page of the theme: `contact`.
+    Text(String),
+    Unknown,
+}
+
+impl Wanted {
+    pub(super) fn of(path: &str) -> Self {
+        let decode = |part: &str| {
+            let pair = format!("={}", part.replace('+', "%2B"));
+            let decoded = form_urlencoded::parse(pair.as_bytes()).next();
+            decoded.map(|(_, value)| value.into_owned()).unwrap_or_default()
+        };
+        let parts: Vec<String> =
+            path.split('/').filter(|part| !part.is_empty()).map(decode).collect();
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        match parts.as_slice() {
+            [] => Self::Index,
+            ["collections"] => Self::Collections,
+            ["collections", handle] => Self::Collection((*handle).to_owned(), None),
+            ["collections", _, "products", handle] | ["products", handle] => {
+                if handle.starts_with("prd_") {
+                    Self::ProductId((*handle).to_owned())
+                } else {
+                    Self::Product((*handle).to_owned())
+                }
+            }
+            ["collections", handle, tag] => {
+                Self::Collection((*handle).to_owned(), Some((*tag).to_owned()))
+            }
+            ["products"] => Self::Collection("all".to_owned(), None),
+            ["search"] => Self::Search,
+            ["cart"] => Self::Cart,
+            ["policies", handle] => Self::Policy((*handle).to_owned()),
+            ["pages", handle] => Self::Text((*handle).to_owned()),
+            _ => Self::Unknown,
+        }
+    }
+
+    /// Loads what the page is about. What does not exist is the page for an unknown path.
+    pub(super) async fn load(&self, visit: &Visit, query: &Fields) -> Result<Page, Fault> {
+        let found = match self {
+            Self::Index => Ok(Page::Index),
+            Self::Collections => Ok(Page::Collections),
+            Self::Cart => Ok(Page::Cart),
+            Self::Collection(handle, tag) => {
+                let list = listing::of_collection(visit, handle, tag.as_deref(), query).await;
+                list.map(|list| Page::Collection(Box::new(list)))
+            }
+            Self::Product(handle) => {
+                let product = visit.get(&format!("/products/{}", segment(handle))).await;
+                product.map(|product| Page::Product(Box::new(product)))
+            }
+            Self::Search => search(visit, query).await,
+            Self::Policy(handle) => {
+                let policy = visit.get(&format!("/policies/{}", segment(handle))).await;
+                policy.map(|policy| Page::Text(Box::new(policy)))
+            }
+            Self::Text(handle) => text_page(visit, handle).await,
+            Self::ProductId(_) | Self::Unknown => Ok(Page::NotFound),
+        };
+        match found {
+            Err(fault) if fault.is("not_found") || fault.is("validation_failed") => {
+                Ok(Page::NotFound)
+            }
+            found => found,
+        }
+    }
+}
+
+async fn search(visit: &Visit, query: &Fields) -> Result<Page, Fault> {
+    let terms = query.text("q").unwrap_or_default().to_owned();
+    let results = if terms.is_empty() {
+        Listing::default()
+    } else {
+        listing::of_search(visit, &terms, query).await?
+    };
+    Ok(Page::Search { terms, results: Box::new(results), predictive: false })
+}
+
+/// A page of texts: the policies are pages, too, and `contact` has the theme's form.
+async fn text_page(visit: &Visit, handle: &str) -> Result<Page, Fault> {
+    if handle == "contact" {
+        let page = serde_json::json!({
+            "title": "Contact", "handle": "contact", "body_html": "", "template_suffix": "contact",
+        });
+        return Ok(Page::Text(Box::new(page)));
+    }
+    let found: Value = visit.get(&format!("/policies/{}", segment(handle))).await?;
+    Ok(Page::Text(Box::new(found)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_a_page() {
+        let named = |text: &str| text.to_owned();
+        for (path, wanted) in [
+            ("/", Wanted::Index),
+            ("/collections/", Wanted::Collections),
+            ("/collections/hats", Wanted::Collection(named("hats"), None)),
+            ("/collections/hats/wool", Wanted::Collection(named("hats"), Some(named("wool")))),
+            ("/collections/hats/products/cap", Wanted::Product(named("cap"))),
+            ("/products/caf%C3%A9", Wanted::Product(named("café"))),
+            ("/products/prd_1", Wanted::ProductId(named("prd_1"))),
+            ("/search", Wanted::Search),
+            ("/policies/privacy", Wanted::Policy(named("privacy"))),
+            ("/blogs/news", Wanted::Unknown),
+        ] {
+            assert_eq!(Wanted::of(path), wanted, "{path}");
+        }
+    }
+}

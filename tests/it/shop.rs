@@ -1,0 +1,16 @@
+//! The pages of shops: who is led where, carts, checkout, accounts, and what no page does.
+
+mod accounts;
+mod attacks;
+mod carts;
+mod checkout;
+mod hosts;
+
+use support::{Browser, Market};
+
+/// A shop, and a browser at it.
+async fn shop() -> (Market, Browser) {
+    let market = Market::open_with(|options| options.shop_port = Some(0)).await;
+    let browser = market.browser();
+    (market, browser)
+}

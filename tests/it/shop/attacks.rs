@@ -1,0 +1,87 @@
+//! What others try: another site's form, a theme's script, a forged address.
+
+use reqwest::Method;
+use support::json;
+
+use super::shop;
+
+#[tokio::test]
+async fn a_form_of_another_site_changes_nothing() {
+    let (market, mut browser) = shop().await;
+    let variant = market.stock(10_00, 9).await;
+    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    for path in ["/cart/add", "/cart/clear.js", "/checkout", "/account/login", "/account/logout"] {
+        for (name, value) in [("sec-fetch-site", "cross-site"), ("origin", "https://evil.example")]
+        {
+            let request = browser.request(Method::POST, path).header(name, value);
+            browser.send(request.form(&[("id", &variant)]), path).await.expect(403);
+        }
+    }
+    let cart = browser.fetch("/cart.js").await.expect(200).json();
+    assert_eq!(cart["item_count"], 1);
+}
+
+#[tokio::test]
+async fn a_script_reads_no_page_with_somebodys_data() {
+    let (market, mut browser) = shop().await;
+    let variant = market.stock(10_00, 9).await;
+    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    let order = super::checkout::order(&market, &mut browser).await;
+    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    for path in ["/checkout", "/account", "/account/addresses", &order] {
+        browser.fetch(path).await.expect(403);
+    }
+    browser.script("/checkout", &json!({"act": "place"})).await.expect(403);
+    for path in ["/checkout", &order] {
+        let page = browser.open(path).await.expect(200);
+        assert_eq!(page.header("cross-origin-opener-policy"), "same-origin");
+        assert_eq!(page.header("cache-control"), "private, no-store");
+        let policy = page.header("content-security-policy");
+        assert!(
+            policy.contains("frame-ancestors 'none'") && !policy.contains("unsafe-inline"),
+            "{policy}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_file_of_a_theme_is_no_service_worker() {
+    let (_market, mut browser) = shop().await;
+    let path = format!("/assets/{}/worker.js", "0".repeat(64));
+    let request = browser.request(Method::GET, &path).header("service-worker", "script");
+    browser.send(request, &path).await.expect(403);
+    browser.fetch(&path).await.expect(404);
+}
+
+#[tokio::test]
+async fn what_a_shopper_writes_is_text() {
+    let (market, mut browser) = shop().await;
+    let variant = market.stock(10_00, 9).await;
+    let script = "<script>alert(1)</script>";
+    let form = [("id", &*variant), ("properties[Name]", script)];
+    browser.submit_once("/cart/add", &form).await.expect(303);
+    let fields =
+        [("note", script), ("email", "\"><img src=x>"), ("act", "to:shipping"), ("code", script)];
+    let page = browser.submit("/checkout", &fields).await;
+    page.lacks(script).lacks("<img src=x>").shows("&lt;script&gt;");
+    let login = browser.open("/account/login?return_to=/%22%3E%3Cscript%3E").await.expect(200);
+    login.lacks("\"><script>");
+}
+
+#[tokio::test]
+async fn a_permanent_cookie_of_nonsense_harms_nobody() {
+    let (market, mut browser) = shop().await;
+    for value in
+        ["", ".", "crt_1.x", "../../orders", "a b", "crt_00000000000000000000000000000000.%0d%0a"]
+    {
+        for name in ["shop_cart", "shop_order"] {
+            browser.cookies.insert(name.to_owned(), value.to_owned());
+        }
+        let cart = browser.fetch("/cart.js").await;
+        assert!([200, 400, 404, 422].contains(&cart.status), "{value}: {cart:?}");
+        browser.open("/checkout").await;
+    }
+    let variant = market.stock(10_00, 9).await;
+    browser.cookies.clear();
+    browser.script("/cart/add.js", &json!({"id": variant})).await.expect(200);
+}

@@ -1,0 +1,136 @@
+//! The Ajax API of themes.
+
+use support::{Browser, Market, Value, json};
+
+use super::shop;
+
+async fn cart(browser: &mut Browser) -> Value {
+    browser.fetch("/cart.js").await.expect(200).json()
+}
+
+fn quantities(cart: &Value) -> Vec<i64> {
+    let items = cart["items"].as_array().expect("items").iter();
+    items.map(|item| item["quantity"].as_i64().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_form_adds_to_the_cart_of_this_browser() {
+    let (market, mut browser) = shop().await;
+    let variant = market.stock(12_50, 9).await;
+    let empty = cart(&mut browser).await;
+    assert_eq!((empty["item_count"].as_i64(), quantities(&empty)), (Some(0), vec![]));
+    let form = [("id", &*variant), ("quantity", "2"), ("properties[Engraving]", "Ada")];
+    let added = browser.submit_once("/cart/add", &form).await.expect(303);
+    assert_eq!(added.header("location"), "/cart");
+    let cookie = added.header("set-cookie").to_owned();
+    for part in ["HttpOnly", "SameSite=Lax", "Path=/"] {
+        assert!(cookie.contains(part), "{cookie}");
+    }
+    let full = cart(&mut browser).await;
+    assert_eq!((full["item_count"].as_i64(), full["total_price"].as_i64()), (Some(2), Some(25_00)));
+    assert_eq!(full["items"][0]["properties"], json!({"Engraving": "Ada"}));
+    assert_eq!(full["items"][0]["variant_id"], json!(variant));
+    // Another browser has another cart.
+    assert_eq!(cart(&mut market.browser()).await["item_count"], 0);
+}
+
+#[tokio::test]
+async fn a_script_adds_changes_and_empties() {
+    let (market, mut browser) = shop().await;
+    let (first, second) = (market.stock(10_00, 9).await, market.stock(3_00, 9).await);
+    let one = json!({"id": first, "quantity": 1});
+    let line = browser.script("/cart/add.js", &one).await.expect(200).json();
+    assert_eq!((line["variant_id"].clone(), line["quantity"].clone()), (json!(first), json!(1)));
+    let more = json!({"items": [{"id": first, "quantity": 2}, {"id": second}]});
+    let added = browser.script("/cart/add.js", &more).await.expect(200).json();
+    assert_eq!(added["items"].as_array().unwrap().len(), 2);
+    assert_eq!(quantities(&cart(&mut browser).await), [3, 1]);
+
+    let key = cart(&mut browser).await["items"][0]["key"].clone();
+    let change = json!({"id": key, "quantity": 5});
+    let changed = browser.script("/cart/change.js", &change).await.expect(200).json();
+    assert_eq!(quantities(&changed), [5, 1]);
+    let change = json!({"line": 2, "quantity": 0});
+    let changed = browser.script("/cart/change.js", &change).await.expect(200).json();
+    assert_eq!(quantities(&changed), [5]);
+
+    let update = json!({
+        "updates": {first.clone(): 2}, "note": "Ring twice", "attributes": {"gift": "yes"},
+    });
+    let updated = browser.script("/cart/update.js", &update).await.expect(200).json();
+    assert_eq!((quantities(&updated), updated["note"].clone()), (vec![2], json!("Ring twice")));
+    assert_eq!(updated["attributes"], json!({"gift": "yes"}));
+    let emptied = browser.script("/cart/clear.js", &json!({})).await.expect(200).json();
+    assert_eq!((quantities(&emptied), emptied["note"].clone()), (vec![], json!("Ring twice")));
+}
+
+#[tokio::test]
+async fn the_cart_page_changes_quantities_in_order() {
+    let (market, mut browser) = shop().await;
+    let (first, second) = (market.stock(10_00, 9).await, market.stock(3_00, 9).await);
+    for variant in [&first, &second] {
+        browser.submit_once("/cart/add", &[("id", variant)]).await.expect(303);
+    }
+    let form = [("updates[]", "0"), ("updates[]", "4"), ("note", "Hi")];
+    let done = browser.submit_once("/cart", &form).await.expect(303);
+    assert_eq!(done.header("location"), "/cart");
+    assert_eq!(quantities(&cart(&mut browser).await), [4]);
+    let done = browser.submit_once("/cart", &[("checkout", "")]).await.expect(303);
+    assert_eq!(done.header("location"), "/checkout");
+}
+
+#[tokio::test]
+async fn what_cannot_be_added_is_said_as_themes_expect() {
+    let (market, mut browser) = shop().await;
+    let variant = market.stock(10_00, 2).await;
+    for (body, word) in [
+        (json!({}), "id"),
+        (json!({"id": "var_00000000000000000000000000000000"}), "variant"),
+        (json!({"id": "nonsense"}), ""),
+    ] {
+        let rejected = browser.script("/cart/add.js", &body).await.expect(422).json();
+        assert_eq!(
+            (rejected["status"].clone(), rejected["message"].clone()),
+            (json!(422), json!("Cart Error"))
+        );
+        assert!(rejected["description"].as_str().unwrap().contains(word), "{rejected}");
+    }
+    browser.script("/cart/add.js", &json!({"id": variant})).await.expect(200);
+    let wrong = json!({"id": "no such line", "quantity": 1});
+    browser.script("/cart/change.js", &wrong).await.expect(422);
+    browser.script("/cart/change.js", &json!({"line": 0, "quantity": 1})).await.expect(422);
+}
+
+#[tokio::test]
+async fn a_cart_of_another_shop_is_not_shown() {
+    let (market, mut browser) = shop().await;
+    let variant = market.stock(10_00, 9).await;
+    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    let other = market.merchant.open_shop().await;
+    let mut there = browser.at(&market.host_of(&other.subdomain));
+    there.cookies = browser.cookies.clone();
+    assert_eq!(cart(&mut there).await["item_count"], 0);
+    // Neither does a variant of another shop get into a cart.
+    let mut stranger = market.browser().at(&market.host_of(&other.subdomain));
+    stranger.script("/cart/add.js", &json!({"id": variant})).await.expect(422);
+}
+
+#[tokio::test]
+async fn a_link_fills_a_cart() {
+    let (market, mut browser) = shop().await;
+    let variant = market.stock(10_00, 9).await;
+    let page = browser.open(&format!("/cart/{variant}:3")).await.expect(200);
+    page.shows("Checkout").shows("Quantity 3");
+    browser.open("/cart/nonsense").await.expect(404);
+}
+
+#[tokio::test]
+async fn the_cart_of_an_order_is_over() {
+    let (market, mut browser) = shop().await;
+    let variant = market.stock(0, 9).await;
+    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    super::checkout::order(&market, &mut browser).await;
+    assert_eq!(cart(&mut browser).await["item_count"], 0);
+    browser.script("/cart/add.js", &json!({"id": variant})).await.expect(200);
+    assert_eq!(quantities(&cart(&mut browser).await), [1]);
+}

@@ -1,0 +1,285 @@
+//! The checkout, by forms alone.
+
+use support::{Browser, Market, Providers, Value, inr, json, unique};
+
+use super::shop;
+
+/// The fields of an address in India.
+pub const ADDRESS: [(&str, &str); 8] = [
+    ("ship[first_name]", "Asha"),
+    ("ship[last_name]", "Rao"),
+    ("ship[line1]", "12 MG Road"),
+    ("ship[city]", "Bengaluru"),
+    ("ship[region]", "KA"),
+    ("ship[postal_code]", "560001"),
+    ("ship[country]", "IN"),
+    ("bill_choice", "same"),
+];
+
+fn form<'a>(more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    let mut all = ADDRESS.to_vec();
+    all.extend_from_slice(more);
+    all
+}
+
+/// Orders what is in the cart, to an address; the order's path.
+pub async fn order(market: &Market, browser: &mut Browser) -> String {
+    let email = format!("{}@example.com", unique("shopper"));
+    let step = form(&[("email", &email), ("act", "to:shipping")]);
+    let page = browser.submit("/checkout", &step).await.expect(200);
+    let (key, total) = (page.input("key"), page.input("total"));
+    let last = form(&[
+        ("email", &email),
+        ("key", &key),
+        ("total", &total),
+        ("payment", "manual"),
+        ("act", "place"),
+    ]);
+    let shown = browser.submit("/checkout", &last).await.expect(200);
+    assert!(shown.path.starts_with("/orders/ord_"), "{}: {}", shown.path, shown.text);
+    let id = shown.path.trim_start_matches("/orders/");
+    market.show(id).await.expect(200);
+    shown.path
+}
+
+/// Rates for India, and a discount.
+async fn with_rates(market: &Market) {
+    let store = format!("/v1/stores/{}", market.store.id);
+    let zone = json!({
+        "name": "India", "countries": ["IN"],
+        "rates": [
+            {"name": "Express", "kind": "flat", "price": inr(299_00)},
+            {"name": "Standard", "kind": "flat", "price": inr(99_00)},
+        ],
+    });
+    market.owner.post(&format!("{store}/shipping-zones")).json(zone).await.expect(201);
+    let discount = json!({"title": "A tenth", "code": "TENTH", "kind": "percentage", "value": {"basis_points": 1_000}});
+    market.owner.post("/v1/discounts").json(discount).await.expect(201);
+}
+
+#[tokio::test]
+async fn a_guest_orders_without_a_script() {
+    let (market, mut browser) = shop().await;
+    with_rates(&market).await;
+    let variant = market.stock(500_00, 9).await;
+    browser.submit_once("/cart/add", &[("id", &variant), ("quantity", "2")]).await.expect(303);
+    let page = browser.open("/checkout").await.expect(200).shows("1,000.00").lacks("Standard");
+    assert!(page.text.contains("Shipping rates are shown once there is an address"));
+    let step = form(&[("email", "asha@example.com"), ("act", "to:shipping")]);
+    let page = browser.submit("/checkout", &step).await.expect(200);
+    // The cheapest rate is chosen.
+    let page = page.shows("Express").shows("Standard").shows("1,099.00");
+    let (key, total) = (page.input("key"), page.input("total"));
+    assert_eq!(total, "109900");
+    let code = form(&[("email", "asha@example.com"), ("code", "TENTH"), ("act", "apply")]);
+    let page = browser.submit("/checkout", &code).await.expect(200).shows("TENTH").shows("999.00");
+    // A total of before is not charged.
+    let last = form(&[
+        ("email", "asha@example.com"),
+        ("key", &key),
+        ("total", &total),
+        ("payment", "manual"),
+        ("act", "place"),
+    ]);
+    let old = browser.submit("/checkout", &last).await.expect(422).shows("The total has changed");
+    assert_ne!(old.input("key"), key);
+    let total = page.input("total");
+    let key = page.input("key");
+    let last = form(&[
+        ("email", "asha@example.com"),
+        ("key", &key),
+        ("total", &total),
+        ("payment", "manual"),
+        ("note", "Ring twice"),
+        ("act", "place"),
+    ]);
+    let done = browser
+        .submit("/checkout", &last)
+        .await
+        .expect(200)
+        .shows("Your order is placed")
+        .shows("999.00");
+    let order = market.show(done.path.trim_start_matches("/orders/")).await.expect(200);
+    assert_eq!(order.at("/totals/total/amount"), 999_00);
+    assert_eq!(order.str("/shipping_address/city"), "Bengaluru");
+    assert_eq!(order.str("/note"), "Ring twice");
+    // A second press of the button, and the back button, lead to the same order.
+    let again = browser.submit("/checkout", &last).await.expect(200);
+    assert_eq!(again.path, done.path);
+}
+
+#[tokio::test]
+async fn a_mistake_is_shown_at_its_field_and_nothing_is_lost() {
+    let (market, mut browser) = shop().await;
+    let variant = market.stock(500_00, 9).await;
+    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    let mut wrong = form(&[("email", "not an address"), ("note", "Ring twice"), ("act", "place")]);
+    wrong.retain(|(name, _)| *name != "ship[postal_code]");
+    wrong.push(("ship[postal_code]", "ABC"));
+    let page = browser.submit("/checkout", &wrong).await.expect(422);
+    let page = page.shows("id=\"email-error\"").shows("id=\"ship-postal_code-error\"");
+    page.shows("not an address")
+        .shows("value=\"ABC\"")
+        .shows("value=\"12 MG Road\"")
+        .shows("Ring twice");
+    let orders = market.owner.get("/v1/orders").await.expect(200);
+    assert_eq!(orders.at("/data").as_array().unwrap().len(), 0);
+}
+
+#[tokio::test]
+async fn codes_are_discounts_or_gift_cards() {
+    let (market, mut browser) = shop().await;
+    with_rates(&market).await;
+    let (_, card) = market.gift_card(100_00).await;
+    let variant = market.stock(500_00, 9).await;
+    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    let page =
+        browser.submit("/checkout", &[("code", "NOTHING"), ("act", "apply")]).await.expect(422);
+    page.shows("neither a discount code nor a gift card");
+    browser
+        .submit("/checkout", &[("code", "TENTH"), ("act", "apply")])
+        .await
+        .expect(200)
+        .shows("450.00");
+    let page = browser.submit("/checkout", &[("code", &card), ("act", "apply")]).await.expect(200);
+    let page = page.shows("Gift card …").shows("350.00");
+    // The code of a gift card is on no page.
+    let page = page.lacks(&card);
+    let remove =
+        page.text.split("value=\"card:").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let act = format!("card:{remove}");
+    browser.submit("/checkout", &[("act", &act)]).await.expect(200).lacks("Gift card …");
+    browser.submit("/checkout", &[("act", "code:TENTH")]).await.expect(200).lacks("TENTH");
+}
+
+/// A shop whose payments Stripe takes.
+async fn with_stripe() -> (Market, Providers, Browser) {
+    let providers = Providers::start().await;
+    let base_urls = providers.base_urls();
+    let market = Market::open_with(|options| {
+        options.embedded.payment_base_urls = base_urls;
+        options.shop_port = Some(0);
+    })
+    .await;
+    let account = crate::payments::connected::stripe();
+    market.owner.put("/v1/payments/providers/stripe").json(account).await.expect(200);
+    let browser = market.browser();
+    (market, providers, browser)
+}
+
+/// Orders with Stripe; the played provider's page, where the browser is led.
+async fn to_bank(market: &Market, browser: &mut Browser) -> String {
+    let variant = market.stock(500_00, 9).await;
+    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    let step =
+        form(&[("email", "asha@example.com"), ("payment", "stripe"), ("act", "to:shipping")]);
+    let page = browser.submit("/checkout", &step).await.expect(200);
+    let (key, total) = (page.input("key"), page.input("total"));
+    let last = form(&[
+        ("email", "asha@example.com"),
+        ("key", &key),
+        ("total", &total),
+        ("payment", "stripe"),
+        ("act", "place"),
+    ]);
+    browser.submit("/checkout", &last).await.path
+}
+
+/// Chooses on the provider's page; where it leads back, as a path of the shop.
+async fn choose(browser: &mut Browser, bank: &str, choice: &str) -> String {
+    let http =
+        reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+    let answer = http.post(bank).form(&[("choice", choice)]).send().await.unwrap();
+    assert_eq!(answer.status().as_u16(), 303, "{}", answer.text().await.unwrap());
+    let back = answer.headers()["location"].to_str().unwrap();
+    let host = browser.host();
+    back.strip_prefix(&format!("http://{host}")).expect("back to the shop").to_owned()
+}
+
+#[tokio::test]
+async fn a_payment_at_a_provider_leads_back_to_a_paid_order() {
+    let (market, _providers, mut browser) = with_stripe().await;
+    let bank = to_bank(&market, &mut browser).await;
+    let shown = reqwest::get(&bank).await.unwrap().text().await.unwrap();
+    assert!(shown.contains("3-D Secure"), "{shown}");
+    let asked = reqwest::Client::new().post(&bank).form(&[("choice", "3ds")]).send().await.unwrap();
+    assert!(asked.text().await.unwrap().contains("Approve"));
+    let back = choose(&mut browser, &bank, "pay").await;
+    let page = browser.open(&back).await.expect(200).shows("Thank you for your order");
+    let order = market.show(page.path.trim_start_matches("/orders/")).await.expect(200);
+    assert_eq!(order.str("/financial_status"), "paid");
+}
+
+#[tokio::test]
+async fn a_declined_payment_can_be_tried_again() {
+    let (market, _providers, mut browser) = with_stripe().await;
+    let bank = to_bank(&market, &mut browser).await;
+    let back = choose(&mut browser, &bank, "decline").await;
+    let page = browser.open(&back).await.expect(200).shows("Nothing was charged").shows("Pay ");
+    let id = page.path.split('/').nth(2).unwrap().to_owned();
+    let again = browser.open(&format!("/orders/{id}/pay")).await.path;
+    let back = choose(&mut browser, &again, "pay").await;
+    browser.open(&back).await.expect(200).shows("Thank you for your order");
+}
+
+#[tokio::test]
+async fn a_bank_debit_is_on_its_way() {
+    let (market, _providers, mut browser) = with_stripe().await;
+    let bank = to_bank(&market, &mut browser).await;
+    let back = choose(&mut browser, &bank, "debit").await;
+    browser.open(&back).await.expect(200).shows("on its way").lacks("Cancel the order");
+}
+
+#[tokio::test]
+async fn an_order_is_shown_to_its_shopper_alone() {
+    let (market, mut browser) = shop().await;
+    let variant = market.stock(500_00, 9).await;
+    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    let path = order(&market, &mut browser).await;
+    let token = browser.cookies["shop_order"].split('.').nth(1).unwrap().to_owned();
+    let mut other = market.browser();
+    other.open(&path).await.expect(404).shows("not shown here");
+    other.open(&format!("{path}/pay")).await.expect(404);
+    // The link of a mail opens it, and leaves no token in the address.
+    let shown = other.open(&format!("{path}?token={token}")).await.expect(200);
+    assert_eq!(shown.path, path);
+    shown.shows("Cancel the order");
+    let done = other.submit(&format!("{path}/cancel"), &[]).await.expect(200);
+    done.shows("This order was cancelled").lacks("Cancel the order");
+}
+
+#[tokio::test]
+async fn two_tabs_place_one_order() {
+    let (market, mut browser) = shop().await;
+    let variant = market.stock(500_00, 9).await;
+    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    let step = form(&[("email", "asha@example.com"), ("act", "to:shipping")]);
+    let page = browser.submit("/checkout", &step).await.expect(200);
+    let total = page.input("total");
+    let fields = |key: &'static str| {
+        let more =
+            [("email", "asha@example.com"), ("key", key), ("payment", "manual"), ("act", "place")];
+        let mut all: Vec<(String, String)> = form(&more)
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        all.push(("total".to_owned(), total.clone()));
+        all
+    };
+    let tabs = ["a-key-of-the-first-tab", "a-key-of-the-second-tab", "a-key-of-the-first-tab"];
+    let tabs = tabs.map(|key| (browser.clone(), fields(key)));
+    let press = |(mut tab, fields): (Browser, Vec<(String, String)>)| async move {
+        let fields: Vec<(&str, &str)> =
+            fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        tab.submit("/checkout", &fields).await
+    };
+    let [first, second, third] = tabs;
+    let shown = tokio::join!(press(first), press(second), press(third));
+    let orders = market.owner.get("/v1/orders").await.expect(200);
+    let orders: Vec<Value> = orders.at("/data").as_array().unwrap().clone();
+    assert_eq!(orders.len(), 1, "{orders:?}");
+    for shown in [shown.0, shown.1, shown.2] {
+        assert!(shown.path.starts_with("/orders/") || shown.status == 422, "{shown:?}");
+    }
+    market.audit(&variant).await;
+}
