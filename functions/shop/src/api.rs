@@ -7,8 +7,9 @@ use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use gateway::app::App;
+use gateway::budget::Unmetered;
 use gateway::request::ClientIp;
-use http::{HeaderMap, HeaderName, Method, StatusCode, header};
+use http::{HeaderName, Method, StatusCode, header};
 use serde_json::Value;
 use tower::ServiceExt;
 
@@ -31,12 +32,12 @@ pub(crate) struct Call {
     headers: Vec<(HeaderName, String)>,
     body: Option<Value>,
     client: Option<ClientIp>,
+    is_free: bool,
 }
 
 /// A successful answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    pub(crate) headers: HeaderMap,
     pub(crate) bytes: Bytes,
 }
 
@@ -50,7 +51,14 @@ impl Answer {
 impl Call {
     /// A call of this path, with its query.
     pub(crate) fn new(method: Method, path: impl Into<String>) -> Self {
-        Self { method, path: path.into(), headers: Vec::new(), body: None, client: None }
+        Self {
+            method,
+            path: path.into(),
+            headers: Vec::new(),
+            body: None,
+            client: None,
+            is_free: false,
+        }
     }
 
     /// Adds a header, unless there is no value.
@@ -73,6 +81,12 @@ impl Call {
         self
     }
 
+    /// Charges no budget: a page is charged once, whatever it is made of.
+    pub(crate) fn free(mut self) -> Self {
+        self.is_free = true;
+        self
+    }
+
     fn into_request(self) -> Option<Request> {
         let mut request = Request::builder().method(self.method).uri(self.path);
         for (name, value) in self.headers {
@@ -88,6 +102,9 @@ impl Call {
         let mut request = request.body(body).ok()?;
         if let Some(client) = self.client {
             request.extensions_mut().insert(client);
+        }
+        if self.is_free {
+            request.extensions_mut().insert(Unmetered);
         }
         Some(request)
     }
@@ -115,7 +132,7 @@ impl Api {
         let (head, body) = self.respond(call).await.into_parts();
         let bytes = axum::body::to_bytes(body, LARGEST).await.map_err(|_| Fault::internal())?;
         if head.status.is_success() {
-            return Ok(Answer { headers: head.headers, bytes });
+            return Ok(Answer { bytes });
         }
         Err(Fault::rejected(head.status, &head.headers, &bytes))
     }

@@ -82,7 +82,7 @@ async fn rates(visit: &Visit, cart: &Cart) -> Result<Vec<Value>, Fault> {
         "items": items, "shipping_address": destination(address),
         "discount_codes": cart.json.get("discount_codes"),
     });
-    let answer = visit.send(visit.call(Method::POST, "/shipping-rates").body(body)).await?;
+    let answer = visit.send(visit.call(Method::POST, "/shipping-rates").free().body(body)).await?;
     Ok(list(&answer.json()))
 }
 

@@ -97,21 +97,20 @@ async fn page(visit: &Visit, query: &Fields) -> Result<Shown, Fault> {
         return Ok(Shown::Html(status, html));
     };
     let page = wanted.load(visit, query).await?;
-    let status = if matches!(page, Page::NotFound) { StatusCode::NOT_FOUND } else { StatusCode::OK };
+    let status =
+        if matches!(page, Page::NotFound) { StatusCode::NOT_FOUND } else { StatusCode::OK };
     let cart = visit.load_cart().await?;
     let data = data::load(visit, &theme, &page, cart.as_ref()).await?;
     let ids = query.sections();
     if !ids.is_empty() {
-        let rendered = blocking(move || {
-            shop_theme::sections(&theme, page, &data, &ids, Limits::default())
-        });
+        let rendered =
+            blocking(move || shop_theme::sections(&theme, page, &data, &ids, Limits::default()));
         return rendered.await.map(Shown::Json);
     }
     if let Some(id) = query.text("section_id").map(str::to_owned) {
-        let mut rendered = blocking(move || {
-            shop_theme::sections(&theme, page, &data, &[id], Limits::default())
-        })
-        .await?;
+        let mut rendered =
+            blocking(move || shop_theme::sections(&theme, page, &data, &[id], Limits::default()))
+                .await?;
         let first = rendered.values_mut().next().map(Value::take);
         let Some(Value::String(html)) = first else { return Err(Fault::not_found()) };
         return Ok(Shown::Html(status, html));

@@ -207,12 +207,20 @@ impl Visit {
             .header("x-service-locale", Some(locale))
     }
 
-    /// Reads JSON below the storefront. URLs of the API's images and files become those of this shop.
+    /// As [`Visit::get`], charged to the visitor's budget: once a page, and for each search.
+    ///
+    /// # Errors
+    /// The problem of the answer.
+    pub(crate) async fn get_charged(&self, path: &str) -> Result<Value, Fault> {
+        Ok(self.own_urls(&self.send(self.call(Method::GET, path)).await?))
+    }
+
+    /// Reads JSON below the storefront, as a part of a page. URLs of the API's images and files become those of this shop.
     ///
     /// # Errors
     /// The problem of the answer.
     pub(crate) async fn get(&self, path: &str) -> Result<Value, Fault> {
-        Ok(self.own_urls(&self.send(self.call(Method::GET, path)).await?))
+        Ok(self.own_urls(&self.send(self.call(Method::GET, path).free()).await?))
     }
 
     /// Sends a call.
@@ -231,7 +239,7 @@ impl Visit {
     }
 
     /// As [`Visit::own_urls`], of JSON.
-    pub(crate) fn own(&self, json: &Value) -> Value {
+    pub(crate) fn with_own_urls(&self, json: &Value) -> Value {
         serde_json::from_str(&self.own_text(&json.to_string())).unwrap_or_default()
     }
 

@@ -32,7 +32,7 @@ pub(super) fn bare(visit: &Visit) -> Data {
         origin: visit.origin.clone(),
         path: visit.path().to_owned(),
         query: Fields::of_query(visit.query().as_bytes()).pairs().to_vec(),
-        now_ms: visit.shops.app.clock.now().as_millis(),
+        now_ms: visit.shops.app.clock.now().millis(),
         ..Data::default()
     }
 }
@@ -63,7 +63,7 @@ async fn products_of(visit: &Visit, cart: &Cart) -> Vec<Value> {
 /// 503.
 pub(super) async fn products_by_id(visit: &Visit, ids: &[&str]) -> Result<Vec<Value>, Fault> {
     let found = storefront::products_by_id(&visit.shops.app, visit.store(), ids).await?;
-    Ok(found.into_iter().map(|product| visit.own(&product)).collect())
+    Ok(found.into_iter().map(|product| visit.with_own_urls(&product)).collect())
 }
 
 /// Loads what a page needs.
@@ -78,7 +78,7 @@ pub(super) async fn load(
 ) -> Result<Data, Fault> {
     let names = names_in(theme, page);
     let (store, menus, known, carts) = tokio::join!(
-        visit.get(""),
+        visit.get_charged(""),
         visit.get("/navigation?limit=50"),
         visit.get("/collections?limit=100"),
         of_cart(visit, cart),
@@ -102,7 +102,8 @@ pub(super) async fn load(
             collections.push((collection, Vec::new()));
         }
     }
-    let mut data = Data { store: store?, menus, collections, texts, header: header(visit), ..carts };
+    let mut data =
+        Data { store: store?, menus, collections, texts, header: header(visit), ..carts };
     data.products.extend(products);
     if let Page::Product(product) = page {
         data.recommendations =

@@ -154,9 +154,15 @@ mod tests {
         assert_eq!(count("filter.p.vendor=Bell&filter.v.availability=1"), 1);
         assert_eq!(count("filter.v.price.gte=15&filter.v.price.lte=25"), 1);
         assert_eq!(count("filter.p.tag=sale"), 1);
-        assert!(is_active(&query("filter.p.tag=sale")) && !is_active(&query("filter.p.tag=&page=2")));
+        assert!(
+            is_active(&query("filter.p.tag=sale")) && !is_active(&query("filter.p.tag=&page=2"))
+        );
         let filters = of(&all, &query("filter.p.vendor=Bell"));
-        let vendor = filters.as_array().unwrap().iter().find(|one| one["label"] == "Vendor").unwrap();
-        assert_eq!(vendor["values"][1], json!({"value": "Bell", "label": "Bell", "count": 2, "active": true}));
+        let vendor =
+            filters.as_array().unwrap().iter().find(|one| one["label"] == "Vendor").unwrap();
+        assert_eq!(
+            vendor["values"][1],
+            json!({"value": "Bell", "label": "Bell", "count": 2, "active": true})
+        );
     }
 }

@@ -88,7 +88,9 @@ async fn load(visit: &Visit, filter: &str, query: &Fields) -> Result<Listing, Fa
 async fn read(visit: &Visit, filter: &str, needed: usize) -> Result<(Vec<Value>, bool), Fault> {
     let (mut found, mut cursor) = (Vec::new(), String::new());
     for _ in 0..ANSWERS {
-        let page = visit.get(&format!("/products?limit={LIMIT}{filter}{cursor}")).await?;
+        let path = format!("/products?limit={LIMIT}{filter}{cursor}");
+        let is_search = filter.contains("&q=");
+        let page = if is_search { visit.get_charged(&path).await } else { visit.get(&path).await }?;
         found.extend(page.get("data").and_then(Value::as_array).cloned().unwrap_or_default());
         let next = page.get("page").map(|page| text(page, "next_cursor").to_owned());
         match next.filter(|next| !next.is_empty()) {

@@ -17,6 +17,7 @@ use crate::visit::Visit;
 /// # Errors
 /// 429, 503.
 pub(super) async fn page(visit: &Visit, wanted: &Wanted) -> Result<(StatusCode, String), Fault> {
+    visit.get_charged("").await?;
     let query = Fields::of_query(visit.query().as_bytes());
     let wanted = match wanted {
         Wanted::Index | Wanted::Collections => Wanted::Collection("all".to_owned(), None),
@@ -27,29 +28,39 @@ pub(super) async fn page(visit: &Visit, wanted: &Wanted) -> Result<(StatusCode, 
             let title = text(&list.collection, "title").to_owned();
             (StatusCode::OK, title.clone(), products(&title, &list.products))
         }
-        Page::Search { terms, results, .. } => {
-            (StatusCode::OK, "Search".to_owned(), html! {
+        Page::Search { terms, results, .. } => (
+            StatusCode::OK,
+            "Search".to_owned(),
+            html! {
                 h1 { "Search" }
                 form { div.pair.code {
                     div.field { label.hidden for="q" { "Search for" } input id="q" name="q" type="search" value=(terms); }
                     button.secondary { "Search" }
                 } }
                 (list(&results.products))
-            })
-        }
+            },
+        ),
         Page::Product(product) => {
             (StatusCode::OK, text(&product, "title").to_owned(), self::product(&product))
         }
         Page::Cart => (StatusCode::OK, "Cart".to_owned(), cart(visit).await?),
-        Page::Text(page) => (StatusCode::OK, text(&page, "title").to_owned(), html! {
-            h1 { (text(&page, "title")) }
-            // Sanitized where it was written.
-            (maud::PreEscaped(text(&page, "body_html")))
-        }),
-        _ => (StatusCode::NOT_FOUND, "Not found".to_owned(), html! {
-            h1 { "This page does not exist" }
-            p { a href="/" { "Go to the start page" } }
-        }),
+        Page::Text(page) => (
+            StatusCode::OK,
+            text(&page, "title").to_owned(),
+            html! {
+                h1 { (text(&page, "title")) }
+                // Sanitized where it was written.
+                (maud::PreEscaped(text(&page, "body_html")))
+            },
+        ),
+        _ => (
+            StatusCode::NOT_FOUND,
+            "Not found".to_owned(),
+            html! {
+                h1 { "This page does not exist" }
+                p { a href="/" { "Go to the start page" } }
+            },
+        ),
     };
     Ok((status, Frame::new(visit, &title, content).html()))
 }

@@ -25,7 +25,8 @@ async fn found(visit: &Visit, query: &Fields) -> Result<(String, Vec<Value>), Fa
         return Ok((terms, Vec::new()));
     }
     let limit = limit(query, "resources[limit]");
-    let page = visit.get(&format!("/products?limit={limit}&q={}", segment(&terms))).await?;
+    let path = format!("/products?limit={limit}&q={}", segment(&terms));
+    let page = visit.get_charged(&path).await?;
     let products = page.get("data").and_then(Value::as_array).cloned().unwrap_or_default();
     Ok((terms, products))
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use catalogue::blob::pinned::BlobRef;
+use primitives::problem::Problem;
 use quick_cache::sync::Cache;
 use serde_json::{Map, Value};
 use services::Services;
@@ -86,7 +87,8 @@ async fn preview(visit: &Visit, token: &str) -> Result<PreviewSession, Fault> {
     let services: &Services = &visit.shops.app;
     let keys = services.secrets.keys().await?;
     let now = services.clock.now();
-    let token = Token::verify(token, &keys.previews, &visit.store().id, now)?;
+    let token =
+        Token::verify(token, &keys.previews, &visit.store().id, now).map_err(Problem::from)?;
     Ok(PreviewSession::of(services, &token).await?)
 }
 
