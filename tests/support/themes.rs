@@ -121,7 +121,7 @@ impl ThemeShop {
 
     /// A store, open, with a theme uploaded.
     pub async fn with_upload() -> Self {
-        let gateway = Gateway::start().await;
+        let gateway = Gateway::start_with(|options| options.shop_port = Some(0)).await;
         let merchant = Merchant::sign_up(&gateway).await;
         let store = merchant.open_shop().await;
         let owner = merchant.at(&store);

@@ -1,6 +1,6 @@
 //! The Ajax API of themes.
 
-use support::{Browser, Market, Value, json};
+use support::{Browser, Value, json};
 
 use super::shop;
 

@@ -53,7 +53,7 @@ async fn the_start_page_signs_accounts_in_and_ticks_off_what_was_done() {
     for part in [
         "demo@example.com",
         "operator@example.com",
-        "/_local/shop/demo-store",
+        "http://demo-store.localhost",
         "0 of 3 done",
         "quickstart#first-calls",
         "/_local/docs/example-app",
