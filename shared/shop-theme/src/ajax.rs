@@ -319,6 +319,11 @@ impl Money {
         amount.saturating_mul(self.factor())
     }
 
+    /// An amount in the unit of themes in the currency's minor unit.
+    pub(crate) fn minor(self, cents: i64) -> i64 {
+        cents.checked_div(self.factor()).unwrap_or(cents)
+    }
+
     /// How many units of themes are one of the currency, and the decimals that are shown.
     pub(crate) fn units(self) -> (i64, usize) {
         let shown = usize::try_from(self.exponent).unwrap_or(2);

@@ -13,7 +13,16 @@
 
 mod ajax;
 mod data;
+mod filters;
+mod header;
 mod limits;
+mod objects;
+mod page;
+mod section;
+mod settings;
+mod shop;
+mod source;
+mod tags;
 mod theme;
 
 use serde_json::{Map, Value as Json};
@@ -38,8 +47,7 @@ pub struct Rendered {
 ///
 /// The finding: the file that is missing or invalid, or the limit that is exceeded.
 pub fn render(theme: &Theme, page: Page, data: &Data, limits: Limits) -> Result<Rendered, Finding> {
-    let _ = (theme, data, limits);
-    Err(Finding::new(FindingCode::Failed, page.template(), "pages are not rendered yet"))
+    page::run((theme, page, data), limits, page::whole)
 }
 
 /// Renders sections of a page alone, for `?sections=a,b` and `?section_id=a` (Section Rendering API). A
@@ -55,6 +63,5 @@ pub fn sections(
     ids: &[String],
     limits: Limits,
 ) -> Result<Map<String, Json>, Finding> {
-    let _ = (theme, page, data, limits);
-    Ok(ids.iter().map(|id| (id.clone(), Json::Null)).collect())
+    page::run((theme, page, data), limits, |cx, shop| page::sections(cx, shop, ids))
 }
