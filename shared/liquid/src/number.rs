@@ -53,7 +53,7 @@ pub fn strict_integer(value: &Value) -> Result<i64> {
     match &*value.resolved() {
         Value::Int(number) => Ok(*number),
         other => {
-            let text = other.to_text();
+            let text = other.as_str().unwrap_or_default();
             text.trim().parse().map_err(|_| Error::argument("invalid integer"))
         }
     }
@@ -178,13 +178,19 @@ pub fn absolute(number: Number) -> Number {
     }
 }
 
-/// The number rounded to so many digits after the point, a half away from zero.
+/// The number rounded to so many digits after the point (before it, if negative), a half away from zero.
 pub fn round(number: Number, digits: i64) -> Number {
-    let Number::Float(float) = number else { return number };
-    let Some(decimal) = Decimal::of(float) else { return number };
+    if matches!(number, Number::Int(_)) && digits >= 0 {
+        return number;
+    }
+    let Some(decimal) = decimal(number) else { return number };
     match u32::try_from(digits) {
         Ok(digits) if digits > 0 => Number::Float(decimal.rounded(digits).to_float()),
-        _ => Number::Int(decimal.rounded(0).truncated()),
+        Ok(_) => Number::Int(decimal.rounded(0).truncated()),
+        Err(_) => {
+            let zeros = u32::try_from(digits.unsigned_abs()).unwrap_or(u32::MAX);
+            Number::Int(decimal.rounded_to_zeros(zeros))
+        }
     }
 }
 
