@@ -23,18 +23,20 @@ pub(super) const FILTERS: Filters = &[
     ("uniq", 0, 1, uniq),
 ];
 
-/// The member by an argument that may be missing: then the item itself.
-pub(super) fn by(item: &Value, property: Option<&Value>) -> Result<Value> {
+/// The member by an argument that may be missing: then the item itself. `None` of an item that cannot
+/// have members.
+pub(super) fn by(item: &Value, property: Option<&Value>) -> Result<Option<Value>> {
     match property {
-        None | Some(Value::Nil) => Ok(item.clone()),
-        Some(property) => Ok(member(item, property)?.unwrap_or_default()),
+        None | Some(Value::Nil) => Ok(Some(item.clone())),
+        Some(property) => member(item, property),
     }
 }
 
 fn compact(input: &Value, args: &Args, cx: &mut Context<'_>) -> Result<Value> {
     let mut kept = Vec::new();
     for item in items_of(input, cx)?.iter() {
-        if !by(item, args.get(0))?.is_nil() {
+        let Some(value) = by(item, args.get(0))? else { return Ok(Value::Nil) };
+        if !value.is_nil() {
             kept.push(item.clone());
         }
     }
@@ -83,7 +85,7 @@ fn reverse(input: &Value, _args: &Args, cx: &mut Context<'_>) -> Result<Value> {
 fn sum(input: &Value, args: &Args, cx: &mut Context<'_>) -> Result<Value> {
     let mut sum = Number::Int(0);
     for item in items_of(input, cx)?.iter() {
-        sum = number::add(sum, number::of(&by(item, args.get(0))?));
+        sum = number::add(sum, number::of(&by(item, args.get(0))?.unwrap_or_default()));
     }
     Ok(sum.into())
 }
@@ -92,7 +94,8 @@ fn uniq(input: &Value, args: &Args, cx: &mut Context<'_>) -> Result<Value> {
     let mut seen = HashSet::new();
     let mut kept = Vec::new();
     for item in items_of(input, cx)?.iter() {
-        let key = key(&by(item, args.get(0))?);
+        let Some(value) = by(item, args.get(0))? else { return Ok(Value::Nil) };
+        let key = key(&value);
         cx.reserve(key.len())?;
         if seen.insert(key) {
             kept.push(item.clone());

@@ -73,7 +73,7 @@ fn keyed(input: &Value, args: &Args, cx: &mut Context<'_>) -> Result<Option<Vec<
     cx.reserve(items.len().saturating_mul(size_of::<(Value, Value)>()))?;
     items
         .iter()
-        .map(|item| Ok((by(item, property)?, item.clone())))
+        .map(|item| Ok((by(item, property)?.unwrap_or_default(), item.clone())))
         .collect::<Result<_>>()
         .map(Some)
 }

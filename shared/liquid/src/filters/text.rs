@@ -17,6 +17,7 @@ pub(super) const FILTERS: Filters = &[
     ("prepend", 1, 1, prepend),
     ("rstrip", 0, 0, rstrip),
     ("split", 1, 1, split),
+    ("squish", 0, 0, squish),
     ("strip", 0, 0, strip),
     ("strip_newlines", 0, 0, strip_newlines),
     ("upcase", 0, 0, upcase),
@@ -70,6 +71,15 @@ fn upcase(input: &Value, _args: &Args, _cx: &mut Context<'_>) -> Result<Value> {
     Ok(input.to_text().to_uppercase().into())
 }
 
+fn squish(input: &Value, _args: &Args, _cx: &mut Context<'_>) -> Result<Value> {
+    if input.is_nil() {
+        return Ok(Value::Nil);
+    }
+    let text = input.to_text();
+    let words: Vec<&str> = text.split(is_space).filter(|word| !word.is_empty()).collect();
+    Ok(like(input, words.join(" ")))
+}
+
 fn strip(input: &Value, _args: &Args, _cx: &mut Context<'_>) -> Result<Value> {
     Ok(like(input, input.to_text().trim_matches(is_space)))
 }
@@ -112,5 +122,5 @@ fn split(input: &Value, args: &Args, cx: &mut Context<'_>) -> Result<Value> {
     }
     cx.reserve(parts.len().saturating_mul(size_of::<Value>()).saturating_add(text.len()))?;
     cx.step(parts.len())?;
-    Ok(parts.into_iter().map(|part| Value::from(part)).collect())
+    Ok(parts.into_iter().map(Value::from).collect())
 }

@@ -16,8 +16,7 @@ use crate::value::Value;
 /// How long the fragment is with which a text begins.
 fn fragment_length(text: &str) -> usize {
     let mut rest = text;
-    loop {
-        let Some(c) = rest.chars().next() else { break };
+    while let Some(c) = rest.chars().next() {
         if is_space(c) || c == ',' || c == '|' {
             break;
         }
@@ -167,8 +166,7 @@ fn pieces(text: &str, separator: char) -> Vec<&str> {
     let mut from = 0;
     for (place, c) in text.char_indices() {
         match quote {
-            Some(open) if open == c => quote = None,
-            Some(_) => {}
+            Some(open) => quote = Some(open).filter(|open| *open != c),
             None if c == separator => {
                 pieces.push(text.get(from..place).unwrap_or_default());
                 from = place.saturating_add(1);
@@ -233,7 +231,7 @@ fn is_operator(c: char) -> bool {
 /// A comparison of fragments. The operator may stand alone or at the begin of the second.
 fn comparison(term: &[&str]) -> Option<Comparison> {
     let (first, others) = term.split_first()?;
-    let glued = first.find(|c| matches!(c, '=' | '!' | '<' | '>')).filter(|place| *place > 0);
+    let glued = first.find(['=', '!', '<', '>']).filter(|place| *place > 0);
     if let Some((left, after)) = glued.and_then(|place| first.split_at_checked(place))
         && !first.starts_with(['"', '\''])
     {

@@ -8,6 +8,11 @@ use crate::syntax::{Block, Expression, Head, Markup, Parser};
 
 type Parsed = std::result::Result<Box<dyn Render>, ParseError>;
 
+const INVALID_WHEN: &str = "Syntax Error in tag 'case' - Valid when condition: {% when [condition] [or \
+                            condition2...] %}";
+const INVALID_ELSE: &str =
+    "Syntax Error in tag 'case' - Valid else condition: {% else %} (no parameters)";
+
 struct Case {
     subject: Expression,
     /// The values of `when`, nothing of `else`.
@@ -23,7 +28,12 @@ pub(super) fn case<'s>(head: Head<'s>, parser: &mut Parser<'_, 's>) -> Parsed {
     let (_, mut end) = parser.block(&head, &stops)?;
     let mut branches = Vec::new();
     while stops.contains(&end.name) {
-        let values = if end.name == "when" { Some(values(parser.arguments(&end))?) } else { None };
+        let markup = parser.arguments(&end);
+        let values = match end.name {
+            "when" => Some(values(markup)?),
+            _ if markup.at_end() => None,
+            _ => return Err(markup.error(INVALID_ELSE)),
+        };
         let (block, next) = parser.block(&head, &stops)?;
         branches.push((values, block));
         end = next;
@@ -38,10 +48,7 @@ pub(super) fn case<'s>(head: Head<'s>, parser: &mut Parser<'_, 's>) -> Parsed {
 fn values(mut markup: Markup<'_, '_>) -> std::result::Result<Vec<Expression>, ParseError> {
     let mut values = Vec::new();
     if markup.at_end() {
-        return Err(markup.error(
-            "Syntax Error in tag 'case' - Valid when condition: \
-             {% when [condition] [or condition2...] %}",
-        ));
+        return Err(markup.error(INVALID_WHEN));
     }
     loop {
         values.push(markup.expression()?);
@@ -63,7 +70,7 @@ impl Render for Case {
                 None => usize::from(!matched),
                 Some(values) => {
                     cx.step(values.len())?;
-                    let equal = |value: &&Expression| compare::equal(&subject, &value.evaluate(cx));
+                    let equal = |value: &&Expression| compare::equal(&subject, &value.operand(cx));
                     values.iter().filter(equal).count()
                 }
             };

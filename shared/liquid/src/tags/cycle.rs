@@ -11,8 +11,8 @@ use crate::value::Value;
 struct Cycle {
     /// Those of the same name go on from one another.
     name: Option<Expression>,
-    /// The name of those without one: their values.
-    key: String,
+    /// The name of those without one: their values, if they are the same everywhere.
+    key: Option<String>,
     values: Vec<Expression>,
 }
 
@@ -36,19 +36,25 @@ pub(super) fn cycle<'s>(
         values.push(markup.expression()?);
     }
     markup.end()?;
-    let mut key = String::new();
-    for value in &values {
-        // Writing to a string does not fail.
-        let _ = write!(key, ",{value}");
-    }
+    let constant = !values.iter().any(|value| matches!(value, Expression::Path(_)));
+    let key = constant.then(|| {
+        let mut key = String::new();
+        for value in &values {
+            // Writing to a string does not fail.
+            let _ = write!(key, ",{value}");
+        }
+        key
+    });
     Ok(Box::new(Cycle { name, key, values }))
 }
 
 impl Render for Cycle {
     fn render(&self, cx: &mut Context<'_>, out: &mut String) -> Result<Flow> {
-        let key = match &self.name {
-            Some(name) => format!("{:?}", name.evaluate(cx)),
-            None => self.key.clone(),
+        let key = match (&self.name, &self.key) {
+            (Some(name), _) => format!("{:?}", name.evaluate(cx)),
+            (None, Some(key)) => key.clone(),
+            // A cycle of variables goes on by itself.
+            (None, None) => format!("{:p}", std::ptr::from_ref(self)),
         };
         let place = cx.frame.cycles.get(&key).copied().unwrap_or_default();
         let value = self.values.get(place).map_or(Value::Nil, |value| value.evaluate(cx));

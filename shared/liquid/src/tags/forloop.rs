@@ -21,7 +21,7 @@ impl ForLoop {
     }
 
     pub(super) fn table(length: usize, columns: usize) -> Self {
-        let columns = Some(columns.max(1));
+        let columns = Some(columns);
         Self { name: Arc::from(""), length, columns, parent: None, place: AtomicUsize::new(0) }
     }
 

@@ -44,7 +44,7 @@ impl Partial {
         }
         let value = value.resolved();
         let Some(name) = value.as_str() else {
-            return Err(Error::argument("Illegal template name"));
+            return Err(Error::argument("Argument error in tag 'include' - Illegal template name"));
         };
         Ok((cx.partial(name)?, Arc::from(name)))
     }
@@ -126,20 +126,20 @@ pub(super) fn render<'s>(head: Head<'s>, parser: &mut Parser<'_, 's>) -> Parsed 
     Ok(Box::new(RenderPartial { partial, forloop: Arc::from("forloop") }))
 }
 
-impl RenderPartial {
-    fn once(
-        &self,
-        template: &Template,
-        variables: Vec<(Arc<str>, Value)>,
-        cx: &mut Context<'_>,
-        out: &mut String,
-    ) -> Result<()> {
-        cx.isolated(variables, |cx| {
-            cx.frame.rendered = true;
-            template.render_in(cx, out).map(|_| ())
-        })
-    }
+/// Renders a partial that sees nothing but these variables.
+fn alone(
+    template: &Template,
+    variables: Vec<(Arc<str>, Value)>,
+    cx: &mut Context<'_>,
+    out: &mut String,
+) -> Result<()> {
+    cx.isolated(variables, |cx| {
+        cx.frame.rendered = true;
+        template.render_in(cx, out).map(|_| ())
+    })
+}
 
+impl RenderPartial {
     fn variables(
         &self,
         variable: &Arc<str>,
@@ -170,7 +170,7 @@ impl Render for RenderPartial {
         let given = given.unwrap_or_default();
         if !self.partial.each || !is_iterable(&given) {
             let variables = self.variables(&variable, given, cx);
-            self.once(&template, variables, cx, out)?;
+            alone(&template, variables, cx, out)?;
             return Ok(Flow::Next);
         }
         let segment = Segment::of(&given, 0, None, cx)?;
@@ -182,7 +182,7 @@ impl Render for RenderPartial {
             let mut variables =
                 vec![(Arc::clone(&self.forloop), Value::Object(Arc::clone(&object)))];
             variables.extend(self.variables(&variable, segment.get(place), cx));
-            self.once(&template, variables, cx, out)?;
+            alone(&template, variables, cx, out)?;
         }
         Ok(Flow::Next)
     }

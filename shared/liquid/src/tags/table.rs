@@ -7,7 +7,7 @@ use super::each::variable_in;
 use super::forloop::ForLoop;
 use super::segment::Segment;
 use crate::context::Context;
-use crate::error::{ParseError, Result};
+use crate::error::{Error, ParseError, Result};
 use crate::language::{Flow, Render};
 use crate::number;
 use crate::object::Object;
@@ -35,10 +35,16 @@ pub(super) fn table_row<'s>(
 }
 
 impl TableRow {
-    fn attribute(&self, name: &str, cx: &Context<'_>) -> Option<i64> {
+    fn attribute(&self, name: &str, cx: &Context<'_>) -> Result<Option<i64>> {
         let found = self.attributes.iter().rev().find(|(other, _)| &**other == name);
-        let value = found?.1.evaluate(cx);
-        (!value.is_nil()).then(|| number::loose_integer(&value))
+        let Some((_, expression)) = found else { return Ok(None) };
+        let value = expression.evaluate(cx);
+        match &*value.resolved() {
+            Value::Bool(_) | Value::Array(_) | Value::Range(..) | Value::Object(_) => {
+                Err(Error::argument("invalid integer"))
+            }
+            value => Ok(Some(number::loose_integer(value))),
+        }
     }
 
     fn rows(
@@ -81,11 +87,16 @@ impl Render for TableRow {
         if !source.is_truthy() {
             return Ok(Flow::Next);
         }
-        let offset = self.attribute("offset", cx).unwrap_or(0);
-        let limit = self.attribute("limit", cx);
+        let offset = self.attribute("offset", cx)?.unwrap_or(0);
+        let limit = self.attribute("limit", cx)?;
         let segment = Segment::of(&source, offset, limit, cx)?;
-        let columns = self.attribute("cols", cx).map(usize::try_from);
-        let columns = columns.map_or(segment.len(), |columns| columns.unwrap_or(1)).max(1);
+        let columns = match self.attribute("cols", cx)? {
+            None => segment.len().max(1),
+            // A row of no columns never ends.
+            Some(columns) => {
+                usize::try_from(columns).ok().filter(|columns| *columns > 0).unwrap_or(usize::MAX)
+            }
+        };
         out.push_str("<tr class=\"row1\">\n");
         self.rows(&segment, columns, cx, out)?;
         out.push_str("</tr>\n");

@@ -11,6 +11,21 @@ type Parsed = std::result::Result<Box<dyn Render>, ParseError>;
 
 struct Nothing;
 
+/// A comment that keeps the whitespace around it, if it says anything.
+struct Documentation {
+    blank: bool,
+}
+
+impl Render for Documentation {
+    fn render(&self, _cx: &mut Context<'_>, _out: &mut String) -> Result<Flow> {
+        Ok(Flow::Next)
+    }
+
+    fn is_blank(&self) -> bool {
+        self.blank
+    }
+}
+
 impl Render for Nothing {
     fn render(&self, _cx: &mut Context<'_>, _out: &mut String) -> Result<Flow> {
         Ok(Flow::Next)
@@ -52,7 +67,7 @@ pub(super) fn doc<'s>(head: Head<'s>, parser: &mut Parser<'_, 's>) -> Parsed {
         let message = "Syntax Error in 'doc' - Nested doc tags are not allowed";
         return Err(ParseError::new(head.line, message));
     }
-    Ok(Box::new(Nothing))
+    Ok(Box::new(Documentation { blank: text.is_empty() }))
 }
 
 struct Raw(Box<str>);

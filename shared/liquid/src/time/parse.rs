@@ -217,12 +217,12 @@ impl Reader<'_> {
     /// Weekdays, and words and symbols between.
     fn take_word(&mut self) -> Option<usize> {
         match self.at(0)? {
-            Part::Word("t" | "at" | "of" | "on" | "the") => Some(1),
             Part::Word(word) if word.len() >= 3 => super::WEEKDAYS
                 .iter()
                 .any(|weekday| weekday.to_lowercase().starts_with(word))
                 .then_some(1),
-            Part::Symbol('-' | '.' | '/' | '(' | ')' | '\'') => Some(1),
+            Part::Word("t" | "at" | "of" | "on" | "the")
+            | Part::Symbol('-' | '.' | '/' | '(' | ')' | '\'') => Some(1),
             _ => None,
         }
     }

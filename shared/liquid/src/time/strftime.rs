@@ -12,15 +12,12 @@ pub fn format(time: &Zoned, format: &str) -> String {
     let mut rest = format;
     while let Some((text, directive)) = rest.split_once('%') {
         out.push_str(text);
-        match Directive::read(directive) {
-            Some((directive, after)) => {
-                rest = after;
-                directive.push(time, &mut out);
-            }
-            None => {
-                out.push('%');
-                rest = directive;
-            }
+        if let Some((directive, after)) = Directive::read(directive) {
+            rest = after;
+            directive.push(time, &mut out);
+        } else {
+            out.push('%');
+            rest = directive;
         }
     }
     out.push_str(rest);
