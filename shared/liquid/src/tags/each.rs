@@ -82,8 +82,9 @@ fn options(markup: &mut Markup<'_, '_>) -> std::result::Result<Options, ParseErr
             None if markup.at_end() => return Ok(options),
             None if markup.is_lax() => markup.skip(),
             _ => {
-                return Err(markup
-                    .error("Invalid attribute in for loop. Valid attributes are limit and offset"));
+                return Err(markup.error(
+                    "Invalid attribute in for loop. Valid attributes are limit and offset",
+                ));
             }
         }
     }
