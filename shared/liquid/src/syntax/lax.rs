@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::condition::{Comparison, Condition, Operator, Relation};
 use super::expression::{Expression, Root, Step};
-use super::fragment::{literal, named, number_value};
+use super::fragment::{literal, number_value};
 use super::markup::{Attributes, Markup};
 use super::tokens::{is_space, is_word};
 use super::variable::Filtered;
@@ -69,7 +69,7 @@ fn of_fragment(text: &str, depth: u32) -> Expression {
             return Expression::Literal(Value::from(inner));
         }
     }
-    if let Some(value) = literal(text).or_else(|| number_value(text)) {
+    if let Some(value) = literal(text).or_else(|| loose_number(text)) {
         return Expression::Literal(value);
     }
     if depth > 20 {
@@ -84,6 +84,20 @@ fn of_fragment(text: &str, depth: u32) -> Expression {
     path(text, deeper)
 }
 
+/// A number, which ends at its second point.
+fn loose_number(text: &str) -> Option<Value> {
+    let is_part = |c: char| c.is_ascii_digit() || c == '.';
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    if !digits.starts_with(|c: char| c.is_ascii_digit()) || !digits.chars().all(is_part) {
+        return None;
+    }
+    if let Some(value) = number_value(text) {
+        return Some(value);
+    }
+    let end = text.match_indices('.').nth(1).map_or(text.len(), |(at, _)| at);
+    text.get(..end)?.parse().ok().map(Value::Float)
+}
+
 /// Names and brackets, whatever stands between them.
 fn path(text: &str, depth: u32) -> Expression {
     let mut parts = parts(text).into_iter();
@@ -95,7 +109,7 @@ fn path(text: &str, depth: u32) -> Expression {
     let steps: Vec<_> = steps.collect();
     match bracketed(first) {
         Some(inner) => Expression::path(Root::Computed(Box::new(of_fragment(inner, depth))), steps),
-        None => named(first, steps),
+        None => Expression::path(Root::Name(Arc::from(first)), steps),
     }
 }
 

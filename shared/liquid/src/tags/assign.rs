@@ -52,7 +52,7 @@ struct Capture {
     body: Block,
 }
 
-pub(super) fn capture<'s>(head: Head<'s>, parser: &mut Parser<'_, 's>) -> Parsed {
+pub(super) fn capture(head: Head<'_>, parser: &mut Parser<'_, '_>) -> Parsed {
     let name = head.markup.split(|c| !is_signature(c)).find(|name| !name.is_empty());
     let Some(name) = name else {
         let message = "Syntax Error in 'capture' - Valid syntax: capture [var]";
@@ -104,7 +104,7 @@ impl Render for Count {
 
 struct Echo(Filtered);
 
-pub(super) fn echo<'s>(head: Head<'s>, parser: &mut Parser<'_, 's>) -> Parsed {
+pub(super) fn echo(head: Head<'_>, parser: &mut Parser<'_, '_>) -> Parsed {
     Ok(Box::new(Echo(parser.arguments(&head).filtered()?)))
 }
 

@@ -13,15 +13,15 @@ struct Branches {
     negated: bool,
 }
 
-pub(super) fn if_true<'s>(head: Head<'s>, parser: &mut Parser<'_, 's>) -> Parsed {
+pub(super) fn if_true(head: Head<'_>, parser: &mut Parser<'_, '_>) -> Parsed {
     branches(head, parser, false)
 }
 
-pub(super) fn unless<'s>(head: Head<'s>, parser: &mut Parser<'_, 's>) -> Parsed {
+pub(super) fn unless(head: Head<'_>, parser: &mut Parser<'_, '_>) -> Parsed {
     branches(head, parser, true)
 }
 
-fn branches<'s>(head: Head<'s>, parser: &mut Parser<'_, 's>, negated: bool) -> Parsed {
+fn branches(head: Head<'_>, parser: &mut Parser<'_, '_>, negated: bool) -> Parsed {
     let mut branches = Vec::new();
     let mut condition = Some(parser.arguments(&head).condition()?);
     loop {

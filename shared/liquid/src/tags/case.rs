@@ -19,7 +19,7 @@ struct Case {
     branches: Vec<(Option<Vec<Expression>>, Block)>,
 }
 
-pub(super) fn case<'s>(head: Head<'s>, parser: &mut Parser<'_, 's>) -> Parsed {
+pub(super) fn case(head: Head<'_>, parser: &mut Parser<'_, '_>) -> Parsed {
     let mut markup = parser.arguments(&head);
     let subject = markup.expression()?;
     markup.end()?;

@@ -33,7 +33,7 @@ struct Options {
     reversed: bool,
 }
 
-pub(super) fn each<'s>(head: Head<'s>, parser: &mut Parser<'_, 's>) -> Parsed {
+pub(super) fn each(head: Head<'_>, parser: &mut Parser<'_, '_>) -> Parsed {
     let mut markup = parser.arguments(&head);
     let (variable, source) = variable_in(&mut markup, "for")?;
     let options = options(&mut markup)?;

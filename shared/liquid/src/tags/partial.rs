@@ -73,7 +73,7 @@ fn word(markup: &mut Markup<'_, '_>, word: &str) -> bool {
 
 struct Include(Partial);
 
-pub(super) fn include<'s>(head: Head<'s>, parser: &mut Parser<'_, 's>) -> Parsed {
+pub(super) fn include(head: Head<'_>, parser: &mut Parser<'_, '_>) -> Parsed {
     Ok(Box::new(Include(Partial::parse(&mut parser.arguments(&head))?)))
 }
 
@@ -114,7 +114,7 @@ struct RenderPartial {
     forloop: Arc<str>,
 }
 
-pub(super) fn render<'s>(head: Head<'s>, parser: &mut Parser<'_, 's>) -> Parsed {
+pub(super) fn render(head: Head<'_>, parser: &mut Parser<'_, '_>) -> Parsed {
     let mut markup = parser.arguments(&head);
     let partial = Partial::parse(&mut markup)?;
     let text = partial.name.literal().map(Value::is_text);

@@ -36,7 +36,7 @@ impl Render for Nothing {
     }
 }
 
-pub(super) fn comment<'s>(head: Head<'s>, parser: &mut Parser<'_, 's>) -> Parsed {
+pub(super) fn comment(head: Head<'_>, parser: &mut Parser<'_, '_>) -> Parsed {
     parser.skip_comment(&head)?;
     Ok(Box::new(Nothing))
 }
@@ -51,7 +51,7 @@ pub(super) fn inline_comment(head: Head<'_>, _parser: &mut Parser<'_, '_>) -> Pa
     Err(ParseError::new(head.line, message))
 }
 
-pub(super) fn doc<'s>(head: Head<'s>, parser: &mut Parser<'_, 's>) -> Parsed {
+pub(super) fn doc(head: Head<'_>, parser: &mut Parser<'_, '_>) -> Parsed {
     if !head.markup.is_empty() {
         let message = "Syntax Error in 'doc' - Valid syntax: {% doc %}{% enddoc %}";
         return Err(ParseError::new(head.line, message));
@@ -72,7 +72,7 @@ pub(super) fn doc<'s>(head: Head<'s>, parser: &mut Parser<'_, 's>) -> Parsed {
 
 struct Raw(Box<str>);
 
-pub(super) fn raw<'s>(head: Head<'s>, parser: &mut Parser<'_, 's>) -> Parsed {
+pub(super) fn raw(head: Head<'_>, parser: &mut Parser<'_, '_>) -> Parsed {
     if !head.markup.is_empty() {
         let message = "Syntax Error in 'raw' - Valid syntax: raw";
         return Err(ParseError::new(head.line, message));
@@ -110,7 +110,7 @@ impl Render for Lines {
 
 struct IfChanged(Block);
 
-pub(super) fn if_changed<'s>(head: Head<'s>, parser: &mut Parser<'_, 's>) -> Parsed {
+pub(super) fn if_changed(head: Head<'_>, parser: &mut Parser<'_, '_>) -> Parsed {
     Ok(Box::new(IfChanged(parser.block(&head, &[])?.0)))
 }
 
