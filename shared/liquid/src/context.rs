@@ -11,6 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::frame::Frame;
 use crate::language::Flow;
 use crate::limits::{Meter, Usage};
+use crate::object::Shape;
 use crate::runtime::{OnError, Runtime};
 use crate::template::Template;
 use crate::value::Value;
@@ -187,25 +188,41 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Writes a value as output does.
+    /// Writes a value as output does: the items of a list one after another.
     pub fn write(&mut self, value: &Value, out: &mut String) -> Result<()> {
         match value {
             Value::Nil => {}
             Value::Int(number) => crate::display::push_int(out, *number),
+            Value::Array(items) => {
+                return items.iter().try_for_each(|item| self.write(item, out));
+            }
+            Value::Object(object) if object.shape() == Shape::List => {
+                for item in object.items().into_iter().flatten() {
+                    self.step(1)?;
+                    self.write(&item, out)?;
+                }
+            }
             _ => out.push_str(&self.escaped(value)),
         }
         self.check_output(out)
     }
 
-    /// Passes a failure on, or prints it and goes on, as the host wants it.
-    pub(crate) fn failed(&mut self, error: Error, line: u32, out: &mut String) -> Result<Flow> {
+    /// Passes a failure on, or prints it and goes on, as the host wants it. That of a tag which never
+    /// writes anything is not printed.
+    pub(crate) fn failed(
+        &mut self,
+        error: Error,
+        (line, silent): (u32, bool),
+        out: &mut String,
+    ) -> Result<Flow> {
         let error = error.located(&self.frame.template, line);
         if error.is_limit() || self.runtime.on_error == OnError::Fail {
             return Err(error);
         }
-        let text = Value::from(error.to_string());
+        if !silent && error.kind != ErrorKind::UndefinedFilter {
+            self.write(&error.to_string().into(), out)?;
+        }
         self.errors.push(error);
-        self.write(&text, out)?;
         Ok(Flow::Next)
     }
 

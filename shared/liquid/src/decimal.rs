@@ -90,6 +90,14 @@ impl Decimal {
         Self { digits, scale }
     }
 
+    /// Rounded to a multiple of 10, 100, 1000 ….
+    pub(crate) fn rounded_to_zeros(self, zeros: u32) -> i64 {
+        let Some(unit) = power(zeros) else { return 0 };
+        let Some(scale) = self.scale.checked_add(zeros) else { return 0 };
+        let tenths = Self { digits: self.digits, scale }.rounded(0);
+        clamped(tenths.digits.saturating_mul(unit))
+    }
+
     fn floored(self) -> i128 {
         let one = power(self.scale).unwrap_or(1);
         self.digits.checked_div_euclid(one).unwrap_or(0)

@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use crate::object::Shape;
 use crate::value::Value;
 
-/// The text that output prints.
+/// The text of a value, as filters see it. Output prints the items of a list one after another instead.
 pub(crate) fn write_text(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match value {
         Value::Nil | Value::Blank | Value::Empty => Ok(()),
@@ -13,16 +13,12 @@ pub(crate) fn write_text(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Resu
         Value::Int(number) => write!(f, "{number}"),
         Value::Float(number) => f.write_str(&float(*number)),
         Value::Str(text) | Value::Html(text) => f.write_str(text),
-        Value::Array(items) => items.iter().try_for_each(|item| write_text(item, f)),
+        Value::Array(_) => write_inspected(value, f),
         Value::Range(first, last) => write!(f, "{first}..{last}"),
         Value::Object(object) => match object.as_value() {
             Some(value) => write_text(&value, f),
-            None if object.shape() == Shape::Hash => write_inspected(value, f),
-            None if object.shape() == Shape::List => {
-                let mut items = object.items().into_iter().flatten();
-                items.try_for_each(|item| write_text(&item, f))
-            }
-            None => f.write_str(&object.text()),
+            None if object.shape() == Shape::Object => f.write_str(&object.text()),
+            None => write_inspected(value, f),
         },
     }
 }
@@ -32,13 +28,9 @@ pub(crate) fn write_inspected(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt:
     match value {
         Value::Nil => f.write_str("nil"),
         Value::Str(text) | Value::Html(text) => write_quoted(text, f),
-        Value::Array(items) => {
-            f.write_char('[')?;
-            for (place, item) in items.iter().enumerate() {
-                f.write_str(if place > 0 { ", " } else { "" })?;
-                write_inspected(item, f)?;
-            }
-            f.write_char(']')
+        Value::Array(items) => write_list(&mut items.iter().cloned(), f),
+        Value::Object(object) if object.shape() == Shape::List => {
+            write_list(&mut object.items().into_iter().flatten(), f)
         }
         Value::Object(object) if object.shape() == Shape::Hash => {
             f.write_char('{')?;
@@ -54,6 +46,15 @@ pub(crate) fn write_inspected(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt:
         }
         _ => write_text(value, f),
     }
+}
+
+fn write_list(items: &mut dyn Iterator<Item = Value>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_char('[')?;
+    for (place, item) in items.enumerate() {
+        f.write_str(if place > 0 { ", " } else { "" })?;
+        write_inspected(&item, f)?;
+    }
+    f.write_char(']')
 }
 
 fn write_quoted(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -117,3 +117,10 @@ pub(crate) fn last(value: &Value) -> Value {
 fn character(character: Option<char>) -> Value {
     Value::from(character.map(String::from).unwrap_or_default())
 }
+
+/// The character of a text at an index.
+pub(crate) fn index_text(text: &str, key: &Value) -> Value {
+    let Value::Int(at) = key else { return Value::Nil };
+    let at = place(*at, || text.chars().count());
+    Value::from(at.and_then(|at| text.chars().nth(at)).map(String::from))
+}

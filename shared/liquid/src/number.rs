@@ -24,7 +24,7 @@ impl From<Number> for Value {
     }
 }
 
-/// The number that a value is, or that its text is; 0 of everything else.
+/// The number that a value is, or that its text is or begins with; 0 of everything else.
 pub fn of(value: &Value) -> Number {
     match &*value.resolved() {
         Value::Int(number) => Number::Int(*number),
@@ -40,7 +40,7 @@ fn of_text(text: &str) -> Number {
     let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits(whole) || !digits(fraction) {
-        return Number::Int(0);
+        return Number::Int(leading(text));
     }
     match text.parse() {
         Ok(number) => Number::Int(number),
@@ -48,12 +48,21 @@ fn of_text(text: &str) -> Number {
     }
 }
 
+/// The whole number with which a text begins, 0 if with none.
+fn leading(text: &str) -> i64 {
+    let text = text.trim_start();
+    let sign = usize::from(text.starts_with(['-', '+']));
+    let is_part = |byte: &u8| byte.is_ascii_digit() || *byte == b'_';
+    let length = text.bytes().skip(sign).take_while(is_part).count().saturating_add(sign);
+    text.get(..length).and_then(|digits| digits.replace('_', "").parse().ok()).unwrap_or(0)
+}
+
 /// The whole number that a value is, or that its text is; an error of everything else.
 pub fn strict_integer(value: &Value) -> Result<i64> {
     match &*value.resolved() {
         Value::Int(number) => Ok(*number),
         other => {
-            let text = other.to_text();
+            let text = other.as_str().unwrap_or_default();
             text.trim().parse().map_err(|_| Error::argument("invalid integer"))
         }
     }
@@ -64,13 +73,7 @@ pub fn loose_integer(value: &Value) -> i64 {
     match &*value.resolved() {
         Value::Int(number) => *number,
         Value::Float(number) => Decimal::of(*number).map_or(0, Decimal::truncated),
-        Value::Str(text) | Value::Html(text) => {
-            let text = text.trim_start();
-            let sign = usize::from(text.starts_with('-'));
-            let digits = text.bytes().skip(sign).take_while(u8::is_ascii_digit).count();
-            let length = sign.saturating_add(digits);
-            text.get(..length).and_then(|digits| digits.parse().ok()).unwrap_or(0)
-        }
+        Value::Str(text) | Value::Html(text) => leading(text),
         _ => 0,
     }
 }
@@ -90,19 +93,43 @@ pub fn compare(left: Number, right: Number) -> Option<Ordering> {
     }
 }
 
+/// What floating-point numbers do where there are too many digits.
+#[expect(clippy::float_arithmetic, reason = "templates have such numbers; amounts are whole")]
+mod rough {
+    pub(super) fn add(left: f64, right: f64) -> f64 {
+        left + right
+    }
+
+    pub(super) fn subtract(left: f64, right: f64) -> f64 {
+        left - right
+    }
+
+    pub(super) fn multiply(left: f64, right: f64) -> f64 {
+        left * right
+    }
+
+    pub(super) fn divide(left: f64, right: f64) -> f64 {
+        left / right
+    }
+
+    pub(super) fn modulo(left: f64, right: f64) -> f64 {
+        left % right
+    }
+}
+
 /// The sum.
 pub fn add(left: Number, right: Number) -> Number {
-    calculate(left, right, i64::checked_add, Decimal::add, |left, right| left + right)
+    calculate(left, right, i64::checked_add, Decimal::add, rough::add)
 }
 
 /// The difference.
 pub fn subtract(left: Number, right: Number) -> Number {
-    calculate(left, right, i64::checked_sub, Decimal::subtract, |left, right| left - right)
+    calculate(left, right, i64::checked_sub, Decimal::subtract, rough::subtract)
 }
 
 /// The product.
 pub fn multiply(left: Number, right: Number) -> Number {
-    calculate(left, right, i64::checked_mul, Decimal::multiply, |left, right| left * right)
+    calculate(left, right, i64::checked_mul, Decimal::multiply, rough::multiply)
 }
 
 /// The quotient, rounded down if both are whole numbers.
@@ -110,7 +137,7 @@ pub fn divide(left: Number, right: Number) -> Result<Number> {
     if is_zero(right) {
         return Err(Error::zero_division());
     }
-    Ok(calculate(left, right, floor_divide, Decimal::divide, |left, right| left / right))
+    Ok(calculate(left, right, floor_divide, Decimal::divide, rough::divide))
 }
 
 /// The remainder, which has the sign of the divisor.
@@ -118,7 +145,7 @@ pub fn modulo(left: Number, right: Number) -> Result<Number> {
     if is_zero(right) {
         return Err(Error::zero_division());
     }
-    Ok(calculate(left, right, floor_modulo, Decimal::modulo, |left, right| left % right))
+    Ok(calculate(left, right, floor_modulo, Decimal::modulo, rough::modulo))
 }
 
 fn floor_divide(left: i64, right: i64) -> Option<i64> {
@@ -178,13 +205,19 @@ pub fn absolute(number: Number) -> Number {
     }
 }
 
-/// The number rounded to so many digits after the point, a half away from zero.
+/// The number rounded to so many digits after the point (before it, if negative), a half away from zero.
 pub fn round(number: Number, digits: i64) -> Number {
-    let Number::Float(float) = number else { return number };
-    let Some(decimal) = Decimal::of(float) else { return number };
+    if matches!(number, Number::Int(_)) && digits >= 0 {
+        return number;
+    }
+    let Some(decimal) = decimal(number) else { return number };
     match u32::try_from(digits) {
         Ok(digits) if digits > 0 => Number::Float(decimal.rounded(digits).to_float()),
-        _ => Number::Int(decimal.rounded(0).truncated()),
+        Ok(_) => Number::Int(decimal.rounded(0).truncated()),
+        Err(_) => {
+            let zeros = u32::try_from(digits.unsigned_abs()).unwrap_or(u32::MAX);
+            Number::Int(decimal.rounded_to_zeros(zeros))
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::template::Template;
 use crate::value::Value;
 
 /// The items of an object, in order.
@@ -67,6 +68,11 @@ pub trait Object: Any + Send + Sync {
     /// What output prints of an object that is no scalar.
     fn text(&self) -> String {
         String::new()
+    }
+
+    /// The template that `render` renders of it: a block of an app.
+    fn partial(&self) -> Option<Arc<Template>> {
+        None
     }
 
     /// Whether it equals another object, where both are no scalars and not the same one.

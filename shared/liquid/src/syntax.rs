@@ -16,6 +16,7 @@ pub use expression::Expression;
 pub use markup::{Attributes, Markup};
 pub use parser::Parser;
 pub use tokens::Head;
+pub(crate) use tokens::is_space;
 pub use variable::Filtered;
 
 pub(crate) use expression::Command;

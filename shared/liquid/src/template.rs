@@ -65,7 +65,7 @@ impl Template {
     pub fn render(&self, runtime: &Runtime<'_>) -> Result<Rendered> {
         let mut cx = Context::new(runtime);
         let mut output = String::new();
-        self.render_in(&mut cx, &mut output)?;
+        let _ended = self.render_in(&mut cx, &mut output)?;
         let usage = cx.usage();
         Ok(Rendered { output, errors: cx.into_errors(), usage })
     }

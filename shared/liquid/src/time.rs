@@ -1,15 +1,26 @@
-//! Dates.
+//! Dates: what texts mean, and how they are shown.
 
-use jiff::Zoned;
+mod parse;
+mod scan;
+mod strftime;
 
-use crate::value::Value;
+pub use parse::parse;
+pub use strftime::format;
 
-/// The time that a value is.
-pub fn parse(_value: &Value, _now: &Zoned) -> Option<Zoned> {
-    None
-}
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
 
-/// A time in the directives of `strftime`.
-pub fn format(_time: &Zoned, format: &str) -> String {
-    format.into()
-}
+const WEEKDAYS: [&str; 7] =
+    ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];

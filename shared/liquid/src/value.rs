@@ -92,7 +92,7 @@ impl Value {
         }
     }
 
-    /// The value as text, as output prints it.
+    /// The value as text, as filters see it: a list is `["a", 1]`.
     pub fn to_text(&self) -> Cow<'_, str> {
         match self {
             Self::Str(text) | Self::Html(text) => Cow::Borrowed(text),

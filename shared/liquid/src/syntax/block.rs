@@ -68,11 +68,11 @@ impl Node {
                 let written = output.evaluate(cx).and_then(|value| cx.write(&value, out));
                 match written {
                     Ok(()) => Ok(Flow::Next),
-                    Err(error) => cx.failed(error, *line, out),
+                    Err(error) => cx.failed(error, (*line, false), out),
                 }
             }
             Self::Tag(tag, line) => match tag.render(cx, out) {
-                Err(error) => cx.failed(error, *line, out),
+                Err(error) => cx.failed(error, (*line, tag.is_blank()), out),
                 flow => flow,
             },
         }

@@ -64,9 +64,9 @@ impl Comparison {
     }
 
     fn holds(&self, cx: &Context<'_>) -> Result<bool> {
-        let left = self.left.evaluate(cx);
+        let left = self.left.operand(cx);
         let Some((operator, right)) = &self.right else { return Ok(left.is_truthy()) };
-        let right = right.evaluate(cx);
+        let right = right.operand(cx);
         Ok(match operator {
             Operator::Equal => compare::equal(&left, &right),
             Operator::Unequal => !compare::equal(&left, &right),

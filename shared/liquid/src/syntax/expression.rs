@@ -79,6 +79,8 @@ impl Expression {
     #[must_use]
     pub fn evaluate(&self, cx: &Context<'_>) -> Value {
         match self {
+            // Only conditions know these from empty text.
+            Self::Literal(Value::Blank | Value::Empty) => Value::from(""),
             Self::Literal(value) => value.clone(),
             Self::Range(ends) => Value::Range(
                 number::range_end(&ends.0.evaluate(cx)),
@@ -89,13 +91,32 @@ impl Expression {
     }
 }
 
+impl Expression {
+    /// The value in a comparison, where `blank` and `empty` mean something.
+    pub(crate) fn operand(&self, cx: &Context<'_>) -> Value {
+        match self {
+            Self::Literal(value) => value.clone(),
+            other => other.evaluate(cx),
+        }
+    }
+}
+
 impl Path {
     fn evaluate(&self, cx: &Context<'_>) -> Value {
+        let mut steps = self.steps.iter();
         let mut value = match &self.root {
-            Root::Name(name) => cx.get(name),
+            Root::Name(name) => match (cx.get(name), &**name) {
+                // `self['name']` is the variable of that name.
+                (Value::Nil, "self") => match steps.next() {
+                    Some(Step::Name(name, _)) => cx.get(name),
+                    Some(Step::Computed(name)) => cx.get(&name.evaluate(cx).to_text()),
+                    None => Value::Nil,
+                },
+                (value, _) => value,
+            },
             Root::Computed(name) => cx.get(&name.evaluate(cx).to_text()),
         };
-        for step in &self.steps {
+        for step in steps {
             value = match step {
                 Step::Name(name, command) => lookup::member(&value, name, *command),
                 Step::Computed(key) => lookup::index(&value, &key.evaluate(cx)),

@@ -32,7 +32,7 @@ pub(super) fn expression(markup: &mut Markup<'_, '_>) -> Result<Expression> {
 }
 
 /// A literal by name, or a path that begins with a name.
-pub(super) fn named(name: &str, steps: Vec<Step>) -> Expression {
+fn named(name: &str, steps: Vec<Step>) -> Expression {
     if steps.is_empty()
         && let Some(value) = literal(name)
     {

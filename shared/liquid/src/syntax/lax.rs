@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::condition::{Comparison, Condition, Operator, Relation};
 use super::expression::{Expression, Root, Step};
-use super::fragment::{literal, named, number_value};
+use super::fragment::{literal, number_value};
 use super::markup::{Attributes, Markup};
 use super::tokens::{is_space, is_word};
 use super::variable::Filtered;
@@ -16,8 +16,7 @@ use crate::value::Value;
 /// How long the fragment is with which a text begins.
 fn fragment_length(text: &str) -> usize {
     let mut rest = text;
-    loop {
-        let Some(c) = rest.chars().next() else { break };
+    while let Some(c) = rest.chars().next() {
         if is_space(c) || c == ',' || c == '|' {
             break;
         }
@@ -70,7 +69,7 @@ fn of_fragment(text: &str, depth: u32) -> Expression {
             return Expression::Literal(Value::from(inner));
         }
     }
-    if let Some(value) = literal(text).or_else(|| number_value(text)) {
+    if let Some(value) = literal(text).or_else(|| loose_number(text)) {
         return Expression::Literal(value);
     }
     if depth > 20 {
@@ -85,6 +84,20 @@ fn of_fragment(text: &str, depth: u32) -> Expression {
     path(text, deeper)
 }
 
+/// A number, which ends at its second point.
+fn loose_number(text: &str) -> Option<Value> {
+    let is_part = |c: char| c.is_ascii_digit() || c == '.';
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    if !digits.starts_with(|c: char| c.is_ascii_digit()) || !digits.chars().all(is_part) {
+        return None;
+    }
+    if let Some(value) = number_value(text) {
+        return Some(value);
+    }
+    let end = text.match_indices('.').nth(1).map_or(text.len(), |(at, _)| at);
+    text.get(..end)?.parse().ok().map(Value::Float)
+}
+
 /// Names and brackets, whatever stands between them.
 fn path(text: &str, depth: u32) -> Expression {
     let mut parts = parts(text).into_iter();
@@ -96,7 +109,7 @@ fn path(text: &str, depth: u32) -> Expression {
     let steps: Vec<_> = steps.collect();
     match bracketed(first) {
         Some(inner) => Expression::path(Root::Computed(Box::new(of_fragment(inner, depth))), steps),
-        None => named(first, steps),
+        None => Expression::path(Root::Name(Arc::from(first)), steps),
     }
 }
 
@@ -167,8 +180,7 @@ fn pieces(text: &str, separator: char) -> Vec<&str> {
     let mut from = 0;
     for (place, c) in text.char_indices() {
         match quote {
-            Some(open) if open == c => quote = None,
-            Some(_) => {}
+            Some(open) => quote = Some(open).filter(|open| *open != c),
             None if c == separator => {
                 pieces.push(text.get(from..place).unwrap_or_default());
                 from = place.saturating_add(1);
@@ -233,7 +245,7 @@ fn is_operator(c: char) -> bool {
 /// A comparison of fragments. The operator may stand alone or at the begin of the second.
 fn comparison(term: &[&str]) -> Option<Comparison> {
     let (first, others) = term.split_first()?;
-    let glued = first.find(|c| matches!(c, '=' | '!' | '<' | '>')).filter(|place| *place > 0);
+    let glued = first.find(['=', '!', '<', '>']).filter(|place| *place > 0);
     if let Some((left, after)) = glued.and_then(|place| first.split_at_checked(place))
         && !first.starts_with(['"', '\''])
     {

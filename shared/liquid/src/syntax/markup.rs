@@ -152,6 +152,11 @@ impl<'p, 's> Markup<'p, 's> {
         })
     }
 
+    /// Skips a word or symbol that cannot be understood.
+    pub fn skip(&mut self) {
+        lax::skip(self);
+    }
+
     pub(super) fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth >= DEEPEST {
             return Err(self.error("Nesting too deep"));
@@ -187,7 +192,7 @@ impl<'p, 's> Markup<'p, 's> {
             if let Some(name) = self.argument_name() {
                 attributes.push((Arc::from(name), self.expression()?));
             } else if self.is_lax() {
-                lax::skip(self);
+                self.skip();
             } else {
                 return Err(self.unexpected("a named argument"));
             }

@@ -41,7 +41,7 @@ impl<'p, 's> Parser<'p, 's> {
     }
 
     /// The arguments of a tag.
-    pub fn arguments(&self, head: &Head<'s>) -> Markup<'p, 's> {
+    pub fn arguments<'h>(&self, head: &Head<'h>) -> Markup<'p, 'h> {
         Markup::new(self.language, head.markup, head.line)
     }
 
@@ -55,13 +55,13 @@ impl<'p, 's> Parser<'p, 's> {
     }
 
     /// The body of a block, up to its end or to one of the stops (as `else`); and that tag.
-    pub fn block(&mut self, head: &Head<'s>, stops: &[&str]) -> Result<(Block, Head<'s>)> {
+    pub fn block(&mut self, head: &Head<'_>, stops: &[&str]) -> Result<(Block, Head<'s>)> {
         let (block, end) = self.nodes(&Ends { head: Some(*head), stops })?;
         end.map(|end| (block, end)).ok_or_else(|| never_closed(head))
     }
 
     /// The text up to the end of a block, in which nothing is parsed.
-    pub fn raw_block(&mut self, head: &Head<'s>) -> Result<&'s str> {
+    pub fn raw_block(&mut self, head: &Head<'_>) -> Result<&'s str> {
         let end = format!("end{}", head.name);
         self.tokens.raw(&end).map(|(text, _)| text).ok_or_else(|| never_closed(head))
     }
@@ -76,7 +76,7 @@ impl<'p, 's> Parser<'p, 's> {
     }
 
     /// Skips a comment, and comments in it.
-    pub(crate) fn skip_comment(&mut self, head: &Head<'s>) -> Result<()> {
+    pub(crate) fn skip_comment(&mut self, head: &Head<'_>) -> Result<()> {
         let mut depth: u32 = 1;
         while let Some(token) = self.tokens.next() {
             let Token::Tag(tag) = token else { continue };

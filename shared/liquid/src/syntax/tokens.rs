@@ -155,7 +155,7 @@ impl<'s> Tokens<'s> {
             let found = self.rest.get(from..)?.find("{%")?;
             let begin = from.saturating_add(found);
             from = begin.saturating_add(2);
-            let Some(after) = self.rest.get(from..) else { return None };
+            let after = self.rest.get(from..)?;
             let after = after.strip_prefix('-').unwrap_or(after).trim_start_matches(is_space);
             let is_end = split_name(after).is_some_and(|(name, _)| name == end_name);
             if is_end {
