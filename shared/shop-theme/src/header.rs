@@ -25,7 +25,10 @@ pub(crate) fn header(shop: &Shop) -> String {
         "designMode": false,
     });
     let object = for_script(&object.to_string());
-    format!("{}<script>window.Shopify = Object.assign(window.Shopify || {{}}, {object});</script>{MARK}", shop.data.header)
+    format!(
+        "{}<script>window.Shopify = Object.assign(window.Shopify || {{}}, {object});</script>{MARK}",
+        shop.data.header
+    )
 }
 
 /// JSON within a script element.

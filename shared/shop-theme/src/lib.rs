@@ -65,3 +65,6 @@ pub fn sections(
 ) -> Result<Map<String, Json>, Finding> {
     page::run((theme, page, data), limits, |cx, shop| page::sections(cx, shop, ids))
 }
+
+#[cfg(test)]
+mod tests;

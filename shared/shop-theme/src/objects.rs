@@ -99,7 +99,9 @@ pub(crate) fn global(shop: &Arc<Shop>, name: &str) -> Option<Value> {
         "linklists" => {
             Value::object(Named { shop: Arc::clone(shop), one: links::menu, all: Arc::from([]) })
         }
-        "pages" => Value::object(Named { shop: Arc::clone(shop), one: links::page, all: Arc::from([]) }),
+        "pages" => {
+            Value::object(Named { shop: Arc::clone(shop), one: links::page, all: Arc::from([]) })
+        }
         "page" => match &shop.page {
             Page::Text(page) => links::page(shop, crate::data::handle(page)).unwrap_or_default(),
             _ => Value::Nil,

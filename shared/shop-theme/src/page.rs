@@ -8,6 +8,7 @@ use std::time::Instant;
 use liquid::{Context, ErrorKind, Exceeded, Partials, Runtime, Template, Value};
 use serde_json::{Map, Value as Json};
 
+use crate::Rendered;
 use crate::data::{Data, Page, text};
 use crate::header;
 use crate::limits::{Finding, FindingCode, Limits};
@@ -16,7 +17,6 @@ use crate::section;
 use crate::shop::{Host, Shop};
 use crate::source;
 use crate::theme::Theme;
-use crate::Rendered;
 
 /// The stack of the rendering thread: enough for the depth that [`Limits`] allow.
 const STACK: usize = 64 << 20;
@@ -166,7 +166,7 @@ fn main(cx: &mut Context<'_>, shop: &Arc<Shop>) -> Result<String, Finding> {
     let mut out = String::new();
     if shop.theme.files.contains_key(&liquid) {
         let template = parsed(shop, &liquid)?;
-        let rendered = cx.isolated([], |cx| template.render_in(cx, &mut out));
+        let rendered = cx.isolated([], |cx| template.render_in(cx, &mut out).map(drop));
         rendered.map_err(|error| finding(&error))?;
         return Ok(out);
     }
@@ -178,7 +178,7 @@ fn main(cx: &mut Context<'_>, shop: &Arc<Shop>) -> Result<String, Finding> {
         let message = "the theme has no such file";
         return Err(Finding::new(FindingCode::MissingFile, &json, message));
     };
-    let rendered = cx.isolated([], |cx| template.render_in(cx, &mut out));
+    let rendered = cx.isolated([], |cx| template.render_in(cx, &mut out).map(drop));
     rendered.map_err(|error| finding(&error))?;
     Ok(out)
 }

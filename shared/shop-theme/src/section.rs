@@ -42,7 +42,12 @@ type Written = Result<(), Finding>;
 
 /// Renders the sections of a page, in their order, from a JSON template. On the home page the merchant's
 /// sections replace those of the template.
-pub(crate) fn page(cx: &mut Context<'_>, shop: &Arc<Shop>, name: &str, out: &mut String) -> Written {
+pub(crate) fn page(
+    cx: &mut Context<'_>,
+    shop: &Arc<Shop>,
+    name: &str,
+    out: &mut String,
+) -> Written {
     let list = read(shop, &format!("templates/{name}.json"))?;
     // `"layout": "bare"`, or `false`.
     match list.get("layout") {
@@ -100,14 +105,23 @@ fn opening(wrapper: &str) -> Option<(String, String)> {
     let mut rest = rest;
     while let Some(sign) = rest.chars().next() {
         let body = rest.get(1..).unwrap_or_default();
-        let end = if sign == '[' { body.find(']')? } else { body.find(['#', '.', '[']).unwrap_or(body.len()) };
+        let end = if sign == '[' {
+            body.find(']')?
+        } else {
+            body.find(['#', '.', '[']).unwrap_or(body.len())
+        };
         let (part, after) = body.split_at_checked(end)?;
         match sign {
             '#' => part.clone_into(&mut id),
             '.' => classes.push(part),
             _ => {
                 let (key, value) = part.split_once('=').unwrap_or((part, ""));
-                let _ = write!(others, " {}=\"{}\"", name_of(key), liquid::escape(value.trim_matches(['"', '\'']).into()));
+                let _ = write!(
+                    others,
+                    " {}=\"{}\"",
+                    name_of(key),
+                    liquid::escape(value.trim_matches(['"', '\'']).into())
+                );
             }
         }
         rest = if sign == '[' { after.get(1..).unwrap_or_default() } else { after };
@@ -139,7 +153,12 @@ fn read(shop: &Shop, path: &str) -> Result<Arc<Json>, Finding> {
 }
 
 /// Renders `{% sections 'footer-group' %}`.
-pub(crate) fn group(cx: &mut Context<'_>, shop: &Arc<Shop>, name: &str, out: &mut String) -> Written {
+pub(crate) fn group(
+    cx: &mut Context<'_>,
+    shop: &Arc<Shop>,
+    name: &str,
+    out: &mut String,
+) -> Written {
     let list = match read(shop, &format!("sections/{name}.json")) {
         Ok(list) => list,
         Err(missing) => {
@@ -156,7 +175,12 @@ pub(crate) fn group(cx: &mut Context<'_>, shop: &Arc<Shop>, name: &str, out: &mu
 }
 
 /// Renders `{% section 'header' %}`, with the merchant's settings or its defaults.
-pub(crate) fn single(cx: &mut Context<'_>, shop: &Arc<Shop>, name: &str, out: &mut String) -> Written {
+pub(crate) fn single(
+    cx: &mut Context<'_>,
+    shop: &Arc<Shop>,
+    name: &str,
+    out: &mut String,
+) -> Written {
     let placed = alone_settings(shop, name);
     let at = Place { location: "static", index: 0 };
     one(cx, shop, (name, &placed, at), out)
@@ -229,7 +253,11 @@ fn one(
     let path = format!("sections/{kind}.liquid");
     let Some(source) = shop.source(&path) else {
         let message = "the theme has no such file";
-        cx.register::<Notes>().warnings.push(Finding::new(FindingCode::MissingFile, &path, message));
+        cx.register::<Notes>().warnings.push(Finding::new(
+            FindingCode::MissingFile,
+            &path,
+            message,
+        ));
         return Ok(());
     };
     let schema = &source.schema;
@@ -314,9 +342,7 @@ fn ordered(placed: &Json) -> impl Iterator<Item = (&str, &Json)> {
     };
     let order = crate::data::list(placed, "/block_order").iter().filter_map(Json::as_str);
     let blocks = placed.get("blocks");
-    order
-        .filter_map(move |id| Some((id, blocks?.get(id).filter(is_shown)?)))
-        .take(MAX_BLOCKS)
+    order.filter_map(move |id| Some((id, blocks?.get(id).filter(is_shown)?))).take(MAX_BLOCKS)
 }
 
 /// `section.blocks`.
@@ -406,7 +432,11 @@ fn one_block(
     let path = format!("blocks/{kind}.liquid");
     let Some(source) = shop.source(&path) else {
         let message = "the theme has no such file";
-        cx.register::<Notes>().warnings.push(Finding::new(FindingCode::MissingFile, &path, message));
+        cx.register::<Notes>().warnings.push(Finding::new(
+            FindingCode::MissingFile,
+            &path,
+            message,
+        ));
         return Ok(());
     };
     let is_closest = |(name, _): &&(Arc<str>, Value)| name.starts_with("closest.");

@@ -76,10 +76,12 @@ fn inline_asset_content(input: &Value, _: &Args, cx: &mut Context<'_>) -> Result
 
 fn stylesheet_tag(input: &Value, args: &Args, _: &mut Context<'_>) -> Result<Value> {
     let url = attribute(&input.to_text());
-    let media = named(args, "media").or_else(|| args.get(0).map(|media| media.to_text().into_owned()));
+    let media =
+        named(args, "media").or_else(|| args.get(0).map(|media| media.to_text().into_owned()));
     let media = media.filter(|media| !media.is_empty()).unwrap_or_else(|| "all".to_owned());
     let media = attribute(&media);
-    let link = format!("<link href=\"{url}\" rel=\"stylesheet\" type=\"text/css\" media=\"{media}\">");
+    let link =
+        format!("<link href=\"{url}\" rel=\"stylesheet\" type=\"text/css\" media=\"{media}\">");
     let preload = args.named("preload").is_some_and(Value::is_truthy);
     Ok(Value::html(if preload {
         format!("<link href=\"{url}\" rel=\"preload\" as=\"style\">{link}")

@@ -9,9 +9,7 @@ use md5::Digest as _;
 use super::Named;
 
 pub(super) const FILTERS: &[Named] = &[
-    ("blake3", |input, _, _| {
-        Ok(blake3::hash(input.to_text().as_bytes()).to_hex().as_str().into())
-    }),
+    ("blake3", |input, _, _| Ok(blake3::hash(input.to_text().as_bytes()).to_hex().as_str().into())),
     ("md5", |input, _, _| Ok(hex(&md5::Md5::digest(input.to_text().as_bytes())))),
     ("sha1", |input, _, _| Ok(hex(&sha1::Sha1::digest(input.to_text().as_bytes())))),
     ("sha256", |input, _, _| Ok(hex(&sha2::Sha256::digest(input.to_text().as_bytes())))),

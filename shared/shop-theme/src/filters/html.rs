@@ -42,7 +42,8 @@ fn default_pagination(input: &Value, args: &Args, _: &mut Context<'_>) -> Result
     let mut parts = Vec::new();
     let previous = input.get("previous");
     if !previous.is_nil() {
-        let title = named(args, "previous").unwrap_or_else(|| previous.get("title").to_text().into_owned());
+        let title =
+            named(args, "previous").unwrap_or_else(|| previous.get("title").to_text().into_owned());
         parts.push(format!("<span class=\"prev\">{}</span>", link(&previous, &title)));
     }
     for part in crate::objects::items(&input.get("parts")) {
@@ -112,7 +113,11 @@ fn time_tag(input: &Value, args: &Args, cx: &mut Context<'_>) -> Result<Value> {
     let machine = named(args, "datetime").unwrap_or_else(|| "%Y-%m-%dT%H:%M:%SZ".to_owned());
     let machine = liquid::format_time(&time, &machine);
     let shown = liquid::format_time(&time, &format);
-    Ok(Value::html(format!("<time datetime=\"{}\">{}</time>", attribute(&machine), attribute(&shown))))
+    Ok(Value::html(format!(
+        "<time datetime=\"{}\">{}</time>",
+        attribute(&machine),
+        attribute(&shown)
+    )))
 }
 
 /// A picture that stands in for one that is missing.

@@ -75,7 +75,15 @@ fn address(shop: &Shop, input: &Value) -> Option<String> {
 
 /// Attributes that are written as they are given.
 const ATTRIBUTES: [&str; 9] = [
-    "class", "id", "style", "loading", "sizes", "fetchpriority", "decoding", "draggable", "itemprop",
+    "class",
+    "id",
+    "style",
+    "loading",
+    "sizes",
+    "fetchpriority",
+    "decoding",
+    "draggable",
+    "itemprop",
 ];
 
 fn image_tag(input: &Value, args: &Args, cx: &mut Context<'_>) -> Result<Value> {
@@ -144,7 +152,10 @@ fn video_tag(input: &Value, args: &Args, cx: &mut Context<'_>) -> Result<Value> 
         }
     }
     for (name, value) in args.all_named() {
-        if matches!(&**name, "class" | "id" | "preload" | "width" | "height" | "style" | "aria-label") {
+        if matches!(
+            &**name,
+            "class" | "id" | "preload" | "width" | "height" | "style" | "aria-label"
+        ) {
             let _ = write!(html, " {name}=\"{}\"", attribute(&value.to_text()));
         }
     }
@@ -189,7 +200,8 @@ fn external_video_tag(input: &Value, args: &Args, cx: &mut Context<'_>) -> Resul
     } else {
         input.clone()
     };
-    let mut html = format!("<iframe src=\"{}\" frameborder=\"0\" allowfullscreen", attribute(&url.to_text()));
+    let mut html =
+        format!("<iframe src=\"{}\" frameborder=\"0\" allowfullscreen", attribute(&url.to_text()));
     for (name, value) in args.all_named() {
         if matches!(&**name, "class" | "id" | "title" | "loading" | "width" | "height" | "allow") {
             let _ = write!(html, " {name}=\"{}\"", attribute(&value.to_text()));

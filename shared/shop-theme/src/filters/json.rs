@@ -31,7 +31,9 @@ pub(crate) fn of(value: &Value, depth: u32) -> Json {
         Value::Nil | Value::Blank | Value::Empty => Json::Null,
         Value::Bool(value) => (*value).into(),
         Value::Int(number) => (*number).into(),
-        Value::Float(number) => serde_json::Number::from_f64(*number).map_or(Json::Null, Json::Number),
+        Value::Float(number) => {
+            serde_json::Number::from_f64(*number).map_or(Json::Null, Json::Number)
+        }
         Value::Str(text) | Value::Html(text) => (&**text).into(),
         Value::Range(..) => value.to_text().into_owned().into(),
         Value::Array(items) => items.iter().map(|item| of(item, deeper)).collect(),

@@ -9,8 +9,12 @@ use crate::shop::encoded;
 pub(super) const FILTERS: &[Named] = &[
     ("avatar", |_, _, _| Ok("".into())),
     ("currency_selector", |_, _, _| Ok("".into())),
-    ("customer_login_link", |input, _, cx| link(input, "/account/login", "customer_login_link", cx)),
-    ("customer_logout_link", |input, _, cx| link(input, "/account/logout", "customer_logout_link", cx)),
+    ("customer_login_link", |input, _, cx| {
+        link(input, "/account/login", "customer_login_link", cx)
+    }),
+    ("customer_logout_link", |input, _, cx| {
+        link(input, "/account/logout", "customer_logout_link", cx)
+    }),
     ("customer_register_link", |input, _, cx| {
         link(input, "/account/register", "customer_register_link", cx)
     }),

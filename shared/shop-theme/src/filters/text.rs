@@ -39,7 +39,8 @@ fn translate(input: &Value, args: &Args, cx: &mut Context<'_>) -> Result<Value> 
             rest = behind;
             continue;
         };
-        let given = args.named(name.trim()).map(|given| (matches!(given, Value::Html(_)), given.to_text()));
+        let given =
+            args.named(name.trim()).map(|given| (matches!(given, Value::Html(_)), given.to_text()));
         match given {
             Some((is_safe, given)) if is_html && !is_safe => filled.push_str(&attribute(&given)),
             Some((_, given)) => filled.push_str(&given),

@@ -7,13 +7,14 @@ use serde_json::{Value as Json, json};
 
 use super::product::{PRODUCT, VARIANT};
 use super::record::{Kind, Record, as_is, no_text};
-use super::{media, nothing, plain};
+use super::{media, nothing};
 use crate::ajax;
 use crate::data::{list, text};
 use crate::shop::Shop;
 
 pub(crate) static CART: Kind = Kind { name: "cart", get: member, shape: as_is, text: no_text };
-pub(crate) static LINE: Kind = Kind { name: "line_item", get: line_member, shape: as_is, text: no_text };
+pub(crate) static LINE: Kind =
+    Kind { name: "line_item", get: line_member, shape: as_is, text: no_text };
 
 /// The cart of the page.
 pub(crate) fn cart(shop: &Arc<Shop>) -> Value {
@@ -54,7 +55,10 @@ fn line_member(line: &Record, name: &str) -> Option<Value> {
     let shop = &line.shop;
     let known = || shop.product(line.text_at("/product_id"));
     Some(match name {
-        "product" => Record::new(&PRODUCT, shop, Arc::new(known().cloned().unwrap_or_else(|| stub(line)))).value(),
+        "product" => {
+            Record::new(&PRODUCT, shop, Arc::new(known().cloned().unwrap_or_else(|| stub(line))))
+                .value()
+        }
         "variant" => {
             let product = Arc::new(known().cloned().unwrap_or_else(|| stub(line)));
             let id = line.text_at("/variant_id");
@@ -62,15 +66,22 @@ fn line_member(line: &Record, name: &str) -> Option<Value> {
             let found = all.into_iter().find(|variant| text(variant, "/id") == id);
             let found = found.or_else(|| ajax::variants(&stub(line)).into_iter().next());
             let product = Arc::new(Record::new(&PRODUCT, shop, product));
-            found.map_or(Value::Nil, |raw| Record::new(&VARIANT, shop, Arc::new(raw)).within(product).value())
+            found.map_or(Value::Nil, |raw| {
+                Record::new(&VARIANT, shop, Arc::new(raw)).within(product).value()
+            })
         }
         "image" => media::image(shop, line.text_at("/image"), line.text_at("/product_title")),
         "url_to_remove" => {
             let path = format!("/cart/change?id={}&quantity=0", line.text_at("/key"));
             shop.to(&path).into()
         }
-        "error_message" | "message" | "unit_price" | "unit_price_measurement" | "fulfillment"
-        | "selling_plan_allocation" | "parent_relationship" => Value::Nil,
+        "error_message"
+        | "message"
+        | "unit_price"
+        | "unit_price_measurement"
+        | "fulfillment"
+        | "selling_plan_allocation"
+        | "parent_relationship" => Value::Nil,
         "item_components" | "tax_lines" => Value::from(Vec::new()),
         "instructions" => Value::map([
             ("can_remove", Value::from(true)),
@@ -109,9 +120,4 @@ pub(crate) fn items_for(cart: &Value, of: &Value) -> Vec<Value> {
         liquid::equal(&item.get("variant_id"), &id) || liquid::equal(&item.get("product_id"), &id)
     };
     super::items(&cart.get("items")).into_iter().filter(is_it).collect()
-}
-
-/// An amount of JSON that is in the unit of themes already.
-pub(crate) fn number(json: Option<&Json>) -> Value {
-    json.map_or(Value::Nil, plain)
 }

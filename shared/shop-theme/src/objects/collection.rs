@@ -100,7 +100,11 @@ fn member(collection: &Record, name: &str) -> Option<Value> {
             let path = format!("/collections/{}", collection.text_at("/handle"));
             collection.shop.to(&path).into()
         }
-        "image" => media::image(&collection.shop, collection.text_at("/image_url"), collection.text_at("/title")),
+        "image" => media::image(
+            &collection.shop,
+            collection.text_at("/image_url"),
+            collection.text_at("/title"),
+        ),
         "featured_image" => match member(collection, "image")? {
             Value::Nil => {
                 let mut url = products_of().iter().map(|product| text(product, "/images/0/url"));
@@ -126,9 +130,11 @@ fn member(collection: &Record, name: &str) -> Option<Value> {
         "sort_options" => orders(false),
         "sort_by" => listing(collection).map_or("", |listing| listing.sort_by.as_str()).into(),
         "default_sort_by" => "manual".into(),
-        "all_tags" | "tags" => distinct(products_of().iter().flat_map(|product| {
-            list(product, "/tags").iter().filter_map(Json::as_str)
-        })),
+        "all_tags" | "tags" => distinct(
+            products_of()
+                .iter()
+                .flat_map(|product| list(product, "/tags").iter().filter_map(Json::as_str)),
+        ),
         "all_types" => distinct(products_of().iter().map(|product| text(product, "/product_type"))),
         "all_vendors" => distinct(products_of().iter().map(|product| text(product, "/vendor"))),
         "current_type" | "current_vendor" | "next_product" | "previous_product"
@@ -181,7 +187,8 @@ fn one_filter(shop: &Arc<Shop>, filter: &Json) -> Value {
     let (active, inactive): (Vec<Value>, Vec<Value>) =
         values.iter().cloned().partition(|value| value.get("active").is_truthy());
     let without = |names: &[String]| {
-        let rest = shop.data.query.iter().filter(|(name, _)| !names.contains(name) && name != "page");
+        let rest =
+            shop.data.query.iter().filter(|(name, _)| !names.contains(name) && name != "page");
         shop.here_with(&rest.cloned().collect::<Vec<_>>())
     };
     let bound = |end: &str| {
@@ -260,7 +267,10 @@ pub(crate) fn search(shop: &Arc<Shop>) -> Value {
         ("results_count", count.clone()),
         ("products_count", count),
         ("all_products_count", Value::from(results.len())),
-        ("filters", listing.map_or_else(|| Value::from(Vec::new()), |listing| filters(shop, listing))),
+        (
+            "filters",
+            listing.map_or_else(|| Value::from(Vec::new()), |listing| filters(shop, listing)),
+        ),
         ("sort_options", orders(true)),
         ("sort_by", listing.map_or("", |listing| listing.sort_by.as_str()).into()),
         ("default_sort_by", "relevance".into()),

@@ -50,8 +50,7 @@ impl Color {
         match name {
             "rgb" | "rgba" => {
                 let channel = |place: usize| {
-                    let scale =
-                        if parts.get(place)?.ends_with('%') { 255.0 } else { 1.0 };
+                    let scale = if parts.get(place)?.ends_with('%') { 255.0 } else { 1.0 };
                     number(place).map(|value| (value * scale).clamp(0.0, 255.0))
                 };
                 Some(Self { red: channel(0)?, green: channel(1)?, blue: channel(2)?, alpha })
@@ -292,7 +291,11 @@ fn whole(value: f64) -> Value {
 
 /// A whole number if it is one.
 fn fraction(value: f64) -> Value {
-    if value.fract() == 0.0 { Value::Float(value) } else { Value::Float((value * 100.0).round() / 100.0) }
+    if value.fract() == 0.0 {
+        Value::Float(value)
+    } else {
+        Value::Float((value * 100.0).round() / 100.0)
+    }
 }
 
 impl Object for Color {

@@ -11,7 +11,8 @@ use crate::data::{list, text};
 use crate::shop::Shop;
 
 static CUSTOMER: Kind = Kind { name: "customer", get: member, shape: shape, text: no_text };
-static ADDRESS: Kind = Kind { name: "address", get: address_member, shape: address_shape, text: summary };
+static ADDRESS: Kind =
+    Kind { name: "address", get: address_member, shape: address_shape, text: summary };
 static ORDER: Kind = Kind { name: "order", get: order_member, shape: as_is, text: no_text };
 
 /// The customer of the page; nil for a visitor.
@@ -55,7 +56,8 @@ fn member(customer: &Record, name: &str) -> Option<Value> {
         "addresses" => data.addresses.iter().map(|raw| address(&customer.shop, raw)).collect(),
         "addresses_count" => data.addresses.len().into(),
         "default_address" => {
-            let default = data.addresses.iter().find(|raw| raw.get("is_default") == Some(&Json::Bool(true)));
+            let default =
+                data.addresses.iter().find(|raw| raw.get("is_default") == Some(&Json::Bool(true)));
             default.map_or(Value::Nil, |raw| address(&customer.shop, raw))
         }
         "current_location" | "current_company" | "store_credit_account" => Value::Nil,
@@ -172,7 +174,9 @@ fn order_member(order: &Record, name: &str) -> Option<Value> {
         "customer_url" | "order_status_url" | "customer_order_url" => {
             shop.to(&format!("/account/orders/{}", order.text_at("/id"))).into()
         }
-        "shipping_address" => address(shop, order.raw.get("shipping_address").unwrap_or(&Json::Null)),
+        "shipping_address" => {
+            address(shop, order.raw.get("shipping_address").unwrap_or(&Json::Null))
+        }
         "billing_address" => match order.raw.get("billing_address") {
             Some(raw) if raw.is_object() => address(shop, raw),
             _ => address(shop, order.raw.get("shipping_address").unwrap_or(&Json::Null)),

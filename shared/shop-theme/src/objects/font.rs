@@ -25,8 +25,20 @@ const SYSTEM: [&str; 9] = [
 ];
 /// Words in the names of families with serifs.
 const SERIF: [&str; 14] = [
-    "serif", "times", "georgia", "garamond", "playfair", "merriweather", "lora", "baskerville",
-    "caslon", "bodoni", "crimson", "cormorant", "slab", "bembo",
+    "serif",
+    "times",
+    "georgia",
+    "garamond",
+    "playfair",
+    "merriweather",
+    "lora",
+    "baskerville",
+    "caslon",
+    "bodoni",
+    "crimson",
+    "cormorant",
+    "slab",
+    "bembo",
 ];
 
 impl Font {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use liquid::Value;
 use serde_json::Value as Json;
 
-use super::record::{Kind, Record, as_is, no_text};
 use super::nothing;
+use super::record::{Kind, Record, as_is, no_text};
 use crate::data::{Page, handle, list, text};
 use crate::shop::Shop;
 
@@ -28,7 +28,9 @@ pub(crate) fn menu(shop: &Arc<Shop>, name: &str) -> Option<Value> {
     let found = shop.data.menus.iter().find(|menu| handle(menu) == name);
     // Themes begin with Shopify's names of a shop's first two menus.
     let place = match name {
-        "main-menu" => shop.data.menus.iter().find(|menu| handle(menu) == "main").or(shop.data.menus.first()),
+        "main-menu" => {
+            shop.data.menus.iter().find(|menu| handle(menu) == "main").or(shop.data.menus.first())
+        }
         "footer" => shop.data.menus.get(1),
         _ => None,
     };
@@ -98,7 +100,9 @@ fn link_member(link: &Record, name: &str) -> Option<Value> {
         "child_active" => children().iter().any(is_above).into(),
         "object" => match link.text_at("/type") {
             "product" => super::product::named(shop, link.text_at("/ref")).unwrap_or_default(),
-            "collection" => super::collection::named(shop, link.text_at("/ref")).unwrap_or_default(),
+            "collection" => {
+                super::collection::named(shop, link.text_at("/ref")).unwrap_or_default()
+            }
             _ => Value::Nil,
         },
         _ => return None,

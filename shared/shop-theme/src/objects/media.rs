@@ -10,7 +10,8 @@ use crate::data::text;
 use crate::shop::Shop;
 
 /// An image: `{url, alt, id, position, product_id}`.
-pub(crate) static IMAGE: Kind = Kind { name: "image", get: image_member, shape: image_shape, text: source };
+pub(crate) static IMAGE: Kind =
+    Kind { name: "image", get: image_member, shape: image_shape, text: source };
 
 /// The URL of an image.
 pub(crate) fn source(image: &Record) -> String {
@@ -95,7 +96,8 @@ pub(crate) fn of_product(product: &Record) -> Vec<Value> {
 
 /// The URL of a file that a setting names: an asset, a medium, or a URL.
 fn address(shop: &Shop, name: &str) -> Option<String> {
-    let asset = name.strip_prefix("assets/").or_else(|| name.strip_prefix("shopify://shop_images/"));
+    let asset =
+        name.strip_prefix("assets/").or_else(|| name.strip_prefix("shopify://shop_images/"));
     let asset = asset.or_else(|| name.strip_prefix("shopify://files/videos/"));
     if let Some(asset) = asset {
         return shop.theme.assets.get(asset).cloned();
@@ -144,7 +146,8 @@ pub(crate) fn external(url: &str) -> Value {
     let query = rest.split_once('?').map_or("", |(_, query)| query);
     let of_query = query.split('&').find_map(|pair| pair.strip_prefix("v="));
     let id = of_query.unwrap_or_else(|| path.rsplit('/').next().unwrap_or_default());
-    let is_id = !id.is_empty() && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+    let is_id =
+        !id.is_empty() && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
     if !is_id {
         return Value::Nil;
     }

@@ -12,10 +12,18 @@ use crate::ajax;
 use crate::data::{list, text};
 use crate::shop::Shop;
 
-pub(crate) static PRODUCT: Kind =
-    Kind { name: "product", get: member, shape: |product| ajax::product_json(&product.raw, &product.shop.data), text: super::record::no_text };
-pub(crate) static VARIANT: Kind =
-    Kind { name: "variant", get: variant_member, shape: variant_shape, text: super::record::no_text };
+pub(crate) static PRODUCT: Kind = Kind {
+    name: "product",
+    get: member,
+    shape: |product| ajax::product_json(&product.raw, &product.shop.data),
+    text: super::record::no_text,
+};
+pub(crate) static VARIANT: Kind = Kind {
+    name: "variant",
+    get: variant_member,
+    shape: variant_shape,
+    text: super::record::no_text,
+};
 
 /// A product of this answer.
 pub(crate) fn of(shop: &Arc<Shop>, raw: &Json) -> Value {
@@ -44,7 +52,8 @@ fn member(product: &Record, name: &str) -> Option<Value> {
             most => most,
         },
         "price_varies" => {
-            let (least, most) = (product.raw.pointer("/price/amount"), product.raw.pointer("/price_max/amount"));
+            let (least, most) =
+                (product.raw.pointer("/price/amount"), product.raw.pointer("/price_max/amount"));
             (most.is_some() && least != most).into()
         }
         "compare_at_price" => product.amount("/compare_at"),
@@ -55,15 +64,23 @@ fn member(product: &Record, name: &str) -> Option<Value> {
             count => count,
         },
         "has_only_default_variant" => (list(&product.raw, "/options").is_empty()
-            && list(&product.raw, "/variants").len() <= 1).into(),
-        "gift_card?" | "requires_selling_plan" | "quantity_price_breaks_configured?" => false.into(),
+            && list(&product.raw, "/variants").len() <= 1)
+            .into(),
+        "gift_card?" | "requires_selling_plan" | "quantity_price_breaks_configured?" => {
+            false.into()
+        }
         "selling_plan_groups" | "collections" => Value::from(Vec::new()),
-        "selected_selling_plan" | "selected_selling_plan_allocation" | "category"
-        | "selected_or_first_available_selling_plan_allocation" | "template_suffix" => Value::Nil,
+        "selected_selling_plan"
+        | "selected_selling_plan_allocation"
+        | "category"
+        | "selected_or_first_available_selling_plan_allocation"
+        | "template_suffix" => Value::Nil,
         "images" | "media" => media::of_product(product).into(),
         "featured_image" | "featured_media" => {
             let image = product.raw.pointer("/images/0");
-            image.map_or(Value::Nil, |_| media::of_product(product).into_iter().next().unwrap_or_default())
+            image.map_or(Value::Nil, |_| {
+                media::of_product(product).into_iter().next().unwrap_or_default()
+            })
         }
         "variants" => variants(product).into(),
         "first_available_variant" => first_available(product),
@@ -96,7 +113,9 @@ fn member(product: &Record, name: &str) -> Option<Value> {
 /// The metafields that reviews have at Shopify: the only ones here.
 fn metafields(product: &Record) -> Value {
     let count = product.raw.pointer("/rating/count").and_then(Json::as_i64).unwrap_or_default();
-    let Some(average) = product.raw.pointer("/rating/avg").and_then(Json::as_f64).filter(|_| count > 0) else {
+    let Some(average) =
+        product.raw.pointer("/rating/avg").and_then(Json::as_f64).filter(|_| count > 0)
+    else {
         return Value::map::<&str>([]);
     };
     let rating = Value::map([
@@ -159,14 +178,18 @@ fn variant_member(variant: &Record, name: &str) -> Option<Value> {
             Value::Nil => true.into(),
             known => known,
         },
-        "selected" => (variant.shop.data.parameter("variant") == Some(variant.text_at("/id"))).into(),
+        "selected" => {
+            (variant.shop.data.parameter("variant") == Some(variant.text_at("/id"))).into()
+        }
         "matched" => true.into(),
         "image" | "featured_image" | "featured_media" => {
             let url = variant.text_at("/image_url");
             let title = product.map(|product| product.text_at("/title")).unwrap_or_default();
             let listed = product.and_then(|product| {
                 let images = media::of_product(product);
-                images.into_iter().find(|image| !url.is_empty() && image.get("src").to_text() == url)
+                images
+                    .into_iter()
+                    .find(|image| !url.is_empty() && image.get("src").to_text() == url)
             });
             listed.unwrap_or_else(|| media::image(&variant.shop, url, title))
         }
@@ -177,7 +200,10 @@ fn variant_member(variant: &Record, name: &str) -> Option<Value> {
         }
         "inventory_policy" => "continue".into(),
         "inventory_quantity" => Value::Int(0),
-        "inventory_management" | "unit_price" | "unit_price_measurement" | "next_incoming_date"
+        "inventory_management"
+        | "unit_price"
+        | "unit_price_measurement"
+        | "next_incoming_date"
         | "selected_selling_plan_allocation" => Value::Nil,
         "incoming" | "quantity_price_breaks_configured?" | "requires_selling_plan" => false.into(),
         "store_availabilities" | "quantity_price_breaks" | "selling_plan_allocations" => {

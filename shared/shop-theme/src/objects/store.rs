@@ -48,7 +48,10 @@ impl Object for Store {
             "enabled_currencies" => Value::from(vec![currency(shop.data.currency())]),
             "money_format" => money_format(shop, false).into(),
             "money_with_currency_format" => money_format(shop, true).into(),
-            "address" => super::customer::address(shop, store.pointer("/contact/address").unwrap_or(&Json::Null)),
+            "address" => super::customer::address(
+                shop,
+                store.pointer("/contact/address").unwrap_or(&Json::Null),
+            ),
             "customer_accounts_enabled" | "customer_accounts_optional" => true.into(),
             "enabled_payment_types" => Value::from(Vec::new()),
             "taxes_included" | "accepts_gift_cards" => (name == "accepts_gift_cards").into(),
@@ -234,7 +237,11 @@ fn language(shop: &Arc<Shop>) -> Value {
 /// `localization`.
 pub(crate) fn localization(shop: &Arc<Shop>) -> Value {
     let country = country(shop, text(&shop.data.store, "/country"));
-    let market = Value::map([("id", Value::from("1")), ("handle", "primary".into()), ("metafields", nothing())]);
+    let market = Value::map([
+        ("id", Value::from("1")),
+        ("handle", "primary".into()),
+        ("metafields", nothing()),
+    ]);
     Value::map([
         ("available_countries", Value::from(vec![country.clone()])),
         ("available_languages", Value::from(vec![language(shop)])),
@@ -301,7 +308,9 @@ fn page_type(shop: &Shop) -> &'static str {
 /// `template`, which is its name where a text is wanted.
 pub(crate) fn template(shop: &Arc<Shop>) -> Value {
     let whole = shop.page.template();
-    let (directory, name) = whole.rsplit_once('/').map_or((Value::Nil, whole), |(directory, name)| (directory.into(), name));
+    let (directory, name) = whole
+        .rsplit_once('/')
+        .map_or((Value::Nil, whole), |(directory, name)| (directory.into(), name));
     let suffix = crate::page::suffix(shop);
     let title = match &suffix {
         Some(suffix) => format!("{whole}.{suffix}"),

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use liquid::{
-    Attributes, Block, Context, Error, Expression, Flow, Head, Items, Object, Parser, Render, Result,
-    Shape, Value,
+    Attributes, Block, Context, Error, Expression, Flow, Head, Items, Object, Parser, Render,
+    Result, Shape, Value,
 };
 
 use super::{Parsed, arguments, shop, values};
@@ -43,7 +43,9 @@ fn target(kind: &str, subject: &Value) -> Option<Target> {
         Some(Target { path: path.to_owned(), id, class, is_multipart: false })
     };
     match kind {
-        "product" => Some(Target { is_multipart: true, ..of("/cart/add", "", "shopify-product-form")? }),
+        "product" => {
+            Some(Target { is_multipart: true, ..of("/cart/add", "", "shopify-product-form")? })
+        }
         "cart" => Some(Target { is_multipart: true, ..of("/cart", "", "shopify-cart-form")? }),
         "contact" => of("/contact#contact_form", "contact_form", "contact-form"),
         "customer" => of("/contact#newsletter", "contact_form", "contact-form"),
@@ -54,7 +56,11 @@ fn target(kind: &str, subject: &Value) -> Option<Target> {
         "activate_customer_password" => of("/account/activate", "", ""),
         "customer_address" => {
             let id = subject.get("id").to_text().into_owned();
-            let path = if id.is_empty() { "/account/addresses".to_owned() } else { format!("/account/addresses/{id}") };
+            let path = if id.is_empty() {
+                "/account/addresses".to_owned()
+            } else {
+                format!("/account/addresses/{id}")
+            };
             Some(Target { path, id: "", class: "", is_multipart: false })
         }
         "localization" => Some(Target {
@@ -176,7 +182,13 @@ impl Object for FormObject {
     fn get(&self, name: &str) -> Option<Value> {
         let posted = self.posted.as_ref();
         Some(match name {
-            "id" => if self.id.is_empty() { Value::Nil } else { self.id.as_str().into() },
+            "id" => {
+                if self.id.is_empty() {
+                    Value::Nil
+                } else {
+                    self.id.as_str().into()
+                }
+            }
             "errors" => match posted.filter(|posted| !posted.errors.is_empty()) {
                 Some(posted) => Value::object(Errors(posted.errors.clone())),
                 None => Value::Nil,
@@ -187,7 +199,8 @@ impl Object for FormObject {
                 "<input type=\"checkbox\" id=\"address_default_address\" name=\"address[default]\" value=\"1\">",
             ),
             _ => {
-                let sent = posted.and_then(|posted| posted.values.iter().find(|(other, _)| other == name));
+                let sent =
+                    posted.and_then(|posted| posted.values.iter().find(|(other, _)| other == name));
                 match sent {
                     Some((_, value)) => value.as_str().into(),
                     None => self.subject.get(name),

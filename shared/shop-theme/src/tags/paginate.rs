@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use liquid::{Attributes, Block, Context, Error, Expression, Flow, Head, Parser, Render, Result, Value};
+use liquid::{
+    Attributes, Block, Context, Error, Expression, Flow, Head, Parser, Render, Result, Value,
+};
 
 use super::{Parsed, arguments, shop};
 use crate::objects::record::{Listed, Replaced};
@@ -32,7 +34,8 @@ pub(super) fn paginate<'s>(head: Head<'s>, parser: &mut Parser<'_, 's>) -> Parse
     let (_, named) = arguments(&mut markup)?;
     let path = list.to_string();
     let is_path = path.split('.').all(|part| {
-        !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '?'))
+        !part.is_empty()
+            && part.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '?'))
     });
     let path = if is_path { path.split('.').map(Arc::from).collect() } else { Vec::new() };
     let (body, _) = parser.block(&head, &[])?;
@@ -67,8 +70,17 @@ impl Render for Paginate {
             ("items", total.into()),
             ("page_param", "page".into()),
             ("parts", around.parts()),
-            ("previous", around.link(current.checked_sub(1).filter(|page| *page > 0), "&laquo; Previous")),
-            ("next", around.link(Some(current.saturating_add(1)).filter(|page| *page <= pages), "Next &raquo;")),
+            (
+                "previous",
+                around.link(current.checked_sub(1).filter(|page| *page > 0), "&laquo; Previous"),
+            ),
+            (
+                "next",
+                around.link(
+                    Some(current.saturating_add(1)).filter(|page| *page <= pages),
+                    "Next &raquo;",
+                ),
+            ),
         ]);
         let mut names = vec![(Arc::from("paginate"), paginate)];
         names.extend(self.paged(cx, page, total));

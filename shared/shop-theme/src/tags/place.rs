@@ -58,7 +58,8 @@ struct Layout(Option<Expression>);
 
 pub(super) fn layout<'s>(head: Head<'s>, parser: &mut Parser<'_, 's>) -> Parsed {
     let mut markup = parser.arguments(&head);
-    let name = if matches!(markup.rest(), "none" | "false") { None } else { Some(markup.expression()?) };
+    let name =
+        if matches!(markup.rest(), "none" | "false") { None } else { Some(markup.expression()?) };
     Ok(Box::new(Layout(name)))
 }
 
