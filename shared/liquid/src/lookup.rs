@@ -43,15 +43,6 @@ pub(crate) fn index(value: &Value, key: &Value) -> Value {
         (Value::Array(items), Value::Int(at)) => {
             place(*at, || items.len()).and_then(|at| items.get(at)).cloned().unwrap_or_default()
         }
-        (Value::Array(_) | Value::Range(..), Value::Str(name) | Value::Html(name)) => {
-            let command = match &**name {
-                "size" => Command::Size,
-                "first" => Command::First,
-                "last" => Command::Last,
-                _ => return Value::Nil,
-            };
-            computed(value, command)
-        }
         _ => Value::Nil,
     }
 }

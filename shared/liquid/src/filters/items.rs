@@ -91,7 +91,6 @@ pub(super) fn member(item: &Value, property: &Value) -> Result<Option<Value>> {
                 Ok(Some(if text.contains(&**part) { property.clone() } else { Value::Nil }))
             }
             Value::Int(_) => Ok(Some(lookup::index_text(text, property))),
-            Value::Nil => Ok(None),
             _ => wrong(),
         },
         Value::Int(number) => match property {
@@ -99,7 +98,6 @@ pub(super) fn member(item: &Value, property: &Value) -> Result<Option<Value>> {
                 let shift = u32::try_from(*bit).unwrap_or(63).min(63);
                 Ok(Some(Value::Int((number >> shift) & 1)))
             }
-            Value::Nil => Ok(None),
             _ => wrong(),
         },
         Value::Range(..) | Value::Array(_) => Ok(Some(Value::Nil)),

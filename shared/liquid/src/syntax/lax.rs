@@ -1,7 +1,7 @@
 //! Markup that is not quite Liquid: what can be understood of it.
 //!
 //! It is cut into *fragments*: runs of quoted strings and of characters other than whitespace, commas
-//! and pipes.
+//! and pipes. One that begins with a quoted string ends with it.
 
 use std::sync::Arc;
 
@@ -15,6 +15,11 @@ use crate::value::Value;
 
 /// How long the fragment is with which a text begins.
 fn fragment_length(text: &str) -> usize {
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''));
+    let quoted = quote.and_then(|quote| text.get(1..)?.find(quote));
+    if let Some(length) = quoted {
+        return length.saturating_add(2);
+    }
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         if is_space(c) || c == ',' || c == '|' {
@@ -77,7 +82,7 @@ fn of_fragment(text: &str, depth: u32) -> Expression {
     }
     let deeper = depth.saturating_add(1);
     let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
-    if let Some((first, last)) = inner.and_then(|inner| inner.split_once("..")) {
+    if let Some((first, last)) = inner.and_then(|inner| inner.rsplit_once("..")) {
         let ends = (of_fragment(first, deeper), of_fragment(last, deeper));
         return Expression::Range(Box::new(ends));
     }
@@ -173,15 +178,18 @@ pub(super) fn filtered(markup: &mut Markup<'_, '_>) -> Filtered {
     filtered
 }
 
-/// The parts of a text between separators that are not quoted.
+/// The parts of a text between separators that are not quoted. A quote that is never closed separates,
+/// too.
 fn pieces(text: &str, separator: char) -> Vec<&str> {
+    let last = ['"', '\''].map(|quote| text.rfind(quote));
+    let closes = |place: usize| last.iter().any(|last| *last == Some(place));
     let mut pieces = Vec::new();
     let mut quote = None;
     let mut from = 0;
     for (place, c) in text.char_indices() {
         match quote {
             Some(open) => quote = Some(open).filter(|open| *open != c),
-            None if c == separator => {
+            None if c == separator || closes(place) => {
                 pieces.push(text.get(from..place).unwrap_or_default());
                 from = place.saturating_add(1);
             }

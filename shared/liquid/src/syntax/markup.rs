@@ -147,7 +147,7 @@ impl<'p, 's> Markup<'p, 's> {
     fn ends_fragment(&self) -> bool {
         self.peek().is_none_or(|c| {
             is_space(c)
-                || matches!(c, ',' | '|' | ':' | ')' | ']' | '=' | '!' | '<' | '>' | '\'' | '"')
+                || matches!(c, ',' | '|' | ':' | ')' | ']' | '\'' | '"')
                 || self.rest.starts_with("..")
         })
     }

@@ -156,8 +156,11 @@ impl<'s> Tokens<'s> {
             let begin = from.saturating_add(found);
             from = begin.saturating_add(2);
             let after = self.rest.get(from..)?;
-            let after = after.strip_prefix('-').unwrap_or(after).trim_start_matches(is_space);
-            let is_end = split_name(after).is_some_and(|(name, _)| name == end_name);
+            // Of several begins it is the last before the end.
+            let after = after.split_once("{%").map_or(after, |(tag, _)| tag);
+            let tag = after.strip_prefix('-').unwrap_or(after).trim_start_matches(is_space);
+            let named = split_name(tag).is_some_and(|(name, _)| name == end_name);
+            let is_end = named && tag.contains("%}");
             if is_end {
                 let text = self.take(begin);
                 let Token::Tag(head) = self.tag() else { return None };

@@ -62,8 +62,8 @@ impl Case {
         let template = template.map_err(|error| error.to_string())?;
         let mut runtime = Runtime::new(Arc::new(self.data.clone()));
         runtime.partials = &snippets;
-        runtime.on_error = OnError::Fail;
-        runtime.strict_filters = true;
+        runtime.on_error = if self.invalid { OnError::Fail } else { OnError::Print };
+        runtime.strict_filters = self.invalid;
         template.render(&runtime).map(|page| page.output).map_err(|error| error.to_string())
     }
 

@@ -10,8 +10,7 @@ use liquid::{
 
 fn exceeded(source: &str, limits: Limits<'_>) -> Option<Exceeded> {
     let template = Template::parse(source).unwrap();
-    let mut runtime = Runtime::default();
-    runtime.limits = limits;
+    let runtime = Runtime { limits, ..Runtime::default() };
     match template.render(&runtime) {
         Err(error) => match error.kind {
             ErrorKind::Limit(exceeded) => Some(exceeded),
@@ -77,8 +76,7 @@ fn partials_that_render_themselves_end_at_the_bound_of_depth() {
                   {% endunless %}{% endfor %}{% endif %}";
     for source in ["{% render 'me' %}", "{% include 'me' %}", nested] {
         let partials = Itself(Language::standard(), source);
-        let mut runtime = Runtime::default();
-        runtime.partials = &partials;
+        let runtime = Runtime { partials: &partials, ..Runtime::default() };
         let error = partials.get("page").unwrap().render(&runtime).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Limit(Exceeded::Depth), "{source}");
         assert_eq!(&*error.template, "me");

@@ -204,7 +204,8 @@ struct Text(String);
 impl Render for Text {
     fn render(&self, cx: &mut Context<'_>, out: &mut String) -> liquid::Result<Flow> {
         let boxes = cx.register::<Rendered>().0.join("+");
-        out.push_str(&format!("{}{boxes}", self.0));
+        out.push_str(&self.0);
+        out.push_str(&boxes);
         Ok(Flow::Next)
     }
 }
@@ -272,8 +273,7 @@ fn blocks_render_templates_of_their_own() {
 #[test]
 fn failures_end_a_page_where_the_host_wants_it() {
     let template = Template::parse_in(&shop(), "page", "a\n{{ 1 | divided_by: 0 }}").unwrap();
-    let mut runtime = Runtime::default();
-    runtime.on_error = OnError::Fail;
+    let mut runtime = Runtime { on_error: OnError::Fail, ..Runtime::default() };
     let error = template.render(&runtime).unwrap_err();
     assert_eq!((&*error.template, error.line), ("page", 2));
     runtime.strict_filters = true;

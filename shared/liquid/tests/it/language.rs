@@ -307,5 +307,5 @@ fn sizes_firsts_and_lasts_are_members() {
     let data = r#"{"l": [3, 4], "t": "été", "h": {"size": "XL", "b": 1}, "r": {"b": 1}}"#;
     let source = "{{ l.size }}{{ l.first }}{{ l.last }} {{ t.size }}{{ t.first }} {{ h.size }} {{ r.size }}{{ r.first }}";
     assert_eq!(render(source, data), "234 3é XL 1b1");
-    assert_eq!(render("{{ l[-1] }}{{ l[5] }}{{ l['first'] }}{{ t[0] }}", data), "43");
+    assert_eq!(render("{{ l[-1] }}{{ l[5] }}{{ l['first'] }}{{ t[0] }}", data), "4");
 }
