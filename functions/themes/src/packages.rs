@@ -65,7 +65,8 @@ pub struct ValidatedPackage {
 ///
 /// The body is the archive, or a form with the archive as `file`. All problems are returned at once; with
 /// an error, or with `dry_run=true`, nothing is stored. A slug belongs to the merchant who first uploads a
-/// package with it. A theme belongs to its owner, not to the stores that install it: neither access to a
+/// package with it; without a `theme.json` it is that of the theme's name, with a suffix if it is somebody
+/// else's. A theme belongs to its owner, not to the stores that install it: neither access to a
 /// store nor an app gives access to its packages.
 ///
 /// # Errors
@@ -79,13 +80,19 @@ pub async fn upload(
 ) -> Result<Either<Created<UploadedPackage>, Json<ValidatedPackage>>, Problem> {
     let reading = package::read(&zip);
     let findings = reading.findings;
-    let Some(package) = reading.package else {
+    let Some(mut package) = reading.package else {
         let findings = serde_json::to_value(&findings).map_err(Problem::internal)?;
         let rejected = Code::InvalidPackage.with("findings", findings);
         return Err(if reading.more > 0 { rejected.with("more", reading.more) } else { rejected });
     };
     // Validated before its files are stored.
-    let before = ensure_is_new(&app, &owner.account.id, &package).await?;
+    let before = match ensure_is_new(&app, &owner.account.id, &package).await {
+        Err(problem) if problem.code == Code::SlugTaken && package.is_manifest_derived => {
+            package.manifest.slug = package.manifest.slug.of_owner(&owner.account.id);
+            ensure_is_new(&app, &owner.account.id, &package).await?
+        }
+        outcome => outcome?,
+    };
     if query.dry_run.0.0 {
         let files = package.files.iter().map(themes::file::File::reference).collect();
         let manifest = package.manifest;

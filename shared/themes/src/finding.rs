@@ -123,8 +123,10 @@ primitives::string_enum! {
         ContentMismatch = "content_mismatch",
         /// The text is not UTF-8, or has a NUL.
         TextNotUtf8 = "text_not_utf8",
-        /// `theme.json` is missing.
+        /// `theme.json` is missing, and cannot be derived.
         ManifestMissing = "manifest_missing",
+        /// `theme.json` is missing; the theme's description stands in for it.
+        ManifestDerived = "manifest_derived",
         /// A field of `theme.json` is missing or invalid.
         ManifestInvalid = "manifest_invalid",
         /// A field of `theme.json` is unknown.
@@ -155,7 +157,7 @@ primitives::string_enum! {
         GroupInvalid = "group_invalid",
         /// A theme, a section or a block has too many settings, or its schemas are too large.
         TooManySettings = "too_many_settings",
-        /// A setting has no type, or an unknown one.
+        /// A setting has no type, or an unknown one; it is left out.
         SettingTypeUnknown = "setting_type_unknown",
         /// A setting has no id, or an invalid one.
         SettingIdInvalid = "setting_id_invalid",
@@ -193,6 +195,8 @@ primitives::string_enum! {
         OrderInvalid = "order_invalid",
         /// A value is not valid for its setting.
         SettingValueInvalid = "setting_value_invalid",
+        /// A value is none of its setting's options; the default stands in for it.
+        SettingValueReplaced = "setting_value_replaced",
         /// A value was sanitized.
         SettingSanitized = "setting_sanitized",
         /// A value of an unknown setting; it was removed.
@@ -210,11 +214,14 @@ impl Code {
         match self {
             Self::IgnoredFile
             | Self::OutsideDirectories
+            | Self::ManifestDerived
             | Self::ManifestUnknownField
             | Self::DefaultLocaleMissing
+            | Self::SettingTypeUnknown
             | Self::SettingLabelMissing
             | Self::SettingUnknownMember
             | Self::SectionSchemaMissing
+            | Self::SettingValueReplaced
             | Self::SettingSanitized
             | Self::SettingUnknown
             | Self::MoreFindings => Severity::Warning,

@@ -4,14 +4,17 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use core_types::fields::{self, Currency, misleads};
+use core_types::id::MerchantId;
 use core_types::money::Money;
 use primitives::fields::{FromText, Text, Violation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::file::Digest;
 use crate::finding::{Code, FileFindings, below};
 use crate::findings::Findings;
+use crate::schema::ThemeInfo;
 
 /// Its path in a package.
 pub const PATH: &str = "theme.json";
@@ -38,6 +41,18 @@ impl Slug {
     /// The slug as text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl Slug {
+    /// The slug of an owner's own copy of a theme whose slug belongs to somebody else.
+    pub fn of_owner(&self, owner: &MerchantId) -> Self {
+        const SUFFIX: usize = 8;
+        let digest = Digest::of(owner.as_str().as_bytes()).to_string();
+        let suffix = digest.get(..SUFFIX).unwrap_or_default();
+        let most = MAX_SLUG.saturating_sub(SUFFIX).saturating_sub(1);
+        let base = self.0.get(..self.0.len().min(most)).unwrap_or_default();
+        Self(format!("{}-{suffix}", base.trim_end_matches('-')))
     }
 }
 
@@ -164,6 +179,27 @@ pub struct Manifest {
 }
 
 impl Manifest {
+    /// Derives the manifest of a theme without `theme.json` from its description; none if that has no
+    /// usable name, which is reported.
+    pub(crate) fn derive(info: &ThemeInfo, findings: &mut Findings) -> Option<Self> {
+        let mut report = FileFindings::new(PATH, findings);
+        let name = Name::from_text(&info.theme_name).ok();
+        let Some((Name(name), slug)) = name.zip(slug_of(&info.theme_name)) else {
+            let detail = "The file is required, unless the `theme_info` of \
+                          `config/settings_schema.json` has a `theme_name` with letters or digits.";
+            report.say_of_file(Code::ManifestMissing, detail);
+            return None;
+        };
+        let version = version_of(info.theme_version.as_deref())?;
+        let author = info.theme_author.as_deref().and_then(|author| Name::from_text(author).ok());
+        let author = author.map_or_else(|| name.clone(), |Name(author)| author);
+        let detail = format!(
+            "The file is missing; the theme is `{slug}` {version}, after its `theme_info`."
+        );
+        report.say_of_file(Code::ManifestDerived, detail);
+        Some(Self { slug, name, version, author, description: None, category: None, price: None })
+    }
+
     /// Reads `theme.json`; none if it is invalid, which findings explain.
     pub(crate) fn read(value: &Value, findings: &mut Findings) -> Option<Self> {
         let mut report = FileFindings::new(PATH, findings);
@@ -210,6 +246,23 @@ impl FromText for Name {
         }
         Ok(Self(line.into()))
     }
+}
+
+/// The slug of a display name: its ASCII letters and digits, with hyphens between its words.
+fn slug_of(name: &str) -> Option<Slug> {
+    let lower = name.to_ascii_lowercase();
+    let words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let slug = words.collect::<Vec<_>>().join("-");
+    let slug = slug.get(..slug.len().min(MAX_SLUG)).unwrap_or_default();
+    Slug::from_text(slug.trim_end_matches('-')).ok()
+}
+
+/// The version that a theme states, which may have fewer than three numbers; 1.0.0 by default.
+fn version_of(stated: Option<&str>) -> Option<Version> {
+    let stated = stated.map(str::trim).unwrap_or_default();
+    let spelled = [stated.to_owned(), format!("{stated}.0"), format!("{stated}.0.0")];
+    let known = spelled.iter().find_map(|text| Version::from_text(text).ok());
+    known.or_else(|| Version::from_text("1.0.0").ok())
 }
 
 /// The marker of an error that is in the findings already.

@@ -8,7 +8,7 @@ use crate::manifest::{self, Manifest};
 use crate::schema::Schema;
 
 mod assemble;
-mod json;
+pub(crate) mod json;
 mod layout;
 #[cfg(test)]
 mod tests;
@@ -16,8 +16,10 @@ mod tests;
 /// A valid uploaded theme.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Package {
-    /// The manifest, from `theme.json`.
+    /// The manifest, from `theme.json` or the theme's description.
     pub manifest: Manifest,
+    /// Whether the theme has no `theme.json`, so that nobody chose its slug.
+    pub is_manifest_derived: bool,
     /// The schema of its settings.
     pub schema: Schema,
     /// Its files, by path.
@@ -49,14 +51,20 @@ pub fn read(zip: &[u8]) -> Reading {
         return Reading { findings, more, package: None, unpacked };
     }
     let files = layout::place(archive.files, &mut findings);
-    let manifest = assemble::value(&files, manifest::PATH, &mut findings)
-        .and_then(|value| Manifest::read(&value, &mut findings));
     let schema = assemble::schema(&files, &mut findings);
+    let is_manifest_derived = !files.contains_key(manifest::PATH);
+    let manifest = if is_manifest_derived {
+        Manifest::derive(&schema.theme_info, &mut findings)
+    } else {
+        assemble::value(&files, manifest::PATH, &mut findings)
+            .and_then(|value| Manifest::read(&value, &mut findings))
+    };
     let package = if findings.has_errors() {
         None
     } else {
         let files = files.into_iter().filter_map(|(path, bytes)| Some(file(path, bytes?)));
-        manifest.map(|manifest| Package { manifest, schema, files: files.collect() })
+        let files = files.collect();
+        manifest.map(|manifest| Package { manifest, is_manifest_derived, schema, files })
     };
     let (findings, more) = findings.listed();
     Reading { findings, more, package, unpacked }

@@ -42,6 +42,12 @@ primitives::string_enum! {
         Select = "select",
         /// One line of text.
         Text = "text",
+        /// CSS properties of a layout, by name.
+        StyleLayout = "style.layout_panel",
+        /// CSS properties of a size, by name.
+        StyleSize = "style.size_panel",
+        /// CSS properties of margins and paddings, by name.
+        StyleSpacing = "style.spacing_panel",
         /// `left`, `center` or `right`.
         TextAlignment = "text_alignment",
         /// Several lines of text.
@@ -52,12 +58,16 @@ primitives::string_enum! {
         Blog = "blog",
         /// The handle of a collection.
         Collection = "collection",
+        /// Handles of articles, each as `blog/article`.
+        ArticleList = "article_list",
         /// Handles of collections.
         CollectionList = "collection_list",
         /// A color in CSS notation.
         Color = "color",
         /// A CSS background: a color or a gradient.
         ColorBackground = "color_background",
+        /// Colors by name.
+        ColorPalette = "color_palette",
         /// The name of a color scheme.
         ColorScheme = "color_scheme",
         /// Color schemes by name, each with the settings of the group's definition.
@@ -74,6 +84,10 @@ primitives::string_enum! {
         LinkList = "link_list",
         /// Template code, stored as text and not run.
         Liquid = "liquid",
+        /// The handle of a metaobject, of which there are none here.
+        Metaobject = "metaobject",
+        /// Handles of metaobjects.
+        MetaobjectList = "metaobject_list",
         /// The handle of a page.
         Page = "page",
         /// The handle of a product.

@@ -135,13 +135,13 @@ fn initial(files: &Files, schema: &Schema, findings: &mut Findings) -> Content {
     let data = value(files, SETTINGS_DATA, findings);
     let mut report = FileFindings::new(SETTINGS_DATA, findings);
     let (pointer, current) = data.map(|data| current(&data, &mut report)).unwrap_or_default();
-    let mut validate = Validator::default();
+    let mut validate = Validator::of_theme();
     let settings = validate.settings(schema.settings(), &current, &pointer);
     report_findings(validate, &mut report);
     let (sections, order) = match value(files, INDEX, findings) {
         Some(index) => {
             let member = |name: &str| index.get(name).unwrap_or(&Value::Null);
-            let mut validate = Validator::default();
+            let mut validate = Validator::of_theme();
             let page = validate.page(schema, (member("sections"), member("order")), "");
             report_findings(validate, &mut FileFindings::new(INDEX, findings));
             page
@@ -163,6 +163,8 @@ fn current(data: &Value, report: &mut FileFindings<'_>) -> (String, Value) {
             let preset = data.get("presets").and_then(|presets| presets.get(name));
             (below("/presets", name), preset)
         }
+        // A theme that sets nothing has an empty object here.
+        None if data.as_object().is_some_and(Map::is_empty) => return Default::default(),
         found => ("/current".to_owned(), found),
     };
     let Some(settings) = found.and_then(Value::as_object) else {
@@ -198,7 +200,7 @@ fn validate_pages(files: &Files, schema: &Schema, findings: &mut Findings) {
             continue;
         }
         let member = |name: &str| page.get(name).unwrap_or(&Value::Null);
-        let mut validate = Validator::default();
+        let mut validate = Validator::of_theme();
         validate.page(schema, (member("sections"), member("order")), "");
         report_findings(validate, &mut report);
     }

@@ -25,27 +25,42 @@ struct Directory {
 
 const ASSETS: &[&str] = &[
     "avif",
+    "bmp",
     "css",
+    "eot",
     "gif",
+    "glb",
     "ico",
     "jpeg",
     "jpg",
     "js",
     "json",
     "liquid",
+    "m4v",
     "map",
+    "md",
     "mjs",
+    "mov",
+    "mp3",
     "mp4",
+    "ogg",
     "otf",
+    "pdf",
     "png",
+    "scss",
     "svg",
+    "ts",
+    "tsx",
     "ttf",
     "txt",
+    "vtt",
+    "wav",
     "webm",
     "webmanifest",
     "webp",
     "woff",
     "woff2",
+    "xml",
 ];
 
 const DIRECTORIES: &[Directory] = &[
@@ -59,30 +74,45 @@ const DIRECTORIES: &[Directory] = &[
     Directory { name: "templates", endings: &["json", "liquid"], is_deep: true },
 ];
 
-/// Content types by extension. Templates are served as plain text.
+/// Content types by extension. Templates, sources and XML, which could run scripts, are served as plain text.
 const TYPES: &[(&str, &str)] = &[
     ("avif", "image/avif"),
+    ("bmp", "image/bmp"),
     ("css", "text/css; charset=utf-8"),
+    ("eot", "application/vnd.ms-fontobject"),
     ("gif", "image/gif"),
+    ("glb", "model/gltf-binary"),
     ("ico", "image/x-icon"),
     ("jpeg", "image/jpeg"),
     ("jpg", "image/jpeg"),
     ("js", "text/javascript; charset=utf-8"),
     ("json", "application/json"),
     ("liquid", "text/plain; charset=utf-8"),
+    ("m4v", "video/mp4"),
     ("map", "application/json"),
+    ("md", "text/plain; charset=utf-8"),
     ("mjs", "text/javascript; charset=utf-8"),
+    ("mov", "video/quicktime"),
+    ("mp3", "audio/mpeg"),
     ("mp4", "video/mp4"),
+    ("ogg", "audio/ogg"),
     ("otf", "font/otf"),
+    ("pdf", "application/pdf"),
     ("png", "image/png"),
+    ("scss", "text/plain; charset=utf-8"),
     ("svg", "image/svg+xml"),
+    ("ts", "text/plain; charset=utf-8"),
+    ("tsx", "text/plain; charset=utf-8"),
     ("ttf", "font/ttf"),
     ("txt", "text/plain; charset=utf-8"),
+    ("vtt", "text/vtt; charset=utf-8"),
+    ("wav", "audio/wav"),
     ("webm", "video/webm"),
     ("webmanifest", "application/manifest+json"),
     ("webp", "image/webp"),
     ("woff", "font/woff"),
     ("woff2", "font/woff2"),
+    ("xml", "text/plain; charset=utf-8"),
 ];
 
 /// The extension of a path, in lower case.
@@ -149,6 +179,11 @@ fn validate(path: &str, bytes: Option<&[u8]>) -> Result<(), (Code, String)> {
             let detail = "Not in a directory of a theme; the file was ignored.";
             return Err((Code::OutsideDirectories, detail.to_owned()));
         };
+        let file = name.rsplit('/').next().unwrap_or_default();
+        if file.starts_with('.') {
+            let detail = "A hidden file is no part of a theme; it was ignored.";
+            return Err((Code::IgnoredFile, detail.to_owned()));
+        }
         if !directory.is_deep && name.contains('/') {
             let detail = format!("Subdirectories are not allowed in `{}`.", directory.name);
             return Err((Code::SubdirectoryRejected, detail));
@@ -198,7 +233,14 @@ fn validate_content(ending: &str, bytes: &[u8]) -> Result<(), (Code, String)> {
         "jpg" | "jpeg" => at(0, b"\xff\xd8\xff"),
         "gif" => at(0, b"GIF87a") || at(0, b"GIF89a"),
         "webp" => at(0, b"RIFF") && at(8, b"WEBP"),
-        "avif" | "mp4" => at(4, b"ftyp"),
+        "avif" | "m4v" | "mov" | "mp4" => at(4, b"ftyp"),
+        "bmp" => at(0, b"BM"),
+        "eot" => at(34, b"LP"),
+        "glb" => at(0, b"glTF"),
+        "mp3" => at(0, b"ID3") || at(0, b"\xff"),
+        "ogg" => at(0, b"OggS"),
+        "pdf" => at(0, b"%PDF-"),
+        "wav" => at(0, b"RIFF") && at(8, b"WAVE"),
         "ico" => at(0, b"\0\0\x01\0"),
         "webm" => at(0, b"\x1a\x45\xdf\xa3"),
         "woff" => at(0, b"wOFF"),
@@ -226,7 +268,6 @@ fn require(files: &Files, findings: &mut Findings) {
         })
     };
     let rules = [
-        (files.contains_key(manifest::PATH), Code::ManifestMissing, manifest::PATH),
         (any("layout/theme."), Code::LayoutMissing, "layout/theme.liquid"),
         (any("templates/index."), Code::IndexMissing, "templates/index.json"),
         (

@@ -102,3 +102,32 @@ fn rejected(cases: Vec<(&str, Vec<u8>, &[Code])>) {
         assert!(reading.package.is_none(), "{what}");
     }
 }
+
+/// The files of a folder, as entries of an archive.
+fn folder(root: &std::path::Path) -> Vec<Entry> {
+    let (mut entries, mut open) = (Vec::new(), vec![root.to_owned()]);
+    while let Some(next) = open.pop() {
+        for found in std::fs::read_dir(next).unwrap().map(|found| found.unwrap().path()) {
+            if found.is_dir() {
+                open.push(found);
+            } else {
+                let name = found.strip_prefix(root).unwrap().to_str().unwrap();
+                entries.push(deflated(name, &std::fs::read(&found).unwrap()));
+            }
+        }
+    }
+    entries
+}
+
+/// Accepts each theme in the folder that `THEMES` names, such as clones of public themes.
+#[test]
+#[ignore = "needs themes that are not in this repository"]
+fn themes_of_a_folder_are_accepted() {
+    let folders = std::env::var("THEMES").unwrap();
+    for found in std::fs::read_dir(folders).unwrap().map(|found| found.unwrap().path()) {
+        let archive = zip(&folder(&found));
+        let reading = read(&archive);
+        println!("{}: {} bytes, {:?}", found.display(), archive.len(), warnings(&reading));
+        assert_eq!(errors(&reading), [].into(), "{:#?}", reading.findings);
+    }
+}

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use regex_lite::Regex;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::setting::{self, text};
 use super::{
     BlockType, Label, MAX_BLOCKS, MAX_SECTION_SETTINGS, Preset, Schema, SectionType, Setting,
 };
 use crate::finding::{Code, FileFindings, below};
+use crate::package::json;
 use crate::settings::Validator;
 
 /// The largest `limit` that a section type can declare.
@@ -65,18 +66,17 @@ pub(crate) fn embedded(
         report.say_of_file(Code::SectionSchemaUnclosed, "The schema has no `{% endschema %}`.");
         return None;
     };
-    let json = rest.get(..closing.start()).unwrap_or_default();
-    let Some(less) = bytes_left.checked_sub(json.len()) else {
+    let text = rest.get(..closing.start()).unwrap_or_default();
+    let Some(less) = bytes_left.checked_sub(text.len()) else {
         report
             .say_of_file(Code::TooManySettings, "The schemas of a theme must have at most 2 MiB.");
         return None;
     };
     *bytes_left = less;
-    match serde_json::from_str(json) {
+    match json::parse(text.as_bytes()) {
         Ok(value) => Some(value),
         Err(error) => {
-            let detail =
-                format!("The schema is not JSON: {error} (counted from `{{% schema %}}`).");
+            let detail = format!("The schema: {error} Counted from `{{% schema %}}`.");
             report.say_of_file(Code::JsonInvalid, detail);
             None
         }
@@ -156,7 +156,7 @@ pub(crate) fn presets(
             report.say(Code::PresetInvalid, &below(&pointer, "name"), "A preset must have a name.");
             continue;
         };
-        let mut validate = Validator::with_bytes_left(*bytes_left);
+        let mut validate = Validator::of_theme().with_bytes_left(*bytes_left);
         let given = as_content(kind, preset);
         let section = validate.section(schema, &given, &pointer);
         *bytes_left = validate.capacity_left();
@@ -176,13 +176,11 @@ pub(crate) fn presets(
 
 /// Converts a preset to a section of a page. Blocks in a list have no names and are numbered.
 fn as_content(kind: &str, preset: &Value) -> Value {
-    let mut content = json!({ "type": kind });
-    if let Some(content) = content.as_object_mut() {
-        let settings = preset.get("settings").cloned().unwrap_or_default();
-        content.insert("settings".to_owned(), settings);
-        content.extend(named_blocks(preset));
-    }
-    content
+    let mut content = Map::new();
+    content.insert("type".to_owned(), kind.into());
+    content.insert("settings".to_owned(), preset.get("settings").cloned().unwrap_or_default());
+    content.extend(named_blocks(preset));
+    content.into()
 }
 
 fn named_blocks(preset: &Value) -> Map<String, Value> {
@@ -190,6 +188,7 @@ fn named_blocks(preset: &Value) -> Map<String, Value> {
         let mut block = block.clone();
         let named = named_blocks(&block);
         if let Some(block) = block.as_object_mut() {
+            block.remove("id");
             block.extend(named);
         }
         block
@@ -197,10 +196,14 @@ fn named_blocks(preset: &Value) -> Map<String, Value> {
     let mut members = Map::new();
     match preset.get("blocks") {
         Some(Value::Array(list)) => {
-            let name = |index: usize| format!("block-{}", index.saturating_add(1));
-            let order = (0..list.len()).map(|index| Value::from(name(index))).collect();
-            let blocks: Map<String, Value> =
-                list.iter().enumerate().map(|(index, block)| (name(index), inner(block))).collect();
+            // The template finds a static block by its id.
+            let name = |(index, block): (usize, &Value)| match block.get("id") {
+                Some(Value::String(id)) => id.clone(),
+                _ => format!("block-{}", index.saturating_add(1)),
+            };
+            let order = list.iter().enumerate().map(name).map(Value::from).collect();
+            let named = |(index, block)| (name((index, block)), inner(block));
+            let blocks: Map<String, Value> = list.iter().enumerate().map(named).collect();
             members.insert("blocks".to_owned(), blocks.into());
             members.insert("block_order".to_owned(), order);
         }

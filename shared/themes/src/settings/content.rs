@@ -19,6 +19,9 @@ pub struct SectionOrBlock {
     /// Whether it is hidden.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub disabled: bool,
+    /// Whether the template places the block itself, by its name: it has no place in the order.
+    #[serde(default, rename = "static", skip_serializing_if = "std::ops::Not::not")]
+    pub is_static: bool,
     /// The values of its settings, defaults included.
     #[serde(default)]
     pub settings: Map<String, Value>,

@@ -144,26 +144,30 @@ impl SettingsMigration<'_> {
         let mut retained = BTreeMap::new();
         let mut order = Vec::new();
         let mut counts = BTreeMap::new();
-        for name in block_order {
+        let is_static = |(_, block): &(&String, &SectionOrBlock)| block.is_static;
+        let statics = blocks.iter().filter(is_static).map(|(name, _)| name);
+        for name in block_order.iter().chain(statics) {
             let Some(block) = blocks.get(name) else { continue };
             let pointer = below(&below(pointer, "blocks"), name);
             let schema = self.new;
-            let kind = block_type(schema, new, &block.kind);
+            let kind = block_type(schema, new, &block.kind, block.is_static);
             let limit = kind.map(|kind| kind.limit.unwrap_or(u32::MAX));
-            let is_full = u32::try_from(order.len()).map_or(true, |count| count >= most);
+            let is_full = u32::try_from(retained.len()).map_or(true, |count| count >= most);
             let Some(kind) =
                 kind.filter(|_| !is_full && is_below_limit(&mut counts, &block.kind, limit))
             else {
                 self.upgrade.dropped.push(pointer);
                 continue;
             };
-            let was = block_type(self.old, old, &block.kind);
+            let was = block_type(self.old, old, &block.kind, block.is_static);
             let Some(block) = self.block(was, kind, block, &pointer) else {
                 self.upgrade.dropped.push(pointer);
                 continue;
             };
+            if !block.is_static {
+                order.push(name.clone());
+            }
             retained.insert(name.clone(), block);
-            order.push(name.clone());
         }
         (retained, order)
     }

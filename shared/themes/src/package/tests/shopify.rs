@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::{entries, errors, read, warnings, zip};
-use crate::finding::Code::SettingUnknown;
+use super::{entries, errors, read, rejected, warnings, with, zip};
+use crate::finding::Code::{self, *};
 
 /// A theme with the folders and files of Shopify's public themes.
 fn shopify_shaped() -> Vec<(&'static str, String)> {
@@ -89,4 +89,162 @@ fn a_schema_survives_serialization() {
     let schema = read(&zip(&entries(&shopify_shaped()))).package.unwrap().schema;
     let stored = serde_json::to_string(&schema).unwrap();
     assert_eq!(serde_json::from_str::<crate::schema::Schema>(&stored).unwrap(), schema);
+}
+
+/// The theme with some files replaced or added.
+fn shaped_with(files: &[(&'static str, &str)]) -> Vec<u8> {
+    let mut all = shopify_shaped();
+    all.retain(|(name, _)| *name != "theme.json");
+    all.retain(|(name, _)| !files.iter().any(|(other, _)| other == name));
+    all.extend(files.iter().map(|(name, text)| (*name, (*text).to_owned())));
+    zip(&entries(&all))
+}
+
+#[test]
+fn a_manifest_is_derived_from_the_themes_description() {
+    let reading = read(&shaped_with(&[]));
+    assert_eq!(errors(&reading), [].into(), "{:#?}", reading.findings);
+    assert!(warnings(&reading).contains(&ManifestDerived));
+    let package = reading.package.unwrap();
+    assert!(package.is_manifest_derived);
+    let manifest = &package.manifest;
+    assert_eq!((manifest.slug.as_str(), manifest.name.as_str()), ("shaped", "Shaped"));
+    assert_eq!((manifest.version.to_string().as_str(), manifest.author.as_str()), ("1.0.0", "Ann"));
+    let owner = core_types::id::MerchantId::derive(&["x"]);
+    let own = manifest.slug.of_owner(&owner);
+    assert!(own.as_str().starts_with("shaped-") && own.as_str().len() == 15, "{own}");
+    let info = |info: &str| {
+        let schema = format!("[{{\"name\": \"theme_info\", {info}}}]");
+        read(&shaped_with(&[("config/settings_schema.json", &schema)]))
+    };
+    let short = info("\"theme_name\": \"A & B's Theme\", \"theme_version\": \"2.1\"");
+    let manifest = short.package.unwrap().manifest;
+    assert_eq!(manifest.slug.as_str(), "a-b-s-theme");
+    assert_eq!(manifest.version.to_string(), "2.1.0");
+    assert!(errors(&info("\"theme_name\": \"テーマ\"")).contains(&ManifestMissing));
+}
+
+#[test]
+fn json_has_comments_and_commas_behind_last_elements() {
+    let header = "{% schema %}{\n // x\n \"name\": \"Header\", \"settings\": [],\n}{% endschema %}";
+    let reading = read(&shaped_with(&[
+        ("config/settings_data.json", "{}"),
+        ("locales/en.default.json", "{\"a\": {/* b */\"c\": \"// d\",},}"),
+        ("sections/header.liquid", header),
+        (
+            "sections/header-group.json",
+            "{\"sections\": {\"a\": {\"type\": \"header\",},}, \"order\": [\"a\",],}",
+        ),
+    ]));
+    assert_eq!(errors(&reading), [].into(), "{:#?}", reading.findings);
+}
+
+#[test]
+fn hidden_files_are_left_out_and_sources_are_assets() {
+    let reading = read(&shaped_with(&[
+        ("locales/.keep", ""),
+        ("templates/customers/.gitkeep", ""),
+        ("assets/global.d.ts", "declare const a: string;"),
+        ("assets/base.scss", "$a: 1;"),
+    ]));
+    assert_eq!(errors(&reading), [].into(), "{:#?}", reading.findings);
+    assert!(warnings(&reading).contains(&IgnoredFile));
+    let files = reading.package.unwrap().files;
+    assert!(files.iter().all(|file| !file.path.contains("keep")));
+    let types = files.iter().find(|file| file.path == "assets/global.d.ts").unwrap();
+    assert_eq!(types.content_type, "text/plain; charset=utf-8");
+}
+
+/// A page of one section with these settings, blocks and values.
+fn page(settings: &serde_json::Value, section: &serde_json::Value) -> super::Reading {
+    let schema = json!({"name": "Box", "settings": settings, "blocks": [{"type": "@theme"}]});
+    let liquid = format!("{{% schema %}}{schema}{{% endschema %}}");
+    let index = json!({"sections": {"main": section}, "order": ["main"]}).to_string();
+    let button = "{% schema %}{\"name\": \"Button\", \"settings\": [{\"type\": \"url\", \"id\": \"link\", \"label\": \"Link\"}]}{% endschema %}";
+    read(&shaped_with(&[
+        ("sections/box.liquid", &liquid),
+        ("blocks/_button.liquid", button),
+        ("templates/index.json", &index),
+    ]))
+}
+
+#[test]
+fn a_value_can_be_a_dynamic_source() {
+    let settings = json!([
+        {"type": "color", "id": "color", "label": "Color", "default": "{{ settings.palette.background }}"},
+        {"type": "product", "id": "product", "label": "Product"},
+        {"type": "image_picker", "id": "image", "label": "Image"},
+        {"type": "checkbox", "id": "on", "label": "On"},
+    ]);
+    let values = json!({"product": "{{ closest.product }}", "image": "{{ closest.product.featured_image }}", "on": "{{ product.available }}"});
+    let section = json!({"type": "box", "settings": values});
+    let reading = page(&settings, &section);
+    assert_eq!(errors(&reading), [].into(), "{:#?}", reading.findings);
+    let main = &reading.package.unwrap().schema.initial.sections["main"];
+    assert_eq!(main.settings["color"], "{{ settings.palette.background }}");
+    assert_eq!(main.settings["product"], "{{ closest.product }}");
+    for bad in ["{{ a }} {{ b }}", "{{ a }};x", "{{ '<script>' }}", "{{ {% x %} }}"] {
+        let section = json!({"type": "box", "settings": {"color": bad}});
+        assert_eq!(errors(&page(&settings, &section)), [SettingValueInvalid].into(), "{bad}");
+    }
+}
+
+#[test]
+fn a_static_block_has_no_place_in_the_order() {
+    let section = json!({"type": "box", "blocks": {
+        "button": {"type": "_button", "static": true, "settings": {"link": "/"}},
+        "group": {"type": "group", "blocks": {"inner": {"type": "_button", "static": true}}, "block_order": []},
+    }, "block_order": ["group"]});
+    let reading = page(&json!([]), &section);
+    assert_eq!(errors(&reading), [].into(), "{:#?}", reading.findings);
+    let schema = reading.package.unwrap().schema;
+    let main = &schema.initial.sections["main"];
+    assert!(main.blocks["button"].is_static && main.block_order == ["group"]);
+    let same = crate::settings::upgrade(&schema, &schema, &schema.initial).content;
+    assert_eq!(same, schema.initial, "an upgrade retains it");
+    let placed = json!({"type": "box", "blocks": {"x": {"type": "gone", "static": true}}});
+    assert_eq!(errors(&page(&json!([]), &placed)), [BlockTypeUnknown].into());
+}
+
+#[test]
+fn palettes_and_styles_are_objects() {
+    let settings = json!([
+        {"type": "color_palette", "id": "palette", "default": {"background": "#fff", "color2": ""}},
+        {"type": "style.size_panel", "id": "size", "label": "Size",
+         "default": {"width": "50%", "@media (--mobile)": {"width": "100%"}}},
+        {"type": "metaobject_list", "id": "list", "label": "List"},
+    ]);
+    let reading = page(&settings, &json!({"type": "box"}));
+    assert_eq!(errors(&reading), [].into(), "{:#?}", reading.findings);
+    let size = |size: serde_json::Value| {
+        errors(&page(&settings, &json!({"type": "box", "settings": {"size": size}})))
+    };
+    for bad in [
+        json!({"width": "1px;}"}),
+        json!({"width": "url(x)"}),
+        json!({"wi dth": "1px"}),
+        json!({"@import x": {}}),
+        json!("1px"),
+    ] {
+        assert_eq!(size(bad.clone()), [SettingValueInvalid].into(), "{bad}");
+    }
+}
+
+#[test]
+fn what_has_no_meaning_here_is_a_warning() {
+    let settings = json!([
+        {"type": "hologram", "id": "a", "label": "A"},
+        {"type": "select", "id": "b", "label": "B", "options": [{"value": "x", "label": "X"}]},
+    ]);
+    let section = json!({"type": "box", "settings": {"a": 1, "b": "gone"}});
+    let reading = page(&settings, &section);
+    assert_eq!(errors(&reading), [].into(), "{:#?}", reading.findings);
+    let found: Vec<Code> = reading.findings.iter().map(|finding| finding.code).collect();
+    for code in [SettingTypeUnknown, SettingValueReplaced, SettingUnknown] {
+        assert!(found.contains(&code), "{code}");
+    }
+    let main = &reading.package.unwrap().schema.initial.sections["main"];
+    assert_eq!(main.settings["b"], "x");
+    // A theme without any name has no manifest.
+    rejected(vec![("no description", with("theme.json", "{}"), &[ManifestInvalid])]);
 }

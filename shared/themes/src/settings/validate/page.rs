@@ -80,7 +80,7 @@ impl Validator {
         pointer: &str,
     ) -> Option<SectionOrBlock> {
         let kind = self.kind(given, pointer).filter(|kind| self.take(kind.len()))?;
-        let Some(declared) = block_type(schema, allowed, kind) else {
+        let Some(declared) = block_type(schema, allowed, kind, is_static(given)) else {
             let detail = format!("The section has no block type `{kind}`.");
             self.violation(&below(pointer, "type"), "unknown_block", detail);
             return None;
@@ -115,6 +115,7 @@ impl Validator {
             kind: member("type").as_str().unwrap_or_default().to_owned(),
             name: self.title(member("name"), &below(pointer, "name")),
             disabled: self.flag(member("disabled"), &below(pointer, "disabled")),
+            is_static: self.flag(member("static"), &below(pointer, "static")),
             settings,
             blocks,
             block_order,
@@ -147,9 +148,8 @@ impl Validator {
             if let Some(block) = block {
                 let count = counts.entry(block.kind.clone()).or_default();
                 *count = count.saturating_add(1);
-                let limit =
-                    block_type(schema, allowed.blocks, &block.kind).and_then(|kind| kind.limit);
-                self.limit(*count, limit, &pointer);
+                let limit = block_type(schema, allowed.blocks, &block.kind, block.is_static);
+                self.limit(*count, limit.and_then(|kind| kind.limit), &pointer);
                 blocks.insert(name.clone(), block);
             }
         }
@@ -160,7 +160,8 @@ impl Validator {
     /// Validates an order, which must name each element once. Without one, elements are sorted by name.
     fn order(&mut self, all: &Map<String, Value>, order: &Value, pointer: &str) -> Vec<String> {
         if order.is_null() {
-            let mut names: Vec<String> = all.keys().cloned().collect();
+            let placed = all.iter().filter(|(_, element)| !is_static(element));
+            let mut names: Vec<String> = placed.map(|(name, _)| name.clone()).collect();
             names.sort_unstable();
             return names;
         }
@@ -171,14 +172,16 @@ impl Validator {
             self.violation(pointer, "invalid_type", "Must be an array of names.");
             return Vec::new();
         };
-        let mut seen: Vec<&str> = names.iter().map(String::as_str).collect();
+        let is_placed = |name: &&str| !all.get(*name).is_some_and(is_static);
+        let mut seen: Vec<&str> = names.iter().map(String::as_str).filter(is_placed).collect();
+        let order = seen.iter().map(|name| (*name).to_owned()).collect();
         seen.sort_unstable();
-        let mut wanted: Vec<&str> = all.keys().map(String::as_str).collect();
+        let mut wanted: Vec<&str> = all.keys().map(String::as_str).filter(is_placed).collect();
         wanted.sort_unstable();
         if seen != wanted {
             self.violation(pointer, "order_mismatch", "Must have each name exactly once.");
         }
-        names
+        order
     }
 
     fn kind<'a>(&mut self, given: &'a Value, pointer: &str) -> Option<&'a str> {
@@ -222,18 +225,24 @@ impl Validator {
     }
 }
 
+/// Whether the template places this block itself.
+fn is_static(block: &Value) -> bool {
+    block.get("static").and_then(Value::as_bool) == Some(true)
+}
+
 /// Finds the block type of this name among those that a section or block allows: its own, or the theme's
-/// if it is named there or allowed by `@theme`.
+/// if it is named there or allowed by `@theme`. A static block can be any of the theme's.
 pub(crate) fn block_type<'a>(
     schema: &'a Schema,
     allowed: &'a [BlockType],
     kind: &str,
+    is_static: bool,
 ) -> Option<&'a BlockType> {
     let of_theme = || schema.blocks.iter().find(|block| block.kind == kind);
     match allowed.iter().find(|block| block.kind == kind && !kind.starts_with('@')) {
         Some(own) if own.name.is_none() && own.settings.is_empty() => of_theme().or(Some(own)),
         Some(own) => Some(own),
-        None if allowed.iter().any(|block| block.kind == "@theme") => of_theme(),
+        None if is_static || allowed.iter().any(|block| block.kind == "@theme") => of_theme(),
         None => None,
     }
 }

@@ -1,0 +1,332 @@
+//! Carts and products as the JSON that themes' scripts read (Shopify's Ajax API).
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::data::{Data, handle, list, text};
+
+/// The cart of `/cart.js`, from the storefront API's cart; null is an empty one.
+pub fn cart_json(cart: &Json, data: &Data) -> Json {
+    let money = Money::of(data);
+    let items: Vec<Json> =
+        list(cart, "/lines").iter().map(|line| item(line, data, money)).collect();
+    let sum = |name: &str| -> i64 {
+        let values = items.iter().filter_map(|item| item.get(name)?.as_i64());
+        values.fold(0, i64::saturating_add)
+    };
+    let original = sum("original_line_price");
+    // Shipping and taxes are added at the checkout.
+    let discount = cart.pointer("/totals/discount").map_or(0, |amount| money.cents(amount));
+    let total = original.saturating_sub(discount);
+    let requires_shipping =
+        items.iter().any(|item| item.get("requires_shipping") == Some(&Json::Bool(true)));
+    let applications: Vec<Json> =
+        list(cart, "/discounts").iter().map(|discount| application(discount, money)).collect();
+    let attributes = cart.get("metadata").cloned().unwrap_or_else(|| json!({}));
+    let codes = list(cart, "/discount_codes").iter();
+    let codes: Vec<Json> = codes.map(|code| json!({"code": code, "applicable": true})).collect();
+    json!({
+        "token": text(cart, "/id"),
+        "note": text(cart, "/note"),
+        "attributes": attributes,
+        "original_total_price": original,
+        "total_price": total,
+        "total_discount": discount,
+        "total_weight": sum("line_weight"),
+        "item_count": sum("quantity"),
+        "items_subtotal_price": sum("final_line_price"),
+        "requires_shipping": requires_shipping,
+        "currency": data.currency(),
+        "items_changelog": {"added": []},
+        "cart_level_discount_applications": applications,
+        "discount_codes": codes,
+        "items": items,
+    })
+}
+
+/// A discount of a cart.
+fn application(discount: &Json, money: Money) -> Json {
+    let amount = discount.get("amount").map_or(0, |amount| money.cents(amount));
+    let kind = if discount.get("code").is_some_and(Json::is_string) {
+        "discount_code"
+    } else {
+        "automatic"
+    };
+    json!({
+        "type": kind,
+        "key": discount.get("discount_id"),
+        "title": discount.get("title"),
+        "description": discount.get("title"),
+        "value": amount.to_string(),
+        "value_type": "fixed_amount",
+        "allocation_method": "across",
+        "target_selection": "all",
+        "target_type": "line_item",
+        "total_allocated_amount": amount,
+    })
+}
+
+/// A line of a cart, or an item of an order, as a line item.
+pub(crate) fn item(line: &Json, data: &Data, money: Money) -> Json {
+    // An order's item has what a cart's line has in its merchandise.
+    let merchandise = line.get("merchandise").filter(|found| found.is_object()).unwrap_or(line);
+    let id = |name: &str| line.get(name).or_else(|| merchandise.get(name)).cloned();
+    let variant_id = id("variant_id").unwrap_or_default();
+    let product_id = id("product_id").unwrap_or_default();
+    let product = data.products.iter().find(|product| product.get("id") == Some(&product_id));
+    let quantity = line.get("quantity").and_then(Json::as_i64).unwrap_or_default();
+    let amount = |name: &str| merchandise.get(name).map_or(0, |amount| money.cents(amount));
+    let price = amount("price");
+    let original = price.saturating_mul(quantity);
+    let discount = amount("discount");
+    let last = original.saturating_sub(discount);
+    let last_price = last.checked_div(quantity).unwrap_or(price);
+    let product_title = text(merchandise, "/title");
+    let variant_title = text(merchandise, "/variant_title");
+    let has_one = matches!(variant_title, "" | "Default" | "Default Title");
+    let title = if has_one {
+        product_title.to_owned()
+    } else {
+        format!("{product_title} - {variant_title}")
+    };
+    let found = product.map(handle).unwrap_or_default();
+    let place = if found.is_empty() { product_id.as_str().unwrap_or_default() } else { found };
+    let path = format!(
+        "{}/products/{place}?variant={}",
+        data.root,
+        variant_id.as_str().unwrap_or_default()
+    );
+    let image = merchandise.get("image_url").cloned().unwrap_or_default();
+    let featured = json!({
+        "url": image, "alt": product_title, "width": null, "height": null, "aspect_ratio": 1.0,
+    });
+    json!({
+        "id": variant_id,
+        "key": line.get("id"),
+        "variant_id": variant_id,
+        "product_id": product_id,
+        "quantity": quantity,
+        "title": title,
+        "product_title": product_title,
+        "variant_title": if has_one { Json::Null } else { variant_title.into() },
+        "variant_options": options(product, &variant_id, variant_title),
+        "options_with_values": named_options(product, &variant_id, variant_title),
+        "price": price,
+        "original_price": price,
+        "final_price": last_price,
+        "discounted_price": last_price,
+        "line_price": original,
+        "original_line_price": original,
+        "final_line_price": last,
+        "total_discount": discount,
+        "line_level_total_discount": discount,
+        "discounts": [],
+        "line_level_discount_allocations": [],
+        "sku": merchandise.get("sku"),
+        "grams": 0,
+        "line_weight": 0,
+        "vendor": product.and_then(|product| product.get("vendor")),
+        "product_type": product.and_then(|product| product.get("product_type")),
+        "taxable": true,
+        "gift_card": false,
+        "requires_shipping": merchandise.get("requires_shipping").unwrap_or(&Json::Bool(true)),
+        "properties": line.get("properties").cloned().unwrap_or_else(|| json!({})),
+        "handle": place,
+        "url": path,
+        "image": image,
+        "featured_image": if image.is_string() { featured } else { Json::Null },
+        "product_description": product.map(|product| text(product, "/description")),
+        "product_has_only_default_variant": has_one,
+        "available": merchandise.get("available").unwrap_or(&Json::Bool(true)),
+    })
+}
+
+/// The values of a variant's options.
+fn options(product: Option<&Json>, variant_id: &Json, title: &str) -> Json {
+    let variants = product.map(|product| list(product, "/variants")).unwrap_or_default();
+    let variant = variants.iter().find(|variant| variant.get("id") == Some(variant_id));
+    match variant.map(|variant| list(variant, "/options")) {
+        Some(options) if !options.is_empty() => options.to_vec().into(),
+        _ if matches!(title, "" | "Default") => json!(["Default Title"]),
+        _ => title.split(" / ").collect::<Vec<_>>().into(),
+    }
+}
+
+/// The options of a variant with their names.
+fn named_options(product: Option<&Json>, variant_id: &Json, title: &str) -> Json {
+    let names = product.map(|product| list(product, "/options")).unwrap_or_default();
+    let values = options(product, variant_id, title);
+    let pairs = values.as_array().into_iter().flatten().enumerate().map(|(place, value)| {
+        let name = names.get(place).map_or("Title", |option| text(option, "/name"));
+        json!({"name": name, "value": value})
+    });
+    pairs.collect::<Vec<_>>().into()
+}
+
+/// The product of `/products/{handle}.js`, from the storefront API's product.
+pub fn product_json(product: &Json, data: &Data) -> Json {
+    let money = Money::of(data);
+    let variants: Vec<Json> =
+        variants(product).iter().map(|variant| variant_json(product, variant, money)).collect();
+    let prices = |name: &str| {
+        let prices = variants.iter().filter_map(|variant| variant.get(name)?.as_i64());
+        prices.collect::<Vec<_>>()
+    };
+    let amount = |name: &str| product.get(name).filter(|found| found.is_object());
+    let cents = |name: &str| amount(name).map(|amount| money.cents(amount));
+    let known = prices("price");
+    let least = cents("price").or_else(|| known.iter().min().copied()).unwrap_or_default();
+    let most = cents("price_max").or_else(|| known.iter().max().copied()).unwrap_or(least);
+    let before = prices("compare_at_price");
+    let before_least = before.iter().min().copied().or_else(|| cents("compare_at"));
+    let before_most = before.iter().max().copied().or_else(|| cents("compare_at"));
+    let images: Vec<&Json> =
+        list(product, "/images").iter().filter_map(|image| image.get("url")).collect();
+    let media = list(product, "/images").iter().enumerate().map(|(place, image)| {
+        json!({
+            "alt": image.get("alt"), "id": image.get("media_id"), "media_type": "image",
+            "position": place.saturating_add(1), "src": image.get("url"), "aspect_ratio": 1.0,
+            "preview_image": {"src": image.get("url"), "aspect_ratio": 1.0},
+        })
+    });
+    let options = options_of(product);
+    let options = options.iter().enumerate().map(|(place, option)| {
+        json!({
+            "name": option.get("name"), "position": place.saturating_add(1),
+            "values": option.get("values"),
+        })
+    });
+    json!({
+        "id": product.get("id"),
+        "title": product.get("title"),
+        "handle": product.get("handle"),
+        "description": product.get("description").cloned().unwrap_or_else(|| "".into()),
+        "published_at": product.get("published_at"),
+        "created_at": product.get("created_at"),
+        "vendor": product.get("vendor"),
+        "type": text(product, "/product_type"),
+        "tags": list(product, "/tags"),
+        "price": least,
+        "price_min": least,
+        "price_max": most,
+        "available": product.get("in_stock"),
+        "price_varies": least != most,
+        "compare_at_price": before_least,
+        "compare_at_price_min": before_least.unwrap_or_default(),
+        "compare_at_price_max": before_most.unwrap_or_default(),
+        "compare_at_price_varies": before_least != before_most,
+        "variants": variants,
+        "images": images,
+        "featured_image": images.first(),
+        "options": options.collect::<Vec<_>>(),
+        "url": format!("{}/products/{}", data.root, handle(product)),
+        "media": media.collect::<Vec<_>>(),
+        "requires_selling_plan": false,
+        "selling_plan_groups": [],
+    })
+}
+
+/// The options of a product; one that has none gets the one of a product with a single variant.
+pub(crate) fn options_of(product: &Json) -> Vec<Json> {
+    match list(product, "/options") {
+        [] => vec![json!({"name": "Title", "values": ["Default Title"]})],
+        options => options.to_vec(),
+    }
+}
+
+/// The variants of a product. In a list a product has only their ids: they have its own price then.
+pub(crate) fn variants(product: &Json) -> Vec<Json> {
+    let complete = |variant: &Json| {
+        if variant.get("price").is_some() {
+            return variant.clone();
+        }
+        let mut whole = Map::new();
+        for name in ["price", "compare_at", "in_stock"] {
+            whole.insert(name.to_owned(), product.get(name).cloned().unwrap_or_default());
+        }
+        whole.extend(variant.as_object().cloned().unwrap_or_default());
+        whole.into()
+    };
+    list(product, "/variants").iter().map(complete).collect()
+}
+
+/// A variant within its product's JSON.
+pub(crate) fn variant_json(product: &Json, variant: &Json, money: Money) -> Json {
+    let mut values: Vec<Json> = list(variant, "/options").to_vec();
+    if values.is_empty() {
+        values.push("Default Title".into());
+    }
+    let title: Vec<&str> = values.iter().filter_map(Json::as_str).collect();
+    let title = title.join(" / ");
+    let has_one = list(product, "/options").is_empty();
+    let product_title = text(product, "/title");
+    let name =
+        if has_one { product_title.to_owned() } else { format!("{product_title} - {title}") };
+    let amount = |name: &str| variant.get(name).filter(|amount| amount.is_object());
+    let option = |place: usize| values.get(place).cloned().unwrap_or_default();
+    let image = variant.get("image_url").filter(|url| url.is_string());
+    let featured = image.map(|url| json!({"src": url, "alt": product_title}));
+    json!({
+        "id": variant.get("id"),
+        "title": title,
+        "option1": option(0),
+        "option2": option(1),
+        "option3": option(2),
+        "sku": variant.get("sku"),
+        "requires_shipping": variant.get("requires_shipping").unwrap_or(&Json::Bool(true)),
+        "taxable": true,
+        "featured_image": featured,
+        "featured_media": image.map(|url| json!({"preview_image": {"src": url}})),
+        "available": variant.get("in_stock").unwrap_or(&Json::Bool(true)),
+        "name": name,
+        "public_title": if has_one { Json::Null } else { title.clone().into() },
+        "options": values,
+        "price": amount("price").map_or(0, |amount| money.cents(amount)),
+        "compare_at_price": amount("compare_at").map(|amount| money.cents(amount)),
+        "weight": variant.get("weight_grams").and_then(Json::as_i64).unwrap_or_default(),
+        "inventory_management": null,
+        "barcode": variant.get("barcode"),
+        "quantity_rule": {"min": 1, "max": null, "increment": 1},
+        "quantity_price_breaks": [],
+        "requires_selling_plan": false,
+        "selling_plan_allocations": [],
+    })
+}
+
+/// How amounts are written: themes count in hundredths, also of a currency without decimals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Money {
+    /// The decimals of the currency.
+    pub(crate) exponent: u32,
+}
+
+impl Money {
+    pub(crate) fn of(data: &Data) -> Self {
+        let stated = data.store.get("currency_exponent").and_then(Json::as_u64);
+        let stated = stated.and_then(|exponent| u32::try_from(exponent).ok());
+        let known = iso_currency::Currency::from_code(data.currency());
+        let known = known.and_then(iso_currency::Currency::exponent).map(u32::from);
+        Self { exponent: stated.or(known).unwrap_or(2) }
+    }
+
+    /// The factor between the currency's minor unit and the unit of themes.
+    fn factor(self) -> i64 {
+        10_i64.pow(2_u32.saturating_sub(self.exponent))
+    }
+
+    /// An amount of the API (`{amount, currency}`) in the unit of themes.
+    pub(crate) fn cents(self, amount: &Json) -> i64 {
+        let amount = amount.get("amount").and_then(Json::as_i64).unwrap_or_default();
+        amount.saturating_mul(self.factor())
+    }
+
+    /// An amount in the unit of themes in the currency's minor unit.
+    pub(crate) fn minor(self, cents: i64) -> i64 {
+        cents.checked_div(self.factor()).unwrap_or(cents)
+    }
+
+    /// How many units of themes are one of the currency, and the decimals that are shown.
+    pub(crate) fn units(self) -> (i64, usize) {
+        let shown = usize::try_from(self.exponent).unwrap_or(2);
+        (10_i64.saturating_pow(self.exponent.max(2)), shown)
+    }
+}

@@ -1,0 +1,425 @@
+//! The store, the request, and what else every page has.
+
+use std::sync::Arc;
+
+use liquid::{Object, Value};
+use serde_json::Value as Json;
+
+use super::{collection, links, media, nothing, plain, store_name};
+use crate::data::{Page, handle, text};
+use crate::shop::Shop;
+
+/// `shop`.
+pub(crate) fn shop(shop: &Arc<Shop>) -> Value {
+    Value::object(Store(Arc::clone(shop)))
+}
+
+struct Store(Arc<Shop>);
+
+impl Object for Store {
+    fn get(&self, name: &str) -> Option<Value> {
+        let shop = &self.0;
+        let store = &shop.data.store;
+        let at = |pointer: &str| store.pointer(pointer).map_or(Value::Nil, plain);
+        let root = || match shop.data.origin.as_str() {
+            "" => shop.to("/"),
+            origin if shop.data.root.is_empty() => origin.to_owned(),
+            origin => format!("{origin}{}", shop.data.root),
+        };
+        let domain = || {
+            let host = shop.data.origin.split("://").nth(1).unwrap_or_default().to_owned();
+            match text(store, "/primary_domain") {
+                "" => host,
+                domain => domain.to_owned(),
+            }
+        };
+        Some(match name {
+            "id" | "name" | "currency" => at(&format!("/{name}")),
+            "description" => at("/branding/short_description"),
+            "slogan" => at("/branding/slogan"),
+            "logo" => at("/branding/logo/url"),
+            "email" => at("/contact/email"),
+            "phone" => at("/contact/phone"),
+            "status" => at("/storefront_status"),
+            "url" | "secure_url" => root().into(),
+            "domain" | "permanent_domain" => domain().into(),
+            "locale" => shop.theme.locale.as_str().into(),
+            "published_locales" | "enabled_locales" => Value::from(vec![language(shop)]),
+            "enabled_currencies" => Value::from(vec![currency(shop.data.currency())]),
+            "money_format" => money_format(shop, false).into(),
+            "money_with_currency_format" => money_format(shop, true).into(),
+            "address" => super::customer::address(
+                shop,
+                store.pointer("/contact/address").unwrap_or(&Json::Null),
+            ),
+            "customer_accounts_enabled" | "customer_accounts_optional" => true.into(),
+            "enabled_payment_types" => Value::from(Vec::new()),
+            "taxes_included" | "accepts_gift_cards" => (name == "accepts_gift_cards").into(),
+            "password_message" => "".into(),
+            "policies" => links::policies(shop).into(),
+            "refund_policy" => links::policy(shop, "refund"),
+            "shipping_policy" => links::policy(shop, "shipping"),
+            "privacy_policy" => links::policy(shop, "privacy"),
+            "terms_of_service" => links::policy(shop, "terms"),
+            "subscription_policy" => Value::Nil,
+            "products_count" => shop.data.products.len().into(),
+            "collections_count" => shop.data.collections.len().into(),
+            "vendors" | "types" => {
+                let all = collection::named(shop, "all").unwrap_or_default();
+                all.get(&format!("all_{name}"))
+            }
+            "search_types" => Value::from(vec![Value::from("product")]),
+            "brand" => brand(shop),
+            "metafields" | "metaobjects" => nothing(),
+            "features" => nothing(),
+            _ => return None,
+        })
+    }
+
+    fn text(&self) -> String {
+        store_name(&self.0).to_owned()
+    }
+}
+
+/// `shop.brand`.
+fn brand(shop: &Arc<Shop>) -> Value {
+    let store = &shop.data.store;
+    let image = |pointer: &str| media::image(shop, text(store, pointer), store_name(shop));
+    let color = |pointer: &str| {
+        let color = super::color::Color::parse(text(store, pointer));
+        let color = color.map_or(Value::Nil, Value::object);
+        Value::from(vec![Value::map([("background", color), ("foreground", Value::Nil)])])
+    };
+    let colors = Value::map([
+        ("primary", color("/branding/primary_color")),
+        ("secondary", color("/branding/secondary_color")),
+    ]);
+    Value::map([
+        ("slogan", Value::from(text(store, "/branding/slogan"))),
+        ("short_description", text(store, "/branding/short_description").into()),
+        ("logo", image("/branding/logo/url")),
+        ("square_logo", image("/branding/logo/url")),
+        ("favicon_url", image("/branding/favicon/url")),
+        ("cover_image", Value::Nil),
+        ("colors", colors),
+        ("metafields", nothing()),
+    ])
+}
+
+/// How scripts write amounts: `₹{{amount}}`.
+fn money_format(shop: &Shop, with_code: bool) -> String {
+    let code = shop.data.currency();
+    let symbol = symbol(code);
+    let amount = if shop.money.exponent == 0 { "{{amount_no_decimals}}" } else { "{{amount}}" };
+    if with_code { format!("{symbol}{amount} {code}") } else { format!("{symbol}{amount}") }
+}
+
+/// The symbol of a currency.
+pub(crate) fn symbol(code: &str) -> String {
+    let known = iso_currency::Currency::from_code(code);
+    known.map(|currency| currency.symbol().symbol).unwrap_or_default()
+}
+
+/// A currency, which is its code where a text is wanted.
+pub(crate) fn currency(code: &str) -> Value {
+    let name = iso_currency::Currency::from_code(code).map(|known| known.name().to_owned());
+    let members = Value::map([
+        ("iso_code", Value::from(code)),
+        ("symbol", symbol(code).into()),
+        ("name", name.unwrap_or_default().into()),
+    ]);
+    Value::object(Titled { title: Arc::from(code), members })
+}
+
+/// An object that is a text where one is wanted.
+struct Titled {
+    title: Arc<str>,
+    members: Value,
+}
+
+impl Object for Titled {
+    fn get(&self, name: &str) -> Option<Value> {
+        Some(self.members.get(name))
+    }
+
+    fn as_value(&self) -> Option<Value> {
+        Some(self.title.clone().into())
+    }
+}
+
+/// A country, which is its name where a text is wanted.
+pub(crate) fn country(shop: &Arc<Shop>, code: &str) -> Value {
+    if code.is_empty() {
+        return Value::Nil;
+    }
+    let members = Value::map([
+        ("iso_code", Value::from(code)),
+        ("name", country_name(code).into()),
+        ("unit_system", (if code == "US" { "imperial" } else { "metric" }).into()),
+        ("currency", currency(shop.data.currency())),
+        ("market", Value::Nil),
+        ("popular?", true.into()),
+        ("continent", "".into()),
+        ("available_languages", Value::from(vec![language(shop)])),
+    ]);
+    Value::object(Titled { title: Arc::from(country_name(code)), members })
+}
+
+/// The English names of the countries that shops are most often in; the code of another.
+fn country_name(code: &str) -> &str {
+    const NAMES: [(&str, &str); 30] = [
+        ("AE", "United Arab Emirates"),
+        ("AT", "Austria"),
+        ("AU", "Australia"),
+        ("BE", "Belgium"),
+        ("BR", "Brazil"),
+        ("CA", "Canada"),
+        ("CH", "Switzerland"),
+        ("CN", "China"),
+        ("DE", "Germany"),
+        ("DK", "Denmark"),
+        ("ES", "Spain"),
+        ("FI", "Finland"),
+        ("FR", "France"),
+        ("GB", "United Kingdom"),
+        ("IE", "Ireland"),
+        ("IN", "India"),
+        ("IT", "Italy"),
+        ("JP", "Japan"),
+        ("KR", "South Korea"),
+        ("MX", "Mexico"),
+        ("MY", "Malaysia"),
+        ("NL", "Netherlands"),
+        ("NO", "Norway"),
+        ("NZ", "New Zealand"),
+        ("PL", "Poland"),
+        ("PT", "Portugal"),
+        ("SE", "Sweden"),
+        ("SG", "Singapore"),
+        ("US", "United States"),
+        ("ZA", "South Africa"),
+    ];
+    NAMES.iter().find(|(known, _)| *known == code).map_or(code, |(_, name)| name)
+}
+
+/// The language of the page.
+fn language(shop: &Arc<Shop>) -> Value {
+    const NAMES: [(&str, &str, &str); 14] = [
+        ("cs", "Czech", "Čeština"),
+        ("da", "Danish", "Dansk"),
+        ("de", "German", "Deutsch"),
+        ("en", "English", "English"),
+        ("es", "Spanish", "Español"),
+        ("fi", "Finnish", "Suomi"),
+        ("fr", "French", "Français"),
+        ("hi", "Hindi", "हिन्दी"),
+        ("it", "Italian", "Italiano"),
+        ("ja", "Japanese", "日本語"),
+        ("nl", "Dutch", "Nederlands"),
+        ("pl", "Polish", "Polski"),
+        ("pt", "Portuguese", "Português"),
+        ("sv", "Swedish", "Svenska"),
+    ];
+    let code = shop.theme.locale.as_str();
+    let short = code.split('-').next().unwrap_or_default();
+    let known = NAMES.iter().find(|(known, ..)| *known == short);
+    let (name, own) = known.map_or((code, code), |(_, name, own)| (*name, *own));
+    let members = Value::map([
+        ("iso_code", Value::from(code)),
+        ("name", name.into()),
+        ("endonym_name", own.into()),
+        ("primary", true.into()),
+        ("root_url", shop.to("/").into()),
+    ]);
+    Value::object(Titled { title: Arc::from(code), members })
+}
+
+/// `localization`.
+pub(crate) fn localization(shop: &Arc<Shop>) -> Value {
+    let country = country(shop, text(&shop.data.store, "/country"));
+    let market = Value::map([
+        ("id", Value::from("1")),
+        ("handle", "primary".into()),
+        ("metafields", nothing()),
+    ]);
+    Value::map([
+        ("available_countries", Value::from(vec![country.clone()])),
+        ("available_languages", Value::from(vec![language(shop)])),
+        ("country", country),
+        ("language", language(shop)),
+        ("market", market),
+    ])
+}
+
+/// The options of a form's countries.
+pub(crate) fn country_options(shop: &Arc<Shop>) -> Value {
+    let code = text(&shop.data.store, "/country");
+    let name = liquid::escape(country_name(code).into());
+    Value::html(format!("<option value=\"{name}\" data-provinces=\"[]\">{name}</option>"))
+}
+
+/// `routes`.
+pub(crate) fn routes(shop: &Arc<Shop>) -> Value {
+    const ROUTES: [(&str, &str); 19] = [
+        ("root_url", "/"),
+        ("account_url", "/account"),
+        ("account_login_url", "/account/login"),
+        ("account_logout_url", "/account/logout"),
+        ("account_recover_url", "/account/recover"),
+        ("account_register_url", "/account/register"),
+        ("account_addresses_url", "/account/addresses"),
+        ("account_profile_url", "/account/profile"),
+        ("storefront_login_url", "/account/login"),
+        ("collections_url", "/collections"),
+        ("all_products_collection_url", "/collections/all"),
+        ("search_url", "/search"),
+        ("predictive_search_url", "/search/suggest"),
+        ("cart_url", "/cart"),
+        ("cart_add_url", "/cart/add"),
+        ("cart_change_url", "/cart/change"),
+        ("cart_clear_url", "/cart/clear"),
+        ("cart_update_url", "/cart/update"),
+        ("product_recommendations_url", "/recommendations/products"),
+    ];
+    Value::map(ROUTES.map(|(name, path)| (name, Value::from(shop.to(path)))))
+}
+
+/// `request`.
+pub(crate) fn request(shop: &Arc<Shop>) -> Value {
+    let host = shop.data.origin.split("://").nth(1).unwrap_or_default();
+    Value::map([
+        ("design_mode", Value::from(false)),
+        ("visual_preview_mode", false.into()),
+        ("page_type", page_type(shop).into()),
+        ("host", host.into()),
+        ("origin", shop.data.origin.as_str().into()),
+        ("path", shop.here().into()),
+        ("locale", language(shop)),
+    ])
+}
+
+fn page_type(shop: &Shop) -> &'static str {
+    if matches!(&shop.page, Page::Text(_)) && shop.data.path.starts_with("/policies/") {
+        return "policy";
+    }
+    shop.page.template()
+}
+
+/// `template`, which is its name where a text is wanted.
+pub(crate) fn template(shop: &Arc<Shop>) -> Value {
+    let whole = shop.page.template();
+    let (directory, name) = whole
+        .rsplit_once('/')
+        .map_or((Value::Nil, whole), |(directory, name)| (directory.into(), name));
+    let suffix = crate::page::suffix(shop);
+    let title = match &suffix {
+        Some(suffix) => format!("{whole}.{suffix}"),
+        None => whole.to_owned(),
+    };
+    let members = Value::map([
+        ("name", Value::from(name)),
+        ("directory", directory),
+        ("suffix", suffix.map_or(Value::Nil, Value::from)),
+    ]);
+    Value::object(Titled { title: title.into(), members })
+}
+
+/// `theme`.
+pub(crate) fn theme(shop: &Arc<Shop>) -> Value {
+    Value::map([
+        ("id", Value::Int(1)),
+        ("name", shop.theme.name.as_str().into()),
+        ("role", "main".into()),
+    ])
+}
+
+/// `recommendations`.
+pub(crate) fn recommendations(shop: &Arc<Shop>) -> Value {
+    let mut raw = shop.data.recommendations.as_slice();
+    if let (true, Page::Product(product)) = (raw.is_empty(), &shop.page) {
+        raw = crate::data::list(product, "/related");
+    }
+    let count = raw.len();
+    Value::map([
+        ("performed?", Value::from(count > 0 || shop.data.parameter("product_id").is_some())),
+        ("products", collection::products(shop, raw, None)),
+        ("products_count", count.into()),
+        ("intent", "related".into()),
+    ])
+}
+
+/// The title of the page: of search engines, or its own.
+pub(crate) fn page_title(shop: &Arc<Shop>) -> Value {
+    let titled = |of: &Json| match text(of, "/seo/title") {
+        "" => text(of, "/title").to_owned(),
+        title => title.to_owned(),
+    };
+    let title = match &shop.page {
+        Page::Product(product) => titled(product),
+        Page::Collection(listing) => titled(&listing.collection),
+        Page::Text(text) => titled(text),
+        Page::Search { .. } => "Search".to_owned(),
+        Page::Cart => "Your Shopping Cart".to_owned(),
+        Page::Collections => "Collections".to_owned(),
+        Page::NotFound => "404 Not Found".to_owned(),
+        Page::Login | Page::Register | Page::Account | Page::Addresses => "Account".to_owned(),
+        Page::Order(order) => format!("Order {}", text(order, "/number")),
+        _ => String::new(),
+    };
+    if title.is_empty() { store_name(shop).into() } else { title.into() }
+}
+
+/// The description of the page for search engines; nil if there is none.
+pub(crate) fn page_description(shop: &Arc<Shop>) -> Value {
+    let described = |of: &Json| match text(of, "/seo/description") {
+        "" => {
+            let plain = without_tags(text(of, "/description"));
+            let words: Vec<&str> = plain.split_whitespace().collect();
+            words.join(" ").chars().take(320).collect::<String>()
+        }
+        description => description.to_owned(),
+    };
+    let description = match &shop.page {
+        Page::Product(product) => described(product),
+        Page::Collection(listing) => described(&listing.collection),
+        Page::Index => text(&shop.data.store, "/branding/short_description").to_owned(),
+        _ => String::new(),
+    };
+    if description.is_empty() { Value::Nil } else { description.into() }
+}
+
+fn without_tags(html: &str) -> String {
+    let mut text = String::new();
+    let mut is_tag = false;
+    for c in html.chars() {
+        match c {
+            '<' => is_tag = true,
+            '>' => {
+                is_tag = false;
+                text.push(' ');
+            }
+            c if !is_tag => text.push(c),
+            _ => {}
+        }
+    }
+    text
+}
+
+/// The picture of the page in links to it.
+pub(crate) fn page_image(shop: &Arc<Shop>) -> Value {
+    match &shop.page {
+        Page::Product(_) => super::page_product(shop).get("featured_image"),
+        Page::Collection(_) => super::page_collection(shop).get("image"),
+        _ => media::image(shop, text(&shop.data.store, "/branding/logo/url"), store_name(shop)),
+    }
+}
+
+/// The handle of the page's resource.
+pub(crate) fn page_handle(shop: &Arc<Shop>) -> Value {
+    match &shop.page {
+        Page::Product(product) => handle(product).into(),
+        Page::Collection(listing) => handle(&listing.collection).into(),
+        Page::Text(text) => handle(text).into(),
+        _ => Value::Nil,
+    }
+}
