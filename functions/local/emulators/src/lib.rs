@@ -4,6 +4,7 @@
 //! local system starts on an empty or an existing data directory.
 
 pub mod aws;
+mod browsers;
 mod error;
 pub mod faults;
 pub mod forgeries;
@@ -26,6 +27,7 @@ use aws_smithy_types::retry::{ReconnectMode, RetryConfig};
 use aws_smithy_types::timeout::TimeoutConfig;
 use aws_types::SdkConfig;
 
+pub use browsers::is_private_host;
 pub use error::AnyError;
 pub use remote::Elsewhere;
 pub use shadow::Shadow;
