@@ -122,6 +122,8 @@ pub struct Options {
     pub egress: Egress,
     /// The clock.
     pub clock: Clock,
+    /// Whether published apps may run on loopback.
+    pub loopback_apps: bool,
     /// Whether the client's address is taken from `X-Forwarded-For`.
     pub trust_proxy: bool,
     /// The delivery of mails.
@@ -168,6 +170,7 @@ impl Default for Options {
             operators: Vec::new(),
             egress: Egress::new(Policy::development()),
             clock: Clock::default(),
+            loopback_apps: false,
             trust_proxy: false,
             mail: MailConfig::default(),
             mail_from: String::new(),
@@ -202,6 +205,7 @@ pub struct Embedded {
 struct Settings {
     clock: Clock,
     egress: Egress,
+    loopback_apps: bool,
     trust_proxy: bool,
     mail: MailConfig,
     payment_base_urls: PaymentBaseUrls,
@@ -218,6 +222,7 @@ impl Settings {
     ) -> App {
         let mut config = Config::read(move |name| environment.get(name).cloned());
         config.development = true;
+        config.loopback_apps = self.loopback_apps;
         config.trust_proxy = self.trust_proxy;
         config.egress = self.egress.policy().clone();
         config.mail = self.mail.clone();
@@ -293,6 +298,7 @@ impl Embedded {
         let settings = Settings {
             clock: options.clock,
             egress: options.egress,
+            loopback_apps: options.loopback_apps,
             trust_proxy: options.trust_proxy,
             mail: options.mail,
             payment_base_urls: options.payment_base_urls,

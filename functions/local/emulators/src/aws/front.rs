@@ -49,9 +49,7 @@ async fn answer(
     body: Bytes,
 ) -> Response {
     let operation = Some(&headers).filter(|_| method == Method::POST).and_then(signed_operation);
-    if let Some(operation) = operation
-        && let Some(answer) = front.tables.answer(operation, &body)
-    {
+    if let Some(answer) = operation.and_then(|operation| front.tables.answer(operation, &body)) {
         if answer.has_written {
             front.writes.notify_one();
         }
@@ -59,16 +57,20 @@ async fn answer(
         let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         return (status, [(header::CONTENT_TYPE, MEDIA_TYPE)], answer.body).into_response();
     }
-    let is_write = headers.get("x-amz-target").is_some();
+    let may_write = operation.is_some_and(may_write);
     let answered = front.ask_server(method, &uri, headers, body).await;
-    if is_write {
-        // `ExecuteStatement` writes as well.
+    if may_write {
         front.writes.notify_one();
     }
     answered.unwrap_or_else(|cause| {
         tracing::error!(%cause, "the table's server has not answered");
         StatusCode::BAD_GATEWAY.into_response()
     })
+}
+
+fn may_write(operation: &str) -> bool {
+    let statements = ["ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"];
+    Tables::is_write(operation) || statements.contains(&operation)
 }
 
 /// The operation of a call as SDKs send it; of others, dynoxide's server says what is wrong.
@@ -91,8 +93,10 @@ impl Front {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
-        let mut request =
-            Request::builder().method(method).uri(format!("http://{address}{path}")).body(Body::from(body))?;
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("http://{address}{path}"))
+            .body(Body::from(body))?;
         *request.headers_mut() = headers;
         let (running, stopped) = oneshot::channel::<()>();
         let serving =
@@ -101,7 +105,8 @@ impl Front {
                 let _: Result<(), _> = stopped.await;
             });
         let asking = async move {
-            let client = Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build_http();
+            let client =
+                Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build_http();
             let (parts, body) = client.request(request).await?.into_parts();
             let body = axum::body::to_bytes(Body::new(body), usize::MAX).await?;
             drop(running);
