@@ -104,8 +104,9 @@ impl Operation<'static> {
         let responses = self.value.get("responses").and_then(Value::as_object);
         let codes = self.value.get("x-problem-codes").and_then(Value::as_array);
         let codes: Vec<&str> = codes.into_iter().flatten().filter_map(Value::as_str).collect();
-        let successes =
-            responses.into_iter().flatten().filter(|(status, _)| !status.starts_with(['4', '5']));
+        // The problems are listed by their codes.
+        let is_rejection = |status: &str| status.starts_with(['4', '5']) || status == "default";
+        let successes = responses.into_iter().flatten().filter(|(status, _)| !is_rejection(status));
         html! {
             h3 { "Responses" }
             @for (status, response) in successes {
