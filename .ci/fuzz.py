@@ -41,7 +41,7 @@ MANY, FEW = 4, 1
 
 def main():
     share = seconds() / LONGEST
-    FOUND.mkdir(parents=True, exist_ok=True)
+    spell_out()
     with tempfile.TemporaryDirectory() as data:
         with system.running("--trust-proxy", data=data) as (url, _):
             fuzz(url, Path(data), share)
@@ -56,6 +56,7 @@ def main():
 
 
 def spell_out():
+    """Writes DOCUMENT."""
     document = json.loads((system.ROOT / "docs/openapi.json").read_text())
     components = document["components"]["responses"]
     for operations in document["paths"].values():

@@ -136,8 +136,15 @@ fn of_access(access: Access) -> &'static [Code] {
     }
 }
 
-/// Statuses that the `default` response of every operation stands for.
-const DEFAULT: [u16; 5] = [413, 415, 429, 500, 503];
+/// Statuses that the `default` response of every operation stands for, and that of the OAuth endpoints.
+const DEFAULT: &[u16] = &[400, 413, 415, 429, 500, 503];
+const OAUTH_DEFAULT: &[u16] = &[429, 500, 503];
+
+/// The statuses of the default response that has this one.
+fn default_of(status: u16, oauth: bool) -> Option<&'static [u16]> {
+    let all = if oauth { OAUTH_DEFAULT } else { DEFAULT };
+    all.contains(&status).then_some(all)
+}
 
 /// The statuses of these codes.
 pub(super) fn statuses(codes: &BTreeSet<&'static str>, oauth: bool) -> BTreeSet<u16> {
@@ -147,7 +154,7 @@ pub(super) fn statuses(codes: &BTreeSet<&'static str>, oauth: bool) -> BTreeSet<
 
 /// The member of an operation's `responses` for a status, with a reference to the response.
 pub(super) fn response(status: u16, oauth: bool) -> (String, Value) {
-    let name = if DEFAULT.contains(&status) { "default".to_owned() } else { status.to_string() };
+    let name = default_of(status, oauth).map_or_else(|| status.to_string(), |_| "default".into());
     (name, json!({"$ref": format!("#/components/responses/{}", name_of(status, oauth))}))
 }
 
@@ -177,9 +184,9 @@ pub(super) fn components() -> Map<String, Value> {
         let status = as_oauth(status);
         components.entry(name_of(status, true)).or_insert_with(|| oauth_rejection(status));
     }
-    for name in ["Default", "OAuthDefault"] {
+    for (name, statuses) in [("Default", DEFAULT), ("OAuthDefault", OAUTH_DEFAULT)] {
         if let Some(Value::Object(members)) = components.get_mut(name) {
-            members.insert("x-statuses".to_owned(), json!(DEFAULT));
+            members.insert("x-statuses".to_owned(), json!(statuses));
         }
     }
     components
@@ -202,7 +209,7 @@ pub(super) fn catalogue() -> Value {
 /// The name of a status (RFC 9110 §15), in one word; `Default` for those of the default response.
 fn name_of(status: u16, oauth: bool) -> String {
     let prefix = if oauth { "OAuth" } else { "" };
-    if DEFAULT.contains(&status) {
+    if default_of(status, oauth).is_some() {
         return format!("{prefix}Default");
     }
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -217,11 +224,11 @@ fn as_oauth(status: u16) -> u16 {
 
 /// The response of a problem, which an operation describes by its codes.
 pub(super) fn rejection(status: u16) -> Value {
-    let is_default = DEFAULT.contains(&status);
-    let is_of =
-        |code: &&Code| code.status() == status || is_default && DEFAULT.contains(&code.status());
+    let statuses = default_of(status, false);
     let of_group = |(group, codes): &(&str, &[Code])| {
-        let codes = codes.iter().filter(is_of);
+        let codes = codes.iter().filter(|code| {
+            statuses.map_or(code.status() == status, |all| all.contains(&code.status()))
+        });
         let codes: Vec<String> = codes.map(|code| format!("`{}`", code.as_str())).collect();
         let when = match *group {
             "write" => " of operations that are no `GET`",
@@ -233,9 +240,10 @@ pub(super) fn rejection(status: u16) -> Value {
     };
     let shared: Vec<String> = SHARED.iter().filter_map(of_group).collect();
     let mut meaning = "One of the operation's `x-problem-codes`".to_owned();
-    if is_default {
-        let statuses = DEFAULT.map(|status| status.to_string()).join(", ");
-        meaning.push_str(&format!(" with the status {statuses}"));
+    if let Some(statuses) = statuses {
+        let statuses: Vec<String> = statuses.iter().map(u16::to_string).collect();
+        meaning.push_str(" with the status ");
+        meaning.push_str(&statuses.join(", "));
     }
     for shared in shared {
         meaning.push_str("; ");
