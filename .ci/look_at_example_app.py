@@ -27,9 +27,9 @@ def main():
     install()
     build()
     with tempfile.TemporaryDirectory() as place, system.running("--reset") as (url, _):
-        ports = {name: system.free_port() for name in ["app", "tls", "admin"]}
+        ports = {name: system.free_port() for name in ["app", "admin"]}
         asked = {
-            "url": url, "app": f"https://packing.localhost:{ports['tls']}", "admin": f"http://127.0.0.1:{ports['admin']}",
+            "url": url, "app": f"http://localhost:{ports['app']}", "admin": f"http://127.0.0.1:{ports['admin']}",
             "hooks": f"http://127.0.0.1:{ports['app']}/webhooks", "merchant": MERCHANT, "pictures": str(system.TARGET),
             "browser": chromium(),
         }

@@ -40,18 +40,22 @@ subscription = merchant.create_webhook_subscription(
     body={"url": f"http://127.0.0.1:{server.server_port}/", "event_types": ["order.paid"]}
 )
 
-address = {
-    "first_name": "Gita", "last_name": "Rao", "line1": "1 MG Road", "city": "Bengaluru", "region": "KA",
-    "postal_code": "560001", "country": "IN",
-}
-placed = guest.place_order("demo-store", body={
-    "email": "guest@example.com",
-    "items": [{"variant_id": variant_id, "quantity": 1}],
-    "shipping_address": address,
-    "payment": {"provider": "manual"},
-})
-assert isinstance(placed, models.PlacedOrder)
-print(merchant.mark_order_paid(placed.order.id, body={}).financial_status)
+def place_order() -> None:
+    address = {
+        "first_name": "Gita", "last_name": "Rao", "line1": "1 MG Road", "city": "Bengaluru", "region": "KA",
+        "postal_code": "560001", "country": "IN",
+    }
+    placed = guest.place_order("demo-store", body={
+        "email": "guest@example.com",
+        "items": [{"variant_id": variant_id, "quantity": 1}],
+        "shipping_address": address,
+        "payment": {"provider": "manual"},
+    })
+    assert isinstance(placed, models.PlacedOrder)
+    print(merchant.mark_order_paid(placed.order.id, body={}).financial_status)
 
-print("verified:", received.get(timeout=30).type)
-merchant.delete_webhook_subscription(subscription.id)
+try:
+    place_order()
+    print("verified:", received.get(timeout=30).type)
+finally:
+    merchant.delete_webhook_subscription(subscription.id)

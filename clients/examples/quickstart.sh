@@ -1,5 +1,5 @@
 set -euo pipefail
-trap 'echo "failed: $BASH_COMMAND" >&2' ERR; trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
+trap 'echo "failed: $BASH_COMMAND" >&2' ERR; trap 'unsubscribe || true; kill $(jobs -p) 2>/dev/null || true' EXIT
 API=${GATEWAY_URL:-http://127.0.0.1:3000}
 WORK=$(mktemp -d); RUN=$RANDOM$RANDOM
 field() { python3 -c 'import json, sys
@@ -11,6 +11,11 @@ except (ValueError, LookupError, TypeError): sys.exit(f"no {sys.argv[1]} in: {te
 print(value)' "$1"; }
 call() { curl -sS --fail-with-body "$@"; }
 post() { local path=$1 body=$2; shift 2; call "$API$path" -H 'Content-Type: application/json' -d "$body" "$@"; }
+unsubscribe() {
+  test -s $WORK/first/subscription || return 0
+  call -X DELETE $API/v1/operations/webhook-subscriptions/$(field id < $WORK/first/subscription) -H "Authorization: Bearer $TOKEN"
+  rm $WORK/first/subscription
+}
 until_true() { local i; for i in $(seq 100); do "$@" && return; sleep 0.1; done; echo "not within 10 s: $*" >&2; return 1; }
 
 TOKEN=$(post /v1/auth/signin '{"email":"demo@example.com","password":"demo-merchant-1"}' | field session.access_token)
@@ -47,5 +52,4 @@ until_true test -e $WORK/first/body; cd $WORK/first
 KEY=$(field secret < subscription | sed s/^whsec_// | openssl base64 -d -A | od -An -v -tx1 | tr -d ' \n')
 MAC=$( { printf %s. "$(cat webhook-id)" "$(cat webhook-timestamp)"; cat body; } | openssl dgst -sha256 -mac HMAC -macopt hexkey:$KEY -binary | openssl base64 -A)
 grep -qF "v1,$MAC" webhook-signature; echo "verified by openssl: $(field type < body)"
-call -X DELETE $API/v1/operations/webhook-subscriptions/$(field id < subscription) -H "Authorization: Bearer $TOKEN"
-kill $LISTENER; cd "$OLDPWD"
+unsubscribe; kill $LISTENER; cd "$OLDPWD"

@@ -30,21 +30,27 @@ const subscription = await merchant.post("/v1/operations/webhook-subscriptions",
 });
 secret = subscription.secret;
 
-const placed = await guest.post("/v1/storefront/{subdomain}/orders", {
-  params,
-  body: {
-    email: "guest@example.com",
-    items: [{ variant_id, quantity: 1 }],
-    shipping_address: {
-      first_name: "Gita", last_name: "Rao", line1: "1 MG Road", city: "Bengaluru", region: "KA", postal_code: "560001", country: "IN",
+async function placeOrder(): Promise<void> {
+  const placed = await guest.post("/v1/storefront/{subdomain}/orders", {
+    params,
+    body: {
+      email: "guest@example.com",
+      items: [{ variant_id, quantity: 1 }],
+      shipping_address: {
+        first_name: "Gita", last_name: "Rao", line1: "1 MG Road", city: "Bengaluru", region: "KA", postal_code: "560001", country: "IN",
+      },
+      payment: { provider: "manual" },
     },
-    payment: { provider: "manual" },
-  },
-});
-if (!("order" in placed)) throw new Error("this is a quote");
-const paid = await merchant.post("/v1/orders/{id}/mark-paid", { params: { path: { id: placed.order.id } }, body: {} });
-console.log(paid.financial_status);
+  });
+  if (!("order" in placed)) throw new Error("this is a quote");
+  const paid = await merchant.post("/v1/orders/{id}/mark-paid", { params: { path: { id: placed.order.id } }, body: {} });
+  console.log(paid.financial_status);
+}
 
-console.log("verified:", (await first).type);
-await merchant.delete("/v1/operations/webhook-subscriptions/{id}", { params: { path: { id: subscription.id } } });
-server.close();
+try {
+  await placeOrder();
+  console.log("verified:", (await first).type);
+} finally {
+  await merchant.delete("/v1/operations/webhook-subscriptions/{id}", { params: { path: { id: subscription.id } } });
+  server.close();
+}

@@ -91,11 +91,18 @@ impl Document {
 
     fn response(&self, method: &str, path: &str, status: u16) -> Option<&Value> {
         let operation = &self.json["paths"][path][method.to_lowercase()];
-        let response = operation["responses"].get(status.to_string())?;
-        match response["$ref"].as_str() {
-            Some(reference) => self.json.pointer(reference.trim_start_matches('#')),
-            None => Some(response),
-        }
+        let resolved = |name: &str| {
+            let response = operation["responses"].get(name)?;
+            match response["$ref"].as_str() {
+                Some(reference) => self.json.pointer(reference.trim_start_matches('#')),
+                None => Some(response),
+            }
+        };
+        let is_default = |response: &&Value| {
+            let statuses = response["x-statuses"].as_array();
+            statuses.is_some_and(|statuses| statuses.contains(&json!(status)))
+        };
+        resolved(&status.to_string()).or_else(|| resolved("default").filter(is_default))
     }
 
     /// Whether an operation may be rejected with this code: it lists it, or is one of the operations that the

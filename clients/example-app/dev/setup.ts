@@ -3,12 +3,11 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { CommerceGateway, ConnectionError, InvalidCredentialsError, type Schemas } from "commerce-gateway";
 import { SCOPES } from "../src/install.js";
-import { makeCertificate } from "./tls.js";
 
 const env = (name: string, otherwise: string) => process.env[name] ?? otherwise;
 const gatewayUrl = env("GATEWAY_URL", "http://127.0.0.1:3000");
 const port = env("PORT", "4000");
-const appUrl = env("APP_URL", "https://packing.localhost:4443");
+const appUrl = env("APP_URL", `http://localhost:${port}`);
 const adminOrigin = env("ADMIN_ORIGIN", "http://127.0.0.1:4100");
 const webhookUrl = env("WEBHOOK_URL", `http://127.0.0.1:${port}/webhooks`);
 const DEVELOPER = { email: env("DEVELOPER_EMAIL", "developer@example.com"), password: env("DEVELOPER_PASSWORD", "another horse battery") };
@@ -125,5 +124,4 @@ const variables = {
 const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
 writeFileSync(".env", lines.join(""), { mode: 0o600 });
 chmodSync(".env", 0o600);
-makeCertificate(appUrl);
 console.log(`${clientId} is published; its secrets are in .env`);

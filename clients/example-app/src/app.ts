@@ -1,11 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { type CommerceGateway, ProblemError } from "commerce-gateway";
 import type { Config } from "./config.js";
+import { readCookie, setCookie } from "./cookies.js";
 import { Gateway } from "./gateway.js";
 import { beginInstall, INSTALL_COOKIE, NotInstalled, readCallback } from "./install.js";
 import { markPacked, ordersToPack } from "./packing.js";
 import { mainPage, notice } from "./pages.js";
-import { readCookie, SESSION_COOKIE, sessionCookie, storeOfSession } from "./session.js";
+import { SESSION_COOKIE, sessionCookie, storeOfSession } from "./session.js";
 import type { Stores } from "./stores.js";
 import { receive } from "./webhooks.js";
 
@@ -28,7 +29,7 @@ export function createApp(config: Config, stores: Stores): (request: Request) =>
     }
     // A cookie comes with requests of other sites, too; they must not change anything.
     if (request.method !== "GET" && request.headers.get("origin") !== config.appUrl) return undefined;
-    const storeId = storeOfSession(config, readCookie(request, SESSION_COOKIE));
+    const storeId = storeOfSession(config, readCookie(config, request, SESSION_COOKIE));
     return storeId && stores.get(storeId) ? { storeId, gateway: gateway.ofStore(storeId) } : undefined;
   }
 
@@ -41,7 +42,7 @@ export function createApp(config: Config, stores: Stores): (request: Request) =>
     let response: Response;
     try {
       const answer = new URL(request.url).searchParams;
-      const { code, verifier } = readCallback(answer, readCookie(request, INSTALL_COOKIE), config.gatewayUrl);
+      const { code, verifier } = readCallback(answer, readCookie(config, request, INSTALL_COOKIE), config.gatewayUrl);
       const storeId = await gateway.install(code, verifier);
       response = new Response(null, { status: 302, headers: { Location: "/", "Set-Cookie": sessionCookie(config, storeId) } });
     } catch (error) {
@@ -49,7 +50,7 @@ export function createApp(config: Config, stores: Stores): (request: Request) =>
     }
     response.headers.set("Cache-Control", "no-store");
     // One try for each state.
-    response.headers.append("Set-Cookie", `${INSTALL_COOKIE}=; Path=/; Max-Age=0; Secure; HttpOnly; SameSite=Lax`);
+    response.headers.append("Set-Cookie", setCookie(config, INSTALL_COOKIE, "", 0));
     return response;
   }
 

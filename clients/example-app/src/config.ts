@@ -4,7 +4,7 @@ export interface Config {
   gatewayUrl: string;
   /** The origin at which browsers reach this app. */
   appUrl: string;
-  /** Where it listens, on the loopback interface: a proxy before it terminates TLS. */
+  /** Where it listens, on the loopback interface. In a deployment a proxy before it terminates TLS. */
   port: number;
   /** The origin of the admin that embeds the app. */
   adminOrigin: string;

@@ -1,10 +1,11 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Config } from "./config.js";
+import { setCookie } from "./cookies.js";
 
 /** What the app asks for. */
 export const SCOPES = ["read_store", "write_orders", "write_webhooks"];
-/** Holds state and verifier while the merchant is at the gateway. `__Host-` keeps other hosts from setting it. */
-export const INSTALL_COOKIE = "__Host-install";
+/** Holds state and verifier while the merchant is at the gateway. */
+export const INSTALL_COOKIE = "install";
 
 const LIFETIME = 15 * 60;
 const random = () => randomBytes(32).toString("base64url");
@@ -24,8 +25,7 @@ export function beginInstall(config: Config): { location: string; cookie: string
     code_challenge: createHash("sha256").update(verifier).digest("base64url"),
     code_challenge_method: "S256",
   }).toString();
-  const attributes = `Path=/; Max-Age=${LIFETIME}; Secure; HttpOnly; SameSite=Lax`;
-  return { location: location.href, cookie: `${INSTALL_COOKIE}=${state}.${verifier}; ${attributes}` };
+  return { location: location.href, cookie: setCookie(config, INSTALL_COOKIE, `${state}.${verifier}`, LIFETIME) };
 }
 
 /** The end of an installation that gave no code. */

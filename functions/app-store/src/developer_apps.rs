@@ -20,8 +20,8 @@ use gateway::reply::{Created, Json, NoStore, Page};
 use gateway::request::{Body, Path, Query, RequestRules, Ruled, Validation};
 use identity::merchant::MerchantStatus;
 use platform::app::{
-    APP_CREATED, AppClient, AppStatus, AppView, ClientSecret, CommerceApp, MAX_REDIRECT_URIS,
-    UniqueSlug, is_loopback, is_registrable_redirect,
+    APP_CREATED, AppClient, AppHosts, AppStatus, AppView, ClientSecret, CommerceApp,
+    MAX_REDIRECT_URIS, UniqueSlug, is_registrable_redirect,
 };
 use platform::developer::{self, Developer as Profile};
 use primitives::clock::Timestamp;
@@ -267,6 +267,7 @@ fn texts(uris: RedirectUris) -> Vec<String> {
 /// The field errors of redirect URIs that are each well formed.
 fn validate_uris(services: &Services, uris: &RedirectUris, is_published: bool) -> Vec<FieldError> {
     let violation = |pointer: String, code, detail| FieldError::new(pointer, code, detail);
+    let hosts = AppHosts::of(services.config.loopback_apps);
     let mut errors = Vec::new();
     if uris.0.is_empty() {
         let detail = "Must have at least one element.";
@@ -276,7 +277,7 @@ fn validate_uris(services: &Services, uris: &RedirectUris, is_published: bool) -
         let pointer = format!("/redirect_uris/{position}");
         if uris.0.iter().take(position).any(|earlier| earlier == uri) {
             errors.push(violation(pointer, "duplicate", "Must not repeat another redirect URI."));
-        } else if is_published && is_loopback(&uri.0) {
+        } else if is_published && !hosts.allow(&uri.0) {
             let detail = "A published app may not redirect to loopback addresses.";
             errors.push(violation(pointer, "redirect_uri_invalid", detail));
         } else if bridged::is_ours(&services.config, &uri.0) {

@@ -13,7 +13,7 @@ use gateway::idempotency::Commit;
 use gateway::page::Paging;
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{Body, IfMatch, Path, Query, Ruled};
-use platform::app::{AppClient, Category, CommerceApp, Listing};
+use platform::app::{AppClient, AppHosts, Category, CommerceApp, Listing};
 use platform::review::{DecisionRequest, RejectionRequest};
 use platform::submission::{
     self, APP_APPROVED, APP_CHANGES_REQUESTED, APP_REJECTED, APP_SUBMISSION_WITHDRAWN,
@@ -141,7 +141,8 @@ pub async fn submit(
             None => None,
         };
         let is_ours = bridged::is_ours(&app.config, before.wanted().app_url.as_str());
-        let around = Surroundings { webhook, is_ours };
+        let hosts = AppHosts::of(app.config.loopback_apps);
+        let around = Surroundings { webhook, is_ours, hosts };
         let checks = submission::run_checks(&before, client.as_ref(), around, &proposal);
         let now = app.clock.now();
         let made = Submission::open(&before, proposal.clone(), checks, now)?;

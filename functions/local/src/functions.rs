@@ -15,11 +15,11 @@ use emulators::guard::{Guard, Use};
 use emulators::{AnyError, Embedded};
 use gateway::app::App;
 use gateway::routes::hand_on;
-use primitives::clock::Clock;
 use primitives::problem::{Code, Problem};
 use tower::ServiceExt;
 
 use crate::activity::Activity;
+use crate::host_names;
 use crate::pages::Whereabouts;
 use crate::template::{self, Function};
 use crate::{activity, pages, shop};
@@ -187,7 +187,7 @@ pub(crate) fn shops(functions: &Functions) -> Result<Router, AnyError> {
 pub(crate) fn front(
     functions: &Arc<Functions>,
     whereabouts: Whereabouts,
-    clock: Clock,
+    app: &App,
 ) -> Result<Router, AnyError> {
     let mut astray = Vec::new();
     for (binary, routes) in crate::families() {
@@ -202,16 +202,20 @@ pub(crate) fn front(
     let functions = Arc::clone(functions);
     let lead = move |request| forward(Arc::clone(&functions), request);
     let api = Router::new().fallback(lead);
-    let activity = Arc::new(Activity::new(clock));
-    // Where others reach the system, what they send is nobody's to see.
-    let seen = if whereabouts.is_public {
-        api
+    let activity = Arc::new(Activity::new(app.clock.clone()));
+    // Where others reach the system, what they send is nobody's to see, and its names are its proxy's to know.
+    let shops = |seen: &Router| shop::router(seen.clone());
+    let (seen, shops) = if whereabouts.is_public {
+        (api.clone(), shops(&api))
     } else {
+        let guard = host_names::Guard { names: whereabouts.names.clone(), app: app.clone() };
+        let guard = from_fn_with_state(guard, host_names::admit);
         let record = from_fn_with_state(Arc::clone(&activity), activity::record);
-        api.layer(record)
+        let seen = api.layer(guard.clone()).layer(record);
+        (seen.clone(), shops(&seen).layer(guard))
     };
     let pages = pages::router(seen.clone(), activity, whereabouts);
-    Ok(pages.merge(shop::router(seen.clone())).fallback_service(seen))
+    Ok(pages.merge(shops).fallback_service(seen))
 }
 
 /// Forwards a request unchanged: the function itself reads the path's parameters.

@@ -10,6 +10,7 @@ pub mod demo;
 mod encodings;
 pub mod filters;
 pub mod functions;
+mod host_names;
 pub mod keys;
 mod listening;
 pub mod log;
@@ -181,7 +182,7 @@ impl System {
         let gate = options.has_backpressure.then(|| Gate::new(Arc::clone(&relay)));
         let whereabouts =
             Whereabouts::new((&url, is_public), data, &embedded.app().config, embedded.endpoints());
-        let router = functions::front(&functions, whereabouts, embedded.app().clock.clone())?;
+        let router = functions::front(&functions, whereabouts, embedded.app())?;
         let shops = functions::shops(&functions)?;
         let mut tasks = JoinSet::new();
         let (stream, sweep) = (options.has_stream, options.sweep_every);

@@ -121,6 +121,7 @@ fn options(run: &Run, payment_base_urls: PaymentBaseUrls) -> Result<Options, Any
             mail_from: run.mail_from.clone(),
             mail_server: mail_server.map(|url| url.trim().to_owned()),
             payment_base_urls,
+            loopback_apps: run.public.is_none(),
             trust_proxy: run.trust_proxy,
             drills_allowed: run.public.is_none(),
             faults: run.faults.clone(),

@@ -98,7 +98,7 @@ pub fn document(root: &Path) -> Result<Value, AnyError> {
     all.insert("WebhookEvent".to_owned(), core_types::event::envelope());
     all.insert("Problem".to_owned(), problems::schema());
     all.insert("OAuthError".to_owned(), problems::oauth_schema());
-    tags.push(json!({"name": "webhooks", "description": "What subscribed receivers get, by the type of the event."}));
+    tags.push(json!({"name": "webhooks", "description": WEBHOOKS}));
     let mut document = json!({
         "openapi": "3.1.0",
         "info": info(),
@@ -120,6 +120,10 @@ pub fn document(root: &Path) -> Result<Value, AnyError> {
     let links = rust_links(&document);
     if links.is_empty() { Ok(document) } else { Err(links.join("\n").into()) }
 }
+
+/// What the webhooks are about.
+const WEBHOOKS: &str = "What subscribed receivers get, by the type of the event. Every request has the headers \
+    `webhook-id`, `webhook-timestamp`, `webhook-signature` and `X-Service-Hmac-SHA256`.";
 
 /// What the operations of a family are about.
 fn described_family(family: &str) -> &'static str {
@@ -167,7 +171,8 @@ fn info() -> Value {
             webhooks) is described in `docs/conventions.md`, every problem code in `docs/errors.md` and in \
             `x-problem-codes`. Every response has `X-Request-Id`, and of what the request cost \
             `X-Service-Cost-Requested`, `X-Service-Cost-Actual`, `X-Service-Cost-Available` and \
-            `X-Service-Cost-Restore-Rate`. A `GET` whose `If-Match` does not name the response's `ETag` is \
+            `X-Service-Cost-Restore-Rate`. The `default` response of an operation is the rejection with a status of \
+            its `x-statuses`. A `GET` whose `If-Match` does not name the response's `ETag` is \
             rejected with 412 `precondition_failed`.",
         "contact": {"name": "The operators of the platform"},
         "license": {"name": "Apache 2.0", "identifier": "Apache-2.0"},

@@ -93,8 +93,8 @@ impl FromText for WebUrl {
         let clean =
             text.len() <= 2_048 && text.bytes().all(|b| b > 0x20 && b != b'\\' && b != 0x7f);
         let parsed = url::Url::parse(text).ok().filter(|url| {
-            let loopback = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
-            let scheme = url.scheme() == "https" || (url.scheme() == "http" && loopback);
+            let scheme =
+                url.scheme() == "https" || (url.scheme() == "http" && egress::is_loopback(url));
             scheme
                 && url.host_str().is_some_and(|host| !host.is_empty())
                 && url.username().is_empty()

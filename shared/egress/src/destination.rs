@@ -242,6 +242,22 @@ fn validate_name(name: &str, policy: &Policy) -> Result<(), DestinationRejection
     }
 }
 
+/// Whether a URL leads to the machine of whoever follows it: `localhost` and names below it (RFC 6761 §6.3), and
+/// addresses of loopback.
+pub fn is_loopback(url: &Url) -> bool {
+    let address = match url.host() {
+        None => return false,
+        Some(Host::Domain(name)) => {
+            let name = name.trim_end_matches('.');
+            return name == "localhost" || name.ends_with(".localhost");
+        }
+        Some(Host::Ipv4(v4)) => IpAddr::V4(v4),
+        Some(Host::Ipv6(v6)) => IpAddr::V6(v6).to_canonical(),
+    };
+    // Connecting to the unspecified address also reaches the local machine.
+    address.is_loopback() || address.is_unspecified()
+}
+
 /// Whether a connection may go to this address: global unicast (docs/conventions.md §11), for IPv6
 /// only within `2000::/3` (docs/platform.md §4), and loopback where the policy says so.
 pub fn address_is_allowed(ip: IpAddr, policy: &Policy) -> bool {

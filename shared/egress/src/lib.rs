@@ -39,7 +39,9 @@ use rustls_platform_verifier::BuilderVerifierExt;
 use url::Host;
 
 use connection_pool::ConnectionPool;
-pub use destination::{Destination, DestinationRejection, Policy, Ports, address_is_allowed};
+pub use destination::{
+    Destination, DestinationRejection, Policy, Ports, address_is_allowed, is_loopback,
+};
 use resolve::Guard;
 pub use resolve::{Resolve, Resolving, SystemResolver};
 pub use transport::{Sending, Transport};

@@ -10,10 +10,11 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
-use url::{Host, Url};
+use url::Url;
 
 use crate::row::Access;
 use crate::row::Row;
+use egress::is_loopback;
 use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::{Code, Problem};
 use services::Services;
@@ -108,20 +109,6 @@ fn is_same_host(own: &Url, other: &Url) -> bool {
     }
     let name = |url: &Url| url.host_str().map(|host| host.trim_end_matches('.').to_owned());
     name(own).is_some() && name(own) == name(other)
-}
-
-fn is_loopback(url: &Url) -> bool {
-    let address = match url.host() {
-        None => return false,
-        Some(Host::Domain(name)) => {
-            let name = name.trim_end_matches('.');
-            return name == "localhost" || name.ends_with(".localhost");
-        }
-        Some(Host::Ipv4(v4)) => IpAddr::V4(v4),
-        Some(Host::Ipv6(v6)) => IpAddr::V6(v6).to_canonical(),
-    };
-    // Connecting to the unspecified address also reaches the local machine.
-    address.is_loopback() || address.is_unspecified()
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ mod stop;
 mod topics;
 mod view;
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use core_types::fields::{Slug, WebUrl};
@@ -214,15 +213,36 @@ impl CommerceApp {
     }
 }
 
-/// Whether this URI has a loopback host, which is allowed for development only.
+/// Whether this URI leads to the machine of whoever follows it.
 pub fn is_loopback(uri: &str) -> bool {
-    let parsed = url::Url::parse(uri).ok();
-    match parsed.as_ref().and_then(url::Url::host) {
-        Some(url::Host::Domain(name)) => name == "localhost",
-        Some(url::Host::Ipv4(v4)) => IpAddr::V4(v4).is_loopback(),
-        Some(url::Host::Ipv6(v6)) => IpAddr::V6(v6).is_loopback(),
-        None => false,
+    url::Url::parse(uri).is_ok_and(|url| egress::is_loopback(&url))
+}
+
+/// The hosts that a published app may run at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum AppHosts {
+    /// Public ones, by `https`.
+    #[default]
+    Public,
+    /// Also the developer's own machine, by `http` as well: in a local system.
+    PublicAndLoopback,
+}
+
+impl AppHosts {
+    /// Those of a system where published apps may run on loopback, or may not.
+    pub fn of(loopback_apps: bool) -> Self {
+        if loopback_apps { Self::PublicAndLoopback } else { Self::Public }
     }
+
+    /// Whether a published app may have this URL or redirect URI.
+    pub fn allow(self, uri: &str) -> bool {
+        is_public_https(uri) || (self == Self::PublicAndLoopback && is_loopback(uri))
+    }
+}
+
+/// Whether this URL is on `https` and not on a loopback host.
+pub fn is_public_https(uri: &str) -> bool {
+    uri.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://")) && !is_loopback(uri)
 }
 
 /// Whether a developer may register this redirect URI: absolute, `https` (`http` only for loopback), no
@@ -353,6 +373,7 @@ mod tests {
             "http://127.0.0.1:4000/cb",
             "http://localhost/cb",
             "http://[::1]:9/cb",
+            "http://app.localhost:4000/cb",
         ] {
             assert!(is_registrable_redirect(good), "{good}");
         }

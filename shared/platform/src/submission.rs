@@ -18,9 +18,7 @@ use table::item::Item;
 
 use crate::app::{CommerceApp, Configuration, Listing};
 
-pub use checks::{
-    MIN_DESCRIPTION, SubmissionCheck, Surroundings, Verdict, is_public_https, run_checks,
-};
+pub use checks::{MIN_DESCRIPTION, SubmissionCheck, Surroundings, Verdict, run_checks};
 pub use topics::*;
 
 mod checks;

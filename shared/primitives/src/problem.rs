@@ -229,7 +229,8 @@ catalogue! {
     BodyTooLarge = 413 "body_too_large" "The body is larger than this path accepts.";
     UnsupportedMediaType = 415 "unsupported_media_type" "This path does not accept the content type.";
     RangeNotSatisfiable = 416 "range_not_satisfiable" "The content does not have the requested bytes.";
-    // 422
+    // 421, 422
+    MisdirectedRequest = 421 "misdirected_request" "The system is not served at this host: use its own address.";
     ChangeTooLarge = 422 "change_too_large" "The change affects too many variants at once.";
     ValidationFailed = 422 "validation_failed" "One or more fields are invalid.";
     IdempotencyKeyReused = 422 "idempotency_key_reused" "The Idempotency-Key was used for another request.";

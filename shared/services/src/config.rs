@@ -29,6 +29,9 @@ pub struct Config {
     pub drills_allowed: RequiredSetting<bool>,
     /// Development mode: answers have `Server-Timing`.
     pub development: bool,
+    /// Whether published apps may run on loopback, by `http` as well: in a local system, where developer and merchants
+    /// are on one machine. Never in a deployment: an address of loopback is another machine for everyone.
+    pub loopback_apps: bool,
     /// Whether `X-Forwarded-For` is trusted: only behind a proxy that writes it. Never in a Lambda, where API
     /// Gateway names the client.
     pub trust_proxy: bool,
@@ -155,6 +158,7 @@ impl Config {
                 given("DRILLS_ALLOWED").map(|text| text == "true"),
             ),
             development,
+            loopback_apps: false,
             trust_proxy: false,
             egress: if development { Policy::development() } else { Policy::strict() },
             mail_from: text("MAIL_FROM"),

@@ -166,3 +166,29 @@ async fn requiring_pkce_applies_at_once_and_relaxing_it_needs_review() {
     assert_eq!(laxer.at("/require_pkce"), true);
     shop.authorize_with(bare).await.expect(400).problem("invalid_request");
 }
+
+#[tokio::test]
+async fn an_app_on_loopback_is_published_and_installed_in_a_local_system_alone() {
+    for url in ["http://127.0.0.1:4999", "http://app.localhost:4999"] {
+        let mut fields = Developer::app_fields(&["read_store"]);
+        fields["app_url"] = json!(url);
+        fields["redirect_uris"] = json!([format!("{url}/callback")]);
+        let local = Gateway::start_with(|options| options.embedded.loopback_apps = true).await;
+        let shop = Shop::on(local, fields.clone()).await;
+        assert_eq!(authorize_to(&shop, &format!("{url}/callback")).await, 200);
+
+        let deployed = Gateway::start().await;
+        let developer = Developer::register(&deployed).await;
+        let draft = developer.create_app(fields).await;
+        let input = Developer::submission_fields("1.0.0");
+        let submitted =
+            developer.post(&format!("{}/submissions", path(&draft.id))).json(input).await;
+        let rejected = submitted.expect(422);
+        assert_eq!(rejected.str("/code"), "checks_failed");
+        for check in ["redirect_uris_are_public", "app_url_is_public"] {
+            let found = rejected.at("/checks").as_array().unwrap().iter();
+            let failed = found.clone().any(|it| it["check"] == check && it["verdict"] == "fail");
+            assert!(failed, "{check}: {}", rejected.text);
+        }
+    }
+}

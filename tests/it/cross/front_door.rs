@@ -92,6 +92,27 @@ async fn documents_have_the_addresses_of_the_running_system() {
 }
 
 #[tokio::test]
+async fn other_sites_reach_no_route_by_a_name_of_theirs() {
+    let market = support::Market::open().await;
+    let client = market.gateway.client();
+    for path in ["/v1/auth/me", "/v1/storefront/lookup", "/health", "/v1/nothing", "/_local/shop/x"]
+    {
+        for host in ["rebound.example:3000", "127.0.0.1.example", "shop.shops.example.com"] {
+            let reply = client.get(path).header("host", host).await.expect(421);
+            if !path.starts_with("/_local") {
+                reply.problem("misdirected_request");
+            }
+        }
+    }
+    support::verify(&market.gateway, &market.store, "www.shop.example.com").await;
+    let found = client.get("/v1/storefront/lookup").header("host", "www.shop.example.com:443");
+    assert_eq!(found.await.expect(200).str("/store_id"), market.store.id);
+    for host in ["localhost:3000", "LOCALHOST.", "127.0.0.2", "[::1]:3000", "packing.localhost"] {
+        client.get("/health").header("host", host).await.expect(200);
+    }
+}
+
+#[tokio::test]
 async fn other_sites_open_no_private_page_and_get_no_token() {
     let gateway = Gateway::start().await;
     let client = gateway.client();

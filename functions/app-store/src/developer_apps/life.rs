@@ -11,7 +11,7 @@ use gateway::idempotency::Commit;
 use gateway::reply::{Json, NoContent, NoStore};
 use gateway::request::{IfMatch, Path};
 use platform::app::{
-    APP_DELETED, APP_PUBLISHED, APP_SECRET_ROTATED, APP_UNPUBLISHED, AppClient, AppView,
+    APP_DELETED, APP_PUBLISHED, APP_SECRET_ROTATED, APP_UNPUBLISHED, AppClient, AppHosts, AppView,
     CommerceApp, SECRET_OVERLAP,
 };
 use platform::submission::{APP_SUBMISSION_WITHDRAWN, Submission};
@@ -135,7 +135,9 @@ pub async fn publish(
     Path(id): Path<AppId>,
 ) -> Result<Json<AppView>, Problem> {
     developer.profile.ensure_may_publish()?;
-    move_to(&app, &developer, &id, &APP_PUBLISHED, CommerceApp::publish).await
+    let hosts = AppHosts::of(app.config.loopback_apps);
+    let publish = |app: &CommerceApp, now| app.publish(hosts, now);
+    move_to(&app, &developer, &id, &APP_PUBLISHED, publish).await
 }
 
 /// `POST /v1/app-store/developers/apps/{id}/unpublish` (`unpublishDeveloperApp`): Unpublish an app.
@@ -158,7 +160,7 @@ async fn move_to(
     developer: &Developer,
     id: &AppId,
     topic: &Topic<AppView>,
-    decide: fn(&CommerceApp, Timestamp) -> Result<CommerceApp, Problem>,
+    decide: impl Fn(&CommerceApp, Timestamp) -> Result<CommerceApp, Problem>,
 ) -> Result<Json<AppView>, Problem> {
     change(services, &key::app(id), IfMatch::default(), topic, |before, now| {
         ensure_own(developer, before)?;

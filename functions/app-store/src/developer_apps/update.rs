@@ -11,8 +11,10 @@ use gateway::app::App;
 use gateway::idempotency::Commit;
 use gateway::reply::{Json, NoStore};
 use gateway::request::{Body, IfMatch, Path};
-use platform::app::{APP_UPDATED, CommerceApp, Configuration, Listing, UniqueSlug};
-use platform::submission::{MIN_DESCRIPTION, is_public_https};
+use platform::app::{
+    APP_UPDATED, CommerceApp, Configuration, Listing, UniqueSlug, is_public_https,
+};
+use platform::submission::MIN_DESCRIPTION;
 use primitives::fields::{Exact, Flag, Patch, Text};
 use primitives::input::request;
 use primitives::problem::{Code, FieldError, Problem};

@@ -15,6 +15,7 @@
 //!   records that were read are deleted, while AWS keeps them for a day.
 
 mod account;
+mod front;
 mod in_process;
 mod place;
 mod queues;
@@ -36,10 +37,7 @@ use std::time::Duration;
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
 
 use axum::Router;
-use axum::extract::Request;
-use axum::http::{StatusCode, header};
-use axum::middleware::{Next, from_fn};
-use axum::response::{IntoResponse, Response};
+use axum::middleware::from_fn;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot};
@@ -53,6 +51,7 @@ use stream::Stream;
 use tables::Tables;
 use vault::{Vault, answer_secrets};
 
+use crate::browsers::reject_pages;
 use crate::error::AnyError;
 pub use crate::error::EmulatorError;
 use crate::remote::Elsewhere;
@@ -117,13 +116,12 @@ impl EmulatedTable {
         place: Place<'_>,
         ports: Ports,
         recorded: Option<&BTreeSet<(String, String)>>,
+        writes: &Arc<Notify>,
     ) -> Result<Self, EmulatorError> {
         let tables = Tables::open(place, recorded)?;
         let (listener, endpoint) = listen(ports.host, ports.dynamodb, "--dynamodb-port").await?;
-        let database = tables.primary();
-        let server = Server::run(endpoint, |stop| {
-            dynoxide::server::serve_with_shutdown(listener, database, stop)
-        });
+        let router = front::router(tables.clone(), Arc::clone(writes));
+        let server = Server::run(endpoint, |stop| serve(listener, router, stop));
         Ok(Self { stream: Stream::of(&tables), tables, server })
     }
 }
@@ -147,9 +145,10 @@ impl Emulators {
             Place::Directory(data) => Some(claim(data)?),
             Place::Memory | Place::CopyOf(_) => None,
         };
+        let writes = Arc::default();
         let table = match elsewhere.dynamodb {
             Some(_) => None,
-            None => Some(EmulatedTable::start(place, ports, recorded).await?),
+            None => Some(EmulatedTable::start(place, ports, recorded, &writes).await?),
         };
         let queues = match elsewhere.sqs {
             Some(_) => None,
@@ -163,7 +162,7 @@ impl Emulators {
             dynamodb: table.as_ref().map(|it| (it.server.endpoint.clone(), it.tables.clone())),
             sqs: queues.as_ref().map(|(it, server)| (server.endpoint.clone(), Arc::clone(it))),
             secrets: vault.as_ref().map(|(it, server)| (server.endpoint.clone(), Arc::clone(it))),
-            writes: Arc::default(),
+            writes,
         });
         let secrets = vault.map(|(_, server)| server);
         Ok(Self { table, queues, secrets, services, _lock: lock })
@@ -342,14 +341,6 @@ async fn start_vault(
     let router = Router::new().fallback(answer_secrets).with_state(Arc::clone(&vault));
     let router = router.layer(from_fn(reject_pages));
     Ok((vault, Server::run(endpoint, |stop| serve(listener, router, stop))))
-}
-
-/// Rejects what a page in a browser sends: it has an `Origin`, which no SDK sends.
-async fn reject_pages(request: Request, next: Next) -> Response {
-    if request.headers().contains_key(header::ORIGIN) {
-        return StatusCode::FORBIDDEN.into_response();
-    }
-    next.run(request).await
 }
 
 /// One listening emulator.

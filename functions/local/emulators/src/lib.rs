@@ -4,6 +4,7 @@
 //! local system starts on an empty or an existing data directory.
 
 pub mod aws;
+mod browsers;
 mod error;
 pub mod faults;
 pub mod forgeries;
@@ -26,6 +27,7 @@ use aws_smithy_types::retry::{ReconnectMode, RetryConfig};
 use aws_smithy_types::timeout::TimeoutConfig;
 use aws_types::SdkConfig;
 
+pub use browsers::is_private_host;
 pub use error::AnyError;
 pub use remote::Elsewhere;
 pub use shadow::Shadow;
@@ -123,6 +125,8 @@ pub struct Options {
     pub egress: Egress,
     /// The clock.
     pub clock: Clock,
+    /// Whether published apps may run on loopback.
+    pub loopback_apps: bool,
     /// Whether the client's address is taken from `X-Forwarded-For`.
     pub trust_proxy: bool,
     /// The delivery of mails.
@@ -170,6 +174,7 @@ impl Default for Options {
             operators: Vec::new(),
             egress: Egress::new(Policy::development()),
             clock: Clock::default(),
+            loopback_apps: false,
             trust_proxy: false,
             mail: MailConfig::default(),
             mail_from: String::new(),
@@ -204,6 +209,7 @@ pub struct Embedded {
 struct Settings {
     clock: Clock,
     egress: Egress,
+    loopback_apps: bool,
     trust_proxy: bool,
     mail: MailConfig,
     payment_base_urls: PaymentBaseUrls,
@@ -220,6 +226,7 @@ impl Settings {
     ) -> App {
         let mut config = Config::read(move |name| environment.get(name).cloned());
         config.development = true;
+        config.loopback_apps = self.loopback_apps;
         config.trust_proxy = self.trust_proxy;
         config.egress = self.egress.policy().clone();
         config.mail = self.mail.clone();
@@ -296,6 +303,7 @@ impl Embedded {
         let settings = Settings {
             clock: options.clock,
             egress: options.egress,
+            loopback_apps: options.loopback_apps,
             trust_proxy: options.trust_proxy,
             mail: options.mail,
             payment_base_urls: options.payment_base_urls,

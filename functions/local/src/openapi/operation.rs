@@ -69,12 +69,10 @@ pub(super) fn of(
     if operation.is_tagged || row.method == Method::GET && row.access == Access::Public {
         responses.insert("304".to_owned(), json!({"$ref": "#/components/responses/NotModified"}));
     }
-    for (status, rejection) in problems::responses(&codes, row.oauth) {
-        match responses.get_mut(&status) {
-            Some(success) => join(success, problems::rejection(status.parse().unwrap_or_default())),
-            None => {
-                responses.insert(status, rejection);
-            }
+    for status in problems::statuses(&codes, row.oauth) {
+        match responses.get_mut(&status.to_string()) {
+            Some(success) => join(success, problems::rejection(status)),
+            None => responses.extend([problems::response(status, row.oauth)]),
         }
     }
     let mut members = Map::new();
@@ -308,16 +306,12 @@ pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
         let topic = event.declaration;
         let schema = event.schema_in(&mut schemas.answers);
         let content = json!({"schema": schema, "example": event.example()});
-        let headers =
-            ["webhook-id", "webhook-timestamp", "webhook-signature", "X-Service-Hmac-SHA256"];
-        let header = |name: &&str| json!({"name": name, "in": "header", "required": true, "schema": {"type": "string"}});
         let mut post = json!({
             "summary": topic.summary,
             "operationId": topic.name,
             "tags": ["webhooks"],
             // Signed, and sent without a credential.
             "security": [],
-            "parameters": headers.iter().map(header).collect::<Vec<_>>(),
             "requestBody": {"required": true, "content": {"application/json": content}},
             "responses": {"2XX": {"$ref": "#/components/responses/Received"}},
         });

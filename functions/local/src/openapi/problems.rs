@@ -136,14 +136,26 @@ fn of_access(access: Access) -> &'static [Code] {
     }
 }
 
-/// References to the responses of these codes, by status.
-pub(super) fn responses(codes: &BTreeSet<&'static str>, oauth: bool) -> Map<String, Value> {
-    let statuses = Code::ALL.iter().filter(|code| codes.contains(code.as_str())).map(|code| {
-        let status = if oauth { as_oauth(code.status()) } else { code.status() };
-        let reference = format!("#/components/responses/{}", name_of(status, oauth));
-        (status.to_string(), json!({"$ref": reference}))
-    });
-    statuses.collect()
+/// Statuses that the `default` response of every operation stands for, and that of the OAuth endpoints.
+const DEFAULT: &[u16] = &[400, 413, 415, 429, 500, 503];
+const OAUTH_DEFAULT: &[u16] = &[429, 500, 503];
+
+/// The statuses of the default response that has this one.
+fn default_of(status: u16, oauth: bool) -> Option<&'static [u16]> {
+    let all = if oauth { OAUTH_DEFAULT } else { DEFAULT };
+    all.contains(&status).then_some(all)
+}
+
+/// The statuses of these codes.
+pub(super) fn statuses(codes: &BTreeSet<&'static str>, oauth: bool) -> BTreeSet<u16> {
+    let codes = Code::ALL.iter().filter(|code| codes.contains(code.as_str()));
+    codes.map(|code| if oauth { as_oauth(code.status()) } else { code.status() }).collect()
+}
+
+/// The member of an operation's `responses` for a status, with a reference to the response.
+pub(super) fn response(status: u16, oauth: bool) -> (String, Value) {
+    let name = default_of(status, oauth).map_or_else(|| status.to_string(), |_| "default".into());
+    (name, json!({"$ref": format!("#/components/responses/{}", name_of(status, oauth))}))
 }
 
 /// These codes of a row without those that it shares with others, in the catalogue's order.
@@ -172,6 +184,11 @@ pub(super) fn components() -> Map<String, Value> {
         let status = as_oauth(status);
         components.entry(name_of(status, true)).or_insert_with(|| oauth_rejection(status));
     }
+    for (name, statuses) in [("Default", DEFAULT), ("OAuthDefault", OAUTH_DEFAULT)] {
+        if let Some(Value::Object(members)) = components.get_mut(name) {
+            members.insert("x-statuses".to_owned(), json!(statuses));
+        }
+    }
     components
 }
 
@@ -189,11 +206,15 @@ pub(super) fn catalogue() -> Value {
     Code::ALL.iter().map(row).collect::<Map<_, _>>().into()
 }
 
-/// The name of a status (RFC 9110 §15), in one word.
+/// The name of a status (RFC 9110 §15), in one word; `Default` for those of the default response.
 fn name_of(status: u16, oauth: bool) -> String {
+    let prefix = if oauth { "OAuth" } else { "" };
+    if default_of(status, oauth).is_some() {
+        return format!("{prefix}Default");
+    }
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let name = status.canonical_reason().unwrap_or_default().replace(' ', "");
-    if oauth { format!("OAuth{name}") } else { name }
+    format!("{prefix}{name}")
 }
 
 /// The status at an OAuth endpoint, where an invalid request is 400 (RFC 6749 §5.2).
@@ -203,8 +224,11 @@ fn as_oauth(status: u16) -> u16 {
 
 /// The response of a problem, which an operation describes by its codes.
 pub(super) fn rejection(status: u16) -> Value {
+    let statuses = default_of(status, false);
     let of_group = |(group, codes): &(&str, &[Code])| {
-        let codes = codes.iter().filter(|code| code.status() == status);
+        let codes = codes.iter().filter(|code| {
+            statuses.map_or(code.status() == status, |all| all.contains(&code.status()))
+        });
         let codes: Vec<String> = codes.map(|code| format!("`{}`", code.as_str())).collect();
         let when = match *group {
             "write" => " of operations that are no `GET`",
@@ -216,6 +240,11 @@ pub(super) fn rejection(status: u16) -> Value {
     };
     let shared: Vec<String> = SHARED.iter().filter_map(of_group).collect();
     let mut meaning = "One of the operation's `x-problem-codes`".to_owned();
+    if let Some(statuses) = statuses {
+        let statuses: Vec<String> = statuses.iter().map(u16::to_string).collect();
+        meaning.push_str(" with the status ");
+        meaning.push_str(&statuses.join(", "));
+    }
     for shared in shared {
         meaning.push_str("; ");
         meaning.push_str(&shared);

@@ -48,6 +48,27 @@ document.addEventListener("click", async (event) => {
   }
 });
 
+// Posts to the API as the demo's merchant.
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-post]");
+  if (!button) return;
+  button.disabled = true;
+  let outcome;
+  try {
+    const headers = {
+      Authorization: `Bearer ${await tokenOf("merchant")}`, "X-Service-Store-Id": button.dataset.store,
+      "Idempotency-Key": crypto.randomUUID(),
+    };
+    const answer = await fetch(button.dataset.post, { method: "POST", headers });
+    outcome = answer.ok ? "Sent" : (await answer.json()).title;
+  } catch (error) {
+    outcome = error.message || "Not sent";
+  }
+  button.disabled = false;
+  button.nextElementSibling.textContent = outcome;
+  say(button, outcome);
+});
+
 // Replaces a part of the page by its newest state, while somebody can see it and does not work in it.
 async function refresh(part) {
   if (document.hidden || part.querySelector(":focus-visible") || String(getSelection())) return;

@@ -8,6 +8,7 @@ use services::config::Config;
 
 use super::desk::Desk;
 use crate::activity::Activity;
+use crate::host_names::HostNames;
 
 /// The address of the API that documents have, and that of the payment providers.
 const DOCUMENTED: (&str, &str) = ("http://127.0.0.1:3000", "http://127.0.0.1:3100");
@@ -17,6 +18,8 @@ const DOCUMENTED: (&str, &str) = ("http://127.0.0.1:3000", "http://127.0.0.1:310
 pub(crate) struct Whereabouts {
     /// The base URL of the API.
     pub(crate) url: String,
+    /// The names at which the system is served.
+    pub(crate) names: HostNames,
     /// Whether others reach the system; then nothing private is shown.
     pub(crate) is_public: bool,
     /// The data directory; none in memory.
@@ -45,6 +48,9 @@ impl Whereabouts {
         let endpoints = services.into_iter().filter_map(|(name, url)| Some((name, url?)));
         Self {
             url: url.to_owned(),
+            names: HostNames::of(
+                std::iter::once(url).chain(config.admin_origins.iter().map(String::as_str)),
+            ),
             is_public,
             data,
             mails: config.mail.directory.clone(),
@@ -77,6 +83,7 @@ mod tests {
     fn documents_have_the_addresses_of_the_system() {
         let places = Whereabouts {
             url: "http://127.0.0.1:3100".to_owned(),
+            names: HostNames::of([]),
             is_public: false,
             data: None,
             mails: None,

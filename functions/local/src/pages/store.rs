@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::desk::{StoreBrief, Who};
+use super::events;
 use super::layout::{Page, chip, empty, error, id, moment, no_demo, stores_note, text};
 use super::paths::{APPS, DOCUMENTS, ORDERS, REFERENCE, WEBHOOKS};
 use super::site::Site;
@@ -60,6 +61,14 @@ pub(super) fn call_link(operation: &str, object: &str, of: &str) -> Markup {
     }
 }
 
+/// A button that posts to this path of the API, as the demo's merchant at a store.
+pub(super) fn post_button(title: &str, label: &str, path: &str, store: &str) -> Markup {
+    html! {
+        button.button type="button" data-post=(path) data-store=(store) aria-label=(label) { (title) }
+        span.unseen role="status" {}
+    }
+}
+
 /// The names of apps by their ids.
 type Names = BTreeMap<String, String>;
 
@@ -97,6 +106,8 @@ struct Noun {
     /// The member with the app's id, and how a row is shown with the names of the apps.
     app: &'static str,
     row: fn(&Value, &Names) -> Vec<Markup>,
+    /// The button that tries a row.
+    test: Option<fn(&Value, &StoreBrief) -> Markup>,
     empty: fn(&StoreBrief) -> Markup,
 }
 
@@ -113,6 +124,7 @@ const NOUNS: [(&str, Noun); 3] = [
             columns: &["Order", "Placed", "Customer", "Payment", "Fulfilment", "Total"],
             app: "",
             row: order,
+            test: None,
             empty: no_order,
         },
     ),
@@ -128,6 +140,7 @@ const NOUNS: [(&str, Noun); 3] = [
             columns: &["Receiver", "Created by", "Events", "Status", "Health", "Last success"],
             app: "created_by",
             row: subscription,
+            test: Some(test_button),
             empty: no_subscription,
         },
     ),
@@ -143,6 +156,7 @@ const NOUNS: [(&str, Noun); 3] = [
             columns: &["App", "Scopes", "Status", "Installed"],
             app: "app_id",
             row: installation,
+            test: None,
             empty: no_installation,
         },
     ),
@@ -166,6 +180,9 @@ pub(super) async fn show(
             html! {
                 (chosen.switch(noun.path))
                 section #rows data-refresh="5000" { (noun.table(&rows, &names, &chosen.store)) }
+                @if noun.path == WEBHOOKS {
+                    section #deliveries data-refresh="3000" { (events::latest_deliveries(&site, &chosen.store.id, &rows).await) }
+                }
             }
         }
     };
@@ -189,7 +206,10 @@ impl Noun {
                     } }
                     tbody { @for row in rows { tr {
                         @for (name, cell) in self.columns.iter().zip((self.row)(row, names)) { td data-label=(name) { (cell) } }
-                        td.action { (call_link(self.operation, text(row, "id"), text(row, "id"))) }
+                        td.action {
+                            @if let Some(test) = self.test { (test(row, store)) " " }
+                            (call_link(self.operation, text(row, "id"), text(row, "id")))
+                        }
                     } } }
                 }
             }
@@ -241,6 +261,17 @@ fn subscription(subscription: &Value, names: &Names) -> Vec<Markup> {
 /// The app or the merchant that has created a subscription.
 fn creator(creator: &str, names: &Names) -> Markup {
     html! { @if creator.starts_with("app_") { "app " (app(creator, names)) } @else { "merchant " (id(creator)) } }
+}
+
+fn test_button(subscription: &Value, store: &StoreBrief) -> Markup {
+    let id = text(subscription, "id");
+    let path = format!("/v1/operations/webhook-subscriptions/{id}/test");
+    post_button(
+        "Send test event",
+        &format!("Send a test event to {}", text(subscription, "url")),
+        &path,
+        &store.id,
+    )
 }
 
 fn no_subscription(_: &StoreBrief) -> Markup {

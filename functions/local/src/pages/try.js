@@ -40,6 +40,26 @@ if (search) {
 
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
+// The parts of a multipart form.
+function partsOf(place) {
+  const parts = new FormData();
+  for (const field of place.querySelectorAll("[data-part]")) {
+    if (field.type === "file") [...field.files].forEach((file) => parts.append(field.name, file));
+    else if (field.value) parts.append(field.name, field.value);
+  }
+  for (const line of place.querySelector("[data-parts]")?.value.split("\n") ?? []) {
+    const at = line.indexOf("=");
+    if (at > 0) parts.append(line.slice(0, at).trim(), line.slice(at + 1));
+  }
+  return parts;
+}
+
+document.addEventListener("change", (event) => {
+  const kinds = event.target.closest("[data-kinds]");
+  if (!kinds) return;
+  for (const place of kinds.form.querySelectorAll("[data-kind]")) place.hidden = place.dataset.kind !== kinds.value;
+});
+
 // What a form sends: URL, headers and body, and the same as a call of curl.
 async function requestOf(form) {
   let path = form.dataset.path;
@@ -53,18 +73,23 @@ async function requestOf(form) {
     else headers[field.name] = field.name === "Idempotency-Key" && value === "new" ? crypto.randomUUID() : value;
   }
   const target = query.size ? `${path}?${query}` : path;
-  const body = form.querySelector("[data-body]");
+  const place = form.querySelector("[data-kind]:not([hidden])");
+  const body = place?.querySelector("[data-body]");
   let content;
-  if (body?.type === "file") content = body.files[0];
+  if (place?.dataset.kind === "multipart/form-data") content = partsOf(place);
+  else if (body?.type === "file") content = body.files[0];
   else if (body?.value.trim()) content = body.value;
-  if (content !== undefined) headers["Content-Type"] = body.dataset.body;
+  // Of a multipart form the browser writes the type, for it has the boundary.
+  if (content !== undefined && body) headers["Content-Type"] = body.dataset.body;
   const lines = [`curl -sS -X ${form.dataset.method} ${quoted(location.origin + target)}`];
   const who = form.querySelector("[data-as]")?.value;
   const pasted = form.querySelector("[data-bearer]").value.trim();
   const token = pasted || (who ? await tokenOf(who) : "");
   if (token) lines.push('-H "Authorization: Bearer $TOKEN"');
   for (const [name, value] of Object.entries(headers)) lines.push(`-H ${quoted(`${name}: ${value}`)}`);
-  if (typeof content === "string") lines.push(`--data ${quoted(content)}`);
+  if (content instanceof FormData) {
+    for (const [name, value] of content) lines.push(`-F ${quoted(value instanceof File ? `${name}=@${value.name}` : `${name}=${value}`)}`);
+  } else if (typeof content === "string") lines.push(`--data ${quoted(content)}`);
   else if (content) lines.push(`--data-binary @${quoted(content.name)}`);
   if (token) headers.Authorization = `Bearer ${token}`;
   return { target, headers, content, curl: lines.join(" \\\n  ") };

@@ -1,6 +1,6 @@
 //! The runtime overview as a page: backlogs, lags, latencies and incidents.
 
-use reliability::incident::IncidentBrief;
+use reliability::incident::{IncidentBrief, IncidentStatus};
 use reliability::metrics::{FamilyNumbers, Point as Moment};
 use reliability::queues::QueueState;
 use reliability::runs::RunBrief;
@@ -89,7 +89,7 @@ fn incidents(open: &[IncidentBrief]) -> Table {
         vec![
             Cell::Links(vec![(path, it.title.clone())]),
             it.severity.as_str().into(),
-            it.status.as_str().into(),
+            Cell::Chip(tone(it.status), it.status.as_str().replace('_', " ")),
             Cell::Text(it.created_at.to_string()),
         ]
     };
@@ -98,6 +98,11 @@ fn incidents(open: &[IncidentBrief]) -> Table {
         columns: vec!["incident", "severity", "status", "since"],
         rows: open.iter().map(row).collect(),
     }
+}
+
+/// Nobody works on an open incident yet.
+fn tone(status: IncidentStatus) -> Tone {
+    if status == IncidentStatus::Open { Tone::Bad } else { Tone::Neutral }
 }
 
 fn queues(queues: &[QueueState]) -> Table {

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use table::{Change, Condition, Write};
 
-use super::{AppStatus, CommerceApp, is_loopback};
+use super::{AppHosts, AppStatus, CommerceApp};
 
 /// The suspension of an app by an operator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -86,16 +86,16 @@ impl CommerceApp {
     /// The app published in the catalogue.
     ///
     /// # Errors
-    /// `not_approved`; `invalid_state_transition`; `checks_failed` when a redirect URI is a loopback
-    /// address.
-    pub fn publish(&self, now: Timestamp) -> Result<Self, Problem> {
+    /// `not_approved`; `invalid_state_transition`; `checks_failed` when a redirect URI is at no host where a published
+    /// app may run.
+    pub fn publish(&self, hosts: AppHosts, now: Timestamp) -> Result<Self, Problem> {
         if !matches!(self.status, AppStatus::Draft | AppStatus::Unpublished) {
             return Err(self.rejected());
         }
         if self.approved_version.is_none() || self.listing.is_none() {
             return Err(Code::NotApproved.into());
         }
-        if self.redirect_uris.iter().any(|uri| is_loopback(uri)) {
+        if !self.redirect_uris.iter().all(|uri| hosts.allow(uri)) {
             let detail = "A published app may not redirect to loopback addresses.";
             return Err(Code::ChecksFailed.detail(detail));
         }
@@ -226,15 +226,19 @@ pub(crate) mod tests {
     #[test]
     fn an_approved_app_without_loopback_redirects_can_be_published() {
         let now = EXAMPLE_TIME;
-        assert_eq!(draft().publish(now).unwrap_err().code, Code::NotApproved);
+        assert_eq!(draft().publish(AppHosts::Public, now).unwrap_err().code, Code::NotApproved);
         let listing = AppView::example().listing;
         let approved = CommerceApp { approved_version: Some("1.0.0".into()), listing, ..draft() };
-        let published = approved.publish(now).unwrap();
+        let published = approved.publish(AppHosts::Public, now).unwrap();
         assert!(published.is_published() && published.version == 2);
-        assert_eq!(published.publish(now).unwrap_err().code, Code::InvalidStateTransition);
+        assert_eq!(
+            published.publish(AppHosts::Public, now).unwrap_err().code,
+            Code::InvalidStateTransition
+        );
         assert_eq!(published.unpublish(now).unwrap().status, AppStatus::Unpublished);
         let local = CommerceApp { redirect_uris: vec!["http://[::1]/cb".into()], ..approved };
-        assert_eq!(local.publish(now).unwrap_err().code, Code::ChecksFailed);
+        assert_eq!(local.publish(AppHosts::Public, now).unwrap_err().code, Code::ChecksFailed);
+        assert!(local.publish(AppHosts::PublicAndLoopback, now).unwrap().is_published());
     }
 
     #[test]
@@ -257,7 +261,7 @@ pub(crate) mod tests {
             assert_eq!(suspended.status, AppStatus::Suspended);
             for rejected in [
                 suspended.suspend("Again.".into(), now),
-                suspended.publish(now),
+                suspended.publish(AppHosts::Public, now),
                 suspended.unpublish(now),
                 app.resume(now),
             ] {

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Proposal;
-use crate::app::{AppClient, CommerceApp, is_loopback};
+use crate::app::{AppClient, AppHosts, CommerceApp, is_public_https};
 
 primitives::string_enum! {
     /// The verdict of a check.
@@ -41,6 +41,8 @@ pub struct Surroundings {
     pub webhook: Option<DestinationRejection>,
     /// Whether its `app_url` leads to this service itself.
     pub is_ours: bool,
+    /// The hosts that a published app may run at.
+    pub hosts: AppHosts,
 }
 
 /// Runs all checks of a proposed version, with the configuration that the developer proposes.
@@ -59,8 +61,8 @@ pub fn run_checks(
         description(proposal),
         listing_links(proposal),
         privacy_policy(proposal),
-        redirect_uris(app),
-        app_url(app),
+        redirect_uris(app, around.hosts),
+        app_url(app, around.hosts),
         own_host(around.is_ours),
         changed(changes.as_deref()),
         client_secret(app, client),
@@ -129,9 +131,9 @@ fn privacy_policy(proposal: &Proposal) -> SubmissionCheck {
     )
 }
 
-fn redirect_uris(app: &CommerceApp) -> SubmissionCheck {
+fn redirect_uris(app: &CommerceApp, hosts: AppHosts) -> SubmissionCheck {
     let wrong =
-        app.redirect_uris.is_empty() || app.redirect_uris.iter().any(|uri| !is_public_https(uri));
+        app.redirect_uris.is_empty() || app.redirect_uris.iter().any(|uri| !hosts.allow(uri));
     checked(
         "redirect_uris_are_public",
         wrong,
@@ -141,8 +143,8 @@ fn redirect_uris(app: &CommerceApp) -> SubmissionCheck {
     )
 }
 
-fn app_url(app: &CommerceApp) -> SubmissionCheck {
-    if !is_public_https(app.app_url.as_str()) {
+fn app_url(app: &CommerceApp, hosts: AppHosts) -> SubmissionCheck {
+    if !hosts.allow(app.app_url.as_str()) {
         let why = "The app URL must be on https and not on a loopback address.";
         return check("app_url_is_public", Verdict::Fail, why);
     }
@@ -224,11 +226,6 @@ fn webhook_url(app: &CommerceApp, rejection: Option<DestinationRejection>) -> Su
     }
 }
 
-/// Whether this URL is on `https` and not on a loopback host.
-pub fn is_public_https(uri: &str) -> bool {
-    uri.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://")) && !is_loopback(uri)
-}
-
 fn origin_of(uri: &str) -> Option<String> {
     Some(url::Url::parse(uri).ok()?.origin().ascii_serialization())
 }
@@ -239,6 +236,7 @@ mod tests {
     use crate::app::{ClientSecret, Configuration, draft};
     use crate::submission::SubmissionView;
     use core_types::event::Example;
+    use primitives::fields::FromText;
 
     fn client(app: &CommerceApp) -> AppClient {
         let secret = ClientSecret { digest: "d".into(), expires_at: None };
@@ -268,6 +266,27 @@ mod tests {
     }
 
     #[test]
+    fn an_app_on_loopback_passes_in_a_local_system_alone() {
+        let proposal = SubmissionView::example().proposal;
+        for url in ["http://127.0.0.1:4000", "http://localhost:4000", "https://app.localhost:4443"]
+        {
+            let app = CommerceApp {
+                app_url: core_types::fields::WebUrl::from_text(url).unwrap(),
+                redirect_uris: vec![format!("{url}/callback")],
+                ..draft()
+            };
+            for (hosts, failed) in [
+                (AppHosts::Public, &["redirect_uris_are_public", "app_url_is_public"][..]),
+                (AppHosts::PublicAndLoopback, &[]),
+            ] {
+                let around = Surroundings { hosts, ..Surroundings::default() };
+                let found = run_checks(&app, Some(&client(&app)), around, &proposal);
+                assert_eq!(named(Verdict::Fail, &found), failed, "{url} {hosts:?}");
+            }
+        }
+    }
+
+    #[test]
     fn every_failed_check_is_reported() {
         let mut proposal = SubmissionView::example().proposal;
         proposal.listing.description = "Short".into();
@@ -280,7 +299,8 @@ mod tests {
             webhook_url: Some("https://10.0.0.1/".into()),
             ..draft()
         };
-        let around = Surroundings { webhook: Some(DestinationRejection::Address), is_ours: true };
+        let webhook = Some(DestinationRejection::Address);
+        let around = Surroundings { webhook, is_ours: true, ..Surroundings::default() };
         let found = run_checks(&app, None, around, &proposal);
         let names = named(Verdict::Warn, &found);
         assert!(names.contains(&"configuration_is_as_approved"), "{names:?}");

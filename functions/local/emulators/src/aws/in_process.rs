@@ -23,7 +23,7 @@ use super::vault::{Vault, answer_secrets};
 use crate::error::AnyError;
 
 /// The prefix of the operation in `X-Amz-Target`.
-const TARGET: &str = "DynamoDB_20120810.";
+pub(super) const TARGET: &str = "DynamoDB_20120810.";
 
 /// The emulators, each with its endpoint; none of those that run elsewhere.
 pub(super) struct Services {

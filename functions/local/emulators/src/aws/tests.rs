@@ -386,3 +386,64 @@ async fn our_own_clients_end_with_the_emulators() -> Tested {
     assert!(put(&own, "b").await.is_err());
     Ok(())
 }
+
+/// Sends bytes to an emulator, and returns the status line and what follows.
+async fn exchange(endpoint: &str, request: &str) -> Result<String, AnyError> {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let address = endpoint.strip_prefix("http://").ok_or("no http")?;
+    let mut stream = tokio::net::TcpStream::connect(address).await?;
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await?;
+    Ok(answer.to_lowercase())
+}
+
+#[tokio::test]
+async fn pages_of_the_web_reach_no_emulator() -> Tested {
+    let emulators = Emulators::start(None).await?;
+    let _client = with_table(&emulators).await?;
+    let endpoints =
+        [emulators.dynamodb_endpoint(), emulators.sqs_endpoint(), emulators.secrets_endpoint()];
+    for endpoint in endpoints.into_iter().flatten() {
+        let call = |host: &str, header: &str| {
+            format!(
+                "POST / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{header}\
+                 Content-Type: application/json\r\nX-Amz-Target: DynamoDB_20120810.ListTables\r\n\
+                 Content-Length: 2\r\n\r\n{{}}"
+            )
+        };
+        for (method, host, header, status) in [
+            ("POST", "127.0.0.1", "Origin: https://evil.example\r\n", "403"),
+            ("POST", "127.0.0.1", "Origin: null\r\n", "403"),
+            ("OPTIONS", "127.0.0.1", "Origin: https://evil.example\r\n", "403"),
+            ("POST", "rebound.example:8000", "", "421"),
+        ] {
+            let request = call(host, header).replacen("POST", method, 1);
+            let answer = exchange(endpoint, &request).await?;
+            assert!(answer.starts_with(&format!("http/1.1 {status}")), "{request}\n{answer}");
+            assert!(!answer.contains("access-control-allow-origin"), "{answer}");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_tables_server_answers_rare_and_malformed_calls() -> Tested {
+    let emulators = Emulators::start(None).await?;
+    let client = with_table(&emulators).await?;
+    put(&client, "a").await?;
+    let tables = client.list_tables().send().await?;
+    assert_eq!(tables.table_names(), ["commerce"]);
+    let statement = client.execute_statement().statement("SELECT * FROM commerce");
+    assert_eq!(statement.send().await?.items().len(), 1);
+    let malformed = client.get_item().table_name("commerce").send().await;
+    let rejected = malformed.err().ok_or("it has no key")?.into_service_error();
+    assert_eq!(rejected.meta().code(), Some("ValidationException"), "{rejected:?}");
+    let endpoint = emulators.dynamodb_endpoint().ok_or("no endpoint")?;
+    let get = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    assert!(exchange(endpoint, get).await?.contains("healthy"));
+    let unsigned = get.replacen("GET", "POST", 1);
+    assert!(exchange(endpoint, &unsigned).await?.starts_with("http/1.1 400"));
+    emulators.stop().await;
+    Ok(())
+}

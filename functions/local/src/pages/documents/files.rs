@@ -58,6 +58,7 @@ pub(super) const IMAGES: &[(&str, &str, &[u8])] = images! {
     "checkout.svg": "image/svg+xml", "crates.svg": "image/svg+xml", "delivery.svg": "image/svg+xml",
     "list.svg": "image/svg+xml", "drill.png": "image/png", "reference.png": "image/png",
     "front-door.png": "image/png", "consent.png": "image/png",
+    "consent-telephone.png": "image/png", "example-app.png": "image/png",
 };
 
 /// All documents.

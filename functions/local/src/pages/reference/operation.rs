@@ -31,11 +31,17 @@ impl Operation<'static> {
 
     /// The media type of its body, with its schema and example; none without a body.
     pub(super) fn body(&self) -> Option<(&'static str, &'static Value)> {
-        let body = resolved(self.value.get("requestBody")?);
-        let content = body.get("content")?.as_object()?;
-        let is_json = |kind: &&String| kind.as_str() == "application/json";
-        let kind = content.keys().find(is_json).or_else(|| content.keys().next())?;
-        Some((kind, content.get(kind)?))
+        self.bodies().into_iter().next()
+    }
+
+    /// The media types that its body may have, JSON first.
+    pub(super) fn bodies(&self) -> Vec<(&'static str, &'static Value)> {
+        let body = self.value.get("requestBody").map(resolved);
+        let content = body.and_then(|body| body.get("content")?.as_object());
+        let mut all: Vec<(&str, &Value)> =
+            content.into_iter().flatten().map(|(kind, content)| (&**kind, content)).collect();
+        all.sort_by_key(|(kind, _)| *kind != "application/json");
+        all
     }
 
     /// The names of the security schemes, one of which a request needs.
@@ -104,8 +110,9 @@ impl Operation<'static> {
         let responses = self.value.get("responses").and_then(Value::as_object);
         let codes = self.value.get("x-problem-codes").and_then(Value::as_array);
         let codes: Vec<&str> = codes.into_iter().flatten().filter_map(Value::as_str).collect();
-        let successes =
-            responses.into_iter().flatten().filter(|(status, _)| !status.starts_with(['4', '5']));
+        // The problems are listed by their codes.
+        let is_rejection = |status: &str| status.starts_with(['4', '5']) || status == "default";
+        let successes = responses.into_iter().flatten().filter(|(status, _)| !is_rejection(status));
         html! {
             h3 { "Responses" }
             @for (status, response) in successes {

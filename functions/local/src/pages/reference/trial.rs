@@ -1,7 +1,7 @@
 //! The form that sends an operation.
 
 use maud::{Markup, html};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::super::desk::Samples;
 use super::super::layout::text;
@@ -54,7 +54,13 @@ pub(super) fn form(
             }
             label { span { "Or with a token" } input type="password" name="token" data-bearer autocomplete="off" placeholder="mst_…"; }
             @for it in &needed { (field(it, value(text(it, "name")).or_else(|| sample(it)))) }
-            @if let Some((kind, body)) = operation.body() { (body_field(operation, (kind, body), given, samples)) }
+            @let bodies = operation.bodies();
+            @if bodies.len() > 1 {
+                label { span { "Media type" } select data-kinds { @for (kind, _) in &bodies { option value=(kind) { (kind) } } } }
+            }
+            @for (place, (kind, body)) in bodies.into_iter().enumerate() {
+                div data-kind=(kind) hidden[place > 0] { (body_field(operation, (kind, body), given, samples)) }
+            }
             @if !optional.is_empty() {
                 details open[optional.len() <= FEW] {
                     summary { "Optional parameters" span.count { (optional.len()) } }
@@ -124,6 +130,7 @@ fn body_field(
         kind.contains("json") || kind.starts_with("text/") || kind.ends_with("urlencoded");
     let example = example(body).map(|example| match example {
         Value::String(text) => text.clone(),
+        Value::Object(members) if kind.ends_with("urlencoded") => urlencoded(members),
         other => {
             let mut own = other.clone();
             if let Some(samples) = samples {
@@ -143,11 +150,48 @@ fn body_field(
                 p.faint { "Put the URL of your own receiver here. Locally, http and loopback addresses are allowed." }
             }
         } @else if kind == "multipart/form-data" {
-            p.faint { "A body of " code { (kind) } " is sent with curl." }
+            (parts(body))
         } @else {
             label { span { "Body, a file" } input type="file" name="body" data-body=(kind); }
         }
     }
+}
+
+/// An object as the body of a form.
+fn urlencoded(members: &Map<String, Value>) -> String {
+    let mut form = form_urlencoded::Serializer::new(String::new());
+    for (name, value) in members {
+        if let Some(text) = value.as_str() {
+            form.append_pair(name, text);
+        }
+    }
+    form.finish()
+}
+
+/// The fields of a multipart form: one for each part, or a line for each where they may have any name.
+fn parts(body: &'static Value) -> Markup {
+    let schema = body.get("schema").map(resolved);
+    let members = schema.and_then(|it| it.get("properties")?.as_object());
+    html! {
+        @for (name, it) in members.into_iter().flatten() {
+            label {
+                span { code { (name) } }
+                @if is_file(it) { input type="file" name=(name) data-part; }
+                @else { input type="text" name=(name) data-part autocomplete="off" spellcheck="false"; }
+            }
+        }
+        @if members.is_none() {
+            label { span { "Fields, a line each: " code { "name=value" } } textarea data-parts rows="5" spellcheck="false" {} }
+        }
+    }
+}
+
+/// Whether a member of a form is a file.
+fn is_file(schema: &'static Value) -> bool {
+    let schema = resolved(schema);
+    schema.get("contentMediaType").is_some()
+        || schema.get("contentEncoding").is_some()
+        || text(schema, "format") == "binary"
 }
 
 /// The body of a sign-in with the demo's account: what is on the start page works here at once.
