@@ -18,11 +18,10 @@ use gateway::routes::hand_on;
 use primitives::problem::{Code, Problem};
 use tower::ServiceExt;
 
-use crate::activity::Activity;
-use crate::host_names;
+use crate::activity::{Activity, FromShop};
 use crate::pages::Whereabouts;
 use crate::template::{self, Function};
-use crate::{activity, pages, shop};
+use crate::{activity, host_names, pages};
 
 /// The prefix of a recorded line about a rejected permission.
 pub const REJECTED: &str = "refused: ";
@@ -172,12 +171,24 @@ pub(crate) fn recorded() -> Result<Option<BTreeSet<(String, String)>>, AnyError>
     Ok(filters.and_then(|filters| filters.changes()))
 }
 
-/// The router that plays the API Gateway of the shops, which leads everything to one function.
-///
-/// # Errors
-/// A template without that function.
-pub(crate) fn shops(functions: &Functions) -> Result<Router, AnyError> {
-    Ok(::shop::router(functions.of("shop")?.app().clone()))
+/// The routers that play the two API Gateways.
+pub(crate) struct Fronts {
+    /// Of the API, with the local pages.
+    pub(crate) api: Router,
+    /// Of the shops, where everything leads to one function.
+    pub(crate) shops: Router,
+}
+
+/// The shops. Their calls of the storefront API are recorded as the API's own are.
+fn shops(functions: &Functions, activity: &Arc<Activity>) -> Result<Router, AnyError> {
+    let app = functions.of("shop")?.app();
+    let record = from_fn_with_state(Arc::clone(activity), activity::record);
+    let marked = axum::middleware::map_request(|mut request: Request| async {
+        request.extensions_mut().insert(FromShop);
+        request
+    });
+    let api = storefront::routes().into_router(app.clone()).layer(record).layer(marked);
+    Ok(shop::router_over(app.clone(), api))
 }
 
 /// The router that plays API Gateway: each path is routed to its function, with any method.
@@ -188,7 +199,7 @@ pub(crate) fn front(
     functions: &Arc<Functions>,
     whereabouts: Whereabouts,
     app: &App,
-) -> Result<Router, AnyError> {
+) -> Result<Fronts, AnyError> {
     let mut astray = Vec::new();
     for (binary, routes) in crate::families() {
         let is_led =
@@ -199,23 +210,22 @@ pub(crate) fn front(
     if !astray.is_empty() {
         return Err(format!("template.yaml leads these past their families: {astray:#?}").into());
     }
+    let activity = Arc::new(Activity::new(app.clock.clone()));
+    let shops = shops(functions, &activity)?;
     let functions = Arc::clone(functions);
     let lead = move |request| forward(Arc::clone(&functions), request);
     let api = Router::new().fallback(lead);
-    let activity = Arc::new(Activity::new(app.clock.clone()));
     // Where others reach the system, what they send is nobody's to see, and its names are its proxy's to know.
-    let shops = |seen: &Router| shop::router(seen.clone());
-    let (seen, shops) = if whereabouts.is_public {
-        (api.clone(), shops(&api))
+    let seen = if whereabouts.is_public {
+        api
     } else {
         let guard = host_names::Guard { names: whereabouts.names.clone(), app: app.clone() };
         let guard = from_fn_with_state(guard, host_names::admit);
         let record = from_fn_with_state(Arc::clone(&activity), activity::record);
-        let seen = api.layer(guard.clone()).layer(record);
-        (seen.clone(), shops(&seen).layer(guard))
+        api.layer(guard).layer(record)
     };
     let pages = pages::router(seen.clone(), activity, whereabouts);
-    Ok(pages.merge(shops).fallback_service(seen))
+    Ok(Fronts { api: pages.fallback_service(seen), shops })
 }
 
 /// Forwards a request unchanged: the function itself reads the path's parameters.

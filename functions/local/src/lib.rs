@@ -21,7 +21,6 @@ mod pollers;
 pub mod progress;
 pub mod providers;
 
-mod shop;
 pub mod template;
 mod unread;
 
@@ -46,7 +45,6 @@ use tokio::task::JoinSet;
 use backpressure::{Gate, Relay};
 pub use pages::START;
 use pages::Whereabouts;
-pub use shop::PATH as SHOPS;
 use unread::{Patient, Peer};
 
 /// How long [`System::stop`] waits for requests that are already running.
@@ -180,10 +178,14 @@ impl System {
         let functions = Arc::new(Functions::new(&embedded, options.record_use)?);
         let relay = Arc::new(Relay::default());
         let gate = options.has_backpressure.then(|| Gate::new(Arc::clone(&relay)));
-        let whereabouts =
-            Whereabouts::new((&url, is_public), data, &embedded.app().config, embedded.endpoints());
-        let router = functions::front(&functions, whereabouts, embedded.app())?;
-        let shops = functions::shops(&functions)?;
+        let whereabouts = Whereabouts::new(
+            (&url, is_public),
+            shop_port,
+            data,
+            &embedded.app().config,
+            embedded.endpoints(),
+        );
+        let fronts = functions::front(&functions, whereabouts, embedded.app())?;
         let mut tasks = JoinSet::new();
         let (stream, sweep) = (options.has_stream, options.sweep_every);
         let has_runner = options.has_runner;
@@ -194,8 +196,8 @@ impl System {
             sockets,
             shop_sockets,
             servers: Vec::new(),
-            router,
-            shops,
+            router: fronts.api,
+            shops: fronts.shops,
             shop_port,
             gate,
             functions,

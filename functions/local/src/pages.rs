@@ -50,6 +50,7 @@ pub(crate) fn router(api: Router, activity: Arc<Activity>, whereabouts: Whereabo
         .route("/_local/docs", get(|| async { Redirect::temporary(REFERENCE) }))
         .route(DOCUMENTS, get(documents::index))
         .route(&format!("{DOCUMENTS}{{name}}"), get(documents::show))
+        .route("/_local/shop/{subdomain}", get(start::lead_to_shop))
         .route("/_local/{*path}", unknown);
     let private = Router::new()
         .route(TOKENS, post(start::create_token))

@@ -6,7 +6,6 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
-use gateway::app::App;
 use gateway::budget::Unmetered;
 use gateway::request::ClientIp;
 use http::{HeaderName, Method, StatusCode, header};
@@ -111,8 +110,8 @@ impl Call {
 }
 
 impl Api {
-    pub(crate) fn new(app: App) -> Self {
-        Self { router: storefront::routes().into_router(app) }
+    pub(crate) fn new(router: Router) -> Self {
+        Self { router }
     }
 
     /// Sends a call, and returns the response as it is.

@@ -39,8 +39,14 @@ pub(crate) struct Shops {
 
 /// The routes of a shop.
 pub fn router(app: App) -> Router {
+    let api = storefront::routes().into_router(app.clone());
+    router_over(app, api)
+}
+
+/// As [`router`], over this router of the storefront API: a local system records what goes through it.
+pub fn router_over(app: App, api: Router) -> Router {
     let scheme = if app.config.base_url.starts_with("http:") { "http" } else { "https" };
-    let api = Api::new(app.clone());
+    let api = Api::new(api);
     let shops = Arc::new(Shops {
         app,
         api,

@@ -31,11 +31,7 @@ pub(crate) use groups::{get_category, get_collection, list_categories, list_coll
 ///
 /// # Errors
 /// 503.
-pub async fn products_by_id(
-    app: &App,
-    store: &Store,
-    ids: &[&str],
-) -> Result<Vec<Value>, Problem> {
+pub async fn products_by_id(app: &App, store: &Store, ids: &[&str]) -> Result<Vec<Value>, Problem> {
     let ids: Vec<ProductId> = ids.iter().filter_map(|id| ProductId::parse(id)).collect();
     if ids.is_empty() {
         return Ok(Vec::new());

@@ -56,13 +56,16 @@ async fn a_rendered_page_follows_publish_and_rollback() {
     let first = first.shows("<h1>Ahoy <b>there</b></h1>").shows("color: #112233");
     assert_eq!(first.header("content-type"), "text/html; charset=utf-8");
     let policy = first.header("content-security-policy");
-    for part in ["default-src 'none'", "connect-src 'self'", "worker-src 'none'", "frame-ancestors 'none'"] {
+    for part in
+        ["default-src 'none'", "connect-src 'self'", "worker-src 'none'", "frame-ancestors 'none'"]
+    {
         assert!(policy.contains(part), "{policy}");
     }
     // It is everybody's for a moment, and revalidates.
     assert_eq!(first.header("cache-control"), "public, max-age=2, must-revalidate");
     let mut again = browser(&shop);
-    let known = again.request(reqwest::Method::GET, "/").header("if-none-match", first.header("etag"));
+    let known =
+        again.request(reqwest::Method::GET, "/").header("if-none-match", first.header("etag"));
     assert_eq!(again.send(known, "/").await.expect(304).text, "");
 
     let version = shop.draft("Draft").await;
@@ -81,7 +84,10 @@ async fn a_rendered_page_follows_publish_and_rollback() {
 
     let style = first.text.split("href=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
     let style = browser(&shop).fetch(style).await.expect(200);
-    assert_eq!((&*style.text, style.header("access-control-allow-origin")), ("body { margin: 0 }", ""));
+    assert_eq!(
+        (&*style.text, style.header("access-control-allow-origin")),
+        ("body { margin: 0 }", "")
+    );
 }
 
 /// Whatever a theme writes into the address of a picture, a style or a link, the token is not in it.
@@ -164,7 +170,8 @@ async fn a_hostile_template_is_stopped_with_a_finding() {
         // Shoppers can buy all the same.
         answered.expect("the page ends in time").expect(200).shows("Products").lacks(code);
         let version = shop.draft("Draft").await;
-        let begun = shop.post("preview-session", json!({"draft_version": version})).await.expect(201);
+        let begun =
+            shop.post("preview-session", json!({"draft_version": version})).await.expect(201);
         let (_, shown) = previewed(&shop, &begun.str("/preview_token")).await;
         shown.expect(422).shows("layout/theme.liquid");
     }

@@ -26,6 +26,8 @@ pub(crate) struct Whereabouts {
     pub(crate) data: Option<PathBuf>,
     /// The directory of mails; none if a server sends them.
     pub(crate) mails: Option<PathBuf>,
+    /// Where the shops are: the domain below which each store has one, and their port.
+    shops: (String, Option<u16>),
     /// Names and values of what a client of the emulators needs.
     pub(crate) endpoints: Vec<(&'static str, String)>,
 }
@@ -34,6 +36,7 @@ impl Whereabouts {
     /// Those of a system with these settings.
     pub(crate) fn new(
         (url, is_public): (&str, bool),
+        shop_port: Option<u16>,
         data: Option<PathBuf>,
         config: &Config,
         aws: &Endpoints,
@@ -52,9 +55,18 @@ impl Whereabouts {
                 std::iter::once(url).chain(config.admin_origins.iter().map(String::as_str)),
             ),
             is_public,
+            shops: (config.shop_domain.clone(), shop_port),
             data,
             mails: config.mail.directory.clone(),
             endpoints: endpoints.collect(),
+        }
+    }
+
+    /// The URL of a store's shop.
+    pub(super) fn shop(&self, subdomain: &str) -> String {
+        match &self.shops {
+            (domain, Some(port)) => format!("http://{subdomain}.{domain}:{port}"),
+            (domain, None) => format!("http://{subdomain}.{domain}"),
         }
     }
 

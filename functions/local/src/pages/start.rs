@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Redirect, Response};
 use http::{StatusCode, header};
 use maud::{Markup, html};
 use serde_json::json;
@@ -12,7 +12,6 @@ use super::desk::{StoreBrief, Who};
 use super::layout::{Page, chip, copyable, error, id, no_demo, stores_note, text};
 use super::paths::{DOCUMENTS, EVENTS, MAIL, ORDERS, REFERENCE, START};
 use super::site::Site;
-use crate::shop;
 
 /// The accounts: role, name in a form, and what it may do.
 const ACCOUNTS: [(&str, &str, Who, &str); 3] = [
@@ -63,7 +62,7 @@ pub(super) async fn show(State(site): State<Arc<Site>>) -> Response {
         @if let Some(progress) = &progress { (steps(progress)) }
         @if let Some(stores) = &stores {
             (accounts())
-            (stores_table(stores))
+            (stores_table(&site, stores))
         } @else if !is_public { (no_demo()) }
         (places(&site, is_public))
         (reading())
@@ -143,7 +142,19 @@ fn accounts() -> Markup {
     }
 }
 
-fn stores_table(stores: &[StoreBrief]) -> Markup {
+/// `GET /_local/shop/{subdomain}`: leads to the store's shop, which has an origin of its own.
+pub(super) async fn lead_to_shop(
+    State(site): State<Arc<Site>>,
+    Path(subdomain): Path<String>,
+) -> Response {
+    let is_name = subdomain.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    if !is_name || subdomain.is_empty() {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    Redirect::temporary(&site.whereabouts.shop(&subdomain)).into_response()
+}
+
+fn stores_table(site: &Site, stores: &[StoreBrief]) -> Markup {
     html! {
         section {
             h2 { "Stores of the demo's merchant" }
@@ -154,7 +165,7 @@ fn stores_table(stores: &[StoreBrief]) -> Markup {
                     td data-label="Subdomain" { code { (store.subdomain) } }
                     td data-label="Status" { (chip(&store.status)) }
                     td data-label="Id" { (id(&store.id)) }
-                    td data-label="Shop" { a href={ (shop::PATH) "/" (store.subdomain) } { "Open the shop" } }
+                    td data-label="Shop" { a href=(site.whereabouts.shop(&store.subdomain)) { "Open the shop" } }
                 } } }
             }
             (stores_note())

@@ -13,9 +13,8 @@ use serde_json::Value;
 use super::desk::{StoreBrief, Who};
 use super::events;
 use super::layout::{Page, chip, empty, error, id, moment, no_demo, stores_note, text};
-use super::paths::{APPS, DOCUMENTS, ORDERS, REFERENCE, WEBHOOKS};
+use super::paths::{APPS, DOCUMENTS, ORDERS, REFERENCE, START, WEBHOOKS};
 use super::site::Site;
-use crate::shop;
 
 /// Rows of a table.
 const ROWS: usize = 50;
@@ -235,8 +234,8 @@ fn order(order: &Value, _: &Names) -> Vec<Markup> {
 
 fn no_order(store: &StoreBrief) -> Markup {
     html! {
-        "Place one by " a href={ (DOCUMENTS) "quickstart" } { "the quickstart" } ", or see what "
-        a href={ (shop::PATH) "/" (store.subdomain) } { "the shop" } " sells."
+        "Place one by " a href={ (DOCUMENTS) "quickstart" } { "the quickstart" } ", or in "
+        a href={ (START) "shop/" (store.subdomain) } { "the shop" } "."
     }
 }
 
