@@ -194,6 +194,7 @@ pub(crate) fn front(
     let functions = Arc::clone(functions);
     let lead = move |request| forward(Arc::clone(&functions), request);
     let api = Router::new().fallback(lead);
+    let shop_clock = clock.clone();
     let activity = Arc::new(Activity::new(clock));
     // Where others reach the system, what they send is nobody's to see.
     let seen = if whereabouts.is_public {
@@ -203,7 +204,7 @@ pub(crate) fn front(
         api.layer(record)
     };
     let pages = pages::router(seen.clone(), activity, whereabouts);
-    Ok(pages.merge(shop::router(seen.clone())).fallback_service(seen))
+    Ok(pages.merge(shop::router(seen.clone(), shop_clock)).fallback_service(seen))
 }
 
 /// Forwards a request unchanged: the function itself reads the path's parameters.

@@ -15,10 +15,10 @@ use axum::routing::get;
 use axum::{Extension, Router};
 use gateway::request::ClientIp;
 use maud::{DOCTYPE, html};
-use primitives::clock::DAY;
-use render::{Data, Finding, Limits, Page};
+use primitives::clock::{Clock, DAY};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
+use shop_theme::{Data, Finding, Limits, Listing, Page};
 
 use crate::pages::STYLE;
 use input::{Api, Rejected, Storefront, segment};
@@ -44,14 +44,14 @@ struct PageQuery {
 }
 
 /// The routes of the pages, over this API.
-pub(crate) fn router(api: Router) -> Router {
+pub(crate) fn router(api: Router, clock: Clock) -> Router {
     Router::new()
         .route(&format!("{PATH}/{{subdomain}}"), get(show))
         .route(&format!("{PATH}/{{subdomain}}/"), get(show))
         .route(&format!("{PATH}/{{subdomain}}/files/{{digest}}"), get(asset))
         .route(&format!("{PATH}/{{subdomain}}/{{family}}"), get(show))
         .route(&format!("{PATH}/{{subdomain}}/{{family}}/{{handle}}"), get(show))
-        .with_state(Arc::new(Api::new(api)))
+        .with_state(Arc::new(Api::new(api, clock)))
 }
 
 /// The path parameters of a page: the shop, and the page in it.
@@ -172,10 +172,10 @@ async fn page(
     let status =
         if matches!(page, Page::NotFound) { StatusCode::NOT_FOUND } else { StatusCode::OK };
     // Rendering blocks its thread, for up to two seconds.
-    let rendering = move || render::render(&theme, page, &data, Limits::default());
+    let rendering = move || shop_theme::render(&theme, page, &data, Limits::default());
     let rendered = tokio::task::spawn_blocking(rendering).await;
     let rendered = rendered.map_err(|_| Rejected::internal())?;
-    rendered.map(|html| (status, html)).map_err(Fault::Finding)
+    rendered.map(|rendered| (status, rendered.html)).map_err(Fault::Finding)
 }
 
 /// The page at this path, with the data that it needs.
@@ -186,12 +186,19 @@ async fn wanted(
     handle: &str,
 ) -> Result<Page, Rejected> {
     let of_page = |page: &Value| page.get("handle").and_then(Value::as_str) == Some(handle);
-    let is_known = data.collections.iter().any(|(page, _)| of_page(page));
+    let known = data.collections.iter().find(|(page, _)| of_page(page));
+    let listing = |collection: Value, products: &[Value]| {
+        let products = products.to_vec();
+        Page::Collection(Box::new(Listing { collection, products, ..Listing::default() }))
+    };
+    let everything = || json!({"handle": "all", "title": "All products"});
     Ok(match (family, handle) {
         ("", "") => Page::Index,
         ("collections", "") => Page::Collections,
-        ("products", "") | ("collections", "all") => Page::Collection("all".to_owned()),
-        ("collections", handle) if is_known => Page::Collection(handle.to_owned()),
+        ("products", "") | ("collections", "all") => listing(everything(), &data.products),
+        ("collections", _) => {
+            known.map_or(Page::NotFound, |(page, products)| listing(page.clone(), products))
+        }
         ("products", handle) => storefront
             .find(&format!("/products/{handle}"))
             .await?

@@ -149,7 +149,7 @@ pub(crate) fn whole(cx: &mut Context<'_>, shop: &Arc<Shop>) -> Result<Rendered, 
             header::fill(&out, &notes.styles, &notes.scripts)
         }
     };
-    Ok(Rendered { html, warnings: warnings(cx) })
+    Ok(Rendered { html, warnings: warnings(cx, shop) })
 }
 
 /// The layout of a page that selects none.
@@ -230,9 +230,10 @@ pub(crate) fn finding(error: &liquid::Error) -> Finding {
 }
 
 /// The warnings of a page, each once.
-fn warnings(cx: &mut Context<'_>) -> Vec<Finding> {
+fn warnings(cx: &mut Context<'_>, shop: &Shop) -> Vec<Finding> {
     let mut all: Vec<Finding> = cx.errors().iter().map(finding).collect();
     all.append(&mut cx.register::<Notes>().warnings);
+    all.extend(shop.unknown_tags());
     all.sort_unstable();
     all.dedup();
     all.truncate(MAX_WARNINGS);

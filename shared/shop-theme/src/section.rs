@@ -311,11 +311,6 @@ fn render(
             return Ok(());
         }
     };
-    for unknown in template.warnings() {
-        let message = format!("line {}: {}", unknown.line, unknown.message);
-        let finding = Finding::new(FindingCode::UnknownTag, path, message);
-        cx.register::<Notes>().warnings.push(finding);
-    }
     cx.register::<Notes>().elements.push(element);
     let rendered = cx.with_ambient(names, |cx| {
         cx.isolated(variables, |cx| cx.nested(|cx| template.render_in(cx, out)))

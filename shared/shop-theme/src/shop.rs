@@ -1,12 +1,14 @@
 //! What the objects, filters and tags of one page share.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use liquid::Value;
 use serde_json::Value as Json;
 
 use crate::ajax::{Money, cart_json};
 use crate::data::{Data, Page, handle};
+use crate::limits::{Finding, FindingCode};
 use crate::settings::{Declared, Settings};
 use crate::source::{self, Source};
 use crate::theme::Theme;
@@ -19,6 +21,7 @@ pub(crate) struct Shop {
     pub(crate) money: Money,
     /// The texts of the page's language, and of the theme's default language.
     translations: [Arc<Json>; 2],
+    unknown_tags: Mutex<BTreeSet<Finding>>,
     cart: OnceLock<Json>,
     settings: OnceLock<Value>,
 }
@@ -34,6 +37,7 @@ impl Shop {
             data: data.clone(),
             page,
             theme: theme.clone(),
+            unknown_tags: Mutex::default(),
             cart: OnceLock::new(),
             settings: OnceLock::new(),
         })
@@ -106,7 +110,22 @@ impl Shop {
 
     /// A template of the theme, parsed.
     pub(crate) fn source(&self, path: &str) -> Option<Arc<Source>> {
-        source::liquid(&self.theme, path)
+        let source = source::liquid(&self.theme, path)?;
+        let unknown = source.template.as_ref().map(|template| template.warnings());
+        if let Some(unknown) = unknown.ok().filter(|unknown| !unknown.is_empty()) {
+            let finding = |tag: &liquid::ParseError| {
+                let message = format!("line {}: {}", tag.line, tag.message);
+                Finding::new(FindingCode::UnknownTag, path, message)
+            };
+            let mut noted = self.unknown_tags.lock().unwrap_or_else(PoisonError::into_inner);
+            noted.extend(unknown.iter().map(finding));
+        }
+        Some(source)
+    }
+
+    /// The unknown tags of the files of the page.
+    pub(crate) fn unknown_tags(&self) -> BTreeSet<Finding> {
+        std::mem::take(&mut *self.unknown_tags.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

