@@ -2,7 +2,7 @@
 //! groups, blocks of the theme, translated labels, and the tags that only Shopify has.
 
 use support::clock::STORE_CACHE;
-use support::{ThemeShop, json, upload, zip};
+use support::{Merchant, ThemeShop, json, upload, zip};
 
 const COMMENT: &str = "/*\n * IMPORTANT: The contents of this file are auto-generated.\n */\n";
 
@@ -186,12 +186,11 @@ async fn a_public_theme_is_accepted_as_it_is() {
         assert!(taken.text.contains(code), "{code}: {}", taken.text);
     }
     // The slug of a name is somebody else's: the copy has a slug of its own.
-    let other = ThemeShop::with_upload().await;
-    let _ = &other;
-    let act = |action: &str, body| {
-        let path = format!("/v1/themes/{slug}/{action}?store_id={}", shop.store.id);
-        shop.owner.post(&path).json(body)
-    };
+    let other = Merchant::sign_up(&shop.gateway).await;
+    let own = upload(&other, zip(&files)).await.expect(201).str("/package/slug");
+    assert!(own.starts_with(&format!("{slug}-")) && own.len() == slug.len() + 9, "{own}");
+    let act =
+        |action: &str, body| shop.owner.post(&format!("/v1/themes/{slug}/{action}")).json(body);
     act("install", json!({})).await.expect(201);
     act("publish", json!({"draft_version": 1})).await.expect(201);
     shop.gateway.advance(STORE_CACHE);
