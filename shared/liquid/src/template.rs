@@ -73,7 +73,7 @@ impl Template {
     /// Renders within a page, with the variables that it has.
     pub fn render_in(&self, cx: &mut Context<'_>, out: &mut String) -> Result<Flow> {
         let outer = std::mem::replace(&mut cx.frame.template, Arc::clone(&self.name));
-        let flow = cx.nested(|cx| self.block.render(cx, out));
+        let flow = self.block.render(cx, out);
         cx.frame.template = outer;
         flow
     }

@@ -75,7 +75,10 @@ fn options(markup: &mut Markup<'_, '_>) -> std::result::Result<Options, ParseErr
         match markup.argument_name() {
             Some("limit") => options.limit = Some(markup.expression()?),
             Some("offset") if markup.keyword("continue") => options.continues = true,
-            Some("offset") => options.offset = Some(markup.expression()?),
+            Some("offset") => {
+                options.offset = Some(markup.expression()?);
+                options.continues = false;
+            }
             Some(_) if markup.is_lax() => {
                 markup.expression()?;
             }
