@@ -79,16 +79,19 @@ pub(crate) fn float(number: f64) -> String {
     if number.is_infinite() {
         return if number.is_sign_negative() { "-Infinity" } else { "Infinity" }.into();
     }
+    let size = number.abs();
+    if size == 0.0 || (1e-4..1e16).contains(&size) {
+        let plain = number.to_string();
+        return if plain.contains('.') { plain } else { plain + ".0" };
+    }
     let scientific = format!("{number:e}");
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or_default();
-    if !(-4..16).contains(&exponent) {
-        let point = if digits.contains('.') { "" } else { ".0" };
-        let sign = if exponent < 0 { '-' } else { '+' };
-        return format!("{digits}{point}e{sign}{:02}", exponent.unsigned_abs());
-    }
-    let plain = number.to_string();
-    if plain.contains('.') { plain } else { format!("{plain}.0") }
+    let (sign, exponent) = match exponent.strip_prefix('-') {
+        Some(exponent) => ('-', exponent),
+        None => ('+', exponent),
+    };
+    let point = if digits.contains('.') { "" } else { ".0" };
+    format!("{digits}{point}e{sign}{exponent:0>2}")
 }
 
 /// Adds a whole number to a text.

@@ -182,7 +182,7 @@ pub(super) fn filtered(markup: &mut Markup<'_, '_>) -> Filtered {
 /// too.
 fn pieces(text: &str, separator: char) -> Vec<&str> {
     let last = ['"', '\''].map(|quote| text.rfind(quote));
-    let closes = |place: usize| last.iter().any(|last| *last == Some(place));
+    let closes = |place: usize| last.contains(&Some(place));
     let mut pieces = Vec::new();
     let mut quote = None;
     let mut from = 0;
