@@ -5,8 +5,20 @@ use std::fmt::{self, Write};
 use crate::object::Shape;
 use crate::value::Value;
 
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_text(self, f)
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_inspected(self, f)
+    }
+}
+
 /// The text of a value, as filters see it. Output prints the items of a list one after another instead.
-pub(crate) fn write_text(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write_text(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match value {
         Value::Nil | Value::Blank | Value::Empty => Ok(()),
         Value::Bool(value) => write!(f, "{value}"),
@@ -24,7 +36,7 @@ pub(crate) fn write_text(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Resu
 }
 
 /// The text of a value within a hash.
-pub(crate) fn write_inspected(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write_inspected(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match value {
         Value::Nil => f.write_str("nil"),
         Value::Str(text) | Value::Html(text) => write_quoted(text, f),
@@ -72,7 +84,7 @@ fn write_quoted(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 /// A number with a fraction: with an exponent from 10^16 on, and below 10^-4.
-pub(crate) fn float(number: f64) -> String {
+fn float(number: f64) -> String {
     if number.is_nan() {
         return "NaN".into();
     }

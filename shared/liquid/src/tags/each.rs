@@ -6,10 +6,10 @@ use super::forloop::ForLoop;
 use super::segment::Segment;
 use crate::context::Context;
 use crate::error::{ParseError, Result};
-use crate::language::{Flow, Render};
 use crate::number;
 use crate::object::Object;
-use crate::syntax::{Block, Expression, Head, Markup, Parser};
+use crate::syntax::{Expression, Head, Markup, Parser};
+use crate::template::{Block, Flow, Render};
 use crate::value::Value;
 
 type Parsed = std::result::Result<Box<dyn Render>, ParseError>;
