@@ -9,6 +9,7 @@ use serde_json::{Map, Value as Json};
 use crate::objects::color::Color;
 use crate::objects::font::Font;
 use crate::objects::{self, plain};
+use crate::page;
 use crate::shop::Shop;
 
 /// The settings that a schema declares: type and default, by id and in order.
@@ -225,7 +226,8 @@ fn typed(shop: &Arc<Shop>, kind: &str, chosen: &Json) -> Value {
         handles.filter_map(|handle| one(shop, handle)).collect::<Value>()
     };
     match kind {
-        "html" | "inline_richtext" | "richtext" | "liquid" => Value::html(text()),
+        "html" | "inline_richtext" | "richtext" => Value::html(text()),
+        "liquid" => Value::html(page::fragment(shop, text())),
         "color" => Color::parse(text()).map_or(Value::Nil, Value::object),
         "color_palette" => {
             let colors = chosen.as_object().into_iter().flatten().map(|(name, color)| {

@@ -1,10 +1,10 @@
 //! What the objects, filters and tags of one page share.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use liquid::Value;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use crate::ajax::{Money, cart_json};
 use crate::data::{Data, Page, handle};
@@ -23,7 +23,10 @@ pub(crate) struct Shop {
     translations: [Arc<Json>; 2],
     unknown_tags: Mutex<BTreeSet<Finding>>,
     cart: OnceLock<Json>,
-    settings: OnceLock<Value>,
+    /// The theme's settings: no object, which would hold the page and never be freed.
+    settings: OnceLock<(Arc<Declared>, Arc<Map<String, Json>>)>,
+    /// The products of lists, shared by the objects that templates get again and again.
+    shared: Mutex<HashMap<usize, Arc<[Arc<Json>]>>>,
 }
 
 /// What tags and filters find again with [`liquid::Context::host`].
@@ -40,6 +43,7 @@ impl Shop {
             unknown_tags: Mutex::default(),
             cart: OnceLock::new(),
             settings: OnceLock::new(),
+            shared: Mutex::default(),
         })
     }
 
@@ -97,10 +101,19 @@ impl Shop {
         let made = || {
             let declared = source::json(&self.theme, "config/settings_schema.json");
             let declared = declared.and_then(Result::ok).unwrap_or_default();
-            let declared = Declared::of_theme(&declared);
-            Settings::value(self, Arc::new(declared), Arc::new(self.theme.settings.clone()), None)
+            (Arc::new(Declared::of_theme(&declared)), Arc::new(self.theme.settings.clone()))
         };
-        self.settings.get_or_init(made).clone()
+        let (declared, values) = self.settings.get_or_init(made);
+        Settings::value(self, Arc::clone(declared), Arc::clone(values), None)
+    }
+
+    /// The items of a list of this page's data, to be shared.
+    pub(crate) fn shared(&self, list: &[Json]) -> Arc<[Arc<Json>]> {
+        // The data does not move while the page is rendered.
+        let place = list.as_ptr().addr();
+        let mut known = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = || list.iter().map(|item| Arc::new(item.clone())).collect();
+        Arc::clone(known.entry(place).or_insert_with(made))
     }
 
     /// The text of a translation's key; with a count, the form for it.

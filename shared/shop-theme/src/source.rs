@@ -142,6 +142,11 @@ fn schema_of(text: &str) -> Option<&str> {
     }
 }
 
+/// A text of a merchant as a template; none if it is invalid.
+pub(crate) fn fragment(text: &str) -> Option<Template> {
+    Template::parse_in(&LANGUAGE, "", text).ok()
+}
+
 /// The template of a page that a theme leaves to the shop: those of accounts, and simple ones.
 pub(crate) fn fallback(template: &str) -> Option<Arc<Template>> {
     static PARSED: LazyLock<BTreeMap<&str, Arc<Template>>> = LazyLock::new(|| {

@@ -66,7 +66,8 @@ fn shared_url(input: &Value, _: &Args, cx: &mut Context<'_>) -> Result<Value> {
 fn inline_asset_content(input: &Value, _: &Args, cx: &mut Context<'_>) -> Result<Value> {
     let shop = page(cx)?;
     let name = input.to_text();
-    if let Some(file) = shop.theme.files.get(&format!("assets/{name}")) {
+    let file = |ending: &str| shop.theme.files.get(&format!("assets/{name}{ending}"));
+    if let Some(file) = file("").or_else(|| file(".svg")) {
         cx.reserve(file.bytes.len())?;
         return Ok(Value::html(&*String::from_utf8_lossy(&file.bytes)));
     }

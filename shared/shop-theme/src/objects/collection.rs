@@ -80,9 +80,11 @@ fn raw_products(collection: &Record) -> &[Json] {
     }
 }
 
-/// Products as the list of a page.
+/// Products of the page's data as a list.
 pub(crate) fn products(shop: &Arc<Shop>, products: &[Json], listing: Option<&Listing>) -> Value {
-    let items: Arc<[Value]> = products.iter().map(|raw| product::of(shop, raw)).collect();
+    let shared = shop.shared(products);
+    let items: Arc<[Value]> =
+        shared.iter().map(|raw| product::shared(shop, Arc::clone(raw))).collect();
     let offset = listing.map_or(0, |listing| listing.offset);
     let here = offset.saturating_add(items.len());
     let total = listing.and_then(|listing| listing.total).unwrap_or(here);

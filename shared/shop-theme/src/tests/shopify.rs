@@ -233,3 +233,32 @@ fn references_of_settings_are_found() {
     assert_eq!(Vec::from_iter(found.menus), ["main-menu"]);
     assert_eq!(references(&theme, &Page::Cart).products.len(), 0);
 }
+
+#[test]
+fn template_code_of_a_setting_is_run_within_bounds() {
+    let schema = r#"{"settings": [{"type": "liquid", "id": "code"}]}"#;
+    let shown = |code: &str| {
+        let placed = json!({"type": "box", "settings": {"code": code}});
+        inner(&boxed("{{ section.settings.code }}", schema, &placed, &[]), Page::Index)
+    };
+    assert_eq!(shown("<b>{{ shop.name | escape }}</b>"), "<b>Tom &amp; Jerry</b>");
+    assert_eq!(shown("a {% for i in (1..99999999) %}{{ i }}{% endfor %}"), "");
+    assert_eq!(shown("{% if %"), "");
+    let schema = r#"[{"name": "A", "settings": [{"type": "liquid", "id": "self", "default": "{{ settings.self }}x"}]}]"#;
+    let theme = boxed(
+        "{{ settings.self }}",
+        "{}",
+        &json!({"type": "box"}),
+        &[("config/settings_schema.json", schema)],
+    );
+    assert_eq!(inner(&theme, Page::Index), "xxx");
+}
+
+#[test]
+fn a_page_is_freed_once_it_is_rendered() {
+    let theme =
+        boxed("{{ settings.a }}{{ section.settings | json }}", "{}", &json!({"type": "box"}), &[]);
+    let files = std::sync::Arc::downgrade(&theme.files);
+    inner(&theme, Page::Index);
+    assert_eq!(std::sync::Weak::strong_count(&files), 1, "nothing of the page holds its theme");
+}
