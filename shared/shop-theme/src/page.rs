@@ -24,11 +24,23 @@ const STACK: usize = 64 << 20;
 /// The most warnings of a page.
 const MAX_WARNINGS: usize = 100;
 
+/// The layout of a page.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Layout {
+    /// That of the theme.
+    #[default]
+    Default,
+    /// The layout of this name.
+    Named(String),
+    /// None.
+    Bare,
+}
+
 /// What tags note for the page while it is rendered.
 #[derive(Default)]
 pub(crate) struct Notes {
-    /// The layout that a template selects; none for no layout.
-    pub(crate) layout: Option<Option<String>>,
+    /// The layout that a template selects.
+    pub(crate) layout: Layout,
     /// The sections and blocks that are being rendered, the outermost first.
     pub(crate) elements: Vec<section::Element>,
     /// The texts of `stylesheet` and `javascript` tags, each once.
@@ -128,8 +140,12 @@ pub(crate) fn run<T: Send>(
 pub(crate) fn whole(cx: &mut Context<'_>, shop: &Arc<Shop>) -> Result<Rendered, Finding> {
     let content = main(cx, shop)?;
     let layout = cx.register::<Notes>().layout.clone();
-    let layout = layout.unwrap_or_else(|| Some(default_layout(shop)));
-    let html = match layout {
+    let name = match layout {
+        Layout::Default => Some(default_layout(shop)),
+        Layout::Named(name) => Some(name),
+        Layout::Bare => None,
+    };
+    let html = match name {
         None => content,
         Some(name) => {
             let path = format!("layout/{}.liquid", name.trim_end_matches(".liquid"));

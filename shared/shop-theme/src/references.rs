@@ -71,7 +71,8 @@ pub fn references(theme: &Theme, page: &Page) -> References {
     let shop = Shop::new(theme, page.clone(), &Data::default());
     let of_page = format!("templates/{}.json", template(&shop));
     let is_read = |path: &&String| {
-        (path.starts_with("sections/") && path.ends_with(".json")) || (**path == of_page && !is_own)
+        (path.starts_with("sections/") && path.strip_suffix(".json").is_some())
+            || (**path == of_page && !is_own)
     };
     for path in theme.files.keys().filter(is_read) {
         let Some(Ok(list)) = source::json(theme, path) else { continue };

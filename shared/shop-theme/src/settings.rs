@@ -140,7 +140,7 @@ impl Settings {
             return Some(Value::object(Schemes {
                 shop: Arc::clone(&self.shop),
                 definition: definition.unwrap_or_default(),
-                schemes: chosen.as_object().cloned().unwrap_or_default(),
+                named: chosen.as_object().cloned().unwrap_or_default(),
             }));
         }
         match chosen.as_str().filter(|text| text.contains("{{")) {
@@ -274,7 +274,7 @@ fn scheme(shop: &Arc<Shop>, name: &str) -> Value {
 struct Schemes {
     shop: Arc<Shop>,
     definition: Arc<Declared>,
-    schemes: Map<String, Json>,
+    named: Map<String, Json>,
 }
 
 impl Schemes {
@@ -288,7 +288,7 @@ impl Schemes {
 
 impl Object for Schemes {
     fn get(&self, name: &str) -> Option<Value> {
-        self.schemes.get(name).map(|scheme| self.scheme(name, scheme))
+        self.named.get(name).map(|scheme| self.scheme(name, scheme))
     }
 
     fn shape(&self) -> Shape {
@@ -296,7 +296,7 @@ impl Object for Schemes {
     }
 
     fn items(&self) -> Option<Items<'_>> {
-        Some(Box::new(self.schemes.iter().map(|(name, scheme)| self.scheme(name, scheme))))
+        Some(Box::new(self.named.iter().map(|(name, scheme)| self.scheme(name, scheme))))
     }
 }
 

@@ -24,10 +24,15 @@ pub(crate) struct Shop {
     unknown_tags: Mutex<BTreeSet<Finding>>,
     cart: OnceLock<Json>,
     /// The theme's settings: no object, which would hold the page and never be freed.
-    settings: OnceLock<(Arc<Declared>, Arc<Map<String, Json>>)>,
+    settings: OnceLock<ThemeSettings>,
     /// The products of lists, shared by the objects that templates get again and again.
-    shared: Mutex<HashMap<usize, Arc<[Arc<Json>]>>>,
+    shared: Mutex<HashMap<usize, Shared>>,
 }
+
+/// The settings that a theme declares, and their values.
+type ThemeSettings = (Arc<Declared>, Arc<Map<String, Json>>);
+/// Items of a list, each of which objects hold.
+type Shared = Arc<[Arc<Json>]>;
 
 /// What tags and filters find again with [`liquid::Context::host`].
 pub(crate) struct Host(pub(crate) Arc<Shop>);
@@ -108,7 +113,7 @@ impl Shop {
     }
 
     /// The items of a list of this page's data, to be shared.
-    pub(crate) fn shared(&self, list: &[Json]) -> Arc<[Arc<Json>]> {
+    pub(crate) fn shared(&self, list: &[Json]) -> Shared {
         // The data does not move while the page is rendered.
         let place = list.as_ptr().addr();
         let mut known = self.shared.lock().unwrap_or_else(PoisonError::into_inner);

@@ -10,8 +10,7 @@ use super::{media, nothing, plain, product};
 use crate::data::{Listing, Page, handle, list, text};
 use crate::shop::Shop;
 
-pub(crate) static COLLECTION: Kind =
-    Kind { name: "collection", get: member, shape: shape, text: no_text };
+pub(crate) static COLLECTION: Kind = Kind { name: "collection", get: member, shape, text: no_text };
 
 /// The orders that a shopper can choose: value and name.
 const ORDERS: [(&str, &str); 8] = [

@@ -3,6 +3,7 @@
     clippy::float_arithmetic,
     clippy::as_conversions,
     clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
     clippy::cast_sign_loss,
     clippy::many_single_char_names,
     clippy::suboptimal_flops,
@@ -259,6 +260,11 @@ impl Color {
         let parts = format!("{}% {} {}", short(l * 100.0), short(c), short(h));
         if with_alpha { format!("{parts} / {}", short(self.alpha)) } else { parts }
     }
+}
+
+/// The share in the other direction.
+pub(crate) fn less(share: f64) -> f64 {
+    -share
 }
 
 /// A number of filters as a share of 100, from a whole number of percent.
