@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # These stand on little, and are tested with little.
-APART = {"primitives-macros", "render", "benches", "bases", "features", "runtime-api"}
+APART = {"primitives-macros", "liquid", "shop-theme", "benches", "bases", "features", "runtime-api"}
 
 
 def main():

@@ -7,6 +7,7 @@ mod marketplace;
 mod packages;
 mod pages;
 mod previews;
+mod public;
 mod purchases;
 mod races;
 mod releases;

@@ -9,11 +9,10 @@ use jiff::Zoned;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frame::Frame;
-use crate::language::Flow;
 use crate::limits::{Meter, Usage};
 use crate::object::Shape;
 use crate::runtime::{OnError, Runtime};
-use crate::template::Template;
+use crate::template::{Flow, Template};
 use crate::value::Value;
 
 /// The state of a page that is being rendered.
@@ -104,6 +103,11 @@ impl<'a> Context<'a> {
         self.runtime.partials.get(name).ok_or_else(|| {
             Error::new(ErrorKind::MissingPartial, self.runtime.partials.missing(name))
         })
+    }
+
+    /// The template of an object.
+    pub(crate) fn partial_of(&self, object: &Value) -> Option<Arc<Template>> {
+        self.runtime.partials.of_object(object)
     }
 
     /// The host's own value of a type, made when it is first asked for.

@@ -19,6 +19,9 @@ impl Decimal {
 
     /// The shortest digits that mean this number; nothing if it is too great or too small.
     pub(crate) fn of(number: f64) -> Option<Self> {
+        if let Some((digits, scale)) = exact::digits(number) {
+            return Some(Self { digits: digits.into(), scale });
+        }
         let text = format!("{number:e}");
         let (mantissa, exponent) = text.split_once('e')?;
         let exponent: i32 = exponent.parse().ok()?;
@@ -33,6 +36,9 @@ impl Decimal {
     }
 
     pub(crate) fn to_float(self) -> f64 {
+        if let Some(number) = exact::number(self.digits, self.scale) {
+            return number;
+        }
         // Parsing rounds as it should, and every such text is a number.
         format!("{}e-{}", self.digits, self.scale).parse().unwrap_or(f64::NAN)
     }
@@ -70,6 +76,12 @@ impl Decimal {
 
     pub(crate) fn divide(self, other: Self) -> Option<Self> {
         let (left, right, _) = self.aligned(other)?;
+        for scale in 0..=4 {
+            let scaled = left.checked_mul(power(scale)?)?;
+            if scaled.checked_rem(right)? == 0 {
+                return Some(Self { digits: scaled.checked_div(right)?, scale });
+            }
+        }
         let digits = left.checked_mul(power(QUOTIENT_DIGITS)?)?.checked_div(right)?;
         Some(Self { digits, scale: QUOTIENT_DIGITS })
     }
@@ -114,6 +126,36 @@ impl Decimal {
 
     pub(crate) fn truncated(self) -> i64 {
         if self.digits < 0 { self.ceil() } else { self.floor() }
+    }
+}
+
+/// The few digits of most numbers, without writing and reading them.
+#[expect(
+    clippy::float_arithmetic,
+    clippy::as_conversions,
+    clippy::cast_precision_loss,
+    clippy::float_cmp,
+    clippy::cast_possible_truncation,
+    reason = "whole numbers below 10^15 are exact, and a quotient of two exact numbers is rounded once"
+)]
+mod exact {
+    const POWERS: [f64; 5] = [1.0, 10.0, 100.0, 1_000.0, 10_000.0];
+    const BOUND: f64 = 1e15;
+
+    /// Digits and scale, if there are at most four digits after the point.
+    pub(super) fn digits(number: f64) -> Option<(i64, u32)> {
+        (0..).zip(POWERS).find_map(|(scale, power)| {
+            let scaled = (number * power).round();
+            // As few digits mean no other number.
+            let same = scaled.abs() < BOUND && scaled / power == number;
+            same.then_some((scaled as i64, scale))
+        })
+    }
+
+    pub(super) fn number(digits: i128, scale: u32) -> Option<f64> {
+        let power = POWERS.get(usize::try_from(scale).ok()?)?;
+        let digits = i64::try_from(digits).ok()? as f64;
+        (digits.abs() < BOUND).then(|| digits / power)
     }
 }
 

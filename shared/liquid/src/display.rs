@@ -5,8 +5,20 @@ use std::fmt::{self, Write};
 use crate::object::Shape;
 use crate::value::Value;
 
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_text(self, f)
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_inspected(self, f)
+    }
+}
+
 /// The text of a value, as filters see it. Output prints the items of a list one after another instead.
-pub(crate) fn write_text(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write_text(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match value {
         Value::Nil | Value::Blank | Value::Empty => Ok(()),
         Value::Bool(value) => write!(f, "{value}"),
@@ -24,7 +36,7 @@ pub(crate) fn write_text(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Resu
 }
 
 /// The text of a value within a hash.
-pub(crate) fn write_inspected(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write_inspected(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match value {
         Value::Nil => f.write_str("nil"),
         Value::Str(text) | Value::Html(text) => write_quoted(text, f),
@@ -72,23 +84,26 @@ fn write_quoted(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 /// A number with a fraction: with an exponent from 10^16 on, and below 10^-4.
-pub(crate) fn float(number: f64) -> String {
+fn float(number: f64) -> String {
     if number.is_nan() {
         return "NaN".into();
     }
     if number.is_infinite() {
         return if number.is_sign_negative() { "-Infinity" } else { "Infinity" }.into();
     }
+    let size = number.abs();
+    if size == 0.0 || (1e-4..1e16).contains(&size) {
+        let plain = number.to_string();
+        return if plain.contains('.') { plain } else { plain + ".0" };
+    }
     let scientific = format!("{number:e}");
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or_default();
-    if !(-4..16).contains(&exponent) {
-        let point = if digits.contains('.') { "" } else { ".0" };
-        let sign = if exponent < 0 { '-' } else { '+' };
-        return format!("{digits}{point}e{sign}{:02}", exponent.unsigned_abs());
-    }
-    let plain = number.to_string();
-    if plain.contains('.') { plain } else { format!("{plain}.0") }
+    let (sign, exponent) = match exponent.strip_prefix('-') {
+        Some(exponent) => ('-', exponent),
+        None => ('+', exponent),
+    };
+    let point = if digits.contains('.') { "" } else { ".0" };
+    format!("{digits}{point}e{sign}{exponent:0>2}")
 }
 
 /// Adds a whole number to a text.

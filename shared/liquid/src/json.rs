@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use crate::object::Map;
+use crate::map::Map;
 use crate::value::Value;
 
 impl<'de> Deserialize<'de> for Value {

@@ -3,88 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::args::Args;
-use crate::context::Context;
-use crate::error::{ParseError, Result};
-use crate::syntax::{Head, Parser};
-use crate::value::Value;
-
-/// A filter. Functions and closures of this signature are filters.
-pub trait Filter: Send + Sync {
-    /// The value that the input becomes.
-    fn apply(&self, input: &Value, args: &Args, cx: &mut Context<'_>) -> Result<Value>;
-}
-
-impl<F> Filter for F
-where
-    F: Fn(&Value, &Args, &mut Context<'_>) -> Result<Value> + Send + Sync,
-{
-    fn apply(&self, input: &Value, args: &Args, cx: &mut Context<'_>) -> Result<Value> {
-        self(input, args, cx)
-    }
-}
-
-/// A tag: it parses its arguments, and its body if it has one, to what renders it.
-pub trait Tag: Send + Sync {
-    /// Parses a tag that begins with `head`. Of a block it takes the body and the end, too.
-    fn parse<'s>(
-        &self,
-        head: Head<'s>,
-        parser: &mut Parser<'_, 's>,
-    ) -> std::result::Result<Box<dyn Render>, ParseError>;
-}
-
-impl<F> Tag for F
-where
-    F: for<'s> Fn(
-            Head<'s>,
-            &mut Parser<'_, 's>,
-        ) -> std::result::Result<Box<dyn Render>, ParseError>
-        + Send
-        + Sync,
-{
-    fn parse<'s>(
-        &self,
-        head: Head<'s>,
-        parser: &mut Parser<'_, 's>,
-    ) -> std::result::Result<Box<dyn Render>, ParseError> {
-        self(head, parser)
-    }
-}
-
-/// How rendering goes on after a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[must_use]
-pub enum Flow {
-    /// With the next node.
-    Next,
-    /// After the innermost loop.
-    Break,
-    /// With the next iteration of the innermost loop.
-    Continue,
-}
-
-/// A parsed tag.
-pub trait Render: Send + Sync {
-    /// Writes what the tag is. What it has written stays if it fails.
-    fn render(&self, cx: &mut Context<'_>, out: &mut String) -> Result<Flow>;
-
-    /// Whether it never writes anything. Blocks of nothing but blank tags and whitespace lose the
-    /// whitespace.
-    fn is_blank(&self) -> bool {
-        false
-    }
-}
-
-/// What is made of markup that is not quite Liquid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
-    /// What can be understood is used, and the rest ignored, as online stores do.
-    #[default]
-    Lax,
-    /// It is an error.
-    Strict,
-}
+use crate::filter::{Filter, Grammar, Mode};
+use crate::syntax::Tag;
 
 /// Tags and filters by name. A template keeps those that it uses.
 #[derive(Clone)]
@@ -104,14 +24,6 @@ impl Language {
             mode: Mode::Lax,
             ignore_unknown_tags: false,
         }
-    }
-
-    /// The tags and filters of Liquid itself.
-    pub fn standard() -> Self {
-        let mut language = Self::empty();
-        crate::tags::register(&mut language);
-        crate::filters::register(&mut language);
-        language
     }
 
     /// Adds a filter, in place of another of this name.
@@ -139,18 +51,9 @@ impl Language {
         self
     }
 
-    /// The filter of a name.
-    pub fn filter(&self, name: &str) -> Option<&Arc<dyn Filter>> {
-        self.filters.get(name)
-    }
-
     /// The tag of a name.
     pub fn tag(&self, name: &str) -> Option<&Arc<dyn Tag>> {
         self.tags.get(name)
-    }
-
-    pub(crate) fn mode(&self) -> Mode {
-        self.mode
     }
 
     pub(crate) fn ignores_unknown_tags(&self) -> bool {
@@ -158,8 +61,12 @@ impl Language {
     }
 }
 
-impl Default for Language {
-    fn default() -> Self {
-        Self::standard()
+impl Grammar for Language {
+    fn filter(&self, name: &str) -> Option<&Arc<dyn Filter>> {
+        self.filters.get(name)
+    }
+
+    fn mode(&self) -> Mode {
+        self.mode
     }
 }

@@ -19,7 +19,7 @@ pub struct Limits<'a> {
 
 impl Default for Limits<'_> {
     fn default() -> Self {
-        Self { steps: 10_000_000, output: 8 << 20, depth: 100, memory: 256 << 20, expired: None }
+        Self { steps: 10_000_000, output: 8 << 20, depth: 160, memory: 256 << 20, expired: None }
     }
 }
 

@@ -1,8 +1,26 @@
 //! Members of values.
 
 use crate::object::{Object, Shape};
-use crate::syntax::Command;
 use crate::value::Value;
+
+/// A name that is computed where there is no such member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Command {
+    Size,
+    First,
+    Last,
+}
+
+impl Command {
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "size" => Self::Size,
+            "first" => Self::First,
+            "last" => Self::Last,
+            _ => return None,
+        })
+    }
+}
 
 /// The member of a name, or what `size`, `first` and `last` are of it.
 pub(crate) fn member(value: &Value, name: &str, command: Option<Command>) -> Value {

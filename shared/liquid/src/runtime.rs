@@ -6,13 +6,20 @@ use std::sync::Arc;
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 
 use crate::limits::Limits;
-use crate::object::{Map, Object};
+use crate::map::Map;
+use crate::object::Object;
 use crate::template::Template;
+use crate::value::Value;
 
 /// The partials of a theme, parsed.
 pub trait Partials: Sync {
     /// The partial of a name.
     fn get(&self, name: &str) -> Option<Arc<Template>>;
+
+    /// The template that `render` renders of an object: a block of an app.
+    fn of_object(&self, _object: &Value) -> Option<Arc<Template>> {
+        None
+    }
 
     /// What the error says where there is none.
     fn missing(&self, name: &str) -> String {

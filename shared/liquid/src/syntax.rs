@@ -1,22 +1,18 @@
 //! From text to what is rendered.
 
-mod block;
 mod condition;
 mod expression;
 mod fragment;
 mod lax;
 mod markup;
 mod parser;
+mod read;
 mod tokens;
 mod variable;
 
-pub use block::Block;
 pub use condition::Condition;
-pub use expression::Expression;
-pub use markup::{Attributes, Markup};
-pub use parser::Parser;
+pub use expression::{Attributes, Expression};
+pub use markup::Markup;
+pub use parser::{Parser, Tag};
 pub use tokens::Head;
-pub(crate) use tokens::is_space;
 pub use variable::Filtered;
-
-pub(crate) use expression::Command;

@@ -1,13 +1,12 @@
-//! Parsed templates.
+//! Parsed templates, and how they are rendered.
 
 use std::sync::Arc;
 
 use crate::context::Context;
 use crate::error::{Error, ParseError, Result};
-use crate::language::{Flow, Language};
 use crate::limits::Usage;
 use crate::runtime::Runtime;
-use crate::syntax::{Block, Parser};
+use crate::text::is_space;
 
 /// A parsed template. It does not change, and may be kept and shared between threads.
 pub struct Template {
@@ -29,21 +28,13 @@ pub struct Rendered {
 }
 
 impl Template {
-    /// Parses a template of Liquid's own tags and filters, without a name.
-    pub fn parse(source: &str) -> std::result::Result<Self, ParseError> {
-        Self::parse_in(&Language::standard(), "", source)
-    }
-
-    /// Parses a template of a language. Errors of the page call it by its name.
-    pub fn parse_in(
-        language: &Language,
+    pub(crate) fn new(
         name: &str,
-        source: &str,
-    ) -> std::result::Result<Self, ParseError> {
-        let mut parser = Parser::new(language, source);
-        let block = parser.document()?;
-        let warnings = parser.into_warnings();
-        Ok(Self { name: Arc::from(name), block, warnings, source_bytes: source.len() })
+        block: Block,
+        warnings: Vec<ParseError>,
+        source_bytes: usize,
+    ) -> Self {
+        Self { name: Arc::from(name), block, warnings, source_bytes }
     }
 
     /// The name.
@@ -73,8 +64,97 @@ impl Template {
     /// Renders within a page, with the variables that it has.
     pub fn render_in(&self, cx: &mut Context<'_>, out: &mut String) -> Result<Flow> {
         let outer = std::mem::replace(&mut cx.frame.template, Arc::clone(&self.name));
-        let flow = cx.nested(|cx| self.block.render(cx, out));
+        let flow = self.block.render(cx, out);
         cx.frame.template = outer;
         flow
+    }
+}
+
+/// What stands between the begin and the end of a block: text, outputs and tags in order.
+#[derive(Default)]
+pub struct Block {
+    nodes: Vec<Node>,
+    solid: bool,
+}
+
+pub(crate) enum Node {
+    Text(Box<str>),
+    Tag(Box<dyn Render>, u32),
+}
+
+impl Block {
+    pub(crate) fn push(&mut self, node: Node) {
+        let blank = match &node {
+            Node::Text(text) => text.chars().all(is_space),
+            Node::Tag(tag, _) => tag.is_blank(),
+        };
+        self.solid |= !blank;
+        self.nodes.push(node);
+    }
+
+    /// Whether it writes nothing but whitespace.
+    pub fn is_blank(&self) -> bool {
+        !self.solid
+    }
+
+    /// Takes the text out of a block that is nothing but whitespace otherwise.
+    pub fn remove_blank_text(&mut self) {
+        if !self.solid {
+            self.nodes.retain(|node| !matches!(node, Node::Text(_)));
+        }
+    }
+
+    /// Writes it, and stops at `break` and `continue`.
+    pub fn render(&self, cx: &mut Context<'_>, out: &mut String) -> Result<Flow> {
+        cx.nested(|cx| {
+            for node in &self.nodes {
+                cx.step(1)?;
+                let flow = node.render(cx, out)?;
+                if flow != Flow::Next {
+                    return Ok(flow);
+                }
+            }
+            Ok(Flow::Next)
+        })
+    }
+}
+
+impl Node {
+    fn render(&self, cx: &mut Context<'_>, out: &mut String) -> Result<Flow> {
+        match self {
+            Self::Text(text) => {
+                out.push_str(text);
+                cx.check_output(out)?;
+                Ok(Flow::Next)
+            }
+            Self::Tag(tag, line) => match tag.render(cx, out) {
+                Err(error) => cx.failed(error, (*line, tag.is_blank()), out),
+                flow => flow,
+            },
+        }
+    }
+}
+
+/// How rendering goes on after a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Flow {
+    /// With the next node.
+    Next,
+    /// After the innermost loop.
+    Break,
+    /// With the next iteration of the innermost loop.
+    Continue,
+}
+
+/// A parsed tag.
+pub trait Render: Send + Sync {
+    /// Writes what the tag is. What it has written stays if it fails.
+    fn render(&self, cx: &mut Context<'_>, out: &mut String) -> Result<Flow>;
+
+    /// Whether it never writes anything. Blocks of nothing but blank tags and whitespace lose the
+    /// whitespace.
+    fn is_blank(&self) -> bool {
+        false
     }
 }

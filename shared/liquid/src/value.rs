@@ -1,11 +1,9 @@
 //! What an expression may be.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
-use crate::display;
-use crate::object::{Map, Object};
+use crate::object::Object;
 
 /// A value of the language. Cloning one never copies its contents.
 #[derive(Clone, Default)]
@@ -49,11 +47,6 @@ impl Value {
     /// An object of the host.
     pub fn object(object: impl Object) -> Self {
         Self::Object(Arc::new(object))
-    }
-
-    /// A hash with these entries, in this order.
-    pub fn map<K: Into<Arc<str>>>(entries: impl IntoIterator<Item = (K, Value)>) -> Self {
-        Self::object(entries.into_iter().collect::<Map>())
     }
 
     /// The scalar that an object stands for, or the value itself.
@@ -129,18 +122,6 @@ impl Value {
             Self::Object(object) => object.get(name).unwrap_or_default(),
             _ => Value::Nil,
         }
-    }
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        display::write_text(self, f)
-    }
-}
-
-impl fmt::Debug for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        display::write_inspected(self, f)
     }
 }
 

@@ -1,6 +1,8 @@
 //! The filters of a shop's themes, beyond those of Liquid. Like Shopify's, they write HTML raw where their
 //! result is HTML, and escape what becomes an attribute.
 
+#![expect(clippy::unnecessary_wraps, reason = "all filters have one signature")]
+
 mod assets;
 mod colors;
 mod fonts;

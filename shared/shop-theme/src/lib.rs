@@ -18,6 +18,7 @@ mod header;
 mod limits;
 mod objects;
 mod page;
+mod references;
 mod section;
 mod settings;
 mod shop;
@@ -30,6 +31,7 @@ use serde_json::{Map, Value as Json};
 pub use ajax::{cart_json, product_json};
 pub use data::{Data, Listing, Page, Posted};
 pub use limits::{Finding, FindingCode, Limits};
+pub use references::{References, references};
 pub use theme::{File, Theme, files};
 
 /// A rendered page.

@@ -88,19 +88,17 @@ pub(crate) fn global(shop: &Arc<Shop>, name: &str) -> Option<Value> {
         "collections" => Value::object(Named {
             shop: Arc::clone(shop),
             one: collection::named,
-            all: collection::all(shop).into(),
+            all: collection::all,
         }),
         "products" => collection::products(shop, &shop.data.products, None),
-        "all_products" => Value::object(Named {
-            shop: Arc::clone(shop),
-            one: product::named,
-            all: shop.data.products.iter().map(|raw| product::of(shop, raw)).collect(),
-        }),
+        "all_products" => {
+            Value::object(Named { shop: Arc::clone(shop), one: product::named, all: product::all })
+        }
         "linklists" => {
-            Value::object(Named { shop: Arc::clone(shop), one: links::menu, all: Arc::from([]) })
+            Value::object(Named { shop: Arc::clone(shop), one: links::menu, all: |_| Vec::new() })
         }
         "pages" => {
-            Value::object(Named { shop: Arc::clone(shop), one: links::page, all: Arc::from([]) })
+            Value::object(Named { shop: Arc::clone(shop), one: links::page, all: |_| Vec::new() })
         }
         "page" => match &shop.page {
             Page::Text(page) => links::page(shop, crate::data::handle(page)).unwrap_or_default(),
@@ -123,7 +121,7 @@ pub(crate) fn global(shop: &Arc<Shop>, name: &str) -> Option<Value> {
         "recommendations" => store::recommendations(shop),
         "closest" => closest(shop),
         "blogs" | "articles" | "images" | "metaobjects" => {
-            Value::object(Named { shop: Arc::clone(shop), one: |_, _| None, all: Arc::from([]) })
+            Value::object(Named { shop: Arc::clone(shop), one: |_, _| None, all: |_| Vec::new() })
         }
         "scripts" => nothing(),
         "canonical_url" => format!("{}{}", shop.data.origin, shop.here()).into(),
@@ -175,7 +173,7 @@ pub(crate) fn closest(shop: &Arc<Shop>) -> Value {
 struct Named {
     shop: Arc<Shop>,
     one: fn(&Arc<Shop>, &str) -> Option<Value>,
-    all: Arc<[Value]>,
+    all: fn(&Arc<Shop>) -> Vec<Value>,
 }
 
 impl Object for Named {
@@ -188,7 +186,7 @@ impl Object for Named {
     }
 
     fn items(&self) -> Option<Items<'_>> {
-        Some(Box::new(self.all.iter().cloned()))
+        Some(Box::new((self.all)(&self.shop).into_iter()))
     }
 }
 

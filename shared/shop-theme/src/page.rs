@@ -1,5 +1,6 @@
 //! A page: its template, or the sections that its template lists, within a layout.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::thread;
@@ -23,11 +24,23 @@ const STACK: usize = 64 << 20;
 /// The most warnings of a page.
 const MAX_WARNINGS: usize = 100;
 
+/// The layout of a page.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Layout {
+    /// That of the theme.
+    #[default]
+    Default,
+    /// The layout of this name.
+    Named(String),
+    /// None.
+    Bare,
+}
+
 /// What tags note for the page while it is rendered.
 #[derive(Default)]
 pub(crate) struct Notes {
-    /// The layout that a template selects; none for no layout.
-    pub(crate) layout: Option<Option<String>>,
+    /// The layout that a template selects.
+    pub(crate) layout: Layout,
     /// The sections and blocks that are being rendered, the outermost first.
     pub(crate) elements: Vec<section::Element>,
     /// The texts of `stylesheet` and `javascript` tags, each once.
@@ -127,8 +140,12 @@ pub(crate) fn run<T: Send>(
 pub(crate) fn whole(cx: &mut Context<'_>, shop: &Arc<Shop>) -> Result<Rendered, Finding> {
     let content = main(cx, shop)?;
     let layout = cx.register::<Notes>().layout.clone();
-    let layout = layout.unwrap_or_else(|| Some(default_layout(shop)));
-    let html = match layout {
+    let name = match layout {
+        Layout::Default => Some(default_layout(shop)),
+        Layout::Named(name) => Some(name),
+        Layout::Bare => None,
+    };
+    let html = match name {
         None => content,
         Some(name) => {
             let path = format!("layout/{}.liquid", name.trim_end_matches(".liquid"));
@@ -149,7 +166,7 @@ pub(crate) fn whole(cx: &mut Context<'_>, shop: &Arc<Shop>) -> Result<Rendered, 
             header::fill(&out, &notes.styles, &notes.scripts)
         }
     };
-    Ok(Rendered { html, warnings: warnings(cx) })
+    Ok(Rendered { html, warnings: warnings(cx, shop) })
 }
 
 /// The layout of a page that selects none.
@@ -210,6 +227,39 @@ pub(crate) fn sections(
     Ok(rendered)
 }
 
+/// The most steps of a fragment, and bytes of its output.
+const FRAGMENT: (u64, usize) = (20_000, 256 << 10);
+/// How deep fragments are within each other.
+const FRAGMENTS: u32 = 3;
+
+thread_local! {
+    static WITHIN: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Renders the template code of a `liquid` setting.
+pub(crate) fn fragment(shop: &Arc<Shop>, text: &str) -> String {
+    if !text.contains("{{") && !text.contains("{%") {
+        return text.to_owned();
+    }
+    let depth = WITHIN.get();
+    let Some(template) = source::fragment(text).filter(|_| depth < FRAGMENTS) else {
+        return String::new();
+    };
+    let host = Host(Arc::clone(shop));
+    let snippets = Snippets(Arc::clone(shop));
+    let (steps, output) = FRAGMENT;
+    let runtime = Runtime {
+        partials: &snippets,
+        limits: liquid::Limits { steps, output, memory: 1 << 20, ..liquid::Limits::default() },
+        host: Some(&host),
+        ..Runtime::new(Arc::new(Globals(Arc::clone(shop))))
+    };
+    WITHIN.set(depth.saturating_add(1));
+    let rendered = template.render(&runtime);
+    WITHIN.set(depth);
+    rendered.map(|rendered| rendered.output).unwrap_or_default()
+}
+
 /// The finding of an error that ends a page.
 pub(crate) fn finding(error: &liquid::Error) -> Finding {
     let code = match error.kind {
@@ -230,9 +280,10 @@ pub(crate) fn finding(error: &liquid::Error) -> Finding {
 }
 
 /// The warnings of a page, each once.
-fn warnings(cx: &mut Context<'_>) -> Vec<Finding> {
+fn warnings(cx: &mut Context<'_>, shop: &Shop) -> Vec<Finding> {
     let mut all: Vec<Finding> = cx.errors().iter().map(finding).collect();
     all.append(&mut cx.register::<Notes>().warnings);
+    all.extend(shop.unknown_tags());
     all.sort_unstable();
     all.dedup();
     all.truncate(MAX_WARNINGS);

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::limits::{Finding, FindingCode};
 use crate::objects;
-use crate::page::{Notes, finding, template};
+use crate::page::{Layout, Notes, finding, template};
 use crate::settings::{Declared, Settings};
 use crate::shop::Shop;
 use crate::source::{self, Source};
@@ -51,8 +51,8 @@ pub(crate) fn page(
     let list = read(shop, &format!("templates/{name}.json"))?;
     // `"layout": "bare"`, or `false`.
     match list.get("layout") {
-        Some(Json::String(layout)) => cx.register::<Notes>().layout = Some(Some(layout.clone())),
-        Some(Json::Bool(false)) => cx.register::<Notes>().layout = Some(None),
+        Some(Json::String(layout)) => cx.register::<Notes>().layout = Layout::Named(layout.clone()),
+        Some(Json::Bool(false)) => cx.register::<Notes>().layout = Layout::Bare,
         _ => {}
     }
     let wrapper = list.get("wrapper").and_then(Json::as_str).and_then(opening);
@@ -311,11 +311,6 @@ fn render(
             return Ok(());
         }
     };
-    for unknown in template.warnings() {
-        let message = format!("line {}: {}", unknown.line, unknown.message);
-        let finding = Finding::new(FindingCode::UnknownTag, path, message);
-        cx.register::<Notes>().warnings.push(finding);
-    }
     cx.register::<Notes>().elements.push(element);
     let rendered = cx.with_ambient(names, |cx| {
         cx.isolated(variables, |cx| cx.nested(|cx| template.render_in(cx, out)))
@@ -349,12 +344,11 @@ fn ordered(placed: &Json) -> impl Iterator<Item = (&str, &Json)> {
 fn blocks(shop: &Arc<Shop>, source: &Source, placed: &Json, closest: &Value) -> Value {
     let one = |(id, block): (&str, &Json)| {
         let kind = crate::data::text(block, "/type");
-        let declared = match source.blocks.get(kind) {
-            Some(declared) => Arc::clone(declared),
-            None => {
-                let file = shop.source(&format!("blocks/{kind}.liquid"));
-                file.map(|file| Arc::clone(&file.declared)).unwrap_or_default()
-            }
+        let declared = if let Some(declared) = source.blocks.get(kind) {
+            Arc::clone(declared)
+        } else {
+            let file = shop.source(&format!("blocks/{kind}.liquid"));
+            file.map(|file| Arc::clone(&file.declared)).unwrap_or_default()
         };
         object_of(shop, (id, block), &declared, closest)
     };

@@ -9,6 +9,7 @@ use serde_json::{Map, Value as Json};
 use crate::objects::color::Color;
 use crate::objects::font::Font;
 use crate::objects::{self, plain};
+use crate::page;
 use crate::shop::Shop;
 
 /// The settings that a schema declares: type and default, by id and in order.
@@ -139,7 +140,7 @@ impl Settings {
             return Some(Value::object(Schemes {
                 shop: Arc::clone(&self.shop),
                 definition: definition.unwrap_or_default(),
-                schemes: chosen.as_object().cloned().unwrap_or_default(),
+                named: chosen.as_object().cloned().unwrap_or_default(),
             }));
         }
         match chosen.as_str().filter(|text| text.contains("{{")) {
@@ -225,7 +226,8 @@ fn typed(shop: &Arc<Shop>, kind: &str, chosen: &Json) -> Value {
         handles.filter_map(|handle| one(shop, handle)).collect::<Value>()
     };
     match kind {
-        "html" | "inline_richtext" | "richtext" | "liquid" => Value::html(text()),
+        "html" | "inline_richtext" | "richtext" => Value::html(text()),
+        "liquid" => Value::html(page::fragment(shop, text())),
         "color" => Color::parse(text()).map_or(Value::Nil, Value::object),
         "color_palette" => {
             let colors = chosen.as_object().into_iter().flatten().map(|(name, color)| {
@@ -272,7 +274,7 @@ fn scheme(shop: &Arc<Shop>, name: &str) -> Value {
 struct Schemes {
     shop: Arc<Shop>,
     definition: Arc<Declared>,
-    schemes: Map<String, Json>,
+    named: Map<String, Json>,
 }
 
 impl Schemes {
@@ -286,7 +288,7 @@ impl Schemes {
 
 impl Object for Schemes {
     fn get(&self, name: &str) -> Option<Value> {
-        self.schemes.get(name).map(|scheme| self.scheme(name, scheme))
+        self.named.get(name).map(|scheme| self.scheme(name, scheme))
     }
 
     fn shape(&self) -> Shape {
@@ -294,7 +296,7 @@ impl Object for Schemes {
     }
 
     fn items(&self) -> Option<Items<'_>> {
-        Some(Box::new(self.schemes.iter().map(|(name, scheme)| self.scheme(name, scheme))))
+        Some(Box::new(self.named.iter().map(|(name, scheme)| self.scheme(name, scheme))))
     }
 }
 

@@ -1,12 +1,14 @@
 //! What the objects, filters and tags of one page share.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use liquid::Value;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use crate::ajax::{Money, cart_json};
 use crate::data::{Data, Page, handle};
+use crate::limits::{Finding, FindingCode};
 use crate::settings::{Declared, Settings};
 use crate::source::{self, Source};
 use crate::theme::Theme;
@@ -19,9 +21,18 @@ pub(crate) struct Shop {
     pub(crate) money: Money,
     /// The texts of the page's language, and of the theme's default language.
     translations: [Arc<Json>; 2],
+    unknown_tags: Mutex<BTreeSet<Finding>>,
     cart: OnceLock<Json>,
-    settings: OnceLock<Value>,
+    /// The theme's settings: no object, which would hold the page and never be freed.
+    settings: OnceLock<ThemeSettings>,
+    /// The products of lists, shared by the objects that templates get again and again.
+    shared: Mutex<HashMap<usize, Shared>>,
 }
+
+/// The settings that a theme declares, and their values.
+type ThemeSettings = (Arc<Declared>, Arc<Map<String, Json>>);
+/// Items of a list, each of which objects hold.
+type Shared = Arc<[Arc<Json>]>;
 
 /// What tags and filters find again with [`liquid::Context::host`].
 pub(crate) struct Host(pub(crate) Arc<Shop>);
@@ -34,8 +45,10 @@ impl Shop {
             data: data.clone(),
             page,
             theme: theme.clone(),
+            unknown_tags: Mutex::default(),
             cart: OnceLock::new(),
             settings: OnceLock::new(),
+            shared: Mutex::default(),
         })
     }
 
@@ -93,10 +106,19 @@ impl Shop {
         let made = || {
             let declared = source::json(&self.theme, "config/settings_schema.json");
             let declared = declared.and_then(Result::ok).unwrap_or_default();
-            let declared = Declared::of_theme(&declared);
-            Settings::value(self, Arc::new(declared), Arc::new(self.theme.settings.clone()), None)
+            (Arc::new(Declared::of_theme(&declared)), Arc::new(self.theme.settings.clone()))
         };
-        self.settings.get_or_init(made).clone()
+        let (declared, values) = self.settings.get_or_init(made);
+        Settings::value(self, Arc::clone(declared), Arc::clone(values), None)
+    }
+
+    /// The items of a list of this page's data, to be shared.
+    pub(crate) fn shared(&self, list: &[Json]) -> Shared {
+        // The data does not move while the page is rendered.
+        let place = list.as_ptr().addr();
+        let mut known = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = || list.iter().map(|item| Arc::new(item.clone())).collect();
+        Arc::clone(known.entry(place).or_insert_with(made))
     }
 
     /// The text of a translation's key; with a count, the form for it.
@@ -106,7 +128,22 @@ impl Shop {
 
     /// A template of the theme, parsed.
     pub(crate) fn source(&self, path: &str) -> Option<Arc<Source>> {
-        source::liquid(&self.theme, path)
+        let source = source::liquid(&self.theme, path)?;
+        let unknown = source.template.as_ref().map(|template| template.warnings());
+        if let Some(unknown) = unknown.ok().filter(|unknown| !unknown.is_empty()) {
+            let finding = |tag: &liquid::ParseError| {
+                let message = format!("line {}: {}", tag.line, tag.message);
+                Finding::new(FindingCode::UnknownTag, path, message)
+            };
+            let mut noted = self.unknown_tags.lock().unwrap_or_else(PoisonError::into_inner);
+            noted.extend(unknown.iter().map(finding));
+        }
+        Some(source)
+    }
+
+    /// The unknown tags of the files of the page.
+    pub(crate) fn unknown_tags(&self) -> BTreeSet<Finding> {
+        std::mem::take(&mut *self.unknown_tags.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

@@ -37,11 +37,14 @@ enum Parsed {
     Json(Result<Arc<Json>, Arc<str>>, u64),
 }
 
+/// A digest and a path.
+type Key = (Arc<str>, Arc<str>);
+
 #[derive(Clone)]
 struct Weight;
 
-impl Weighter<(Arc<str>, Arc<str>), Parsed> for Weight {
-    fn weight(&self, _: &(Arc<str>, Arc<str>), parsed: &Parsed) -> u64 {
+impl Weighter<Key, Parsed> for Weight {
+    fn weight(&self, _: &Key, parsed: &Parsed) -> u64 {
         match parsed {
             Parsed::Liquid(source) => source.bytes.max(1),
             Parsed::Json(_, bytes) => (*bytes).max(1),
@@ -49,7 +52,7 @@ impl Weighter<(Arc<str>, Arc<str>), Parsed> for Weight {
     }
 }
 
-static CACHE: LazyLock<Cache<(Arc<str>, Arc<str>), Parsed, Weight>> =
+static CACHE: LazyLock<Cache<Key, Parsed, Weight>> =
     LazyLock::new(|| Cache::with_weighter(FILES, KEPT, Weight));
 
 static LANGUAGE: LazyLock<Language> = LazyLock::new(|| {
@@ -140,6 +143,11 @@ fn schema_of(text: &str) -> Option<&str> {
         let end = body.match_indices("{%").map(|(at, _)| at).find(is_end)?;
         return body.get(..end);
     }
+}
+
+/// A text of a merchant as a template; none if it is invalid.
+pub(crate) fn fragment(text: &str) -> Option<Template> {
+    Template::parse_in(&LANGUAGE, "", text).ok()
 }
 
 /// The template of a page that a theme leaves to the shop: those of accounts, and simple ones.

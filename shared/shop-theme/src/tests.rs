@@ -1,12 +1,17 @@
 //! Tests with whole pages, of valid and of invalid themes.
 
+mod ajax;
+mod hostile;
+mod language;
 mod public;
+mod shopify;
+mod tags;
 
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use crate::{Data, Limits};
+use crate::{Data, Finding, Limits, Page, Theme, files, render};
 
 /// The default limits with a longer time, which differs between machines.
 fn patient() -> Limits {
@@ -90,4 +95,49 @@ fn shop() -> Data {
         now_ms: 1_795_000_000_000,
         ..Data::default()
     }
+}
+
+/// A theme whose home page is this template, in a layout that adds nothing.
+fn theme(template: &str, others: &[(&str, &str)]) -> Theme {
+    let own =
+        [("layout/theme.liquid", "{{ content_for_layout }}"), ("templates/index.liquid", template)];
+    Theme {
+        files: files(own.into_iter().chain(others.iter().copied())),
+        locale: "en".to_owned(),
+        ..Theme::default()
+    }
+}
+
+/// The theme without this file, and with these.
+fn but(mut theme: Theme, without: &str, others: &[(&str, &str)]) -> Theme {
+    let mut all = (*theme.files).clone();
+    all.remove(without);
+    all.extend((*files(others.iter().copied())).clone());
+    theme.files = std::sync::Arc::new(all);
+    theme
+}
+
+fn data() -> Data {
+    let cup = json!({
+        "handle": "cup", "title": "Cup <b>& saucer</b>", "price": {"amount": 129_900, "currency": "INR"},
+        "price_max": {"amount": 129_900, "currency": "INR"}, "in_stock": true,
+        "images": [{"url": "/media/cup.png", "alt": "A \"cup\""}],
+        "description": "<p>It holds <em>tea</em>.</p>",
+    });
+    Data {
+        store: json!({"name": "Tom & Jerry", "currency": "INR", "locale": "en-IN"}),
+        products: vec![cup.clone()],
+        collections: vec![(json!({"handle": "kitchen", "title": "Kitchen"}), vec![cup])],
+        root: "/shop".to_owned(),
+        ..Data::default()
+    }
+}
+
+fn page(theme: &Theme) -> Result<String, Finding> {
+    render(theme, Page::Index, &data(), patient()).map(|rendered| rendered.html)
+}
+
+/// The home page of this template alone.
+fn rendered(template: &str) -> String {
+    page(&theme(template, &[])).unwrap()
 }

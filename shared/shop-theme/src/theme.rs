@@ -42,7 +42,7 @@ impl Theme {
         const FOLDERS: [&str; 7] =
             ["blocks/", "config/", "layout/", "locales/", "sections/", "snippets/", "templates/"];
         FOLDERS.iter().any(|folder| path.starts_with(folder))
-            || (path.starts_with("assets/") && path.ends_with(".svg"))
+            || (path.starts_with("assets/") && path.strip_suffix(".svg").is_some())
     }
 }
 

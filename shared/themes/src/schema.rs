@@ -82,7 +82,7 @@ primitives::string_enum! {
         InlineRichtext = "inline_richtext",
         /// The handle of a menu.
         LinkList = "link_list",
-        /// Template code, stored as text and not run.
+        /// Template code, which a page runs.
         Liquid = "liquid",
         /// The handle of a metaobject, of which there are none here.
         Metaobject = "metaobject",

@@ -2,7 +2,7 @@
 //! groups, blocks of the theme, translated labels, and the tags that only Shopify has.
 
 use support::clock::STORE_CACHE;
-use support::{ThemeShop, json, upload, zip};
+use support::{Merchant, ThemeShop, json, upload, zip};
 
 const COMMENT: &str = "/*\n * IMPORTANT: The contents of this file are auto-generated.\n */\n";
 
@@ -106,7 +106,9 @@ async fn a_shopify_theme_is_uploaded_and_rendered() {
     for part in [
         "<h2 >Browse <em>all</em></h2>",
         "class=\"banner banner--s\"",
-        "action=\"/localization\"",
+        "accept-charset=\"UTF-8\" id=\"FooterLocale\" class=\"locale\"",
+        "name=\"form_type\" value=\"localization\"",
+        "<button></button></form>",
         "window.Shopify",
     ] {
         assert!(first.text.contains(part), "{part} is not in {}", first.text);
@@ -137,4 +139,67 @@ async fn a_shopify_theme_is_uploaded_and_rendered() {
     );
     shop.post("rollback", json!({"release": 1})).await.expect(201);
     assert_eq!(seen("/").await.expect(200).text, first.text);
+}
+
+/// A theme as its authors publish it: without `theme.json`, with comments and last commas in its JSON, files of
+/// tools, static blocks, dynamic sources and palettes.
+#[tokio::test]
+async fn a_public_theme_is_accepted_as_it_is() {
+    let shop = ThemeShop::with_upload().await;
+    let product = json!({"title": "Cup", "status": "active", "description": "<p>Clay.</p>",
+        "variants": [{"price": {"amount": 500, "currency": "INR"}}]});
+    shop.owner.post("/v1/products").json(product).await.expect(201);
+    let name = format!("Public {}", shop.slug);
+    let schema = format!(
+        "[{{\"name\": \"theme_info\", \"theme_name\": \"{name}\", \"theme_version\": \"2.1\", \"theme_author\": \"Ann\",}},\n\
+         // Colors\n{{\"name\": \"Colors\", \"settings\": [{{\"type\": \"color_palette\", \"id\": \"palette\", \
+         \"default\": {{\"paper\": \"#fafafa\"}}}}, {{\"type\": \"color\", \"id\": \"page\", \
+         \"default\": \"{{{{ settings.palette.paper }}}}\", \"label\": \"t:x\"}}]}}]"
+    );
+    let card = "<b>{{ block.settings.product.title | escape }}</b>{% schema %}{\"name\": \"Card\", \"tag\": null, \
+        \"settings\": [{\"type\": \"product\", \"id\": \"product\", \"label\": \"t:x\"}]}{% endschema %}";
+    let grid = "{% for product in collections.all.products %}{% content_for 'block', type: '_card', id: 'card', \
+        closest.product: product %}{% endfor %}{% schema %}{\"name\": \"Grid\", \"settings\": [],}{% endschema %}";
+    let index = "/* Written by the editor. */ {\"sections\": {\"grid\": {\"type\": \"grid\", \"blocks\": {\"card\": \
+        {\"type\": \"_card\", \"static\": true, \"settings\": {\"product\": \"{{ closest.product }}\"}}}, \
+        \"block_order\": []}}, \"order\": [\"grid\"]}";
+    let layout = "<body style=\"background: {{ settings.page }}\">{{ content_for_layout }}</body>";
+    let files = [
+        (".gitignore", "node_modules"),
+        ("README.md", "# A theme"),
+        ("assets/base.css", "body{}"),
+        ("assets/global.d.ts", "declare const a: string;"),
+        ("blocks/_card.liquid", card),
+        ("config/settings_schema.json", schema.as_str()),
+        ("config/settings_data.json", "{}"),
+        ("layout/theme.liquid", layout),
+        ("locales/.keep", ""),
+        ("locales/en.default.json", "{\"a\": \"b\",}"),
+        ("sections/grid.liquid", grid),
+        ("templates/index.json", index),
+    ];
+    let files: Vec<(String, Vec<u8>)> =
+        files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())).into();
+    let taken = upload(&shop.merchant, zip(&files)).await.expect(201);
+    let slug = format!("public-{}", shop.slug);
+    assert_eq!(taken.str("/package/slug"), slug, "{}", taken.text);
+    assert_eq!(taken.str("/package/version"), "2.1.0");
+    for code in ["manifest_derived", "ignored_file", "outside_directories"] {
+        assert!(taken.text.contains(code), "{code}: {}", taken.text);
+    }
+    // The slug of a name is somebody else's: the copy has a slug of its own.
+    let other = Merchant::sign_up(&shop.gateway).await;
+    let own = upload(&other, zip(&files)).await.expect(201).str("/package/slug");
+    assert!(own.starts_with(&format!("{slug}-")) && own.len() == slug.len() + 9, "{own}");
+    let act =
+        |action: &str, body| shop.owner.post(&format!("/v1/themes/{slug}/{action}")).json(body);
+    act("install", json!({})).await.expect(201);
+    act("publish", json!({"draft_version": 1})).await.expect(201);
+    shop.gateway.advance(STORE_CACHE);
+    let port = shop.gateway.system().shop_port().unwrap_or_default();
+    let host = format!("{}.localhost:{port}", shop.store.subdomain);
+    let shown = shop.gateway.browser(&host).open("/").await.expect(200);
+    for part in ["background: #fafafa", "<b>Cup</b>"] {
+        assert!(shown.text.contains(part), "{part} is not in {}", shown.text);
+    }
 }

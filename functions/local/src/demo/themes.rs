@@ -171,11 +171,12 @@ async fn offer(
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
     use std::path::Path;
+    use std::sync::Arc;
 
     use ::themes::package;
     use ::themes::settings::defaults;
-    use render::{Data, Limits, Page, Theme, render};
     use serde_json::{Value, json};
+    use shop_theme::{Data, Limits, Listing, Page, Theme, render};
 
     use super::{FOLDERS, Folder};
 
@@ -223,12 +224,13 @@ mod tests {
         let assets = folder.files.iter().filter_map(|(path, _)| path.strip_prefix("assets/"));
         let assets = assets.map(|name| (name.to_owned(), format!("/files/{name}")));
         Theme {
-            files: render::files(folder.files.iter().copied()),
-            assets: assets.collect::<BTreeMap<_, _>>(),
+            files: shop_theme::files(folder.files.iter().copied()),
+            assets: Arc::new(assets.collect::<BTreeMap<_, _>>()),
             settings: content.settings,
             sections,
             order: Some(content.order),
             locale: locale.to_owned(),
+            name: folder.slug.to_owned(),
         }
     }
 
@@ -251,7 +253,7 @@ mod tests {
                 json!({"handle": "main", "items": [{"title": "Light", "type": "collection", "ref": "light"}]}),
             ],
             root: "/shop".to_owned(),
-            page: 1,
+            ..Data::default()
         };
         (data, product)
     }
@@ -261,11 +263,16 @@ mod tests {
         let (data, lamp) = data();
         for folder in &FOLDERS {
             let theme = installed(folder, "en");
+            let listing = |handle: &str, title: &str| {
+                let collection = json!({"handle": handle, "title": title});
+                let products = data.products.clone();
+                Page::Collection(Box::new(Listing { collection, products, ..Listing::default() }))
+            };
             for (page, expected) in [
                 (Page::Index, "Lamp &lt;No. 1&gt;"),
                 (Page::Collections, "Light"),
-                (Page::Collection("light".to_owned()), "1 product<"),
-                (Page::Collection("all".to_owned()), "All products"),
+                (listing("light", "Light"), "1 product<"),
+                (listing("all", "All products"), "All products"),
                 (Page::Product(Box::new(lamp.clone())), "<p>Bright.</p>"),
                 (
                     Page::Text(Box::new(json!({"title": "T", "body_html": "<p>We keep it.</p>"}))),
@@ -274,7 +281,9 @@ mod tests {
                 (Page::NotFound, "There is nothing here"),
             ] {
                 let name = format!("{} {page:?}", folder.slug);
-                let html = render(&theme, page, &data, Limits::default()).expect(&name);
+                let rendered = render(&theme, page, &data, Limits::default()).expect(&name);
+                assert_eq!(rendered.warnings, [], "{name}");
+                let html = rendered.html;
                 assert!(html.contains(expected), "{name}: {html}");
                 assert!(
                     html.contains("<title>") && html.contains("Tom &amp; Ann"),
@@ -291,7 +300,7 @@ mod tests {
         let (data, _) = data();
         for folder in &FOLDERS {
             let theme = installed(folder, "de-AT");
-            let html = render(&theme, Page::NotFound, &data, Limits::default()).unwrap();
+            let html = render(&theme, Page::NotFound, &data, Limits::default()).unwrap().html;
             assert!(
                 html.contains("Hier ist nichts") && html.contains("<html lang=\"de-AT\">"),
                 "{html}"

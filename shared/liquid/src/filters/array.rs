@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::Filters;
 use super::items::{has_members, is_list, items_of, member};
+use super::standard::Filters;
 use super::text::joined;
 use crate::args::Args;
 use crate::context::Context;

@@ -1,6 +1,6 @@
 //! The filter of dates.
 
-use super::Filters;
+use super::standard::Filters;
 use crate::args::Args;
 use crate::context::Context;
 use crate::error::Result;

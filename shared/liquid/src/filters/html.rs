@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::Filters;
+use super::standard::Filters;
 use super::text::like;
 use crate::args::Args;
 use crate::context::Context;

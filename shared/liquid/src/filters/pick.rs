@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use super::Filters;
 use super::items::{items_of, member};
+use super::standard::Filters;
 use crate::args::Args;
 use crate::compare;
 use crate::context::Context;

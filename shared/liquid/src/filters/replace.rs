@@ -1,6 +1,6 @@
 //! Filters that replace and remove parts of text.
 
-use super::Filters;
+use super::standard::Filters;
 use crate::args::Args;
 use crate::context::Context;
 use crate::error::Result;

@@ -1,13 +1,13 @@
 //! Filters that take a part of a value.
 
-use super::Filters;
-use super::items::is_list;
+use super::items::{is_list, items_of};
+use super::standard::Filters;
 use crate::args::Args;
 use crate::context::Context;
 use crate::error::Result;
 use crate::lookup;
 use crate::number;
-use crate::syntax::is_space;
+use crate::text::is_space;
 use crate::value::Value;
 
 pub(super) const FILTERS: Filters = &[
@@ -39,7 +39,7 @@ fn slice(input: &Value, args: &Args, cx: &mut Context<'_>) -> Result<Value> {
         Some(length) => number::strict_integer(length)?,
     };
     if is_list(&input) {
-        let items = super::items_of(&input, cx)?;
+        let items = items_of(&input, cx)?;
         let part = part(items.len(), offset, length);
         return Ok(part.map_or_else(
             || Value::from(Vec::new()),

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::Filters;
 use super::array::{all_have_members, by};
 use super::items::items_of;
+use super::standard::Filters;
 use crate::args::Args;
 use crate::compare;
 use crate::context::Context;

@@ -1,11 +1,11 @@
 //! Filters of text.
 
-use super::Filters;
+use super::standard::Filters;
 use crate::args::Args;
 use crate::compare;
 use crate::context::Context;
 use crate::error::Result;
-use crate::syntax::is_space;
+use crate::text::is_space;
 use crate::value::Value;
 
 pub(super) const FILTERS: Filters = &[

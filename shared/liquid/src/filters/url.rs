@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-use super::Filters;
+use super::standard::Filters;
 use crate::args::Args;
 use crate::context::Context;
 use crate::error::{Error, Result};

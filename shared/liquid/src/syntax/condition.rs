@@ -3,7 +3,6 @@
 use std::cmp::Ordering;
 
 use super::expression::Expression;
-use super::lax;
 use super::markup::Markup;
 use crate::compare;
 use crate::context::Context;
@@ -107,12 +106,19 @@ impl Condition {
     }
 }
 
-pub(super) fn parse(markup: &mut Markup<'_, '_>) -> std::result::Result<Condition, ParseError> {
+impl Markup<'_, '_> {
+    /// Takes the whole rest: comparisons between `and` and `or`.
+    pub fn condition(&mut self) -> std::result::Result<Condition, ParseError> {
+        parse(self)
+    }
+}
+
+fn parse(markup: &mut Markup<'_, '_>) -> std::result::Result<Condition, ParseError> {
     let before = markup.clone();
     match strict(markup) {
         Err(error) if markup.is_lax() => {
             *markup = before;
-            lax::condition(markup).ok_or(error)
+            markup.lax_condition().ok_or(error)
         }
         outcome => outcome,
     }

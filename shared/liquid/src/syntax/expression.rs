@@ -4,9 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::context::Context;
-use crate::lookup;
+use crate::lookup::{self, Command};
 use crate::number;
 use crate::value::Value;
+
+/// Named arguments of a tag or filter, in order.
+pub type Attributes = Vec<(Arc<str>, Expression)>;
 
 /// An expression without filters.
 #[derive(Debug, Clone)]
@@ -40,12 +43,11 @@ pub(crate) enum Step {
     Computed(Expression),
 }
 
-/// A name that is computed where there is no such member.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Command {
-    Size,
-    First,
-    Last,
+impl Step {
+    /// A member by name, which may be `size`, `first` or `last`.
+    pub(super) fn named(name: &str) -> Self {
+        Self::Name(Arc::from(name), Command::named(name))
+    }
 }
 
 impl Expression {

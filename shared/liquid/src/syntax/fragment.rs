@@ -2,15 +2,22 @@
 
 use std::sync::Arc;
 
-use super::expression::{Command, Expression, Root, Step};
+use super::expression::{Expression, Root, Step};
 use super::markup::Markup;
-use super::tokens::is_word;
 use crate::error::ParseError;
+use crate::text::is_word;
 use crate::value::Value;
 
 type Result<T> = std::result::Result<T, ParseError>;
 
-pub(super) fn expression(markup: &mut Markup<'_, '_>) -> Result<Expression> {
+impl Markup<'_, '_> {
+    /// Takes an expression without filters, by the book.
+    pub(super) fn strict_expression(&mut self) -> Result<Expression> {
+        expression(self)
+    }
+}
+
+fn expression(markup: &mut Markup<'_, '_>) -> Result<Expression> {
     markup.skip_space();
     match markup.peek() {
         Some(quote @ ('"' | '\'')) => string(markup, quote),
@@ -132,18 +139,5 @@ fn steps(markup: &mut Markup<'_, '_>) -> Result<Vec<Step>> {
             markup.rest = before;
             return Ok(steps);
         }
-    }
-}
-
-impl Step {
-    /// A member by name, which may be `size`, `first` or `last`.
-    pub(super) fn named(name: &str) -> Self {
-        let command = match name {
-            "size" => Some(Command::Size),
-            "first" => Some(Command::First),
-            "last" => Some(Command::Last),
-            _ => None,
-        };
-        Self::Name(Arc::from(name), command)
     }
 }

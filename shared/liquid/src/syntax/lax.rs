@@ -6,11 +6,11 @@
 use std::sync::Arc;
 
 use super::condition::{Comparison, Condition, Operator, Relation};
-use super::expression::{Expression, Root, Step};
+use super::expression::{Attributes, Expression, Root, Step};
 use super::fragment::{literal, number_value};
-use super::markup::{Attributes, Markup};
-use super::tokens::{is_space, is_word};
+use super::markup::Markup;
 use super::variable::Filtered;
+use crate::text::{is_space, is_word};
 use crate::value::Value;
 
 /// How long the fragment is with which a text begins.
@@ -51,19 +51,31 @@ fn next_fragment<'s>(rest: &mut &'s str) -> Option<&'s str> {
     None
 }
 
-/// Skips a fragment, or the character that begins none.
-pub(super) fn skip(markup: &mut Markup<'_, '_>) {
-    markup.skip_space();
-    let length = fragment_length(markup.rest);
-    let first = markup.peek().map_or(0, char::len_utf8);
-    markup.advance(length.max(first));
-}
+impl Markup<'_, '_> {
+    /// Skips a word or symbol that cannot be understood.
+    pub fn skip(&mut self) {
+        self.skip_space();
+        let length = fragment_length(self.rest);
+        let first = self.peek().map_or(0, char::len_utf8);
+        self.advance(length.max(first));
+    }
 
-/// Takes the expression that a fragment is.
-pub(super) fn expression(markup: &mut Markup<'_, '_>) -> Option<Expression> {
-    markup.skip_space();
-    let length = fragment_length(markup.rest);
-    (length > 0).then(|| of_fragment(markup.advance(length), 0))
+    /// Takes the expression that a fragment is.
+    pub(super) fn lax_expression(&mut self) -> Option<Expression> {
+        self.skip_space();
+        let length = fragment_length(self.rest);
+        (length > 0).then(|| of_fragment(self.advance(length), 0))
+    }
+
+    /// Takes the whole rest: the first fragment, and what follows pipes.
+    pub(super) fn lax_filtered(&mut self) -> Filtered {
+        filtered(self)
+    }
+
+    /// Takes the whole rest: of each comparison the first two fragments and the operator between them.
+    pub(super) fn lax_condition(&mut self) -> Option<Condition> {
+        condition(self)
+    }
 }
 
 /// The expression that a text is. Every text is one.
@@ -161,14 +173,13 @@ fn bracket_length(text: &str) -> usize {
     0
 }
 
-/// Takes the whole rest: the first fragment, and what follows pipes.
-pub(super) fn filtered(markup: &mut Markup<'_, '_>) -> Filtered {
+fn filtered(markup: &mut Markup<'_, '_>) -> Filtered {
     let mut rest = markup.rest;
     markup.rest = "";
     let base = next_fragment(&mut rest).map_or(Expression::NIL, |text| of_fragment(text, 0));
     let mut filtered = Filtered::new(base, markup.line());
     let Some((_, filters)) = rest.split_once('|') else { return filtered };
-    for filter in pieces(filters, '|') {
+    for filter in unquoted_parts(filters, '|') {
         let Some(begin) = filter.find(is_word) else { continue };
         let named = filter.get(begin..).unwrap_or_default();
         let length = named.find(|c| !is_word(c)).unwrap_or(named.len());
@@ -180,32 +191,32 @@ pub(super) fn filtered(markup: &mut Markup<'_, '_>) -> Filtered {
 
 /// The parts of a text between separators that are not quoted. A quote that is never closed separates,
 /// too.
-fn pieces(text: &str, separator: char) -> Vec<&str> {
+fn unquoted_parts(text: &str, separator: char) -> Vec<&str> {
     let last = ['"', '\''].map(|quote| text.rfind(quote));
-    let closes = |place: usize| last.iter().any(|last| *last == Some(place));
-    let mut pieces = Vec::new();
+    let closes = |place: usize| last.contains(&Some(place));
+    let mut found = Vec::new();
     let mut quote = None;
     let mut from = 0;
     for (place, c) in text.char_indices() {
         match quote {
             Some(open) => quote = Some(open).filter(|open| *open != c),
             None if c == separator || closes(place) => {
-                pieces.push(text.get(from..place).unwrap_or_default());
+                found.push(text.get(from..place).unwrap_or_default());
                 from = place.saturating_add(1);
             }
             None if c == '"' || c == '\'' => quote = Some(c),
             None => {}
         }
     }
-    pieces.push(text.get(from..).unwrap_or_default());
-    pieces
+    found.push(text.get(from..).unwrap_or_default());
+    found
 }
 
 fn filter_arguments(text: &str) -> (Vec<Expression>, Attributes) {
     let mut positional = Vec::new();
     let mut attributes = Vec::new();
     let Some((_, arguments)) = text.split_once(':') else { return (positional, attributes) };
-    for argument in pieces(arguments, ',') {
+    for argument in unquoted_parts(arguments, ',') {
         let mut rest = argument;
         let Some(text) = next_fragment(&mut rest) else { continue };
         match attribute(argument) {
@@ -224,8 +235,7 @@ fn attribute(argument: &str) -> Option<(&str, &str)> {
     Some((name, next_fragment(&mut rest)?)).filter(|_| is_name)
 }
 
-/// Takes the whole rest: of each comparison the first two fragments and the operator between them.
-pub(super) fn condition(markup: &mut Markup<'_, '_>) -> Option<Condition> {
+fn condition(markup: &mut Markup<'_, '_>) -> Option<Condition> {
     let mut rest = markup.rest;
     markup.rest = "";
     let mut condition = Condition::default();

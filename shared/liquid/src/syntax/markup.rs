@@ -1,20 +1,10 @@
 //! The arguments of tags, read from left to right.
 
-use std::sync::Arc;
-
-use super::condition::{self, Condition};
-use super::expression::Expression;
-use super::fragment;
-use super::lax;
-use super::tokens::{is_space, is_word};
-use super::variable::Filtered;
 use crate::error::ParseError;
-use crate::language::{Language, Mode};
+use crate::filter::{Grammar, Mode};
+use crate::text::{is_space, is_word};
 
 type Result<T> = std::result::Result<T, ParseError>;
-
-/// Named arguments of a tag, in order.
-pub type Attributes = Vec<(Arc<str>, Expression)>;
 
 /// How deep brackets and ranges go within each other.
 const DEEPEST: u32 = 50;
@@ -23,13 +13,13 @@ const DEEPEST: u32 = 50;
 #[derive(Clone)]
 pub struct Markup<'p, 's> {
     pub(super) rest: &'s str,
-    pub(super) language: &'p Language,
+    pub(super) language: &'p dyn Grammar,
     line: u32,
     depth: u32,
 }
 
 impl<'p, 's> Markup<'p, 's> {
-    pub(crate) fn new(language: &'p Language, markup: &'s str, line: u32) -> Self {
+    pub(crate) fn new(language: &'p dyn Grammar, markup: &'s str, line: u32) -> Self {
         Self { rest: markup, language, line, depth: 0 }
     }
 
@@ -127,36 +117,6 @@ impl<'p, 's> Markup<'p, 's> {
         None
     }
 
-    /// Takes an expression without filters.
-    pub fn expression(&mut self) -> Result<Expression> {
-        let before = self.rest;
-        match self.strict_expression() {
-            Err(error) if !self.is_lax() => Err(error),
-            Ok(expression) if !self.is_lax() || self.ends_fragment() => Ok(expression),
-            outcome => {
-                self.rest = before;
-                match lax::expression(self) {
-                    Some(expression) => Ok(expression),
-                    None => outcome.and_then(|_| Err(self.unexpected("an expression"))),
-                }
-            }
-        }
-    }
-
-    /// Whether an expression may end here.
-    fn ends_fragment(&self) -> bool {
-        self.peek().is_none_or(|c| {
-            is_space(c)
-                || matches!(c, ',' | '|' | ':' | ')' | ']' | '\'' | '"')
-                || self.rest.starts_with("..")
-        })
-    }
-
-    /// Skips a word or symbol that cannot be understood.
-    pub fn skip(&mut self) {
-        lax::skip(self);
-    }
-
     pub(super) fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth >= DEEPEST {
             return Err(self.error("Nesting too deep"));
@@ -165,37 +125,5 @@ impl<'p, 's> Markup<'p, 's> {
         let result = parse(self);
         self.depth = self.depth.saturating_sub(1);
         result
-    }
-
-    pub(super) fn strict_expression(&mut self) -> Result<Expression> {
-        fragment::expression(self)
-    }
-
-    /// Takes the whole rest: an expression and its filters.
-    pub fn filtered(&mut self) -> Result<Filtered> {
-        Filtered::parse(self)
-    }
-
-    /// Takes the whole rest: comparisons between `and` and `or`.
-    pub fn condition(&mut self) -> Result<Condition> {
-        condition::parse(self)
-    }
-
-    /// Takes the whole rest: named arguments, with or without commas.
-    pub fn attributes(&mut self) -> Result<Attributes> {
-        let mut attributes = Vec::new();
-        loop {
-            while self.take(",") {}
-            if self.at_end() {
-                return Ok(attributes);
-            }
-            if let Some(name) = self.argument_name() {
-                attributes.push((Arc::from(name), self.expression()?));
-            } else if self.is_lax() {
-                self.skip();
-            } else {
-                return Err(self.unexpected("a named argument"));
-            }
-        }
     }
 }

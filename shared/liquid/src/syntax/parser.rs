@@ -1,10 +1,10 @@
 //! Blocks within blocks.
 
-use super::block::{Block, Node};
 use super::markup::Markup;
 use super::tokens::{Head, Token, Tokens};
 use crate::error::ParseError;
-use crate::language::{Language, Render};
+use crate::language::Language;
+use crate::template::{Block, Node, Render, Template};
 
 type Result<T> = std::result::Result<T, ParseError>;
 
@@ -17,6 +17,21 @@ pub struct Parser<'p, 's> {
     tokens: Tokens<'s>,
     depth: u32,
     warnings: Vec<ParseError>,
+}
+
+/// A tag: it parses its arguments, and its body if it has one, to what renders it.
+pub trait Tag: Send + Sync {
+    /// Parses a tag that begins with `head`. Of a block it takes the body and the end, too.
+    fn parse<'s>(&self, head: Head<'s>, parser: &mut Parser<'_, 's>) -> Result<Box<dyn Render>>;
+}
+
+impl<F> Tag for F
+where
+    F: for<'s> Fn(Head<'s>, &mut Parser<'_, 's>) -> Result<Box<dyn Render>> + Send + Sync,
+{
+    fn parse<'s>(&self, head: Head<'s>, parser: &mut Parser<'_, 's>) -> Result<Box<dyn Render>> {
+        self(head, parser)
+    }
 }
 
 /// The tags that end a block.
@@ -113,7 +128,7 @@ impl<'p, 's> Parser<'p, 's> {
                 Token::Text(text) => block.push(Node::Text(text.into())),
                 Token::Output { markup, line } => {
                     let output = Markup::new(self.language, markup, line).filtered()?;
-                    block.push(Node::Output(output, line));
+                    block.push(Node::Tag(Box::new(output), line));
                 }
                 Token::Tag(head) if ends.contains(head.name) => return Ok((block, Some(head))),
                 Token::Tag(head) => {
@@ -160,4 +175,19 @@ impl Ends<'_> {
 
 fn never_closed(head: &Head<'_>) -> ParseError {
     ParseError::new(head.line, format!("'{}' tag was never closed", head.name))
+}
+
+impl Template {
+    /// Parses a template of Liquid's own tags and filters, without a name.
+    pub fn parse(source: &str) -> Result<Self> {
+        Self::parse_in(&Language::standard(), "", source)
+    }
+
+    /// Parses a template of a language. Errors of the page call it by its name.
+    pub fn parse_in(language: &Language, name: &str, source: &str) -> Result<Self> {
+        let mut parser = Parser::new(language, source);
+        let block = parser.document()?;
+        let warnings = parser.into_warnings();
+        Ok(Self::new(name, block, warnings, source.len()))
+    }
 }

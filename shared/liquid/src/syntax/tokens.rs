@@ -1,5 +1,7 @@
 //! Text, outputs and tags, one after another.
 
+use crate::text::{is_space, is_word};
+
 /// The name and the arguments of a tag, and where it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head<'s> {
@@ -173,15 +175,6 @@ impl<'s> Tokens<'s> {
     pub(crate) fn is_liquid(&self) -> bool {
         self.lines
     }
-}
-
-/// What Ruby's `strip` takes away.
-pub(crate) fn is_space(c: char) -> bool {
-    matches!(c, ' ' | '\t' | '\n' | '\r' | '\x0b' | '\x0c' | '\0')
-}
-
-pub(crate) fn is_word(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
 }
 
 fn count_lines(text: &str) -> u32 {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::expression::Expression;
-use super::lax;
-use super::markup::{Attributes, Markup};
+use super::expression::{Attributes, Expression};
+use super::markup::Markup;
 use crate::args::Args;
 use crate::context::Context;
 use crate::error::{ParseError, Result};
-use crate::language::{Filter, Language};
+use crate::filter::{Filter, Grammar};
+use crate::template::{Flow, Render};
 use crate::value::Value;
 
 /// An expression and its filters.
@@ -32,7 +32,7 @@ impl Filtered {
 
     pub(super) fn push(
         &mut self,
-        language: &Language,
+        language: &dyn Grammar,
         name: &str,
         (positional, named): (Vec<Expression>, Attributes),
     ) {
@@ -40,12 +40,12 @@ impl Filtered {
         self.filters.push(Call { name: name.into(), filter, positional, named });
     }
 
-    pub(super) fn parse(markup: &mut Markup<'_, '_>) -> std::result::Result<Self, ParseError> {
+    fn parse(markup: &mut Markup<'_, '_>) -> std::result::Result<Self, ParseError> {
         let before = markup.clone();
         match Self::strict(markup) {
             Err(_) if markup.is_lax() => {
                 *markup = before;
-                Ok(lax::filtered(markup))
+                Ok(markup.lax_filtered())
             }
             outcome => outcome,
         }
@@ -84,6 +84,22 @@ impl Filtered {
             value = call.apply(&value, self.line, cx)?;
         }
         Ok(value)
+    }
+}
+
+impl Markup<'_, '_> {
+    /// Takes the whole rest: an expression and its filters.
+    pub fn filtered(&mut self) -> std::result::Result<Filtered, ParseError> {
+        Filtered::parse(self)
+    }
+}
+
+/// As an output or `echo`.
+impl Render for Filtered {
+    fn render(&self, cx: &mut Context<'_>, out: &mut String) -> Result<Flow> {
+        let value = self.evaluate(cx)?;
+        cx.write(&value, out)?;
+        Ok(Flow::Next)
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::context::Context;
 use crate::error::{ParseError, Result};
-use crate::language::{Flow, Render};
-use crate::syntax::{Block, Filtered, Head, Markup, Parser};
+use crate::syntax::{Filtered, Head, Markup, Parser};
+use crate::template::{Block, Flow, Render};
 use crate::value::Value;
 
 type Parsed = std::result::Result<Box<dyn Render>, ParseError>;
@@ -102,16 +102,6 @@ impl Render for Count {
     }
 }
 
-struct Echo(Filtered);
-
 pub(super) fn echo(head: Head<'_>, parser: &mut Parser<'_, '_>) -> Parsed {
-    Ok(Box::new(Echo(parser.arguments(&head).filtered()?)))
-}
-
-impl Render for Echo {
-    fn render(&self, cx: &mut Context<'_>, out: &mut String) -> Result<Flow> {
-        let value = self.0.evaluate(cx)?;
-        cx.write(&value, out)?;
-        Ok(Flow::Next)
-    }
+    Ok(Box::new(parser.arguments(&head).filtered()?))
 }

@@ -2,8 +2,8 @@
 
 use crate::context::Context;
 use crate::error::{ParseError, Result};
-use crate::language::{Flow, Render};
-use crate::syntax::{Block, Condition, Head, Parser};
+use crate::syntax::{Condition, Head, Parser};
+use crate::template::{Block, Flow, Render};
 
 type Parsed = std::result::Result<Box<dyn Render>, ParseError>;
 

@@ -3,8 +3,8 @@
 use crate::compare;
 use crate::context::Context;
 use crate::error::{ParseError, Result};
-use crate::language::{Flow, Render};
-use crate::syntax::{Block, Expression, Head, Markup, Parser};
+use crate::syntax::{Expression, Head, Markup, Parser};
+use crate::template::{Block, Flow, Render};
 
 type Parsed = std::result::Result<Box<dyn Render>, ParseError>;
 

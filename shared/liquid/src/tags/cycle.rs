@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use crate::context::Context;
 use crate::error::{ParseError, Result};
-use crate::language::{Flow, Render};
 use crate::syntax::{Expression, Head, Parser};
+use crate::template::{Flow, Render};
 use crate::value::Value;
 
 struct Cycle {

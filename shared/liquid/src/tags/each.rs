@@ -6,10 +6,10 @@ use super::forloop::ForLoop;
 use super::segment::Segment;
 use crate::context::Context;
 use crate::error::{ParseError, Result};
-use crate::language::{Flow, Render};
 use crate::number;
 use crate::object::Object;
-use crate::syntax::{Block, Expression, Head, Markup, Parser};
+use crate::syntax::{Expression, Head, Markup, Parser};
+use crate::template::{Block, Flow, Render};
 use crate::value::Value;
 
 type Parsed = std::result::Result<Box<dyn Render>, ParseError>;
@@ -75,7 +75,10 @@ fn options(markup: &mut Markup<'_, '_>) -> std::result::Result<Options, ParseErr
         match markup.argument_name() {
             Some("limit") => options.limit = Some(markup.expression()?),
             Some("offset") if markup.keyword("continue") => options.continues = true,
-            Some("offset") => options.offset = Some(markup.expression()?),
+            Some("offset") => {
+                options.offset = Some(markup.expression()?);
+                options.continues = false;
+            }
             Some(_) if markup.is_lax() => {
                 markup.expression()?;
             }

@@ -6,10 +6,10 @@ use super::forloop::ForLoop;
 use super::segment::Segment;
 use crate::context::Context;
 use crate::error::{Error, ErrorKind, ParseError, Result};
-use crate::language::{Flow, Render};
+
 use crate::object::{Object, Shape};
 use crate::syntax::{Attributes, Expression, Head, Markup, Parser};
-use crate::template::Template;
+use crate::template::{Flow, Render, Template};
 use crate::value::Value;
 
 type Parsed = std::result::Result<Box<dyn Render>, ParseError>;
@@ -36,8 +36,8 @@ impl Partial {
     /// The template, and the name by which it is known.
     fn template(&self, cx: &Context<'_>) -> Result<(Arc<Template>, Arc<str>)> {
         let value = self.name.evaluate(cx);
-        if let Value::Object(object) = &value
-            && let Some(template) = object.partial()
+        if matches!(value, Value::Object(_))
+            && let Some(template) = cx.partial_of(&value)
         {
             let name = Arc::clone(template.name());
             return Ok((template, name));

@@ -8,10 +8,10 @@ use super::forloop::ForLoop;
 use super::segment::Segment;
 use crate::context::Context;
 use crate::error::{Error, ParseError, Result};
-use crate::language::{Flow, Render};
 use crate::number;
 use crate::object::Object;
-use crate::syntax::{Attributes, Block, Expression, Head, Parser};
+use crate::syntax::{Attributes, Expression, Head, Parser};
+use crate::template::{Block, Flow, Render};
 use crate::value::Value;
 
 struct TableRow {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::context::Context;
 use crate::error::{ParseError, Result};
-use crate::language::{Flow, Render};
-use crate::syntax::{Block, Head, Parser};
+use crate::syntax::{Head, Parser};
+use crate::template::{Block, Flow, Render};
 
 type Parsed = std::result::Result<Box<dyn Render>, ParseError>;
 

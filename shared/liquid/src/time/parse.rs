@@ -30,7 +30,8 @@ fn of_text(text: &str, now: &Zoned) -> Option<Zoned> {
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return at_second(text.parse().ok()?, now);
     }
-    let mut reader = Reader { parts: scan(&text)?, ..Reader::default() };
+    let parts = scan(&text)?;
+    let mut reader = Reader { rest: &parts, ..Reader::default() };
     reader.read()?;
     let date = reader.date(now)?;
     let time = reader.time.unwrap_or_default();
@@ -44,7 +45,7 @@ fn fixed(offset: Offset) -> TimeZone {
 
 #[derive(Default)]
 struct Reader<'t> {
-    parts: Vec<Part<'t>>,
+    rest: &'t [Part<'t>],
     year: Option<i64>,
     month: Option<i64>,
     day: Option<i64>,
@@ -52,19 +53,17 @@ struct Reader<'t> {
     zone: Option<Offset>,
 }
 
-impl Reader<'_> {
-    fn at(&self, place: usize) -> Option<Part<'_>> {
-        self.parts.get(place).copied()
+impl<'t> Reader<'t> {
+    fn at(&self, place: usize) -> Option<Part<'t>> {
+        self.rest.get(place).copied()
     }
 
     /// Reads what is at the begin until nothing is left.
     fn read(&mut self) -> Option<()> {
-        let mut rest = self.parts.as_slice().to_vec();
-        while !rest.is_empty() {
-            self.parts = rest;
+        while !self.rest.is_empty() {
             let taken = self.take_clock().or_else(|| self.take_date()).or_else(|| self.take_zone());
             let taken = taken.or_else(|| self.take_word())?;
-            rest = self.parts.split_off(taken.min(self.parts.len()));
+            self.rest = self.rest.get(taken..).unwrap_or_default();
         }
         let known = self.year.or(self.month).or(self.day).is_some() || self.time.is_some();
         known.then_some(())
@@ -217,10 +216,9 @@ impl Reader<'_> {
     /// Weekdays, and words and symbols between.
     fn take_word(&mut self) -> Option<usize> {
         match self.at(0)? {
-            Part::Word(word) if word.len() >= 3 => super::WEEKDAYS
-                .iter()
-                .any(|weekday| weekday.to_lowercase().starts_with(word))
-                .then_some(1),
+            Part::Word(word) if super::WEEKDAYS.iter().any(|weekday| begins(weekday, word)) => {
+                Some(1)
+            }
             Part::Word("t" | "at" | "of" | "on" | "the")
             | Part::Symbol('-' | '.' | '/' | '(' | ')' | '\'') => Some(1),
             _ => None,
@@ -254,11 +252,14 @@ fn century(year: i64, digits: usize) -> i64 {
 }
 
 fn month_named(word: &str) -> Option<i64> {
-    let found = MONTHS.iter().position(|month| {
-        word.len() >= 3
-            && (month.to_lowercase().starts_with(word) || word == "sept" && *month == "September")
-    })?;
+    let word = if word == "sept" { "sep" } else { word };
+    let found = MONTHS.iter().position(|month| begins(month, word))?;
     i64::try_from(found.saturating_add(1)).ok()
+}
+
+/// Whether a word is a name or its first letters.
+fn begins(name: &str, word: &str) -> bool {
+    word.len() >= 3 && name.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word))
 }
 
 fn zone_named(word: &str) -> Option<i8> {

@@ -62,6 +62,9 @@ fn the_deadline_ends_a_page() {
     assert_eq!(exceeded(endless, limits), Some(Exceeded::Time));
 }
 
+/// Half of what a thread of a server has.
+const STACK: usize = 1 << 20;
+
 struct Itself(Language, &'static str);
 
 impl Partials for Itself {
@@ -82,6 +85,20 @@ fn partials_that_render_themselves_end_at_the_bound_of_depth() {
         assert_eq!(&*error.template, "me");
         assert_eq!(error.line, 1);
     }
+}
+
+#[test]
+fn the_deepest_page_takes_little_stack() {
+    let source = "{% for i in (1..1) %}{% case 1 %}{% when 1 %}{% capture c %}{% tablerow i in (1..1) %}\
+                  {% ifchanged %}{% render 'me' for (1..1) %}{% endifchanged %}{% endtablerow %}\
+                  {% endcapture %}{% endcase %}{% endfor %}";
+    let page = move || {
+        let partials = Itself(Language::standard(), source);
+        let runtime = Runtime { partials: &partials, ..Runtime::default() };
+        partials.get("page").unwrap().render(&runtime).unwrap_err().kind
+    };
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(page).unwrap();
+    assert_eq!(thread.join().unwrap(), ErrorKind::Limit(Exceeded::Depth));
 }
 
 #[test]

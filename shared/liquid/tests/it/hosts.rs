@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use liquid::{
     Args, Attributes, Block, Context, Error, Expression, Flow, Head, Items, Language, Limits, Map,
-    Object, OnError, ParseError, Parser, Render, Runtime, Shape, Template, Value,
+    Object, OnError, ParseError, Parser, Partials, Render, Runtime, Shape, Template, Value,
 };
 
 use crate::support::{Snippets, data};
@@ -253,21 +253,23 @@ fn hosts_add_blocks_of_raw_text_and_keep_state() {
 }
 
 #[test]
-fn blocks_render_templates_of_their_own() {
-    struct AppBlock;
-    impl Object for AppBlock {
-        fn get(&self, name: &str) -> Option<Value> {
-            (name == "id").then_some(Value::Int(3))
+fn objects_are_rendered_by_templates_of_their_own() {
+    struct Blocks(Arc<Template>);
+    impl Partials for Blocks {
+        fn get(&self, _name: &str) -> Option<Arc<Template>> {
+            None
         }
-        fn partial(&self) -> Option<Arc<Template>> {
-            Template::parse_in(&Language::standard(), "block", "[{{ block.id }}{{ x }}]")
-                .ok()
-                .map(Arc::new)
+
+        fn of_object(&self, object: &Value) -> Option<Arc<Template>> {
+            object.downcast::<Tea>().map(|_| Arc::clone(&self.0))
         }
     }
-    let globals: Map = [("app", Value::object(AppBlock))].into_iter().collect();
+    let block = Template::parse_in(&Language::standard(), "block", "[{{ block.number }}{{ x }}]");
+    let blocks = Blocks(Arc::new(block.unwrap()));
+    let globals: Map = [("app", Value::object(Tea { number: 3 }))].into_iter().collect();
+    let runtime = Runtime { partials: &blocks, ..Runtime::new(Arc::new(globals)) };
     let template = Template::parse("{% render app with app, x: 1 %}").unwrap();
-    assert_eq!(template.render(&Runtime::new(Arc::new(globals))).unwrap().output, "[31]");
+    assert_eq!(template.render(&runtime).unwrap().output, "[31]");
 }
 
 #[test]

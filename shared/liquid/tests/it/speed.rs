@@ -1,4 +1,4 @@
-//! How many pages a second: `cargo test --release -p liquid speed -- --ignored --nocapture`.
+//! How many pages a second: `cargo test --release -p liquid --test it speed -- --ignored --nocapture`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -66,7 +66,8 @@ fn shared_url(input: &Value, _: &Args, cx: &mut Context<'_>) -> Result<Value> {
 fn inline_asset_content(input: &Value, _: &Args, cx: &mut Context<'_>) -> Result<Value> {
     let shop = page(cx)?;
     let name = input.to_text();
-    if let Some(file) = shop.theme.files.get(&format!("assets/{name}")) {
+    let file = |ending: &str| shop.theme.files.get(&format!("assets/{name}{ending}"));
+    if let Some(file) = file("").or_else(|| file(".svg")) {
         cx.reserve(file.bytes.len())?;
         return Ok(Value::html(&*String::from_utf8_lossy(&file.bytes)));
     }
@@ -75,6 +76,10 @@ fn inline_asset_content(input: &Value, _: &Args, cx: &mut Context<'_>) -> Result
 }
 
 fn stylesheet_tag(input: &Value, args: &Args, _: &mut Context<'_>) -> Result<Value> {
+    // An empty address would load the page itself.
+    if input.to_text().is_empty() {
+        return Ok("".into());
+    }
     let url = attribute(&input.to_text());
     let media =
         named(args, "media").or_else(|| args.get(0).map(|media| media.to_text().into_owned()));
@@ -91,6 +96,9 @@ fn stylesheet_tag(input: &Value, args: &Args, _: &mut Context<'_>) -> Result<Val
 }
 
 fn preload_tag(input: &Value, args: &Args, _: &mut Context<'_>) -> Result<Value> {
+    if input.to_text().is_empty() {
+        return Ok("".into());
+    }
     let mut html = format!("<link href=\"{}\" rel=\"preload\"", attribute(&input.to_text()));
     for (name, value) in args.all_named() {
         let _ = write!(html, " {}=\"{}\"", attribute(name), attribute(&value.to_text()));

@@ -3,13 +3,11 @@
 use liquid::{Args, Context, Result, Value};
 
 use super::Named;
-use crate::objects::color::{Color, number, percent, tenths};
+use crate::objects::color::{Color, less, number, percent};
 
 pub(super) const FILTERS: &[Named] = &[
     ("brightness_difference", brightness_difference),
-    ("color_brightness", |input, _, _| {
-        Ok(color(input).map(|color| tenths(color.brightness())).into())
-    }),
+    ("color_brightness", |input, _, _| Ok(color(input).map(|color| color.brightness()).into())),
     ("color_contrast", |input, args, _| {
         let other = args.get(0).and_then(color);
         Ok(color(input).zip(other).map(|(color, other)| color.contrast(&other)).into())
@@ -34,10 +32,10 @@ pub(super) const FILTERS: &[Named] = &[
     ("color_saturate", |input, args, _| {
         Ok(changed(input, |color| color.saturated(by(args, false))))
     }),
-    ("color_to_hex", |input, _, _| Ok(text(input, |color| color.hex()))),
-    ("color_to_hsl", |input, _, _| Ok(text(input, |color| color.hsl_css()))),
-    ("color_to_oklch", |input, _, _| Ok(text(input, |color| color.oklch_css()))),
-    ("color_to_rgb", |input, _, _| Ok(text(input, |color| color.rgb()))),
+    ("color_to_hex", |input, _, _| Ok(text(input, Color::hex))),
+    ("color_to_hsl", |input, _, _| Ok(text(input, Color::hsl_css))),
+    ("color_to_oklch", |input, _, _| Ok(text(input, Color::oklch_css))),
+    ("color_to_rgb", |input, _, _| Ok(text(input, Color::rgb))),
     ("hex_to_rgba", |input, args, _| {
         let alpha = args.get(0).map_or(1.0, number);
         Ok(text(input, |color| color.with("alpha", alpha).unwrap_or(*color).rgb()))
@@ -55,7 +53,7 @@ fn color(value: &Value) -> Option<Color> {
 /// The first argument as a share of 100 percent.
 fn by(args: &Args, is_less: bool) -> f64 {
     let share = args.get(0).map(percent).unwrap_or_default();
-    if is_less { -share } else { share }
+    if is_less { less(share) } else { share }
 }
 
 /// Another color of a color; what is none passes.

@@ -29,7 +29,7 @@ fn translate(input: &Value, args: &Args, cx: &mut Context<'_>) -> Result<Value> 
     let Some(text) = shop.translation(&key, count) else {
         return Ok(format!("Translation missing: {}.{key}", shop.theme.locale).into());
     };
-    let is_html = key.ends_with("_html") || key.ends_with(".html");
+    let is_html = key.ends_with("_html") || key.rsplit('.').next() == Some("html");
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once("{{") {

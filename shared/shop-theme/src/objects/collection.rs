@@ -10,8 +10,7 @@ use super::{media, nothing, plain, product};
 use crate::data::{Listing, Page, handle, list, text};
 use crate::shop::Shop;
 
-pub(crate) static COLLECTION: Kind =
-    Kind { name: "collection", get: member, shape: shape, text: no_text };
+pub(crate) static COLLECTION: Kind = Kind { name: "collection", get: member, shape, text: no_text };
 
 /// The orders that a shopper can choose: value and name.
 const ORDERS: [(&str, &str); 8] = [
@@ -80,9 +79,11 @@ fn raw_products(collection: &Record) -> &[Json] {
     }
 }
 
-/// Products as the list of a page.
+/// Products of the page's data as a list.
 pub(crate) fn products(shop: &Arc<Shop>, products: &[Json], listing: Option<&Listing>) -> Value {
-    let items: Arc<[Value]> = products.iter().map(|raw| product::of(shop, raw)).collect();
+    let shared = shop.shared(products);
+    let items: Arc<[Value]> =
+        shared.iter().map(|raw| product::shared(shop, Arc::clone(raw))).collect();
     let offset = listing.map_or(0, |listing| listing.offset);
     let here = offset.saturating_add(items.len());
     let total = listing.and_then(|listing| listing.total).unwrap_or(here);

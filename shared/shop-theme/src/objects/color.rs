@@ -3,6 +3,7 @@
     clippy::float_arithmetic,
     clippy::as_conversions,
     clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
     clippy::cast_sign_loss,
     clippy::many_single_char_names,
     clippy::suboptimal_flops,
@@ -135,7 +136,7 @@ impl Color {
 
     /// The brightness that people perceive, from 0 to 255 (W3C, AERT).
     pub(crate) fn brightness(&self) -> f64 {
-        (self.red * 299.0 + self.green * 587.0 + self.blue * 114.0) / 1000.0
+        hundredths((self.red * 299.0 + self.green * 587.0 + self.blue * 114.0) / 1000.0)
     }
 
     /// The relative luminance (WCAG 2).
@@ -177,8 +178,8 @@ impl Color {
     }
 
     /// The difference of the brightness of two colors, from 0 to 255.
-    pub(crate) fn brightness_difference(&self, other: &Self) -> f64 {
-        tenths((self.brightness() - other.brightness()).abs())
+    pub(crate) fn brightness_difference(&self, other: &Self) -> i64 {
+        (self.brightness() - other.brightness()).abs().round() as i64
     }
 
     /// The sum of the differences of the channels, from 0 to 765.
@@ -261,6 +262,11 @@ impl Color {
     }
 }
 
+/// The share in the other direction.
+pub(crate) fn less(share: f64) -> f64 {
+    -share
+}
+
 /// A number of filters as a share of 100, from a whole number of percent.
 pub(crate) fn percent(value: &Value) -> f64 {
     number(value) / 100.0
@@ -275,8 +281,12 @@ pub(crate) fn number(value: &Value) -> f64 {
     }
 }
 
+fn hundredths(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
+}
+
 /// A number with one decimal.
-pub(crate) fn tenths(value: f64) -> f64 {
+fn tenths(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }
 
@@ -330,7 +340,9 @@ mod tests {
         assert_eq!(color("rgb(100% 0% 0%)").hex(), "#ff0000");
         assert_eq!(color("#7ab55c").lighter(0.3).hex(), "#d0e5c5");
         assert_eq!(color("#7ab55c").lighter(-0.3).hex(), "#355325");
-        assert_eq!(color("#fff000").contrast(&color("#0b72ab")).to_string(), "4.5");
+        assert_eq!(color("#000").contrast(&color("#fff")).to_string(), "21");
+        assert_eq!(color("#7ab55c").brightness().to_string(), "153.21");
+        assert_eq!(color("#fff00f").brightness_difference(&color("#0b72ab")), 129);
         assert_eq!(color("#ff0000").difference(&color("#abcdef")), 528);
         for bad in ["", "red", "#12", "url(x)", "rgb(1)"] {
             assert!(Color::parse(bad).is_none(), "{bad}");

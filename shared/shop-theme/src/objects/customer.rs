@@ -10,7 +10,7 @@ use super::{cart, nothing};
 use crate::data::{list, text};
 use crate::shop::Shop;
 
-static CUSTOMER: Kind = Kind { name: "customer", get: member, shape: shape, text: no_text };
+static CUSTOMER: Kind = Kind { name: "customer", get: member, shape, text: no_text };
 static ADDRESS: Kind =
     Kind { name: "address", get: address_member, shape: address_shape, text: summary };
 static ORDER: Kind = Kind { name: "order", get: order_member, shape: as_is, text: no_text };
@@ -167,7 +167,6 @@ fn order_member(order: &Record, name: &str) -> Option<Value> {
         "total_refunded_amount" => order.amount("/refunded_total"),
         "total_duties" => Value::Int(0),
         "cancelled" => (!order.at("/cancelled_at").is_nil()).into(),
-        "cancel_reason" | "cancel_reason_label" | "confirmation_number" => Value::Nil,
         "financial_status_label" => label(order.text_at("/financial_status")).into(),
         "fulfillment_status_label" => label(order.text_at("/fulfillment_status")).into(),
         "customer" => customer(shop),
@@ -223,7 +222,9 @@ fn order_member(order: &Record, name: &str) -> Option<Value> {
         }
         "transactions" | "tags" => Value::from(Vec::new()),
         "attributes" | "metafields" => nothing(),
-        "note" | "phone" => Value::Nil,
+        "note" | "phone" | "cancel_reason" | "cancel_reason_label" | "confirmation_number" => {
+            Value::Nil
+        }
         "pickup_in_store?" => false.into(),
         _ => return None,
     })

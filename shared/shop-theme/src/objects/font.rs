@@ -72,12 +72,16 @@ impl Font {
                 let weight = match to {
                     "normal" => 400,
                     "bold" => 700,
-                    "bolder" if self.weight < 400 => 400,
-                    "bolder" if self.weight < 600 => 700,
-                    "bolder" => 900,
-                    "lighter" if self.weight < 600 => 100,
-                    "lighter" if self.weight < 800 => 400,
-                    "lighter" => 700,
+                    "bolder" => match self.weight {
+                        ..400 => 400,
+                        400..600 => 700,
+                        _ => 900,
+                    },
+                    "lighter" => match self.weight {
+                        ..600 => 100,
+                        600..800 => 400,
+                        _ => 700,
+                    },
                     _ => {
                         let number: i64 = to.trim_start_matches('+').parse().ok()?;
                         let is_step = to.starts_with(['+', '-']);
@@ -98,9 +102,7 @@ impl Font {
         let family = self.family.to_ascii_lowercase();
         if family.contains("mono") || family.contains("courier") {
             "monospace"
-        } else if family.contains("sans") {
-            "sans-serif"
-        } else if SERIF.iter().any(|word| family.contains(word)) {
+        } else if !family.contains("sans") && SERIF.iter().any(|word| family.contains(word)) {
             "serif"
         } else {
             "sans-serif"

@@ -87,8 +87,7 @@ fn link_member(link: &Record, name: &str) -> Option<Value> {
         "url" => address(shop, &link.raw).into(),
         "type" => match link.text_at("/type") {
             "home" => "frontpage_link".into(),
-            "link" => "http_link".into(),
-            "" => "http_link".into(),
+            "link" | "" => "http_link".into(),
             kind => format!("{kind}_link").into(),
         },
         "handle" => super::handleize(link.text_at("/title")).into(),

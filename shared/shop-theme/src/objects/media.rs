@@ -21,7 +21,7 @@ pub(crate) fn source(image: &Record) -> String {
 
 fn image_member(image: &Record, name: &str) -> Option<Value> {
     Some(match name {
-        "src" => source(image).into(),
+        "src" | "url" => source(image).into(),
         "alt" => image.text_at("/alt").into(),
         "media_type" => "image".into(),
         "preview_image" => image.clone().value(),
@@ -41,7 +41,6 @@ fn image_member(image: &Record, name: &str) -> Option<Value> {
             Value::Nil => image.at("/media_id"),
             id => id,
         },
-        "url" => source(image).into(),
         _ => return None,
     })
 }
@@ -84,7 +83,10 @@ pub(crate) fn of_product(product: &Record) -> Vec<Value> {
         let mut raw = image.clone();
         if let Some(members) = raw.as_object_mut() {
             members.insert("position".to_owned(), place.saturating_add(1).into());
-            members.insert("product_id".to_owned(), product.raw["id"].clone());
+            members.insert(
+                "product_id".to_owned(),
+                product.raw.get("id").cloned().unwrap_or_default(),
+            );
             if members.get("alt").and_then(Json::as_str).is_none_or(str::is_empty) {
                 members.insert("alt".to_owned(), text(&product.raw, "/title").into());
             }
@@ -118,7 +120,7 @@ pub(crate) fn picked(shop: &Arc<Shop>, name: &str) -> Value {
 /// The video of a `video` setting.
 pub(crate) fn video(shop: &Arc<Shop>, name: &str) -> Value {
     let Some(url) = address(shop, name) else { return Value::Nil };
-    let format = if url.ends_with(".webm") { "webm" } else { "mp4" };
+    let format = if url.rsplit('.').next() == Some("webm") { "webm" } else { "mp4" };
     let source = Value::map([
         ("url", Value::from(url)),
         ("format", format.into()),
@@ -154,7 +156,7 @@ pub(crate) fn external(url: &str) -> Value {
     Value::object(External { url: Arc::from(url), host, id: Arc::from(id) })
 }
 
-/// A video at YouTube or Vimeo.
+/// A video at `YouTube` or Vimeo.
 pub(crate) struct External {
     url: Arc<str>,
     pub(crate) host: &'static str,

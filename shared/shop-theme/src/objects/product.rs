@@ -30,6 +30,16 @@ pub(crate) fn of(shop: &Arc<Shop>, raw: &Json) -> Value {
     Record::new(&PRODUCT, shop, Arc::new(raw.clone())).value()
 }
 
+/// A product of an answer that others have, too.
+pub(crate) fn shared(shop: &Arc<Shop>, raw: Arc<Json>) -> Value {
+    Record::new(&PRODUCT, shop, raw).value()
+}
+
+/// All products of the page's data.
+pub(crate) fn all(shop: &Arc<Shop>) -> Vec<Value> {
+    shop.shared(&shop.data.products).iter().map(|raw| shared(shop, Arc::clone(raw))).collect()
+}
+
 /// The product of this handle, if the page's data has it.
 pub(crate) fn named(shop: &Arc<Shop>, handle: &str) -> Option<Value> {
     let handle = handle.strip_prefix("shopify://products/").unwrap_or(handle);

@@ -70,8 +70,7 @@ impl Object for Store {
             }
             "search_types" => Value::from(vec![Value::from("product")]),
             "brand" => brand(shop),
-            "metafields" | "metaobjects" => nothing(),
-            "features" => nothing(),
+            "metafields" | "metaobjects" | "features" => nothing(),
             _ => return None,
         })
     }

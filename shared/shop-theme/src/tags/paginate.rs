@@ -61,7 +61,7 @@ impl Render for Paginate {
         let window = window.map_or(3, |(_, window)| {
             usize::try_from(liquid::number::loose_integer(&window.evaluate(cx))).unwrap_or(3)
         });
-        let around = Pages { shop: &shop, current, pages, window };
+        let around = Pages { shop: &shop, current, last: pages, window };
         let paginate = Value::map([
             ("page_size", Value::from(size)),
             ("current_page", current.into()),
@@ -83,14 +83,14 @@ impl Render for Paginate {
             ),
         ]);
         let mut names = vec![(Arc::from("paginate"), paginate)];
-        names.extend(self.paged(cx, page, total));
+        names.extend(self.paged(cx, page));
         cx.scoped(names, |cx| self.body.render(cx, out))
     }
 }
 
 impl Paginate {
     /// The first name of the path, with the page in place of the whole list.
-    fn paged(&self, cx: &Context<'_>, page: Vec<Value>, total: usize) -> Option<(Arc<str>, Value)> {
+    fn paged(&self, cx: &Context<'_>, page: Vec<Value>) -> Option<(Arc<str>, Value)> {
         let (root, steps) = self.path.split_first()?;
         let mut owners = vec![cx.get(root)];
         for name in steps.iter().take(steps.len().saturating_sub(1)) {
@@ -99,7 +99,6 @@ impl Paginate {
         }
         let here = page.len();
         let listed = Listed { items: page.into(), offset: 0, total: here };
-        let _ = total;
         let mut value = Value::object(listed);
         for (owner, name) in owners.into_iter().rev().zip(steps.iter().rev()) {
             value = Value::object(Replaced { inner: owner, name: Arc::clone(name), value });
@@ -130,7 +129,7 @@ fn slice(list: &Value, offset: usize, size: usize) -> Vec<Value> {
 struct Pages<'a> {
     shop: &'a Arc<Shop>,
     current: usize,
-    pages: usize,
+    last: usize,
     window: usize,
 }
 
@@ -148,7 +147,7 @@ impl Pages<'_> {
     }
 
     fn parts(&self) -> Value {
-        let last = self.pages;
+        let last = self.last;
         if last <= 1 {
             return Value::from(Vec::new());
         }

@@ -4,7 +4,7 @@ use liquid::{Attributes, Context, Error, Expression, Flow, Head, Parser, Render,
 
 use super::{Parsed, arguments, shop, values};
 use crate::limits::Finding;
-use crate::page::Notes;
+use crate::page::{self, Notes};
 use crate::section;
 
 /// `{% section 'header' %}` and `{% sections 'header-group' %}`.
@@ -66,7 +66,7 @@ pub(super) fn layout<'s>(head: Head<'s>, parser: &mut Parser<'_, 's>) -> Parsed 
 impl Render for Layout {
     fn render(&self, cx: &mut Context<'_>, _: &mut String) -> Result<Flow> {
         let name = self.0.as_ref().map(|name| name.evaluate(cx).to_text().into_owned());
-        cx.register::<Notes>().layout = Some(name);
+        cx.register::<Notes>().layout = name.map_or(page::Layout::Bare, page::Layout::Named);
         Ok(Flow::Next)
     }
 

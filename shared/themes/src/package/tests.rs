@@ -123,7 +123,7 @@ fn folder(root: &std::path::Path) -> Vec<Entry> {
 #[test]
 #[ignore = "needs themes that are not in this repository"]
 fn themes_of_a_folder_are_accepted() {
-    let folders = std::env::var("THEMES").unwrap();
+    let folders = std::env::var_os("THEMES").unwrap();
     for found in std::fs::read_dir(folders).unwrap().map(|found| found.unwrap().path()) {
         let archive = zip(&folder(&found));
         let reading = read(&archive);

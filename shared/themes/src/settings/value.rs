@@ -43,7 +43,7 @@ pub(super) fn safe(setting: &Setting, value: &Value) -> Result<Value, Violation>
         K::Html => cleaned(value, html::free),
         K::InlineRichtext => cleaned(value, html::inline),
         K::Richtext => cleaned(value, html::rich),
-        // Stored as text, and never run.
+        // A page runs it as it runs the theme.
         K::Liquid => cleaned(value, str::to_owned),
         K::ColorSchemeGroup | K::Header | K::Paragraph => {
             Err(Violation::new("invalid_type", "Settings of this type have no value."))
