@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::context::Context;
-use crate::error::{Error, ParseError, Result};
+use crate::error::{Error, ErrorKind, ParseError, Result};
 use crate::limits::Usage;
 use crate::runtime::Runtime;
 use crate::text::is_space;
@@ -37,6 +37,16 @@ impl Template {
         Self { name: Arc::from(name), block, warnings, source_bytes }
     }
 
+    /// A template that could not be parsed: rendering it is the failure.
+    pub fn broken(name: &str, error: &ParseError) -> Self {
+        let mut failure = Error::new(ErrorKind::Syntax, error.message.clone());
+        failure.template = Arc::from(name);
+        failure.line = error.line.max(1);
+        let mut block = Block::default();
+        block.push(Node::Tag(Box::new(Broken(failure)), error.line));
+        Self::new(name, block, Vec::new(), 0)
+    }
+
     /// The name.
     pub fn name(&self) -> &Arc<str> {
         &self.name
@@ -67,6 +77,14 @@ impl Template {
         let flow = self.block.render(cx, out);
         cx.frame.template = outer;
         flow
+    }
+}
+
+struct Broken(Error);
+
+impl Render for Broken {
+    fn render(&self, _cx: &mut Context<'_>, _out: &mut String) -> Result<Flow> {
+        Err(self.0.clone())
     }
 }
 
