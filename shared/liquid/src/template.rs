@@ -1,5 +1,6 @@
 //! Parsed templates, and how they are rendered.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::context::Context;
@@ -77,6 +78,12 @@ impl Template {
         let flow = self.block.render(cx, out);
         cx.frame.template = outer;
         flow
+    }
+}
+
+impl fmt::Debug for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Template").field("name", &self.name).finish_non_exhaustive()
     }
 }
 

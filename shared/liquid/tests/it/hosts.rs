@@ -289,6 +289,19 @@ fn partials_that_cannot_be_parsed_say_why() {
 }
 
 #[test]
+fn hosts_evaluate_expressions_and_apply_filters() {
+    let language = shop();
+    let globals = data(r#"{"closest": {"price": 1250}}"#);
+    let runtime = Runtime::new(globals);
+    let mut cx = Context::new(&runtime);
+    let filtered = language.filtered("closest.price | money").unwrap();
+    assert_eq!(filtered.evaluate(&mut cx).unwrap().to_text(), "12.50");
+    let args = Args::new(Vec::new(), vec![("currency".into(), "€".into())]);
+    let money = language.filter("money").unwrap();
+    assert_eq!(money.apply(&Value::Int(5), &args, &mut cx).unwrap().to_text(), "0.05€");
+}
+
+#[test]
 fn failures_end_a_page_where_the_host_wants_it() {
     let template = Template::parse_in(&shop(), "page", "a\n{{ 1 | divided_by: 0 }}").unwrap();
     let mut runtime = Runtime { on_error: OnError::Fail, ..Runtime::default() };
