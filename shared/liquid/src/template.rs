@@ -77,7 +77,7 @@ impl Template {
         let outer = std::mem::replace(&mut cx.frame.template, Arc::clone(&self.name));
         let flow = self.block.render(cx, out);
         cx.frame.template = outer;
-        flow
+        flow.map_err(|error| error.located(&self.name, 1))
     }
 }
 
@@ -131,8 +131,13 @@ impl Block {
 
     /// Writes it, and stops at `break` and `continue`.
     pub fn render(&self, cx: &mut Context<'_>, out: &mut String) -> Result<Flow> {
-        cx.nested(|cx| {
+        // Text has no line: a bound that it reaches is named by the tag before it.
+        let mut line = 0;
+        let result = cx.nested(|cx| {
             for node in &self.nodes {
+                if let Node::Tag(_, at) = node {
+                    line = *at;
+                }
                 cx.step(1)?;
                 let flow = node.render(cx, out)?;
                 if flow != Flow::Next {
@@ -140,7 +145,11 @@ impl Block {
                 }
             }
             Ok(Flow::Next)
-        })
+        });
+        match result {
+            Err(error) if line > 0 => Err(error.located(&cx.frame.template, line)),
+            result => result,
+        }
     }
 }
 

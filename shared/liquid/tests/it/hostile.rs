@@ -44,6 +44,23 @@ fn comparisons_of_long_values_are_many_steps() {
 }
 
 #[test]
+fn bounds_name_the_template_and_the_line() {
+    let place = |source: &str, limits| {
+        let template = Template::parse_in(&Language::standard(), "page", source).unwrap();
+        let runtime = Runtime { limits, ..Runtime::default() };
+        let error = template.render(&runtime).unwrap_err();
+        (error.to_string(), error.line)
+    };
+    let few = Limits { steps: 3, ..Limits::default() };
+    let steps = "Liquid error (page line 3): Too many steps".to_owned();
+    assert_eq!(place("a\n\n{{ 1 }}{{ 2 }}{{ 3 }}{{ 4 }}", few), (steps.clone(), 3));
+    assert_eq!(place("a\n\n{% if true %}b{{ 1 }}c{% endif %}", few), (steps, 3));
+    let little = Limits { output: 3, ..Limits::default() };
+    assert_eq!(place("{{ 1 }}\nlong text", little).1, 1);
+    assert_eq!(place("long text", little).0, "Liquid error (page line 1): Output too large");
+}
+
+#[test]
 fn output_ends_at_its_bound() {
     let much = "{% for a in (1..1000) %}0123456789{% endfor %}";
     let limits = Limits { output: 5000, ..Limits::default() };
