@@ -170,6 +170,7 @@ impl Item for CommerceApp {
             "active_installs",
         ],
         text: None,
+        keyed: false,
     });
     fn key(&self) -> Key {
         key::app(&self.id)
