@@ -2,6 +2,7 @@
 
 mod amounts;
 mod authority;
+mod backpressure;
 mod binaries;
 mod boundaries;
 mod canary;

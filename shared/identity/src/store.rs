@@ -215,6 +215,7 @@ impl Item for Store {
             "currency_locked",
         ],
         text: None,
+        keyed: false,
     });
     fn key(&self) -> Key {
         key::store(&self.id)

@@ -38,7 +38,9 @@ impl Said {
             "packed" => self.packing = Some(quote!(::table::item::Packing::ALL)),
             "plain" => {
                 let plain: ExprArray = value(meta)?;
-                self.packing = Some(quote!(::table::item::Packing { plain: &#plain, text: None }));
+                self.packing = Some(
+                    quote!(::table::item::Packing { plain: &#plain, text: None, keyed: false }),
+                );
             }
             "octets" => self.octets = true,
             _ => return Err(meta.error("not known to `#[item]`")),

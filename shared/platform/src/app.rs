@@ -169,6 +169,7 @@ impl Item for CommerceApp {
             "active_installs",
         ],
         text: None,
+        keyed: false,
     });
     fn key(&self) -> Key {
         key::app(&self.id)

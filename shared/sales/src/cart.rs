@@ -191,7 +191,8 @@ pub struct Cart {
 impl Item for Cart {
     const KIND: &'static str = "cart";
     /// Packed, except what the sweep moves without a new version.
-    const PACKING: Option<Packing> = Some(Packing { plain: &["remind_at"], text: None });
+    const PACKING: Option<Packing> =
+        Some(Packing { plain: &["remind_at"], text: None, keyed: false });
     fn key(&self) -> Key {
         key::cart(&self.store_id, &self.id)
     }

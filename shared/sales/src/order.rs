@@ -250,7 +250,7 @@ impl Item for Order {
     const KIND: &'static str = "order";
     /// Packed, except the attributes that a reminder moves without a new version.
     const PACKING: Option<Packing> =
-        Some(Packing { plain: &["attend_at", "attend_tries"], text: None });
+        Some(Packing { plain: &["attend_at", "attend_tries"], text: None, keyed: false });
     fn key(&self) -> Key {
         key::order(&self.store_id, &self.id)
     }

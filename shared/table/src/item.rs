@@ -204,17 +204,18 @@ pub(crate) fn attributes<T: Item>(item: &T) -> Result<Attributes, Problem> {
 ///
 /// DynamoDB distinguishes an absent attribute from a NULL one; conditions and sparse indexes need the former.
 pub(crate) fn written<T: Item>(item: &T) -> Result<(Attributes, Vec<String>), Problem> {
-    let (mut all, absent) = match T::PACKING {
-        None => present(serde_dynamo::to_item(item).map_err(Problem::internal)?),
-        Some(packing) => packed::attributes(item, packing)?,
-    };
-    all.extend(item.key().attributes());
-    all.insert("entity".into(), AttributeValue::S(T::KIND.into()));
+    let mut keys = item.key().attributes();
     for (index, key) in item.indexes() {
         let (pk, sk) = index.key_names();
-        all.insert(pk.into(), AttributeValue::S(key.pk));
-        all.insert(sk.into(), AttributeValue::S(key.sk));
+        keys.insert(pk.into(), AttributeValue::S(key.pk));
+        keys.insert(sk.into(), AttributeValue::S(key.sk));
     }
+    let (mut all, absent) = match T::PACKING {
+        None => present(serde_dynamo::to_item(item).map_err(Problem::internal)?),
+        Some(packing) => packed::attributes(item, packing, &keys)?,
+    };
+    all.extend(keys);
+    all.insert("entity".into(), AttributeValue::S(T::KIND.into()));
     if let Some(time) = item.forget_at() {
         all.insert("ttl".into(), AttributeValue::N(time.seconds().to_string()));
     }

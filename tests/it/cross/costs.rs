@@ -7,6 +7,7 @@
 mod carts;
 mod deliveries;
 mod themes;
+mod units;
 
 use std::collections::BTreeMap;
 
@@ -24,7 +25,12 @@ fn cost(name: &'static str, reply: &Reply) -> Cost {
 
 /// A store whose customers are not written to.
 async fn quiet_market() -> Market {
-    let market = Market::open().await;
+    quiet_market_with(|_| {}).await
+}
+
+/// The same, on a system with other options.
+async fn quiet_market_with(change: impl FnOnce(&mut local::Options)) -> Market {
+    let market = Market::open_with(change).await;
     let quiet = json!({"notifications": {"order_confirmation": false}});
     let path = format!("/v1/stores/{}/settings", market.store.id);
     market.merchant.patch(&path).json(quiet).await.expect(200);

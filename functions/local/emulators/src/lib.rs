@@ -9,6 +9,7 @@ mod error;
 pub mod faults;
 pub mod forgeries;
 pub mod guard;
+mod intercept;
 mod remote;
 mod resources;
 mod shadow;

@@ -3,30 +3,22 @@
 
 mod compare;
 
-use std::fmt;
 use std::fs::{OpenOptions, create_dir_all};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use aws_smithy_runtime_api::client::http::{
-    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpClient,
-    SharedHttpConnector, http_client_fn,
-};
-use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_runtime_api::client::http::{HttpConnector, SharedHttpClient, SharedHttpConnector};
+use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use aws_smithy_runtime_api::client::result::ConnectorError;
-use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use crate::error::AnyError;
+use crate::intercept::{Intercept, TableCall, intercepted, other};
 use compare::{Answer, differences};
-
-/// The prefix of the operation in `X-Amz-Target`.
-const TARGET: &str = "DynamoDB_20120810.";
 
 /// The engine that every call of the table goes to as well.
 #[derive(Debug, Clone)]
@@ -49,52 +41,25 @@ struct Calls {
 pub(crate) fn before(shadow: &Shadow, client: &SharedHttpClient) -> SharedHttpClient {
     let (count, order) = (AtomicU64::default(), Mutex::default());
     let calls = Arc::new(Calls { shadow: shadow.clone(), count, order });
-    let client = client.clone();
-    http_client_fn(move |settings: &HttpConnectorSettings, parts: &RuntimeComponents| {
-        let inner = client.http_connector(settings, parts);
-        SharedHttpConnector::new(Connector { calls: Arc::clone(&calls), inner })
-    })
+    intercepted(&calls, client)
 }
 
-#[derive(Clone)]
-struct Connector {
-    calls: Arc<Calls>,
-    inner: SharedHttpConnector,
-}
-
-impl fmt::Debug for Connector {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Connector")
-    }
-}
-
-impl HttpConnector for Connector {
-    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
-        let target = request.headers().get("x-amz-target");
-        let operation = target.and_then(|target| target.strip_prefix(TARGET)).map(str::to_owned);
-        let Some(operation) = operation else { return self.inner.call(request) };
-        let connector = self.clone();
-        HttpConnectorFuture::new(async move { connector.call_both(&operation, request).await })
-    }
-}
-
-impl Connector {
-    async fn call_both(
+impl Intercept for Arc<Calls> {
+    async fn answer(
         &self,
-        operation: &str,
-        request: HttpRequest,
+        call: TableCall,
+        inner: &SharedHttpConnector,
     ) -> Result<HttpResponse, ConnectorError> {
-        let mut copy = request.try_clone().ok_or_else(|| other("a body that is sent once"))?;
-        let input = serde_json::from_slice(request.body().bytes().unwrap_or_default());
-        let input: Value = input.map_err(|cause| other(cause.to_string()))?;
-        copy.set_uri(self.calls.shadow.endpoint.as_str()).map_err(other)?;
+        let mut copy = call.copy()?;
+        copy.set_uri(self.shadow.endpoint.as_str()).map_err(other)?;
+        let TableCall { operation, input, request } = call;
         let (response, answer, shadow) = {
-            let _order = self.calls.order.lock().await;
-            let (response, answer) = read(self.inner.call(request).await?).await?;
-            let (_, shadow) = read(self.inner.call(copy).await?).await?;
+            let _order = self.order.lock().await;
+            let (response, answer) = read(inner.call(request).await?).await?;
+            let (_, shadow) = read(inner.call(copy).await?).await?;
             (response, answer, shadow)
         };
-        self.calls.note(operation, &input, &answer, &shadow);
+        self.note(&operation, &input, &answer, &shadow);
         Ok(response)
     }
 }
@@ -137,8 +102,4 @@ impl Drop for Calls {
     fn drop(&mut self) {
         self.write(&json!({ "calls": self.count.load(Ordering::Relaxed) }));
     }
-}
-
-fn other(cause: impl Into<AnyError>) -> ConnectorError {
-    ConnectorError::other(cause.into(), None)
 }

@@ -131,7 +131,7 @@ impl From<&Image> for SummaryImage {
 
 impl Item for ProductSummary {
     const KIND: &'static str = "card";
-    const PACKING: Option<Packing> = Some(Packing { plain: IN_PLACE, text: None });
+    const PACKING: Option<Packing> = Some(Packing { plain: IN_PLACE, text: None, keyed: false });
     fn key(&self) -> Key {
         key::summary(self.store_id(), self.id())
     }

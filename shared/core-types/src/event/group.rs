@@ -38,7 +38,8 @@ pub struct EventGroup {
 
 impl Item for EventGroup {
     const KIND: &'static str = "event";
-    const PACKING: Option<Packing> = Some(Packing { plain: &["progress"], text: Some("bodies") });
+    const PACKING: Option<Packing> =
+        Some(Packing { plain: &["progress"], text: Some("bodies"), keyed: true });
     fn key(&self) -> Key {
         key::event(&self.id)
     }

@@ -15,11 +15,13 @@ use serde_json::{Map, Value};
 
 use super::Attributes;
 use super::joined::{Joined, Made};
-use primitives::deflate::{deflate, inflate};
+use primitives::deflate::{deflate_after, inflate_after};
 use primitives::problem::Problem;
 
 /// The attribute that holds the others.
 const PACKED: &str = "packed";
+/// The keys that packed attributes may refer to: those of the item, and of the list of what it is about.
+const KEYS: [&str; 2] = ["PK", "GSI6PK"];
 /// The member that names the text behind them.
 pub(super) const TEXT: &str = "_text";
 /// The maximum unpacked size of an item: more than any item of 400 KB holds.
@@ -33,27 +35,42 @@ pub struct Packing {
     /// The attribute whose text is preserved byte by byte, and may itself be JSON. It is stored unquoted,
     /// so that the vocabulary matches it.
     pub text: Option<&'static str>,
+    /// Whether what is packed refers to the partition keys in [`KEYS`] instead of repeating the ids in them. An
+    /// update in place must not change those keys.
+    pub keyed: bool,
 }
 
 impl Packing {
     /// Packs everything but keys and version.
-    pub const ALL: Self = Self { plain: &[], text: None };
+    pub const ALL: Self = Self { plain: &[], text: None, keyed: false };
 
     pub(crate) fn is_plain(&self, name: &str) -> bool {
         name == "version" || self.plain.contains(&name)
     }
 }
 
-/// An item's attributes, packed, and the names of its plain attributes that are absent.
+/// An item's attributes, packed, and the names of its plain attributes that are absent. `keys` are its keys.
 pub(super) fn attributes(
     item: &impl Serialize,
     packing: Packing,
+    keys: &Attributes,
 ) -> Result<(Attributes, Vec<String>), Problem> {
     let members = serde_json::to_value(item).map_err(Problem::internal)?;
-    pack(members, packing)
+    let known = if packing.keyed { known_by(keys) } else { Vec::new() };
+    pack(members, packing, &known)
 }
 
-fn pack(members: Value, packing: Packing) -> Result<(Attributes, Vec<String>), Problem> {
+/// The text that packed attributes may refer to.
+fn known_by(attributes: &Attributes) -> Vec<u8> {
+    let keys = KEYS.iter().filter_map(|name| attributes.get(*name)?.as_s().ok());
+    keys.flat_map(|key| key.bytes()).collect()
+}
+
+fn pack(
+    members: Value,
+    packing: Packing,
+    known: &[u8],
+) -> Result<(Attributes, Vec<String>), Problem> {
     let Value::Object(members) = members else {
         return Err(Problem::internal("an item to be packed is no JSON object"));
     };
@@ -72,7 +89,7 @@ fn pack(members: Value, packing: Packing) -> Result<(Attributes, Vec<String>), P
     let mut bytes = serde_json::to_vec(&packed).map_err(Problem::internal)?;
     bytes.extend_from_slice(text.as_bytes());
     let mut all: Attributes = serde_dynamo::to_item(plain).map_err(Problem::internal)?;
-    all.insert(PACKED.to_owned(), AttributeValue::B(Blob::new(deflate(&bytes)?)));
+    all.insert(PACKED.to_owned(), AttributeValue::B(Blob::new(deflate_after(known, &bytes)?)));
     Ok((all, absent.collect()))
 }
 
@@ -80,7 +97,9 @@ fn pack(members: Value, packing: Packing) -> Result<(Attributes, Vec<String>), P
 /// without an intermediate value.
 pub(super) fn read<T: DeserializeOwned>(mut attributes: Attributes) -> Result<T, Problem> {
     let packed = match attributes.remove(PACKED) {
-        Some(AttributeValue::B(packed)) => inflate(packed.as_ref(), MAX_UNPACKED)?,
+        Some(AttributeValue::B(packed)) => {
+            inflate_after(&known_by(&attributes), packed.as_ref(), MAX_UNPACKED)?
+        }
         _ => b"{}".to_vec(),
     };
     let packed = std::str::from_utf8(&packed).map_err(Problem::internal)?;
@@ -163,6 +182,10 @@ mod tests {
         }
     }
 
+    fn packed_as(note: &Note, packing: Packing) -> (Attributes, Vec<String>) {
+        attributes(note, packing, &Attributes::new()).unwrap()
+    }
+
     fn back(attributes: Attributes) -> Note {
         let json = unpacked(attributes.clone()).unwrap();
         let note: Note = read(attributes).unwrap();
@@ -172,8 +195,8 @@ mod tests {
 
     #[test]
     fn an_item_is_packed_except_for_attributes_in_conditions() {
-        let packing = Packing { plain: &["state"], text: Some("body") };
-        let (packed, absent) = attributes(&note(), packing).unwrap();
+        let packing = Packing { plain: &["state"], text: Some("body"), keyed: false };
+        let (packed, absent) = packed_as(&note(), packing);
         assert!(absent.is_empty());
         let mut names: Vec<&str> = packed.keys().map(String::as_str).collect();
         names.sort_unstable();
@@ -186,15 +209,36 @@ mod tests {
         for body in ["", "{}", "no JSON", "{\"a\":1}{\"a\":2}", " 1", "[1.0,1e2]"] {
             let note = Note { body: body.into(), ..note() };
             for text in [Some("body"), Some("why"), None] {
-                let (packed, _) = attributes(&note, Packing { plain: &[], text }).unwrap();
+                let (packed, _) = packed_as(&note, Packing { text, ..Packing::ALL });
                 assert_eq!(back(packed), note, "{body:?} {text:?}");
             }
         }
     }
 
     #[test]
+    fn a_keyed_item_repeats_no_id_of_its_keys() {
+        let id = "ord_01a21f315e307000800cf2de2496d41c";
+        let text = |text: String| AttributeValue::S(text);
+        let keys: Attributes = [
+            ("PK".to_owned(), text(format!("STO#s#ORD#{id}"))),
+            ("SK".to_owned(), text("A".into())),
+            ("GSI3SK".to_owned(), text("moved in place".into())),
+        ]
+        .into();
+        let note = Note { id: id.into(), ..note() };
+        let keyed = Packing { keyed: true, ..Packing::ALL };
+        let size = |attributes: &Attributes| attributes[PACKED].as_b().unwrap().as_ref().len();
+        let (plain, _) = attributes(&note, Packing::ALL, &keys).unwrap();
+        let (mut packed, _) = attributes(&note, keyed, &keys).unwrap();
+        assert!(size(&packed) + 12 < size(&plain), "{} {}", size(&packed), size(&plain));
+        packed.extend(keys);
+        packed.remove("GSI3SK");
+        assert_eq!(back(packed), note);
+    }
+
+    #[test]
     fn attributes_written_in_place_override_packed_ones() {
-        let (mut packed, _) = attributes(&note(), Packing::ALL).unwrap();
+        let (mut packed, _) = packed_as(&note(), Packing::ALL);
         packed.insert("state".into(), AttributeValue::S("closed".into()));
         packed.insert("version".into(), AttributeValue::N("7".into()));
         let pair = [AttributeValue::S("c".into()), AttributeValue::N("-5".into())];
@@ -212,7 +256,7 @@ mod tests {
     fn unpacked_items_are_read_and_corrupt_ones_are_not() {
         let plain: Attributes = serde_dynamo::to_item(note()).unwrap();
         assert_eq!(back(plain), note());
-        let (mut corrupted, _) = attributes(&note(), Packing::ALL).unwrap();
+        let (mut corrupted, _) = packed_as(&note(), Packing::ALL);
         corrupted.insert(PACKED.into(), AttributeValue::B(Blob::new(vec![1, 2, 3])));
         assert!(read::<Note>(corrupted).is_err());
     }

@@ -1,26 +1,17 @@
 //! The HTTP client that injects faults into the calls of another.
 
-use std::fmt;
 use std::time::Duration;
 
-use aws_smithy_runtime_api::client::http::{
-    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpClient,
-    SharedHttpConnector, http_client_fn,
-};
+use aws_smithy_runtime_api::client::http::{HttpConnector, SharedHttpClient, SharedHttpConnector};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
-use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
-use aws_smithy_types::body::SdkBody;
 use http_body_util::BodyExt;
 use serde_json::Value;
 
 use super::fault::{Call, Fault};
 use super::late::{self, Before};
 use super::{Faults, answers, pages};
-use crate::error::AnyError;
-
-/// The prefix of the operation in `X-Amz-Target`.
-const TARGET: &str = "DynamoDB_20120810.";
+use crate::intercept::{Intercept, TableCall, intercepted, other};
 
 /// The longest delay of a slow reply (our choice): less than an attempt's timeout.
 const SLOW: Duration = Duration::from_millis(250);
@@ -28,74 +19,34 @@ const SLOW: Duration = Duration::from_millis(250);
 impl Faults {
     /// Wraps an HTTP client, so that these faults are injected into its calls.
     pub(crate) fn before(&self, client: &SharedHttpClient) -> SharedHttpClient {
-        let (faults, client) = (self.clone(), client.clone());
-        http_client_fn(move |settings: &HttpConnectorSettings, parts: &RuntimeComponents| {
-            let inner = client.http_connector(settings, parts);
-            SharedHttpConnector::new(Connector { faults: faults.clone(), inner })
-        })
+        intercepted(self, client)
     }
 }
 
-#[derive(Clone)]
-struct Connector {
-    faults: Faults,
-    inner: SharedHttpConnector,
-}
-
-impl fmt::Debug for Connector {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Connector")
-    }
-}
-
-impl HttpConnector for Connector {
-    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
-        let target = request.headers().get("x-amz-target");
-        let operation = target.and_then(|target| target.strip_prefix(TARGET));
-        let Some(operation) = operation.map(str::to_owned) else { return self.inner.call(request) };
-        let connector = self.clone();
-        HttpConnectorFuture::new(async move { connector.answer(operation, request).await })
-    }
-}
-
-/// A call with its parsed input.
-pub(super) struct ParsedCall {
-    pub(super) operation: String,
-    pub(super) input: Value,
-    pub(super) request: HttpRequest,
-}
-
-impl ParsedCall {
-    /// The call with another operation and input.
-    pub(super) fn with(
-        &self,
-        operation: &str,
-        input: &Value,
-    ) -> Result<HttpRequest, ConnectorError> {
-        let copy = self.request.try_clone();
-        let mut copy = copy.ok_or_else(|| other("a body that is sent once"))?;
-        let body = input.to_string();
-        let headers = copy.headers_mut();
-        headers.insert("content-length", body.len().to_string());
-        headers.insert("x-amz-target", format!("{TARGET}{operation}"));
-        *copy.body_mut() = SdkBody::from(body);
-        Ok(copy)
-    }
-}
-
-impl Connector {
+impl Intercept for Faults {
     async fn answer(
         &self,
-        operation: String,
-        request: HttpRequest,
+        call: TableCall,
+        inner: &SharedHttpConnector,
     ) -> Result<HttpResponse, ConnectorError> {
-        let input: Value = serde_json::from_slice(request.body().bytes().unwrap_or_default())
-            .map_err(|cause| other(cause.to_string()))?;
-        let call = Call { operation, may_be_late: late::may_be(&input) };
+        Connection { faults: self, inner }.answer(call).await
+    }
+}
+
+/// The connection to the table, with the faults that are injected into it.
+struct Connection<'a> {
+    faults: &'a Faults,
+    inner: &'a SharedHttpConnector,
+}
+
+impl Connection<'_> {
+    async fn answer(&self, parsed: TableCall) -> Result<HttpResponse, ConnectorError> {
+        let may_be_late = late::may_be(&parsed.input);
+        let call = Call { operation: parsed.operation.clone(), may_be_late };
         let (drawn, detail) = self.faults.next(&call);
-        let fault = if self.faults.rejects(&call, &input) { Some(Fault::Invalid) } else { drawn };
-        let parsed =
-            ParsedCall { operation: call.operation.clone(), input: pages::begun(input), request };
+        let is_rejected = self.faults.rejects(&call, &parsed.input);
+        let fault = if is_rejected { Some(Fault::Invalid) } else { drawn };
+        let parsed = TableCall { input: pages::begun(parsed.input), ..parsed };
         let before = self.load_before(&call, &parsed).await?;
         let answered = self.inject(fault, detail, &parsed).await;
         if let Some(before) = before {
@@ -108,7 +59,7 @@ impl Connector {
     async fn load_before(
         &self,
         call: &Call,
-        parsed: &ParsedCall,
+        parsed: &TableCall,
     ) -> Result<Option<Before>, ConnectorError> {
         if !call.is_write() || !self.faults.may_be_stale() {
             return Ok(None);
@@ -125,7 +76,7 @@ impl Connector {
         &self,
         fault: Option<Fault>,
         detail: u64,
-        parsed: &ParsedCall,
+        parsed: &TableCall,
     ) -> Result<HttpResponse, ConnectorError> {
         let Some(fault) = fault else { return self.execute(parsed).await };
         let (operation, input) = (parsed.operation.as_str(), &parsed.input);
@@ -159,7 +110,7 @@ impl Connector {
         }
     }
 
-    async fn execute(&self, parsed: &ParsedCall) -> Result<HttpResponse, ConnectorError> {
+    async fn execute(&self, parsed: &TableCall) -> Result<HttpResponse, ConnectorError> {
         self.inner.call(parsed.with(&parsed.operation, &parsed.input)?).await
     }
 
@@ -167,7 +118,7 @@ impl Connector {
     async fn execute_part(
         &self,
         detail: u64,
-        parsed: &ParsedCall,
+        parsed: &TableCall,
     ) -> Result<HttpResponse, ConnectorError> {
         let Some((now, later)) = pages::in_part(&parsed.operation, &parsed.input, detail) else {
             return self.execute(parsed).await;
@@ -183,7 +134,7 @@ impl Connector {
         &self,
         fault: Fault,
         detail: u64,
-        parsed: &ParsedCall,
+        parsed: &TableCall,
     ) -> Result<HttpResponse, ConnectorError> {
         let (operation, input) = (parsed.operation.as_str(), &parsed.input);
         let (status, mut answer) = self.forward(parsed.with(operation, input)?).await?;
@@ -222,8 +173,4 @@ fn finished(status: u16, body: &Value) -> Result<HttpResponse, ConnectorError> {
 )]
 fn share(detail: u64) -> f64 {
     0.1 + 0.9 * ((detail >> 8) % 1_000) as f64 / 1_000.0
-}
-
-fn other(cause: impl Into<AnyError>) -> ConnectorError {
-    ConnectorError::other(cause.into(), None)
 }
