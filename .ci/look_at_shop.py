@@ -10,7 +10,6 @@ import zlib
 import system
 from browser import look
 
-SHOP = "/_local/shop/demo-store"
 THEME = "/v1/themes/harbor"
 # A text and a color that the theme does not come with.
 TEXT, COLOR = "Harbour feast on Sunday", (196, 30, 58)
@@ -22,14 +21,15 @@ BANNER = 5_000
 
 
 def main():
-    with system.running() as (url, _):
+    port = system.free_port()
+    with system.running("--shop-port", str(port)) as (url, _):
         asked = {"email": "demo@example.com", "password": "demo-merchant-1"}
         token = system.call(url, "POST", "/v1/auth/signin", asked)["session"]["access_token"]
 
         def ask(method, rest, body=None):
             return system.call(url, method, f"{THEME}/{rest}", body, authorization=f"Bearer {token}")
 
-        page = url + SHOP
+        page = f"http://demo-store.localhost:{port}/"
         before = seen(page)
         check("the demo store has products", "card-title" in before and "<h2>New in</h2>" in before)
         check("it is in its own color", not is_painted(page))

@@ -12,6 +12,8 @@ use crate::host_names::HostNames;
 
 /// The address of the API that documents have, and that of the payment providers.
 const DOCUMENTED: (&str, &str) = ("http://127.0.0.1:3000", "http://127.0.0.1:3100");
+/// The address of the shops that documents have, behind a shop's name.
+const SHOPS: &str = "localhost:3200";
 
 /// Where the parts of the system are.
 #[derive(Debug, Clone)]
@@ -65,6 +67,8 @@ impl Whereabouts {
     /// The URL of a store's shop.
     pub(super) fn shop(&self, subdomain: &str) -> String {
         match &self.shops {
+            // Behind a proxy that ends TLS.
+            (domain, _) if self.is_public => format!("https://{subdomain}.{domain}"),
             (domain, Some(port)) => format!("http://{subdomain}.{domain}:{port}"),
             (domain, None) => format!("http://{subdomain}.{domain}"),
         }
@@ -75,7 +79,11 @@ impl Whereabouts {
         let (api, providers) = DOCUMENTED;
         // In one pass: one's own port may be the other's documented one.
         let own = self.endpoints.iter().find_map(|(_, url)| url.strip_suffix("/stripe"));
-        let moved = |part: &str| part.replace(providers, own.unwrap_or(providers));
+        let port = self.shops.1.map(|port| format!("localhost:{port}"));
+        let moved = |part: &str| {
+            let part = part.replace(providers, own.unwrap_or(providers));
+            part.replace(SHOPS, port.as_deref().unwrap_or(SHOPS))
+        };
         text.split(api).map(moved).collect::<Vec<_>>().join(&self.url)
     }
 }
@@ -97,12 +105,13 @@ mod tests {
             url: "http://127.0.0.1:3100".to_owned(),
             names: HostNames::of([]),
             is_public: false,
+            shops: ("localhost".to_owned(), Some(3300)),
             data: None,
             mails: None,
             endpoints: vec![("Stripe", "http://127.0.0.1:3200/stripe".to_owned())],
         };
-        let text = "http://127.0.0.1:3000/v1 http://127.0.0.1:3100/stripe";
-        let moved = "http://127.0.0.1:3100/v1 http://127.0.0.1:3200/stripe";
+        let text = "http://127.0.0.1:3000/v1 http://127.0.0.1:3100/stripe http://x.localhost:3200";
+        let moved = "http://127.0.0.1:3100/v1 http://127.0.0.1:3200/stripe http://x.localhost:3300";
         assert_eq!(places.in_place(text), moved);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use http::{StatusCode, header};
 use maud::{Markup, html};
@@ -146,12 +146,16 @@ fn accounts() -> Markup {
 pub(super) async fn lead_to_shop(
     State(site): State<Arc<Site>>,
     Path(subdomain): Path<String>,
+    RawQuery(query): RawQuery,
 ) -> Response {
     let is_name = subdomain.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
     if !is_name || subdomain.is_empty() {
         return StatusCode::NOT_FOUND.into_response();
     }
-    Redirect::temporary(&site.whereabouts.shop(&subdomain)).into_response()
+    let shop = site.whereabouts.shop(&subdomain);
+    // The token of a preview goes along.
+    let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+    Redirect::temporary(&format!("{shop}/{query}")).into_response()
 }
 
 fn stores_table(site: &Site, stores: &[StoreBrief]) -> Markup {
