@@ -5,6 +5,7 @@ mod attacks;
 mod carts;
 mod checkout;
 mod hosts;
+mod pages;
 
 use support::{Browser, Market};
 

@@ -1,0 +1,130 @@
+//! Pages of a demo theme: lists with filters, search, sections, and what scripts read.
+
+use support::clock::STORE_CACHE;
+use support::{Browser, Market, Value, json};
+
+/// A shop with a demo theme, three products, and a collection.
+async fn shop() -> (Market, Browser) {
+    let market = Market::open_with(|options| options.shop_port = Some(0)).await;
+    for (title, vendor, amount, inventory) in [
+        ("Oak bowl", "Acme", 30_00, 4),
+        ("Elm bowl", "Bell", 10_00, 4),
+        ("Ash tray", "Bell", 20_00, 0),
+    ] {
+        let variant = json!({
+            "price": {"amount": amount, "currency": "INR"},
+            "inventory": {"tracked": true, "quantity": inventory, "policy": "deny"},
+        });
+        let product = json!({
+            "title": title, "vendor": vendor, "status": "active", "variants": [variant], "tags": ["wood"],
+        });
+        market.owner.post("/v1/products").json(product).await.expect(201);
+    }
+    let harbor =
+        local::demo::themes::FOLDERS.iter().find(|folder| folder.slug == "harbor").unwrap();
+    let mut manifest = None;
+    let files = harbor.files.iter().map(|(path, text)| {
+        let mut text = (*text).to_owned();
+        if *path == "theme.json" {
+            let mut json: Value = serde_json::from_str(&text).unwrap();
+            json["slug"] = json!(support::unique("harbor"));
+            manifest = Some(json.clone());
+            text = json.to_string();
+        }
+        ((*path).to_owned(), text.into_bytes())
+    });
+    let files: Vec<(String, Vec<u8>)> = files.collect();
+    support::upload(&market.merchant, support::zip(&files)).await.expect(201);
+    let slug = manifest.unwrap()["slug"].as_str().unwrap().to_owned();
+    let act = |action: &str, body: Value| {
+        market.owner.post(&format!("/v1/themes/{slug}/{action}")).json(body)
+    };
+    act("install", json!({})).await.expect(201);
+    act("publish", json!({"draft_version": 1})).await.expect(201);
+    market.gateway.advance(STORE_CACHE);
+    let browser = market.browser();
+    (market, browser)
+}
+
+/// The titles of a list's cards, in order.
+fn titles(html: &str) -> Vec<String> {
+    let cards = html.split("class=\"card-title\">").skip(1);
+    cards.map(|card| card.split('<').next().unwrap_or_default().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_list_is_sorted_filtered_and_counted() {
+    let (_market, mut browser) = shop().await;
+    let page = browser.open("/collections/all?sort_by=price-descending").await.expect(200);
+    assert_eq!(titles(&page.text), ["Oak bowl", "Ash tray", "Elm bowl"]);
+    let page = page.shows("Bell (2)").shows("Acme (1)").shows("In stock (2)");
+    assert_eq!(page.header("vary"), "Cookie");
+    let page = browser.open("/collections/all?filter.p.vendor=Bell&sort_by=title-ascending").await;
+    assert_eq!(titles(&page.expect(200).text), ["Ash tray", "Elm bowl"]);
+    let both = "/collections/all?filter.p.vendor=Bell&filter.v.availability=1";
+    let page = browser.open(both).await.expect(200);
+    assert_eq!(titles(&page.text), ["Elm bowl"]);
+    let page = browser.open("/collections/all?filter.v.price.gte=15").await.expect(200);
+    assert_eq!(titles(&page.text).len(), 2);
+    browser.open("/collections/nothing").await.expect(404).shows("There is nothing here");
+}
+
+#[tokio::test]
+async fn a_search_finds_and_suggests() {
+    let (_market, mut browser) = shop().await;
+    let page = browser.open("/search?q=bowl").await.expect(200);
+    assert_eq!(titles(&page.text).len(), 2);
+    let page = browser.open("/search?q=%22%3E%3Cscript%3E").await.expect(200);
+    page.lacks("\"><script>");
+    let found =
+        browser.fetch("/search/suggest.json?q=bo&resources[limit]=1").await.expect(200).json();
+    let products = found["resources"]["results"]["products"].as_array().unwrap().clone();
+    assert_eq!(products.len(), 1, "{found}");
+    assert!(products[0]["url"].as_str().unwrap().starts_with("/products/"));
+}
+
+#[tokio::test]
+async fn a_product_is_bought_from_its_page() {
+    let (market, mut browser) = shop().await;
+    let page = browser
+        .open("/products/oak-bowl")
+        .await
+        .expect(200)
+        .shows("Oak bowl")
+        .shows("action=\"/cart/add\"");
+    let id = page.input("id");
+    let cart = browser.submit("/cart/add", &[("id", &id), ("quantity", "2")]).await.expect(200);
+    assert_eq!(cart.path, "/cart");
+    let cart = cart.shows("Oak bowl").shows("Cart (2)");
+    assert_eq!(cart.header("cache-control"), "private, no-store");
+    // What was kept for everybody has no cart of somebody.
+    market.browser().open("/products/oak-bowl").await.expect(200).lacks("Cart (2)");
+    let sold_out = browser.open("/products/ash-tray").await.expect(200);
+    sold_out.shows("disabled");
+    let json = browser.fetch("/products/oak-bowl.js").await.expect(200).json();
+    assert_eq!((json["title"].clone(), json["price"].clone()), (json!("Oak bowl"), json!(30_00)));
+    // A cart names a product by its id.
+    let product = json["id"].as_str().unwrap().to_owned();
+    let led = browser.open(&format!("/products/{product}?variant={id}")).await.expect(200);
+    assert_eq!(led.path, format!("/products/oak-bowl?variant={id}"));
+}
+
+#[tokio::test]
+async fn sections_are_rendered_alone() {
+    let (_market, mut browser) = shop().await;
+    let page = browser.open("/products/oak-bowl").await.expect(200);
+    let id = page.input("id");
+    let alone = browser.fetch("/?section_id=header").await.expect(200).shows("Cart");
+    alone.lacks("<html");
+    let both = browser.fetch("/collections/all?sections=header,no-such").await.expect(200).json();
+    assert!(both["header"].as_str().unwrap().contains("Cart"), "{both}");
+    assert_eq!(both["no-such"], Value::Null);
+    let body = json!({"id": id, "quantity": 3, "sections": "header", "sections_url": "/cart"});
+    let added = browser.script("/cart/add.js", &body).await.expect(200).json();
+    assert!(added["sections"]["header"].as_str().unwrap().contains("Cart (3)"), "{added}");
+    let related = browser.fetch(&format!(
+        "/recommendations/products?product_id={}",
+        added["product_id"].as_str().unwrap()
+    ));
+    assert!(related.await.expect(200).json()["products"].is_array());
+}
