@@ -28,7 +28,8 @@ const CUSTOMER: &str = "/v1/storefront/customer";
 /// The routes.
 pub(crate) fn routes() -> Router<Arc<Shops>> {
     Router::new()
-        .route("/account", get(show))
+        .route("/account", get(show).post(register))
+        .route("/account/recover", post(mail_code))
         .route("/account/login", get(show_sign_in).post(sign_in))
         .route("/account/login/code", post(mail_code))
         .route("/account/login/verify", post(verify))

@@ -27,7 +27,7 @@ pub(crate) fn routes() -> Router<Arc<Shops>> {
     Router::new()
         .route("/cart.js", get(show))
         .route("/cart.json", get(show))
-        .route("/cart", post(submit))
+        .route("/cart", get(crate::pages::show).post(submit))
         .route("/cart/add", post(add_by_form))
         .route("/cart/add.js", post(add))
         .route("/cart/change", get(change_by_link).post(change_by_form))

@@ -1,7 +1,7 @@
 //! Files of themes, and images of stores, on the shop's own origin.
 
 use axum::extract::Path;
-use axum::response::Response;
+use axum::response::{IntoResponse, Redirect, Response};
 use http::{HeaderMap, HeaderName, Method, StatusCode, header};
 
 use crate::api::segment;
@@ -40,6 +40,14 @@ pub(crate) async fn media(
     visit: Visit,
 ) -> Result<Response, Fault> {
     file(&visit, &format!("/media/{}", segment(&id)), &headers).await
+}
+
+/// `GET /favicon.ico`: the store's own, if it has one.
+pub(crate) async fn favicon(visit: Visit) -> Response {
+    match &visit.store().branding.favicon {
+        Some(id) => Redirect::temporary(&format!("/media/{}", id.as_str())).into_response(),
+        None => StatusCode::NO_CONTENT.into_response(),
+    }
 }
 
 async fn file(visit: &Visit, path: &str, headers: &HeaderMap) -> Result<Response, Fault> {

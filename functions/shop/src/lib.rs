@@ -10,6 +10,7 @@ mod api;
 mod assets;
 mod cart;
 mod checkout;
+mod contact;
 mod fault;
 mod form;
 mod frame;
@@ -62,6 +63,8 @@ pub fn router_over(app: App, api: Router) -> Router {
         .route("/assets/{sha256}/{name}", get(assets::theme_file))
         .route("/assets/{sha256}", get(assets::theme_file_unnamed))
         .route("/media/{id}", get(assets::media))
+        .route("/favicon.ico", get(assets::favicon))
+        .route("/contact", get(contact::page).post(contact::submit))
         .route("/robots.txt", get(seo::robots))
         .route("/sitemap.xml", get(seo::sitemap))
         .route("/localization", post(pages::localize))

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use shop_theme::{Data, Page, Theme};
+use shop_theme::{Data, Page, Posted, Theme};
 
 use crate::api::segment;
 use crate::cart::{Cart, lines, text};
@@ -27,7 +27,7 @@ pub(super) fn bare(visit: &Visit) -> Data {
     Data {
         store: json!({
             "name": store.name, "currency": store.currency, "locale": store.locale,
-            "subdomain": store.subdomain,
+            "subdomain": store.subdomain, "country": store.country,
         }),
         origin: visit.origin.clone(),
         path: visit.path().to_owned(),
@@ -109,6 +109,11 @@ pub(super) async fn load(
         data.recommendations =
             product.get("related").and_then(Value::as_array).cloned().unwrap_or_default();
     }
+    let posted = data.query.iter().find_map(|(name, value)| {
+        let form = name.strip_suffix("_posted").filter(|_| value == "true")?;
+        Some(Posted { form: form.to_owned(), ..Posted::default() })
+    });
+    data.form = posted;
     let page = data.query.iter().find(|(name, _)| name == "page");
     data.page = page.and_then(|(_, number)| number.parse().ok()).unwrap_or(1);
     if visit.has_session() {
@@ -189,19 +194,8 @@ fn collect(value: &Value, member: &str, names: &mut BTreeSet<String>) {
     }
 }
 
-/// What themes' scripts expect of the platform in the head of each page.
+/// What the head of each page has for the platform: a preview is not for search engines.
 fn header(visit: &Visit) -> String {
-    let store = visit.store();
-    let shopify = json!({
-        "shop": store.subdomain, "locale": store.locale, "country": store.country,
-        "currency": {"active": store.currency, "rate": "1.0"},
-        "routes": {"root": "/"}, "designMode": false,
-    });
-    // No text of it can end the script.
-    let shopify = shopify.to_string().replace('<', "\\u003c");
-    let robots = match visit.preview() {
-        Some(_) => "<meta name=\"robots\" content=\"noindex\">",
-        None => "",
-    };
-    format!("{robots}<script>window.Shopify = {shopify};</script>")
+    let robots = "<meta name=\"robots\" content=\"noindex\">";
+    visit.preview().map(|_| robots.to_owned()).unwrap_or_default()
 }

@@ -1,0 +1,58 @@
+//! The contact form and the newsletter form of a theme: submissions of the API's forms, which the merchant reads.
+
+use axum::response::{IntoResponse, Redirect, Response};
+use http::{Method, StatusCode};
+use serde_json::{Map, Value, json};
+
+use crate::fault::Fault;
+use crate::form::Fields;
+use crate::visit::Visit;
+
+/// `GET /contact`: the page with the form.
+pub(crate) async fn page() -> Redirect {
+    Redirect::to("/pages/contact")
+}
+
+/// A form of a theme, by the type that it sends.
+struct ThemeForm {
+    /// The name of the API's form.
+    name: &'static str,
+    /// The type of the theme's form.
+    kind: &'static str,
+    /// Where it leads.
+    back: &'static str,
+}
+
+impl ThemeForm {
+    fn of(sent: &Fields) -> Self {
+        match sent.text("form_type") {
+            Some("customer") => Self { name: "newsletter", kind: "customer", back: "/" },
+            _ => Self { name: "contact", kind: "contact", back: "/pages/contact" },
+        }
+    }
+}
+
+/// `POST /contact`. It leads back to the page, which says that it was sent.
+pub(crate) async fn submit(visit: Visit, sent: Fields) -> Result<Response, Fault> {
+    let ThemeForm { name, kind, back } = ThemeForm::of(&sent);
+    let fields: Map<String, Value> = sent
+        .within("contact")
+        .filter(|(member, value)| !value.trim().is_empty() && !member.contains('['))
+        .map(|(member, value)| (plain(member), Value::from(value.trim())))
+        .collect();
+    if fields.is_empty() {
+        let detail = "Please fill in the form.";
+        return Err(Fault::of(StatusCode::UNPROCESSABLE_ENTITY, "empty_form", detail));
+    }
+    let call = visit.call(Method::POST, &format!("/forms/{name}"));
+    visit.send(call.body(json!({ "fields": fields }))).await?;
+    let wanted = sent.text("return_to").filter(|to| crate::ajax::is_path(to));
+    let back = wanted.unwrap_or(back).split(['?', '#']).next().unwrap_or("/");
+    Ok(Redirect::to(&format!("{back}?{kind}_posted=true")).into_response())
+}
+
+/// The name of a field without what is no letter, digit or underscore: `Phone number` is `phone_number`.
+fn plain(name: &str) -> String {
+    let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
+    name.chars().map(letter).take(64).collect()
+}
