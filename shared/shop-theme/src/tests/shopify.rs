@@ -192,8 +192,10 @@ fn an_option_knows_its_values_and_the_chosen_variant() {
         let page = Page::Product(Box::new(cup("cup")));
         render(&theme("", &template), page, &data, patient()).unwrap().html
     };
-    assert_eq!(shown(&[]), "Color:Blue* Red Size:S* L var_cup1 false 2");
-    assert_eq!(shown(&[("variant", "var_cup4")]), "Color:Blue Red* Size:S L* var_cup4 false 2");
+    assert_eq!(shown(&[]), "Color:Blue* Red Size:S* L! var_cup1 false 2");
+    assert_eq!(shown(&[("variant", "var_cup4")]), "Color:Blue! Red* Size:S L* var_cup4 false 2");
+    let by_values = shown(&[("option_values", "prd_cup-0-1,prd_cup-1-0")]);
+    assert_eq!(by_values, "Color:Blue Red* Size:S* L var_cup3 false 2");
 }
 
 #[test]
