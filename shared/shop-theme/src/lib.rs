@@ -12,18 +12,27 @@
 //! - **Bounded.** Steps, output, memory, depth and time are limited ([`Limits`]).
 
 mod ajax;
+mod block;
 mod data;
+mod fallback;
 mod filters;
+mod fragment;
+mod globals;
 mod header;
+mod language;
 mod limits;
+mod notes;
 mod objects;
 mod page;
 mod references;
+mod schema;
 mod section;
 mod settings;
 mod shop;
+mod snippets;
 mod source;
 mod tags;
+mod template;
 mod theme;
 
 use serde_json::{Map, Value as Json};

@@ -6,10 +6,10 @@ use liquid::{Object, Value};
 use serde_json::{Value as Json, json};
 
 use super::media::{self, IMAGE};
+use super::plain::{nothing, plain};
 use super::record::{Kind, Record};
-use super::{nothing, plain};
 use crate::ajax;
-use crate::data::{list, text};
+use crate::data::{Page, list, text};
 use crate::shop::Shop;
 
 pub(crate) static PRODUCT: Kind = Kind {
@@ -28,6 +28,14 @@ pub(crate) static VARIANT: Kind = Kind {
 /// A product of this answer.
 pub(crate) fn of(shop: &Arc<Shop>, raw: &Json) -> Value {
     Record::new(&PRODUCT, shop, Arc::new(raw.clone())).value()
+}
+
+/// The product of the page.
+pub(crate) fn of_page(shop: &Arc<Shop>) -> Value {
+    match &shop.page {
+        Page::Product(raw) => of(shop, raw),
+        _ => Value::Nil,
+    }
 }
 
 /// A product of an answer that others have, too.
