@@ -140,7 +140,7 @@ async fn a_hostile_template_is_stopped_with_a_finding() {
             "memory_exceeded",
         ),
         (
-            "{% section 'hero' %}{% for i in (1..100000) %}0123456789012345678901234567890123456789{% endfor %}",
+            "{% section 'hero' %}{% for i in (1..200000) %}0123456789012345678901234567890123456789{% endfor %}",
             "output_too_large",
         ),
         ("{% if true %}", "syntax"),
