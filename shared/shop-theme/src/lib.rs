@@ -28,6 +28,7 @@ mod references;
 mod schema;
 mod section;
 mod settings;
+mod shared;
 mod shop;
 mod snippets;
 mod source;
@@ -41,6 +42,7 @@ pub use ajax::{cart_json, product_json};
 pub use data::{Data, Listing, Page, Posted};
 pub use limits::{Finding, FindingCode, Limits};
 pub use references::{References, references};
+pub use shared::shared_file;
 pub use theme::{File, Theme, files};
 
 /// A rendered page.

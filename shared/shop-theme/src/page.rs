@@ -16,6 +16,7 @@ use crate::language::LANGUAGE;
 use crate::limits::{Finding, FindingCode, Limits};
 use crate::notes::{Layout, Notes};
 use crate::section;
+use crate::shared::with_own_addresses;
 use crate::shop::{Host, Shop};
 use crate::snippets::Snippets;
 use crate::template;
@@ -97,7 +98,7 @@ pub(crate) fn whole(cx: &mut Context<'_>, shop: &Arc<Shop>) -> Result<Rendered, 
             });
             rendered.map_err(|error| Finding::of(&error))?;
             let notes = cx.register::<Notes>();
-            header::fill(&out, &notes.styles, &notes.scripts)
+            with_own_addresses(shop, header::fill(&out, &notes.styles, &notes.scripts))
         }
     };
     Ok(Rendered { html, warnings: warnings(cx, shop) })

@@ -264,3 +264,21 @@ fn a_page_is_freed_once_it_is_rendered() {
     inner(&theme, Page::Index);
     assert_eq!(std::sync::Weak::strong_count(&files), 1, "nothing of the page holds its theme");
 }
+
+#[test]
+fn modules_of_the_platform_are_the_shops_own() {
+    let layout = [(
+        "layout/theme.liquid",
+        "<a href=\"https://cdn.shopify.com/storefront/standard-events.js\"></a>{{ 'standard-events.js' | shopify_asset_url }}",
+    )];
+    let html = render(&theme("", &layout), Page::Index, &data(), patient()).unwrap().html;
+    assert_eq!(
+        html,
+        "<a href=\"/shop/shared/standard-events.js\"></a>/shop/shared/standard-events.js"
+    );
+    let (content_type, text) = crate::shared_file("standard-events.js").unwrap();
+    assert!(
+        content_type.starts_with("text/javascript") && text.contains("export const StandardEvents")
+    );
+    assert!(crate::shared_file("../lib.rs").is_none());
+}
