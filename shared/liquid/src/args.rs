@@ -15,7 +15,8 @@ pub struct Args {
 }
 
 impl Args {
-    pub(crate) fn new(positional: Vec<Value>, named: Vec<(Arc<str>, Value)>) -> Self {
+    /// Arguments, as for a filter that a tag applies.
+    pub fn new(positional: Vec<Value>, named: Vec<(Arc<str>, Value)>) -> Self {
         Self { positional, named }
     }
 

@@ -198,6 +198,7 @@ impl<'a> Context<'a> {
             Value::Nil => {}
             Value::Int(number) => crate::display::push_int(out, *number),
             Value::Array(items) => {
+                self.step(items.len())?;
                 return items.iter().try_for_each(|item| self.write(item, out));
             }
             Value::Object(object) if object.shape() == Shape::List => {

@@ -57,6 +57,8 @@ pub enum ErrorKind {
     UndefinedFilter,
     /// A partial that the host does not have.
     MissingPartial,
+    /// A partial that could not be parsed.
+    Syntax,
     /// A tag that must not be used where it is.
     Disabled,
     /// A failure of the host's own.
@@ -129,7 +131,10 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Liquid error")?;
+        f.write_str(match self.kind {
+            ErrorKind::Syntax => "Liquid syntax error",
+            _ => "Liquid error",
+        })?;
         match (self.line, &*self.template) {
             (0, _) => {}
             (line, "") => write!(f, " (line {line})")?,

@@ -51,6 +51,11 @@ impl Language {
         self
     }
 
+    /// The filter of a name.
+    pub fn filter(&self, name: &str) -> Option<&Arc<dyn Filter>> {
+        self.filters.get(name)
+    }
+
     /// The tag of a name.
     pub fn tag(&self, name: &str) -> Option<&Arc<dyn Tag>> {
         self.tags.get(name)
@@ -63,7 +68,7 @@ impl Language {
 
 impl Grammar for Language {
     fn filter(&self, name: &str) -> Option<&Arc<dyn Filter>> {
-        self.filters.get(name)
+        Language::filter(self, name)
     }
 
     fn mode(&self) -> Mode {

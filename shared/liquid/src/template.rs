@@ -1,9 +1,10 @@
 //! Parsed templates, and how they are rendered.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::context::Context;
-use crate::error::{Error, ParseError, Result};
+use crate::error::{Error, ErrorKind, ParseError, Result};
 use crate::limits::Usage;
 use crate::runtime::Runtime;
 use crate::text::is_space;
@@ -37,6 +38,16 @@ impl Template {
         Self { name: Arc::from(name), block, warnings, source_bytes }
     }
 
+    /// A template that could not be parsed: rendering it is the failure.
+    pub fn broken(name: &str, error: &ParseError) -> Self {
+        let mut failure = Error::new(ErrorKind::Syntax, error.message.clone());
+        failure.template = Arc::from(name);
+        failure.line = error.line.max(1);
+        let mut block = Block::default();
+        block.push(Node::Tag(Box::new(Broken(failure)), error.line));
+        Self::new(name, block, Vec::new(), 0)
+    }
+
     /// The name.
     pub fn name(&self) -> &Arc<str> {
         &self.name
@@ -66,7 +77,21 @@ impl Template {
         let outer = std::mem::replace(&mut cx.frame.template, Arc::clone(&self.name));
         let flow = self.block.render(cx, out);
         cx.frame.template = outer;
-        flow
+        flow.map_err(|error| error.located(&self.name, 1))
+    }
+}
+
+impl fmt::Debug for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Template").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+struct Broken(Error);
+
+impl Render for Broken {
+    fn render(&self, _cx: &mut Context<'_>, _out: &mut String) -> Result<Flow> {
+        Err(self.0.clone())
     }
 }
 
@@ -106,8 +131,13 @@ impl Block {
 
     /// Writes it, and stops at `break` and `continue`.
     pub fn render(&self, cx: &mut Context<'_>, out: &mut String) -> Result<Flow> {
-        cx.nested(|cx| {
+        // Text has no line: a bound that it reaches is named by the tag before it.
+        let mut line = 0;
+        let result = cx.nested(|cx| {
             for node in &self.nodes {
+                if let Node::Tag(_, at) = node {
+                    line = *at;
+                }
                 cx.step(1)?;
                 let flow = node.render(cx, out)?;
                 if flow != Flow::Next {
@@ -115,7 +145,11 @@ impl Block {
                 }
             }
             Ok(Flow::Next)
-        })
+        });
+        match result {
+            Err(error) if line > 0 => Err(error.located(&cx.frame.template, line)),
+            result => result,
+        }
     }
 }
 

@@ -67,6 +67,16 @@ impl Value {
         }
     }
 
+    /// How many steps it is to go through the value.
+    pub(crate) fn weight(&self) -> usize {
+        let more = match self {
+            Self::Str(text) | Self::Html(text) => text.len() >> 10,
+            Self::Array(items) => items.len() >> 3,
+            _ => 0,
+        };
+        more.saturating_add(1)
+    }
+
     /// Whether it is nothing.
     pub fn is_nil(&self) -> bool {
         matches!(self, Self::Nil)

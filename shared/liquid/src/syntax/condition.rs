@@ -62,10 +62,14 @@ impl Comparison {
         Self { left, right }
     }
 
-    fn holds(&self, cx: &Context<'_>) -> Result<bool> {
+    fn holds(&self, cx: &mut Context<'_>) -> Result<bool> {
         let left = self.left.operand(cx);
-        let Some((operator, right)) = &self.right else { return Ok(left.is_truthy()) };
+        let Some((operator, right)) = &self.right else {
+            cx.step(1)?;
+            return Ok(left.is_truthy());
+        };
         let right = right.operand(cx);
+        cx.step(left.weight())?;
         Ok(match operator {
             Operator::Equal => compare::equal(&left, &right),
             Operator::Unequal => !compare::equal(&left, &right),
@@ -94,7 +98,6 @@ impl Condition {
     pub fn holds(&self, cx: &mut Context<'_>) -> Result<bool> {
         let mut holds = false;
         for (comparison, relation) in &self.terms {
-            cx.step(1)?;
             holds = comparison.holds(cx)?;
             match relation {
                 Relation::And if holds => {}

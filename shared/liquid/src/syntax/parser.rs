@@ -2,6 +2,7 @@
 
 use super::markup::Markup;
 use super::tokens::{Head, Token, Tokens};
+use super::variable::Filtered;
 use crate::error::ParseError;
 use crate::language::Language;
 use crate::template::{Block, Node, Render, Template};
@@ -189,5 +190,12 @@ impl Template {
         let block = parser.document()?;
         let warnings = parser.into_warnings();
         Ok(Self::new(name, block, warnings, source.len()))
+    }
+}
+
+impl Language {
+    /// The expression and its filters that a text is, as between `{{` and `}}`.
+    pub fn filtered(&self, markup: &str) -> Result<Filtered> {
+        Markup::new(self, markup, 1).filtered()
     }
 }

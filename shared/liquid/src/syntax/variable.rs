@@ -121,7 +121,7 @@ fn strict_arguments(
 
 impl Call {
     fn apply(&self, input: &Value, line: u32, cx: &mut Context<'_>) -> Result<Value> {
-        cx.step(1)?;
+        cx.step(input.weight())?;
         let Some(filter) = &self.filter else {
             cx.undefined_filter(&self.name, line)?;
             return Ok(input.clone());

@@ -69,7 +69,7 @@ impl Render for Case {
             let times = match values {
                 None => usize::from(!matched),
                 Some(values) => {
-                    cx.step(values.len())?;
+                    cx.step(values.len().saturating_mul(subject.weight()))?;
                     let equal = |value: &&Expression| compare::equal(&subject, &value.operand(cx));
                     values.iter().filter(equal).count()
                 }

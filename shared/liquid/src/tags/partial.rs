@@ -90,22 +90,28 @@ impl Render for Include {
             None => cx.get(&name),
         };
         let arguments = self.0.arguments(cx);
-        cx.scoped(arguments, |cx| match &given {
-            Value::Array(items) => {
-                for item in items.iter() {
-                    let names = [(Arc::clone(&variable), item.clone())];
-                    let flow = cx.scoped(names, |cx| template.render_in(cx, out))?;
-                    if flow != Flow::Next {
-                        return Ok(flow);
-                    }
+        cx.scoped(arguments, |cx| {
+            if !is_list(&given) {
+                return cx.scoped([(variable, given)], |cx| template.render_in(cx, out));
+            }
+            let segment = Segment::of(&given, 0, None, cx)?;
+            for place in 0..segment.len() {
+                let names = [(Arc::clone(&variable), segment.get(place))];
+                let flow = cx.scoped(names, |cx| template.render_in(cx, out))?;
+                if flow != Flow::Next {
+                    return Ok(flow);
                 }
-                Ok(Flow::Next)
             }
-            given => {
-                let names = [(Arc::clone(&variable), given.clone())];
-                cx.scoped(names, |cx| template.render_in(cx, out))
-            }
+            Ok(Flow::Next)
         })
+    }
+}
+
+fn is_list(value: &Value) -> bool {
+    match value {
+        Value::Array(_) => true,
+        Value::Object(object) => object.shape() == Shape::List,
+        _ => false,
     }
 }
 

@@ -273,6 +273,35 @@ fn objects_are_rendered_by_templates_of_their_own() {
 }
 
 #[test]
+fn partials_that_cannot_be_parsed_say_why() {
+    struct Unparsed;
+    impl Partials for Unparsed {
+        fn get(&self, name: &str) -> Option<Arc<Template>> {
+            let language = Language::standard();
+            let parsed = Template::parse_in(&language, name, "\n{% if %}{% endif %}");
+            Some(Arc::new(parsed.unwrap_or_else(|error| Template::broken(name, &error))))
+        }
+    }
+    let runtime = Runtime { partials: &Unparsed, ..Runtime::default() };
+    let page = Template::parse("a {% render 'b' %} c").unwrap().render(&runtime).unwrap();
+    let message = "Expected an expression but found end of tag";
+    assert_eq!(page.output, format!("a Liquid syntax error (b line 2): {message} c"));
+}
+
+#[test]
+fn hosts_evaluate_expressions_and_apply_filters() {
+    let language = shop();
+    let globals = data(r#"{"closest": {"price": 1250}}"#);
+    let runtime = Runtime::new(globals);
+    let mut cx = Context::new(&runtime);
+    let filtered = language.filtered("closest.price | money").unwrap();
+    assert_eq!(filtered.evaluate(&mut cx).unwrap().to_text(), "12.50");
+    let args = Args::new(Vec::new(), vec![("currency".into(), "€".into())]);
+    let money = language.filter("money").unwrap();
+    assert_eq!(money.apply(&Value::Int(5), &args, &mut cx).unwrap().to_text(), "0.05€");
+}
+
+#[test]
 fn failures_end_a_page_where_the_host_wants_it() {
     let template = Template::parse_in(&shop(), "page", "a\n{{ 1 | divided_by: 0 }}").unwrap();
     let mut runtime = Runtime { on_error: OnError::Fail, ..Runtime::default() };

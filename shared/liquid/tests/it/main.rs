@@ -11,5 +11,6 @@ mod golden;
 mod hostile;
 mod hosts;
 mod language;
+mod random;
 mod speed;
 mod support;

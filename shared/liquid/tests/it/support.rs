@@ -58,3 +58,12 @@ pub fn check(cases: &[(&str, &str)]) {
         assert_eq!(&render(source, "{}"), output, "{source}");
     }
 }
+
+/// One source under every name.
+pub struct Itself(pub Language, pub &'static str);
+
+impl Partials for Itself {
+    fn get(&self, name: &str) -> Option<Arc<Template>> {
+        Template::parse_in(&self.0, name, self.1).ok().map(Arc::new)
+    }
+}
