@@ -235,18 +235,20 @@ pub(crate) fn options_of(product: &Json) -> Vec<Json> {
 
 /// The variants of a product. In a list a product has only their ids: they have its own price then.
 pub(crate) fn variants(product: &Json) -> Vec<Json> {
-    let complete = |variant: &Json| {
-        if variant.get("price").is_some() {
-            return variant.clone();
-        }
-        let mut whole = Map::new();
-        for name in ["price", "compare_at", "in_stock"] {
-            whole.insert(name.to_owned(), product.get(name).cloned().unwrap_or_default());
-        }
-        whole.extend(variant.as_object().cloned().unwrap_or_default());
-        whole.into()
-    };
-    list(product, "/variants").iter().map(complete).collect()
+    list(product, "/variants").iter().map(|variant| complete(product, variant)).collect()
+}
+
+/// A variant with what it has of its product.
+pub(crate) fn complete(product: &Json, variant: &Json) -> Json {
+    if variant.get("price").is_some() {
+        return variant.clone();
+    }
+    let mut whole = Map::new();
+    for name in ["price", "compare_at", "in_stock"] {
+        whole.insert(name.to_owned(), product.get(name).cloned().unwrap_or_default());
+    }
+    whole.extend(variant.as_object().cloned().unwrap_or_default());
+    whole.into()
 }
 
 /// A variant within its product's JSON.

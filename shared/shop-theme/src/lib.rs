@@ -12,18 +12,28 @@
 //! - **Bounded.** Steps, output, memory, depth and time are limited ([`Limits`]).
 
 mod ajax;
+mod block;
 mod data;
+mod fallback;
 mod filters;
+mod fragment;
+mod globals;
 mod header;
+mod language;
 mod limits;
+mod notes;
 mod objects;
 mod page;
 mod references;
+mod schema;
 mod section;
 mod settings;
+mod shared;
 mod shop;
+mod snippets;
 mod source;
 mod tags;
+mod template;
 mod theme;
 
 use serde_json::{Map, Value as Json};
@@ -32,6 +42,7 @@ pub use ajax::{cart_json, product_json};
 pub use data::{Data, Listing, Page, Posted};
 pub use limits::{Finding, FindingCode, Limits};
 pub use references::{References, references};
+pub use shared::shared_file;
 pub use theme::{File, Theme, files};
 
 /// A rendered page.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use liquid::{ErrorKind, Exceeded};
 use serde::Serialize;
 
 /// The limits of rendering a page. Steps and bytes are the same on every machine; the time is the last
@@ -72,5 +73,24 @@ pub struct Finding {
 impl Finding {
     pub(crate) fn new(code: FindingCode, path: &str, message: impl Into<String>) -> Self {
         Self { code, path: path.to_owned(), message: message.into() }
+    }
+
+    /// The finding of a failure in a page.
+    pub(crate) fn of(error: &liquid::Error) -> Self {
+        let code = match error.kind {
+            ErrorKind::Limit(Exceeded::Steps) => FindingCode::TooManySteps,
+            ErrorKind::Limit(Exceeded::Output) => FindingCode::OutputTooLarge,
+            ErrorKind::Limit(Exceeded::Depth) => FindingCode::NestedTooDeep,
+            ErrorKind::Limit(Exceeded::Memory) => FindingCode::MemoryExceeded,
+            ErrorKind::Limit(Exceeded::Time) => FindingCode::TooSlow,
+            ErrorKind::MissingPartial => FindingCode::MissingFile,
+            ErrorKind::UndefinedFilter => FindingCode::UnknownFilter,
+            _ => FindingCode::Failed,
+        };
+        let message: String = match error.line {
+            0 => error.message.chars().take(300).collect(),
+            line => format!("line {line}: {}", error.message).chars().take(300).collect(),
+        };
+        Finding::new(code, &error.template, message)
     }
 }

@@ -1,96 +1,31 @@
 //! A page: its template, or the sections that its template lists, within a layout.
 
-use std::cell::Cell;
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-use liquid::{Context, ErrorKind, Exceeded, Partials, Runtime, Template, Value};
+use liquid::{Context, Runtime, Template, Value};
 use serde_json::{Map, Value as Json};
 
 use crate::Rendered;
-use crate::data::{Data, Page, text};
+use crate::data::{Data, Page};
+use crate::fallback::fallback;
+use crate::globals::Globals;
 use crate::header;
+use crate::language::LANGUAGE;
 use crate::limits::{Finding, FindingCode, Limits};
-use crate::objects::Globals;
+use crate::notes::{Layout, Notes};
 use crate::section;
+use crate::shared::with_own_addresses;
 use crate::shop::{Host, Shop};
-use crate::source;
+use crate::snippets::Snippets;
+use crate::template;
 use crate::theme::Theme;
 
 /// The stack of the rendering thread: enough for the depth that [`Limits`] allow.
 const STACK: usize = 64 << 20;
 /// The most warnings of a page.
 const MAX_WARNINGS: usize = 100;
-
-/// The layout of a page.
-#[derive(Debug, Clone, Default)]
-pub(crate) enum Layout {
-    /// That of the theme.
-    #[default]
-    Default,
-    /// The layout of this name.
-    Named(String),
-    /// None.
-    Bare,
-}
-
-/// What tags note for the page while it is rendered.
-#[derive(Default)]
-pub(crate) struct Notes {
-    /// The layout that a template selects.
-    pub(crate) layout: Layout,
-    /// The sections and blocks that are being rendered, the outermost first.
-    pub(crate) elements: Vec<section::Element>,
-    /// The texts of `stylesheet` and `javascript` tags, each once.
-    pub(crate) styles: Vec<Arc<str>>,
-    pub(crate) scripts: Vec<Arc<str>>,
-    pub(crate) seen: HashSet<usize>,
-    pub(crate) warnings: Vec<Finding>,
-}
-
-/// The snippets of a theme.
-struct Snippets(Arc<Shop>);
-
-impl Partials for Snippets {
-    fn get(&self, name: &str) -> Option<Arc<Template>> {
-        let name = name.trim_end_matches(".liquid");
-        self.0.source(&format!("snippets/{name}.liquid"))?.template.clone().ok()
-    }
-
-    fn missing(&self, name: &str) -> String {
-        let path = format!("snippets/{name}.liquid");
-        match self.0.source(&path).map(|source| source.template.clone()) {
-            Some(Err(error)) => format!("In {path}, line {}: {}", error.line, error.message),
-            _ => format!("Could not find asset {path}"),
-        }
-    }
-}
-
-/// The template's suffix: of the address (`?view=`) or of the resource, if the theme has such a template.
-pub(crate) fn suffix(shop: &Shop) -> Option<String> {
-    let of_resource = match &shop.page {
-        Page::Product(product) => text(product, "/template_suffix"),
-        Page::Collection(listing) => text(&listing.collection, "/template_suffix"),
-        Page::Text(page) => text(page, "/template_suffix"),
-        _ => "",
-    };
-    let asked = shop.data.parameter("view").unwrap_or(of_resource);
-    let exists = |ending: &str| {
-        let path = format!("templates/{}.{asked}.{ending}", shop.page.template());
-        shop.theme.files.contains_key(&path)
-    };
-    (!asked.is_empty() && (exists("json") || exists("liquid"))).then(|| asked.to_owned())
-}
-
-/// The name of the template with its suffix.
-pub(crate) fn template(shop: &Shop) -> String {
-    match suffix(shop) {
-        Some(suffix) => format!("{}.{suffix}", shop.page.template()),
-        None => shop.page.template().to_owned(),
-    }
-}
 
 /// Runs a rendering on a thread with a stack for it.
 pub(crate) fn run<T: Send>(
@@ -99,7 +34,7 @@ pub(crate) fn run<T: Send>(
     render: impl FnOnce(&mut Context<'_>, &Arc<Shop>) -> Result<T, Finding> + Send,
 ) -> Result<T, Finding> {
     let rendering = || {
-        let shop = Shop::new(theme, page, data);
+        let shop = Shop::new(&LANGUAGE, (theme, page, data));
         let host = Host(Arc::clone(&shop));
         let snippets = Snippets(Arc::clone(&shop));
         #[expect(
@@ -161,9 +96,9 @@ pub(crate) fn whole(cx: &mut Context<'_>, shop: &Arc<Shop>) -> Result<Rendered, 
             let rendered = cx.with_ambient(values, |cx| {
                 cx.isolated([], |cx| template.render_in(cx, &mut out).map(drop))
             });
-            rendered.map_err(|error| finding(&error))?;
+            rendered.map_err(|error| Finding::of(&error))?;
             let notes = cx.register::<Notes>();
-            header::fill(&out, &notes.styles, &notes.scripts)
+            with_own_addresses(shop, header::fill(&out, &notes.styles, &notes.scripts))
         }
     };
     Ok(Rendered { html, warnings: warnings(cx, shop) })
@@ -178,25 +113,25 @@ fn default_layout(shop: &Shop) -> String {
 
 /// Renders the page without its layout.
 fn main(cx: &mut Context<'_>, shop: &Arc<Shop>) -> Result<String, Finding> {
-    let name = template(shop);
+    let name = template::name(shop);
     let (liquid, json) = (format!("templates/{name}.liquid"), format!("templates/{name}.json"));
     let mut out = String::new();
     if shop.theme.files.contains_key(&liquid) {
         let template = parsed(shop, &liquid)?;
         let rendered = cx.isolated([], |cx| template.render_in(cx, &mut out).map(drop));
-        rendered.map_err(|error| finding(&error))?;
+        rendered.map_err(|error| Finding::of(&error))?;
         return Ok(out);
     }
     if shop.theme.files.contains_key(&json) {
         section::page(cx, shop, &name, &mut out)?;
         return Ok(out);
     }
-    let Some(template) = source::fallback(&name) else {
+    let Some(template) = fallback(shop.language, &name) else {
         let message = "the theme has no such file";
         return Err(Finding::new(FindingCode::MissingFile, &json, message));
     };
     let rendered = cx.isolated([], |cx| template.render_in(cx, &mut out).map(drop));
-    rendered.map_err(|error| finding(&error))?;
+    rendered.map_err(|error| Finding::of(&error))?;
     Ok(out)
 }
 
@@ -227,61 +162,9 @@ pub(crate) fn sections(
     Ok(rendered)
 }
 
-/// The most steps of a fragment, and bytes of its output.
-const FRAGMENT: (u64, usize) = (20_000, 256 << 10);
-/// How deep fragments are within each other.
-const FRAGMENTS: u32 = 3;
-
-thread_local! {
-    static WITHIN: Cell<u32> = const { Cell::new(0) };
-}
-
-/// Renders the template code of a `liquid` setting.
-pub(crate) fn fragment(shop: &Arc<Shop>, text: &str) -> String {
-    if !text.contains("{{") && !text.contains("{%") {
-        return text.to_owned();
-    }
-    let depth = WITHIN.get();
-    let Some(template) = source::fragment(text).filter(|_| depth < FRAGMENTS) else {
-        return String::new();
-    };
-    let host = Host(Arc::clone(shop));
-    let snippets = Snippets(Arc::clone(shop));
-    let (steps, output) = FRAGMENT;
-    let runtime = Runtime {
-        partials: &snippets,
-        limits: liquid::Limits { steps, output, memory: 1 << 20, ..liquid::Limits::default() },
-        host: Some(&host),
-        ..Runtime::new(Arc::new(Globals(Arc::clone(shop))))
-    };
-    WITHIN.set(depth.saturating_add(1));
-    let rendered = template.render(&runtime);
-    WITHIN.set(depth);
-    rendered.map(|rendered| rendered.output).unwrap_or_default()
-}
-
-/// The finding of an error that ends a page.
-pub(crate) fn finding(error: &liquid::Error) -> Finding {
-    let code = match error.kind {
-        ErrorKind::Limit(Exceeded::Steps) => FindingCode::TooManySteps,
-        ErrorKind::Limit(Exceeded::Output) => FindingCode::OutputTooLarge,
-        ErrorKind::Limit(Exceeded::Depth) => FindingCode::NestedTooDeep,
-        ErrorKind::Limit(Exceeded::Memory) => FindingCode::MemoryExceeded,
-        ErrorKind::Limit(Exceeded::Time) => FindingCode::TooSlow,
-        ErrorKind::MissingPartial => FindingCode::MissingFile,
-        ErrorKind::UndefinedFilter => FindingCode::UnknownFilter,
-        _ => FindingCode::Failed,
-    };
-    let message: String = match error.line {
-        0 => error.message.chars().take(300).collect(),
-        line => format!("line {line}: {}", error.message).chars().take(300).collect(),
-    };
-    Finding::new(code, &error.template, message)
-}
-
 /// The warnings of a page, each once.
 fn warnings(cx: &mut Context<'_>, shop: &Shop) -> Vec<Finding> {
-    let mut all: Vec<Finding> = cx.errors().iter().map(finding).collect();
+    let mut all: Vec<Finding> = cx.errors().iter().map(Finding::of).collect();
     all.append(&mut cx.register::<Notes>().warnings);
     all.extend(shop.unknown_tags());
     all.sort_unstable();

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value as Json};
 
 use crate::data::{Data, Page, text};
-use crate::page::template;
-use crate::settings::Declared;
+use crate::language::LANGUAGE;
+use crate::schema::Declared;
 use crate::shop::Shop;
 use crate::source;
+use crate::template;
 use crate::theme::Theme;
 
 /// Handles of resources that settings name.
@@ -39,7 +40,7 @@ impl References {
     /// Adds those of an element and of the blocks in it.
     fn add_element(&mut self, theme: &Theme, folder: &str, own: Option<&Declared>, placed: &Json) {
         let kind = text(placed, "/type");
-        let source = source::liquid(theme, &format!("{folder}/{kind}.liquid"));
+        let source = source::liquid(&LANGUAGE, theme, &format!("{folder}/{kind}.liquid"));
         let values = placed.get("settings").and_then(Json::as_object);
         let none = Map::new();
         let values = values.unwrap_or(&none);
@@ -68,8 +69,8 @@ pub fn references(theme: &Theme, page: &Page) -> References {
     for section in theme.sections.values().filter(|_| is_own) {
         found.add_element(theme, "sections", None, section);
     }
-    let shop = Shop::new(theme, page.clone(), &Data::default());
-    let of_page = format!("templates/{}.json", template(&shop));
+    let shop = Shop::new(&LANGUAGE, (theme, page.clone(), &Data::default()));
+    let of_page = format!("templates/{}.json", template::name(&shop));
     let is_read = |path: &&String| {
         (path.starts_with("sections/") && path.strip_suffix(".json").is_some())
             || (**path == of_page && !is_own)

@@ -1,94 +1,18 @@
 //! The settings of templates: the merchant's values or the schema's defaults, as objects of their types.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use liquid::{Items, Object, Shape, Value};
 use serde_json::{Map, Value as Json};
 
+use crate::fragment;
+use crate::globals;
+use crate::objects;
 use crate::objects::color::Color;
 use crate::objects::font::Font;
-use crate::objects::{self, plain};
-use crate::page;
+use crate::objects::plain::plain;
+use crate::schema::Declared;
 use crate::shop::Shop;
-
-/// The settings that a schema declares: type and default, by id and in order.
-#[derive(Debug, Default)]
-pub(crate) struct Declared {
-    settings: BTreeMap<String, Setting>,
-    order: Vec<String>,
-}
-
-#[derive(Debug)]
-struct Setting {
-    kind: String,
-    default: Json,
-    /// The settings of each scheme of a group.
-    definition: Option<Arc<Declared>>,
-}
-
-impl Declared {
-    /// Those of a list of settings.
-    pub(crate) fn of(list: Option<&Json>) -> Self {
-        let mut declared = Self::default();
-        declared.add(list);
-        declared
-    }
-
-    /// Those of `config/settings_schema.json`, which has them in groups.
-    pub(crate) fn of_theme(schema: &Json) -> Self {
-        let mut declared = Self::default();
-        for group in schema.as_array().into_iter().flatten() {
-            declared.add(group.get("settings"));
-        }
-        declared
-    }
-
-    fn add(&mut self, list: Option<&Json>) {
-        for setting in list.and_then(Json::as_array).into_iter().flatten() {
-            let text = |name: &str| setting.get(name).and_then(Json::as_str);
-            let (Some(id), Some(kind)) = (text("id"), text("type")) else { continue };
-            let default = setting.get("default").cloned();
-            let default = default.unwrap_or_else(|| default_of(kind, setting));
-            let definition = setting.get("definition");
-            let definition = definition.map(|list| Arc::new(Self::of(Some(list))));
-            let setting = Setting { kind: kind.to_owned(), default, definition };
-            self.order.push(id.to_owned());
-            self.settings.insert(id.to_owned(), setting);
-        }
-    }
-
-    /// The handles that values of these settings name, by the kind of resource.
-    pub(crate) fn references(&self, values: &Map<String, Json>, add: &mut dyn FnMut(&str, &str)) {
-        for (id, setting) in &self.settings {
-            let value = values.get(id).unwrap_or(&setting.default);
-            let kind = setting.kind.trim_end_matches("_list");
-            let kind = if setting.kind == "link_list" { "link_list" } else { kind };
-            match value {
-                Json::String(handle) if !handle.is_empty() && !handle.contains("{{") => {
-                    add(kind, handle);
-                }
-                Json::Array(handles) => {
-                    handles.iter().filter_map(Json::as_str).for_each(|handle| add(kind, handle));
-                }
-                _ => {}
-            }
-        }
-    }
-}
-
-/// The value of a setting whose schema has no default.
-fn default_of(kind: &str, setting: &Json) -> Json {
-    match kind {
-        "checkbox" => false.into(),
-        "select" | "radio" => {
-            setting.pointer("/options/0/value").cloned().unwrap_or_else(|| "".into())
-        }
-        "text_alignment" => "left".into(),
-        "range" => setting.get("min").cloned().unwrap_or_default(),
-        _ => Json::Null,
-    }
-}
 
 /// The settings of a theme, a section or a block. Their values are made when they are asked for.
 pub(crate) struct Settings {
@@ -158,7 +82,7 @@ impl Settings {
         let root = parts.next().unwrap_or_default();
         let start = match (root, &self.closest) {
             ("closest", Some(closest)) => closest.clone(),
-            _ => objects::global(&self.shop, root).unwrap_or_default(),
+            _ => globals::global(&self.shop, root).unwrap_or_default(),
         };
         parts.fold(start, |value, name| match &value {
             Value::Object(object) => object.get(name).unwrap_or_default(),
@@ -218,6 +142,12 @@ impl Object for Settings {
 /// Types whose value is HTML, which was sanitized by its type when it was saved.
 const HTML: [&str; 3] = ["html", "inline_richtext", "richtext"];
 
+/// The settings of the whole theme.
+pub(crate) fn of_theme(shop: &Arc<Shop>) -> Value {
+    let (declared, values) = shop.theme_settings();
+    Settings::value(shop, declared, values, None)
+}
+
 /// A stored value as an object of its type.
 fn typed(shop: &Arc<Shop>, kind: &str, chosen: &Json) -> Value {
     let text = || chosen.as_str().unwrap_or_default();
@@ -227,7 +157,7 @@ fn typed(shop: &Arc<Shop>, kind: &str, chosen: &Json) -> Value {
     };
     match kind {
         "html" | "inline_richtext" | "richtext" => Value::html(text()),
-        "liquid" => Value::html(page::fragment(shop, text())),
+        "liquid" => Value::html(fragment::render(shop, text())),
         "color" => Color::parse(text()).map_or(Value::Nil, Value::object),
         "color_palette" => {
             let colors = chosen.as_object().into_iter().flatten().map(|(name, color)| {
@@ -259,7 +189,7 @@ fn typed(shop: &Arc<Shop>, kind: &str, chosen: &Json) -> Value {
 
 /// The color scheme of this name, of the theme's group of schemes.
 fn scheme(shop: &Arc<Shop>, name: &str) -> Value {
-    let settings = shop.settings();
+    let settings = of_theme(shop);
     let Some(settings) = settings.downcast::<Settings>() else { return name.into() };
     let groups = settings.declared.settings.iter();
     let group = groups.filter(|(_, setting)| setting.kind == "color_scheme_group");

@@ -3,18 +3,20 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use liquid::Value;
+use liquid::Language;
 use serde_json::{Map, Value as Json};
 
 use crate::ajax::{Money, cart_json};
 use crate::data::{Data, Page, handle};
 use crate::limits::{Finding, FindingCode};
-use crate::settings::{Declared, Settings};
+use crate::schema::Declared;
 use crate::source::{self, Source};
 use crate::theme::Theme;
 
 /// One page of a shop: its data, its theme, and what was made of them.
 pub(crate) struct Shop {
+    /// The tags and filters that templates are parsed with.
+    pub(crate) language: &'static Language,
     pub(crate) data: Data,
     pub(crate) page: Page,
     pub(crate) theme: Theme,
@@ -38,8 +40,12 @@ type Shared = Arc<[Arc<Json>]>;
 pub(crate) struct Host(pub(crate) Arc<Shop>);
 
 impl Shop {
-    pub(crate) fn new(theme: &Theme, page: Page, data: &Data) -> Arc<Self> {
+    pub(crate) fn new(
+        language: &'static Language,
+        (theme, page, data): (&Theme, Page, &Data),
+    ) -> Arc<Self> {
         Arc::new(Self {
+            language,
             translations: translations(theme),
             money: Money::of(data),
             data: data.clone(),
@@ -101,15 +107,14 @@ impl Shop {
         all.chain(of_collections).chain(&self.data.recommendations).find(is_it)
     }
 
-    /// The settings of the whole theme.
-    pub(crate) fn settings(self: &Arc<Self>) -> Value {
+    /// The settings that the theme declares, and their values.
+    pub(crate) fn theme_settings(&self) -> ThemeSettings {
         let made = || {
             let declared = source::json(&self.theme, "config/settings_schema.json");
             let declared = declared.and_then(Result::ok).unwrap_or_default();
             (Arc::new(Declared::of_theme(&declared)), Arc::new(self.theme.settings.clone()))
         };
-        let (declared, values) = self.settings.get_or_init(made);
-        Settings::value(self, Arc::clone(declared), Arc::clone(values), None)
+        self.settings.get_or_init(made).clone()
     }
 
     /// The items of a list of this page's data, to be shared.
@@ -128,7 +133,7 @@ impl Shop {
 
     /// A template of the theme, parsed.
     pub(crate) fn source(&self, path: &str) -> Option<Arc<Source>> {
-        let source = source::liquid(&self.theme, path)?;
+        let source = source::liquid(self.language, &self.theme, path)?;
         let unknown = source.template.as_ref().map(|template| template.warnings());
         if let Some(unknown) = unknown.ok().filter(|unknown| !unknown.is_empty()) {
             let finding = |tag: &liquid::ParseError| {

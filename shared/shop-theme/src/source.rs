@@ -8,9 +8,8 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use serde_json::Value as Json;
 
-use crate::settings::Declared;
+use crate::schema::Declared;
 use crate::theme::Theme;
-use crate::{filters, tags};
 
 /// The bytes of sources whose parsed forms are kept: those of a dozen large themes.
 const KEPT: u64 = 24 << 20;
@@ -55,17 +54,10 @@ impl Weighter<Key, Parsed> for Weight {
 static CACHE: LazyLock<Cache<Key, Parsed, Weight>> =
     LazyLock::new(|| Cache::with_weighter(FILES, KEPT, Weight));
 
-static LANGUAGE: LazyLock<Language> = LazyLock::new(|| {
-    let mut language = Language::standard();
-    filters::register(&mut language);
-    tags::register(&mut language);
-    language.ignore_unknown_tags(true);
-    language
-});
-
 /// The Liquid file at a path; none if the theme has none.
-pub(crate) fn liquid(theme: &Theme, path: &str) -> Option<Arc<Source>> {
-    match parsed(theme, path, |text| Parsed::Liquid(Arc::new(Source::parse(path, text))))? {
+pub(crate) fn liquid(language: &Language, theme: &Theme, path: &str) -> Option<Arc<Source>> {
+    match parsed(theme, path, |text| Parsed::Liquid(Arc::new(Source::parse(language, path, text))))?
+    {
         Parsed::Liquid(source) => Some(source),
         Parsed::Json(..) => None,
     }
@@ -103,12 +95,12 @@ fn parse_json(text: &str) -> Result<Json, String> {
 }
 
 impl Source {
-    fn parse(path: &str, text: &str) -> Self {
+    fn parse(language: &Language, path: &str, text: &str) -> Self {
         let schema = schema_of(text).map(parse_json);
         let invalid = schema.as_ref().and_then(|schema| schema.as_ref().err()).cloned();
         let template = match invalid {
             Some(message) => Err(ParseError::new(1, format!("In its schema, {message}"))),
-            None => Template::parse_in(&LANGUAGE, path, text).map(Arc::new),
+            None => Template::parse_in(language, path, text).map(Arc::new),
         };
         let schema = schema.and_then(Result::ok).unwrap_or_default();
         let blocks = crate::data::list(&schema, "/blocks").iter().filter_map(|block| {
@@ -144,37 +136,3 @@ fn schema_of(text: &str) -> Option<&str> {
         return body.get(..end);
     }
 }
-
-/// A text of a merchant as a template; none if it is invalid.
-pub(crate) fn fragment(text: &str) -> Option<Template> {
-    Template::parse_in(&LANGUAGE, "", text).ok()
-}
-
-/// The template of a page that a theme leaves to the shop: those of accounts, and simple ones.
-pub(crate) fn fallback(template: &str) -> Option<Arc<Template>> {
-    static PARSED: LazyLock<BTreeMap<&str, Arc<Template>>> = LazyLock::new(|| {
-        let parse = |(name, text): &(&'static str, &str)| {
-            let template = Template::parse_in(&LANGUAGE, name, text).ok()?;
-            Some((*name, Arc::new(template)))
-        };
-        FALLBACKS.iter().filter_map(parse).collect()
-    });
-    PARSED.get(template).cloned()
-}
-
-const FALLBACKS: &[(&str, &str)] = &[
-    ("customers/account", include_str!("fallback/account.liquid")),
-    ("customers/activate_account", include_str!("fallback/activate_account.liquid")),
-    ("customers/addresses", include_str!("fallback/addresses.liquid")),
-    ("customers/login", include_str!("fallback/login.liquid")),
-    ("customers/order", include_str!("fallback/order.liquid")),
-    ("customers/register", include_str!("fallback/register.liquid")),
-    ("customers/reset_password", include_str!("fallback/reset_password.liquid")),
-    ("cart", include_str!("fallback/cart.liquid")),
-    ("collection", include_str!("fallback/collection.liquid")),
-    ("list-collections", include_str!("fallback/list-collections.liquid")),
-    ("page", include_str!("fallback/page.liquid")),
-    ("password", include_str!("fallback/password.liquid")),
-    ("search", include_str!("fallback/search.liquid")),
-    ("404", include_str!("fallback/404.liquid")),
-];

@@ -1,39 +1,20 @@
 //! Public themes, which are not in this repository, the whole way.
 
-use std::path::Path;
-
 use support::clock::STORE_CACHE;
-use support::{ThemeShop, json, upload, zip};
+use support::{ThemeShop, json, upload};
 
-/// The files of a folder.
-fn files(root: &Path) -> Vec<(String, Vec<u8>)> {
-    let (mut files, mut open) = (Vec::new(), vec![root.to_owned()]);
-    while let Some(next) = open.pop() {
-        for found in std::fs::read_dir(next).expect("a folder") {
-            let found = found.expect("an entry").path();
-            if found.is_dir() {
-                open.push(found);
-                continue;
-            }
-            let path = found.strip_prefix(root).expect("below it").to_string_lossy().into_owned();
-            files.push((path, std::fs::read(&found).expect("a file")));
-        }
-    }
-    files
-}
-
-/// Uploads, installs, publishes and shows each theme in the folder that `THEMES` names.
+/// Uploads, installs, publishes and shows each theme in the folder of archives that `THEME_ZIPS` names.
 #[tokio::test]
 #[ignore = "needs themes that are not in this repository"]
 async fn public_themes_are_uploaded_and_published() {
-    let folder = std::env::var_os("THEMES").expect("a folder of themes");
-    for root in std::fs::read_dir(folder).expect("a folder") {
-        let root = root.expect("an entry").path();
+    let folder = std::env::var_os("THEME_ZIPS").expect("a folder of archives");
+    for found in std::fs::read_dir(folder).expect("a folder") {
+        let archive = std::fs::read(found.expect("an entry").path()).expect("an archive");
         let shop = ThemeShop::with_upload().await;
         let product = json!({"title": "Cup", "status": "active",
             "variants": [{"price": {"amount": 500, "currency": "INR"}}]});
         shop.owner.post("/v1/products").json(product).await.expect(201);
-        let taken = upload(&shop.merchant, zip(&files(&root))).await.expect(201);
+        let taken = upload(&shop.merchant, archive).await.expect(201);
         let slug = taken.str("/package/slug");
         let act =
             |action: &str, body| shop.owner.post(&format!("/v1/themes/{slug}/{action}")).json(body);

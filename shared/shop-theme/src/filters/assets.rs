@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use liquid::{Args, Context, Result, Value};
 
-use super::{Named, attribute, named, page};
+use super::call::{Named, attribute, named, page};
 use crate::limits::{Finding, FindingCode};
-use crate::page::Notes;
+use crate::notes::Notes;
 use crate::shop::Shop;
 
 pub(super) const FILTERS: &[Named] = &[

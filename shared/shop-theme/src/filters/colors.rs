@@ -2,7 +2,7 @@
 
 use liquid::{Args, Context, Result, Value};
 
-use super::Named;
+use super::call::Named;
 use crate::objects::color::{Color, less, number, percent};
 
 pub(super) const FILTERS: &[Named] = &[

@@ -2,7 +2,7 @@
 
 use liquid::{Args, Context, Result, Value};
 
-use super::Named;
+use super::call::Named;
 use crate::objects::font::Font;
 
 pub(super) const FILTERS: &[Named] = &[

@@ -6,7 +6,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use liquid::{Args, Context, Result, Value};
 use md5::Digest as _;
 
-use super::Named;
+use super::call::Named;
 
 pub(super) const FILTERS: &[Named] = &[
     ("blake3", |input, _, _| Ok(blake3::hash(input.to_text().as_bytes()).to_hex().as_str().into())),

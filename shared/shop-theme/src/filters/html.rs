@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use liquid::{Args, Context, Result, Value};
 
-use super::{Named, attribute, named, page};
+use super::call::{Named, attribute, named, page};
+use crate::objects::plain::{handleize, items};
 use crate::settings::Settings;
 
 pub(super) const FILTERS: &[Named] = &[
@@ -46,7 +47,7 @@ fn default_pagination(input: &Value, args: &Args, _: &mut Context<'_>) -> Result
             named(args, "previous").unwrap_or_else(|| previous.get("title").to_text().into_owned());
         parts.push(format!("<span class=\"prev\">{}</span>", link(&previous, &title)));
     }
-    for part in crate::objects::items(&input.get("parts")) {
+    for part in items(&input.get("parts")) {
         let title = part.get("title").to_text().into_owned();
         let is_current = title == input.get("current_page").to_text();
         parts.push(if part.get("is_link").is_truthy() {
@@ -67,7 +68,7 @@ fn default_pagination(input: &Value, args: &Args, _: &mut Context<'_>) -> Result
 
 /// The messages of a form's errors as a list.
 fn default_errors(input: &Value, _: &Args, _: &mut Context<'_>) -> Result<Value> {
-    let messages = crate::objects::items(&input.get("messages"));
+    let messages = items(&input.get("messages"));
     if messages.is_empty() {
         return Ok("".into());
     }
@@ -124,7 +125,7 @@ fn time_tag(input: &Value, args: &Args, cx: &mut Context<'_>) -> Result<Value> {
 fn placeholder_svg_tag(input: &Value, args: &Args, _: &mut Context<'_>) -> Result<Value> {
     let class = args.text(0);
     let class = if class.is_empty() { "placeholder-svg".into() } else { class };
-    let name = crate::objects::handleize(&input.to_text());
+    let name = handleize(&input.to_text());
     Ok(Value::html(format!(
         "<svg class=\"{}\" data-placeholder=\"{name}\" xmlns=\"http://www.w3.org/2000/svg\" \
          viewBox=\"0 0 525 525\" preserveAspectRatio=\"xMidYMid slice\" aria-hidden=\"true\">\
@@ -142,7 +143,7 @@ fn metafield(input: &Value, _: &Args, _: &mut Context<'_>) -> Result<Value> {
 
 /// The classes of the CSS properties among settings, whose rules go into the head of the page.
 fn class_list(input: &Value, _: &Args, cx: &mut Context<'_>) -> Result<Value> {
-    use crate::page::Notes;
+    use crate::notes::Notes;
     let Some(settings) = input.downcast::<Settings>() else { return Ok("".into()) };
     let mut rules = String::new();
     let mut media = String::new();

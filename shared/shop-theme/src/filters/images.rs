@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 
 use liquid::{Args, Context, Result, Value};
 
-use super::{Named, attribute, named, page};
+use super::call::{Named, attribute, named, page};
 use crate::objects::media::{External, source};
+use crate::objects::plain::items;
 use crate::objects::product::is_image;
 use crate::objects::record::record;
 use crate::shop::Shop;
@@ -141,7 +142,7 @@ fn media_tag(input: &Value, args: &Args, cx: &mut Context<'_>) -> Result<Value> 
 
 fn video_tag(input: &Value, args: &Args, cx: &mut Context<'_>) -> Result<Value> {
     let shop = page(cx)?;
-    let sources = crate::objects::items(&input.get("sources"));
+    let sources = items(&input.get("sources"));
     if sources.is_empty() {
         return Ok("".into());
     }

@@ -3,8 +3,9 @@
 use liquid::{Args, Context, Result, Shape, Value};
 use serde_json::{Map, Value as Json, json};
 
-use super::{Named, page};
+use super::call::{Named, page};
 use crate::header::for_script;
+use crate::objects::plain::items;
 use crate::objects::record::record;
 use crate::shop::Shop;
 
@@ -72,9 +73,9 @@ fn structured_data(input: &Value, _: &Args, cx: &mut Context<'_>) -> Result<Valu
         path => path.to_owned(),
     };
     let url = absolute(&input.get("url").to_text());
-    let offers = crate::objects::items(&input.get("variants"));
+    let offers = items(&input.get("variants"));
     let offers: Vec<Json> = offers.iter().map(|variant| offer(&shop, variant, &absolute)).collect();
-    let images = crate::objects::items(&input.get("images"));
+    let images = items(&input.get("images"));
     let images: Vec<String> =
         images.iter().map(|image| absolute(&image.get("src").to_text())).collect();
     let data = json!({

@@ -2,7 +2,7 @@
 
 use liquid::{Args, Context, Result, Value};
 
-use super::{Named, page};
+use super::call::{Named, page};
 use crate::objects::store::symbol;
 use crate::shop::Shop;
 

@@ -2,8 +2,9 @@
 
 use liquid::{Args, Context, Result, Value};
 
-use super::{Named, attribute, page};
-use crate::objects::{cart, customer, handleize};
+use super::call::{Named, attribute, page};
+use crate::objects::plain::handleize;
+use crate::objects::{cart, customer};
 use crate::shop::encoded;
 
 pub(super) const FILTERS: &[Named] = &[

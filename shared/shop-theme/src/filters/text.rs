@@ -2,8 +2,8 @@
 
 use liquid::{Args, Context, Result, Value};
 
-use super::{Named, attribute, page};
-use crate::objects::handleize;
+use super::call::{Named, attribute, page};
+use crate::objects::plain::handleize;
 use crate::shop::encoded;
 
 pub(super) const FILTERS: &[Named] = &[

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use liquid::Value;
 use serde_json::{Value as Json, json};
 
+use super::plain::{items, nothing};
 use super::product::{PRODUCT, VARIANT};
 use super::record::{Kind, Record, as_is, no_text};
-use super::{media, nothing};
+use super::{media, store};
 use crate::ajax;
 use crate::data::{list, text};
 use crate::shop::Shop;
@@ -34,11 +35,11 @@ fn line(shop: &Arc<Shop>, shaped: Json) -> Value {
 fn member(cart: &Record, name: &str) -> Option<Value> {
     Some(match name {
         "items" => {
-            let items = list(&cart.raw, "/items").iter();
-            items.map(|item| line(&cart.shop, item.clone())).collect()
+            let lines = list(&cart.raw, "/items").iter();
+            lines.map(|item| line(&cart.shop, item.clone())).collect()
         }
         "empty?" => list(&cart.raw, "/items").is_empty().into(),
-        "currency" => super::currency(cart.text_at("/currency")),
+        "currency" => store::currency(cart.text_at("/currency")),
         "checkout_charge_amount" => cart.at("/total_price"),
         "discount_applications" => cart.at("/cart_level_discount_applications"),
         "discounts" => Value::from(Vec::new()),
@@ -119,5 +120,5 @@ pub(crate) fn items_for(cart: &Value, of: &Value) -> Vec<Value> {
     let is_it = |item: &Value| {
         liquid::equal(&item.get("variant_id"), &id) || liquid::equal(&item.get("product_id"), &id)
     };
-    super::items(&cart.get("items")).into_iter().filter(is_it).collect()
+    items(&cart.get("items")).into_iter().filter(is_it).collect()
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use liquid::Value;
 use serde_json::{Value as Json, json};
 
+use super::plain::{nothing, plain};
 use super::record::{Kind, Listed, Record, no_text};
-use super::{media, nothing, plain, product};
+use super::{media, product};
 use crate::data::{Listing, Page, handle, list, text};
 use crate::shop::Shop;
 
@@ -51,6 +52,14 @@ fn everything(shop: &Arc<Shop>) -> Value {
 
 pub(crate) fn of_listing(shop: &Arc<Shop>, raw: &Json) -> Value {
     Record::new(&COLLECTION, shop, Arc::new(raw.clone())).value()
+}
+
+/// The collection of the page.
+pub(crate) fn of_page(shop: &Arc<Shop>) -> Value {
+    match &shop.page {
+        Page::Collection(listing) => of_listing(shop, &listing.collection),
+        _ => Value::Nil,
+    }
 }
 
 /// The listing of the page, if it is this collection's.

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use liquid::{Object, Value};
 use serde_json::{Value as Json, json};
 
+use super::plain::{nothing, plain};
 use super::record::{Kind, Record, as_is, no_text};
-use super::{cart, nothing};
+use super::{cart, store};
 use crate::data::{list, text};
 use crate::shop::Shop;
 
@@ -103,7 +104,7 @@ fn address_member(address: &Record, name: &str) -> Option<Value> {
             format!("{first} {last}").trim().into()
         }
         "street" => joined(&[address.text_at("/line1"), address.text_at("/line2")], ", ").into(),
-        "country" => super::country(&address.shop, address.text_at("/country")),
+        "country" => store::country(&address.shop, address.text_at("/country")),
         "summary" => summary(address).into(),
         "url" => {
             let path = format!("/account/addresses/{}", address.text_at("/id"));
@@ -260,7 +261,7 @@ pub(crate) fn gift_card(shop: &Arc<Shop>, raw: &Json) -> Value {
         ("last_four_characters", last.into()),
         ("qr_identifier", code.into()),
         ("url", shop.here().into()),
-        ("properties", super::plain(&empty)),
+        ("properties", plain(&empty)),
         ("product", Value::Nil),
         ("customer", customer(shop)),
         ("recipient", Value::Nil),

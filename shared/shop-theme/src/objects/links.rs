@@ -5,8 +5,9 @@ use std::sync::Arc;
 use liquid::Value;
 use serde_json::Value as Json;
 
-use super::nothing;
+use super::plain::{handleize, nothing};
 use super::record::{Kind, Record, as_is, no_text};
+use super::{collection, product};
 use crate::data::{Page, handle, list, text};
 use crate::shop::Shop;
 
@@ -90,7 +91,7 @@ fn link_member(link: &Record, name: &str) -> Option<Value> {
             "link" | "" => "http_link".into(),
             kind => format!("{kind}_link").into(),
         },
-        "handle" => super::handleize(link.text_at("/title")).into(),
+        "handle" => handleize(link.text_at("/title")).into(),
         "links" => links(shop, children()),
         "levels" => levels(children()).into(),
         "current" => is_here(&link.raw).into(),
@@ -98,10 +99,8 @@ fn link_member(link: &Record, name: &str) -> Option<Value> {
         "child_current" => children().iter().any(is_here).into(),
         "child_active" => children().iter().any(is_above).into(),
         "object" => match link.text_at("/type") {
-            "product" => super::product::named(shop, link.text_at("/ref")).unwrap_or_default(),
-            "collection" => {
-                super::collection::named(shop, link.text_at("/ref")).unwrap_or_default()
-            }
+            "product" => product::named(shop, link.text_at("/ref")).unwrap_or_default(),
+            "collection" => collection::named(shop, link.text_at("/ref")).unwrap_or_default(),
             _ => Value::Nil,
         },
         _ => return None,

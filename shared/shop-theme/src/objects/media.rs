@@ -105,6 +105,10 @@ fn address(shop: &Shop, name: &str) -> Option<String> {
         return shop.theme.assets.get(asset).cloned();
     }
     if name.starts_with("med_") {
+        // A shop on an origin of its own has its media there.
+        if shop.data.root.is_empty() {
+            return Some(format!("/media/{name}"));
+        }
         let subdomain = text(&shop.data.store, "/subdomain");
         return Some(format!("/v1/storefront/{subdomain}/media/{name}"));
     }

@@ -6,10 +6,10 @@ use liquid::{Object, Value};
 use serde_json::{Value as Json, json};
 
 use super::media::{self, IMAGE};
+use super::plain::{nothing, plain};
 use super::record::{Kind, Record};
-use super::{nothing, plain};
 use crate::ajax;
-use crate::data::{list, text};
+use crate::data::{Page, list, text};
 use crate::shop::Shop;
 
 pub(crate) static PRODUCT: Kind = Kind {
@@ -28,6 +28,14 @@ pub(crate) static VARIANT: Kind = Kind {
 /// A product of this answer.
 pub(crate) fn of(shop: &Arc<Shop>, raw: &Json) -> Value {
     Record::new(&PRODUCT, shop, Arc::new(raw.clone())).value()
+}
+
+/// The product of the page.
+pub(crate) fn of_page(shop: &Arc<Shop>) -> Value {
+    match &shop.page {
+        Page::Product(raw) => of(shop, raw),
+        _ => Value::Nil,
+    }
 }
 
 /// A product of an answer that others have, too.
@@ -150,21 +158,50 @@ pub(crate) fn variants(product: &Record) -> Vec<Value> {
     ajax::variants(&product.raw).into_iter().map(one).collect()
 }
 
-/// The variant that the page's address names.
+/// The variant that the page's address names, by its id or by the ids of its options' values.
 fn selected(product: &Record) -> Value {
+    if let Some(chosen) = chosen_by_values(product) {
+        return find(product, |variant| has_options(variant, &chosen));
+    }
     let Some(id) = product.shop.data.parameter("variant") else { return Value::Nil };
     find(product, |variant| text(variant, "/id") == id)
 }
 
+/// The id of an option's value: its places among the product's options and their values.
+fn value_id(product: &Record, (option, value): (usize, usize)) -> String {
+    format!("{}-{option}-{value}", product.text_at("/id"))
+}
+
+/// The values of options that the page's address names by their ids, in the options' order.
+fn chosen_by_values(product: &Record) -> Option<Vec<String>> {
+    let asked = product.shop.data.parameter("option_values").filter(|asked| !asked.is_empty())?;
+    let asked: Vec<&str> = asked.split(',').collect();
+    let options = ajax::options_of(&product.raw);
+    let chosen = options.iter().enumerate().map(|(place, option)| {
+        let values = list(option, "/values").iter().enumerate();
+        let is_asked = |index: usize| asked.contains(&&*value_id(product, (place, index)));
+        let mut found = values.filter(|(index, _)| is_asked(*index));
+        found.next().and_then(|(_, name)| name.as_str()).map(str::to_owned)
+    });
+    chosen.collect()
+}
+
+/// Whether a variant has these values of its options.
+fn has_options(variant: &Json, values: &[String]) -> bool {
+    let own = list(variant, "/options").iter().filter_map(Json::as_str);
+    own.eq(values.iter().map(String::as_str))
+}
+
 fn first_available(product: &Record) -> Value {
-    find(product, |variant| variant.get("in_stock") != Some(&Json::Bool(false)))
+    let of_product = product.raw.get("in_stock");
+    find(product, |variant| variant.get("in_stock").or(of_product) != Some(&Json::Bool(false)))
 }
 
 fn find(product: &Record, is_it: impl Fn(&Json) -> bool) -> Value {
-    let all = ajax::variants(&product.raw);
-    let found = all.into_iter().find(|variant| is_it(variant));
-    found.map_or(Value::Nil, |raw| {
-        let variant = Record::new(&VARIANT, &product.shop, Arc::new(raw));
+    let found = list(&product.raw, "/variants").iter().find(|variant| is_it(variant));
+    found.map_or(Value::Nil, |variant| {
+        let raw = Arc::new(ajax::complete(&product.raw, variant));
+        let variant = Record::new(&VARIANT, &product.shop, raw);
         variant.within(Arc::new(product.clone())).value()
     })
 }
@@ -233,40 +270,46 @@ fn variant_member(variant: &Record, name: &str) -> Option<Value> {
 /// The options of a product with their values.
 fn options(product: &Record) -> Vec<Value> {
     let all = ajax::options_of(&product.raw);
-    let variants: Arc<[Value]> = variants(product).into();
-    let chosen = product.get("selected_or_first_available_variant").unwrap_or_default();
+    let chosen = chosen_by_values(product).unwrap_or_else(|| {
+        let variant = member(product, "selected_or_first_available_variant").unwrap_or_default();
+        let names = ["option1", "option2", "option3"];
+        let values = names.map(|name| variant.get(name)).into_iter();
+        let known = values.take_while(|value| !value.is_nil());
+        known.map(|value| value.to_text().into_owned()).collect()
+    });
     let one = |(place, option): (usize, &Json)| {
-        let chosen = option_at(&chosen, place);
-        let values = list(option, "/values").iter().filter_map(Json::as_str);
-        let values = values.enumerate().map(|(index, name)| {
-            let of_it = |variant: &&Value| option_at(variant, place).as_deref() == Some(name);
-            let found: Vec<&Value> = variants.iter().filter(of_it).collect();
-            let is_available = |variant: &&&Value| variant.get("available").is_truthy();
-            let best = found.iter().find(is_available).or(found.first());
-            Value::object(OptionValue {
-                name: Arc::from(name),
-                id: format!("{}-{place}-{index}", product.text_at("/id")).into(),
-                is_selected: chosen.as_deref() == Some(name),
-                is_available: found.iter().any(|variant| variant.get("available").is_truthy()),
-                variant: best.map(|variant| (*variant).clone()).unwrap_or_default(),
-            })
-        });
-        let values: Value = values.collect();
+        let values = list(option, "/values").iter().filter_map(Json::as_str).enumerate();
+        let values: Value =
+            values.map(|value| option_value(product, (place, &chosen), value)).collect();
         Value::object(ProductOption {
             name: Arc::from(text(option, "/name")),
             position: place.saturating_add(1),
             values,
-            selected: chosen.map_or(Value::Nil, Value::from),
+            selected: chosen.get(place).map_or(Value::Nil, |value| value.as_str().into()),
         })
     };
     all.iter().enumerate().map(one).collect()
 }
 
-/// The value of a variant's option at a place.
-fn option_at(variant: &Value, place: usize) -> Option<String> {
-    let name = ["option1", "option2", "option3"].get(place)?;
-    let value = variant.get(name);
-    (!value.is_nil()).then(|| value.to_text().into_owned())
+/// A value of the option at a place, and the variant that it gives with the other chosen values.
+fn option_value(
+    product: &Record,
+    (place, chosen): (usize, &[String]),
+    (index, name): (usize, &str),
+) -> Value {
+    let mut with_it = chosen.to_vec();
+    if let Some(value) = with_it.get_mut(place) {
+        name.clone_into(value);
+    }
+    let has_none = list(&product.raw, "/options").is_empty();
+    let variant = find(product, |variant| has_none || has_options(variant, &with_it));
+    Value::object(OptionValue {
+        name: Arc::from(name),
+        id: value_id(product, (place, index)).into(),
+        is_selected: chosen.get(place).is_some_and(|chosen| chosen == name),
+        is_available: variant.get("available").is_truthy(),
+        variant,
+    })
 }
 
 /// An option of a product, which is its name where a text is wanted.

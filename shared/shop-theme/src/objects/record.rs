@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use liquid::{Items, Object, Shape, Value};
 use serde_json::Value as Json;
 
-use super::plain;
+use super::plain::plain;
 use crate::shop::Shop;
 
 /// What a record is: its members beyond those of its JSON, and how it is written.

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use liquid::{Object, Value};
 use serde_json::Value as Json;
 
-use super::{collection, links, media, nothing, plain, store_name};
-use crate::data::{Page, handle, text};
+use super::color::Color;
+use super::plain::{nothing, plain};
+use super::{collection, customer, links, media};
+use crate::data::{Page, text};
 use crate::shop::Shop;
 
 /// `shop`.
@@ -48,10 +50,9 @@ impl Object for Store {
             "enabled_currencies" => Value::from(vec![currency(shop.data.currency())]),
             "money_format" => money_format(shop, false).into(),
             "money_with_currency_format" => money_format(shop, true).into(),
-            "address" => super::customer::address(
-                shop,
-                store.pointer("/contact/address").unwrap_or(&Json::Null),
-            ),
+            "address" => {
+                customer::address(shop, store.pointer("/contact/address").unwrap_or(&Json::Null))
+            }
             "customer_accounts_enabled" | "customer_accounts_optional" => true.into(),
             "enabled_payment_types" => Value::from(Vec::new()),
             "taxes_included" | "accepts_gift_cards" => (name == "accepts_gift_cards").into(),
@@ -76,16 +77,16 @@ impl Object for Store {
     }
 
     fn text(&self) -> String {
-        store_name(&self.0).to_owned()
+        name_of(&self.0).to_owned()
     }
 }
 
 /// `shop.brand`.
 fn brand(shop: &Arc<Shop>) -> Value {
     let store = &shop.data.store;
-    let image = |pointer: &str| media::image(shop, text(store, pointer), store_name(shop));
+    let image = |pointer: &str| media::image(shop, text(store, pointer), name_of(shop));
     let color = |pointer: &str| {
-        let color = super::color::Color::parse(text(store, pointer));
+        let color = Color::parse(text(store, pointer));
         let color = color.map_or(Value::Nil, Value::object);
         Value::from(vec![Value::map([("background", color), ("foreground", Value::Nil)])])
     };
@@ -131,9 +132,9 @@ pub(crate) fn currency(code: &str) -> Value {
 }
 
 /// An object that is a text where one is wanted.
-struct Titled {
-    title: Arc<str>,
-    members: Value,
+pub(crate) struct Titled {
+    pub(crate) title: Arc<str>,
+    pub(crate) members: Value,
 }
 
 impl Object for Titled {
@@ -202,7 +203,7 @@ fn country_name(code: &str) -> &str {
 }
 
 /// The language of the page.
-fn language(shop: &Arc<Shop>) -> Value {
+pub(crate) fn language(shop: &Arc<Shop>) -> Value {
     const NAMES: [(&str, &str, &str); 14] = [
         ("cs", "Czech", "Čeština"),
         ("da", "Danish", "Dansk"),
@@ -257,81 +258,6 @@ pub(crate) fn country_options(shop: &Arc<Shop>) -> Value {
     Value::html(format!("<option value=\"{name}\" data-provinces=\"[]\">{name}</option>"))
 }
 
-/// `routes`.
-pub(crate) fn routes(shop: &Arc<Shop>) -> Value {
-    const ROUTES: [(&str, &str); 19] = [
-        ("root_url", "/"),
-        ("account_url", "/account"),
-        ("account_login_url", "/account/login"),
-        ("account_logout_url", "/account/logout"),
-        ("account_recover_url", "/account/recover"),
-        ("account_register_url", "/account/register"),
-        ("account_addresses_url", "/account/addresses"),
-        ("account_profile_url", "/account/profile"),
-        ("storefront_login_url", "/account/login"),
-        ("collections_url", "/collections"),
-        ("all_products_collection_url", "/collections/all"),
-        ("search_url", "/search"),
-        ("predictive_search_url", "/search/suggest"),
-        ("cart_url", "/cart"),
-        ("cart_add_url", "/cart/add"),
-        ("cart_change_url", "/cart/change"),
-        ("cart_clear_url", "/cart/clear"),
-        ("cart_update_url", "/cart/update"),
-        ("product_recommendations_url", "/recommendations/products"),
-    ];
-    Value::map(ROUTES.map(|(name, path)| (name, Value::from(shop.to(path)))))
-}
-
-/// `request`.
-pub(crate) fn request(shop: &Arc<Shop>) -> Value {
-    let host = shop.data.origin.split("://").nth(1).unwrap_or_default();
-    Value::map([
-        ("design_mode", Value::from(false)),
-        ("visual_preview_mode", false.into()),
-        ("page_type", page_type(shop).into()),
-        ("host", host.into()),
-        ("origin", shop.data.origin.as_str().into()),
-        ("path", shop.here().into()),
-        ("locale", language(shop)),
-    ])
-}
-
-fn page_type(shop: &Shop) -> &'static str {
-    if matches!(&shop.page, Page::Text(_)) && shop.data.path.starts_with("/policies/") {
-        return "policy";
-    }
-    shop.page.template()
-}
-
-/// `template`, which is its name where a text is wanted.
-pub(crate) fn template(shop: &Arc<Shop>) -> Value {
-    let whole = shop.page.template();
-    let (directory, name) = whole
-        .rsplit_once('/')
-        .map_or((Value::Nil, whole), |(directory, name)| (directory.into(), name));
-    let suffix = crate::page::suffix(shop);
-    let title = match &suffix {
-        Some(suffix) => format!("{whole}.{suffix}"),
-        None => whole.to_owned(),
-    };
-    let members = Value::map([
-        ("name", Value::from(name)),
-        ("directory", directory),
-        ("suffix", suffix.map_or(Value::Nil, Value::from)),
-    ]);
-    Value::object(Titled { title: title.into(), members })
-}
-
-/// `theme`.
-pub(crate) fn theme(shop: &Arc<Shop>) -> Value {
-    Value::map([
-        ("id", Value::Int(1)),
-        ("name", shop.theme.name.as_str().into()),
-        ("role", "main".into()),
-    ])
-}
-
 /// `recommendations`.
 pub(crate) fn recommendations(shop: &Arc<Shop>) -> Value {
     let mut raw = shop.data.recommendations.as_slice();
@@ -347,78 +273,7 @@ pub(crate) fn recommendations(shop: &Arc<Shop>) -> Value {
     ])
 }
 
-/// The title of the page: of search engines, or its own.
-pub(crate) fn page_title(shop: &Arc<Shop>) -> Value {
-    let titled = |of: &Json| match text(of, "/seo/title") {
-        "" => text(of, "/title").to_owned(),
-        title => title.to_owned(),
-    };
-    let title = match &shop.page {
-        Page::Product(product) => titled(product),
-        Page::Collection(listing) => titled(&listing.collection),
-        Page::Text(text) => titled(text),
-        Page::Search { .. } => "Search".to_owned(),
-        Page::Cart => "Your Shopping Cart".to_owned(),
-        Page::Collections => "Collections".to_owned(),
-        Page::NotFound => "404 Not Found".to_owned(),
-        Page::Login | Page::Register | Page::Account | Page::Addresses => "Account".to_owned(),
-        Page::Order(order) => format!("Order {}", text(order, "/number")),
-        _ => String::new(),
-    };
-    if title.is_empty() { store_name(shop).into() } else { title.into() }
-}
-
-/// The description of the page for search engines; nil if there is none.
-pub(crate) fn page_description(shop: &Arc<Shop>) -> Value {
-    let described = |of: &Json| match text(of, "/seo/description") {
-        "" => {
-            let plain = without_tags(text(of, "/description"));
-            let words: Vec<&str> = plain.split_whitespace().collect();
-            words.join(" ").chars().take(320).collect::<String>()
-        }
-        description => description.to_owned(),
-    };
-    let description = match &shop.page {
-        Page::Product(product) => described(product),
-        Page::Collection(listing) => described(&listing.collection),
-        Page::Index => text(&shop.data.store, "/branding/short_description").to_owned(),
-        _ => String::new(),
-    };
-    if description.is_empty() { Value::Nil } else { description.into() }
-}
-
-fn without_tags(html: &str) -> String {
-    let mut text = String::new();
-    let mut is_tag = false;
-    for c in html.chars() {
-        match c {
-            '<' => is_tag = true,
-            '>' => {
-                is_tag = false;
-                text.push(' ');
-            }
-            c if !is_tag => text.push(c),
-            _ => {}
-        }
-    }
-    text
-}
-
-/// The picture of the page in links to it.
-pub(crate) fn page_image(shop: &Arc<Shop>) -> Value {
-    match &shop.page {
-        Page::Product(_) => super::page_product(shop).get("featured_image"),
-        Page::Collection(_) => super::page_collection(shop).get("image"),
-        _ => media::image(shop, text(&shop.data.store, "/branding/logo/url"), store_name(shop)),
-    }
-}
-
-/// The handle of the page's resource.
-pub(crate) fn page_handle(shop: &Arc<Shop>) -> Value {
-    match &shop.page {
-        Page::Product(product) => handle(product).into(),
-        Page::Collection(listing) => handle(&listing.collection).into(),
-        Page::Text(text) => handle(text).into(),
-        _ => Value::Nil,
-    }
+/// The name of the store.
+pub(crate) fn name_of(shop: &Shop) -> &str {
+    text(&shop.data.store, "/name")
 }

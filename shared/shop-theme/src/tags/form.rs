@@ -8,7 +8,7 @@ use liquid::{
     Result, Shape, Value,
 };
 
-use super::{Parsed, arguments, shop, values};
+use super::arguments::{Parsed, arguments, shop, values};
 use crate::data::Posted;
 use crate::shop::Shop;
 

@@ -6,7 +6,7 @@ use liquid::{
     Attributes, Block, Context, Error, Expression, Flow, Head, Parser, Render, Result, Value,
 };
 
-use super::{Parsed, arguments, shop};
+use super::arguments::{Parsed, arguments, shop};
 use crate::objects::record::{Listed, Replaced};
 use crate::shop::Shop;
 

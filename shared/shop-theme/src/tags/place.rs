@@ -2,9 +2,11 @@
 
 use liquid::{Attributes, Context, Error, Expression, Flow, Head, Parser, Render, Result};
 
-use super::{Parsed, arguments, shop, values};
+use super::arguments::{Parsed, arguments, shop, values};
+use crate::block;
 use crate::limits::Finding;
-use crate::page::{self, Notes};
+use crate::notes;
+use crate::notes::Notes;
 use crate::section;
 
 /// `{% section 'header' %}` and `{% sections 'header-group' %}`.
@@ -66,7 +68,7 @@ pub(super) fn layout<'s>(head: Head<'s>, parser: &mut Parser<'_, 's>) -> Parsed 
 impl Render for Layout {
     fn render(&self, cx: &mut Context<'_>, _: &mut String) -> Result<Flow> {
         let name = self.0.as_ref().map(|name| name.evaluate(cx).to_text().into_owned());
-        cx.register::<Notes>().layout = name.map_or(page::Layout::Bare, page::Layout::Named);
+        cx.register::<Notes>().layout = name.map_or(notes::Layout::Bare, notes::Layout::Named);
         Ok(Flow::Next)
     }
 
@@ -94,9 +96,9 @@ impl Render for ContentFor {
         let Some(shop) = shop(cx) else { return Ok(Flow::Next) };
         let given = values(&self.named, cx);
         if self.is_static {
-            section::static_block(cx, &shop, &given, out)
+            block::static_block(cx, &shop, &given, out)
         } else {
-            section::all_blocks(cx, &shop, &given, out)
+            block::all_blocks(cx, &shop, &given, out)
         }
     }
 }

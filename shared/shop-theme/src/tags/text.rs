@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use liquid::{Block, Context, Flow, Head, Parser, Render, Result};
 
-use super::Parsed;
-use crate::page::Notes;
+use super::arguments::Parsed;
+use crate::notes::Notes;
 
 /// `{% style %}`: a style element, with Liquid in it.
 struct Style(Block);

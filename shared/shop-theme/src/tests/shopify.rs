@@ -192,8 +192,10 @@ fn an_option_knows_its_values_and_the_chosen_variant() {
         let page = Page::Product(Box::new(cup("cup")));
         render(&theme("", &template), page, &data, patient()).unwrap().html
     };
-    assert_eq!(shown(&[]), "Color:Blue* Red Size:S* L var_cup1 false 2");
-    assert_eq!(shown(&[("variant", "var_cup4")]), "Color:Blue Red* Size:S L* var_cup4 false 2");
+    assert_eq!(shown(&[]), "Color:Blue* Red Size:S* L! var_cup1 false 2");
+    assert_eq!(shown(&[("variant", "var_cup4")]), "Color:Blue! Red* Size:S L* var_cup4 false 2");
+    let by_values = shown(&[("option_values", "prd_cup-0-1,prd_cup-1-0")]);
+    assert_eq!(by_values, "Color:Blue Red* Size:S* L var_cup3 false 2");
 }
 
 #[test]
@@ -261,4 +263,22 @@ fn a_page_is_freed_once_it_is_rendered() {
     let files = std::sync::Arc::downgrade(&theme.files);
     inner(&theme, Page::Index);
     assert_eq!(std::sync::Weak::strong_count(&files), 1, "nothing of the page holds its theme");
+}
+
+#[test]
+fn modules_of_the_platform_are_the_shops_own() {
+    let layout = [(
+        "layout/theme.liquid",
+        "<a href=\"https://cdn.shopify.com/storefront/standard-events.js\"></a>{{ 'standard-events.js' | shopify_asset_url }}",
+    )];
+    let html = render(&theme("", &layout), Page::Index, &data(), patient()).unwrap().html;
+    assert_eq!(
+        html,
+        "<a href=\"/shop/shared/standard-events.js\"></a>/shop/shared/standard-events.js"
+    );
+    let (content_type, text) = crate::shared_file("standard-events.js").unwrap();
+    assert!(
+        content_type.starts_with("text/javascript") && text.contains("export const StandardEvents")
+    );
+    assert!(crate::shared_file("../lib.rs").is_none());
 }

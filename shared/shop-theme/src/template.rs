@@ -1,0 +1,28 @@
+//! Which template a page has.
+
+use crate::data::{Page, text};
+use crate::shop::Shop;
+
+/// The template's suffix: of the address (`?view=`) or of the resource, if the theme has such a template.
+pub(crate) fn suffix(shop: &Shop) -> Option<String> {
+    let of_resource = match &shop.page {
+        Page::Product(product) => text(product, "/template_suffix"),
+        Page::Collection(listing) => text(&listing.collection, "/template_suffix"),
+        Page::Text(page) => text(page, "/template_suffix"),
+        _ => "",
+    };
+    let asked = shop.data.parameter("view").unwrap_or(of_resource);
+    let exists = |ending: &str| {
+        let path = format!("templates/{}.{asked}.{ending}", shop.page.template());
+        shop.theme.files.contains_key(&path)
+    };
+    (!asked.is_empty() && (exists("json") || exists("liquid"))).then(|| asked.to_owned())
+}
+
+/// The name of the template with its suffix.
+pub(crate) fn name(shop: &Shop) -> String {
+    match suffix(shop) {
+        Some(suffix) => format!("{}.{suffix}", shop.page.template()),
+        None => shop.page.template().to_owned(),
+    }
+}
